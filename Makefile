@@ -1,0 +1,74 @@
+# `make demo` and `make test` are all a newcomer needs; `make help` lists the rest.
+PORT ?= 8000
+HOST ?= 127.0.0.1
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+MANAGE := $(BIN)/python manage.py
+
+.DEFAULT_GOAL := help
+.PHONY: help install install-dev demo secret serve broker worker test check format test-services e2e bench lock
+
+help:  ## list the targets
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+$(BIN)/python:
+	@deploy/make-venv $(PYTHON) $(VENV)
+
+$(VENV)/.run: requirements.lock | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	@touch $@
+
+$(VENV)/.dev: requirements-dev.lock | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.lock
+	@touch $@ $(VENV)/.run
+
+install: $(VENV)/.run  ## install what the server needs into .venv
+
+install-dev: $(VENV)/.dev  ## and what checks and tests need
+
+demo: install  ## a ready project to try, on http://127.0.0.1:8000 (PORT=9000)
+	$(MANAGE) demo --host $(HOST) --port $(PORT)
+
+# What Django would say too, at the end of a traceback.
+secret:
+	@test "$$(printf %s "$$LABELHUB_SECRET_KEY" | wc -m)" -ge 50 || { echo "Set LABELHUB_SECRET_KEY to a long random text, at least 50 characters; production has no default." >&2; exit 1; }
+
+serve: secret install  ## production-like server (needs LABELHUB_SECRET_KEY)
+	umask 077; DJANGO_SETTINGS_MODULE=labelhub.settings.prod $(MANAGE) collectstatic --noinput --verbosity 0
+	DJANGO_SETTINGS_MODULE=labelhub.settings.prod $(MANAGE) serve --host $(HOST) --port $(PORT)
+
+broker:
+	@test -n "$$REDIS_URL" || { echo "make worker: set REDIS_URL; without it the server has its own worker." >&2; exit 1; }
+
+worker: broker secret install  ## extra worker (needs REDIS_URL and LABELHUB_SECRET_KEY)
+	umask 077; DJANGO_SETTINGS_MODULE=labelhub.settings.prod $(BIN)/celery -A labelhub.celery worker --pool threads --concurrency 4 --loglevel INFO
+
+test: install-dev  ## the suite on the embedded default
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not services and not thorough" -ra
+
+test-services: install-dev  ## PostgreSQL, Redis, Celery workers and several servers
+	deploy/with-services $(BIN)/python -m pytest -m "services or not e2e" -n 2 --dist loadgroup -ra
+
+e2e: install-dev  ## browser tests, every page in every state; fails without a Chromium
+	LABELHUB_REQUIRE_BROWSER=1 $(BIN)/python -m pytest -m e2e -ra
+
+bench: install-dev  ## benchmarks: a table and JSON each
+	$(BIN)/python tests/bench/queue_bench.py
+
+check: install-dev  ## lint, format, types, imports, templates, migrations, OpenAPI
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/djlint templates --lint --quiet
+	$(BIN)/lint-imports
+	$(BIN)/mypy
+	DJANGO_SETTINGS_MODULE=labelhub.settings.test $(MANAGE) makemigrations --check --dry-run
+	LABELHUB_SECRET_KEY=checked-and-thrown-away-0123456789-0123456789-abcdefgh DJANGO_SETTINGS_MODULE=labelhub.settings.prod $(MANAGE) check --deploy --fail-level WARNING
+	DJANGO_SETTINGS_MODULE=labelhub.settings.test $(MANAGE) spectacular --validate --fail-on-warn --file /dev/null
+
+format: install-dev  ## mend what lint can mend, and format the code
+	$(BIN)/ruff check --fix --quiet . || true
+	$(BIN)/ruff format .
+
+lock:  ## renew the lock files from pyproject.toml
+	$(PYTHON) deploy/lock.py

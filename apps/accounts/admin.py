@@ -1,0 +1,54 @@
+"""The operator's view of people and keys."""
+
+from django.contrib import admin
+from django.contrib.auth.admin import UserAdmin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from apps.accounts.models import ApiKey, User
+from apps.accounts.services import revoke_api_key
+
+
+@admin.register(User)
+class PersonAdmin(UserAdmin):  # type: ignore[type-arg]  # generic only in the stubs
+    """People. Of the single permissions two say something outside the console: who may add users
+    may make accounts for the projects they manage, who may change slots may end leases."""
+
+    list_display = ["username", "email", "first_name", "last_name", "is_active", "is_superuser"]
+    list_filter = ["is_active", "is_superuser"]
+    search_fields = ["username", "email", "first_name", "last_name"]
+    filter_horizontal = ["user_permissions"]
+    readonly_fields = ["last_login", "date_joined"]
+    fieldsets = [
+        (None, {"fields": ["username", "password"]}),
+        ("Person", {"fields": ["first_name", "last_name", "email"]}),
+        ("May", {"fields": ["is_active", "is_staff", "is_superuser", "user_permissions"]}),
+        ("Dates", {"fields": ["last_login", "date_joined"]}),
+    ]
+
+
+@admin.register(ApiKey)
+class ApiKeyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic only in the stubs
+    """Keys: to be found and revoked; made on the person's own page or by command."""
+
+    list_display = ["prefix", "name", "user", "scope", "created_at", "last_used_at", "revoked_at"]
+    list_filter = ["scope", ("revoked_at", admin.EmptyFieldListFilter)]
+    search_fields = ["prefix", "name", "user__username", "user__email"]
+    list_select_related = ["user"]
+    date_hierarchy = "created_at"
+    actions = ["revoke"]
+    readonly_fields = [
+        "user", "name", "prefix", "scope", "created_at", "last_used_at", "revoked_at",
+    ]  # fmt: skip
+    exclude = ["digest"]
+
+    def has_add_permission(self, _request: HttpRequest) -> bool:
+        """A key made here would have to be shown here."""
+        return False
+
+    @admin.action(description="Revoke the selected keys", permissions=["change"])
+    def revoke(self, request: HttpRequest, keys: QuerySet[ApiKey]) -> None:
+        """Close the door to them."""
+        for key in keys:
+            revoke_api_key(key=key)
+        self.message_user(request, "The keys no longer work.")

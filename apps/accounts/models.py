@@ -1,0 +1,60 @@
+"""Who may act: users and their API keys."""
+
+from django.contrib.auth.models import AbstractUser
+from django.db import models
+from django.utils import timezone
+
+from apps.accounts.querysets import ApiKeyQuerySet
+
+
+class User(AbstractUser):
+    """A person who signs in. Rights inside a project come from their membership there."""
+
+    email = models.EmailField("email address", blank=True)
+
+    class Meta(AbstractUser.Meta):  # type: ignore[name-defined]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["email"], condition=~models.Q(email=""), name="accounts_user_email_once"
+            )
+        ]
+
+    @property
+    def makes_accounts(self) -> bool:
+        """Whether they may make accounts: an operator says so, no role in a project does."""
+        return self.has_perm("accounts.add_user")
+
+    @property
+    def display_name(self) -> str:
+        """The full name, or the user name where none was given."""
+        return self.get_full_name() or self.username
+
+
+class ApiKey(models.Model):
+    """A long-lived key of one user; only its SHA-256 is kept (the key is 256 random bits)."""
+
+    class Scope(models.TextChoices):
+        READ = "read", "Read"
+        WRITE = "write", "Read and write"
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_keys")
+    name = models.CharField(max_length=100)
+    prefix = models.CharField(max_length=12, help_text="First characters, to recognise the key by.")
+    digest = models.CharField(max_length=64, unique=True)
+    scope = models.CharField(max_length=5, choices=Scope.choices, default=Scope.WRITE)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    last_used_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    objects = ApiKeyQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-created_at"]
+
+    def __str__(self) -> str:
+        return f"{self.prefix}… ({self.name})"
+
+    @property
+    def may_write(self) -> bool:
+        """Whether requests that change something are allowed with this key."""
+        return self.scope == self.Scope.WRITE

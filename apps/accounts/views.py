@@ -1,0 +1,39 @@
+"""A person's own API keys. Signing in and the password are allauth's."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from apps.accounts.forms import ApiKeyForm
+from apps.accounts.http import SignedInRequest
+from apps.accounts.selectors import get_key, keys_of
+from apps.accounts.services import NewKey, create_api_key, revoke_api_key
+
+
+@login_required
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def api_keys(request: SignedInRequest) -> HttpResponse:
+    """Own keys; a new one is shown in the answer to its making and nowhere else.
+
+    That answer is a page and no redirect: a redirect would have to keep the key somewhere.
+    """
+    form = ApiKeyForm(request.POST or None)
+    made: NewKey | None = None
+    if request.method == "POST" and form.is_valid():
+        made = create_api_key(user=request.user, **form.cleaned_data)
+        form = ApiKeyForm()
+    context = {"form": form, "made": made, "keys": keys_of(request.user)}
+    return render(request, "accounts/api_keys.html", context)
+
+
+@login_required
+@require_POST
+def api_key_revoke(request: SignedInRequest, key_id: int) -> HttpResponse:
+    """Revoke one of one's own keys."""
+    key = revoke_api_key(key=get_key(request.user, key_id))
+    messages.success(request, f"The key “{key.name}” no longer works.")
+    return redirect("api_keys")

@@ -1,0 +1,214 @@
+"""Predicted against gold, read from the ledger."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count, F, Q, QuerySet
+
+from apps.agreement.sources import Source, find_source
+from apps.debates.models import Debate
+from apps.labels.models import Gold, ItemState, Label
+from apps.labels.selectors import current_gold
+from apps.projects.models import Item, Project
+from apps.projects.selectors import current_schema
+from labelhub.core.agreement.comparison import Pair, is_right, known_names, name_of
+from labelhub.core.agreement.evaluation import Evaluation, evaluate
+from labelhub.core.agreement.figures import Figure, share
+from labelhub.core.errors import InvalidInput
+from labelhub.core.schema import Schema
+
+#: Cells of a label's two-by-two matrix, "predicted-gold".
+CELLS = {
+    "yes-yes": (True, True),
+    "yes-no": (True, False),
+    "no-yes": (False, True),
+    "no-no": (False, False),
+}
+OUTCOMES = ("right", "wrong", "unanswered")
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What a source says beside gold. ``unanswered``: items with gold that it gave no label."""
+
+    project: Project
+    schema: Schema
+    source: Source | None
+    pairs: Sequence[Pair]
+    gold: Mapping[int, Any]
+    gold_by_basis: Mapping[str, int]
+    own_gold: int
+    unanswered: Sequence[int]
+
+    @property
+    def gold_total(self) -> int:
+        """Items with gold."""
+        return len(self.gold)
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationReport:
+    """An evaluation with everything needed to read it honestly."""
+
+    compared: Comparison
+    evaluation: Evaluation
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON-ready form, the same by command and REST."""
+        compared, source = self.compared, self.compared.source
+        offline = source is not None and source.offline
+        return {
+            "project": compared.project.slug,
+            "task": str(compared.schema.task),
+            "run": source.run.pk if source and source.run else None,
+            "replicate": source.replicate if source and source.run else None,
+            "annotator": source.name if source else None,
+            "kind": source.kind if source else None,
+            "offline": source.offline if source else None,
+            "note": "predicted by the offline text matcher: not an LLM" if offline else "",
+            "gold": compared.gold_total,
+            "gold_by_basis": dict(compared.gold_by_basis),
+            "items": self.evaluation.n,
+            "unanswered": len(compared.unanswered),
+            **self.evaluation.to_json(),
+        }
+
+
+def evaluation_report(
+    project: Project,
+    *,
+    run_id: int | None = None,
+    annotator_id: int | None = None,
+    replicate: int = 1,
+) -> EvaluationReport:
+    """Evaluate a run (the newest with labels by default) or an annotator against gold.
+
+    Raises:
+        NotFound: the run or annotator is not in this project.
+    """
+    compared = compare_with_gold(
+        project, find_source(project, run_id=run_id, annotator_id=annotator_id, replicate=replicate)
+    )
+    return EvaluationReport(compared, evaluate(compared.schema, compared.pairs))
+
+
+def compare_with_gold(project: Project, source: Source | None) -> Comparison:
+    """Every item that has gold and a prediction; values only, however long the texts are."""
+    rows = list(current_gold(project).values_list("item_id", "value", "basis", "decided_by"))
+    gold: dict[int, Any] = {item_id: value for item_id, value, _, _ in rows}
+    said: dict[int, Any] = dict(source.labels().values_list("item_id", "value")) if source else {}
+    predicted = {item_id: value for item_id, value in said.items() if value is not None}
+    annotator = source.annotator if source else None
+    return Comparison(
+        project=project,
+        schema=current_schema(project).parsed,
+        source=source,
+        pairs=[
+            Pair(item_id, predicted[item_id], value)
+            for item_id, value in gold.items()
+            if item_id in predicted
+        ],
+        gold=gold,
+        gold_by_basis=dict(Counter(basis for _, _, basis, _ in rows)),
+        own_gold=sum(annotator is not None and by == annotator.pk for *_, by in rows),
+        unanswered=sorted((_asked(source) | said.keys()) & gold.keys() - predicted.keys()),
+    )
+
+
+def items_in_cell(compared: Comparison, *, label: str, cell: str) -> list[int]:
+    """Items behind one cell of a label's two-by-two matrix; ``cell`` is predicted-gold.
+
+    Raises:
+        InvalidInput: no such label or cell.
+    """
+    if cell not in CELLS:
+        raise InvalidInput(f"cell: must be one of {', '.join(CELLS)} (predicted-gold).")
+    schema = compared.schema
+    known = schema.label(label)
+    if known is None:
+        raise InvalidInput(f"label: the schema has no '{label[:80]}'.")
+    sides = (
+        (pair.item_id, known_names(schema, pair.predicted), known_names(schema, pair.gold))
+        for pair in compared.pairs
+    )
+    return [
+        item_id
+        for item_id, predicted, gold in sides
+        if (known.name in predicted, known.name in gold) == CELLS[cell]
+    ]
+
+
+def items_in_matrix(compared: Comparison, *, predicted: str, gold: str) -> list[int]:
+    """Items of a single or ordinal project with this predicted and this gold label."""
+    schema = compared.schema
+    return [
+        pair.item_id
+        for pair in compared.pairs
+        if (name_of(schema, pair.predicted), name_of(schema, pair.gold)) == (predicted, gold)
+    ]
+
+
+def items_by_outcome(compared: Comparison, outcome: str) -> list[int]:
+    """Items whose whole prediction is right or wrong, or that got no usable answer.
+
+    Raises:
+        InvalidInput: no such outcome.
+    """
+    if outcome not in OUTCOMES:
+        raise InvalidInput(f"outcome: must be one of {', '.join(OUTCOMES)}.")
+    if outcome == "unanswered":
+        return list(compared.unanswered)
+    schema, wanted = compared.schema, outcome == "right"
+    return [
+        pair.item_id
+        for pair in compared.pairs
+        if is_right(schema, pair.predicted, pair.gold) is wanted
+    ]
+
+
+def items_with_ids(item_ids: Sequence[int]) -> QuerySet[Item]:
+    """Those items, in the order of import."""
+    return Item.objects.filter(pk__in=item_ids).order_by("pk")
+
+
+def labels_by_item(source: Source | None, item_ids: Sequence[int]) -> dict[int, Label]:
+    """Item id → what the source says of it."""
+    if source is None:
+        return {}
+    return {label.item_id: label for label in source.labels().filter(item__in=item_ids)}
+
+
+def debates_by_item(source: Source | None, item_ids: Sequence[int]) -> dict[int, int]:
+    """Item id → id of its debate in the source's run."""
+    if source is None or source.run is None:
+        return {}
+    held = Debate.objects.filter(run=source.run, replicate=source.replicate, item__in=item_ids)
+    return dict(held.values_list("item_id", "pk"))
+
+
+def gold_rows(project: Project) -> QuerySet[Gold]:
+    """The decided values in stable order, ready to be shown."""
+    return current_gold(project).select_related("item", "decided_by").order_by("item_id")
+
+
+def suggestions_right(project: Project) -> Figure:
+    """How many of the current suggestions are what was decided; counted by the database."""
+    both = ItemState.objects.filter(
+        project=project, gold__isnull=False, suggestion__value__isnull=False
+    )
+    counted = both.aggregate(
+        n=Count("pk"), right=Count("pk", filter=Q(suggestion__value=F("gold__value")))
+    )
+    return share(counted["right"], counted["n"], reason="no item has a suggestion and gold")
+
+
+def _asked(source: Source | None) -> set[int]:
+    """Items of the source's run whose debate has ended, with a label or without."""
+    if source is None or source.run is None:
+        return set()
+    ended = Debate.objects.filter(run=source.run, replicate=source.replicate).exclude(
+        status=Debate.Status.WAITING
+    )
+    return set(ended.values_list("item_id", flat=True))

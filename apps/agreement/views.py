@@ -1,0 +1,147 @@
+"""Where does it fail? Pages that compare predictions with gold."""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import HttpResponse, HttpResponseRedirect, QueryDict
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_GET
+
+from apps.accounts.http import SignedInRequest
+from apps.accounts.roles import Right
+from apps.agreement.pictures import pictures
+from apps.agreement.selectors import (
+    Comparison,
+    compare_with_gold,
+    debates_by_item,
+    evaluation_report,
+    items_by_outcome,
+    items_in_cell,
+    items_in_matrix,
+    items_with_ids,
+    labels_by_item,
+)
+from apps.agreement.sources import find_source, source_choices
+from apps.labels.models import Label
+from apps.projects.pages import project_page
+from apps.projects.selectors import get_project
+from labelhub.core.agreement.figures import Figure
+from labelhub.core.errors import InvalidInput
+
+PAGE_SIZE = 50
+SOURCE_PARAMETERS = {"run": "run_id", "annotator": "annotator_id", "replicate": "replicate"}
+OUTCOME_WORDS = {
+    "right": "Predicted as gold says",
+    "wrong": "Items with a mistake",
+    "unanswered": "Without a usable answer",
+}
+OWN_GOLD = "{0:,} of {1:,} gold values are this person's own decision and agree by construction."
+HEADLINES = ("macro_f1", "accuracy")
+
+
+@login_required
+@require_GET
+def evaluation(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Metrics per label with their intervals, beside the matrix; every cell leads to its items."""
+    project = get_project(request.user, slug, Right.VIEW)
+    if "of" in request.GET:  # the choice of a source: to the address that means it
+        chosen = _asked(QueryDict(request.GET["of"]))
+        return HttpResponseRedirect(f"{request.path}?{urlencode(chosen)}")
+    report = evaluation_report(project, **_source_asked(request))
+    items_url = reverse("evaluation_items", args=[slug])
+    choices = source_choices(project)
+    context = {
+        **project_page(request, project, "evaluation"),
+        "report": report,
+        "compared": report.compared,
+        "source": report.compared.source,
+        "choices": choices,
+        "several_sources": sum(map(len, choices.values())) > 1,
+        "overall": _headline_first(report.evaluation.overall),
+        "own_gold_words": OWN_GOLD.format(report.compared.own_gold, report.compared.gold_total),
+        "drawn": pictures(report, items_url),
+        "sides": ("gold yes", "gold no"),
+        "items_url": items_url,
+        "source_query": _query(report.compared),
+    }
+    return render(request, "agreement/evaluation.html", context)
+
+
+@login_required
+@require_GET
+def evaluation_items(request: SignedInRequest, slug: str) -> HttpResponse:
+    """The items behind one cell, with what was predicted and their debates."""
+    project = get_project(request.user, slug, Right.VIEW)
+    compared = compare_with_gold(project, find_source(project, **_source_asked(request)))
+    title, ids = _selected(request.GET, compared)
+    page = Paginator(items_with_ids(ids), PAGE_SIZE).get_page(request.GET.get("page"))
+    shown = [item.pk for item in page]
+    labels = labels_by_item(compared.source, shown)
+    debates = debates_by_item(compared.source, shown)
+    rows = [
+        {
+            "item": item,
+            "label": labels.get(item.pk),
+            "evidence": _evidence(labels.get(item.pk), request.GET.get("label", "")),
+            "gold": compared.gold[item.pk],
+            "debate_id": debates.get(item.pk),
+        }
+        for item in page
+    ]
+    context = {
+        **project_page(request, project, "evaluation"),
+        "title": title,
+        "page": page,
+        "rows": rows,
+        "source": compared.source,
+        "source_query": _query(compared),
+    }
+    return render(request, "agreement/evaluation_items.html", context)
+
+
+def _headline_first(overall: Mapping[str, Figure]) -> list[tuple[str, Figure]]:
+    return sorted(overall.items(), key=lambda named: named[0] not in HEADLINES)
+
+
+def _evidence(label: Label | None, name: str) -> Mapping[str, Any]:
+    """The quotes behind the label that the page is about, or all of them."""
+    quotes: Mapping[str, Any] = label.evidence if label else {}
+    return {name: quotes[name]} if name in quotes else quotes
+
+
+def _query(compared: Comparison) -> str:
+    return urlencode(compared.source.query) if compared.source else ""
+
+
+def _selected(asked: Mapping[str, str], compared: Comparison) -> tuple[str, list[int]]:
+    """Words for the items asked for, and their ids."""
+    if outcome := asked.get("outcome"):
+        return OUTCOME_WORDS.get(outcome, ""), items_by_outcome(compared, outcome)
+    if cell := asked.get("cell"):
+        label = asked.get("label", "")
+        said, _, gold = cell.partition("-")
+        ids = items_in_cell(compared, label=label, cell=cell)
+        return f"{label}: predicted {said}, gold {gold}", ids
+    said, gold = asked.get("predicted", ""), asked.get("gold", "")
+    title = f"Predicted {said[:100]}, gold {gold[:100]}"
+    return title, items_in_matrix(compared, predicted=said, gold=gold)
+
+
+def _source_asked(request: SignedInRequest) -> dict[str, Any]:
+    asked = {SOURCE_PARAMETERS[name]: number for name, number in _asked(request.GET).items()}
+    return {"run_id": None, "annotator_id": None} | asked
+
+
+def _asked(given: Mapping[str, str]) -> dict[str, int]:
+    """The parameters of a source that are there, as numbers."""
+    return {name: _number(name, given[name]) for name in SOURCE_PARAMETERS if given.get(name)}
+
+
+def _number(name: str, raw: str) -> int:
+    if not (raw.isascii() and raw.isdecimal()) or len(raw) > 18:
+        raise InvalidInput(f"{name}: must be a number, not '{raw[:40]}'.")
+    return int(raw)

@@ -1,0 +1,126 @@
+"""Every REST error as ``application/problem+json`` (RFC 9457).
+
+``{"type", "title", "status", "code", "detail"}``, with ``errors`` (a list of ``{"field",
+"message"}``) where fields are at fault and ``data`` where an error carries more.
+"""
+
+import logging
+from collections.abc import Iterator, Mapping
+from http import HTTPStatus
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.core.exceptions import ValidationError as ModelValidationError
+from django.core.signals import got_request_exception
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.views import defaults
+from rest_framework import exceptions
+from rest_framework.response import Response
+from rest_framework.views import set_rollback
+
+from apps.common.validation import invalid_input
+from labelhub.core.errors import LabelhubError
+
+logger = logging.getLogger(__name__)
+
+PROBLEM = "application/problem+json"
+CODES = {"permission_denied": "forbidden", "authentication_failed": "not_authenticated"}
+
+
+def problem_response(error: Exception, context: Mapping[str, Any]) -> Response:
+    """Django REST framework's exception handler; never shows a stack."""
+    set_rollback()
+    if isinstance(error, LabelhubError):
+        return _problem(error.http_status, error.code, error.message, **_details(error))
+    if isinstance(error, ModelValidationError):
+        return problem_response(invalid_input(error), context)
+    if isinstance(error, Http404):
+        return _problem(404, "not_found", "There is nothing here.")
+    if isinstance(error, PermissionDenied):
+        return _problem(403, "forbidden", str(error) or "You may not do this.")
+    if isinstance(error, exceptions.APIException):
+        return _of_framework(error)
+    logger.error("Unexpected error in the REST interface", exc_info=error)
+    got_request_exception.send(sender=problem_response, request=context.get("request"))
+    return _problem(500, "internal", "Something went wrong on the server; it has been logged.")
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Django's ``handler404``: addresses below /api/ that lead nowhere are a problem as well."""
+    if not request.path.startswith("/api/"):
+        return defaults.page_not_found(request, exception)
+    body = _body(404, "not_found", "There is no such address; /api/docs/ lists them.")
+    return JsonResponse(body, status=404, content_type=PROBLEM)
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Django's ``handler400``, likewise."""
+    if not request.path.startswith("/api/"):
+        return defaults.bad_request(request, exception)
+    body = _body(400, "bad_request", "This request could not be read.")
+    return JsonResponse(body, status=400, content_type=PROBLEM)
+
+
+def _of_framework(error: exceptions.APIException) -> Response:
+    extra: dict[str, Any] = {}
+    detail, code = _words(error)
+    if isinstance(error, exceptions.ValidationError):
+        extra["errors"] = list(_faults(error.detail))
+        detail, code = _summary(extra["errors"]), "invalid"
+    response = _problem(error.status_code, code, detail, **extra)
+    if way_in := getattr(error, "auth_header", ""):
+        response["WWW-Authenticate"] = way_in
+    if seconds := getattr(error, "wait", None):
+        response["Retry-After"] = f"{seconds:.0f}"
+    return response
+
+
+def _words(error: exceptions.APIException) -> tuple[str, str]:
+    detail = error.detail
+    if isinstance(detail, exceptions.ErrorDetail):
+        code = str(detail.code)
+        return str(detail), CODES.get(code, code)
+    return str(error.default_detail), error.default_code
+
+
+def _problem(status: int, code: str, detail: str, **extra: Any) -> Response:
+    return Response(_body(status, code, detail) | extra, status=status, content_type=PROBLEM)
+
+
+def _body(status: int, code: str, detail: str) -> dict[str, Any]:
+    return {
+        "type": "about:blank",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "code": code,
+        "detail": detail,
+    }
+
+
+def _details(error: LabelhubError) -> dict[str, Any]:
+    """``errors`` by field to the top; whatever else the error carries in ``data``."""
+    rest = {key: kept for key, kept in error.data.items() if key != "errors"}
+    extra = {"errors": error.data.get("errors"), "data": rest}
+    return {key: kept for key, kept in extra.items() if kept}
+
+
+def _faults(detail: Any, path: str = "") -> Iterator[dict[str, str]]:
+    """Nested framework errors as a flat list; fields in lists are named ``labels.0.name``."""
+    if isinstance(detail, Mapping):
+        for key, inner in detail.items():
+            name = "" if key == "non_field_errors" else str(key)
+            yield from _faults(inner, f"{path}.{name}".strip("."))
+    elif isinstance(detail, list):
+        for at, inner in enumerate(detail):
+            nested = isinstance(inner, Mapping | list)
+            yield from _faults(inner, f"{path}.{at}".strip(".") if nested else path)
+    else:
+        yield {"field": path, "message": str(detail)}
+
+
+def _summary(faults: list[dict[str, str]]) -> str:
+    said = [
+        f"{fault['field']}: {fault['message']}" if fault["field"] else fault["message"]
+        for fault in faults[:3]
+    ]
+    return " ".join(said)

@@ -1,0 +1,108 @@
+"""Numbers as people should read them: with their doubt, and with no more digits than are known."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+_NANO = 1_000_000_000
+_MOST_DECIMALS = 3
+_NOT_COMPUTED = "not computed"
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnFigure:
+    """Words and positions (0 to 100 on the bar) of one figure; ``reason`` when there is none."""
+
+    value: str = ""
+    low: str = ""
+    high: str = ""
+    n: str = ""
+    x: str = ""
+    x_low: str = ""
+    x_high: str = ""
+    method: str = ""
+    reason: str = ""
+
+
+def draw_figure(figure: Mapping[str, Any] | None, *, percent: bool = False) -> DrawnFigure:
+    """Lay out ``{"value", "low", "high", "n", "method"}`` or ``{"value": None, "reason"}``.
+
+    ``percent`` shows a share in [0, 1] as per cent. The bar runs from 0 to 1, or from -1 to 1 when
+    the interval goes below 0.
+    """
+    value = (figure or {}).get("value")
+    if figure is None or value is None or not math.isfinite(value):
+        return DrawnFigure(reason=str((figure or {}).get("reason") or _NOT_COMPUTED))
+    n = figure.get("n")
+    words = f"{n:,}" if isinstance(n, int) else ""
+    method = str(figure.get("method") or "")
+    low, high = figure.get("low"), figure.get("high")
+    if low is None or high is None:
+        decimals = _decimals(None, percent=percent)
+        return DrawnFigure(value=_say(value, decimals, percent=percent), n=words, method=method)
+    decimals = _decimals((high - low) / 2, percent=percent)
+    least = -1.0 if min(low, value) < 0 else 0.0
+    return DrawnFigure(
+        value=_say(value, decimals, percent=percent),
+        low=_say(low, decimals, percent=percent),
+        high=_say(high, decimals, percent=percent),
+        n=words,
+        method=method,
+        x=_place(value, least),
+        x_low=_place(low, least),
+        x_high=_place(high, least),
+    )
+
+
+def money(nano_usd: float | None) -> str:
+    """Nano-dollars as dollars, with two known digits for small sums: ``$0.0012``, ``$3.40``."""
+    if nano_usd is None:
+        return "—"
+    dollars = float(nano_usd) / _NANO
+    if dollars == 0:
+        return "$0"
+    size = abs(dollars)
+    decimals = 2 if size >= 0.1 else min(9, 1 - math.floor(math.log10(size)))
+    return f"{'-' if dollars < 0 else ''}${size:,.{decimals}f}"
+
+
+def duration(seconds: float | None) -> str:
+    """Seconds in words, to two units at most: ``0.8 s``, ``12 s``, ``3 min 20 s``, ``2 h``."""
+    if seconds is None or not math.isfinite(seconds):
+        return "—"
+    if seconds < 1:
+        return f"{max(seconds, 0):.1f} s"
+    whole = round(seconds)
+    units = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
+    parts: list[str] = []
+    for size, unit in units:
+        count, whole = divmod(whole, size)
+        if count:
+            parts.append(f"{count} {unit}")
+        elif parts:
+            break
+    return " ".join(parts[:2])
+
+
+def _decimals(half_width: float | None, *, percent: bool) -> int:
+    """As many decimals as reach the first digit of the doubt, never more than three."""
+    if half_width is None:
+        return 0 if percent else 2
+    doubt = half_width * (100 if percent else 1)
+    if doubt <= 0:
+        return 0 if percent else 2
+    most = 1 if percent else _MOST_DECIMALS
+    return max(0 if percent else 1, min(most, math.ceil(-math.log10(doubt))))
+
+
+def _say(value: float, decimals: int, *, percent: bool) -> str:
+    if percent:
+        return f"{value * 100:.{decimals}f} %"
+    words = f"{value:.{decimals}f}"
+    return words.replace("-", "−")
+
+
+def _place(value: float, least: float) -> str:
+    share = (value - least) / (1 - least)
+    return f"{min(max(share, 0), 1) * 100:.1f}"

@@ -1,0 +1,62 @@
+"""The edge where an expected error becomes something a person can read."""
+
+from collections.abc import Callable
+
+from django.core.exceptions import BadRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from apps.common.addresses import own_address
+from labelhub.core.errors import LabelhubError
+
+_HEADINGS = {
+    403: "You may not do this",
+    404: "There is nothing here",
+    409: "It changed meanwhile",
+    422: "This cannot be used as it is",
+}
+
+
+class LabelhubErrorMiddleware:
+    """Turns a :class:`LabelhubError` of a page into a page, and of an htmx request into a toast.
+
+    The REST API has an exception handler of its own and is left alone.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Pass the request on; only exceptions matter here, and addresses that are none."""
+        if "\0" in request.path or "%00" in request.META.get("QUERY_STRING", ""):
+            # PostgreSQL refuses a NUL in a parameter with an error of the server.
+            raise BadRequest("The address contains a NUL character.")
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        """The answer to an expected error; None leaves any other to Django."""
+        if not isinstance(exception, LabelhubError) or request.path.startswith("/api/"):
+            return None
+        if getattr(request, "htmx", False):
+            return _as_toast(request, exception)
+        return _as_page(request, exception)
+
+
+def _as_toast(request: HttpRequest, error: LabelhubError) -> HttpResponse:
+    context = {"text": error.message, "tone": "bad"}
+    response = render(request, "components/toast.html", context, status=error.http_status)
+    response["HX-Retarget"] = "#toasts"
+    response["HX-Reswap"] = "beforeend"
+    return response
+
+
+def _as_page(request: HttpRequest, error: LabelhubError) -> HttpResponse:
+    context = {
+        "status": error.http_status,
+        "code": error.code,
+        "heading": _HEADINGS.get(error.http_status, "This did not work"),
+        "message": error.message,
+        "retryable": error.retryable,
+        "back": own_address(request, request.META.get("HTTP_REFERER", "")),
+    }
+    return render(request, "common/error.html", context, status=error.http_status)

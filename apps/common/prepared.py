@@ -1,0 +1,145 @@
+"""Queries that are put together once.
+
+Django takes up to ten times as long to put a statement together as the database to run it. On the
+queue's path every query is the same but for a few values, so its statement is kept, around marks
+that the values of each call replace.
+"""
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Generic, ParamSpec, TypeVar, cast
+from uuid import UUID
+
+from django.db import DEFAULT_DB_ALIAS, connection
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models import Model, QuerySet
+from django.db.models.query import (  # type: ignore[attr-defined]  # left out of the stubs
+    ModelIterable,
+    get_related_populators,
+)
+from django.db.models.sql.compiler import SQLCompiler
+from django.db.transaction import TransactionManagementError
+
+Given = ParamSpec("Given")
+Row = TypeVar("Row")
+
+#: What stands for the value of a parameter, by its type and place; no row holds any of these.
+_MARKS: dict[type, Callable[[int], Any]] = {
+    int: lambda at: -7_000_001 - at,
+    str: lambda at: f"\ue000 value {at} \ue000",
+    datetime: lambda at: datetime(1970, 1, 1, 7, 7, 7, at, tzinfo=UTC),
+    UUID: lambda at: UUID(int=7_000_001 + at),
+}
+
+
+class PreparedQuery(Generic[Given, Row]):
+    """Call it with values for the parameters of the decorated function; it returns the rows.
+
+    Parameters are plain values (int, str, datetime, UUID), given by position, that reach the
+    statement as they are: nothing may branch on them, and none may be None.
+    """
+
+    def __init__(self, build: Callable[..., QuerySet[Any, Row]]) -> None:
+        self._build = build
+        kinds = inspect.get_annotations(build, eval_str=True)
+        names = inspect.signature(build).parameters
+        self._marks = [_MARKS[kinds[name]](at) for at, name in enumerate(names)]
+        self._statement: _Statement | None = None
+
+    def __call__(self, *values: Given.args, **_: Given.kwargs) -> list[Row]:
+        """All rows, in the order of the query."""
+        return list(self._rows(values))
+
+    def first(self, *values: Given.args, **_: Given.kwargs) -> Row | None:
+        """The first row, or None."""
+        return next(iter(list(self._rows(values))), None)
+
+    def _rows(self, values: Sequence[Any]) -> Iterator[Row]:
+        if None in values:
+            raise TypeError("A prepared query takes no None: nothing is equal to NULL.")
+        if any(isinstance(one, int) and not -(2**63) <= one < 2**63 for one in values):
+            return iter(())  # no row has a number that no column can hold
+        if self._statement is None:
+            # Of two threads that come first together, one does it in vain.
+            self._statement = _Statement.of(self._build(*self._marks), self._marks)
+        return cast("Iterator[Row]", self._statement.rows(values))
+
+
+def prepared(build: Callable[Given, QuerySet[Any, Row]]) -> PreparedQuery[Given, Row]:
+    """Make a function that returns a query into one that runs it, put together once."""
+    return PreparedQuery(build)
+
+
+@dataclass(frozen=True, slots=True)
+class _Statement:
+    """SQL with marked parameters, and how to make what the query yields of the rows."""
+
+    sql: str
+    params: Sequence[Any]
+    marks: Sequence[Any]
+    converters: Sequence[tuple[int, Sequence[Callable[..., Any]], Any]]
+    model: type[Model] | None
+    columns: slice
+    fields: Sequence[str]
+    related: Sequence[Any]
+    locks: bool
+
+    @classmethod
+    def of(cls, rows: QuerySet[Any, Any], marks: Sequence[Any]) -> "_Statement":
+        compiler = rows.query.get_compiler(DEFAULT_DB_ALIAS)
+        sql, params = compiler.as_sql()
+        marks = [_adapted(connection, mark) for mark in marks]
+        missing = [mark for mark in marks if mark not in params]
+        if missing:
+            raise TypeError(f"{len(missing)} parameters are not in the statement as they are.")
+        whole = issubclass(rows._iterable_class, ModelIterable)  # noqa: SLF001 - rows or values?
+        info = compiler.klass_info if whole else None
+        columns = info["select_fields"] if info else []
+        fields = [compiler.select[at][0].target.attname for at in columns]
+        return cls(
+            sql=sql,
+            params=params,
+            marks=marks,
+            converters=_converters(compiler),
+            model=info["model"] if info else None,
+            columns=slice(columns[0], columns[-1] + 1) if columns else slice(None),
+            fields=fields,
+            related=get_related_populators(info, compiler.select, DEFAULT_DB_ALIAS) if info else [],
+            locks=rows.query.select_for_update,
+        )
+
+    def rows(self, values: Iterable[Any]) -> Iterator[Any]:
+        if self.locks and not connection.in_atomic_block:
+            raise TransactionManagementError("Rows are locked inside a transaction only.")
+        given = dict(zip(self.marks, (_adapted(connection, one) for one in values), strict=True))
+        with connection.cursor() as cursor:
+            cursor.execute(self.sql, [given.get(param, param) for param in self.params])
+            found = cursor.fetchall()
+        for read in found:
+            row = list(read)
+            for at, converters, expression in self.converters:
+                for convert in converters:
+                    row[at] = convert(row[at], expression, connection)
+            yield tuple(row) if self.model is None else self._instance(self.model, row)
+
+    def _instance(self, model: type[Model], row: Sequence[Any]) -> Model:
+        made = model.from_db(DEFAULT_DB_ALIAS, self.fields, row[self.columns])
+        for related in self.related:
+            related.populate(row, made)
+        return made
+
+
+def _converters(compiler: SQLCompiler) -> list[tuple[int, Sequence[Callable[..., Any]], Any]]:
+    found = compiler.get_converters([column[0] for column in compiler.select])
+    return [(at, converters, expression) for at, (converters, expression) in found.items()]
+
+
+def _adapted(database: BaseDatabaseWrapper, value: Any) -> Any:
+    """As a query's own parameters reach the cursor."""
+    if isinstance(value, datetime):
+        return database.ops.adapt_datetimefield_value(value)
+    if isinstance(value, UUID):
+        return value if database.features.has_native_uuid_field else value.hex
+    return value

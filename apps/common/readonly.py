@@ -1,0 +1,25 @@
+"""Admin pages on which nothing can be changed."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+
+
+class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # one base for several models
+    """To look things up; they change through the pages and services."""
+
+    list_per_page = 50
+    show_full_result_count = False  # a second count over tables that grow without end
+
+    def has_add_permission(self, _request: HttpRequest) -> bool:
+        """No."""
+        return False
+
+    def has_change_permission(self, _request: HttpRequest, _obj: Any = None) -> bool:
+        """No."""
+        return False
+
+    def has_delete_permission(self, _request: HttpRequest, _obj: Any = None) -> bool:
+        """No."""
+        return False

@@ -1,0 +1,174 @@
+"""Template tags and filters of every page; ``docs`` of their use is the page ``/design/``."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django import template
+from django.templatetags.static import static
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString, mark_safe
+
+from apps.common import figures, highlight
+from apps.common.theme import current_theme, keeps_nav_narrow
+from labelhub.core import schema
+
+register = template.Library()
+
+#: Icon name of each kind; the shapes differ, not only the colours.
+KIND_WORDS = {
+    "llm": "LLM",
+    "crowd": "Crowd",
+    "expert": "Expert",
+    "author": "Author",
+    "model": "Model",
+    "gold": "Gold",
+}
+_TONES = {
+    "success": "ok", "ok": "ok", "warning": "warn", "warn": "warn", "error": "bad", "bad": "bad",
+}  # fmt: skip
+_ALL = ("manager", "reviewer", "viewer")
+_PROJECT_PAGES: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
+    ("overview", "Overview", "project_overview", _ALL),
+    ("setup", "Set-up", "project_setup", ("manager",)),
+    ("items", "Items", "item_list", _ALL),
+    ("runs", "Runs", "run_list", _ALL),
+    ("review", "Review", "review", ("manager", "reviewer")),
+    ("evaluation", "Evaluation", "evaluation", _ALL),
+    ("export", "Export", "export_page", _ALL),
+    ("people", "People", "project_people", ("manager",)),
+    ("settings", "Settings", "project_settings", ("manager",)),
+)
+
+
+@register.simple_tag(takes_context=True)
+def theme_attributes(context: template.Context) -> SafeString:
+    """Attributes of ``<html>``: the theme and width of the navigation this person chose."""
+    request = context.get("request")
+    width = mark_safe(' data-nav="narrow"') if keeps_nav_narrow(request) else ""
+    return format_html(' data-theme="{}"{}', current_theme(request), width)
+
+
+@register.simple_tag(takes_context=True, name="current_theme")
+def chosen_theme(context: template.Context) -> str:
+    """``auto``, ``light`` or ``dark``."""
+    return current_theme(context.get("request"))
+
+
+@register.simple_tag
+def icon(name: str, label: str = "", css: str = "") -> SafeString:
+    """An icon of the sprite; decoration unless it has a ``label``."""
+    address = static("icons.svg")
+    hidden = mark_safe('aria-hidden="true"')
+    role = format_html('role="img" aria-label="{}"', label) if label else hidden
+    return format_html(
+        '<svg class="{}" width="18" height="18" viewBox="0 0 20 20" {}>'
+        '<use href="{}#{}"></use></svg>',
+        f"icon {css}".strip(),
+        role,
+        address,
+        name,
+    )
+
+
+@register.simple_tag
+def kind_icon(kind: str) -> SafeString:
+    """The shape of a kind of annotator, in the colour of the text around it."""
+    return icon(f"kind-{kind if kind in KIND_WORDS else 'model'}", css="icon--solid")
+
+
+@register.filter
+def kind_word(kind: str) -> str:
+    """The kind as people read it."""
+    return KIND_WORDS.get(str(kind), str(kind))
+
+
+@register.inclusion_tag("components/figure_drawn.html", name="figure")
+def draw(figure: Mapping[str, Any] | None, percent: bool = False) -> dict[str, Any]:  # noqa: FBT001, FBT002 - a template flag
+    """A figure: value, interval bar and n, or the reason why there is none."""
+    return {"drawn": figures.draw_figure(figure, percent=bool(percent))}
+
+
+@register.simple_tag(takes_context=True)
+def query_with(context: template.Context, **changes: Any) -> str:
+    """The page's query string with ``changes``; None or "" drops a parameter.
+
+    Any change but of the page itself starts at the first page again.
+    """
+    params = context["request"].GET.copy()
+    if "page" not in changes:
+        params.pop("page", None)
+    for key, value in changes.items():
+        if value is None or value == "":
+            params.pop(key, None)
+        else:
+            params[key] = str(value)
+    return f"?{params.urlencode()}"
+
+
+@register.inclusion_tag("components/sort_header.html", takes_context=True)
+def sort_header(
+    context: template.Context, key: str, text: str, numeric: bool = False  # noqa: FBT001, FBT002 - a template flag
+) -> dict[str, Any]:  # fmt: skip
+    """A ``<th>`` that sorts its table by ``?sort=key`` or ``?sort=-key``, kept in the address."""
+    now = context["request"].GET.get("sort", context.get("sort", ""))
+    state = {key: "ascending", f"-{key}": "descending"}.get(now, "")
+    wanted = f"-{key}" if state == "ascending" else key
+    address = query_with(context, sort=wanted)
+    return {"text": text, "state": state, "address": address, "numeric": numeric}
+
+
+@register.simple_tag(takes_context=True)
+def project_links(context: template.Context) -> list[dict[str, str]]:
+    """The pages of ``project`` that ``role`` may open, in their one order."""
+    slug = context["project"].slug
+    role = str(context.get("role") or "viewer")
+    return [
+        {"key": key, "text": text, "url": reverse(name, args=[slug])}
+        for key, text, name, roles in _PROJECT_PAGES
+        if role in roles
+    ]
+
+
+@register.simple_tag
+def highlighted(text: str, evidence: Mapping[str, Iterable[str]] | None = None) -> SafeString:
+    """``text`` escaped, with the quotes of ``evidence`` marked."""
+    return highlight.highlight(text, evidence)
+
+
+@register.filter
+def value_words(value: Any) -> str:
+    """A label's value as people read it."""
+    return schema.value_words(value)
+
+
+@register.filter
+def money(nano_usd: float | None) -> str:
+    """Nano-dollars as dollars."""
+    return figures.money(nano_usd)
+
+
+@register.filter
+def duration(seconds: float | None) -> str:
+    """Seconds in words."""
+    return figures.duration(seconds)
+
+
+@register.filter
+def count(number: float | None) -> str:
+    """A whole number with its thousands apart."""
+    return "—" if number is None else f"{int(number):,}"
+
+
+@register.filter
+def tone(level: str) -> str:
+    """The tone of a message level: ok, warn, bad or info."""
+    return _TONES.get(str(level), "info")
+
+
+@register.filter
+def initials(name: str) -> str:
+    """At most two letters that stand for a person."""
+    words = str(name).replace("_", " ").replace(".", " ").replace("-", " ").split()
+    letters = [word[0] for word in words[:1] + words[1:][-1:]]
+    return "".join(letters).upper() or "?"

@@ -1,0 +1,10 @@
+from django.urls import path
+
+from apps.common import views
+
+urlpatterns = [
+    path("health/live", views.health_live, name="health_live"),
+    path("health/ready", views.health_ready, name="health_ready"),
+    path("theme/", views.set_theme, name="set_theme"),
+    path("design/", views.design_system, name="design_system"),
+]

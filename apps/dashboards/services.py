@@ -1,0 +1,109 @@
+"""The demo: a project, its debate run and three people, written for it and made once."""
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from apps.accounts.models import User
+from apps.accounts.roles import ReviewerKind, Role
+from apps.accounts.services import create_user
+from apps.debates.models import Run
+from apps.debates.services import RunPlan, models_for_roles, run_slice, start_run
+from apps.exchange.services import queue_import, receive_upload, run_import, store_upload
+from apps.llm.services import ensure_builtin
+from apps.projects.models import Project
+from apps.projects.services import create_project, set_member
+from labelhub.core.schema import parse_schema
+
+DATA = Path(__file__).parent / "demo"
+SLUG = "hotel-reviews"
+#: Fixed on purpose where the demo listens on this machine only: it holds nothing of value.
+PASSWORD = "labelhub-demo"  # noqa: S105 - printed at every start of the demo
+#: Told of somebody who has chosen a password of their own.
+SET_SINCE = "(the one set since)"
+#: May do everything.
+OPERATOR = "operator"
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """Somebody who can sign in to the demo."""
+
+    username: str
+    password: str
+    role: str
+
+
+LOGINS = (
+    Login("manager", PASSWORD, "manages the project and reviews as an expert"),
+    Login("reviewer", PASSWORD, "reviews as a crowd worker"),
+    Login(OPERATOR, PASSWORD, "sees everything: providers, admin console"),
+)
+
+
+def prepare_demo(password: str = PASSWORD) -> tuple[Login, ...]:
+    """Make what is missing of the demo; running it again changes nothing that is there.
+
+    Another ``password`` than the one everybody knows is for a demo that others can reach: it is
+    given to people who are there already, too. The known one never is.
+    """
+    people = [_person(login, password) for login in LOGINS]
+    manager, reviewer = people[0][0], people[1][0]
+    ensure_builtin()
+    project = Project.objects.filter(slug=SLUG).first() or _project(manager)
+    set_member(
+        project=project, user=reviewer, role=Role.REVIEWER, kind=ReviewerKind.CROWD, actor=manager
+    )
+    if not project.items.exists():
+        _import_reviews(project, manager)
+    if not Run.objects.filter(project=project).exists():
+        _debate(project, manager)
+    return tuple(login for _, login in people)
+
+
+def known_password_works() -> bool:
+    """Whether the demo's operator, who may do everything, still has the password in this file."""
+    found = User.objects.filter(username=OPERATOR, is_active=True).first()
+    return found is not None and found.check_password(PASSWORD)
+
+
+def _person(login: Login, password: str) -> tuple[User, Login]:
+    """The person, and what to tell of them: they may have chosen a password of their own."""
+    user = User.objects.filter(username=login.username).first()
+    if user is not None and password == PASSWORD:
+        known = user.check_password(password)
+        return user, login if known else replace(login, password=SET_SINCE)
+    if user is None:
+        user = create_user(
+            username=login.username,
+            superuser=login.username == OPERATOR,
+            makes_accounts=login.username == "manager",
+        ).user
+    user.set_password(password)  # past the rules for passwords: the known one is no secret
+    user.save(update_fields=["password"])
+    return user, replace(login, password=password)
+
+
+def _project(manager: User) -> Project:
+    return create_project(
+        actor=manager,
+        slug=SLUG,
+        name="Hotel reviews",
+        description="Which aspects does a guest write about? Reviews written for this demo.",
+        schema=parse_schema(json.loads((DATA / "hotel_schema.json").read_text(encoding="utf-8"))),
+        guideline=(DATA / "hotel_guideline.md").read_text(encoding="utf-8"),
+    )
+
+
+def _import_reviews(project: Project, manager: User) -> None:
+    path = store_upload([(DATA / "hotel_reviews.jsonl").read_bytes()])
+    batch = receive_upload(
+        project=project, actor=manager, path=path, file_name="hotel_reviews.jsonl"
+    )
+    run_import(queue_import(batch).pk)
+
+
+def _debate(project: Project, manager: User) -> None:
+    models = models_for_roles("ecj", {}, default=ensure_builtin())
+    run = start_run(project=project, actor=manager, plan=RunPlan(protocol="ecj", models=models))
+    run_slice(run.pk)

@@ -1,0 +1,135 @@
+"""Where one project stands, and what brings it forward."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import Count, Q, Sum
+from django.urls import reverse
+
+from apps.accounts.roles import Role
+from apps.agreement.selectors import suggestions_right
+from apps.dashboards.selectors import REVIEWED
+from apps.debates.models import Run
+from apps.labels.models import Annotator, ItemState, Kind, Label
+from apps.labels.selectors import backlog
+from apps.projects.models import ImportBatch, Project
+from labelhub.core.agreement.figures import Figure
+
+LABELLED = REVIEWED | Q(suggestion__isnull=False)
+
+
+@dataclass(frozen=True, slots=True)
+class NextStep:
+    """What to do next, and where."""
+
+    text: str
+    url: str
+    action: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotatorRow:
+    """An annotator of the project, and how many of their labels stand."""
+
+    annotator: Annotator
+    labels: int
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """How far a project is; counts are items.
+
+    ``labelled`` by a debate or a person, ``reviewed`` by a person, ``decided``: with gold.
+    """
+
+    project: Project
+    items: int
+    labelled: int
+    reviewed: int
+    decided: int
+    waiting: int
+    doubtful: int
+    conflicts: int
+    importing: Sequence[ImportBatch]
+    runs: Sequence[Run]
+    cost_nanousd: int
+    unpriced: bool
+    right: Figure
+
+    @property
+    def plain(self) -> int:
+        """Items that wait for people although nothing is doubtful about them."""
+        return self.waiting - self.doubtful - self.conflicts
+
+    @property
+    def unsure(self) -> int:
+        """Items that wait because somebody was unsure or disagreed."""
+        return self.doubtful + self.conflicts
+
+
+def overview(project: Project) -> Overview:
+    """Where the project stands; six queries."""
+    counted = ItemState.objects.filter(project=project).aggregate(
+        items=Count("pk"),
+        labelled=Count("pk", filter=LABELLED),
+        reviewed=Count("pk", filter=REVIEWED),
+        decided=Count("pk", filter=Q(stage=ItemState.Stage.DECIDED)),
+    )
+    runs = Run.objects.filter(project=project)
+    spent = runs.aggregate(cost=Sum("cost_nanousd"), unpriced=Sum("unpriced_turns"))
+    return Overview(
+        project=project,
+        **counted,
+        **backlog(project),
+        importing=list(ImportBatch.objects.filter(project=project).unfinished()[:3]),
+        runs=list(runs[:5]),
+        cost_nanousd=spent["cost"] or 0,
+        unpriced=bool(spent["unpriced"]),
+        right=suggestions_right(project),
+    )
+
+
+def annotator_rows(project: Project) -> list[AnnotatorRow]:
+    """Who labelled here, in the one order of kinds, then by name; two queries."""
+    labels = Label.objects.current().filter(annotator__project=project).order_by()
+    counts = dict(labels.values_list("annotator").annotate(n=Count("pk")))
+    found = Annotator.objects.filter(pk__in=counts)
+    order = Kind.values
+    rows = [AnnotatorRow(each, counts[each.pk]) for each in found]
+    return sorted(rows, key=lambda row: (order.index(row.annotator.kind), row.annotator.name))
+
+
+def next_step(view: Overview, role: str) -> NextStep | None:
+    """The one thing that brings the project forward now, for somebody in this role."""
+    slug = view.project.slug
+    if view.items == 0:
+        return None  # the page is one empty state that says it
+    if role == Role.MANAGER:
+        found = _next_of_runs(view, slug)
+        if found is not None:
+            return found
+    if role in (Role.MANAGER, Role.REVIEWER) and view.waiting:
+        return NextStep(_waiting_words(view), reverse("review", args=[slug]), "Review")
+    if view.decided:
+        text = "Nothing waits for a person: the gold is ready to be used."
+        if view.waiting:  # for others: this role does not review
+            text = f"{view.waiting} items still wait for a person; the gold so far can be used."
+        return NextStep(text, reverse("export_page", args=[slug]), "Export gold")
+    return None
+
+
+def _next_of_runs(view: Overview, slug: str) -> NextStep | None:
+    paused = next((run for run in view.runs if run.status == Run.Status.PAUSED), None)
+    if paused is not None:
+        text = f"Run {paused.pk} is paused. {paused.message}".strip()
+        return NextStep(text, reverse("run_detail", args=[slug, paused.pk]), "Look at the run")
+    if view.labelled == 0 and not view.runs:
+        text = "Let a debate label the items first: people then only check what it is unsure of."
+        return NextStep(text, reverse("run_create", args=[slug]), "Start a run")
+    return None
+
+
+def _waiting_words(view: Overview) -> str:
+    wait = "1 item waits" if view.waiting == 1 else f"{view.waiting:,} items wait"
+    doubt = f", {view.unsure:,} of them doubtful" if view.unsure else ""
+    return f"{wait} for a person{doubt}."

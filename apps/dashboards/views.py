@@ -1,0 +1,119 @@
+"""Home, a project's overview and set-up, and its items."""
+
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from apps.accounts.http import SignedInRequest
+from apps.accounts.roles import Right
+from apps.dashboards.selectors import (
+    FOUND,
+    debates_of_item,
+    find_items,
+    item_rows,
+    project_rows,
+)
+from apps.dashboards.standing import annotator_rows, next_step, overview
+from apps.labels.models import ItemState
+from apps.labels.selectors import item_with_ledger
+from apps.llm.selectors import list_models
+from apps.projects.forms import TASKS
+from apps.projects.pages import project_page
+from apps.projects.selectors import current_guideline, current_schema, get_project, members
+from labelhub.core.errors import NotFound
+
+PAGE_SIZE = 50
+STAGES = [
+    ("waiting", "Waiting for people"),
+    ("doubtful", "Waiting, doubtful"),
+    ("rest", "Waiting, the rest"),
+    *ItemState.Stage.choices,
+]
+
+
+@login_required
+@require_GET
+def home(request: SignedInRequest) -> HttpResponse:
+    """What is going on, where am I needed? Also answers the search field in the header."""
+    query = request.GET.get("q", "").strip()[:200]
+    rows = project_rows(request.user)
+    if not query:
+        return render(request, "dashboards/home.html", {"rows": rows})
+    wanted = query.lower()
+    named = [row for row in rows if wanted in f"{row.project.name} {row.project.slug}".lower()]
+    context = {
+        "query": query,
+        "rows": named,
+        "items": find_items(request.user, query),
+        "most": FOUND,
+    }
+    return render(request, "dashboards/search.html", context)
+
+
+@login_required
+@require_GET
+def project_overview(request: SignedInRequest, slug: str) -> HttpResponse:
+    """How far, how good, how much, what next?"""
+    project = get_project(request.user, slug, Right.VIEW)
+    context = project_page(request, project, "overview")
+    view = overview(project)
+    context |= {
+        "view": view,
+        "next": next_step(view, str(context["role"])),
+        "annotators": annotator_rows(project),
+    }
+    return render(request, "dashboards/overview.html", context)
+
+
+@login_required
+@require_GET
+def project_setup(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Data, labels, models, people: the four steps on one page."""
+    project = get_project(request.user, slug, Right.MANAGE)
+    view = overview(project)
+    schema = current_schema(project)
+    context = project_page(request, project, "setup") | {
+        "view": view,
+        "schema": schema,
+        "task_words": TASKS[schema.task],
+        "guideline": current_guideline(project),
+        "models": list_models(),
+        "imports": project.imports.all()[:5],
+        "members": members(project),
+    }
+    return render(request, "dashboards/setup.html", context)
+
+
+@login_required
+@require_GET
+def item_list(request: SignedInRequest, slug: str) -> HttpResponse:
+    """The project's items: search them, filter them by where they stand."""
+    project = get_project(request.user, slug, Right.VIEW)
+    query = request.GET.get("q", "").strip()[:200]
+    stage, sort = request.GET.get("stage", ""), request.GET.get("sort", "")
+    items = item_rows(project, query=query, stage=stage, sort=sort)
+    context = project_page(request, project, "items") | {
+        "page": Paginator(items, PAGE_SIZE).get_page(request.GET.get("page")),
+        "query": query,
+        "stage": stage,
+        "stages": STAGES,
+    }
+    return render(request, "dashboards/items.html", context)
+
+
+@login_required
+@require_GET
+def item_detail(request: SignedInRequest, slug: str, item_id: int) -> HttpResponse:
+    """One item with everything anybody said of it."""
+    project = get_project(request.user, slug, Right.VIEW)
+    item = item_with_ledger(project, item_id)
+    if item is None:
+        raise NotFound(f"There is no item {item_id} in the project '{project.slug}'.")
+    context = project_page(request, project, "items") | {
+        "item": item,
+        "meta": sorted(item.meta.items()),
+        "debates": debates_of_item(item)[:20],
+    }
+    return render(request, "dashboards/item.html", context)

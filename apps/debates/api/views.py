@@ -1,0 +1,192 @@
+"""REST: starting, watching and steering runs."""
+
+from collections.abc import Callable
+from typing import Any, ClassVar, cast
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import status
+from rest_framework.exceptions import ValidationError
+from rest_framework.generics import ListAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from apps.accounts.models import User
+from apps.accounts.roles import Right
+from apps.debates import selectors, services, tasks
+from apps.debates.api.serializers import (
+    DebateDetailSerializer,
+    DebateSerializer,
+    RunDetailSerializer,
+    RunRequestSerializer,
+    RunSerializer,
+)
+from apps.debates.models import Debate, Run
+from apps.debates.services import RunPlan
+from apps.llm.models import ModelSpec
+from apps.llm.selectors import UnknownModelName, default_model
+from apps.llm.services import ensure_builtin, known_model
+from apps.projects.api.mixins import ProjectScopedMixin
+from apps.projects.selectors import get_project
+from labelhub.core.errors import InvalidInput
+
+
+class RunList(ProjectScopedMixin, ListAPIView[Run]):
+    """``projects/{slug}/runs/``."""
+
+    serializer_class = RunSerializer
+    queryset = Run.objects.none()
+
+    def get_queryset(self) -> QuerySet[Run]:
+        """The project's runs, newest first."""
+        return selectors.runs_of(self.project).select_related("project", "schema")
+
+    @extend_schema(operation_id="run_list", tags=["runs"])
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """Runs of a project, newest first."""
+        return super().get(request, *args, **kwargs)
+
+    @extend_schema(
+        operation_id="run_start",
+        tags=["runs"],
+        request=RunRequestSerializer,
+        responses={201: RunDetailSerializer},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Start a run; a worker takes it up."""
+        asked = RunRequestSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        plan = plan_from(asked.validated_data)
+        run = services.start_run(project=self.project, actor=cast(User, request.user), plan=plan)
+        tasks.launch_run(run.pk)
+        shown = selectors.visible_run(request.user, run.pk)
+        return Response(RunDetailSerializer(shown).data, status=status.HTTP_201_CREATED)
+
+
+class RunDetail(APIView):
+    """``runs/{id}/``."""
+
+    @extend_schema(operation_id="run", tags=["runs"], responses=RunDetailSerializer)
+    def get(self, request: Request, run_id: int) -> Response:
+        """A run with its progress and cost."""
+        return Response(RunDetailSerializer(selectors.visible_run(request.user, run_id)).data)
+
+
+class RunDebates(ListAPIView[Debate]):
+    """``runs/{id}/debates/``."""
+
+    serializer_class = DebateSerializer
+    queryset = Debate.objects.none()
+
+    def get_queryset(self) -> QuerySet[Debate]:
+        """The run's debates, of one status if asked."""
+        run = selectors.visible_run(self.request.user, self.kwargs["run_id"])
+        wanted = self.request.query_params.get("status", "")
+        if wanted and wanted not in Debate.Status.values:
+            raise InvalidInput(f"status: must be one of {', '.join(Debate.Status.values)}.")
+        debates = selectors.debates_of(run)
+        return debates.filter(status=wanted) if wanted else debates
+
+    @extend_schema(
+        operation_id="run_debates",
+        tags=["runs"],
+        parameters=[OpenApiParameter("status", enum=Debate.Status.values)],
+    )
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """The run's debates in the order of their items."""
+        return super().get(request, *args, **kwargs)
+
+
+class DebateDetail(APIView):
+    """``debates/{id}/``."""
+
+    @extend_schema(operation_id="debate", tags=["runs"], responses=DebateDetailSerializer)
+    def get(self, request: Request, debate_id: int) -> Response:
+        """A debate with its turns."""
+        debate = selectors.visible_debate(request.user, debate_id)
+        return Response(DebateDetailSerializer(debate).data)
+
+
+class _Steer(APIView):
+    """POST that changes a run's status; for managers of its project."""
+
+    change: ClassVar[Callable[..., Run]]
+    launches: ClassVar[bool] = False
+
+    def steer(self, request: Request, run_id: int) -> Response:
+        """Check the right, change, answer with the run."""
+        run = selectors.visible_run(request.user, run_id)
+        get_project(request.user, run.project.slug, Right.MANAGE)
+        type(self).change(run=run)
+        if self.launches:
+            tasks.launch_run(run.pk)
+        return Response(RunDetailSerializer(selectors.visible_run(request.user, run_id)).data)
+
+
+class RunPause(_Steer):
+    """``runs/{id}/pause/``."""
+
+    change = services.pause_run
+
+    @extend_schema(
+        operation_id="run_pause", tags=["runs"], request=None, responses=RunDetailSerializer
+    )
+    def post(self, request: Request, run_id: int) -> Response:
+        """Start no further calls; what is under way is finished and kept."""
+        return self.steer(request, run_id)
+
+
+class RunResume(_Steer):
+    """``runs/{id}/resume/``."""
+
+    change = services.resume_run
+    launches = True
+
+    @extend_schema(
+        operation_id="run_resume", tags=["runs"], request=None, responses=RunDetailSerializer
+    )
+    def post(self, request: Request, run_id: int) -> Response:
+        """Go on, and try failed debates again."""
+        return self.steer(request, run_id)
+
+
+class RunCancel(_Steer):
+    """``runs/{id}/cancel/``."""
+
+    change = services.cancel_run
+
+    @extend_schema(
+        operation_id="run_cancel", tags=["runs"], request=None, responses=RunDetailSerializer
+    )
+    def post(self, request: Request, run_id: int) -> Response:
+        """End the run for good; its labels stay."""
+        return self.steer(request, run_id)
+
+
+def _model(field: str, name: str) -> ModelSpec:
+    """The model that ``field`` names; the message of a 400 lists the known ones."""
+    try:
+        return known_model(name)
+    except UnknownModelName as error:
+        raise ValidationError({field: [error.message]}) from None
+
+
+def plan_from(asked: dict[str, Any]) -> RunPlan:
+    """The plan in a checked request."""
+    ensure_builtin()
+    by_role = {
+        role: _model(f"models.{role}", name) for role, name in asked.get("models", {}).items()
+    }
+    for_all = _model("model", asked["model"]) if asked.get("model") else default_model()
+    budget = asked.get("budget")
+    return RunPlan(
+        protocol=asked["protocol"],
+        models=services.models_for_roles(asked["protocol"], by_role, for_all),
+        params=asked.get("params", {}),
+        limit=asked.get("limit"),
+        item_ids=asked.get("items"),
+        only_unlabelled=asked["only_unlabelled"],
+        replicates=asked["replicates"],
+        budget_nanousd=None if budget is None else int(budget * 10**9),
+    )

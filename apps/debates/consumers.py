@@ -1,0 +1,72 @@
+"""The socket that tells a page when to look at a run again. It writes nothing and sends no data."""
+
+import time
+from typing import Any
+
+from channels.db import database_sync_to_async
+from channels.generic.websocket import AsyncJsonWebsocketConsumer
+
+from apps.accounts.selectors import find_active
+from apps.debates import events
+from apps.debates.selectors import may_watch
+
+NOT_SIGNED_IN = 4403
+NOT_FOUND = 4404
+#: Seconds for which what was found of somebody's rights counts.
+CHECK_EVERY = 30.0
+
+
+class RunProgressConsumer(AsyncJsonWebsocketConsumer):
+    """Sends ``{"type": "changed"}`` whenever the run has moved; members of its project only."""
+
+    group = ""
+    #: When the right to watch was last looked at, on the clock of :func:`time.monotonic`.
+    checked_at = 0.0
+
+    async def connect(self) -> None:
+        """Refuse strangers by close code (4403 not signed in, 4404 no such run for this person)."""
+        user = self.scope.get("user")
+        run_id = self.scope["url_route"]["kwargs"]["run_id"]
+        # Accepted first: before that, a browser is told 1006 whatever code the server closes with.
+        await self.accept()
+        if user is None or not user.is_authenticated:
+            await self.close(code=NOT_SIGNED_IN)
+            return
+        if not await self._may_still_watch():
+            await self.close(code=NOT_FOUND)
+            return
+        events.listen_here()
+        self.group = events.run_group(run_id)
+        await self.channel_layer.group_add(self.group, self.channel_name)
+        await self.send_json({"type": "changed"})
+
+    async def disconnect(self, code: int) -> None:
+        """Leave the group."""
+        if self.group:
+            await self.channel_layer.group_discard(self.group, self.channel_name)
+
+    async def receive(self, text_data: str | None = None, **kwargs: Any) -> None:
+        """Pages have nothing to say here."""
+
+    async def run_changed(self, event: events.RunChanged) -> None:
+        """Pass the wake-up on, unless the person may no longer know of the run."""
+        if not await self._may_still_watch():
+            await self.close(code=NOT_FOUND)
+            return
+        await self.send_json({"type": "changed"})
+
+    async def _may_still_watch(self) -> bool:
+        """Looked up at most every :data:`CHECK_EVERY` seconds: a socket may be open for days."""
+        if self.checked_at and time.monotonic() - self.checked_at < CHECK_EVERY:
+            return True
+        run_id = self.scope["url_route"]["kwargs"]["run_id"]
+        look = database_sync_to_async(_may_watch_now, thread_sensitive=False)
+        allowed: bool = await look(self.scope["user"].pk, run_id)
+        self.checked_at = time.monotonic()
+        return allowed
+
+
+def _may_watch_now(user_id: int, run_id: int) -> bool:
+    """As things stand: the ``user`` of the scope is as they were when the socket was opened."""
+    user = find_active(user_id)
+    return user is not None and may_watch(user, run_id)

@@ -1,0 +1,184 @@
+"""``preannotate SLUG --protocol P``: label a project's items by debates of models."""
+
+import time
+from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from apps.common.commands import LabelhubCommand
+from apps.common.figures import money
+from apps.debates import services
+from apps.debates.models import Run
+from apps.debates.selectors import RunProgress, progress
+from apps.debates.services import Preview, RunPlan, SliceEnd
+from apps.llm.models import ModelSpec
+from apps.llm.selectors import default_model
+from apps.llm.services import ensure_builtin, model_for_run, seed_from_environment
+from apps.projects.models import Project
+from apps.projects.selectors import find_project
+from labelhub.core.debate import PROTOCOLS
+from labelhub.core.errors import InvalidInput, LabelhubError
+
+#: How long to wait before looking again at a run that another worker drives, seconds.
+LOOK_AGAIN = 1.0
+ENDED = (Run.Status.DONE, Run.Status.PAUSED, Run.Status.CANCELLED)
+
+
+class RunStopped(LabelhubError):
+    """``--wait`` ended before the run was done; the message says why."""
+
+    code = "run_stopped"
+
+
+class Command(LabelhubCommand):
+    """Start a run; with ``--wait`` drive it to its end."""
+
+    help = "Label a project's items by debates of models."
+
+    def add_command_arguments(self, parser: CommandParser) -> None:
+        """See ``--help``."""
+        parser.add_argument("slug")
+        parser.add_argument("--protocol", required=True, help=", ".join(PROTOCOLS))
+        parser.add_argument(
+            "--model",
+            action="append",
+            default=[],
+            metavar="[ROLE=]NAME",
+            help="The model of a role, or of all roles; may be given several times.",
+        )
+        parser.add_argument("--limit", type=int, help="Only the first N items.")
+        parser.add_argument("--only-unlabelled", action="store_true", help="Skip labelled items.")
+        parser.add_argument("--replicates", type=int, default=1, help="Passes per item.")
+        parser.add_argument("--budget", metavar="USD", help="The most the run may cost.")
+        parser.add_argument("--dry-run", action="store_true", help="Only say what it would take.")
+        parser.add_argument("--wait", action="store_true", help="Return when the run is done.")
+
+    def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
+        """Plan, then preview or start, then perhaps wait."""
+        project = find_project(options["slug"])
+        plan = _plan(options)
+        if options["dry_run"]:
+            return self._preview(project, plan)
+        run = services.start_run(project=project, actor=None, plan=plan)
+        self.say(f"Run {run.pk} is recorded.")
+        if not options["wait"]:
+            self.say("A worker takes it up; see it on the project's page of runs.")
+            return report(run)
+        drive(run)
+        result = report(run)
+        if run.status != Run.Status.DONE:
+            raise RunStopped(f"Run {run.pk} is {run.status}: {run.message}", data=result)
+        self.say(run.message)
+        self.say(f"Cost: {_money(result['cost_usd'])}.")
+        return result
+
+    def _preview(self, project: Project, plan: RunPlan) -> Mapping[str, Any]:
+        estimate = services.preview(project=project, plan=plan)
+        self.say(f"{estimate.items} items, {estimate.calls} calls.")
+        self.say(f"About {estimate.tokens_in:,} tokens in and {estimate.tokens_out:,} out.")
+        self.say(_cost_words(estimate))
+        return preview_json(estimate)
+
+
+def drive(run: Run) -> None:
+    """Drive slices until the run has ended, or wait for whoever else drives it."""
+    while run.status not in ENDED:
+        if services.run_slice(run.pk) is SliceEnd.BUSY:
+            time.sleep(LOOK_AGAIN)
+        run.refresh_from_db()
+
+
+def report(run: Run) -> dict[str, Any]:
+    """What ``--json`` prints of a run."""
+    run.refresh_from_db()
+    now: RunProgress = progress(run)
+    offline = all(role.model.offline for role in run.roles.select_related("model__provider"))
+    return {
+        "run": run.pk,
+        "uid": str(run.uid),
+        "status": run.status,
+        "protocol": run.protocol,
+        "items": now.total // run.replicates,
+        "replicates": run.replicates,
+        "labelled": now.done,
+        "unparsed": now.unparsed,
+        "failed": now.failed,
+        "waiting": now.waiting,
+        "turns": now.turns,
+        "tokens_in": now.tokens_in,
+        "tokens_out": now.tokens_out,
+        "cost_usd": now.cost_usd,
+        "offline": offline,
+        "message": run.message,
+    }
+
+
+def preview_json(estimate: Preview) -> dict[str, Any]:
+    """What ``--dry-run --json`` prints."""
+    return {
+        "dry_run": True,
+        "items": estimate.items,
+        "calls": estimate.calls,
+        "tokens_in": estimate.tokens_in,
+        "tokens_out": estimate.tokens_out,
+        "cost_usd": _dollars(estimate.cost_nanousd),
+        "worst_usd": _dollars(estimate.worst_nanousd),
+        "unpriced": list(estimate.unpriced),
+        "offline": estimate.offline,
+    }
+
+
+def _plan(options: Mapping[str, Any]) -> RunPlan:
+    seed_from_environment()
+    ensure_builtin()
+    by_role, for_all = _models(options["model"])
+    protocol = options["protocol"]
+    return RunPlan(
+        protocol=protocol,
+        models=services.models_for_roles(protocol, by_role, for_all or default_model()),
+        limit=options["limit"],
+        only_unlabelled=options["only_unlabelled"],
+        replicates=options["replicates"],
+        budget_nanousd=_budget(options["budget"]),
+    )
+
+
+def _models(given: list[str]) -> tuple[dict[str, ModelSpec], ModelSpec | None]:
+    """``role=NAME`` by role, and the last bare NAME for all other roles."""
+    by_role: dict[str, ModelSpec] = {}
+    for_all = None
+    for each in given:
+        role, equals, name = each.partition("=")
+        if equals:
+            by_role[role.strip()] = model_for_run(name.strip())
+        else:
+            for_all = model_for_run(each.strip())
+    return by_role, for_all
+
+
+def _budget(text: str | None) -> int | None:
+    if text is None:
+        return None
+    try:
+        dollars = Decimal(text)
+    except InvalidOperation:
+        dollars = Decimal(-1)
+    if not dollars.is_finite() or dollars < 0:
+        raise InvalidInput(f"budget: '{text}' is not an amount in USD, such as 2.50.")
+    return int(dollars * 10**9)
+
+
+def _dollars(nanousd: int | None) -> float | None:
+    return None if nanousd is None else nanousd / 1e9
+
+
+def _money(dollars: float | None) -> str:
+    return "unknown, a price is missing" if dollars is None else money(dollars * 1e9)
+
+
+def _cost_words(estimate: Preview) -> str:
+    if estimate.cost_nanousd is None:
+        return f"Cost: unknown, there is no price for {', '.join(estimate.unpriced)}."
+    return f"Cost: about {money(estimate.cost_nanousd)}, at most {money(estimate.worst_nanousd)}."

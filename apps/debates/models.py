@@ -1,0 +1,170 @@
+"""Runs, debates and turns: what was asked of models, what they said, how far a run has come."""
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+
+from apps.debates.querysets import DebateQuerySet, RunQuerySet
+from apps.labels.models import Label
+from apps.llm.models import ModelSpec, PromptVersion
+from apps.projects.models import Guideline, Item, LabelSchema, Project
+
+
+class Run(models.Model):
+    """One protocol + models + prompts + schema version over a set of items."""
+
+    class Status(models.TextChoices):
+        QUEUED = "queued", "Queued"
+        RUNNING = "running", "Running"
+        PAUSED = "paused", "Paused"
+        CANCELLED = "cancelled", "Cancelled"
+        DONE = "done", "Done"
+
+    uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="runs")
+    protocol = models.CharField(max_length=30)
+    params = models.JSONField(default=dict, blank=True)
+    replicates = models.PositiveSmallIntegerField(default=1)
+    schema = models.ForeignKey(LabelSchema, on_delete=models.RESTRICT, related_name="+")
+    guideline = models.ForeignKey(Guideline, null=True, on_delete=models.RESTRICT, related_name="+")
+    spec_hash = models.CharField(
+        max_length=64, help_text="Protocol, roles, prompts, schema, parameters."
+    )
+    status = models.CharField(max_length=10, choices=Status.choices, default=Status.QUEUED)
+    pause_code = models.CharField(max_length=40, blank=True)
+    message = models.TextField(blank=True, help_text="What happened, in words for people.")
+    resume_at = models.DateTimeField(null=True, blank=True)
+    budget_nanousd = models.BigIntegerField(null=True, blank=True, help_text="None: no limit.")
+    # Sums over the turns, added to in the transaction that writes them, counted anew at the end.
+    turns_count = models.PositiveBigIntegerField(default=0)
+    unpriced_turns = models.PositiveBigIntegerField(default=0, help_text="Their cost is unknown.")
+    tokens_in = models.PositiveBigIntegerField(default=0)
+    tokens_out = models.PositiveBigIntegerField(default=0)
+    cost_nanousd = models.BigIntegerField(default=0)
+    pulse = models.JSONField(
+        default=dict, blank=True, help_text="What the worker that drives it last reported."
+    )
+    dispatched_until = models.DateTimeField(
+        null=True, blank=True, help_text="A task for it is on its way."
+    )
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    started_at = models.DateTimeField(null=True, blank=True)
+    resumed_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    objects = RunQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+
+    def __str__(self) -> str:
+        return f"{self.protocol} run {self.pk}"
+
+    @property
+    def going(self) -> bool:
+        """Whether some worker should be driving it; as ``Run.objects.going()``."""
+        return self.status in (self.Status.QUEUED, self.Status.RUNNING)
+
+
+class RunRole(models.Model):
+    """Which model plays which role of a run, and by which prompt."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="roles")
+    role = models.CharField(max_length=30)
+    model = models.ForeignKey(ModelSpec, on_delete=models.PROTECT, related_name="+")
+    prompt = models.ForeignKey(PromptVersion, on_delete=models.PROTECT, related_name="+")
+    position = models.PositiveSmallIntegerField(default=0)
+
+    class Meta:
+        ordering = ["position", "pk"]
+        constraints = [models.UniqueConstraint(fields=["run", "role"], name="debates_role_once")]
+
+
+class Debate(models.Model):
+    """One item's passage through a run's protocol."""
+
+    class Status(models.TextChoices):
+        WAITING = "waiting", "Waiting"
+        DONE = "done", "Labelled"
+        UNPARSED = "unparsed", "No usable label"
+        FAILED = "failed", "Failed"
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="debates")
+    item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="debates")
+    replicate = models.PositiveSmallIntegerField(default=1)
+    status = models.CharField(max_length=10, choices=Status.choices, default=Status.WAITING)
+    lease_token = models.UUIDField(null=True, blank=True)
+    lease_until = models.DateTimeField(null=True, blank=True)
+    label = models.ForeignKey(Label, null=True, on_delete=models.SET_NULL, related_name="+")
+    signals = models.JSONField(default=dict, blank=True)
+    reasons = models.JSONField(default=list, blank=True)
+    error = models.TextField(blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    objects = DebateQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["run", "item", "replicate"], name="debates_debate_once"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["run", "status"], name="debates_debate_status"),
+            models.Index(fields=["run", "finished_at"], name="debates_debate_finished"),
+            models.Index(
+                fields=["lease_token"],
+                condition=models.Q(lease_token__isnull=False),
+                name="debates_debate_lease",
+            ),
+        ]
+
+
+class Turn(models.Model):
+    """One agent's call in a debate: asked, effective, answered, paid. Written once."""
+
+    debate = models.ForeignKey(Debate, on_delete=models.CASCADE, related_name="turns")
+    step = models.CharField(max_length=60)
+    attempt = models.PositiveSmallIntegerField(
+        default=1, help_text="Later tries of a failed step count up."
+    )
+    role = models.CharField(max_length=30)
+    model = models.ForeignKey(ModelSpec, on_delete=models.PROTECT, related_name="+")
+    model_answered = models.CharField(max_length=200, blank=True)
+    prompt = models.ForeignKey(PromptVersion, on_delete=models.PROTECT, related_name="+")
+    messages = models.JSONField(help_text="As sent.")
+    params_asked = models.JSONField(default=dict, blank=True)
+    params_effective = models.JSONField(default=dict, blank=True)
+    text = models.TextField(blank=True)
+    reasoning = models.TextField(blank=True)
+    value = models.JSONField(null=True)
+    evidence = models.JSONField(default=dict, blank=True)
+    status = models.CharField(max_length=10)
+    rung = models.PositiveSmallIntegerField(default=0, help_text="Rung of the parsing ladder.")
+    note = models.TextField(blank=True)
+    finish_reason = models.CharField(max_length=30, blank=True)
+    tokens_in = models.PositiveIntegerField(default=0)
+    tokens_out = models.PositiveIntegerField(default=0)
+    tokens_cached = models.PositiveIntegerField(default=0)
+    tokens_reasoning = models.PositiveIntegerField(default=0)
+    usage_estimated = models.BooleanField(default=False)
+    cost_nanousd = models.BigIntegerField(
+        null=True, help_text="None: the model's price is unknown."
+    )
+    seconds = models.FloatField(default=0)
+    attempts = models.JSONField(
+        default=list, blank=True, help_text="HTTP status, seconds, note of each try."
+    )
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["debate", "step", "attempt"], name="debates_turn_once")
+        ]

@@ -1,0 +1,88 @@
+"""Why a slice comes to an end, and how everybody in it learns of it."""
+
+import asyncio
+import threading
+from collections import deque
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, NoReturn
+
+from django.utils import timezone
+
+from labelhub.core.errors import LabelhubError
+
+#: A run pauses when more than this share of the last debates failed.
+WINDOW = 50
+TOLERATED_SHARE = 0.2
+
+#: Set once, when this process is to end: its slices stop at the next call.
+_closing = threading.Event()
+
+
+def stop_all_slices() -> None:
+    """Ask every slice in this process to stop soon; their debates go back to waiting."""
+    _closing.set()
+
+
+def closing() -> bool:
+    """Whether this process is about to end."""
+    return _closing.is_set()
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a slice stops: with a ``code``, the run is paused with it and ``message``;
+    ``again``: only this slice's time is up."""
+
+    code: str = ""
+    message: str = ""
+    resume_at: datetime | None = None
+    again: bool = False
+
+
+class Halt:
+    """The one switch of a slice. The first reason counts."""
+
+    def __init__(self) -> None:
+        self.reason: Reason | None = None
+        self._failures: deque[bool] = deque(maxlen=WINDOW)
+
+    @property
+    def asked(self) -> bool:
+        """Whether no further call may be started."""
+        return self.reason is not None
+
+    def stop(self, reason: Reason | None = None) -> None:
+        """Ask everybody to stop."""
+        if self.reason is None:
+            self.reason = reason or Reason()
+
+    def stop_for(self, error: LabelhubError) -> None:
+        """Pause the run over ``error``; ``data['resume_after']``: when going on may be of use."""
+        self.stop(Reason(error.code, error.message, _resume_at(error.data)))
+
+    def note(self, failed: bool, why: str) -> None:  # noqa: FBT001 - the one thing to note
+        """Count a finished debate; too many failures among the last pause the run."""
+        self._failures.append(failed)
+        count = sum(self._failures)
+        if count > WINDOW * TOLERATED_SHARE:
+            self.stop(
+                Reason(
+                    "too_many_failures",
+                    f"{count} of the last {len(self._failures)} debates failed, the last one: "
+                    f"{why} Mend the cause, then resume; what failed is tried again.",
+                )
+            )
+
+    async def park(self) -> NoReturn:
+        """Wait until the slice cancels this debate: how a debate stops between two calls.
+
+        Raising instead would end the protocol and lose the replies to calls made in parallel.
+        """
+        await asyncio.get_running_loop().create_future()
+        raise AssertionError("a parked debate is cancelled, never woken")
+
+
+def _resume_at(data: dict[str, Any]) -> datetime | None:
+    seconds = data.get("resume_after")
+    return timezone.now() + timedelta(seconds=seconds) if seconds else None

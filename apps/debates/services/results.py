@@ -1,0 +1,217 @@
+"""Between what protocols speak of (calls, replies, outcomes) and what is stored."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any
+
+from apps.debates.models import Debate, Run, RunRole, Turn
+from apps.labels.models import Annotator, Kind, Label
+from apps.labels.services import DebateResult, LabelDraft, annotator_for
+from apps.projects.models import Item
+from labelhub.core.debate.outcome import DebateItem, Outcome
+from labelhub.core.llm.errors import ModelError
+from labelhub.core.llm.parsing import without_thinking
+from labelhub.core.llm.types import Call, Completion, Reply, Status
+
+FAILED_REASON = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What turns cost: nano-USD (None as soon as one price is unknown) and seconds of waiting."""
+
+    cost: int | None = 0
+    seconds: float = 0.0
+
+    def plus(self, turn: Turn) -> "Spent":
+        """With one more turn."""
+        known = self.cost is not None and turn.cost_nanousd is not None
+        cost = (self.cost or 0) + (turn.cost_nanousd or 0) if known else None
+        return Spent(cost, self.seconds + turn.seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """A debate held under our lease, with what earlier attempts at it left behind.
+
+    ``memo`` maps steps to the replies already paid for, ``answers`` to how many there were,
+    ``tried`` to attempts so far, failed ones included.
+    """
+
+    pk: int
+    replicate: int
+    item: Item
+    memo: Mapping[str, Reply] = field(default_factory=dict)
+    answers: Mapping[str, int] = field(default_factory=dict)
+    tried: Mapping[str, int] = field(default_factory=dict)
+    spent: Spent = field(default_factory=Spent)
+
+    @property
+    def debate_item(self) -> DebateItem:
+        """The item as protocols know it; the replicate is part of what makes its draws."""
+        key = self.item.external_id
+        return DebateItem(
+            key=key if self.replicate == 1 else f"{key}#{self.replicate}",
+            text=self.item.text,
+            context=tuple((each["role"], each["text"]) for each in self.item.context),
+            question=self.item.question,
+            options=tuple(self.item.options),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A debate that has come to its end, not yet written down."""
+
+    claimed: Claimed
+    outcome: Outcome
+    spent: Spent
+    at: datetime
+    error: str = ""
+
+    @property
+    def status(self) -> Debate.Status:
+        """Failed debates stay resumable; one that reached no offered label does not."""
+        if self.outcome.failed:
+            return Debate.Status.FAILED
+        return Debate.Status.UNPARSED if self.outcome.value is None else Debate.Status.DONE
+
+
+def answered_turn(role: RunRole, call: Call, completion: Completion, reply: Reply) -> Turn:
+    """The unsaved row of a call that was answered; debate, attempt and cost are the caller's."""
+    usage = completion.usage
+    return Turn(
+        **_asked(role, call),
+        model_answered=completion.model_answered[:200],
+        params_effective=dict(completion.effective_params),
+        text=completion.text,
+        reasoning=completion.reasoning,
+        value=reply.value,
+        evidence={name: list(phrases) for name, phrases in reply.evidence.items()},
+        status=str(reply.status),
+        rung=reply.rung,
+        note=reply.note,
+        finish_reason=completion.finish_reason[:30],
+        tokens_in=usage.tokens_in,
+        tokens_out=usage.tokens_out,
+        tokens_cached=usage.tokens_cached,
+        tokens_reasoning=usage.tokens_reasoning,
+        usage_estimated=usage.estimated,
+        seconds=completion.seconds,
+        attempts=[asdict(attempt) for attempt in completion.attempts],
+    )
+
+
+def failed_turn(role: RunRole, call: Call, error: ModelError) -> Turn:
+    """The unsaved row of a call that brought no answer. It cost nothing that we know of."""
+    attempts = error.data.get("attempts", [])
+    return Turn(
+        **_asked(role, call),
+        status=str(Status.FAILED),
+        note=error.message,
+        cost_nanousd=0,
+        attempts=attempts,
+        seconds=sum(attempt.get("seconds", 0.0) for attempt in attempts),
+    )
+
+
+def reply_of(turn: Turn) -> Reply:
+    """What the protocol heard when the turn was taken."""
+    return Reply(
+        text=without_thinking(turn.text),
+        value=turn.value,
+        status=Status(turn.status),
+        rung=turn.rung,
+        evidence={name: tuple(phrases) for name, phrases in turn.evidence.items()},
+        note=turn.note,
+    )
+
+
+def storable(text: str) -> str:
+    """A model's words without what no database takes: NUL and halves of surrogate pairs."""
+    return text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")
+
+
+def _asked(role: RunRole, call: Call) -> dict[str, Any]:
+    return {
+        "step": call.step,
+        "role": call.role,
+        "model": role.model,
+        "prompt": role.prompt,
+        "messages": [asdict(message) for message in call.messages],
+        "params_asked": dict(call.params),
+    }
+
+
+class Reporter:
+    """Turns the ends of a run's debates into what the ledger takes."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._roles = list(run.roles.select_related("model__provider", "prompt"))
+        self._annotators: dict[int, Annotator] = {}
+
+    def result(self, finished: Finished) -> DebateResult:
+        """For the ledger; without a label where the debate reached none."""
+        outcome = finished.outcome
+        reasons = outcome.reasons
+        if outcome.failed and not reasons:
+            reasons = (FAILED_REASON,)
+        return DebateResult(
+            item_id=finished.claimed.item.pk,
+            draft=None if finished.status != Debate.Status.DONE else self._draft(finished),
+            reasons=reasons,
+            uncertainty=outcome.uncertainty,
+            signals=outcome.signals,
+        )
+
+    def _draft(self, finished: Finished) -> LabelDraft:
+        outcome, run = finished.outcome, self._run
+        return LabelDraft(
+            item_id=finished.claimed.item.pk,
+            annotator=self._annotator(finished.claimed.replicate),
+            schema=run.schema,
+            value=outcome.value,
+            action=Label.Action.PROPOSED,
+            rationale=outcome.rationale,
+            evidence=outcome.evidence,
+            seconds=finished.spent.seconds,
+            cost_nanousd=finished.spent.cost,
+            run_uid=run.uid,
+            replicate=finished.claimed.replicate,
+            provenance=self._provenance(),
+        )
+
+    def _provenance(self) -> dict[str, Any]:
+        run = self._run
+        return {
+            "protocol": run.protocol,
+            "models": {role.role: role.model.name for role in self._roles},
+            "prompts": {role.role: role.prompt.hash for role in self._roles},
+            "schema_version": run.schema.version,
+            "guideline_version": run.guideline.version if run.guideline else None,
+            "spec": run.spec_hash,
+            "offline": self.offline,
+        }
+
+    @property
+    def offline(self) -> bool:
+        """Whether no language model takes part."""
+        return all(role.model.offline for role in self._roles)
+
+    def _annotator(self, replicate: int) -> Annotator:
+        if replicate not in self._annotators:
+            name = annotator_name(
+                self._run.protocol, [role.model.name for role in self._roles], replicate
+            )
+            self._annotators[replicate] = annotator_for(
+                self._run.project, kind=Kind.LLM, name=name, offline=self.offline
+            )
+        return self._annotators[replicate]
+
+
+def annotator_name(protocol: str, models: list[str], replicate: int) -> str:
+    """``ecj: a + b``; each replicate is an annotator of its own, or it would replace the last."""
+    name = f"{protocol}: {' + '.join(dict.fromkeys(models))}"
+    return name if replicate == 1 else f"{name[:190]} #{replicate}"

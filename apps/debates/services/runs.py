@@ -1,0 +1,178 @@
+"""Starting, pausing, resuming and cancelling runs. Nothing here talks to a model."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from functools import partial
+from itertools import islice
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from apps.accounts.models import User
+from apps.debates import events
+from apps.debates.models import Debate, Run, RunRole
+from apps.debates.services.plans import RunPlan, checked_cast, selected_items
+from apps.debates.services.preview import check_budget, preview
+from apps.debates.services.scripts import Cast
+from apps.llm.services import remember_prompt
+from apps.projects.models import Guideline, LabelSchema, Project
+from apps.projects.selectors import current_guideline, current_schema
+from labelhub.core.errors import Conflict, InvalidInput
+
+CHUNK = 2000
+
+
+def start_run(*, project: Project, actor: User | None, plan: RunPlan) -> Run:
+    """Record a run with everything that decides its result, and one waiting debate per item.
+
+    A worker picks it up; the caller may send it a task to be quicker (``tasks.launch_run``).
+
+    Raises:
+        InvalidInput: nothing is selected, or the plan cannot be run as it is.
+    """
+    schema, guideline = current_schema(project), current_guideline(project)
+    cast = checked_cast(plan, schema)
+    if plan.budget_nanousd is not None:
+        check_budget(preview(project=project, plan=plan), plan.budget_nanousd)
+    with transaction.atomic():
+        run = Run.objects.create(
+            project=project,
+            protocol=plan.protocol,
+            params=dict(plan.params),
+            replicates=plan.replicates,
+            schema=schema,
+            guideline=guideline,
+            spec_hash=spec_hash(plan, cast, schema, guideline),
+            budget_nanousd=plan.budget_nanousd,
+            created_by=actor,
+        )
+        _add_roles(run, cast)
+        if not _add_debates(
+            run, selected_items(project, plan).values_list("pk", flat=True).iterator(CHUNK)
+        ):
+            raise InvalidInput(_nothing_selected(project, plan))
+    return run
+
+
+def pause_run(*, run: Run) -> Run:
+    """Stop starting calls; what is under way is finished and kept.
+
+    Raises:
+        Conflict: the run is not going.
+    """
+    _change(
+        run,
+        Run.objects.going(),
+        "paused",
+        status=Run.Status.PAUSED,
+        pause_code="user",
+        message="Paused by hand.",
+    )
+    return run
+
+
+def resume_run(*, run: Run) -> Run:
+    """Go on with a paused run, and try failed debates again; also those of a finished run.
+
+    Raises:
+        Conflict: the run is going or cancelled, or it is done and nothing failed.
+    """
+    with transaction.atomic():
+        failed = Debate.objects.filter(run=run, status=Debate.Status.FAILED)
+        again = failed.update(status=Debate.Status.WAITING, error="", finished_at=None)
+        allowed = [Run.Status.PAUSED, Run.Status.DONE] if again else [Run.Status.PAUSED]
+        _change(
+            run,
+            Run.objects.filter(status__in=allowed),
+            "resumed",
+            status=Run.Status.QUEUED,
+            pause_code="",
+            message="",
+            resume_at=None,
+            resumed_at=timezone.now(),
+            finished_at=None,
+        )
+    return run
+
+
+def cancel_run(*, run: Run) -> Run:
+    """End the run for good; labels it has given so far stay.
+
+    Raises:
+        Conflict: it has already ended.
+    """
+    ended = [Run.Status.DONE, Run.Status.CANCELLED]
+    _change(
+        run,
+        Run.objects.exclude(status__in=ended),
+        "cancelled",
+        status=Run.Status.CANCELLED,
+        pause_code="",
+        message="Cancelled by hand.",
+        resume_at=None,
+        finished_at=timezone.now(),
+    )
+    return run
+
+
+def spec_hash(
+    plan: RunPlan, cast: Mapping[str, Cast], schema: LabelSchema, guideline: Guideline | None
+) -> str:
+    """One hash over everything that decides what a run's models are asked."""
+    spec = {
+        "protocol": plan.protocol,
+        "params": dict(plan.params),
+        "roles": {
+            role: {
+                "provider": each.model.provider.name,
+                "model": each.model.name,
+                "prompt": each.prompt.hash,
+            }
+            for role, each in cast.items()
+        },
+        "schema": schema.definition,
+        "guideline": guideline.text if guideline else "",
+    }
+    canonical = json.dumps(spec, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def _add_roles(run: Run, cast: Mapping[str, Cast]) -> None:
+    RunRole.objects.bulk_create(
+        RunRole(
+            run=run, role=role, model=each.model, prompt=remember_prompt(each.prompt), position=at
+        )
+        for at, (role, each) in enumerate(cast.items())
+    )
+
+
+def _add_debates(run: Run, item_ids: Iterator[int]) -> int:
+    """A waiting debate per item and replicate; the items' own order, a chunk at a time."""
+    count = 0
+    while chunk := list(islice(item_ids, CHUNK)):
+        rows = [
+            Debate(run=run, item_id=item_id, replicate=replicate)
+            for item_id in chunk
+            for replicate in range(1, run.replicates + 1)
+        ]
+        Debate.objects.bulk_create(rows, batch_size=CHUNK)
+        count += len(rows)
+    return count
+
+
+def _nothing_selected(project: Project, plan: RunPlan) -> str:
+    if plan.only_unlabelled or plan.item_ids is not None:
+        return "No item matches the selection: there is nothing to label."
+    return f"The project '{project.slug}' has no items yet: import some first."
+
+
+def _change(run: Run, allowed: Any, word: str, **fields: Any) -> None:
+    """Change the run in one conditional update, so that two people cannot both win."""
+    if not allowed.filter(pk=run.pk).update(**fields):
+        run.refresh_from_db(fields=["status"])
+        raise Conflict(f"Run {run.pk} is {run.get_status_display().lower()} and cannot be {word}.")
+    run.refresh_from_db()
+    # Who else watches the run sees it now; the worker may be busy with a call for minutes.
+    transaction.on_commit(partial(events.announce_run, run.pk))

@@ -1,0 +1,94 @@
+"""What the debates of a run are played from: protocol, models, prompts as at the start."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from django.conf import settings
+
+from apps.debates.models import Run, RunRole
+from apps.llm.models import ModelSpec
+from labelhub.core.debate import ProtocolInfo, protocol
+from labelhub.core.debate.calls import Caller
+from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec
+from labelhub.core.prompts import Prompt, PromptLibrary, parse_prompt
+from labelhub.core.schema import Schema
+
+MOST_WIDTH = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """Who plays a role, and by which prompt."""
+
+    model: ModelSpec
+    prompt: Prompt
+
+
+@dataclass(frozen=True, kw_only=True)
+class Script:
+    """Everything about a run's debates but their items."""
+
+    protocol: ProtocolInfo
+    schema: Schema
+    cast: Mapping[str, Cast]
+    salt: str
+    guideline: str = ""
+    params: Mapping[str, Any] = field(default_factory=dict)
+    roles: Mapping[str, RunRole] = field(default_factory=dict)
+
+    def start(self, item: DebateItem) -> Debate:
+        """A fresh debate over ``item``."""
+        caller = Caller(
+            item=item,
+            schema=self.schema,
+            prompts={role: cast.prompt for role, cast in self.cast.items()},
+            salt=self.salt,
+            guideline=self.guideline,
+            params={role: self.params[role] for role in self.cast if role in self.params},
+        )
+        return self.protocol.start(item, DebateSpec(self.schema, caller, self.params))
+
+    @property
+    def models(self) -> list[ModelSpec]:
+        """The models that take part, each once."""
+        return list({cast.model.pk: cast.model for cast in self.cast.values()}.values())
+
+    @property
+    def width(self) -> int:
+        """How many debates to keep in flight: as many as the providers take calls."""
+        ceilings = {model.provider_id: model.provider.max_concurrency for model in self.models}
+        return min(MOST_WIDTH, sum(ceilings.values()))
+
+    @property
+    def offline(self) -> bool:
+        """Whether no language model takes part."""
+        return all(model.offline for model in self.models)
+
+
+@cache
+def prompt_library() -> PromptLibrary:
+    """The prompt files of this installation, each read once per process."""
+    return PromptLibrary(settings.PROMPTS_DIR)
+
+
+def script_of(run: Run) -> Script:
+    """The script of a stored run; its prompts are the stored ones, whatever the files say now."""
+    roles = {role.role: role for role in run.roles.select_related("model__provider", "prompt")}
+    shared: dict[int, ModelSpec] = {}
+    for role in roles.values():
+        # One object per model: what is learnt about it in one role counts in all.
+        role.model = shared.setdefault(role.model.pk, role.model)
+    return Script(
+        protocol=protocol(run.protocol),
+        schema=run.schema.parsed,
+        cast={
+            name: Cast(role.model, parse_prompt(role.prompt.name, role.prompt.body))
+            for name, role in roles.items()
+        },
+        salt=str(run.uid),
+        guideline=run.guideline.text if run.guideline else "",
+        params=run.params,
+        roles=roles,
+    )

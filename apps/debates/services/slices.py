@@ -1,0 +1,270 @@
+"""A slice: one worker's turn at driving a run, in one event loop with its own gateway.
+
+The loop keeps a window of debates in flight; all database work happens in one thread of its own.
+After a while, or when the run is paused or cancelled, the slice starts no further call, waits for
+those under way and puts unfinished debates back: their turns are stored, nothing is paid twice.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from functools import partial
+from typing import Any, ParamSpec, TypeAlias, TypeVar
+
+from django.db import connections
+from django.utils import timezone
+
+from apps.debates import events
+from apps.debates.models import Run, Turn
+from apps.debates.services.asker import Asker, Models, Talk
+from apps.debates.services.budget import Budget
+from apps.debates.services.halt import Halt, Reason, closing
+from apps.debates.services.limits import limited_by
+from apps.debates.services.results import Claimed, Finished
+from apps.debates.services.scripts import Script, script_of
+from apps.debates.services.store import RunGone, SliceStore, finish_run
+from apps.debates.services.writer import Writer
+from apps.llm.gateway import Gateway
+from apps.llm.models import ModelSpec
+from labelhub.core.debate.driver import run_debate
+from labelhub.core.debate.outcome import Outcome
+from labelhub.core.errors import LabelhubError
+from labelhub.core.llm.errors import ModelError
+
+logger = logging.getLogger(__name__)
+
+P = ParamSpec("P")
+T = TypeVar("T")
+OpenModels: TypeAlias = Callable[[Iterable[ModelSpec]], AbstractAsyncContextManager[Models]]
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """The rhythm of a slice; times in seconds. ``width`` None: what the providers allow."""
+
+    width: int | None = None
+    claim: int = 50
+    lease: float = 10.0
+    beat: float = 2.5
+    flush_rows: int = 50
+    flush: float = 0.25
+    slice: float = 75.0
+    grace: float = 130.0
+    announce: float = 0.5
+
+
+class SliceEnd(StrEnum):
+    """Why a slice ended."""
+
+    FINISHED = "nothing of the run is left to do"
+    MORE = "its time is up and there is more"
+    STOPPED = "the run is paused, cancelled or gone"
+    BUSY = "another worker is at it"
+
+
+PACE = Pace()
+#: How often the loop looks at the clock, seconds.
+TICK = 0.25
+
+
+def run_slice(
+    run_id: int, *, pace: Pace = PACE, open_models: OpenModels = Gateway.open
+) -> SliceEnd:
+    """Drive the run for one slice. Safe to call at any time, in any process, for any run."""
+    with ThreadPoolExecutor(1, thread_name_prefix=f"run-{run_id}") as thread:
+        try:
+            return asyncio.run(_run_slice(run_id, thread, pace, open_models))
+        finally:
+            thread.submit(connections.close_all).result()
+
+
+async def _run_slice(
+    run_id: int, thread: ThreadPoolExecutor, pace: Pace, open_models: OpenModels
+) -> SliceEnd:
+    database = Database(thread)
+    begun = await database(_begin, run_id, pace)
+    if isinstance(begun, SliceEnd):
+        return begun
+    store, script = begun
+    halt = Halt()
+    try:
+        async with open_models(script.models) as models:
+            slice_ = Slice(store, script, models=models, halt=halt, database=database, pace=pace)
+            await slice_.run()
+    except ModelError as error:
+        halt.stop_for(error)
+    except RunGone:
+        return SliceEnd.STOPPED
+    finally:
+        await database(store.release)
+    return await database(_after, store, halt.reason)
+
+
+def _begin(run_id: int, pace: Pace) -> "SliceEnd | tuple[SliceStore, Script]":
+    """What to drive, or why there is nothing to drive."""
+    if finish_run(run_id):
+        events.announce_run(run_id)
+        return SliceEnd.FINISHED
+    run = (
+        Run.objects.going()
+        .filter(pk=run_id)
+        .select_related("project", "schema", "guideline")
+        .first()
+    )
+    if run is None:
+        return SliceEnd.STOPPED
+    store = SliceStore(run, timedelta(seconds=pace.lease))
+    if not store.begin():
+        return SliceEnd.BUSY
+    try:
+        return store, script_of(run)
+    except LabelhubError as error:
+        store.release()
+        store.pause(error.code, error.message)
+        return SliceEnd.STOPPED
+
+
+def _after(store: SliceStore, reason: Reason | None) -> SliceEnd:
+    """Settle the run's status once the slice has let go of its debates."""
+    try:
+        if reason is None:
+            return SliceEnd.FINISHED if finish_run(store.run.pk) else SliceEnd.BUSY
+        if reason.code:
+            store.pause(reason.code, reason.message, reason.resume_at)
+        return SliceEnd.MORE if reason.again else SliceEnd.STOPPED
+    finally:
+        events.announce_run(store.run.pk)
+
+
+class Database:
+    """The slice's one database thread, seen from its event loop."""
+
+    def __init__(self, thread: ThreadPoolExecutor) -> None:
+        self._thread = thread
+
+    async def __call__(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run ``work`` there, after everything that was handed over before."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, partial(work, *args, **kwargs))
+
+
+class Slice:
+    """The window of debates in flight. Use once, within one event loop."""
+
+    def __init__(
+        self,
+        store: SliceStore,
+        script: Script,
+        *,
+        models: Models,
+        halt: Halt,
+        database: Database,
+        pace: Pace,
+    ) -> None:
+        self._store = store
+        self._script = script
+        self._halt = halt
+        self._database, self._pace = database, pace
+        self._width = self._pace.width or script.width
+        self._writer = Writer(self._write, rows=self._pace.flush_rows, seconds=self._pace.flush)
+        self._asker = Asker(
+            roles=script.roles,
+            models=models,
+            budget=Budget(store.run.budget_nanousd, store.run.cost_nanousd),
+            writer=self._writer,
+            halt=halt,
+        )
+        # Half a claim waits here while the next one is fetched.
+        self._ready: asyncio.Queue[Claimed | None] = asyncio.Queue(max(1, self._pace.claim // 2))
+        self._models = models
+        self._announced = 0.0
+
+    async def run(self) -> None:
+        """Drive debates until none is left or the halt is asked for."""
+        writing = asyncio.create_task(self._writer.run())
+        workers = [asyncio.create_task(self._work()) for _ in range(self._width)]
+        others = [asyncio.create_task(self._feed()), asyncio.create_task(self._beat())]
+        try:
+            await self._watch(workers, [writing, *others])
+        finally:
+            for task in (*workers, *others):
+                task.cancel()
+            self._writer.close()
+            await asyncio.gather(*workers, *others, writing, return_exceptions=True)
+            await self._writer.flush()
+
+    async def _watch(
+        self, workers: list[asyncio.Task[None]], others: list[asyncio.Task[None]]
+    ) -> None:
+        """Wait for the workers; raises what any task raised."""
+        deadline = time.monotonic() + self._pace.slice
+        while not all(worker.done() for worker in workers):
+            going = [task for task in (*workers, *others) if not task.done()]
+            done, _ = await asyncio.wait(going, timeout=TICK, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
+            now = time.monotonic()
+            if closing():
+                self._halt.stop()
+            if now > deadline:
+                self._halt.stop(Reason(again=True))
+            # Calls under way are paid for: wait for them, within reason.
+            if self._halt.asked and (self._asker.calls == 0 or now > deadline + self._pace.grace):
+                return
+
+    async def _feed(self) -> None:
+        while not self._halt.asked:
+            claimed = await self._database(self._store.claim, self._pace.claim)
+            if not claimed:
+                break
+            for each in claimed:
+                await self._ready.put(each)
+        for _ in range(self._width):
+            await self._ready.put(None)
+
+    async def _work(self) -> None:
+        while (claimed := await self._ready.get()) is not None:
+            await self._debate(claimed)
+
+    async def _debate(self, claimed: Claimed) -> None:
+        talk = Talk(claimed)
+        outcome = await self._outcome(talk)
+        error = talk.error if outcome.failed else ""
+        self._writer.conclude(Finished(claimed, outcome, talk.spent, timezone.now(), error))
+        self._halt.note(outcome.failed, error)
+
+    async def _outcome(self, talk: Talk) -> Outcome:
+        try:
+            debate = self._script.start(talk.claimed.debate_item)
+            return await run_debate(debate, partial(self._asker.ask, talk))
+        except LabelhubError as error:
+            talk.error = error.message
+        except Exception:
+            # One item that trips a fault of ours must not keep the whole run from its end.
+            logger.exception("Debate %s of run %s broke", talk.claimed.pk, self._store.run.pk)
+            talk.error = "This item made the protocol fail; the server's log has the details."
+        return Outcome(value=None, failed=True)
+
+    async def _write(self, turns: Sequence[Turn], finished: Sequence[Finished]) -> None:
+        await self._database(self._store.write, turns, finished)
+        now = time.monotonic()
+        if now - self._announced >= self._pace.announce:
+            self._announced = now
+            await self._database(events.announce_run, self._store.run.pk)
+
+    async def _beat(self) -> None:
+        while True:
+            status = await self._database(self._store.beat, self._pulse())
+            if status != Run.Status.RUNNING:
+                self._halt.stop()
+            await asyncio.sleep(self._pace.beat)
+
+    def _pulse(self) -> dict[str, Any]:
+        calls = self._asker.calls
+        return {"calls": calls, "limited_by": limited_by(self._script, self._models, calls)}

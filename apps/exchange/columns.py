@@ -1,0 +1,74 @@
+"""Which column is which field: by choice, else by the names people use."""
+
+from collections.abc import Iterable, Mapping
+
+#: Field → names it goes by, most telling first. Compared without case, blanks and underscores.
+ALIASES: dict[str, tuple[str, ...]] = {
+    "id": ("id", "item_id", "external_id", "ext_id", "uid", "row_id"),
+    "text": (
+        "text", "document", "content", "review", "sentence", "message", "body", "comment", "tweet",
+        "utterance", "review_text", "full_text", "premise",
+    ),
+    "context": ("context", "conversation", "history"),
+    "question": ("question",),
+    "options": ("options", "choices"),
+    "gold": ("gold", "gold_label", "aspects", "label", "labels"),
+    "labels": ("labels", "annotations"),
+    "gold_history": ("gold_history",),
+    "meta": ("meta", "metadata"),
+}  # fmt: skip
+#: Fields a person may choose a column for; the others are found by name.
+CHOOSABLE = ("id", "text", "question", "gold")
+#: Columns of our own exports that are no metadata.
+IGNORED = ("labelhub",)
+
+
+def folded(name: str) -> str:
+    """The form in which column names are compared."""
+    return name.casefold().replace("_", "").replace(" ", "").replace("-", "")
+
+
+_BY_FIELD = {field: tuple(map(folded, names)) for field, names in ALIASES.items()}
+
+
+def guess_columns(columns: Iterable[str]) -> dict[str, str]:
+    """Field → column for the columns whose names say what they are."""
+    by_name: dict[str, str] = {}
+    for column in columns:
+        by_name.setdefault(folded(column), column)
+    guessed = {}
+    for field, names in _BY_FIELD.items():
+        found = next((by_name[name] for name in names if name in by_name), None)
+        if found is not None:
+            guessed[field] = found
+    return guessed
+
+
+class ColumnMap:
+    """Field → column for rows that may differ in their columns; remembers each shape."""
+
+    def __init__(self, chosen: Mapping[str, str] | None = None) -> None:
+        """``chosen`` overrides the guess; an empty column means that the file has no such field."""
+        self.chosen = dict(chosen or {})
+        self._known: dict[tuple[str, ...], tuple[dict[str, str], tuple[str, ...]]] = {}
+
+    def of(self, columns: Iterable[str]) -> tuple[dict[str, str], tuple[str, ...]]:
+        """(field → column, the remaining columns) for one row's columns."""
+        shape = tuple(columns)
+        known = self._known.get(shape)
+        if known is None:
+            if len(self._known) > 1000:  # rows of ever new shapes must not fill the memory
+                self._known.clear()
+            known = self._known[shape] = self._resolve(shape)
+        return known
+
+    def _resolve(self, shape: tuple[str, ...]) -> tuple[dict[str, str], tuple[str, ...]]:
+        free = [column for column in shape if column not in self.chosen.values()]
+        fields = {
+            field: column
+            for field, column in guess_columns(free).items()
+            if field not in self.chosen
+        }
+        fields |= {field: column for field, column in self.chosen.items() if column in shape}
+        used = {*fields.values(), *IGNORED}
+        return fields, tuple(column for column in shape if column not in used)

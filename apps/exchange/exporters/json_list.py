@@ -1,0 +1,33 @@
+"""One JSON list."""
+
+import json
+from collections.abc import Iterator
+
+from apps.exchange.exporters.base import Chunks, ExportFormat
+from labelhub.core.schema import Schema
+
+
+def write(chunks: Chunks, _schema: Schema) -> Iterator[bytes]:
+    """A list with one row per line."""
+    yield from write_list(chunks)
+
+
+def write_list(chunks: Chunks) -> Iterator[bytes]:
+    """Rows of any shape as a JSON list, streamed."""
+    dumps = json.JSONEncoder(ensure_ascii=False).encode
+    before = "[\n"
+    for rows in chunks:
+        if rows:
+            yield (before + ",\n".join(map(dumps, rows))).encode()
+            before = ",\n"
+    yield b"[]\n" if before == "[\n" else b"\n]\n"
+
+
+FORMAT = ExportFormat(
+    name="json",
+    title="JSON",
+    suffix=".json",
+    content_type="application/json",
+    purpose="Everything, as one list.",
+    write=write,
+)

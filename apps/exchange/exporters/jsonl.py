@@ -1,0 +1,24 @@
+"""JSON Lines: one item per line."""
+
+import json
+from collections.abc import Iterator
+
+from apps.exchange.exporters.base import Chunks, ExportFormat
+from labelhub.core.schema import Schema
+
+
+def write(chunks: Chunks, _schema: Schema) -> Iterator[bytes]:
+    """One line per row."""
+    dumps = json.JSONEncoder(ensure_ascii=False).encode
+    for rows in chunks:
+        yield "".join(f"{dumps(row)}\n" for row in rows).encode()
+
+
+FORMAT = ExportFormat(
+    name="jsonl",
+    title="JSON Lines",
+    suffix=".jsonl",
+    content_type="application/x-ndjson",
+    purpose="Everything, one item per line: for scripts and for moving a project.",
+    write=write,
+)

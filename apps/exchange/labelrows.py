@@ -1,0 +1,281 @@
+"""Annotations and decisions inside a row: every field of the contract and of our own export."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from django.utils.dateparse import parse_datetime
+from django.utils.timezone import is_naive, make_aware
+
+from apps.exchange.readers.base import RowFault
+from apps.exchange.values import as_object, json_cell, label_value
+from apps.labels.models import Gold, Label
+from labelhub.core.schema import Schema, Value
+
+#: What files call the kinds of annotators, beside the ledger's own names.
+KINDS = {
+    "llm": "llm", "crowd": "crowd", "expert": "expert", "author": "author", "model": "model",
+    "human": "crowd", "worker": "crowd", "annotator": "crowd", "": "crowd",
+}  # fmt: skip
+YEARS = range(1900, 2201)
+MAX_NAME = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Who:
+    """An annotator as a file names it; equal ones are the same annotator."""
+
+    kind: str
+    name: str
+    offline: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelRow:
+    """One annotation. ``uid`` and all that follows it come with our own exports only."""
+
+    who: Who
+    value: Value | None
+    abstained: bool = False
+    withdrawn: bool = False
+    action: str = "imported"
+    confidence: float | None = None
+    rationale: str = ""
+    evidence: dict[str, list[str]]
+    seconds: float | None = None
+    cost_nanousd: int | None = None
+    uid: UUID | None = None
+    proposed_from: UUID | None = None
+    supersedes: UUID | None = None
+    run: UUID | None = None
+    replicate: int = 1
+    schema_version: int | None = None
+    provenance: dict[str, Any]
+    created_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoldRow:
+    """One decision of an item's history, oldest first in the file."""
+
+    value: Value | None
+    basis: str
+    withdrawn: bool
+    decided_by: Who | None
+    evidence: tuple[str, ...]
+    uid: UUID | None
+    supersedes: UUID | None
+    schema_version: int | None
+    created_at: datetime | None
+
+
+def is_annotations(raw: Any) -> bool:
+    """Whether a ``labels`` value is a list of annotations (and not the gold itself)."""
+    return isinstance(raw, list) and all(isinstance(one, dict) for one in raw)
+
+
+def by_source(raw: Any) -> Any:
+    """``{"crowd_majority": "A", "expert_bio": "B"}`` as annotations; anything else as it is.
+
+    Only where every name begins with a kind: whose labels others are is never guessed.
+    """
+    if not isinstance(raw, dict) or not raw or all(isinstance(one, bool) for one in raw.values()):
+        return raw
+    kinds = [name.partition("_")[0].lower() for name in raw]
+    if not all(kind and kind in KINDS for kind in kinds):
+        return raw
+    pairs = zip(raw.items(), kinds, strict=True)
+    return [{"annotator": name, "kind": kind, "value": value} for (name, value), kind in pairs]
+
+
+def read_labels(raw: Any, schema: Schema, options: Sequence[str]) -> tuple[LabelRow, ...]:
+    """The annotations of a row, in file order.
+
+    Raises:
+        RowFault: names the place, such as ``labels[2].value``.
+    """
+    return tuple(
+        read_label(one, schema, options, f"labels[{at}]") for at, one in enumerate(raw or ())
+    )
+
+
+def read_label(raw: Any, schema: Schema, options: Sequence[str], where: str) -> LabelRow:
+    """One annotation."""
+    given = as_object(raw, where)
+    value = label_value(schema, given.get("value"), options, where=f"{where}.value")
+    withdrawn, abstained = _flag(given, "withdrawn", where), _flag(given, "abstained", where)
+    if value is None and not (withdrawn or abstained):
+        raise RowFault(
+            "No value, and the annotator neither abstained nor withdrew.", field=f"{where}.value"
+        )
+    return LabelRow(
+        who=read_who(given, where),
+        value=None if withdrawn or abstained else value,
+        abstained=abstained,
+        withdrawn=withdrawn,
+        action=_one_of(given.get("action"), Label.Action.values, "imported", f"{where}.action"),
+        confidence=_number(given, "confidence", where, highest=1.0),
+        rationale=_text(given, "rationale", where),
+        evidence=_evidence(given.get("evidence"), f"{where}.evidence"),
+        seconds=_number(given, "seconds", where),
+        cost_nanousd=_whole(given, "cost_nanousd", where),
+        uid=_uuid(given, "uid", where),
+        proposed_from=_uuid(given, "proposed_from", where),
+        supersedes=_uuid(given, "supersedes", where),
+        run=_uuid(given, "run", where),
+        replicate=_whole(given, "replicate", where, highest=32_767) or 1,
+        schema_version=_whole(given, "schema_version", where),
+        provenance=as_object(given.get("provenance") or {}, f"{where}.provenance"),
+        created_at=_moment(given, where),
+    )
+
+
+def read_who(given: dict[str, Any], where: str) -> Who:
+    """The annotator that ``annotator`` and ``kind`` name; people unless said otherwise."""
+    name = given.get("annotator")
+    name = str(name).strip() if isinstance(name, str | int) and not isinstance(name, bool) else ""
+    if not name:
+        raise RowFault("Who labelled is missing.", field=f"{where}.annotator")
+    if len(name) > MAX_NAME:
+        raise RowFault(f"Longer than {MAX_NAME} characters.", field=f"{where}.annotator")
+    kind = KINDS.get(str(given.get("kind") or "").strip().lower())
+    if kind is None:
+        said = str(given.get("kind"))[:40]
+        raise RowFault(
+            f"'{said}' is no kind of annotator; use llm, crowd, expert, author or model.",
+            field=f"{where}.kind",
+        )
+    return Who(kind, name, _flag(given, "offline", where))
+
+
+def read_gold_history(raw: Any, schema: Schema, options: Sequence[str]) -> tuple[GoldRow, ...]:
+    """The decisions of our own export, oldest first."""
+    given = json_cell(raw, "gold_history")
+    if given is None:
+        return ()
+    if not isinstance(given, list):
+        raise RowFault("Must be a list.", field="gold_history")
+    return tuple(_gold(one, schema, options, f"gold_history[{at}]") for at, one in enumerate(given))
+
+
+def _gold(raw: Any, schema: Schema, options: Sequence[str], where: str) -> GoldRow:
+    given = as_object(raw, where)
+    withdrawn = _flag(given, "withdrawn", where)
+    value = (
+        None
+        if withdrawn
+        else label_value(schema, given.get("value"), options, where=f"{where}.value")
+    )
+    if value is None and not withdrawn:
+        raise RowFault("No value, and not withdrawn.", field=f"{where}.value")
+    decided_by, evidence = given.get("decided_by"), given.get("evidence") or []
+    if not isinstance(evidence, list) or not all(isinstance(uid, str) for uid in evidence):
+        raise RowFault("Must be a list of label uids.", field=f"{where}.evidence")
+    return GoldRow(
+        value=value,
+        basis=_one_of(given.get("basis"), Gold.Basis.values, "imported", f"{where}.basis"),
+        withdrawn=withdrawn,
+        decided_by=None
+        if decided_by is None
+        else read_who(as_object(decided_by, where), f"{where}.decided_by"),
+        evidence=tuple(evidence),
+        uid=_uuid(given, "uid", where),
+        supersedes=_uuid(given, "supersedes", where),
+        schema_version=_whole(given, "schema_version", where),
+        created_at=_moment(given, where),
+    )
+
+
+def _flag(given: dict[str, Any], name: str, where: str) -> bool:
+    flag = given.get(name) or False
+    if not isinstance(flag, bool):
+        raise RowFault("Must be true or false.", field=f"{where}.{name}")
+    return flag
+
+
+def _text(given: dict[str, Any], name: str, where: str) -> str:
+    text = given.get(name) or ""
+    if not isinstance(text, str):
+        raise RowFault("Must be a text.", field=f"{where}.{name}")
+    return text
+
+
+def _one_of(raw: Any, offered: Sequence[str], default: str, where: str) -> str:
+    if raw is None:
+        return default
+    if raw not in offered:
+        raise RowFault(f"'{str(raw)[:40]}' is not one of {', '.join(offered)}.", field=where)
+    return str(raw)
+
+
+def _number(
+    given: dict[str, Any], name: str, where: str, highest: float = math.inf
+) -> float | None:
+    raw = _from_cell(given.get(name), float)
+    if raw is None:
+        return None
+    if (
+        isinstance(raw, bool)
+        or not isinstance(raw, int | float)
+        or not 0 <= raw <= min(highest, 1e15)
+    ):
+        top = "" if math.isinf(highest) else f" to {highest:g}"
+        raise RowFault(f"Must be a number from 0{top}.", field=f"{where}.{name}")
+    return float(raw)
+
+
+def _from_cell(raw: Any, kind: type[int] | type[float]) -> Any:
+    """In a table of texts a number is a text, and an empty cell says nothing."""
+    if not isinstance(raw, str):
+        return raw
+    try:
+        return kind(raw) if raw.strip() else None
+    except ValueError:
+        return raw
+
+
+def _whole(given: dict[str, Any], name: str, where: str, highest: int = 2**62) -> int | None:
+    raw = _from_cell(given.get(name), int)
+    if raw is None:
+        return None
+    if isinstance(raw, bool) or not isinstance(raw, int) or not 0 <= raw <= highest:
+        raise RowFault("Must be a whole number from 0.", field=f"{where}.{name}")
+    return raw
+
+
+def _uuid(given: dict[str, Any], name: str, where: str) -> UUID | None:
+    raw = given.get(name)
+    if not raw:
+        return None
+    try:
+        return UUID(raw)
+    except (ValueError, AttributeError, TypeError):
+        raise RowFault(f"'{str(raw)[:40]}' is no UUID.", field=f"{where}.{name}") from None
+
+
+def _moment(given: dict[str, Any], where: str) -> datetime | None:
+    raw = given.get("created_at")
+    if raw is None:
+        return None
+    try:
+        moment = parse_datetime(raw)
+        moment = make_aware(moment) if moment and is_naive(moment) else moment
+        # At the ends of the calendar another time zone is another era, which no database reads.
+        if moment is not None and moment.astimezone(UTC).year in YEARS:
+            return moment
+    except (ValueError, TypeError, OverflowError):
+        pass
+    raise RowFault("Must be a time such as 2026-11-21T09:30:00Z.", field=f"{where}.created_at")
+
+
+def _evidence(raw: Any, where: str) -> dict[str, list[str]]:
+    given = as_object(raw or {}, where)
+    for name, phrases in given.items():
+        if not isinstance(phrases, list) or not all(isinstance(phrase, str) for phrase in phrases):
+            raise RowFault(
+                "Must be label names with lists of quoted phrases.", field=f"{where}.{name}"
+            )
+    return given

@@ -1,0 +1,55 @@
+"""import_items SLUG FILE: the items of a file into a project."""
+
+from argparse import ArgumentParser
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from apps.common.commands import LabelhubCommand
+from apps.exchange.management.files import file_pieces, say_faults
+from apps.exchange.selectors import project_named, result_of
+from apps.exchange.services import queue_import, receive_upload, run_import, store_upload
+from apps.projects.models import ImportBatch
+from labelhub.core.errors import InvalidInput
+
+
+class Command(LabelhubCommand):
+    """See ``help``."""
+
+    help = "Import items from a CSV, TSV, JSON, JSONL, XLSX or Parquet file."
+
+    def add_command_arguments(self, parser: ArgumentParser) -> None:
+        """SLUG FILE and the choice of columns."""
+        parser.add_argument("slug")
+        parser.add_argument("file", type=Path)
+        for field in ("text", "id", "gold"):
+            parser.add_argument(f"--{field}-column", default="", help=f"Column of the {field}.")
+        parser.add_argument("--strict", action="store_true", help="Any fault: import nothing.")
+
+    def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
+        """Import and say what became of the rows."""
+        project = project_named(options["slug"])
+        chosen = {field: options[f"{field}_column"] for field in ("text", "id", "gold")}
+        path = store_upload(file_pieces(options["file"]))
+        batch = receive_upload(
+            project=project, actor=None, path=path, file_name=options["file"].name
+        )
+        columns = {field: column for field, column in chosen.items() if column}
+        batch = run_import(queue_import(batch, columns=columns, strict=options["strict"]).pk)
+        result = result_of(batch)
+        _refuse_failure(batch, result)
+        self.say(batch.message)
+        say_faults(self.say, result["errors"] + result["conflict_rows"])
+        return result
+
+
+def _refuse_failure(batch: ImportBatch, result: Mapping[str, Any]) -> None:
+    """A file of which nothing could be used is bad input."""
+    first = next(iter(result["errors"]), None)
+    told = f" Row {first['row']}, {first['field'] or 'row'}: {first['message']}" if first else ""
+    if batch.status == ImportBatch.Status.FAILED:
+        raise InvalidInput(batch.message + told)
+    if first and not (batch.created or batch.unchanged or batch.conflicts):
+        of = f"None of {batch.rows_done:,} rows could be used."
+        only = "The only row could not be used."
+        raise InvalidInput((only if batch.rows_done == 1 else of) + told)

@@ -1,0 +1,50 @@
+"""import_labels SLUG FILE: labels in long form for items that are there."""
+
+from argparse import ArgumentParser
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from apps.common.commands import LabelhubCommand
+from apps.exchange.management.files import check_file, say_faults
+from apps.exchange.selectors import faults_of, project_named
+from apps.exchange.services import import_label_file
+from labelhub.core.errors import InvalidInput
+
+
+class Command(LabelhubCommand):
+    """See ``help``."""
+
+    help = "Import labels, one row each: item_id, annotator_id, annotator_type, label."
+
+    def add_command_arguments(self, parser: ArgumentParser) -> None:
+        """SLUG FILE."""
+        parser.add_argument("slug")
+        parser.add_argument("file", type=Path)
+
+    def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
+        """Import and say what became of the rows."""
+        project, path = project_named(options["slug"]), check_file(options["file"])
+        result = import_label_file(project=project, path=path, file_name=path.name)
+        tally = result.tally
+        errors, conflicts = faults_of([note.to_json() for note in tally.notes])
+        if tally.failed and not (tally.created or tally.unchanged or tally.conflicts):
+            first = errors[0]
+            raise InvalidInput(f"No row could be used. Row {first['row']}: {first['message']}")
+        self.say(
+            f"{tally.created:,} labels created, {tally.unchanged:,} unchanged, "
+            f"{tally.conflicts:,} in conflict, {tally.failed:,} with faults; "
+            f"{result.gold_created:,} gold values"
+            + (f"; {result.items_created:,} items by id only." if result.items_created else ".")
+        )
+        say_faults(self.say, errors + conflicts)
+        return {
+            "created": tally.created,
+            "unchanged": tally.unchanged,
+            "conflicts": tally.conflicts,
+            "failed": tally.failed,
+            "items_created": result.items_created,
+            "gold_created": result.gold_created,
+            "errors": errors,
+            "conflict_rows": conflicts,
+        }

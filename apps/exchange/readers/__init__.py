@@ -1,0 +1,116 @@
+"""Files in: one module per format. A new format is a new module and one word in ``_MODULES``."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from apps.exchange.readers import delimited, json_list, jsonl, parquet, xlsx
+from apps.exchange.readers.base import Format, RawRow, RowFault, UnreadableFile
+from apps.exchange.readers.checks import check_row
+from apps.exchange.readers.text import HEAD
+
+_MODULES = (delimited, json_list, jsonl, xlsx, parquet)
+
+#: First bytes of what people send by mistake, whatever its ending.
+FOREIGN = {
+    b"\x1f\x8b": "compressed (gzip); unpack it first.",
+    b"\xd0\xcf\x11\xe0": (
+        "an old Excel file (.xls) or has a password; save it as .xlsx without a password."
+    ),
+}
+#: Every format by its name.
+FORMATS: dict[str, Format] = {module.FORMAT.name: module.FORMAT for module in _MODULES}
+
+__all__ = [
+    "FORMATS",
+    "Format",
+    "RawRow",
+    "RowFault",
+    "UnreadableFile",
+    "accepted",
+    "format_of",
+    "open_rows",
+]
+
+
+def accepted() -> str:
+    """The accepted file endings, for messages and file pickers."""
+    return ", ".join(suffix for known in FORMATS.values() for suffix in known.suffixes)
+
+
+def open_rows(path: Path, format_name: str) -> Iterator[RawRow]:
+    """Stream the rows of a file in constant memory; rows with a fault carry it.
+
+    Raises:
+        UnreadableFile: the file as a whole is of no use (empty, broken, a bomb, no rows); while
+            iterating, too.
+    """
+    rows = 0
+    for row in FORMATS[format_name].read(path):
+        rows += 1
+        yield _checked(row)
+    if not rows:
+        raise UnreadableFile(
+            "The file is empty." if not path.stat().st_size else "The file has no rows."
+        )
+
+
+def _checked(row: RawRow) -> RawRow:
+    if row.error is not None:
+        return row
+    try:
+        check_row(row.data)
+    except RowFault as fault:
+        return RawRow(row.number, error=fault.message, field=fault.field, position=row.position)
+    return row
+
+
+def format_of(file_name: str, path: Path, content_type: str = "") -> str:
+    """The name of the format: by file ending or content type, then by the first bytes.
+
+    Raises:
+        UnreadableFile: unknown ending, or a content that belies it.
+    """
+    with path.open("rb") as file:
+        head = file.read(HEAD)
+    if not head.strip():
+        raise UnreadableFile("The file is empty.")
+    named = _named(file_name, content_type)
+    foreign = next((what for start, what in FOREIGN.items() if head.startswith(start)), None)
+    if foreign is not None:
+        raise UnreadableFile(f"The content of '{file_name[:80]}' is {foreign}")
+    if head.startswith((b"PK\x03\x04", b"PAR1")):
+        found = "parquet" if head.startswith(b"PAR1") else "xlsx"
+        if named != found:
+            what = "Parquet" if found == "parquet" else "Excel or another zip archive"
+            raise UnreadableFile(
+                f"The content of '{file_name[:80]}' is {what}; unpack it, or name it so."
+            )
+    return _json_or_lines(head, named) if named in ("json", "jsonl") else named
+
+
+def _named(file_name: str, content_type: str) -> str:
+    suffix = Path(file_name).suffix.lower()
+    plain = content_type.partition(";")[0].strip().lower()
+    for known in FORMATS.values():
+        if suffix in known.suffixes or (not suffix and plain in known.content_types):
+            return known.name
+    raise UnreadableFile(f"'{file_name[:80]}' is of no known kind; use one of {accepted()}.")
+
+
+def _json_or_lines(head: bytes, named: str) -> str:
+    """People mix the two endings up; the first bracket and the first line tell them apart."""
+    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if start.startswith(b"["):
+        return "json"
+    if start.startswith(b"{") and named == "json":
+        try:
+            first = json.loads(start.splitlines()[0])
+        except (ValueError, RecursionError):
+            return named
+        return (
+            "json"
+            if any(isinstance(first.get(key), list) for key in json_list.LIST_KEYS)
+            else "jsonl"
+        )
+    return named

@@ -1,0 +1,208 @@
+"""CSV and its relatives: comma, semicolon, tab or bar."""
+
+import csv
+from collections import deque
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from apps.exchange.readers.base import (
+    MAX_COLUMNS,
+    MAX_ROW_BYTES,
+    TOO_LONG,
+    Format,
+    RawRow,
+    RowFault,
+    UnreadableFile,
+    shortened,
+)
+from apps.exchange.readers.checks import check_row
+from apps.exchange.readers.text import HEAD, Line, lines, utf8_source
+
+DELIMITERS = (",", ";", "\t", "|")
+#: Quotes that are never closed: each costs reading up to MAX_ROW_BYTES again.
+MAX_RECOVERIES = 100
+#: A header column of this name marks our own export, whose guarded cells are unguarded again.
+MARKER = "labelhub"
+GUARDED = ("=", "+", "-", "@", "\t", "\r")
+
+
+UNCLOSED = "The quotes of this row do not match: one is never closed; the next line is a row again."
+
+
+def unguard(cell: str) -> str:
+    """Take off the apostrophe that our export puts before a cell a spreadsheet would run."""
+    return cell[1:] if cell.startswith("'") and cell.lstrip("'").startswith(GUARDED) else cell
+
+
+class _Feed:
+    """Lines for csv.reader; raises for one row without ending (a generator would be dead).
+
+    The lines of the row that is being read are kept: a quote that is never closed takes all that
+    follows for one cell, and then only its own line is given up.
+    """
+
+    def __init__(self, source: Iterator[Line], newline: str) -> None:
+        self._lines = source
+        self._newline = newline
+        self._again: deque[str] = deque()
+        self._held: list[str] = []
+        self._recoveries = 0
+        self.position = 0
+        self.bytes_in_row = 0
+
+    def __iter__(self) -> "_Feed":
+        return self
+
+    def __next__(self) -> str:
+        text = self._again.popleft() if self._again else self._next_line()
+        self._held.append(text)
+        self.bytes_in_row += len(text)
+        if self.bytes_in_row > MAX_ROW_BYTES:
+            raise RowFault(TOO_LONG)
+        return text
+
+    def _next_line(self) -> str:
+        line = next(self._lines)
+        self.position = line.position
+        if line.too_long:
+            raise RowFault(TOO_LONG)
+        return line.data.decode("utf-8", "surrogateescape") + self._newline
+
+    @property
+    def lines_in_row(self) -> int:
+        return len(self._held)
+
+    def begin_row(self) -> None:
+        self.bytes_in_row = 0
+        self._held.clear()
+
+    def read_again(self) -> bool:
+        """Give the lines of this row once more, without its first; False if there are none."""
+        if len(self._held) < 2 or self._recoveries >= MAX_RECOVERIES:
+            return False
+        self._recoveries += 1
+        self._again.extendleft(reversed(self._held[1:]))
+        return True
+
+
+def read(path: Path) -> Iterator[RawRow]:
+    """Rows numbered as in a spreadsheet: the header is row 1."""
+    # The limit is the process's; rows are bounded by ``_Feed`` before it matters.
+    csv.field_size_limit(MAX_ROW_BYTES)
+    newline = _newline_of(path)
+    with utf8_source(path) as source:
+        feed = _Feed(lines(source, newline.encode()), newline)
+        first = _first_line(feed)
+        delimiter = _delimiter_of(first)
+        reader = csv.reader(_Rejoined(first, feed), delimiter=delimiter, strict=True)
+        header, number = _header(reader), 1
+        while (number := number + 1) and (
+            row := _next_row(reader, feed, header, number)
+        ) is not None:
+            if row.data or row.error:
+                yield row
+
+
+def _newline_of(path: Path) -> str:
+    with path.open("rb") as file:
+        head = file.read(HEAD)
+    return "\r" if b"\r" in head and b"\n" not in head else "\n"
+
+
+def _first_line(feed: _Feed) -> str:
+    try:
+        first = next((line for line in feed if line.strip()), None)
+    except RowFault as fault:
+        raise UnreadableFile(f"The first line, which names the columns: {fault.message}") from None
+    if first is None:
+        raise UnreadableFile("The file is empty.")
+    return first
+
+
+class _Rejoined:
+    """The first line again, then the rest; survives an exception from the rest."""
+
+    def __init__(self, first: str, feed: _Feed) -> None:
+        self._first: str | None = first
+        self._feed = feed
+
+    def __iter__(self) -> "_Rejoined":
+        return self
+
+    def __next__(self) -> str:
+        if self._first is None:
+            return next(self._feed)
+        first, self._first = self._first, None
+        return first
+
+
+def _delimiter_of(line: str) -> str:
+    """The most frequent candidate outside quotes; a comma when there is none."""
+    outside = "".join(line.split('"')[::2])
+    return max(DELIMITERS, key=lambda mark: (outside.count(mark), -DELIMITERS.index(mark)))
+
+
+def _header(reader: Iterator[list[str]]) -> list[str]:
+    try:
+        names = [name.strip() for name in next(reader)]
+        check_row(dict.fromkeys(names))
+    except (csv.Error, RowFault) as error:
+        raise UnreadableFile(
+            f"The first line, which names the columns, cannot be read: {error}"
+        ) from None
+    names = [name or f"column {at}" for at, name in enumerate(names, 1)]
+    twice = (
+        next((name for name in names if names.count(name) > 1), None)
+        if len(names) <= MAX_COLUMNS
+        else None
+    )
+    if twice is not None:
+        raise UnreadableFile(
+            f"Two columns are named '{shortened(twice, 80)}'; give each its own name."
+        )
+    if len(names) > MAX_COLUMNS:
+        raise UnreadableFile(f"The file has more than {MAX_COLUMNS} columns.")
+    return names
+
+
+def _next_row(
+    reader: Iterator[list[str]], feed: _Feed, header: Sequence[str], number: int
+) -> RawRow | None:
+    feed.begin_row()
+    try:
+        cells = next(reader)
+    except StopIteration:
+        return None
+    except RowFault as fault:
+        error = UNCLOSED if feed.read_again() else fault.message
+        return RawRow(number, error=error, position=feed.position)
+    except csv.Error as error:
+        return RawRow(number, error=_mismatch(error, feed), position=feed.position)
+    if len(cells) > len(header):
+        message = (
+            f"The row has {len(cells)} cells, the header {len(header)}; "
+            "quote cells that hold the delimiter."
+        )
+        return RawRow(number, error=message, position=feed.position)
+    if MARKER in header:
+        cells = [unguard(cell) for cell in cells]
+    filled = {name: cell for name, cell in zip(header, cells, strict=False) if cell != ""}
+    return RawRow(number, filled, position=feed.position)
+
+
+def _mismatch(error: csv.Error, feed: _Feed) -> str:
+    if "unexpected end" in str(error) and feed.read_again():
+        return UNCLOSED
+    taken = feed.lines_in_row - 1
+    more = f" It goes on over {taken:,} more lines, which were left out with it." if taken else ""
+    return f"The quotes of this row do not match: {error}.{more}"
+
+
+FORMAT = Format(
+    name="csv",
+    title="CSV or TSV",
+    suffixes=(".csv", ".tsv", ".tab"),
+    content_types=("text/csv", "text/tab-separated-values", "application/csv"),
+    read=read,
+    sample="id,text,gold\nr1,The room was spotless.,clean",
+)

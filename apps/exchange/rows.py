@@ -1,0 +1,212 @@
+"""From a raw row to an item row: names, shapes and values checked. No I/O."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from apps.exchange.columns import ColumnMap
+from apps.exchange.labelrows import (
+    GoldRow,
+    LabelRow,
+    by_source,
+    is_annotations,
+    read_gold_history,
+    read_labels,
+)
+from apps.exchange.readers.base import RawRow, RowFault
+from apps.exchange.studio import from_task, is_task
+from apps.exchange.values import as_object, json_cell, label_value
+from labelhub.core.schema import Schema, Task, Value
+
+MAX_ID = 200
+ROLES = ("user", "assistant")
+
+
+@dataclass(frozen=True, slots=True)
+class RowError:
+    """Why a row was not taken; ``field`` may be empty when it is the whole row."""
+
+    row: int
+    field: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class ItemRow:
+    """A row that fits the schema; every value in it is canonical."""
+
+    number: int
+    external_id: str
+    text: str
+    context: list[dict[str, str]]
+    question: str
+    options: list[str]
+    meta: dict[str, Any]
+    content_hash: str
+    gold: Value | None
+    labels: tuple[LabelRow, ...]
+    gold_history: tuple[GoldRow, ...]
+
+
+def read_row(raw: RawRow, columns: ColumnMap, schema: Schema) -> ItemRow | RowError:
+    """The item that ``raw`` describes under ``schema``, or what is wrong with it and where."""
+    if raw.error is not None:
+        return RowError(raw.number, raw.field, raw.error)
+    try:
+        return _item_row(raw, columns, schema)
+    except RowFault as fault:
+        return RowError(raw.number, fault.field, fault.message)
+
+
+def _item_row(raw: RawRow, columns: ColumnMap, schema: Schema) -> ItemRow:
+    data = from_task(raw.data) if is_task(raw.data) else _from_turns(raw.data)
+    fields, others = columns.of(data)
+    given = {field: data[column] for field, column in fields.items()}
+    text = _text(given.get("text"), fields.get("text", "text"), data)
+    context = _context(given.get("context"))
+    question = _plain(given.get("question"), "question")
+    options = _options(given.get("options"), schema.task)
+    meta = _meta(given.get("meta"), {name: data[name] for name in others})
+    content = _dumps([text, context, question, options])
+    labels, gold = _annotations_and_gold(given, fields)
+    history = read_gold_history(given.get("gold_history"), schema, options)
+    return ItemRow(
+        number=raw.number,
+        external_id=external_id(given.get("id"), fields.get("id", "id")) or _digest(content),
+        text=text,
+        context=context,
+        question=question,
+        options=options,
+        meta=meta,
+        content_hash=_digest(content + _dumps(meta)) if meta else _digest(content),
+        gold=label_value(schema, gold, options, where=fields.get("gold", "gold")),
+        labels=read_labels(labels, schema, options),
+        gold_history=history,
+    )
+
+
+def _from_turns(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A dialogue without a text of its own: its last turn by the user is the text to label, what
+    was said before it the context."""
+    turns = data.get("turns")
+    if not isinstance(turns, list) or "text" in data:
+        return data
+    spoken = [as_object(turn, f"turns[{at}]") for at, turn in enumerate(turns)]
+    asked = [at for at, turn in enumerate(spoken) if turn.get("role", "user") == "user"]
+    if not asked:
+        raise RowFault("None of the turns is by the user.", field="turns")
+    others = {name: value for name, value in data.items() if name != "turns"}
+    return {**others, "text": spoken[asked[-1]].get("text"), "context": spoken[: asked[-1]]}
+
+
+def _annotations_and_gold(given: Mapping[str, Any], fields: Mapping[str, str]) -> tuple[Any, Any]:
+    """A ``labels`` column holds annotations (objects) or is the gold itself."""
+    labels = by_source(json_cell(given.get("labels"), "labels"))
+    gold = given.get("gold")
+    if is_annotations(labels):
+        return labels, None if fields.get("gold") == fields["labels"] else gold
+    return (), gold
+
+
+def _text(raw: Any, where: str, data: Mapping[str, Any]) -> str:
+    if isinstance(raw, int | float) and not isinstance(raw, bool):
+        raw = str(raw)
+    if isinstance(raw, str) and raw.strip():
+        return raw
+    if raw not in (None, "") and not isinstance(raw, str):
+        raise RowFault("The text must be a text.", field=where)
+    if "annotator_id" in data:
+        raise RowFault(
+            "No text: this looks like a file of labels; import it as labels.", field=where
+        )
+    if raw is None:
+        named = ", ".join(list(data)[:12])
+        raise RowFault(f"No text here. The row has: {named or 'nothing'}.", field=where)
+    raise RowFault("The text is empty.", field=where)
+
+
+def external_id(raw: Any, where: str) -> str:
+    """The id as items keep it; empty when there is none.
+
+    Raises:
+        RowFault: no text or number, or too long.
+    """
+    if raw is None or raw == "":
+        return ""
+    if isinstance(raw, bool) or not isinstance(raw, str | int | float):
+        raise RowFault("The id must be a text or a number.", field=where)
+    if isinstance(raw, float) and raw.is_integer():
+        raw = int(raw)
+    name = str(raw).strip()
+    if len(name) > MAX_ID:
+        raise RowFault(f"The id is longer than {MAX_ID} characters.", field=where)
+    return name
+
+
+def _plain(raw: Any, where: str) -> str:
+    if raw is None:
+        return ""
+    if isinstance(raw, str | int | float) and not isinstance(raw, bool):
+        return str(raw)
+    raise RowFault("Must be a text.", field=where)
+
+
+def _context(raw: Any) -> list[dict[str, str]]:
+    given = json_cell(raw, "context")
+    if isinstance(given, str):
+        return [{"role": "user", "text": given}] if given.strip() else []
+    if given is None:
+        return []
+    if not isinstance(given, list):
+        raise RowFault('Must be a list of {"role", "text"}.', field="context")
+    return [_turn(turn, f"context[{at}]") for at, turn in enumerate(given)]
+
+
+def _turn(raw: Any, where: str) -> dict[str, str]:
+    if isinstance(raw, str):
+        return {"role": "user", "text": raw}
+    turn = as_object(raw, where)
+    role, text = turn.get("role", "user"), turn.get("text", turn.get("content"))
+    if role not in ROLES:
+        raise RowFault(
+            f"'{str(role)[:40]}' is no role; use {' or '.join(ROLES)}.", field=f"{where}.role"
+        )
+    if not isinstance(text, str):
+        raise RowFault("Must be a text.", field=f"{where}.text")
+    return {"role": role, "text": text}
+
+
+def _options(raw: Any, task: Task) -> list[str]:
+    given = json_cell(raw, "options")
+    if isinstance(given, str):
+        given = [part.strip() for part in given.split("|")] if given.strip() else []
+    given = [] if given is None else given
+    if not isinstance(given, list) or not all(
+        isinstance(name, str) and name.strip() for name in given
+    ):
+        raise RowFault("Must be a list of texts, none of them empty.", field="options")
+    if len(set(given)) < len(given):
+        raise RowFault("The same option is given twice.", field="options")
+    if task is Task.PER_ITEM and len(given) < 2:
+        raise RowFault(
+            "Each item needs two options or more, because the project asks per item.",
+            field="options",
+        )
+    return given
+
+
+def _meta(raw: Any, others: dict[str, Any]) -> dict[str, Any]:
+    given = json_cell(raw, "meta")
+    if given is None:
+        return others
+    return {**others, **given} if isinstance(given, dict) else {**others, "meta": given}
+
+
+def _dumps(content: Sequence[Any] | Mapping[str, Any]) -> str:
+    return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def _digest(content: str) -> str:
+    return hashlib.blake2b(content.encode(), digest_size=16).hexdigest()

@@ -1,0 +1,194 @@
+"""One chunk of rows into the project, inside the caller's transaction."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from apps.common.bulk import insert_rows
+from apps.exchange.rows import ItemRow, RowError
+from apps.exchange.services.context import ImportContext, Tally
+from apps.labels.models import Gold, Label
+from apps.labels.services import (
+    GoldDraft,
+    ImportOutcome,
+    LabelDraft,
+    import_ledger,
+    open_items,
+)
+from apps.projects.models import ImportBatch, Item
+from labelhub.core.schema import value_key
+
+COMPARED = ("text", "context", "question", "options", "meta")
+
+
+@dataclass(slots=True)
+class _Ledger:
+    """What is known of one item that is there already."""
+
+    uids: set[UUID] = field(default_factory=set)
+    said: set[tuple[str, str, str]] = field(default_factory=set)
+    gold: set[str] = field(default_factory=set)
+
+
+def write_chunk(
+    context: ImportContext, rows: Sequence[ItemRow | RowError], batch: ImportBatch | None
+) -> Tally:
+    """Sort the rows into created, unchanged, conflict and failed; write the created ones.
+
+    Nothing that is there is ever changed. The caller holds the project's lock, so that two imports
+    cannot create the same item.
+    """
+    tally = Tally()
+    good = []
+    for row in rows:
+        if isinstance(row, RowError):
+            tally.fail(row.row, row.field, row.message)
+        else:
+            good.append(row)
+    there = _items_there(context, good)
+    fresh = _split_fresh(good, there, tally)
+    _compare([(row, there[row.external_id]) for row in good if row.external_id in there], tally)
+    _create(context, fresh, batch, tally)
+    return tally
+
+
+def _items_there(context: ImportContext, rows: Sequence[ItemRow]) -> dict[str, Item]:
+    ids = {row.external_id for row in rows}
+    found = Item.objects.filter(project=context.project, external_id__in=ids)
+    return {item.external_id: item for item in found.only("external_id", "content_hash", "batch")}
+
+
+def _split_fresh(
+    rows: Iterable[ItemRow], there: dict[str, Item], tally: Tally
+) -> dict[str, ItemRow]:
+    fresh: dict[str, ItemRow] = {}
+    for row in rows:
+        if row.external_id in there:
+            continue
+        first = fresh.setdefault(row.external_id, row)
+        if first is row:
+            continue
+        if _says(first) == _says(row):
+            tally.unchanged += 1
+        else:
+            tally.conflict(
+                row.number,
+                "id",
+                f"The id '{row.external_id}' is already that of row {first.number}, "
+                "which says something else; row "
+                f"{first.number} stands.",
+            )
+    return fresh
+
+
+def _says(row: ItemRow) -> tuple[object, ...]:
+    return row.content_hash, row.gold, row.labels, row.gold_history
+
+
+def _compare(pairs: Sequence[tuple[ItemRow, Item]], tally: Tally) -> None:
+    """Rows of items that are there: unchanged when the ledger holds all they say."""
+    ledgers = _ledgers([item.pk for row, item in pairs if row.labels or _golds(row)])
+    other_content = [item.pk for row, item in pairs if row.content_hash != item.content_hash]
+    contents = {item.pk: item for item in Item.objects.filter(pk__in=other_content)}
+    for row, item in pairs:
+        parts = _different(row, contents[item.pk]) if item.pk in contents else []
+        if parts:
+            message = f"The id '{row.external_id}' is taken by an item with other "
+            tally.conflict(row.number, "id", f"{message}{' and '.join(parts)}; it stays.")
+        elif reason := _unknown_part(row, ledgers[item.pk]):
+            tally.conflict(row.number, *reason)
+        else:
+            tally.unchanged += 1
+
+
+def _different(row: ItemRow, item: Item) -> list[str]:
+    return [name for name in COMPARED if getattr(row, name) != getattr(item, name)]
+
+
+def _golds(row: ItemRow) -> bool:
+    return row.gold is not None or bool(row.gold_history)
+
+
+def _ledgers(item_ids: Sequence[int]) -> dict[int, _Ledger]:
+    ledgers: dict[int, _Ledger] = defaultdict(_Ledger)
+    labels = Label.objects.filter(item__in=item_ids).order_by()
+    for item_id, uid, kind, name, value in labels.values_list(
+        "item_id", "uid", "annotator__kind", "annotator__name", "value"
+    ):
+        ledgers[item_id].uids.add(uid)
+        ledgers[item_id].said.add((kind, name, _key(value)))
+    golds = Gold.objects.filter(item__in=item_ids).order_by()
+    for item_id, uid, value in golds.values_list("item_id", "uid", "value"):
+        ledgers[item_id].uids.add(uid)
+        ledgers[item_id].gold.add(_key(value))
+    return ledgers
+
+
+def _key(value: object) -> str:
+    return "" if value is None else value_key(value)  # type: ignore[arg-type]  # canonical already
+
+
+def _unknown_part(row: ItemRow, ledger: _Ledger) -> tuple[str, str] | None:
+    """(field, message) of the first thing the row says that the ledger does not."""
+    for at, label in enumerate(row.labels):
+        said = (label.who.kind, label.who.name, _key(label.value))
+        known = label.uid in ledger.uids if label.uid else said in ledger.said
+        if not known:
+            message = f"The item is there without this label of '{label.who.name}'; nothing added."
+            return f"labels[{at}]", message
+    for gold in row.gold_history:
+        if gold.uid not in ledger.uids and _key(gold.value) not in ledger.gold:
+            return "gold_history", "The item is there with another history of decisions."
+    if not row.gold_history and row.gold is not None and _key(row.gold) not in ledger.gold:
+        return "gold", "The item is there with another gold value or none; it stays as it is."
+    return None
+
+
+def _create(
+    context: ImportContext, fresh: dict[str, ItemRow], batch: ImportBatch | None, tally: Tally
+) -> None:
+    items = [_item(context, row, batch) for row in fresh.values()]
+    insert_rows(items)
+    tally.created += len(items)
+    labels, golds, origin = _drafts(context, zip(fresh.values(), items, strict=True))
+    touched = {draft.item_id for draft in labels} | {draft.item_id for draft in golds}
+    open_items([item for item in items if item.pk not in touched], context.project)
+    if not touched:
+        return
+    outcomes = import_ledger(context.project, labels, golds)
+    tally.labels_created += outcomes.count(ImportOutcome.CREATED)
+    for (row, at), outcome in zip(origin, outcomes, strict=True):
+        if outcome is ImportOutcome.CONFLICT:
+            name = row.labels[at].who.name
+            message = f"'{name}' has labelled this item already; the first label stands."
+            tally.conflict(row.number, f"labels[{at}]", message)
+
+
+def _item(context: ImportContext, row: ItemRow, batch: ImportBatch | None) -> Item:
+    return Item(
+        project_id=context.project.pk,
+        external_id=row.external_id,
+        text=row.text,
+        context=row.context,
+        question=row.question,
+        options=row.options,
+        meta=row.meta,
+        content_hash=row.content_hash,
+        batch_id=batch.pk if batch else None,
+    )
+
+
+def _drafts(
+    context: ImportContext, pairs: Iterable[tuple[ItemRow, Item]]
+) -> tuple[list[LabelDraft], list[GoldDraft], list[tuple[ItemRow, int]]]:
+    """Label drafts, gold drafts, and for each label draft where it came from."""
+    labels, golds, origin = [], [], []
+    for row, item in pairs:
+        for at, label in enumerate(row.labels):
+            labels.append(context.label_draft(item.pk, label))
+            origin.append((row, at))
+        golds += [context.gold_draft(item.pk, gold) for gold in row.gold_history]
+        if row.gold is not None and not row.gold_history:
+            golds.append(GoldDraft(item_id=item.pk, schema=context.schema, value=row.gold))
+    return labels, golds, origin

@@ -1,0 +1,118 @@
+"""What one import keeps at hand: the schema it was started under, and who labels."""
+
+from dataclasses import dataclass, field
+
+from apps.exchange.labelrows import GoldRow, LabelRow, Who
+from apps.exchange.readers.base import shortened
+from apps.labels.models import Annotator
+from apps.labels.services import GoldDraft, LabelDraft, annotator_for
+from apps.projects.models import LabelSchema, Project
+from apps.projects.selectors import current_schema
+
+CREATED, UNCHANGED, CONFLICT, FAILED = "created", "unchanged", "conflicts", "failed"
+#: So many faults are kept to be shown; all are counted.
+MAX_NOTES = 1000
+#: Names and values in a file may be of any length; what is kept and shown of them is not.
+MAX_FIELD, MAX_MESSAGE = 200, 500
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something about one row that a person should see; ``kind`` is ``error`` or ``conflict``."""
+
+    row: int
+    field: str
+    message: str
+    kind: str = "error"
+
+    def to_json(self) -> dict[str, object]:
+        """JSON-ready form, as stored in ``ImportBatch.errors``."""
+        return {"row": self.row, "field": self.field, "message": self.message, "kind": self.kind}
+
+
+@dataclass(slots=True)
+class Tally:
+    """What became of rows."""
+
+    created: int = 0
+    unchanged: int = 0
+    conflicts: int = 0
+    failed: int = 0
+    labels_created: int = 0
+    notes: list[Note] = field(default_factory=list)
+
+    def fail(self, row: int, field_name: str, message: str) -> None:
+        """Count and note a row that cannot be used."""
+        self.failed += 1
+        self._note(row, field_name, message, "error")
+
+    def conflict(self, row: int, field_name: str, message: str) -> None:
+        """Count and note a row that says something else than the project."""
+        self.conflicts += 1
+        self._note(row, field_name, message, "conflict")
+
+    def _note(self, row: int, field_name: str, message: str, kind: str) -> None:
+        self.notes.append(
+            Note(row, shortened(field_name, MAX_FIELD), shortened(message, MAX_MESSAGE), kind)
+        )
+
+
+class ImportContext:
+    """Caches for the length of one import into one project."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.schema = current_schema(project)
+        self._versions = {one.version: one for one in project.schemas.all()}
+        self._annotators: dict[tuple[str, str], Annotator] = {}
+
+    def annotator(self, who: Who) -> Annotator:
+        """The project's annotator, made when first met."""
+        found = self._annotators.get((who.kind, who.name))
+        if found is None:
+            found = annotator_for(self.project, kind=who.kind, name=who.name, offline=who.offline)
+            self._annotators[who.kind, who.name] = found
+        return found
+
+    def label_draft(self, item_id: int, row: LabelRow) -> LabelDraft:
+        """What the ledger is asked to append for an annotation."""
+        return LabelDraft(
+            item_id=item_id,
+            annotator=self.annotator(row.who),
+            schema=self._schema(row.schema_version),
+            value=row.value,
+            action=row.action,
+            abstained=row.abstained,
+            withdrawn=row.withdrawn,
+            confidence=row.confidence,
+            rationale=row.rationale,
+            evidence=row.evidence,
+            seconds=row.seconds,
+            cost_nanousd=row.cost_nanousd,
+            proposed_from_uid=row.proposed_from,
+            supersedes_uid=row.supersedes,
+            run_uid=row.run,
+            replicate=row.replicate,
+            provenance=row.provenance,
+            uid=row.uid,
+            created_at=row.created_at,
+        )
+
+    def gold_draft(self, item_id: int, row: GoldRow) -> GoldDraft:
+        """What the ledger is asked to append for a decision."""
+        return GoldDraft(
+            item_id=item_id,
+            schema=self._schema(row.schema_version),
+            value=row.value,
+            basis=row.basis,
+            withdrawn=row.withdrawn,
+            decided_by=self.annotator(row.decided_by) if row.decided_by else None,
+            evidence=row.evidence,
+            supersedes_uid=row.supersedes,
+            uid=row.uid,
+            created_at=row.created_at,
+        )
+
+    def _schema(self, version: int | None) -> LabelSchema:
+        """The version that the file names, where this project has it."""
+        return self._versions.get(version or 0, self.schema)

@@ -1,0 +1,179 @@
+"""Labels in long form: one row per (item, annotator), for items that are there.
+
+Published sets of labels often come without their texts. Into a project that has no items yet such a
+file brings them itself, with their id in place of the text."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from django.db import transaction
+
+from apps.exchange.columns import ColumnMap, folded
+from apps.exchange.labelrows import LabelRow, read_label
+from apps.exchange.readers import RawRow, RowFault, format_of, open_rows
+from apps.exchange.rows import external_id, read_row
+from apps.exchange.services.chunks import write_chunk
+from apps.exchange.services.context import MAX_NOTES, ImportContext, Tally
+from apps.exchange.values import as_object, json_cell, label_value
+from apps.labels.services import GoldDraft, ImportOutcome, import_gold, import_labels
+from apps.projects.models import Item, Project
+from labelhub.core.schema import Value
+
+CHUNK_ROWS = 1000
+#: Field → names it goes by.
+ALIASES = {
+    "item_id": ("item_id", "id", "external_id", "ext_id", "item"),
+    "annotator": ("annotator_id", "annotator", "worker_id", "user"),
+    "kind": ("annotator_type", "kind", "annotator_kind", "type"),
+    "value": ("label", "labels", "value", "aspects"),
+    "gold": ("gold",),
+}  # fmt: skip
+#: Taken over by name when the file has them; the rest of a row is provenance of none.
+EXTRA = (
+    "seconds", "confidence", "rationale", "evidence", "uid", "supersedes", "proposed_from",
+    "created_at", "abstained", "withdrawn", "action", "run", "replicate", "cost_nanousd",
+)  # fmt: skip
+
+
+@dataclass(slots=True)
+class LabelFileResult:
+    """What became of a file of labels; ``tally`` counts rows, ``gold`` the decisions taken over."""
+
+    tally: Tally = field(default_factory=Tally)
+    items_created: int = 0
+    gold_created: int = 0
+
+    def add(self, tally: Tally) -> None:
+        """Add a chunk's counts; the first notes are kept."""
+        mine = self.tally
+        for name in ("created", "unchanged", "conflicts", "failed", "labels_created"):
+            setattr(mine, name, getattr(mine, name) + getattr(tally, name))
+        mine.notes = (mine.notes + tally.notes)[:MAX_NOTES]
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    number: int
+    item: Item
+    label: LabelRow
+    gold: Value | None
+
+
+def import_label_file(*, project: Project, path: Path, file_name: str) -> LabelFileResult:
+    """Append the labels of a long-form file, a transaction per 1,000 rows.
+
+    Unknown items (unless the project had none at all) and values outside the schema are faults of
+    their row. Of several rows of one annotator on one item the first stands and the others are
+    conflicts, unless ``supersedes`` names the label they revise.
+
+    Raises:
+        UnreadableFile: the file as a whole is of no use.
+    """
+    context, result = ImportContext(project), LabelFileResult()
+    brings_items = not project.items.exists()
+    rows = open_rows(path, format_of(file_name, path))
+    while chunk := list(islice(rows, CHUNK_ROWS)):
+        with transaction.atomic():
+            Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+            if brings_items:
+                result.items_created += _bring_items(context, chunk)
+            result.add(_write(context, chunk, result))
+    return result
+
+
+def _bring_items(context: ImportContext, chunk: list[RawRow]) -> int:
+    rows = [
+        RawRow(raw.number, {"id": name, "text": name}) for raw in chunk if (name := _item_of(raw))
+    ]
+    columns, schema = ColumnMap(), context.schema.parsed
+    return write_chunk(context, [read_row(row, columns, schema) for row in rows], None).created
+
+
+def _item_of(raw: RawRow) -> str:
+    named = _fields(raw.data).get("item_id")
+    try:
+        return external_id(named, "item_id")
+    except RowFault:
+        return ""
+
+
+def _write(context: ImportContext, chunk: list[RawRow], result: LabelFileResult) -> Tally:
+    tally = Tally()
+    wanted = {_item_of(raw) for raw in chunk}
+    items = Item.objects.filter(project=context.project, external_id__in=wanted)
+    by_id = {item.external_id: item for item in items.only("external_id", "options")}
+    entries = list(_entries(context, chunk, by_id, tally))
+    drafts = [context.label_draft(entry.item.pk, entry.label) for entry in entries]
+    for entry, outcome in zip(entries, import_labels(context.project, drafts), strict=True):
+        _count(entry, outcome, tally)
+    result.gold_created += _write_gold(context, entries, tally)
+    return tally
+
+
+def _entries(
+    context: ImportContext, chunk: list[RawRow], by_id: Mapping[str, Item], tally: Tally
+) -> Iterator[_Entry]:
+    for raw in chunk:
+        try:
+            if raw.error is not None:
+                raise RowFault(raw.error, field=raw.field)
+            yield _entry(context, raw, by_id)
+        except RowFault as fault:
+            tally.fail(raw.number, fault.field, fault.message)
+
+
+def _fields(data: Mapping[str, Any]) -> dict[str, Any]:
+    by_name = {folded(name): name for name in data}
+    found = {}
+    for name, aliases in ALIASES.items():
+        column = next((by_name[folded(one)] for one in aliases if folded(one) in by_name), None)
+        if column is not None:
+            found[name] = data[column]
+    return found
+
+
+def _entry(context: ImportContext, raw: RawRow, by_id: Mapping[str, Item]) -> _Entry:
+    fields = _fields(raw.data)
+    named = external_id(fields.get("item_id"), "item_id")
+    if not named:
+        raise RowFault("Which item the label is of is missing.", field="item_id")
+    item = by_id.get(named)
+    if item is None:
+        raise RowFault(f"There is no item '{named[:80]}'; import it first.", field="item_id")
+    given = {name: json_cell(raw.data[name], name) for name in EXTRA if name in raw.data}
+    given |= {name: fields.get(name) for name in ("annotator", "kind", "value")}
+    schema, options = context.schema.parsed, item.options
+    label = read_label(as_object(given, "row"), schema, options, "label")
+    gold = label_value(schema, fields.get("gold"), options, where="gold")
+    return _Entry(raw.number, item, label, gold)
+
+
+def _count(entry: _Entry, outcome: ImportOutcome, tally: Tally) -> None:
+    if outcome is ImportOutcome.CREATED:
+        tally.created += 1
+        tally.labels_created += 1
+    elif outcome is ImportOutcome.UNCHANGED:
+        tally.unchanged += 1
+    else:
+        who, item = entry.label.who.name, entry.item.external_id
+        message = f"'{who}' has labelled '{item}' already; the first label stands."
+        tally.conflict(entry.number, "label", message)
+
+
+def _write_gold(context: ImportContext, entries: list[_Entry], tally: Tally) -> int:
+    """Every row repeats the gold of its item: one draft per item and value."""
+    seen: dict[tuple[int, str], _Entry] = {}
+    for entry in entries:
+        if entry.gold is not None:
+            seen.setdefault((entry.item.pk, repr(entry.gold)), entry)
+    schema, firsts = context.schema, list(seen.values())
+    drafts = [GoldDraft(item_id=one.item.pk, schema=schema, value=one.gold) for one in firsts]
+    outcomes = import_gold(context.project, drafts) if drafts else []
+    for entry, outcome in zip(firsts, outcomes, strict=True):
+        if outcome is ImportOutcome.CONFLICT:
+            message = f"'{entry.item.external_id}' has another gold value already; it stays."
+            tally.conflict(entry.number, "gold", message)
+    return outcomes.count(ImportOutcome.CREATED)

@@ -1,0 +1,94 @@
+"""Cells and values: from what a file spells to what the ledger keeps. No I/O."""
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from apps.exchange.readers.base import RowFault
+from apps.exchange.readers.checks import check_row
+from apps.exchange.readers.objects import DECODER
+from labelhub.core.schema import Schema, Task, Value, ValueNotOffered
+
+#: Label names may hold none of these, so a cell with several names can be taken apart.
+_BETWEEN_NAMES = re.compile(r"[,#|\n]")
+
+
+def json_cell(raw: Any, where: str) -> Any:
+    """What a text cell spells when it starts like a JSON list or object; anything else as it is."""
+    if not isinstance(raw, str) or not raw.lstrip().startswith(("[", "{")):
+        return raw
+    try:
+        value = DECODER.decode(raw)
+    except (ValueError, RecursionError):
+        raise RowFault("Starts like JSON and is not valid JSON.", field=where) from None
+    check_row({where: value})
+    return value
+
+
+def as_object(raw: Any, where: str) -> dict[str, Any]:
+    """``raw`` if it is an object.
+
+    Raises:
+        RowFault: it is not.
+    """
+    if not isinstance(raw, dict):
+        raise RowFault("Must be an object.", field=where)
+    return raw
+
+
+def label_value(schema: Schema, raw: Any, options: Sequence[str], *, where: str) -> Value | None:
+    """The canonical value of a file's value; None when there is none.
+
+    Raises:
+        RowFault: the value is not offered; the message names it.
+    """
+    if raw is None or raw == "" or (raw == [] and schema.task is not Task.MULTI):
+        return None
+    try:
+        return schema.normalise(_shaped(schema.task, raw, where), options)
+    except ValueNotOffered as refused:
+        raise RowFault(refused.message, field=where) from None
+
+
+def _shaped(task: Task, raw: Any, where: str) -> Any:
+    """File formats flatten values; this gives them the shape their task has."""
+    match task:
+        case Task.MULTI:
+            return _names(raw, where)
+        case Task.ORDINAL:
+            return _only(raw)
+        case _:
+            one = _only(raw)
+            return one if not isinstance(one, int | float) else _spelled(one)
+
+
+def _names(raw: Any, where: str) -> Any:
+    given = json_cell(raw, where)
+    if isinstance(given, str):
+        return [name for part in _BETWEEN_NAMES.split(given) if (name := part.strip())]
+    if isinstance(given, dict):
+        return {
+            name: bool(present) if present in (0, 1) else present for name, present in given.items()
+        }
+    return given
+
+
+def _spelled(number: float) -> str:
+    """A label name that a spreadsheet turned into a number or a truth value."""
+    if isinstance(number, bool):
+        return str(number).lower()
+    return str(int(number)) if number == int(number) else str(number)
+
+
+def _only(raw: Any) -> Any:
+    return raw[0] if isinstance(raw, list) and len(raw) == 1 else raw
+
+
+def value_cell(value: Value | None) -> str:
+    """A value as one readable table cell; :func:`label_value` reads it back."""
+    if value is None:
+        return ""
+    if isinstance(value, list):
+        return ", ".join(value) if value else "[]"
+    return value if isinstance(value, str) else json.dumps(value)

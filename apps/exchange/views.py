@@ -1,0 +1,171 @@
+"""Pages: a file in (choose, match columns, watch, see the outcome), files out."""
+
+import time
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.core.files.uploadedfile import UploadedFile
+from django.http import HttpResponse, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_http_methods
+
+from apps.accounts.http import SignedInRequest
+from apps.accounts.models import User
+from apps.accounts.roles import Right
+from apps.exchange import readers
+from apps.exchange.exporters import FORMATS
+from apps.exchange.forms import ColumnsForm, UploadForm
+from apps.exchange.selectors import (
+    export_counts,
+    faults_of,
+    import_of,
+    preview_batch,
+    recent_imports,
+)
+from apps.exchange.services import cancel_upload, queue_import, receive_upload, store_upload
+from apps.exchange.streaming import export_response
+from apps.exchange.tasks import launch_import
+from apps.projects.models import ImportBatch, Project
+from apps.projects.pages import project_page
+from apps.projects.selectors import current_schema, get_project
+from labelhub.core.errors import InvalidInput
+
+MOVING = (ImportBatch.Status.QUEUED, ImportBatch.Status.RUNNING)
+SHOWN_FAULTS = 200
+UNEXPECTED_END = 286  # htmx: take the content and stop polling
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def import_create(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Choose a file; it is looked into before anything else."""
+    project = get_project(request.user, slug, Right.MANAGE)
+    form = UploadForm(request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            batch = _received(project, request.user, form.cleaned_data["file"])
+        except InvalidInput as error:
+            form.add_error("file", error.message)
+        else:
+            return redirect("import_detail", slug, batch.pk)
+    context = {
+        **project_page(request, project, "items"),
+        "form": form,
+        "formats": readers.FORMATS.values(),
+        "imports": recent_imports(project),
+        "schema": current_schema(project).parsed,
+    }
+    status = 422 if form.errors else 200
+    return render(request, "exchange/import_create.html", context, status=status)
+
+
+def _received(project: Project, actor: User, upload: UploadedFile) -> ImportBatch:
+    """The stored upload, provided that its first rows can be read."""
+    path = store_upload(upload.chunks())
+    batch = receive_upload(
+        project=project,
+        actor=actor,
+        path=path,
+        file_name=upload.name or "",
+        content_type=upload.content_type or "",
+    )
+    try:
+        preview_batch(batch)
+    except InvalidInput:
+        cancel_upload(batch)
+        raise
+    return batch
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def import_detail(request: SignedInRequest, slug: str, batch_id: int) -> HttpResponse:
+    """One import: choose its columns, watch it, see what became of it."""
+    project = get_project(request.user, slug, Right.MANAGE)
+    batch = import_of(project, batch_id)
+    context = {**project_page(request, project, "items"), "batch": batch}
+    if batch.status == ImportBatch.Status.UPLOADED:
+        return _choose_columns(request, batch, context)
+    if batch.status in MOVING:
+        return render(request, "exchange/import_progress.html", context | _progress(request, batch))
+    return render(request, "exchange/import_result.html", context | _result(batch))
+
+
+def _choose_columns(
+    request: SignedInRequest, batch: ImportBatch, context: dict[str, Any]
+) -> HttpResponse:
+    preview = preview_batch(batch)
+    form = ColumnsForm(preview, request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        queue_import(batch, columns=form.columns(), strict=form.cleaned_data["strict"])
+        launch_import(batch.pk)
+        return redirect("import_detail", context["project"].slug, batch.pk)
+    context |= {"preview": preview, "form": form}
+    status = 422 if form.errors else 200
+    return render(request, "exchange/import_columns.html", context, status=status)
+
+
+@login_required
+@require_GET
+def import_progress(request: SignedInRequest, slug: str, batch_id: int) -> HttpResponse:
+    """The moving part of the page, once a second; the whole page when it has ended."""
+    project = get_project(request.user, slug, Right.MANAGE)
+    batch = import_of(project, batch_id)
+    if batch.status not in MOVING:
+        return HttpResponse(status=UNEXPECTED_END, headers={"HX-Refresh": "true"})
+    context = {"project": project, "batch": batch} | _progress(request, batch)
+    return render(request, "exchange/import_progress_part.html", context)
+
+
+def _progress(request: SignedInRequest, batch: ImportBatch) -> dict[str, Any]:
+    """Percent and time left, from the speed since this page was opened."""
+    now, done = time.time(), batch.bytes_done
+    since, first = _number(request, "since", now), _number(request, "first", done)
+    speed = (done - first) / (now - since) if now > since else 0
+    left = (batch.bytes_total - done) / speed if speed > 0 else None
+    return {"since": since, "first": first, "seconds_left": left}
+
+
+def _number(request: SignedInRequest, name: str, default: float) -> float:
+    try:
+        return float(request.GET.get(name, default))
+    except ValueError:
+        return default
+
+
+def _result(batch: ImportBatch) -> dict[str, Any]:
+    errors, conflicts = faults_of(batch.errors)
+    return {
+        "failed": batch.status == ImportBatch.Status.FAILED,
+        "tables": [
+            ("Rows with faults", errors[:SHOWN_FAULTS], batch.failed),
+            ("Rows in conflict", conflicts[:SHOWN_FAULTS], batch.conflicts),
+        ],
+    }
+
+
+@login_required
+@require_GET
+def export_page(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Which file for what."""
+    project = get_project(request.user, slug, Right.VIEW)
+    only = "gold" if request.GET.get("only") == "gold" else ""
+    context = {
+        **project_page(request, project, "export"),
+        "formats": FORMATS.values(),
+        "counts": export_counts(project),
+        "only": only,
+    }
+    return render(request, "exchange/export_page.html", context)
+
+
+@login_required
+@require_GET
+def export_download(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
+    """The file itself, streamed."""
+    project = get_project(request.user, slug, Right.VIEW)
+    return export_response(
+        project,
+        format_name=request.GET.get("format", "jsonl"),
+        only=request.GET.get("only", ""),
+    )

@@ -1,0 +1,202 @@
+"""The ledger: who said what of which item, and what was decided. Append-only.
+
+``Label`` and ``Gold`` rows are written by ``apps.labels.services`` alone and never changed; a
+revision is a new row that names what it supersedes. ``ItemState`` is the one mutable row per item:
+a summary that the same services keep in the same transaction, so that the queue needs no counting.
+"""
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+
+from apps.labels.querysets import GoldQuerySet, ItemStateQuerySet, LabelQuerySet
+from apps.projects.models import Item, LabelSchema, Project
+
+
+class Kind(models.TextChoices):
+    """The kinds of annotators, in their one fixed order."""
+
+    LLM = "llm", "LLM"
+    CROWD = "crowd", "Crowd"
+    EXPERT = "expert", "Expert"
+    AUTHOR = "author", "Author"
+    MODEL = "model", "Model"
+
+
+PEOPLE = (Kind.CROWD, Kind.EXPERT)
+
+
+class Annotator(models.Model):
+    """Anyone or anything that labels in a project."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="annotators")
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    name = models.CharField(max_length=200)
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="annotators",
+    )
+    claimed = models.BooleanField(
+        default=False, help_text="Is or was a user's; nobody else's, even once they are deleted."
+    )
+    offline = models.BooleanField(default=False, help_text="The built-in text matcher: not an LLM.")
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project", "kind", "name"], name="labels_annotator_once"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Label(models.Model):
+    """What one annotator says of one item.
+
+    ``value`` is canonical (see labelhub.core.schema), or None when the annotator abstains or
+    withdraws. ``uid`` travels through export and import and makes both idempotent.
+    """
+
+    class Action(models.TextChoices):
+        NEW = "new", "Labelled without a suggestion"
+        ACCEPTED = "accepted", "Accepted the suggestion"
+        FIXED = "fixed", "Fixed the suggestion"
+        REJECTED = "rejected", "Rejected the suggestion"
+        PROPOSED = "proposed", "Proposed by a debate"
+        IMPORTED = "imported", "Imported"
+        WITHDRAWN = "withdrawn", "Withdrawn"
+
+    uid = models.UUIDField(default=uuid.uuid4, editable=False)
+    item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="labels")
+    annotator = models.ForeignKey(Annotator, on_delete=models.CASCADE, related_name="labels")
+    schema = models.ForeignKey(LabelSchema, on_delete=models.CASCADE, related_name="+")
+    value = models.JSONField(null=True)
+    abstained = models.BooleanField(default=False)
+    withdrawn = models.BooleanField(default=False)
+    action = models.CharField(max_length=10, choices=Action.choices)
+    confidence = models.FloatField(null=True, help_text="0 to 1, as stated by the annotator.")
+    rationale = models.TextField(blank=True)
+    evidence = models.JSONField(default=dict, blank=True, help_text="Label name → quoted phrases.")
+    seconds = models.FloatField(null=True, help_text="Time the annotator took.")
+    cost_nanousd = models.BigIntegerField(null=True)
+    proposed_from = models.ForeignKey(
+        "self", null=True, on_delete=models.CASCADE, related_name="led_to"
+    )
+    supersedes = models.OneToOneField(
+        "self", null=True, on_delete=models.CASCADE, related_name="superseded_by"
+    )
+    run_uid = models.UUIDField(null=True, db_index=True, help_text="The run that proposed it.")
+    replicate = models.PositiveSmallIntegerField(default=1)
+    provenance = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text="Protocol, models, prompt hashes, guideline version, comment.",
+    )
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects = LabelQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["item", "uid"], name="labels_label_uid_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.annotator_id} on {self.item_id}"
+
+
+class Gold(models.Model):
+    """The decided value of an item, by whom and on what evidence."""
+
+    class Basis(models.TextChoices):
+        REVIEW = "review", "Decided by a reviewer"
+        AGREEMENT = "agreement", "Reviewers agree"
+        ADJUDICATION = "adjudication", "Decided by an expert"
+        IMPORTED = "imported", "Imported with the item"
+        WITHDRAWN = "withdrawn", "Withdrawn"
+
+    uid = models.UUIDField(default=uuid.uuid4, editable=False)
+    item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="golds")
+    schema = models.ForeignKey(LabelSchema, on_delete=models.CASCADE, related_name="+")
+    value = models.JSONField(null=True)
+    withdrawn = models.BooleanField(default=False)
+    basis = models.CharField(max_length=12, choices=Basis.choices)
+    decided_by = models.ForeignKey(
+        Annotator, null=True, on_delete=models.CASCADE, related_name="golds"
+    )
+    evidence = models.JSONField(
+        default=list, blank=True, help_text="uids of the labels it rests on."
+    )
+    supersedes = models.OneToOneField(
+        "self", null=True, on_delete=models.CASCADE, related_name="superseded_by"
+    )
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects = GoldQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["pk"]
+        verbose_name_plural = "gold"
+        constraints = [
+            models.UniqueConstraint(fields=["item", "uid"], name="labels_gold_uid_once"),
+            # One chain of decisions per item: two people deciding at once cannot both be first.
+            models.UniqueConstraint(
+                fields=["item"],
+                condition=models.Q(supersedes__isnull=True),
+                name="labels_gold_one_chain",
+            ),
+        ]
+
+
+class ItemState(models.Model):
+    """Where an item stands; derived from the ledger, written in the ledger's transaction."""
+
+    class Stage(models.TextChoices):
+        NEW = "new", "Not labelled yet"
+        SUGGESTED = "suggested", "Labelled by a debate"
+        IN_REVIEW = "in_review", "Labelled by people, not decided"
+        CONFLICT = "conflict", "Reviewers disagree"
+        DECIDED = "decided", "Decided"
+
+    item = models.OneToOneField(
+        Item, primary_key=True, on_delete=models.CASCADE, related_name="state"
+    )
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+    stage = models.CharField(max_length=10, choices=Stage.choices, default=Stage.NEW)
+    queued = models.BooleanField(default=True, help_text="Wants a person's label.")
+    priority = models.FloatField(default=0, help_text="Higher comes first; see services.PRIORITY.")
+    labels_by_people = models.PositiveIntegerField(
+        default=0, help_text="Current labels of crowd and experts."
+    )
+    wanted = models.PositiveIntegerField(
+        default=1, help_text="How many of those are wanted by now."
+    )
+    suggestion = models.ForeignKey(Label, null=True, on_delete=models.SET_NULL, related_name="+")
+    gold = models.ForeignKey(Gold, null=True, on_delete=models.SET_NULL, related_name="+")
+    reasons = models.JSONField(
+        default=list, blank=True, help_text="Why the debate sent it to people first."
+    )
+    signals = models.JSONField(default=dict, blank=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    objects = ItemStateQuerySet.as_manager()
+
+    class Meta:
+        indexes = [
+            models.Index(
+                fields=["project", "-priority", "item"],
+                condition=models.Q(queued=True),
+                name="labels_state_queue",
+            ),
+            models.Index(fields=["project", "stage"], name="labels_state_stage"),
+        ]

@@ -1,0 +1,58 @@
+"""Chainable, meaning-bearing filters of the ledger; its rows cannot be changed through them."""
+
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+
+from django.db import models
+
+from labelhub.core.errors import LabelhubError
+
+if TYPE_CHECKING:
+    from apps.labels.models import Gold, ItemState, Label  # noqa: F401 - named in quotes below
+
+Row = TypeVar("Row", bound=models.Model)
+
+
+class LedgerIsAppendOnly(LabelhubError):
+    """Somebody tried to change a ledger row; write a superseding one instead."""
+
+    code = "append_only"
+
+
+class AppendOnlyQuerySet(models.QuerySet[Row]):
+    """Refuses the bulk ways of changing rows; a database trigger refuses the rest."""
+
+    def update(self, **kwargs: Any) -> NoReturn:
+        """Refused."""
+        raise LedgerIsAppendOnly("Ledger rows are never changed: record a superseding one.")
+
+    def bulk_update(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Refused."""
+        raise LedgerIsAppendOnly("Ledger rows are never changed: record a superseding one.")
+
+
+class LabelQuerySet(AppendOnlyQuerySet["Label"]):
+    """Labels."""
+
+    def current(self) -> "LabelQuerySet":
+        """What each annotator says now: neither superseded nor withdrawn."""
+        return self.filter(superseded_by__isnull=True, withdrawn=False)
+
+    def by_people(self) -> "LabelQuerySet":
+        """Labels of crowd workers and experts."""
+        return self.filter(annotator__kind__in=["crowd", "expert"])
+
+
+class GoldQuerySet(AppendOnlyQuerySet["Gold"]):
+    """Gold."""
+
+    def current(self) -> "GoldQuerySet":
+        """What is decided now: neither superseded nor withdrawn."""
+        return self.filter(superseded_by__isnull=True, withdrawn=False)
+
+
+class ItemStateQuerySet(models.QuerySet["ItemState"]):
+    """Item states: the queue is a selector over these."""
+
+    def awaiting_review(self) -> "ItemStateQuerySet":
+        """Items that still want a person's label, the doubtful first (see the index)."""
+        return self.filter(queued=True).order_by("-priority", "item_id")

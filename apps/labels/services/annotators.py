@@ -1,0 +1,61 @@
+"""Who labels: found or made, one row per (project, kind, name)."""
+
+from django.db.models import QuerySet
+
+from apps.accounts.models import User
+from apps.common.prepared import prepared
+from apps.labels.models import Annotator, Kind
+from apps.projects.models import Project
+from apps.projects.selectors import reviewer_kind
+from labelhub.core.errors import InvalidInput
+
+
+def annotator_for(project: Project, *, kind: str, name: str, offline: bool = False) -> Annotator:
+    """The annotator of that kind and name in ``project``.
+
+    Raises:
+        InvalidInput: an unknown kind or an empty name.
+    """
+    if kind not in Kind.values:
+        raise InvalidInput(f"annotator kind: '{kind}' is not one of {', '.join(Kind.values)}.")
+    if not name.strip():
+        raise InvalidInput("annotator: the name is empty.")
+    found, _ = Annotator.objects.get_or_create(
+        project=project, kind=kind, name=name.strip()[:200], defaults={"offline": offline}
+    )
+    return found
+
+
+def annotator_for_user(project: Project, user: User) -> Annotator:
+    """The annotator that ``user`` is in ``project``; their kind comes from the membership.
+
+    One of their name that nobody ever was came with an import: it is theirs. One that somebody else
+    is, or was until their account was deleted (user names change hands), is left alone.
+    """
+    kind = reviewer_kind(user, project)
+    own = _own.first(project.pk, kind, user.pk)
+    if own is not None:
+        return own
+    named = _claimed(project, kind, user.username, user)
+    if named.user_id == user.pk:
+        return named
+    return _claimed(project, kind, f"{user.username} ({user.pk})", user)
+
+
+def _claimed(project: Project, kind: str, name: str, user: User) -> Annotator:
+    """The annotator of that name: the user's own from now on, unless it is or was somebody else's.
+
+    The update is conditional: of two people who come at once only one gets it.
+    """
+    theirs = {"user": user, "claimed": True}
+    found, made = Annotator.objects.get_or_create(
+        project=project, kind=kind, name=name, defaults=theirs
+    )
+    if made or Annotator.objects.filter(pk=found.pk, claimed=False).update(**theirs):
+        found.user, found.claimed = user, True
+    return found
+
+
+@prepared
+def _own(project: int, kind: str, user: int) -> QuerySet[Annotator]:
+    return Annotator.objects.filter(project=project, kind=kind, user=user).order_by("pk")[:1]

@@ -1,0 +1,115 @@
+"""What callers hand to the ledger."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from apps.labels.models import Annotator, Gold, Label
+from apps.projects.models import LabelSchema
+from labelhub.core.schema import Value
+
+#: In the provenance of a label that nobody asked for: given for an item that had enough of them.
+UNASKED = "unasked"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelDraft:
+    """A label about to be written; ``value`` is None for abstentions and withdrawals.
+
+    References to other labels are by ``uid`` (within the item) when imported, by id otherwise.
+    """
+
+    item_id: int
+    annotator: Annotator
+    schema: LabelSchema
+    value: Value | None
+    action: str = Label.Action.NEW
+    abstained: bool = False
+    withdrawn: bool = False
+    confidence: float | None = None
+    rationale: str = ""
+    evidence: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    seconds: float | None = None
+    cost_nanousd: int | None = None
+    proposed_from_id: int | None = None
+    supersedes_id: int | None = None
+    proposed_from_uid: UUID | None = None
+    supersedes_uid: UUID | None = None
+    run_uid: UUID | None = None
+    replicate: int = 1
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+    uid: UUID | None = None
+    created_at: datetime | None = None
+
+    def to_row(self) -> Label:
+        """The unsaved ledger row; references by uid are resolved by the importer."""
+        row = Label(
+            item_id=self.item_id,
+            annotator=self.annotator,
+            schema=self.schema,
+            value=self.value,
+            abstained=self.abstained,
+            withdrawn=self.withdrawn,
+            action=self.action,
+            confidence=self.confidence,
+            rationale=self.rationale,
+            evidence={name: list(phrases) for name, phrases in self.evidence.items()},
+            seconds=self.seconds,
+            cost_nanousd=self.cost_nanousd,
+            proposed_from_id=self.proposed_from_id,
+            supersedes_id=self.supersedes_id,
+            run_uid=self.run_uid,
+            replicate=self.replicate,
+            provenance=dict(self.provenance),
+        )
+        if self.uid:
+            row.uid = self.uid
+        if self.created_at:
+            row.created_at = self.created_at
+        return row
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoldDraft:
+    """A decision that comes with an import; a plain gold column has neither uid nor evidence."""
+
+    item_id: int
+    schema: LabelSchema
+    value: Value | None
+    basis: str = Gold.Basis.IMPORTED
+    withdrawn: bool = False
+    decided_by: Annotator | None = None
+    evidence: Sequence[str] = ()
+    supersedes_uid: UUID | None = None
+    uid: UUID | None = None
+    created_at: datetime | None = None
+
+    def to_row(self) -> Gold:
+        """The unsaved ledger row."""
+        row = Gold(
+            item_id=self.item_id,
+            schema=self.schema,
+            value=self.value,
+            basis=self.basis,
+            withdrawn=self.withdrawn,
+            decided_by=self.decided_by,
+            evidence=list(self.evidence),
+        )
+        if self.uid:
+            row.uid = self.uid
+        if self.created_at:
+            row.created_at = self.created_at
+        return row
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DebateResult:
+    """How a debate ended for one item; ``draft`` is None when it reached no offered label."""
+
+    item_id: int
+    draft: LabelDraft | None
+    reasons: Sequence[str] = ()
+    uncertainty: float = 0.0
+    signals: Mapping[str, Any] = field(default_factory=dict)

@@ -1,0 +1,241 @@
+"""Labels and gold that come in files, many at a time; idempotent by uid or by (item, annotator)."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from uuid import UUID
+
+from django.db import transaction
+
+from apps.common.bulk import insert_rows
+from apps.labels.models import Gold, Label
+from apps.labels.services.drafts import GoldDraft, LabelDraft
+from apps.labels.services.states import Facts, create_states, lock_states, refresh_states, standing
+from apps.projects.models import Project
+from labelhub.core.schema import Value, value_key
+
+
+class ImportOutcome(StrEnum):
+    """What became of one imported row."""
+
+    CREATED = "created"
+    UNCHANGED = "unchanged"
+    CONFLICT = "conflict"
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What is there already of the items at hand; keys are (item, uid) or (item, annotator)."""
+
+    by_uid: dict[tuple[int, UUID], int] = field(default_factory=dict)
+    by_annotator: dict[tuple[int, int], Value | None] = field(default_factory=dict)
+    superseded: set[tuple[int, UUID]] = field(default_factory=set)
+    #: Whose label it is; those of this import too.
+    said_by: dict[tuple[int, UUID], int] = field(default_factory=dict)
+    #: Past of a history in this import: some other draft supersedes it.
+    past: set[tuple[int, UUID]] = field(default_factory=set)
+    written: list[Label] = field(default_factory=list)
+
+
+@transaction.atomic
+def import_labels(project: Project, drafts: Sequence[LabelDraft]) -> list[ImportOutcome]:
+    """Append imported labels (values already canonical); one outcome per draft, in order.
+
+    A label whose uid the item has already is unchanged. Without a uid the first label of an
+    (item, annotator) pair stands: an equal one is unchanged, another one a conflict.
+    """
+    ids = {draft.item_id for draft in drafts}
+    lock_states(ids)
+    outcomes = _append_labels(drafts, _known_labels(ids))
+    refresh_states(project, ids)
+    return outcomes
+
+
+@transaction.atomic
+def import_ledger(
+    project: Project, labels: Sequence[LabelDraft], golds: Sequence[GoldDraft]
+) -> list[ImportOutcome]:
+    """Append all labels and decisions of freshly created items; one outcome per label, in order.
+
+    The history is taken as it comes: nothing is decided anew, so an exported ledger comes back as
+    it was.
+    """
+    ids = {draft.item_id for draft in labels} | {draft.item_id for draft in golds}
+    known = _Known()
+    outcomes = _append_labels(labels, known)
+    facts: dict[int, Facts] = defaultdict(Facts)
+    for row in sorted(standing(known.written), key=lambda row: row.pk):
+        facts[row.item_id].labels.append(row)
+    for item_id, gold in _append_gold(golds, ids)[1].items():
+        facts[item_id].gold = gold
+    create_states(project, facts)
+    return outcomes
+
+
+def _append_labels(drafts: Sequence[LabelDraft], known: _Known) -> list[ImportOutcome]:
+    for draft in drafts:
+        if draft.uid:
+            known.said_by.setdefault((draft.item_id, draft.uid), draft.annotator.pk)
+    known.past.update(
+        (draft.item_id, draft.supersedes_uid)
+        for draft in drafts
+        # Nobody makes a thing of the past of what another says.
+        if draft.supersedes_uid
+        and known.said_by.get((draft.item_id, draft.supersedes_uid)) == draft.annotator.pk
+    )
+    outcomes, fresh = [], []
+    for draft in drafts:
+        outcome = _classify(draft, known)
+        outcomes.append(outcome)
+        if outcome is ImportOutcome.CREATED:
+            fresh.append(draft)
+    _append_in_waves(fresh, known)
+    return outcomes
+
+
+def _known_labels(ids: Iterable[int]) -> _Known:
+    known = _Known()
+    rows = Label.objects.filter(item__in=list(ids)).select_related("superseded_by").order_by("pk")
+    for row in rows:
+        known.by_uid[row.item_id, row.uid] = row.pk
+        known.said_by[row.item_id, row.uid] = row.annotator_id
+        if hasattr(row, "superseded_by"):
+            known.superseded.add((row.item_id, row.uid))
+        elif not row.withdrawn:
+            known.by_annotator[row.item_id, row.annotator_id] = row.value
+    return known
+
+
+def _classify(draft: LabelDraft, known: _Known) -> ImportOutcome:
+    pair = (draft.item_id, draft.annotator.pk)
+    if draft.uid and (draft.item_id, draft.uid) in known.by_uid:
+        return ImportOutcome.UNCHANGED
+    if draft.supersedes_uid:
+        earlier = (draft.item_id, draft.supersedes_uid)
+        # Nobody revises what somebody else said.
+        by_another = known.said_by.get(earlier, draft.annotator.pk) != draft.annotator.pk
+        if by_another or earlier in known.superseded:
+            return ImportOutcome.CONFLICT
+        known.superseded.add(earlier)
+    elif pair in known.by_annotator and not _is_past(draft, known):
+        held = known.by_annotator[pair]
+        return ImportOutcome.UNCHANGED if _same(held, draft.value) else ImportOutcome.CONFLICT
+    if draft.withdrawn:  # the annotator may label the item again
+        known.by_annotator.pop(pair, None)
+    elif not _is_past(draft, known):
+        known.by_annotator[pair] = draft.value
+    if draft.uid:
+        known.by_uid[draft.item_id, draft.uid] = 0  # the id follows when it is written
+    return ImportOutcome.CREATED
+
+
+def _is_past(draft: LabelDraft, known: _Known) -> bool:
+    return draft.uid is not None and (draft.item_id, draft.uid) in known.past
+
+
+def _same(held: Value | None, given: Value | None) -> bool:
+    if held is None or given is None:
+        return held is given
+    return value_key(held) == value_key(given)
+
+
+def _append_in_waves(drafts: Sequence[LabelDraft], known: _Known) -> None:
+    """Write labels after the ones they refer to (a row can only name one that has an id), those of
+    one item in the order given as far as that allows. References to labels that are not there are
+    dropped."""
+    reached: dict[int, int] = {}
+    wave_of: dict[tuple[int, UUID], int] = {}
+    waves: dict[int, list[LabelDraft]] = {}
+    for draft in _referred_first(drafts):
+        after = [wave_of[key] + 1 for key in _named(draft) if key in wave_of]
+        wave = max(reached.get(draft.item_id, 0), *after, 0)
+        reached[draft.item_id] = wave
+        waves.setdefault(wave, []).append(draft)
+        if draft.uid:
+            wave_of[draft.item_id, draft.uid] = wave
+    for wave in sorted(waves):
+        rows = [_row(draft, known.by_uid) for draft in waves[wave]]
+        known.written.extend(insert_rows(rows))
+        known.by_uid.update({(row.item_id, row.uid): row.pk for row in rows})
+
+
+def _referred_first(drafts: Sequence[LabelDraft]) -> Iterator[LabelDraft]:
+    """The order given, but for drafts that name a later one: those come right after it."""
+    coming = {(draft.item_id, draft.uid) for draft in drafts if draft.uid}
+    left = list(drafts)
+    while left:
+        held_back = []
+        for draft in left:
+            if any(key in coming for key in _named(draft)):
+                held_back.append(draft)
+            else:
+                coming.discard((draft.item_id, draft.uid))
+                yield draft
+        if len(held_back) == len(left):  # a circle: written without those references
+            coming.clear()
+        left = held_back
+
+
+def _named(draft: LabelDraft) -> list[tuple[int, UUID]]:
+    return [(draft.item_id, uid) for uid in (draft.supersedes_uid, draft.proposed_from_uid) if uid]
+
+
+def _row(draft: LabelDraft, by_uid: dict[tuple[int, UUID], int]) -> Label:
+    row = draft.to_row()
+    if draft.supersedes_uid:
+        row.supersedes_id = by_uid.get((draft.item_id, draft.supersedes_uid)) or None
+    if draft.proposed_from_uid:
+        row.proposed_from_id = by_uid.get((draft.item_id, draft.proposed_from_uid)) or None
+    return row
+
+
+@transaction.atomic
+def import_gold(project: Project, drafts: Sequence[GoldDraft]) -> list[ImportOutcome]:
+    """Append imported gold (values already canonical); one outcome per draft, in order.
+
+    A draft with a uid is part of a history and follows what it supersedes. A plain one is a gold
+    column: equal to the current gold it is unchanged, different a conflict.
+    """
+    ids = {draft.item_id for draft in drafts}
+    lock_states(ids)
+    outcomes, _ = _append_gold(drafts, ids)
+    refresh_states(project, ids)
+    return outcomes
+
+
+def _append_gold(
+    drafts: Sequence[GoldDraft], ids: Iterable[int]
+) -> tuple[list[ImportOutcome], dict[int, Gold]]:
+    """An outcome per draft, and the newest decision of each item."""
+    held = {
+        row.item_id: row for row in Gold.objects.filter(item__in=ids, superseded_by__isnull=True)
+    }
+    seen = set(Gold.objects.filter(item__in=ids).values_list("item_id", "uid"))
+    outcomes = [ImportOutcome.CONFLICT] * len(drafts)
+    waves: dict[int, list[Gold]] = {}
+    for at, draft in enumerate(drafts):
+        outcomes[at] = _classify_gold(draft, held.get(draft.item_id), seen)
+        if outcomes[at] is ImportOutcome.CREATED:
+            row = draft.to_row()
+            row.supersedes = held.get(draft.item_id)
+            depth = 1 + getattr(row.supersedes, "import_depth", 0)
+            row.import_depth = depth  # type: ignore[attr-defined]  # only orders the writing below
+            waves.setdefault(depth, []).append(row)
+            held[draft.item_id] = row
+            seen.add((draft.item_id, row.uid))
+    for depth in sorted(waves):
+        for row in waves[depth]:
+            row.supersedes_id = row.supersedes.pk if row.supersedes else None
+        Gold.objects.bulk_create(waves[depth])
+    return outcomes, held
+
+
+def _classify_gold(
+    draft: GoldDraft, now: Gold | None, seen: set[tuple[int, UUID]]
+) -> ImportOutcome:
+    if draft.uid and (draft.item_id, draft.uid) in seen:
+        return ImportOutcome.UNCHANGED
+    if draft.uid or now is None or now.withdrawn:
+        return ImportOutcome.CREATED
+    return ImportOutcome.UNCHANGED if _same(now.value, draft.value) else ImportOutcome.CONFLICT

@@ -1,0 +1,120 @@
+"""Which addresses the server may be sent to: no metadata service, no link-local host.
+
+Loopback and private ranges stay open on purpose: local model servers live there, and only
+operators set addresses. The check by name happens when an address is saved, the check by what the
+name resolves to when a gateway opens, for its clear words, and again for each connection
+(``apps.llm.connecting``): a name may lead elsewhere the next time it is asked. Redirects are never
+followed.
+"""
+
+import ipaddress
+import socket
+from urllib.parse import SplitResult, urlsplit
+
+from labelhub.core.errors import InvalidInput
+
+FORBIDDEN_HOSTS = {"metadata", "metadata.google.internal", "metadata.goog", "instance-data"}
+FORBIDDEN_ADDRESSES = {
+    ipaddress.ip_address("fd00:ec2::254"),  # AWS metadata
+    ipaddress.ip_address("100.100.100.200"),  # Alibaba metadata
+    ipaddress.ip_address("168.63.129.16"),  # Azure platform
+}
+
+
+#: The well-known prefix of NAT64: the last 32 bits are an IPv4 address.
+NAT64 = ipaddress.ip_network("64:ff9b::/96")
+
+
+class AddressRefused(InvalidInput):
+    """A base URL that the server must not talk to, or cannot."""
+
+    code = "address_refused"
+
+
+def check_base_url(url: str) -> str:
+    """The base URL in its kept form, without a slash at the end.
+
+    Raises:
+        AddressRefused: it is no http(s) URL, holds a password, or names a forbidden host.
+    """
+    parts = _split(url)
+    if parts.scheme not in ("http", "https"):
+        raise AddressRefused(f"Base URL '{url}': must start with http:// or https://.")
+    if not parts.hostname:
+        raise AddressRefused(f"Base URL '{url}': names no host.")
+    if parts.username is not None or parts.password is not None:
+        raise AddressRefused("Base URL: must hold no user name or password; name a key instead.")
+    if parts.query or parts.fragment:
+        raise AddressRefused(f"Base URL '{url}': must not hold '?' or '#'.")
+    if parts.hostname.rstrip(".").lower() in FORBIDDEN_HOSTS:
+        raise _forbidden(parts.hostname)
+    _check_addresses(parts, numeric_only=True)
+    return url.strip().rstrip("/")
+
+
+def check_resolved(url: str) -> None:
+    """Refuse ``url`` when its host resolves to a forbidden address. Blocks on DNS.
+
+    A name that does not resolve passes: connecting then fails with a clear message of its own.
+
+    Raises:
+        AddressRefused: one of the addresses is forbidden.
+    """
+    check_base_url(url)
+    _check_addresses(_split(url), numeric_only=False)
+
+
+def host_of(url: str) -> str:
+    """Host and port of ``url``, for messages."""
+    return _split(url).netloc.rpartition("@")[2]
+
+
+def _split(url: str) -> SplitResult:
+    try:
+        parts = urlsplit(url.strip())
+        _ = parts.port  # reading it is what validates it
+    except ValueError:
+        raise AddressRefused(f"Base URL '{url}': cannot be read as an address.") from None
+    return parts
+
+
+def _check_addresses(parts: SplitResult, *, numeric_only: bool) -> None:
+    # The resolver also understands 0xA9FEA9FE and 2852039166, which ipaddress does not.
+    flags = socket.AI_NUMERICHOST if numeric_only else 0
+    host = parts.hostname or ""
+    try:
+        found = socket.getaddrinfo(host, parts.port, type=socket.SOCK_STREAM, flags=flags)
+    except (OSError, UnicodeError):
+        return
+    for *_, address in found:
+        check_address(str(address[0]), host)
+
+
+def check_address(found: str, host: str) -> None:
+    """Refuse the numeric address ``found`` that ``host`` resolves to.
+
+    Raises:
+        AddressRefused: the server must not connect to it.
+    """
+    if _is_forbidden(found):
+        raise _forbidden(host)
+
+
+def _is_forbidden(text: str) -> bool:
+    address = ipaddress.ip_address(text.partition("%")[0])
+    if isinstance(address, ipaddress.IPv6Address):
+        address = _carried_by(address) or address
+    return address.is_link_local or address.is_multicast or address in FORBIDDEN_ADDRESSES
+
+
+def _carried_by(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
+    """The IPv4 address that packets to ``address`` end up at: mapped, by 6to4 or by NAT64."""
+    if address in NAT64:
+        return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    return address.ipv4_mapped or address.sixtofour
+
+
+def _forbidden(host: str) -> AddressRefused:
+    return AddressRefused(
+        f"Base URL: '{host}' is a link-local or metadata address; the server never talks to those."
+    )

@@ -1,0 +1,106 @@
+"""Is anybody there? One short look at a provider, in words for its page."""
+
+import asyncio
+from dataclasses import dataclass
+
+from apps.llm import troubles
+from apps.llm.asking import Patience
+from apps.llm.failures import Cause, Failure
+from apps.llm.gateway import Gateway
+from apps.llm.models import ModelSpec, Provider
+from labelhub.core.errors import LabelhubError
+from labelhub.core.llm.types import Call, Message
+from labelhub.core.schema import schema_from_names
+
+#: Seconds for the whole look; somebody waits for the page.
+BOUND = 10.0
+#: Answers of endpoints that can chat but keep no list of models.
+NO_LIST = (404, 405, 501)
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderCheck:
+    """What a look at a provider found; ``words`` are for people."""
+
+    ok: bool
+    words: str
+    models: tuple[str, ...] = ()
+
+
+def check_provider(provider: Provider) -> ProviderCheck:
+    """Look whether ``provider`` answers and takes our key, within 10 seconds.
+
+    Asks for the list of models; where there is none, sends one tiny call to the first configured
+    model. Not to be called from within an event loop.
+    """
+    if provider.kind == Provider.Kind.OFFLINE:
+        return ProviderCheck(ok=True, words="Built in; always there. It is not a language model.")
+    model = provider.models.first()
+    if model is not None:
+        model.provider = provider
+    try:
+        return asyncio.run(asyncio.wait_for(_look(_hurried(provider), model), BOUND))
+    except TimeoutError:
+        return ProviderCheck(ok=False, words=_no_answer(provider))
+    except LabelhubError as error:
+        return ProviderCheck(ok=False, words=error.message)
+
+
+async def _look(provider: Provider, model: ModelSpec | None) -> ProviderCheck:
+    spec = model or ModelSpec(name="-")
+    spec.provider = provider
+    async with Gateway.open([spec], patience=Patience(attempts=1, total_wait=0)) as gateway:
+        found = await gateway.model_names(provider)
+        if isinstance(found, list):
+            return _listed(found)
+        if model is not None and found.status in NO_LIST:
+            await gateway.complete(model, _tiny_call())
+            return ProviderCheck(ok=True, words=f"Reachable; '{model.name}' answers.")
+        return ProviderCheck(ok=False, words=_words(found, provider))
+
+
+def _hurried(provider: Provider) -> Provider:
+    """The same provider with time-outs short enough for a page."""
+    return Provider(
+        pk=provider.pk or 0,
+        name=provider.name,
+        base_url=provider.base_url,
+        api_key_env=provider.api_key_env,
+        connect_timeout=min(provider.connect_timeout, BOUND / 3),
+        read_timeout=min(provider.read_timeout, BOUND / 2),
+    )
+
+
+def _listed(names: list[str]) -> ProviderCheck:
+    count = f"{len(names)} model{'' if len(names) == 1 else 's'}"
+    shown = ", ".join(names[:8]) + (" …" if len(names) > 8 else "")
+    words = f"Reachable, {count}: {shown}." if names else "Reachable, but it lists no models."
+    return ProviderCheck(ok=True, words=words, models=tuple(names))
+
+
+def _words(failure: Failure, provider: Provider) -> str:
+    place = troubles.where(provider)
+    if failure.cause is Cause.NO_CONNECTION:
+        return f"Nobody answers at {place}. Is it running, and is the base URL right?"
+    if failure.cause is Cause.TIMED_OUT:
+        return _no_answer(provider)
+    if failure.status in (401, 403):
+        named = provider.api_key_env or "none is configured"
+        return f"Wrong key: {place} refuses it with {failure.status} (key: {named})."
+    if failure.status == 404:
+        return f"Somebody answers at {place}, but not with models: does the base URL lack '/v1'?"
+    if failure.status == 429:
+        return (
+            f"Reachable, but {place} refuses for now: too many requests, or the quota is used up."
+        )
+    return f"Not usable: {place} answers {failure.note or failure.status}."
+
+
+def _no_answer(provider: Provider) -> str:
+    return f"No answer from {troubles.where(provider)} within {BOUND:g} s."
+
+
+def _tiny_call() -> Call:
+    schema = schema_from_names("single", ["yes", "no"])
+    messages = (Message("user", "Answer with the one word yes."),)
+    return Call("check", "check", messages, "", schema, "", params={"max_tokens": 5})

@@ -1,0 +1,196 @@
+"""Setting up providers and models, and what is learnt about them."""
+
+import logging
+import os
+import re
+from typing import Protocol
+
+from django.conf import settings
+from django.db import transaction
+
+from apps.common.validation import check_model
+from apps.llm import selectors
+from apps.llm.addresses import check_base_url, host_of
+from apps.llm.failures import Capability
+from apps.llm.models import ModelSpec, PromptVersion, Provider
+from labelhub.core.errors import Conflict, InvalidInput
+
+logger = logging.getLogger(__name__)
+
+SEEDED_KEY = "LABELHUB_LLM_API_KEY"
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
+_BEGINS, _ENDS = "LABELHUB_LLM_", "_API_KEY"
+
+
+class Prompt(Protocol):
+    """A prompt as the library reads it from its file."""
+
+    @property
+    def name(self) -> str:
+        """``protocol/role``."""
+        ...
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 of the normalised body, hexadecimal."""
+        ...
+
+    @property
+    def body(self) -> str:
+        """The file's text."""
+        ...
+
+
+def ensure_builtin() -> ModelSpec:
+    """The offline model, made on first use. It costs nothing."""
+    provider, _ = Provider.objects.get_or_create(
+        kind=Provider.Kind.OFFLINE, defaults={"name": selectors.OFFLINE_PROVIDER}
+    )
+    model, _ = ModelSpec.objects.get_or_create(
+        provider=provider,
+        name=selectors.OFFLINE_MODEL,
+        defaults={"price_in": 0, "price_out": 0},
+    )
+    return model
+
+
+def seed_from_environment() -> list[ModelSpec]:
+    """The models that LABELHUB_LLM_BASE_URL and LABELHUB_LLM_MODEL ask for; safe to repeat.
+
+    Raises:
+        AddressRefused: the base URL cannot be used.
+    """
+    if not settings.LABELHUB_LLM_BASE_URL:
+        return []
+    base_url = check_base_url(settings.LABELHUB_LLM_BASE_URL)
+    with transaction.atomic():
+        provider = _seeded_provider(base_url)
+        return [_registered(provider, name) for name in selectors.seeded_names()]
+
+
+def known_model(name: str) -> ModelSpec:
+    """The model of that name that operators have set up: what people and programs choose from.
+
+    Raises:
+        UnknownModelName: there is none; nothing is made.
+        AmbiguousModelName: several providers have it.
+    """
+    if name == selectors.OFFLINE_MODEL:
+        return ensure_builtin()
+    try:
+        return selectors.find_model(name)
+    except selectors.UnknownModelName:
+        if name.strip() not in selectors.seeded_names():
+            raise
+    seed_from_environment()
+    return selectors.find_model(name)
+
+
+def model_for_run(name: str) -> ModelSpec:
+    """The model an operator names on the command line: an endpoint from the environment may be
+    asked for any, which spends its key. Over HTTP only :func:`known_model` may be named.
+
+    Raises:
+        UnknownModelName: nothing of that name, and no endpoint in the environment to ask.
+        AmbiguousModelName: several providers have it.
+    """
+    try:
+        return known_model(name)
+    except selectors.UnknownModelName:
+        if not settings.LABELHUB_LLM_BASE_URL or not name.strip():
+            raise
+    seed_from_environment()
+    return _registered(Provider.objects.get(name=selectors.SEEDED_PROVIDER), name.strip())
+
+
+def save_provider(provider: Provider) -> Provider:
+    """Check and store ``provider``, new or changed.
+
+    Raises:
+        InvalidInput: a field is wrong; the message names it.
+        AddressRefused: the base URL must not be used.
+        Conflict: the built-in provider is not edited.
+    """
+    if provider.kind == Provider.Kind.OFFLINE:
+        raise Conflict("The offline model is built in and has nothing to set.")
+    provider.base_url = check_base_url(provider.base_url)
+    check_key_name(provider.api_key_env)
+    if "/" in provider.name:
+        raise InvalidInput("name: must not contain '/', which parts provider and model.")
+    check_model(provider)
+    provider.save()
+    return provider
+
+
+def save_model(model: ModelSpec) -> ModelSpec:
+    """Check and store ``model``, new or changed.
+
+    Raises:
+        InvalidInput: a field is wrong; the message names it.
+        Conflict: the built-in model is not edited.
+    """
+    if model.offline:
+        raise Conflict("The offline model is built in and has nothing to set.")
+    check_model(model)
+    model.save()
+    return model
+
+
+def check_key_name(name: str) -> None:
+    """Refuse what is not the name of a variable that holds a provider's key.
+
+    Raises:
+        InvalidInput: it looks like a key itself, or is not among the variables set aside for keys:
+            the environment holds other secrets, and a provider is sent what its variable holds.
+    """
+    if name and not _VARIABLE.fullmatch(name):
+        raise InvalidInput(
+            "Key: enter the NAME of an environment variable (letters, digits and _), never the key."
+        )
+    if name and not may_hold_a_key(name):
+        raise InvalidInput(
+            f"Key: {name} is not a variable for keys. Take one that begins with {_BEGINS} or ends "
+            f"with {_ENDS}, or have the operator of the server list it in "
+            "LABELHUB_LLM_KEY_VARIABLES."
+        )
+
+
+def may_hold_a_key(name: str) -> bool:
+    """Whether the environment variable ``name`` is one whose value may be sent to a provider."""
+    usual = name.startswith(_BEGINS) or name.endswith(_ENDS)
+    return usual or name in settings.LABELHUB_LLM_KEY_VARIABLES
+
+
+def remember_prompt(prompt: Prompt) -> PromptVersion:
+    """Keep the prompt's text under its hash; a hash that is known is left as it is."""
+    version, _ = PromptVersion.objects.get_or_create(
+        hash=prompt.hash, defaults={"name": prompt.name, "body": prompt.body}
+    )
+    return version
+
+
+def learn_capability(spec: ModelSpec, capability: Capability) -> None:
+    """Keep what the endpoint's refusal taught about ``spec``, on the object and in its row."""
+    setattr(spec, capability.field, capability.value)
+    ModelSpec.objects.filter(pk=spec.pk).update(**{capability.field: capability.value})
+    logger.info("Model %s: learnt %s = %s", spec.name, capability.field, capability.value)
+
+
+def _seeded_provider(base_url: str) -> Provider:
+    key_env = SEEDED_KEY if os.environ.get(SEEDED_KEY) else ""
+    provider, created = Provider.objects.get_or_create(
+        name=selectors.SEEDED_PROVIDER, defaults={"base_url": base_url, "api_key_env": key_env}
+    )
+    moved = provider.base_url != base_url
+    if not created and (moved or (key_env and not provider.api_key_env)):
+        # An empty variable only counts for a new address: another process may have the key.
+        provider.base_url, provider.api_key_env = base_url, key_env
+        provider.save(update_fields=["base_url", "api_key_env"])
+        logger.info("Provider %s now at %s", provider.name, host_of(base_url))
+    return provider
+
+
+def _registered(provider: Provider, name: str) -> ModelSpec:
+    model, _ = ModelSpec.objects.get_or_create(provider=provider, name=name)
+    model.provider = provider
+    return model

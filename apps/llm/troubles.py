@@ -1,0 +1,123 @@
+"""The words for what went wrong with a model, by what a person can do about it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from apps.llm.addresses import AddressRefused, host_of
+from apps.llm.failures import Cause, Failure, Verdict, retry_after
+from apps.llm.models import ModelSpec, Provider
+from labelhub.core.llm.errors import (
+    ModelError,
+    ModelUnreachable,
+    QuotaExhausted,
+    RequestRejected,
+    UnknownModel,
+    WrongKey,
+)
+
+
+def where(provider: Provider) -> str:
+    """The provider as messages name it: its name and its host."""
+    return f"provider '{provider.name}' ({host_of(provider.base_url)})"
+
+
+def missing_key(provider: Provider) -> WrongKey:
+    """The variable that should hold the key is empty."""
+    return WrongKey(
+        f"No key for {where(provider)}: the environment variable {provider.api_key_env} is not "
+        "set. Set it where the server and the workers start, and start them again."
+    )
+
+
+def no_key_variable(provider: Provider) -> WrongKey:
+    """The variable may hold anything: it is not set aside for keys."""
+    return WrongKey(
+        f"No key for {where(provider)}: {provider.api_key_env} is not a variable for keys. Name "
+        "one that begins with LABELHUB_LLM_ or ends with _API_KEY, or list it in "
+        "LABELHUB_LLM_KEY_VARIABLES."
+    )
+
+
+def unusable_key(provider: Provider) -> WrongKey:
+    """The variable holds something that cannot be sent as a key."""
+    return WrongKey(
+        f"The key for {where(provider)} in {provider.api_key_env} holds characters that cannot be "
+        "sent; copy it again."
+    )
+
+
+def forbidden_address(refused: AddressRefused, provider: Provider) -> ModelUnreachable:
+    """The provider's name leads to an address that the server never talks to."""
+    return ModelUnreachable(f"No connection to {where(provider)}. {refused.message}")
+
+
+def final_error(verdict: Verdict, failure: Failure, spec: ModelSpec, *, now: float) -> ModelError:
+    """The error for a failure after which nothing more is tried."""
+    provider, said = where(spec.provider), _said(failure)
+    if verdict is Verdict.KEY:
+        source = spec.provider.api_key_env or "none is configured for this provider"
+        return WrongKey(
+            f"Key refused by {provider} with {failure.status}. Check the key ({source})."
+        )
+    if verdict is Verdict.MODEL:
+        return UnknownModel(
+            f"Model '{spec.name}' is unknown to {provider}, or the base URL lacks a part such as "
+            f"/v1. Check both.{said}"
+        )
+    if verdict is Verdict.QUOTA:
+        return quota_error(spec.provider, retry_after(failure.headers, now=now), said)
+    return RequestRejected(
+        f"Request refused by {provider} with {failure.status}; it will not pass unchanged.{said}"
+    )
+
+
+def quota_error(provider: Provider, resume_after: float | None, said: str = "") -> QuotaExhausted:
+    """The provider takes no more for a while."""
+    words = (
+        f"Try again in {_duration(resume_after)}."
+        if resume_after
+        else "Raise the quota or pay the bill there, then resume."
+    )
+    data: Mapping[str, Any] = {"resume_after": resume_after}
+    return QuotaExhausted(f"Quota used up at {where(provider)}. {words}{said}", data=data)
+
+
+def given_up(failure: Failure, provider: Provider, attempts: int) -> ModelError:
+    """One call failed in every attempt; others may pass."""
+    what = _what(failure, provider)
+    return ModelError(f"No usable answer from {where(provider)} in {attempts} attempts: {what}.")
+
+
+def unreachable(failure: Failure, provider: Provider) -> ModelUnreachable:
+    """Going on is of no use until somebody has looked at the endpoint."""
+    if failure.cause is Cause.NO_CONNECTION:
+        return ModelUnreachable(
+            f"Nobody answers at {where(provider)}. Check that it runs and that the base URL is "
+            "right, then resume."
+        )
+    return ModelUnreachable(
+        f"Call after call fails at {where(provider)}: {_what(failure, provider)}. "
+        "Look after the endpoint, then resume."
+    )
+
+
+def _what(failure: Failure, provider: Provider) -> str:
+    if failure.cause is Cause.TIMED_OUT:
+        return f"no answer within {provider.read_timeout:g} s"
+    if failure.cause is Cause.BROKEN_OFF:
+        return "the connection broke off"
+    if failure.cause is Cause.NO_CONNECTION:
+        return "no connection"
+    if failure.cause is Cause.MALFORMED:
+        return failure.message
+    return f"status {failure.status}"
+
+
+def _said(failure: Failure) -> str:
+    return f" It said: {failure.message[:300]}" if failure.message else ""
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

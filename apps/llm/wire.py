@@ -1,0 +1,171 @@
+"""What goes over the wire and what comes back, as plain data: no client, no database."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from apps.llm.models import ModelSpec
+from labelhub.core.llm.prices import estimate_usage
+from labelhub.core.llm.types import Call, Completion, Message, Usage
+
+#: Parameters of a call that a chat-completions endpoint knows; others are ours and stay here.
+SENDABLE = (
+    "temperature",
+    "top_p",
+    "seed",
+    "stop",
+    "presence_penalty",
+    "frequency_penalty",
+    "response_format",
+    "logprobs",
+    "top_logprobs",
+    "reasoning_effort",
+)
+#: What a model with a fixed temperature refuses together with it.
+SAMPLING = ("temperature", "top_p")
+
+
+class Malformed(ValueError):
+    """An answer with status 200 that is not a chat completion."""
+
+
+def build_request(spec: ModelSpec, call: Call, *, max_tokens: int | None = None) -> dict[str, Any]:
+    """The JSON body for ``call``, with what ``spec`` is known not to take left out or renamed.
+
+    ``max_tokens`` overrides the cap of the call, which overrides the cap of the model.
+    """
+    asked = {key: call.params[key] for key in SENDABLE if call.params.get(key) is not None}
+    if not spec.takes_temperature:
+        asked = {key: kept for key, kept in asked.items() if key not in SAMPLING}
+    asked[spec.max_tokens_param] = max_tokens or output_cap(spec, call)
+    return {"model": spec.name, "messages": _messages(spec, call.messages), **asked}
+
+
+def output_cap(spec: ModelSpec, call: Call) -> int:
+    """The most tokens this call may be answered with."""
+    return int(call.params.get("max_tokens") or spec.max_output_tokens)
+
+
+def effective_params(request: Mapping[str, Any]) -> dict[str, Any]:
+    """What was really sent beside the model's name and the messages."""
+    return {key: sent for key, sent in request.items() if key not in ("model", "messages")}
+
+
+def read_completion(body: bytes, request: Mapping[str, Any]) -> Completion:
+    """Read the answer to ``request``.
+
+    Raises:
+        Malformed: it is not JSON, holds no choice, or says that something went wrong.
+    """
+    try:
+        data = json.loads(body)
+    except (ValueError, RecursionError):
+        raise Malformed("the answer is not JSON") from None
+    choice = _first_choice(data)
+    message = choice["message"]
+    text = _text_of(message.get("content"))
+    return Completion(
+        text=text,
+        finish_reason=str(choice.get("finish_reason") or "stop"),
+        usage=_usage(data.get("usage"), request, text),
+        model_answered=clean(str(data.get("model") or "")),
+        reasoning=_text_of(message.get("reasoning_content") or message.get("reasoning")),
+        refusal=_text_of(message.get("refusal")),
+        effective_params=effective_params(request),
+    )
+
+
+def read_model_names(body: bytes) -> list[str]:
+    """The model names in the answer to ``GET /models``, sorted.
+
+    Raises:
+        Malformed: it is not such a list.
+    """
+    try:
+        data = json.loads(body)
+        return sorted(clean(str(row["id"])) for row in data["data"])
+    except (ValueError, TypeError, KeyError):
+        raise Malformed("the answer is not a list of models") from None
+
+
+def add_usage(first: Usage, second: Usage) -> Usage:
+    """Tokens of two requests that together answer one call."""
+    return replace(
+        second,
+        tokens_in=first.tokens_in + second.tokens_in,
+        tokens_out=first.tokens_out + second.tokens_out,
+        tokens_cached=first.tokens_cached + second.tokens_cached,
+        tokens_reasoning=first.tokens_reasoning + second.tokens_reasoning,
+        estimated=first.estimated or second.estimated,
+    )
+
+
+def clean(text: str) -> str:
+    """``text`` without NUL and lone surrogates, which neither UTF-8 nor PostgreSQL can hold."""
+    return text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")
+
+
+def _messages(spec: ModelSpec, messages: Sequence[Message]) -> list[dict[str, str]]:
+    if spec.system_role == ModelSpec.SystemRole.MERGE:
+        messages = _merged(messages)
+    return [
+        {
+            "role": str(spec.system_role) if message.role == "system" else message.role,
+            "content": clean(message.content),
+        }
+        for message in messages
+    ]
+
+
+def _merged(messages: Sequence[Message]) -> list[Message]:
+    """Put what the system said in front of the first thing the user says."""
+    system = "\n\n".join(message.content for message in messages if message.role == "system")
+    rest = [message for message in messages if message.role != "system"]
+    if not system:
+        return rest
+    if not rest or rest[0].role != "user":
+        return [Message("user", system), *rest]
+    return [Message("user", f"{system}\n\n{rest[0].content}"), *rest[1:]]
+
+
+def _first_choice(data: Any) -> Mapping[str, Any]:
+    if not isinstance(data, Mapping):
+        raise Malformed("the answer is not a JSON object")
+    if data.get("error") and not data.get("choices"):
+        # Whole: whoever shows it takes the key out of it first, then shortens it.
+        raise Malformed(f"the answer is an error: {data['error']}")
+    choices = data.get("choices")
+    if not isinstance(choices, list) or not choices:
+        raise Malformed("the answer has no choices")
+    choice = choices[0]
+    if not isinstance(choice, Mapping) or not isinstance(choice.get("message"), Mapping):
+        raise Malformed("the answer has no message")
+    return choice
+
+
+def _text_of(content: Any) -> str:
+    """Text as a string; some gateways send a list of parts."""
+    if isinstance(content, list):
+        parts = [part.get("text") for part in content if isinstance(part, Mapping)]
+        content = "".join(part for part in parts if isinstance(part, str))
+    return clean(content) if isinstance(content, str) else ""
+
+
+def _usage(raw: Any, request: Mapping[str, Any], answer: str) -> Usage:
+    said = raw if isinstance(raw, Mapping) else {}
+    tokens_in, tokens_out = _count(said, "prompt_tokens"), _count(said, "completion_tokens")
+    if tokens_in is None or tokens_out is None:
+        return estimate_usage((Message(**each) for each in request["messages"]), answer)
+    return Usage(
+        tokens_in,
+        tokens_out,
+        tokens_cached=_count(said.get("prompt_tokens_details"), "cached_tokens") or 0,
+        tokens_reasoning=_count(said.get("completion_tokens_details"), "reasoning_tokens") or 0,
+    )
+
+
+def _count(holder: Any, key: str) -> int | None:
+    counted = holder.get(key) if isinstance(holder, Mapping) else None
+    usable = isinstance(counted, int) and not isinstance(counted, bool) and counted >= 0
+    return counted if usable else None

@@ -1,0 +1,35 @@
+"""What every REST view below a project shares: the project, and the right it needs."""
+
+from functools import cached_property
+from typing import Any, ClassVar
+
+from rest_framework.permissions import SAFE_METHODS
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from apps.accounts.roles import Right
+from apps.projects.models import Project
+from apps.projects.selectors import get_project
+
+
+class ProjectScopedMixin(APIView):
+    """``self.project`` of the URL's ``slug``; strangers get 404, members without the right 403.
+
+    Put it before the framework's own view class. It checks before any handler runs, so a handler
+    that never looks at ``self.project`` is guarded as well.
+    """
+
+    read_right: ClassVar[Right] = Right.VIEW
+    write_right: ClassVar[Right] = Right.MANAGE
+
+    @cached_property
+    def project(self) -> Project:
+        """The project, after the check of the right that the method needs."""
+        safe = self.request.method in SAFE_METHODS
+        right = self.read_right if safe else self.write_right
+        return get_project(self.request.user, self.kwargs["slug"], right)
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Check the right once the caller is known."""
+        super().initial(request, *args, **kwargs)
+        _ = self.project

@@ -1,0 +1,143 @@
+"""Forms of projects and their people. The label schema's form is in ``schema_form``."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from django import forms
+from django.forms.boundfield import BoundWidget
+from django.utils.text import slugify
+
+from apps.accounts.roles import ReviewerKind, Role
+from apps.projects.models import Project
+from labelhub.core.schema import Task
+
+
+class TaskWords(NamedTuple):
+    """How a task is explained to somebody who has to choose one."""
+
+    title: str
+    text: str
+    example: str
+
+
+TASKS = {
+    Task.SINGLE: TaskWords("One label", "Exactly one of your labels fits.", "positive · negative"),
+    Task.MULTI: TaskWords(
+        "Several labels", "Each label is present or not.", "Food ✓ · Service ✓ · Price ✗"
+    ),
+    Task.ORDINAL: TaskWords("A scale", "One point of an ordered scale.", "1 · 2 · 3 · 4 · 5"),
+    Task.TEXT: TaskWords("Free text", "The answer is written.", "“a summary in one line”"),
+    Task.PER_ITEM: TaskWords(
+        "Each item asks", "Items bring their own question and options.", "“What did you mean?”"
+    ),
+}
+
+
+class TaskCard(NamedTuple):
+    """One choice of the task, ready to draw."""
+
+    radio: BoundWidget
+    words: TaskWords
+
+
+class ProjectForm(forms.Form):
+    """What a new project needs beside its labels."""
+
+    name = forms.CharField(max_length=200)
+    slug = forms.SlugField(
+        label="Short name",
+        max_length=60,
+        required=False,
+        help_text="Part of every address and command; it stays. Left empty, the name makes it.",
+    )
+    description = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 2}))
+    task = forms.ChoiceField(
+        label="What is asked of each text?",
+        choices=[(task, words.title) for task, words in TASKS.items()],
+        initial=Task.MULTI,
+        widget=forms.RadioSelect,
+    )
+    overlap = forms.IntegerField(
+        label="People per item",
+        min_value=1,
+        max_value=20,
+        initial=1,
+        help_text="How many people label each text. From two on, agreement between people shows.",
+    )
+    guideline = forms.CharField(
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 5}),
+        help_text="How to label. People see it beside the text, models in the prompt, as it is.",
+    )
+
+    def clean(self) -> dict[str, Any]:
+        """Derive the short name where none was given."""
+        cleaned: dict[str, Any] = super().clean() or {}
+        if not cleaned.get("slug") and cleaned.get("name"):
+            cleaned["slug"] = slugify(cleaned["name"])[:60].strip("-_")
+            if not cleaned["slug"]:
+                self.add_error("slug", "Give a short name of Latin letters, digits and hyphens.")
+        return cleaned
+
+    def task_cards(self) -> Iterator[TaskCard]:
+        """The choices of the task with their explanations."""
+        for radio, words in zip(self["task"], TASKS.values(), strict=True):
+            yield TaskCard(radio, words)
+
+
+class SettingsForm(forms.Form):
+    """What can be changed of a project by hand."""
+
+    name = forms.CharField(max_length=200)
+    description = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 3}))
+
+
+class GuidelineForm(forms.Form):
+    """The guideline's text."""
+
+    text = forms.CharField(
+        label="Guideline",
+        widget=forms.Textarea(attrs={"rows": 18}),
+        help_text="Shown as written. Saving makes a new version; runs and labels keep theirs.",
+    )
+
+
+class DeleteForm(forms.Form):
+    """Deleting takes the typed short name."""
+
+    typed = forms.CharField(label="Type the short name of the project")
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.project = project
+
+    def clean_typed(self) -> str:
+        """Exactly the slug."""
+        typed: str = self.cleaned_data["typed"].strip()
+        if typed != self.project.slug:
+            raise forms.ValidationError(f"That is not “{self.project.slug}”.")
+        return typed
+
+
+class PlaceForm(forms.Form):
+    """Somebody's place in a project."""
+
+    role = forms.ChoiceField(choices=Role.choices, initial=Role.REVIEWER)
+    kind = forms.ChoiceField(
+        label="Labels as", choices=ReviewerKind.choices, initial=ReviewerKind.CROWD
+    )
+
+
+class AddMemberForm(PlaceForm):
+    """Somebody who has an account."""
+
+    person = forms.CharField(label="User name or e-mail", max_length=254)
+    field_order = ["person", "role", "kind"]
+
+
+class NewAccountForm(PlaceForm):
+    """Somebody who has none yet."""
+
+    username = forms.CharField(label="User name", max_length=150)
+    email = forms.EmailField(label="E-mail", required=False)
+    field_order = ["username", "email", "role", "kind"]

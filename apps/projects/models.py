@@ -1,0 +1,201 @@
+"""What is labelled, under which question, by whose team."""
+
+from functools import cached_property
+
+from django.conf import settings
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.utils import timezone
+
+from apps.accounts.roles import ReviewerKind, Role
+from apps.projects.querysets import ImportBatchQuerySet, ItemQuerySet, ProjectQuerySet
+from labelhub.core.schema import Schema, Task, parse_schema
+
+
+class Project(models.Model):
+    """Items + one label schema + a guideline, and the people who work on them."""
+
+    class ReviewScope(models.TextChoices):
+        ALL = "all", "Everything, doubtful items first"
+        DOUBTFUL = "doubtful", "Only what the debate was unsure of"
+
+    slug = models.SlugField(max_length=60, unique=True)
+    name = models.CharField(max_length=200)
+    description = models.TextField(blank=True)
+    overlap = models.PositiveSmallIntegerField(
+        default=1,
+        validators=[MinValueValidator(1), MaxValueValidator(20)],
+        help_text="How many people label each item.",
+    )
+    review_scope = models.CharField(
+        max_length=10, choices=ReviewScope.choices, default=ReviewScope.ALL
+    )
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects = ProjectQuerySet.as_manager()
+
+    #: No field: the membership that ``selectors.get_project`` has read on the way to this object;
+    #: the services that change memberships forget it.
+    known_member: "Membership | None" = None
+
+    class Meta:
+        ordering = ["name", "pk"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Membership(models.Model):
+    """One person's role in one project, and the kind of annotator they are there."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships"
+    )
+    role = models.CharField(max_length=10, choices=Role.choices)
+    kind = models.CharField(max_length=10, choices=ReviewerKind.choices, default=ReviewerKind.CROWD)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        ordering = ["role", "pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["project", "user"], name="projects_membership_once")
+        ]
+
+
+class LabelSchema(models.Model):
+    """One version of a project's label schema; a change is a new version, never an edit."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="schemas")
+    version = models.PositiveIntegerField()
+    definition = models.JSONField(help_text="As read by labelhub.core.schema.parse_schema.")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        ordering = ["-version"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project", "version"], name="projects_schema_version_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"version {self.version}"
+
+    @cached_property
+    def parsed(self) -> Schema:
+        """The validated schema."""
+        return parse_schema(self.definition)
+
+    @property
+    def task(self) -> Task:
+        """What kind of answer is asked for."""
+        return self.parsed.task
+
+
+class Guideline(models.Model):
+    """One version of the text that tells people how to label."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="guidelines")
+    version = models.PositiveIntegerField()
+    text = models.TextField()
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        ordering = ["-version"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project", "version"], name="projects_guideline_version_once"
+            )
+        ]
+
+
+class ImportBatch(models.Model):
+    """One file (or posted list) on its way into a project; its one worker writes its counts."""
+
+    class Status(models.TextChoices):
+        UPLOADED = "uploaded", "Waiting for the choice of columns"
+        QUEUED = "queued", "Queued"
+        RUNNING = "running", "Importing"
+        DONE = "done", "Done"
+        FAILED = "failed", "Failed"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="imports")
+    file_name = models.CharField(max_length=255)
+    stored_path = models.CharField(
+        max_length=500, blank=True, help_text="Below the data folder; empty once done."
+    )
+    format = models.CharField(max_length=20)
+    columns = models.JSONField(
+        default=dict, blank=True, help_text="Field → column, as chosen in the preview."
+    )
+    strict = models.BooleanField(default=False)
+    status = models.CharField(max_length=10, choices=Status.choices, default=Status.UPLOADED)
+    message = models.TextField(blank=True)
+    bytes_total = models.PositiveBigIntegerField(default=0)
+    bytes_done = models.PositiveBigIntegerField(default=0)
+    rows_done = models.PositiveBigIntegerField(default=0)
+    created = models.PositiveBigIntegerField(default=0)
+    unchanged = models.PositiveBigIntegerField(default=0)
+    conflicts = models.PositiveBigIntegerField(default=0)
+    failed = models.PositiveBigIntegerField(default=0)
+    labels_created = models.PositiveBigIntegerField(default=0)
+    errors = models.JSONField(
+        default=list, blank=True, help_text="The first faults: row, field, message."
+    )
+    lease_until = models.DateTimeField(null=True, blank=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    objects = ImportBatchQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+        verbose_name_plural = "import batches"
+
+    def __str__(self) -> str:
+        return self.file_name
+
+
+class Item(models.Model):
+    """One text to label. Never changed after import: a changed row is a conflict."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="items")
+    external_id = models.CharField(max_length=200)
+    text = models.TextField()
+    context = models.JSONField(
+        default=list, blank=True, help_text='[{"role": "user|assistant", "text"}]'
+    )
+    question = models.TextField(blank=True)
+    options = models.JSONField(default=list, blank=True)
+    meta = models.JSONField(default=dict, blank=True)
+    content_hash = models.CharField(max_length=32)
+    batch = models.ForeignKey(
+        ImportBatch, null=True, on_delete=models.SET_NULL, related_name="items"
+    )
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects = ItemQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project", "external_id"], name="projects_item_external_id_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.external_id

@@ -1,0 +1,137 @@
+"""The label schema as a form: one row per label, and a field for many names at once.
+
+Works as plain HTML; ``static/js/schema_editor.js`` adds, removes and moves rows.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.forms.formsets import BaseFormSet, formset_factory
+
+from labelhub.core.schema import (
+    MAX_LABELS,
+    LabelDef,
+    Schema,
+    SchemaError,
+    Task,
+    parse_schema,
+)
+
+EMPTY_ROWS = 2
+DETAILS = ("include", "exclude", "examples_for", "examples_against")
+
+
+def _lines(hint: str) -> forms.CharField:
+    return forms.CharField(required=False, help_text=hint, widget=forms.Textarea(attrs={"rows": 2}))
+
+
+class LabelForm(forms.Form):
+    """One label. A row of the formset that nobody touched is no label and needs no name."""
+
+    name = forms.CharField(max_length=100, error_messages={"required": "Give the label a name."})
+    point = forms.FloatField(required=False, label="Scale point")
+    description = forms.CharField(
+        required=False, help_text="What the label means, in one sentence."
+    )
+    include = _lines("What counts, also when it is not obvious.")
+    exclude = _lines("What does not count, though one might think so.")
+    examples_for = _lines("Texts that carry the label, one per line.")
+    examples_against = _lines("Texts that do not, one per line.")
+
+    @property
+    def has_details(self) -> bool:
+        """Whether anything beyond name and description is filled in, or at fault."""
+        return any(self[name].value() or self[name].errors for name in DETAILS)
+
+    def to_json(self) -> dict[str, Any]:
+        """The label as ``parse_schema`` reads it."""
+        data = self.cleaned_data
+        return {
+            "name": data["name"],
+            "point": data["point"],
+            "description": data["description"],
+            "include": data["include"],
+            "exclude": data["exclude"],
+            "examples_for": data["examples_for"].splitlines(),
+            "examples_against": data["examples_against"].splitlines(),
+        }
+
+
+class _Rows(BaseFormSet):  # type: ignore[type-arg]  # generic only in the stubs
+    ordering_widget = forms.HiddenInput
+
+
+LabelRows = formset_factory(
+    LabelForm, formset=_Rows, extra=EMPTY_ROWS, can_order=True, can_delete=True, max_num=MAX_LABELS
+)
+
+
+class WholeForm(forms.Form):
+    """What a schema has beside its labels."""
+
+    question = forms.CharField(
+        required=False,
+        help_text="Asked above each text. Left empty, the labels speak for themselves.",
+    )
+    more_names = forms.CharField(
+        required=False,
+        label="Add many labels by name",
+        help_text="One name per line; details can follow later.",
+        widget=forms.Textarea(attrs={"rows": 4}),
+    )
+
+
+class SchemaForm:
+    """The rows and the whole together; ``schema`` is set by :meth:`is_valid`."""
+
+    def __init__(self, data: Mapping[str, Any] | None = None, shown: Schema | None = None) -> None:
+        # A formset skips rows that equal what they began with: what was sent begins with nothing.
+        labels = [_as_row(label) for label in shown.labels] if shown and data is None else []
+        whole = {"question": shown.question} if shown else None
+        self.rows = LabelRows(data, initial=labels, prefix="label")
+        self.whole = WholeForm(data, initial=whole, prefix="schema")
+        self.schema: Schema | None = None
+
+    def is_valid(self, task: str) -> bool:
+        """Whether rows and whole make a schema of ``task``; faults are put on the forms."""
+        rows_fine, whole_fine = self.rows.is_valid(), self.whole.is_valid()
+        if not (rows_fine and whole_fine):
+            return False
+        try:
+            self.schema = parse_schema(self._to_json(task))
+        except SchemaError as error:
+            self.whole.add_error(None, error.message)
+        return self.schema is not None
+
+    def read(self, task: str) -> Schema:
+        """The schema.
+
+        Raises:
+            SchemaError: the forms do not make one.
+        """
+        if not self.is_valid(task) or self.schema is None:
+            raise SchemaError("The labels cannot be used as they are.")
+        return self.schema
+
+    def _to_json(self, task: str) -> dict[str, Any]:
+        kept = [row for row in self.rows.ordered_forms if row.cleaned_data.get("name")]
+        labels: list[Any] = [row.to_json() for row in kept]
+        more = self.whole.cleaned_data["more_names"].splitlines()
+        labels += [{"name": name} for name in more if name.strip()]
+        if task != Task.ORDINAL:
+            labels = [{**label, "point": None} for label in labels]
+        return {"task": task, "question": self.whole.cleaned_data["question"], "labels": labels}
+
+
+def _as_row(label: LabelDef) -> dict[str, Any]:
+    """An example that spans lines is shown on one: here a line is an example."""
+    return {
+        "name": label.name,
+        "point": label.point,
+        "description": label.description,
+        "include": label.include,
+        "exclude": label.exclude,
+        "examples_for": "\n".join(" ".join(text.split()) for text in label.examples_for),
+        "examples_against": "\n".join(" ".join(text.split()) for text in label.examples_against),
+    }

@@ -1,0 +1,159 @@
+"""Looking up projects, and what a person is in them."""
+
+from django.contrib.auth.models import AnonymousUser
+from django.db.models import OuterRef, Prefetch, QuerySet, Subquery
+
+from apps.accounts.models import User
+from apps.accounts.roles import ROLES_WITH, ReviewerKind, Right, Role
+from apps.common.prepared import prepared
+from apps.projects.models import Guideline, LabelSchema, Membership, Project
+from labelhub.core.errors import Forbidden, NotFound
+
+
+def get_project(user: User | AnonymousUser, slug: str, right: Right) -> Project:
+    """The project ``slug``, provided that ``user`` holds ``right`` there. One query.
+
+    Raises:
+        NotFound: there is no such project, or the user is no member of it.
+        Forbidden: the user is a member, without that right.
+    """
+    if not user.is_authenticated:
+        raise _no_project(slug)
+    if user.is_superuser:
+        return find_project(slug)
+    member = _member_of.first(user.pk, slug)
+    if member is None:
+        raise _no_project(slug)
+    if member.role not in ROLES_WITH[right]:
+        wanted = " or ".join(role.label.lower() for role in ROLES_WITH[right])
+        raise Forbidden(f"This needs the role {wanted} in the project {member.project}.")
+    member.project.known_member = member
+    return member.project
+
+
+def find_project(slug: str) -> Project:
+    """The project ``slug``, for operators and commands: nobody's rights are looked at.
+
+    Raises:
+        NotFound: there is none.
+    """
+    project = _project_named.first(slug)
+    if project is None:
+        raise NotFound(f"There is no project '{slug}'.")
+    return project
+
+
+def role_in(user: User | AnonymousUser, project: Project) -> Role | None:
+    """What ``user`` is in ``project``; None for a stranger. Superusers are managers everywhere."""
+    if not user.is_authenticated:
+        return None
+    if user.is_superuser:
+        return Role.MANAGER
+    member = _membership(user, project)
+    return Role(member.role) if member else None
+
+
+def reviewer_kind(user: User, project: Project) -> ReviewerKind:
+    """Which kind of annotator ``user`` is in ``project``."""
+    member = _membership(user, project)
+    if member is not None:
+        return ReviewerKind(member.kind)
+    return ReviewerKind.EXPERT if user.is_superuser else ReviewerKind.CROWD
+
+
+def current_schema(project: Project) -> LabelSchema:
+    """The newest version of the label schema.
+
+    Raises:
+        NotFound: the project has none (it was not made by ``create_project``).
+    """
+    newest = _newest_schema.first(project.pk)
+    if newest is None:
+        raise NotFound(f"The project {project} has no label schema.")
+    newest.project = project
+    return newest
+
+
+def current_guideline(project: Project) -> Guideline | None:
+    """The newest version of the guideline, if there is one."""
+    return project.guidelines.order_by("-version").first()
+
+
+def guideline_version(project: Project) -> int | None:
+    """The version of :func:`current_guideline`, without its text."""
+    found = _guideline_versions.first(project.pk)
+    return found[0] if found else None
+
+
+def details(user: User) -> "list[Prefetch[str]]":
+    """What to prefetch so that a project's newest schema and guideline, and the membership of
+    ``user``, are the only rows of ``schemas``, ``guidelines`` and ``memberships``."""
+    schemas = LabelSchema.objects.filter(project=OuterRef("project")).order_by("-version")
+    texts = Guideline.objects.filter(project=OuterRef("project")).order_by("-version")
+    return [
+        Prefetch("schemas", LabelSchema.objects.filter(pk=Subquery(schemas.values("pk")[:1]))),
+        Prefetch("guidelines", Guideline.objects.filter(pk=Subquery(texts.values("pk")[:1]))),
+        Prefetch("memberships", Membership.objects.filter(user=user)),
+    ]
+
+
+def members(project: Project) -> list[Membership]:
+    """Everyone in the project with their accounts, by role, then user name. One query."""
+    rows = project.memberships.select_related("user").order_by("user__username")
+    order = list(Role)
+    return sorted(rows, key=lambda member: order.index(Role(member.role)))
+
+
+def get_member(project: Project, user_id: int) -> Membership:
+    """The membership of that person, with their account.
+
+    Raises:
+        NotFound: they are no member of the project.
+    """
+    member = project.memberships.select_related("user").filter(user=user_id).first()
+    if member is None:
+        raise NotFound("There is no such person in this project.")
+    return member
+
+
+def is_last_manager(member: Membership) -> bool:
+    """Whether the project would have no manager without ``member``, or with them as less."""
+    others = Membership.objects.filter(project=member.project_id, role=Role.MANAGER)
+    return member.role == Role.MANAGER and not others.exclude(pk=member.pk).exists()
+
+
+def _membership(user: User, project: Project) -> Membership | None:
+    known = project.known_member
+    if known is not None and known.user_id == user.pk:
+        return known
+    return _member_in.first(user.pk, project.pk)
+
+
+def _no_project(slug: str) -> NotFound:
+    return NotFound(f"There is no project '{slug}', or you are not a member of it.")
+
+
+@prepared
+def _project_named(slug: str) -> QuerySet[Project]:
+    return Project.objects.filter(slug=slug)
+
+
+@prepared
+def _member_of(user: int, slug: str) -> QuerySet[Membership]:
+    return Membership.objects.select_related("project").filter(user=user, project__slug=slug)
+
+
+@prepared
+def _member_in(user: int, project: int) -> QuerySet[Membership]:
+    return Membership.objects.filter(user=user, project=project)
+
+
+@prepared
+def _newest_schema(project: int) -> QuerySet[LabelSchema]:
+    return LabelSchema.objects.filter(project=project).order_by("-version")[:1]
+
+
+@prepared
+def _guideline_versions(project: int) -> QuerySet[Guideline, tuple[int]]:
+    versions = Guideline.objects.filter(project=project).order_by("-version")
+    return versions.values_list("version")[:1]

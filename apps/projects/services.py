@@ -1,0 +1,230 @@
+"""Making and changing projects, their schema, guideline and team."""
+
+import logging
+from typing import Any
+
+from django.db import transaction
+
+from apps.accounts.models import User
+from apps.accounts.roles import ROLES_WITH, ReviewerKind, Right, Role
+from apps.common.validation import check_model
+from apps.projects.models import Guideline, LabelSchema, Membership, Project
+from apps.projects.selectors import current_guideline, current_schema, is_last_manager
+from apps.projects.signals import reviewer_left
+from labelhub.core.errors import Conflict, InvalidInput, NotFound
+from labelhub.core.schema import Schema
+
+logger = logging.getLogger(__name__)
+
+# The review plan (overlap, scope) changes through labels, whose item states depend on it.
+CHANGEABLE = ("name", "description")
+
+
+class SchemaInUse(Conflict):
+    """The change would leave labels behind that the new schema does not offer."""
+
+    code = "schema_in_use"
+
+
+@transaction.atomic
+def create_project(
+    *,
+    actor: User | None,
+    slug: str,
+    name: str,
+    schema: Schema,
+    guideline: str = "",
+    overlap: int = 1,
+    description: str = "",
+) -> Project:
+    """Make a project with version 1 of its schema; ``actor`` becomes manager and expert.
+
+    Raises:
+        InvalidInput: the slug is taken or malformed, the name empty, the overlap not 1 to 20.
+    """
+    project = Project(
+        slug=slug.strip(),
+        name=name.strip(),
+        description=description.strip(),
+        overlap=overlap,
+        created_by=actor,
+    )
+    if Project.objects.filter(slug=project.slug).exists():
+        raise InvalidInput.at(
+            "slug", f"There is already a project '{project.slug}'; choose another."
+        )
+    check_model(project, exclude=["created_by"])
+    project.save()
+    _add_schema(project, schema, actor)
+    if guideline.strip():
+        set_guideline(project=project, text=guideline, actor=actor)
+    if actor is not None:
+        kind = ReviewerKind.EXPERT
+        set_member(project=project, user=actor, role=Role.MANAGER, kind=kind, actor=actor)
+    return project
+
+
+@transaction.atomic
+def set_schema(*, project: Project, schema: Schema, actor: User | None) -> LabelSchema:
+    """Make ``schema`` the project's newest version; an equal one changes nothing.
+
+    Raises:
+        SchemaInUse: the project has items, and the change is more than added labels or new words.
+    """
+    _lock(project)
+    current = current_schema(project)
+    if current.parsed == schema:
+        return current
+    if project.items.exists():
+        _refuse_unless_additive(current.parsed, schema)
+    return _add_schema(project, schema, actor)
+
+
+@transaction.atomic
+def set_guideline(*, project: Project, text: str, actor: User | None) -> Guideline:
+    """Make ``text`` the newest version of the guideline; an equal one changes nothing."""
+    _lock(project)
+    text = text.replace("\r\n", "\n").strip()
+    current = current_guideline(project)
+    if current is not None and current.text == text:
+        return current
+    version = current.version + 1 if current else 1
+    guideline = Guideline(project=project, version=version, text=text, created_by=actor)
+    guideline.save()
+    return guideline
+
+
+@transaction.atomic
+def set_member(
+    *, project: Project, user: User, role: str, kind: str, actor: User | None
+) -> Membership:
+    """Give ``user`` that role and kind in ``project``, as a new or existing member.
+
+    Raises:
+        InvalidInput: an unknown role or kind, or the last manager would lose the role.
+    """
+    _lock(project)
+    found = project.memberships.filter(user=user).first()
+    member = found or Membership(project=project, user=user)
+    if found and role != Role.MANAGER:
+        _refuse_without_manager(found)
+    member.role, member.kind = role, kind
+    check_model(member)
+    member.save()
+    _tell_of_lost_rights(project, user, role)
+    project.known_member = None
+    logger.info("%s made %s %s of %s", actor, user, role, project.slug)
+    return member
+
+
+@transaction.atomic
+def remove_member(*, project: Project, user: User, actor: User | None) -> None:
+    """Take ``user`` out of ``project``; their labels stay.
+
+    Raises:
+        NotFound: they are no member.
+        InvalidInput: they are the last manager.
+    """
+    _lock(project)
+    member = project.memberships.filter(user=user).first()
+    if member is None:
+        raise NotFound(f"{user} is not a member of this project.")
+    _refuse_without_manager(member)
+    member.delete()
+    _tell_of_lost_rights(project, user, role=None)
+    project.known_member = None
+    logger.info("%s removed %s from %s", actor, user, project.slug)
+
+
+@transaction.atomic
+def update_project(*, project: Project, actor: User | None, **changes: Any) -> Project:
+    """Change name or description; a slug stays as it is, the review plan has its own service.
+
+    Raises:
+        InvalidInput: a field that cannot be changed, or a value it cannot take.
+    """
+    strange = next((field for field in changes if field not in CHANGEABLE), None)
+    if strange is not None:
+        raise InvalidInput.at(strange, f"Cannot be changed; only {', '.join(CHANGEABLE)} can.")
+    for field, value in changes.items():
+        setattr(project, field, value.strip() if isinstance(value, str) else value)
+    check_model(project, exclude=["created_by"])
+    project.save(update_fields=list(changes))
+    logger.info("%s changed %s of %s", actor, ", ".join(changes), project.slug)
+    return project
+
+
+@transaction.atomic
+def change_project(
+    *,
+    project: Project,
+    actor: User | None,
+    schema: Schema | None = None,
+    guideline: str | None = None,
+    **changes: Any,
+) -> None:
+    """Several changes as one: all of them or none; see the single services."""
+    if changes:
+        update_project(project=project, actor=actor, **changes)
+    if schema is not None:
+        set_schema(project=project, schema=schema, actor=actor)
+    if guideline is not None:
+        set_guideline(project=project, text=guideline, actor=actor)
+
+
+@transaction.atomic
+def delete_project(*, project: Project, actor: User | None) -> None:
+    """Delete the project with everything in it: items, labels, gold, runs."""
+    logger.info("%s deleted the project %s", actor, project.slug)
+    project.delete()
+
+
+def _lock(project: Project) -> None:
+    """Versions and the last manager are counted: one change of a project at a time."""
+    Project.objects.select_for_update().get(pk=project.pk)
+
+
+def _add_schema(project: Project, schema: Schema, actor: User | None) -> LabelSchema:
+    newest = project.schemas.order_by("-version").first()
+    row = LabelSchema(
+        project=project,
+        version=newest.version + 1 if newest else 1,
+        definition=schema.to_json(),
+        created_by=actor,
+    )
+    row.save()
+    return row
+
+
+def _refuse_unless_additive(old: Schema, new: Schema) -> None:
+    """Once there are items, labels may be added and words improved, nothing else.
+
+    The order of the labels that stay is kept too: it is part of a multi-label value.
+    """
+    if new.task is not old.task:
+        raise SchemaInUse(
+            f"The project has items, so its task stays '{old.task}'; make a new project for"
+            f" '{new.task}'."
+        )
+    gone = [name for name in old.names if name not in new.names]
+    if gone:
+        raise SchemaInUse(
+            "The project has items, so labels can be added but not removed or renamed:"
+            f" '{gone[0]}' is missing."
+        )
+    if tuple(name for name in new.names if name in old.names) != old.names:
+        raise SchemaInUse("The project has items, so its labels keep their order.")
+    for label in old.labels:
+        kept = new.label(label.name)
+        if kept is not None and kept.point != label.point:
+            raise SchemaInUse(f"The project has items, so '{label.name}' stays {label.point:g}.")
+
+
+def _tell_of_lost_rights(project: Project, user: User, role: str | None) -> None:
+    if role not in ROLES_WITH[Right.REVIEW] and not user.is_superuser:
+        reviewer_left.send(sender=Project, project=project, user=user)
+
+
+def _refuse_without_manager(leaving: Membership) -> None:
+    if is_last_manager(leaving):
+        raise InvalidInput("A project needs a manager: give somebody else that role first.")

@@ -1,0 +1,142 @@
+"""Who may do what in a project."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db import transaction
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from apps.accounts.http import SignedInRequest
+from apps.accounts.models import User
+from apps.accounts.roles import ReviewerKind, Right, Role
+from apps.accounts.selectors import find_user
+from apps.accounts.services import NewUser, create_user
+from apps.common.forms import show_refusal
+from apps.projects.forms import AddMemberForm, NewAccountForm, PlaceForm
+from apps.projects.models import Project
+from apps.projects.pages import project_page
+from apps.projects.selectors import get_member, get_project, members, role_in
+from apps.projects.services import remove_member, set_member
+from labelhub.core.errors import Forbidden, InvalidInput, LabelhubError
+
+
+@login_required
+@require_safe
+def project_people(request: SignedInRequest, slug: str) -> HttpResponse:
+    """The team, and two ways of adding to it."""
+    project = get_project(request.user, slug, Right.MANAGE)
+    return _page(request, project)
+
+
+@login_required
+@require_POST
+def member_add(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Add somebody who has an account."""
+    project = get_project(request.user, slug, Right.MANAGE)
+    form = AddMemberForm(request.POST, prefix="add")
+    if form.is_valid() and _added(request, project, form):
+        return redirect("project_people", slug)
+    return _page(request, project, add_form=form)
+
+
+@login_required
+@never_cache
+@require_POST
+def member_create(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Make an account and add it; its password is shown in this answer and nowhere else.
+
+    Anybody may make a project and is its manager: being one is not enough to make accounts, whose
+    addresses others will take for their owners'.
+    """
+    project = get_project(request.user, slug, Right.MANAGE)
+    if not request.user.makes_accounts:
+        raise Forbidden("You may not make accounts: an operator makes them, or allows you to.")
+    form = NewAccountForm(request.POST, prefix="new")
+    made = _created(request.user, project, form) if form.is_valid() else None
+    return _page(request, project, new_form=None if made else form, made=made)
+
+
+@login_required
+@require_POST
+def member_change(request: SignedInRequest, slug: str, user_id: int) -> HttpResponse:
+    """Give a member another role or kind."""
+    project = get_project(request.user, slug, Right.MANAGE)
+    user = get_member(project, user_id).user
+    form = PlaceForm(request.POST)
+    if not form.is_valid():
+        raise InvalidInput("Choose a role and a kind that the page offers.")
+    set_member(project=project, user=user, actor=request.user, **form.cleaned_data)
+    messages.success(request, f"{user.display_name} is now {form.cleaned_data['role']}.")
+    return _next_page(request.user, project)
+
+
+@login_required
+@require_POST
+def member_remove(request: SignedInRequest, slug: str, user_id: int) -> HttpResponse:
+    """Take somebody out of the project; what they labelled stays."""
+    project = get_project(request.user, slug, Right.MANAGE)
+    user = get_member(project, user_id).user
+    remove_member(project=project, user=user, actor=request.user)
+    messages.success(request, f"{user.display_name} is no longer in the project.")
+    return _next_page(request.user, project)
+
+
+def _added(request: SignedInRequest, project: Project, form: AddMemberForm) -> bool:
+    data = form.cleaned_data
+    user = find_user(data["person"])
+    if user is None:
+        form.add_error("person", "Nobody here has that user name or e-mail address.")
+        return False
+    if project.memberships.filter(user=user).exists():
+        form.add_error("person", f"{user.display_name} is in the project already.")
+        return False
+    set_member(project=project, user=user, role=data["role"], kind=data["kind"], actor=request.user)
+    messages.success(request, f"{user.display_name} is in the project now.")
+    return True
+
+
+def _created(actor: User, project: Project, form: NewAccountForm) -> NewUser | None:
+    """The new member and their password, or None with the faults on the form."""
+    data = form.cleaned_data
+    try:
+        with transaction.atomic():
+            made = create_user(username=data["username"], email=data["email"])
+            set_member(
+                project=project, user=made.user, role=data["role"], kind=data["kind"], actor=actor
+            )
+    except LabelhubError as error:
+        show_refusal(form, error)
+        return None
+    return made
+
+
+def _page(
+    request: SignedInRequest,
+    project: Project,
+    add_form: AddMemberForm | None = None,
+    new_form: NewAccountForm | None = None,
+    made: NewUser | None = None,
+) -> HttpResponse:
+    context: dict[str, Any] = {
+        **project_page(request, project, "people"),
+        "members": members(project),
+        "roles": Role.choices,
+        "kinds": ReviewerKind.choices,
+        "add_form": add_form or AddMemberForm(prefix="add"),
+        "new_form": new_form or NewAccountForm(prefix="new"),
+        "made": made,
+    }
+    status = 422 if add_form or new_form else 200
+    return render(request, "projects/people.html", context, status=status)
+
+
+def _next_page(user: User, project: Project) -> HttpResponse:
+    """Back to the team, or to what somebody who gave up their own place may still see."""
+    role = role_in(user, project)
+    if role is None:
+        return redirect("home")
+    return redirect("project_people" if role is Role.MANAGER else "project_overview", project.slug)

@@ -1,0 +1,71 @@
+"""A project's name, and its end."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from apps.accounts.http import SignedInRequest
+from apps.accounts.roles import Right
+from apps.common.forms import show_refusal
+from apps.projects.forms import DeleteForm, SettingsForm
+from apps.projects.models import Project
+from apps.projects.pages import project_page
+from apps.projects.selectors import get_project
+from apps.projects.services import delete_project, update_project
+from labelhub.core.errors import LabelhubError
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def project_settings(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Name and description, and the ways to everything else that can be set."""
+    project = get_project(request.user, slug, Right.MANAGE)
+    form = SettingsForm(request.POST if request.method == "POST" else None, initial=_shown(project))
+    if request.method == "POST" and _saved(request, project, form):
+        messages.success(request, "The settings are saved.")
+        return redirect("project_settings", slug)
+    return _page(request, project, form, DeleteForm(project=project))
+
+
+@login_required
+@require_POST
+def project_delete(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Delete the project with all that is in it, once its short name was typed."""
+    project = get_project(request.user, slug, Right.MANAGE)
+    typed = DeleteForm(request.POST, project=project)
+    if not typed.is_valid():
+        return _page(request, project, SettingsForm(initial=_shown(project)), typed)
+    delete_project(project=project, actor=request.user)
+    messages.success(request, f"The project “{project.name}” is deleted.")
+    return redirect("home")
+
+
+def _saved(request: SignedInRequest, project: Project, form: SettingsForm) -> bool:
+    if not form.is_valid():
+        return False
+    try:
+        update_project(project=project, actor=request.user, **form.cleaned_data)
+    except LabelhubError as error:
+        show_refusal(form, error)
+        return False
+    return True
+
+
+def _shown(project: Project) -> dict[str, Any]:
+    return {"name": project.name, "description": project.description}
+
+
+def _page(
+    request: SignedInRequest, project: Project, form: SettingsForm, delete_form: DeleteForm
+) -> HttpResponse:
+    context = {
+        **project_page(request, project, "settings"),
+        "form": form,
+        "delete_form": delete_form,
+    }
+    status = 422 if form.errors or delete_form.errors else 200
+    return render(request, "projects/settings.html", context, status=status)

@@ -1,0 +1,180 @@
+"""The shapes of items, labels and leases over REST."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from apps.labels.models import Gold, Label
+from apps.projects.models import Item, Project
+from apps.reviews.services import Answer
+
+
+class AnnotatorField(serializers.Serializer[Any]):
+    """Who said it."""
+
+    id = serializers.IntegerField(help_text="For ``evaluation/?annotator=``.")
+    name = serializers.CharField()
+    kind = serializers.CharField()
+    offline = serializers.BooleanField(help_text="The built-in text matcher: not an LLM.")
+
+
+class LabelSerializer(serializers.ModelSerializer[Label]):
+    """One row of the ledger."""
+
+    item = serializers.IntegerField(source="item_id")
+    external_id = serializers.CharField(source="item.external_id")
+    annotator = AnnotatorField()
+    schema_version = serializers.IntegerField(source="schema.version")
+    proposed_from = serializers.UUIDField(source="proposed_from.uid", allow_null=True, default=None)
+    supersedes = serializers.UUIDField(source="supersedes.uid", allow_null=True, default=None)
+    current = serializers.SerializerMethodField(help_text="Neither superseded nor withdrawn.")
+    comment = serializers.SerializerMethodField()
+    value = serializers.JSONField(allow_null=True)
+
+    class Meta:
+        model = Label
+        fields = [
+            "id", "uid", "item", "external_id", "annotator", "value", "abstained", "withdrawn",
+            "action", "confidence", "rationale", "evidence", "seconds", "proposed_from",
+            "supersedes", "run_uid", "replicate", "schema_version", "current", "comment",
+            "created_at",
+        ]  # fmt: skip
+
+    def get_current(self, label: Label) -> bool:
+        """Whether this is what the annotator says now."""
+        if self.context.get("fresh"):
+            return True  # written in this request: spares the query
+        return not label.withdrawn and not hasattr(label, "superseded_by")
+
+    def get_comment(self, label: Label) -> str:
+        """What the annotator remarked."""
+        return str(label.provenance.get("comment", ""))
+
+
+class SuggestionSerializer(serializers.ModelSerializer[Label]):
+    """What a debate proposes to the reviewer, with its quotes."""
+
+    annotator = AnnotatorField()
+    value = serializers.JSONField(allow_null=True)
+
+    class Meta:
+        model = Label
+        fields = [
+            "id", "uid", "value", "confidence", "rationale", "evidence", "action", "annotator",
+            "run_uid", "created_at",
+        ]  # fmt: skip
+
+
+class GoldValueSerializer(serializers.ModelSerializer[Gold]):
+    """The decided value."""
+
+    value = serializers.JSONField(allow_null=True)
+    decided_by = AnnotatorField(allow_null=True)
+
+    class Meta:
+        model = Gold
+        fields = ["uid", "value", "basis", "decided_by", "evidence", "created_at"]
+
+
+class PlainItemSerializer(serializers.ModelSerializer[Item]):
+    """One text with what belongs to it."""
+
+    class Meta:
+        model = Item
+        fields = ["id", "external_id", "text", "context", "question", "options", "meta"]
+
+
+class ItemSerializer(PlainItemSerializer):
+    """An item and where it stands."""
+
+    stage = serializers.CharField(source="state.stage")
+    queued = serializers.BooleanField(source="state.queued")
+    reasons = serializers.ListField(child=serializers.CharField(), source="state.reasons")
+    labels_by_people = serializers.IntegerField(source="state.labels_by_people")
+    suggestion = SuggestionSerializer(source="state.suggestion", allow_null=True)
+    gold = GoldValueSerializer(source="state.gold", allow_null=True)
+
+    class Meta(PlainItemSerializer.Meta):
+        fields = [
+            *PlainItemSerializer.Meta.fields,
+            "stage", "queued", "reasons", "labels_by_people", "suggestion", "gold", "created_at",
+        ]  # fmt: skip
+
+
+class LeaseSerializer(serializers.Serializer[Any]):
+    """The short exclusive hold on an item."""
+
+    token = serializers.UUIDField()
+    expires_at = serializers.DateTimeField()
+
+
+class NextSerializer(serializers.Serializer[Any]):
+    """What ``next/`` hands out."""
+
+    item = PlainItemSerializer()
+    suggestion = SuggestionSerializer(allow_null=True)
+    lease = LeaseSerializer()
+
+
+class AnswerSerializer(serializers.Serializer[Any]):
+    """What a reviewer sends back; ``value`` or ``skip``."""
+
+    item = serializers.IntegerField()
+    value = serializers.JSONField(
+        required=False, allow_null=True, default=None,
+        help_text="A name (single), a list of names (multi), a number (ordinal), a text, or one of "
+        "the item's options.",
+    )  # fmt: skip
+    skip = serializers.BooleanField(
+        required=False, default=False, help_text="Leave the item to others; then without a value."
+    )
+    reject = serializers.BooleanField(
+        required=False, default=False, help_text="The suggestion is wrong; with or without a value."
+    )
+    abstain = serializers.BooleanField(
+        required=False, default=False, help_text="It cannot be told; without a value."
+    )
+    lease = serializers.UUIDField(
+        required=False, allow_null=True, default=None, help_text="The token that next/ gave."
+    )
+    seconds = serializers.FloatField(required=False, allow_null=True, default=None, min_value=0)
+    comment = serializers.CharField(required=False, allow_blank=True, default="", max_length=10_000)
+    suggestion = serializers.IntegerField(
+        required=False, allow_null=True, default=None,
+        help_text="Id of the suggestion that was shown, 0 for none; by default the present one.",
+    )  # fmt: skip
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """An item is labelled or skipped, not both."""
+        labelled = attrs["value"] is not None or attrs["reject"] or attrs["abstain"]
+        if attrs["skip"] and labelled:
+            raise serializers.ValidationError({"skip": "Skip the item or label it, not both."})
+        return attrs
+
+    def to_answer(self) -> Answer:
+        """The validated answer."""
+        data = self.validated_data
+        return Answer(
+            value=data["value"],
+            reject=data["reject"],
+            abstain=data["abstain"],
+            seconds=data["seconds"],
+            comment=data["comment"],
+            shown=data["suggestion"],
+        )
+
+
+class SkippedSerializer(serializers.Serializer[Any]):
+    """What a skip answers."""
+
+    item = serializers.IntegerField()
+    action = serializers.CharField()
+    created_at = serializers.DateTimeField()
+
+
+class PlanSerializer(serializers.ModelSerializer[Project]):
+    """How many people label each item, and which items come to people."""
+
+    class Meta:
+        model = Project
+        fields = ["overlap", "review_scope"]

@@ -1,0 +1,12 @@
+from django.apps import AppConfig
+
+
+class ReviewsConfig(AppConfig):
+    name = "apps.reviews"
+
+    def ready(self) -> None:
+        """Hear of people who leave a project."""
+        from apps.projects.signals import reviewer_left  # noqa: PLC0415 - models must be loaded
+        from apps.reviews.receivers import free_what_they_held  # noqa: PLC0415 - the same
+
+        reviewer_left.connect(free_what_they_held)

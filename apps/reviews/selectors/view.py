@@ -1,0 +1,197 @@
+"""What a reviewer sees of one item: text, choices, and what was suggested with its quotes."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import QuerySet
+
+from apps.common.prepared import prepared
+from apps.labels.models import ItemState, Label
+from apps.projects.models import Item, LabelSchema, Project
+from apps.projects.selectors import current_schema
+from apps.reviews.models import Slot
+from labelhub.core.errors import NotFound
+from labelhub.core.schema import LabelDef, Schema, Task
+
+#: Choices beyond the ninth have no key of their own.
+KEYS = 9
+
+#: Why a debate sent an item to people first, for people.
+REASONS = {
+    "unparsed": "no usable answer",
+    "refused": "the model refused",
+    "truncated": "the answer was cut off",
+    "failed": "the debate failed",
+    "extractor_differs": "extractor and judge differ",
+    "critic_differs": "critic and judge differ",
+    "judge_adds": "the judge added a label",
+    "injection": "the text tries to give orders",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One thing an answer may say. ``quotes`` are the suggestion's evidence for it."""
+
+    value: str
+    title: str
+    key: str
+    suggested: bool
+    quotes: tuple[str, ...] = ()
+    help: LabelDef | None = None
+
+    @property
+    def has_help(self) -> bool:
+        """Whether the schema explains this label."""
+        return self.help is not None and bool(
+            self.help.description or self.help.include or self.help.exclude
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewTask:
+    """One item as handed to one reviewer. ``slot`` is None when nobody holds it for them."""
+
+    state: ItemState
+    schema: LabelSchema
+    choices: tuple[Choice, ...]
+    slot: Slot | None = None
+
+    @property
+    def item(self) -> Item:
+        """The item."""
+        return self.state.item
+
+    @property
+    def suggestion(self) -> Label | None:
+        """What was proposed; an abstention proposes nothing."""
+        label = self.state.suggestion
+        return label if label is not None and not label.abstained else None
+
+    @property
+    def question(self) -> str:
+        """The item's own question, or the schema's."""
+        return self.item.question or self.schema.parsed.question
+
+    @property
+    def task(self) -> Task:
+        """What kind of answer is asked for."""
+        return self.schema.task
+
+    @property
+    def evidence(self) -> Mapping[str, Sequence[str]]:
+        """The suggestion's quotes by label."""
+        return dict(self.suggestion.evidence) if self.suggestion else {}
+
+    @property
+    def original(self) -> str:
+        """The suggestion as the form's fields would send it, as JSON: what "unchanged" means."""
+        if self.task is Task.TEXT:
+            return json.dumps([self.suggested_text] if self.suggestion else [])
+        return json.dumps([choice.value for choice in self.choices if choice.suggested])
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why the item comes early, in words."""
+        if self.state.stage == ItemState.Stage.CONFLICT:
+            return ["reviewers disagree"]
+        return [REASONS.get(code, str(code).replace("_", " ")) for code in self.state.reasons]
+
+    @property
+    def debated(self) -> bool:
+        """Whether there is a debate to show."""
+        return bool(self.state.signals) or self.state.suggestion_id is not None
+
+    @property
+    def suggests_none(self) -> bool:
+        """Whether the suggestion is that no label applies: no box shows it."""
+        label = self.suggestion
+        return label is not None and self.task is Task.MULTI and label.value == []
+
+    @property
+    def default_question(self) -> str:
+        """What to ask where nobody wrote a question."""
+        return "Which apply?" if self.task is Task.MULTI else "Which one fits?"
+
+    @property
+    def last_choice(self) -> Choice | None:
+        """The far end of a scale."""
+        return self.choices[-1] if self.choices else None
+
+    @property
+    def suggested_text(self) -> str:
+        """The suggestion of a free-text project."""
+        return str(self.suggestion.value) if self.suggestion and self.task is Task.TEXT else ""
+
+
+def item_state(project: Project, item_id: int) -> ItemState:
+    """The item with its suggestion, in one query, or two where there is one: most of the time of a
+    query goes into its columns, and a project without runs has no suggestions.
+
+    Raises:
+        NotFound: the project has no such item.
+    """
+    state = _state_of.first(project.pk, item_id)
+    if state is None:
+        raise NotFound(f"There is no item {item_id} in the project '{project.slug}'.")
+    if state.suggestion_id is not None:
+        state.suggestion = _suggested.first(state.suggestion_id)
+    return state
+
+
+@prepared
+def _state_of(project: int, item: int) -> QuerySet[ItemState]:
+    return ItemState.objects.select_related("item").filter(project=project, item=item)
+
+
+@prepared
+def _suggested(label: int) -> QuerySet[Label]:
+    return Label.objects.select_related("annotator").filter(pk=label).order_by()
+
+
+def review_task(project: Project, *, item_id: int, slot: Slot | None = None) -> ReviewTask:
+    """The item as the reviewer sees it, in two queries.
+
+    Raises:
+        NotFound: the project has no such item.
+    """
+    state = item_state(project, item_id)
+    schema = current_schema(project)
+    return ReviewTask(state, schema, tuple(_choices(schema.parsed, state)), slot)
+
+
+def _choices(schema: Schema, state: ItemState) -> list[Choice]:
+    label = state.suggestion
+    suggested = _names(schema, label.value if label is not None and not label.abstained else None)
+    quotes: Mapping[str, Any] = label.evidence if label is not None else {}
+    return [
+        Choice(
+            value=name,
+            title=_title(schema, name),
+            key=str(at) if at <= KEYS else "",
+            suggested=name in suggested,
+            quotes=tuple(str(phrase) for phrase in quotes.get(name, ())),
+            help=schema.label(name),
+        )
+        for at, name in enumerate(schema.offered(state.item.options), start=1)
+    ]
+
+
+def _names(schema: Schema, value: Any) -> frozenset[str]:
+    """The names of the choices that a canonical value stands for."""
+    if value is None:
+        return frozenset()
+    if schema.task is Task.ORDINAL:
+        return frozenset(label.name for label in schema.labels if label.point == value)
+    return frozenset(value) if isinstance(value, list) else frozenset([str(value)])
+
+
+def _title(schema: Schema, name: str) -> str:
+    """A scale point shows its number beside its name."""
+    label = schema.label(name)
+    if schema.task is not Task.ORDINAL or label is None or label.point is None:
+        return name
+    point = f"{label.point:g}"
+    return point if point == name else f"{point} · {name}"

@@ -1,0 +1,156 @@
+"""Leases: short, exclusive, renewable, on SQLite and PostgreSQL alike.
+
+Exclusive because taking a slot is one statement: an UPDATE that only matches while nobody holds
+the slot, or an INSERT that the unique (item, number) lets through once. ``skip_locked`` would not
+do: SQLite ignores it.
+"""
+
+import threading
+import uuid
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from apps.accounts.models import User
+from apps.projects.models import Project
+from apps.reviews.models import Slot
+from apps.reviews.selectors import Place, held_slots, next_places, offered_to, open_places
+from labelhub.core.errors import Conflict
+
+LEASE_SECONDS = 600
+#: What one page holds: the item on screen and the next one. More is only given back, by undo.
+MOST_HELD = 2
+#: Looks at the queue per claim. A place lost means that somebody else got it, so the queue moves on
+#: meanwhile, and so many losses in a row do not happen by chance.
+ROUNDS = 25
+#: Seconds that a claim waits for those of others in the same process.
+LONGEST_WAIT = 1.0
+_claiming = threading.Lock()
+
+
+class QueueBusy(Conflict):
+    """So many people claim at once that no place could be had; try again."""
+
+    code = "queue_busy"
+    retryable = True
+
+
+def claim_next_item(
+    *,
+    project: Project,
+    user: User,
+    lease_seconds: int = LEASE_SECONDS,
+    besides: Collection[UUID] = (),
+    anew: bool = False,
+) -> Slot | None:
+    """Hand out the next item to ``user``: the slot, held by them for ``lease_seconds``.
+
+    An item they hold already comes first, with the same token and a renewed lease, so that asking
+    twice strands nothing. ``besides`` names tokens to leave out: what a page has on screen when it
+    asks for one more. ``anew`` changes the token of a held item: a page that is being left may
+    still give back the old one. None when nothing is left for them just now (see ``queue_status``).
+
+    Raises:
+        QueueBusy: every place was taken by somebody else in the same moment.
+    """
+    with _in_turn():
+        now = timezone.now()
+        until = now + timedelta(seconds=lease_seconds)
+        held = held_slots(project, user, now)
+        for slot in held:
+            if slot.lease_token not in besides and _renew_one(slot, until, anew=anew):
+                return slot
+        return _take_first(project, user, until) if len(held) < MOST_HELD else None
+
+
+@contextmanager
+def _in_turn() -> Iterator[None]:
+    """Claims of this process one after the other: at once they would all see the same head of the
+    queue, one would get it and the rest look again. No item is handed out twice without it, so
+    nobody waits long for it."""
+    came = _claiming.acquire(timeout=LONGEST_WAIT)
+    try:
+        yield
+    finally:
+        if came:
+            _claiming.release()
+
+
+def _take_first(project: Project, user: User, until: datetime) -> Slot | None:
+    for _ in range(ROUNDS):
+        now = timezone.now()
+        places = next_places(project, user, now)
+        if not places:
+            return None
+        for place in places:
+            if taken := take(place, project=project, user=user, until=until, now=now):
+                return taken
+    raise QueueBusy("Very many people asked for an item at once. Ask again in a moment.")
+
+
+def claim_item(
+    *, project: Project, user: User, item_id: int, lease_seconds: int = LEASE_SECONDS
+) -> Slot | None:
+    """A lease on this very item for ``user``, or None where no place is free."""
+    now = timezone.now()
+    until = now + timedelta(seconds=lease_seconds)
+    offered = offered_to(project, user).filter(item=item_id)
+    row = open_places(offered, user.pk, now).first()
+    return take(Place(*row), project=project, user=user, until=until, now=now) if row else None
+
+
+def take(
+    place: Place, *, project: Project, user: User, until: datetime, now: datetime
+) -> Slot | None:
+    """Take the place, unless somebody else did since it was looked at."""
+    lease = {"holder": user, "lease_token": uuid.uuid4(), "lease_until": until}
+    slot = Slot(
+        pk=place.slot_id, item_id=place.item_id, number=place.number, project=project, **lease
+    )
+    if place.slot_id is not None:
+        return slot if Slot.objects.takeable(now).filter(pk=place.slot_id).update(**lease) else None
+    try:
+        with transaction.atomic():
+            slot.save(force_insert=True)
+    except IntegrityError:
+        return None
+    return slot
+
+
+def _renew_one(slot: Slot, until: datetime, *, anew: bool) -> bool:
+    mine = Slot.objects.filter(pk=slot.pk, lease_token=slot.lease_token, label__isnull=True)
+    slot.lease_until, slot.lease_token = until, uuid.uuid4() if anew else slot.lease_token
+    return bool(mine.update(lease_until=until, lease_token=slot.lease_token))
+
+
+def renew_leases(
+    *, project: Project, user: User, tokens: Iterable[UUID], lease_seconds: int = LEASE_SECONDS
+) -> list[UUID]:
+    """Prolong what ``user`` holds; returns the tokens that are (again) theirs.
+
+    A lapsed lease that nobody took meanwhile is theirs again.
+    """
+    mine = Slot.objects.held_by(user, tokens).filter(project=project)
+    mine.update(lease_until=timezone.now() + timedelta(seconds=lease_seconds))
+    kept = mine.values_list("lease_token", flat=True)
+    return [token for token in kept if token is not None]
+
+
+def release_leases(*, project: Project, user: User, tokens: Iterable[UUID]) -> int:
+    """Give back what ``user`` holds under these tokens; returns how many there were."""
+    return free_slots(Slot.objects.held_by(user, tokens).filter(project=project))
+
+
+def release_all(*, project: Project, user: User) -> int:
+    """Let go of whatever ``user`` holds in ``project``, lapsed or not; returns how much it was."""
+    return free_slots(Slot.objects.filter(project=project, holder=user))
+
+
+def free_slots(slots: QuerySet[Slot]) -> int:
+    """Let go of slots, whoever holds them; labelled ones stay as they are."""
+    return slots.filter(label__isnull=True).update(holder=None, lease_token=None, lease_until=None)

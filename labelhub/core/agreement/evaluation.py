@@ -1,0 +1,258 @@
+"""Predicted against gold: counts first, every metric derived from them.
+
+The two sides are named in every key and heading ("predicted yes, gold no"): a false positive and a
+false negative cannot be swapped by reading a column wrongly.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labelhub.core.agreement.comparison import Pair, distance, equal, name_of
+from labelhub.core.agreement.figures import Figure, figure, share, undefined
+from labelhub.core.agreement.intervals import BOOTSTRAP, bootstrap
+from labelhub.core.schema import Schema, Task, Value
+
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Confusion:
+    """How often one label was predicted and in gold, over items."""
+
+    predicted_yes_gold_yes: int
+    predicted_yes_gold_no: int
+    predicted_no_gold_yes: int
+    predicted_no_gold_no: int
+
+    @property
+    def n(self) -> int:
+        """Items compared."""
+        return self.predicted_yes + self.predicted_no_gold_yes + self.predicted_no_gold_no
+
+    @property
+    def predicted_yes(self) -> int:
+        """Items for which the label was predicted."""
+        return self.predicted_yes_gold_yes + self.predicted_yes_gold_no
+
+    @property
+    def gold_yes(self) -> int:
+        """Items that have the label in gold."""
+        return self.predicted_yes_gold_yes + self.predicted_no_gold_yes
+
+    def to_json(self) -> dict[str, int]:
+        """The four counts by name."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True)
+class LabelScore:
+    """One label's counts and metrics."""
+
+    label: str
+    confusion: Confusion
+    precision: Figure
+    recall: Figure
+    f1: Figure
+    accuracy: Figure
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON-ready form."""
+        metrics = {name: getattr(self, name) for name in ("precision", "recall", "f1", "accuracy")}
+        return {"label": self.label, "counts": self.confusion.to_json(), **metrics}
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """All of it: overall metrics, a score per label, and the matrix of single-choice labels.
+
+    ``matrix[predicted][gold]`` counts items; None where a value is a set or free text.
+    """
+
+    n: int
+    overall: Mapping[str, Figure]
+    labels: Sequence[LabelScore] = ()
+    matrix: Mapping[str, Mapping[str, int]] | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON-ready form."""
+        return {
+            "n": self.n,
+            "overall": dict(self.overall),
+            "labels": [score.to_json() for score in self.labels],
+            "matrix": self.matrix,
+        }
+
+
+def evaluate(schema: Schema, pairs: Sequence[Pair]) -> Evaluation:
+    """Compare predictions with gold as the schema's task asks.
+
+    multi: per label and micro, macro, exact match; single and ordinal: also the matrix, ordinal the
+    mean absolute error; text: equality after folding; per_item: equality of options.
+    With no pairs every figure is undefined, with the reason.
+    """
+    if not pairs:
+        return Evaluation(0, {"accuracy": undefined("no item has both a prediction and gold")})
+    if schema.task in (Task.TEXT, Task.PER_ITEM):
+        return _by_equality(pairs)
+    names = schema.names
+    predicted = _indicators(schema, names, (pair.predicted for pair in pairs), len(pairs))
+    gold = _indicators(schema, names, (pair.gold for pair in pairs), len(pairs))
+    scores, macro = _scores(names, predicted, gold)
+    exact = (predicted == gold).all(axis=1)
+    if schema.task is Task.MULTI:
+        overall = {"exact_match": _share(exact), **_micro(predicted, gold), "macro_f1": macro}
+        return Evaluation(len(pairs), overall, scores)
+    overall = {"accuracy": _share(exact), "macro_f1": macro}
+    if schema.task is Task.ORDINAL:
+        overall["mean_absolute_error"] = _mean_absolute_error(pairs)
+    return Evaluation(len(pairs), overall, scores, _matrix(names, predicted, gold))
+
+
+def _indicators(schema: Schema, names: Sequence[str], values: Iterable[Value], n: int) -> Bools:
+    """Shape (items, labels): whether each label is in each value.
+
+    A label of an older schema version that is no more in ``names`` counts for none of them.
+    """
+    column = {name: at for at, name in enumerate(names)}
+    table = np.zeros((n, len(names)), dtype=bool)
+    for row, value in enumerate(values):
+        for name in value if isinstance(value, list) else [name_of(schema, value)]:
+            if name in column:
+                table[row, column[name]] = True
+    return table
+
+
+def _scores(names: Sequence[str], predicted: Bools, gold: Bools) -> tuple[list[LabelScore], Figure]:
+    both, only_predicted, only_gold = predicted & gold, predicted & ~gold, ~predicted & gold
+    yes, fp, fn = (table.sum(axis=0) for table in (both, only_predicted, only_gold))
+    n, size = predicted.shape
+    ends = bootstrap(np.hstack([both, only_predicted, only_gold]), _f1_and_macro(size))
+    scores = []
+    for at, name in enumerate(names):
+        tp, wrong, missed = int(yes[at]), int(fp[at]), int(fn[at])
+        confusion = Confusion(tp, wrong, missed, n - tp - wrong - missed)
+        scores.append(
+            LabelScore(
+                name,
+                confusion,
+                precision=share(tp, tp + wrong, reason="the label was never predicted"),
+                recall=share(tp, tp + missed, reason="the label is never in gold"),
+                f1=_f1(confusion, ends[0, at], ends[1, at]),
+                accuracy=share(tp + confusion.predicted_no_gold_no, n, reason="no items"),
+            )
+        )
+    return scores, _macro(scores, ends[0, size], ends[1, size], n)
+
+
+def _f1_and_macro(size: int) -> Any:
+    """Statistic for the bootstrap: F1 of each label, then their mean where defined."""
+
+    def statistic(sums: Floats) -> Floats:
+        yes, fp, fn = sums[:, :size], sums[:, size : 2 * size], sums[:, 2 * size :]
+        whole = 2 * yes + fp + fn
+        f1 = np.divide(2 * yes, whole, out=np.full_like(whole, np.nan), where=whole > 0)
+        defined = ~np.isnan(f1)
+        count = defined.sum(axis=1)
+        total = np.where(defined, f1, 0).sum(axis=1)
+        macro = np.divide(total, count, out=np.full(len(total), np.nan), where=count > 0)
+        return np.hstack([f1, macro[:, None]])
+
+    return statistic
+
+
+def _f1(confusion: Confusion, low: float, high: float) -> Figure:
+    whole = confusion.predicted_yes + confusion.gold_yes
+    if whole == 0:
+        return undefined("the label is neither predicted nor in gold")
+    value = 2 * confusion.predicted_yes_gold_yes / whole
+    return figure(value, low=float(low), high=float(high), n=confusion.n, method=BOOTSTRAP)
+
+
+def _macro(scores: Sequence[LabelScore], low: float, high: float, n: int) -> Figure:
+    values = [score.f1["value"] for score in scores if score.f1["value"] is not None]
+    if not values:
+        return undefined("no label is predicted or in gold")
+    mean = sum(values) / len(values)
+    return figure(
+        mean,
+        low=float(low),
+        high=float(high),
+        n=n,
+        method=f"mean over {len(values)} labels; {BOOTSTRAP}",
+    )
+
+
+def _micro(predicted: Bools, gold: Bools) -> dict[str, Figure]:
+    """Over all (item, label) decisions; the bootstrap draws items, whose decisions go together."""
+    columns = np.stack(
+        [
+            (predicted & gold).sum(axis=1),
+            (predicted & ~gold).sum(axis=1),
+            (~predicted & gold).sum(axis=1),
+        ],
+        axis=1,
+    )
+    yes, fp, fn = (int(total) for total in columns.sum(axis=0))
+    n, decisions = len(predicted), predicted.size
+
+    def statistic(sums: Floats) -> Floats:
+        tp, wrong, missed = sums[:, 0], sums[:, 1], sums[:, 2]
+        return np.stack(
+            [
+                _safe(tp, tp + wrong),
+                _safe(tp, tp + missed),
+                _safe(2 * tp, 2 * tp + wrong + missed),
+                1 - (wrong + missed) / decisions,
+            ],
+            axis=1,
+        )
+
+    ends = bootstrap(columns, statistic)
+    wholes = (yes + fp, yes + fn, 2 * yes + fp + fn, decisions)
+    parts = (yes, yes, 2 * yes, decisions - fp - fn)
+    names = ("micro_precision", "micro_recall", "micro_f1", "accuracy")
+    return {
+        name: figure(
+            part / whole, low=float(ends[0, at]), high=float(ends[1, at]), n=n, method=BOOTSTRAP
+        )
+        if whole
+        else undefined("no label is predicted or in gold")
+        for at, (name, part, whole) in enumerate(zip(names, parts, wholes, strict=True))
+    }
+
+
+def _safe(part: Floats, whole: Floats) -> Floats:
+    return np.divide(part, whole, out=np.full_like(whole, np.nan), where=whole > 0)
+
+
+def _share(hits: Bools) -> Figure:
+    return share(int(hits.sum()), len(hits), reason="no items")
+
+
+def _matrix(names: Sequence[str], predicted: Bools, gold: Bools) -> dict[str, dict[str, int]]:
+    table = predicted.astype(np.int64).T @ gold.astype(np.int64)
+    return {
+        row: {column: int(table[i, j]) for j, column in enumerate(names)}
+        for i, row in enumerate(names)
+    }
+
+
+def _mean_absolute_error(pairs: Sequence[Pair]) -> Figure:
+    errors = np.array([distance(pair.predicted, pair.gold) for pair in pairs])
+    # Whole numbers, because the bootstrap groups equal rows.
+    rows = np.round(errors * 1_000_000).astype(np.int64)[:, None]
+    n = len(errors)
+    ends = bootstrap(rows, lambda sums: sums / n / 1_000_000)
+    return figure(
+        float(errors.mean()), low=float(ends[0, 0]), high=float(ends[1, 0]), n=n, method=BOOTSTRAP
+    )
+
+
+def _by_equality(pairs: Sequence[Pair]) -> Evaluation:
+    hits = np.array([equal(pair.predicted, pair.gold) for pair in pairs])
+    return Evaluation(len(pairs), {"accuracy": _share(hits)})

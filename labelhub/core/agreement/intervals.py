@@ -1,0 +1,61 @@
+"""Intervals: Wilson for a share, the bootstrap over items for what is not a share."""
+
+from collections.abc import Callable
+from math import sqrt
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+CONFIDENCE = 0.95
+DRAWS = 1000
+SEED = 7
+BOOTSTRAP = f"percentile bootstrap over items, {DRAWS} draws, seed {SEED}"
+WILSON = "Wilson"
+
+Counts = NDArray[np.int64]
+Statistic = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+
+
+class Interval(NamedTuple):
+    """Lower and upper end."""
+
+    low: float
+    high: float
+
+
+def wilson(successes: int, n: int, confidence: float = CONFIDENCE) -> Interval:
+    """Score interval of a share (Wilson 1927); ``n`` must be positive."""
+    z = NormalDist().inv_cdf(0.5 + confidence / 2)
+    share = successes / n
+    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z * sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    low = 0.0 if successes == 0 else centre - half
+    high = 1.0 if successes == n else centre + half
+    return Interval(low, high)
+
+
+def bootstrap(rows: NDArray[np.bool_] | Counts, statistic: Statistic) -> NDArray[np.float64]:
+    """Percentile interval of a statistic of items.
+
+    Draws multinomial weights over the *distinct* rows instead of resampling items: the same
+    distribution at a fraction of the cost.
+
+    Args:
+        rows: shape (items, columns); each row is all that matters of one item.
+        statistic: takes sums of the columns, shape (draws, columns), gives shape (draws, k).
+
+    Returns:
+        Shape (2, k): lower and upper ends; NaN where every draw was undefined.
+    """
+    distinct, counts = np.unique(rows, axis=0, return_counts=True)
+    n = int(counts.sum())
+    generator = np.random.default_rng(SEED)
+    weights = generator.multinomial(n, counts / n, size=DRAWS).astype(np.float64)
+    drawn = statistic(weights @ distinct.astype(np.float64))
+    ends = np.full((2, drawn.shape[1]), np.nan)
+    defined = ~np.isnan(drawn).all(axis=0)
+    tail = 100 * (1 - CONFIDENCE) / 2
+    ends[:, defined] = np.nanpercentile(drawn[:, defined], [tail, 100 - tail], axis=0)
+    return ends

@@ -1,0 +1,116 @@
+"""Turning a role's turn into a call: the prompt rendered for one item."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from labelhub.core.debate.outcome import DebateItem
+from labelhub.core.errors import LabelhubError
+from labelhub.core.llm.parsing.names import answer_ids
+from labelhub.core.llm.types import Call, Reply
+from labelhub.core.prompts import Prompt, fence
+from labelhub.core.schema import Schema, Task
+
+QUESTIONS: dict[Task, str] = {
+    Task.SINGLE: "Which of the labels fits the text?",
+    Task.MULTI: "Which of the aspects are present in the text?",
+    Task.ORDINAL: "Which point of the scale fits the text?",
+    Task.TEXT: "What is to be said about the text?",
+    Task.PER_ITEM: "Which of the choices given with the text is right?",
+}
+
+
+class NoPrompt(LabelhubError):
+    """A protocol asks for a role that the run has no prompt for."""
+
+    code = "no_prompt"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """The :class:`~labelhub.core.debate.outcome.CallMaker` of one item in one run.
+
+    Args:
+        item: the text and what belongs to it; untrusted, as is all that other roles said.
+        schema: the question; trusted.
+        prompts: the prompt of each role.
+        salt: secret to those who write texts and constant for a run, such as the run's uid.
+        guideline: the project's guideline; trusted.
+        params: what to ask of each role's model, such as ``{"judge": {"temperature": 0}}``.
+    """
+
+    item: DebateItem
+    schema: Schema
+    prompts: Mapping[str, Prompt]
+    salt: str
+    guideline: str = ""
+    params: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def __call__(
+        self, role: str, *, step: str = "", heard: Mapping[str, Reply] | None = None
+    ) -> Call:
+        """The call for ``role``; each reply in ``heard`` fills the prompt's input of that name.
+
+        Raises:
+            NoPrompt: the run has no prompt for the role.
+            PromptVariables: the prompt's inputs are not what the protocol gives.
+        """
+        prompt = self.prompts.get(role)
+        if prompt is None:
+            raise NoPrompt(f"This run has no prompt for the role '{role}'.")
+        said = dict(heard or {})
+        variables = {name: make(self) for name, make in _INPUTS.items() if name in prompt.inputs}
+        variables |= {name: fence(reply.text, self.salt) for name, reply in said.items()}
+        return Call(
+            step=step or role,
+            role=role,
+            messages=prompt.render(**variables),
+            prompt_hash=prompt.hash,
+            schema=self.schema,
+            text=self.item.text,
+            options=self.item.options,
+            question=self.item.question,
+            heard=said,
+            params=dict(self.params.get(role, {})),
+        )
+
+
+def label_block(schema: Schema) -> list[dict[str, Any]]:
+    """The labels as prompts show them: every field of the definition, and the answer number."""
+    numbers = answer_ids(schema)
+    return [
+        {
+            "id": numbers.get(label.name, ""),
+            "name": label.name,
+            "description": label.description,
+            "include": label.include,
+            "exclude": label.exclude,
+            "examples_for": label.examples_for,
+            "examples_against": label.examples_against,
+        }
+        for label in schema.labels
+    ]
+
+
+def item_block(item: DebateItem, salt: str) -> str:
+    """The item as prompts show it, each part of it delimited."""
+    parts = [
+        f"What belongs to the text:\n{fence(f'{name}: {value}', salt)}"
+        for name, value in item.context
+    ]
+    parts.append(f"The text:\n{fence(item.text, salt)}")
+    if item.question:
+        parts.append(f"The question about this text in particular:\n{fence(item.question, salt)}")
+    if item.options:
+        choices = "\n".join(" ".join(option.split()) for option in item.options)
+        parts.append(f"The choices, one on each line:\n{fence(choices, salt)}")
+    return "\n\n".join(parts)
+
+
+_INPUTS: Mapping[str, Any] = {
+    "task": lambda caller: str(caller.schema.task),
+    "question": lambda caller: caller.schema.question or QUESTIONS[caller.schema.task],
+    "labels": lambda caller: label_block(caller.schema),
+    "guideline": lambda caller: caller.guideline.strip(),
+    "item": lambda caller: item_block(caller.item, caller.salt),
+}

@@ -1,0 +1,96 @@
+"""Extractor, critic, judge: one proposes, one attacks, one decides, each with its own model.
+
+Source: paper 000, section 3.4: y_ext = E(x), y_crt = C(x, y_ext), y = J(x, y_ext, y_crt); three
+dependent calls for all labels together. A judge that has not heard both others is not ECJ: the
+debate then ends without a value.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from labelhub.core.debate.evidence import (
+    merged_evidence,
+    names_in,
+    problems,
+    rationale,
+    role_signals,
+    silent,
+)
+from labelhub.core.debate.injection import item_flags
+from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec, Outcome
+from labelhub.core.llm.types import Reply, Status
+from labelhub.core.schema import Schema
+
+ROLES = ("extractor", "critic", "judge")
+
+#: How much a role that differs from the judge adds to the uncertainty about a label. The critic
+#: counts less: it is told to object (paper 000, section 5.3.2).
+WEIGHTS = {"extractor": 0.6, "critic": 0.4}
+
+
+def ecj(item: DebateItem, spec: DebateSpec) -> Debate:
+    """Ask the three roles one after the other; the judge's answer is the outcome."""
+    heard: dict[str, Reply] = {}
+    for role in ROLES:
+        (reply,) = yield [spec.call(role, heard=dict(heard))]
+        heard[role] = reply
+        if silent(reply):
+            break
+    return _outcome(heard, spec.schema, item_flags(item))
+
+
+def _outcome(heard: Mapping[str, Reply], schema: Schema, flags: tuple[str, ...]) -> Outcome:
+    judge = heard.get("judge", Reply(status=Status.UNPARSED))
+    value = judge.value if judge.ok else None
+    differing = _flips(heard, judge, schema) if judge.ok else {}
+    return Outcome(
+        value=value,
+        evidence=merged_evidence(value, schema, list(heard.values())),
+        rationale=rationale(*reversed(list(heard.values()))),
+        signals={**role_signals(heard, flags), "flips": differing},
+        reasons=_reasons(heard, differing, schema, flags),
+        uncertainty=_uncertainty(heard, differing, schema) if judge.ok else 1.0,
+        failed=any(reply.status is Status.FAILED for reply in heard.values()),
+    )
+
+
+def _flips(heard: Mapping[str, Reply], judge: Reply, schema: Schema) -> dict[str, list[str]]:
+    """For each earlier role that gave an answer, the names on which the judge thought otherwise."""
+    decided = names_in(judge.value, schema)
+    return {
+        role: sorted(names_in(heard[role].value, schema) ^ decided)
+        for role in WEIGHTS
+        if heard[role].ok
+    }
+
+
+def _reasons(
+    heard: Mapping[str, Reply], flips: Mapping[str, Any], schema: Schema, flags: tuple[str, ...]
+) -> tuple[str, ...]:
+    differs = tuple(f"{role}_differs" for role, names in flips.items() if names)
+    adds = ("judge_adds",) if _judge_adds(heard, flips, schema) else ()
+    injection = ("injection",) if flags else ()
+    return problems(heard) + differs + adds + injection
+
+
+def _judge_adds(heard: Mapping[str, Reply], flips: Mapping[str, Any], schema: Schema) -> bool:
+    """Whether the judge names what neither other role brought up; unread roles say nothing."""
+    if len(flips) < len(WEIGHTS):
+        return False
+    brought_up = frozenset().union(*(names_in(heard[role].value, schema) for role in WEIGHTS))
+    return bool(names_in(heard["judge"].value, schema) - brought_up)
+
+
+def _uncertainty(
+    heard: Mapping[str, Reply], flips: Mapping[str, list[str]], schema: Schema
+) -> float:
+    """Mean over the names anybody gave of the weight that differs from the judge; in [0, 1].
+
+    A role whose answer could not be read differs on every name.
+    """
+    unread = sum(weight for role, weight in WEIGHTS.items() if role not in flips)
+    named = frozenset().union(*(names_in(reply.value, schema) for reply in heard.values()))
+    if not named:
+        return round(unread, 4)
+    differing = sum(WEIGHTS[role] * len(names) for role, names in flips.items())
+    return round(min(1.0, unread + differing / len(named)), 4)

@@ -1,0 +1,67 @@
+"""What the protocols share: which labels a value names, and what speaks for them."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from labelhub.core.llm.types import Reply, Status
+from labelhub.core.schema import Schema, Task, Value
+
+LONGEST_RATIONALE = 600
+MOST_PHRASES = 10
+
+_DECISION_LINE = re.compile(r"[ \t*_#•-]*final (?:decision|answer)\b", re.IGNORECASE)
+
+
+def names_in(value: Value | None, schema: Schema) -> frozenset[str]:
+    """The label names that ``value`` says apply; for free text, the text itself."""
+    if value is None:
+        return frozenset()
+    if isinstance(value, list):
+        return frozenset(value)
+    if schema.task is Task.ORDINAL:
+        return frozenset(label.name for label in schema.labels if label.point == value)
+    return frozenset([str(value)])
+
+
+def merged_evidence(
+    value: Value | None, schema: Schema, replies: Sequence[Reply]
+) -> dict[str, tuple[str, ...]]:
+    """The phrases all ``replies`` quote for the labels of ``value``, in order, each once."""
+    merged: dict[str, tuple[str, ...]] = {}
+    present = names_in(value, schema)
+    for name in (name for reply in replies for name in reply.evidence if name in present):
+        phrases = [phrase for reply in replies for phrase in reply.evidence.get(name, ())]
+        merged[name] = tuple(dict.fromkeys(phrases))[:MOST_PHRASES]
+    return merged
+
+
+def rationale(*replies: Reply) -> str:
+    """The reasons of the first reply that gives any, without its decision line, cut to size."""
+    for reply in replies:
+        lines = (line.strip() for line in reply.text.splitlines())
+        reasons = "\n".join(line for line in lines if line and not _DECISION_LINE.match(line))
+        if reasons:
+            cut = len(reasons) > LONGEST_RATIONALE
+            return reasons[: LONGEST_RATIONALE - 1] + "…" if cut else reasons
+    return ""
+
+
+def problems(replies: Mapping[str, Reply]) -> tuple[str, ...]:
+    """The statuses other than ``ok`` among ``replies``, as reason codes, each once."""
+    return tuple(dict.fromkeys(str(each.status) for each in replies.values() if not each.ok))
+
+
+def silent(reply: Reply) -> bool:
+    """Whether ``reply`` leaves the next role nothing to go by."""
+    if reply.status in {Status.FAILED, Status.REFUSED}:
+        return True
+    return not (reply.ok or reply.text.strip())
+
+
+def role_signals(replies: Mapping[str, Reply], flags: tuple[str, ...]) -> dict[str, object]:
+    """What every protocol tells about its roles: value and status of each, injection flags."""
+    return {
+        "values": {role: reply.value for role, reply in replies.items()},
+        "statuses": {role: str(reply.status) for role, reply in replies.items()},
+        "injection": list(flags),
+    }

@@ -1,0 +1,35 @@
+"""Label schemas: the question asked about each item, and what counts as an answer."""
+
+from labelhub.core.schema.definition import (
+    LabelDef,
+    Schema,
+    Task,
+    Value,
+    ValueNotOffered,
+    fold,
+    unstorable,
+    value_key,
+    value_words,
+)
+from labelhub.core.schema.reading import (
+    MAX_LABELS,
+    SchemaError,
+    parse_schema,
+    schema_from_names,
+)
+
+__all__ = [
+    "MAX_LABELS",
+    "LabelDef",
+    "Schema",
+    "SchemaError",
+    "Task",
+    "Value",
+    "ValueNotOffered",
+    "fold",
+    "parse_schema",
+    "schema_from_names",
+    "unstorable",
+    "value_key",
+    "value_words",
+]

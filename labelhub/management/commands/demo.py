@@ -1,0 +1,65 @@
+"""A ready project to try."""
+
+import ipaddress
+import secrets
+from argparse import ArgumentParser
+from collections.abc import Mapping
+from typing import Any
+
+from apps.dashboards.services import PASSWORD, SLUG, Login, prepare_demo
+from apps.llm.services import seed_from_environment
+from labelhub.management.private import PrivateCommand
+from labelhub.server import address_of, listen, serve
+
+
+class Command(PrivateCommand):
+    """``manage.py demo``."""
+
+    help = "Make the demo project (once) and serve it on this machine."
+
+    def add_command_arguments(self, parser: ArgumentParser) -> None:
+        """Where to listen."""
+        parser.add_argument("--host", default="127.0.0.1")
+        parser.add_argument("--port", type=int, default=8000)
+        parser.add_argument("--no-serve", action="store_true", help="only make the project")
+
+    def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
+        """Prepare, print addresses and logins, serve."""
+        host, port = options["host"], options["port"]
+        listener = None if options["no_serve"] else listen(host, port)
+        address = address_of(listener) if listener else f"http://{host}:{port}"
+        seed_from_environment()
+        logins = prepare_demo(PASSWORD if is_loopback(host) else secrets.token_urlsafe(9))
+        if listener is None:
+            self._introduce(address, logins)
+        else:
+            serve(
+                listener,
+                announce=lambda found: self._introduce(found, logins),
+                warn=self.stderr.write,
+            )
+        return {
+            "address": address,
+            "project": f"{address}/p/{SLUG}/",
+            "logins": [{"username": each.username, "password": each.password} for each in logins],
+        }
+
+    def _introduce(self, address: str, logins: tuple[Login, ...]) -> None:
+        self.say(f"\nLabelHub demo   {address}/")
+        self.say(f"  project       {address}/p/{SLUG}/")
+        self.say(f"  review        {address}/p/{SLUG}/review/")
+        self.say(f"  REST docs     {address}/api/docs/\n")
+        for login in logins:
+            self.say(
+                f"  sign in as    {login.username:10} password {login.password}   ({login.role})"
+            )
+        self.say("\nStop with Ctrl+C; what you did is kept.")
+        self.stdout.flush()
+
+
+def is_loopback(host: str) -> bool:
+    """Whether nobody outside this machine reaches what listens there."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,156 @@
+"""One process that answers HTTP and websockets, with the worker in it where there is no broker."""
+
+import fcntl
+import os
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+import uvicorn
+from django.conf import settings
+
+from apps.debates.services import stop_all_slices
+from labelhub.core.errors import InvalidInput
+from labelhub.web.connection import Connection, settle
+
+#: Seconds that responses under way get after the order to stop, and the whole process.
+GRACE = 3
+LAST_MOMENT = 6.0
+
+Announce = Callable[[str], None]
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """The socket to serve on; ``port`` 0: any free one. Taken before anything else is started.
+
+    Raises:
+        InvalidInput: the port is taken, forbidden or none; says what to do.
+    """
+    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    try:
+        settle(listener)
+        listener.bind((host, port))
+        # Listening now, though nobody answers yet: two servers could bind the same free port.
+        listener.listen(2048)
+    except (OSError, OverflowError) as error:
+        listener.close()
+        why = getattr(error, "strerror", None) or "there is no such port"
+        raise InvalidInput(
+            f"Cannot listen on {host}:{port} ({why}); choose another --port."
+        ) from None
+    return listener
+
+
+def address_of(listener: socket.socket) -> str:
+    """Where a browser finds it."""
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def serve(listener: socket.socket, *, announce: Announce, warn: Announce) -> None:
+    """Serve until SIGINT or SIGTERM; ends within :data:`LAST_MOMENT` seconds of it.
+
+    Args:
+        listener: from :func:`listen`.
+        announce: called with the address once requests are answered.
+        warn: called with what an operator should know.
+    """
+    # As Ctrl+C: uvicorn raises the signal it was stopped by again when it has ended.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with _data_folder(warn), _worker(), listener:
+            _Server(announce).run(sockets=[listener])
+    except KeyboardInterrupt:
+        return
+
+
+class _Server(uvicorn.Server):
+    """Tells when it answers, and its process's slices when it is to end."""
+
+    def __init__(self, announce: Announce) -> None:
+        config = uvicorn.Config(
+            "labelhub.asgi:application",
+            http=Connection,
+            ws="websockets-sansio",
+            lifespan="off",
+            log_config=None,
+            log_level="warning",
+            access_log=False,
+            timeout_graceful_shutdown=GRACE,
+            # Their X-Forwarded-For is believed: allauth's limits then count the real clients.
+            forwarded_allow_ips=["127.0.0.1", "::1", *settings.LABELHUB_TRUSTED_PROXIES],
+        )
+        super().__init__(config)
+        self._announce = announce
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to answer."""
+        await super().startup(sockets)
+        if sockets and self.started:
+            self._announce(address_of(sockets[0]))
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """On the first signal everything begins to stop at once, not one after the other."""
+        if not self.should_exit:
+            stop_all_slices()
+            _leave_at_the_latest()
+        super().handle_exit(sig, frame)
+
+
+def _leave_at_the_latest() -> None:
+    """Python would wait for ever for a thread that waits for a slow model; what such a thread was
+    at is unfinished in the database and is taken up at the next start."""
+    last = threading.Timer(LAST_MOMENT, os._exit, (0,))
+    last.daemon = True
+    last.start()
+
+
+@contextmanager
+def _worker() -> Iterator[None]:
+    if not settings.LABELHUB_EMBEDDED_WORKER:
+        yield
+        return
+    from labelhub.worker import EmbeddedWorker  # noqa: PLC0415 - only where it works here
+
+    worker = EmbeddedWorker()
+    worker.start()
+    try:
+        yield
+    finally:
+        # A second Ctrl+C would only break off what the timer above ends in time.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        worker.stop()
+
+
+def _empty(folder: Path) -> None:
+    """Remove what a server that was killed left of requests' bodies."""
+    for left in folder.iterdir():
+        left.unlink(missing_ok=True)
+
+
+@contextmanager
+def _data_folder(warn: Announce) -> Iterator[None]:
+    """Note that this process serves the data folder; says so when another one does already.
+
+    Without a broker both work and nothing is done twice, but live progress stays within a process.
+    The kernel drops the lock with the process, however that ends.
+    """
+    path: Path = settings.DATA_DIR / "server.lock"
+    with path.open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            if settings.LABELHUB_EMBEDDED_WORKER:
+                warn(
+                    f"Another LabelHub server uses {settings.DATA_DIR} already. Both will work, "
+                    "but a page shows live progress only of what its own server runs. Set "
+                    "LABELHUB_DATA_DIR for a separate one, REDIS_URL for several that work as one."
+                )
+        else:
+            _empty(settings.SPOOL_DIR)
+        yield

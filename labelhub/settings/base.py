@@ -1,0 +1,279 @@
+"""What every environment shares. Everything that differs comes from the environment variables
+listed in docs/operators.md; ``dev``, ``test`` and ``prod`` add little."""
+
+from pathlib import Path
+from typing import Any
+
+import django_stubs_ext
+import environ
+from csp.constants import NONE, SELF
+
+from labelhub.settings.checks import network_addresses
+
+# Lets annotations such as ``ModelAdmin[Item]`` stand in class statements.
+django_stubs_ext.monkeypatch()
+
+env = environ.Env()
+
+BASE_DIR = Path(__file__).resolve().parent.parent.parent
+DATA_DIR = Path(env.str("LABELHUB_DATA_DIR", default=str(BASE_DIR / "var"))).resolve()
+DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
+# Bodies of requests while they come in, and uploads while they are read.
+SPOOL_DIR = DATA_DIR / "spool"
+SPOOL_DIR.mkdir(mode=0o700, exist_ok=True)
+
+DEBUG = False
+SECRET_KEY = env.str("LABELHUB_SECRET_KEY", default="")
+ALLOWED_HOSTS: list[str] = env.list(
+    "LABELHUB_ALLOWED_HOSTS", default=["127.0.0.1", "localhost", "[::1]"]
+)
+CSRF_TRUSTED_ORIGINS: list[str] = env.list("LABELHUB_TRUSTED_ORIGINS", default=[])
+REDIS_URL = env.str("REDIS_URL", default="")
+# The server (labelhub/server.py) puts the client that they name in place of their own address, also
+# for allauth's limits. ALLAUTH_TRUSTED_PROXY_COUNT would believe X-Forwarded-For from anybody.
+LABELHUB_TRUSTED_PROXIES = network_addresses(
+    "LABELHUB_TRUSTED_PROXIES", env.list("LABELHUB_TRUSTED_PROXIES", default=[])
+)
+
+INSTALLED_APPS = [
+    "labelhub.apps.LabelhubConfig",
+    "apps.common",
+    "apps.accounts",
+    "apps.projects",
+    "apps.labels",
+    "apps.llm",
+    "apps.debates",
+    "apps.reviews",
+    "apps.agreement",
+    "apps.exchange",
+    "apps.dashboards",
+    "labelhub.apps.LabelhubAdminConfig",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.humanize",
+    "django.contrib.messages",
+    "django.contrib.sessions",
+    "django.contrib.staticfiles",
+    "allauth",
+    "allauth.account",
+    "channels",
+    "csp",
+    "django_filters",
+    "django_htmx",
+    "drf_spectacular",
+    "rest_framework",
+    "template_partials",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "apps.common.middleware.LabelhubErrorMiddleware",
+]
+
+ROOT_URLCONF = "labelhub.urls"
+ASGI_APPLICATION = "labelhub.asgi.application"
+WSGI_APPLICATION = "labelhub.wsgi.application"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_I18N = True
+USE_TZ = True
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    }
+]
+
+
+def database(url: str) -> dict[str, Any]:
+    """Connection settings for ``url``; SQLite is tuned for many short writers."""
+    config: dict[str, Any] = env.db_url_config(url)
+    config["CONN_MAX_AGE"] = None  # the threads that answer requests live on, and so does theirs
+    if config["ENGINE"].endswith("sqlite3"):
+        config["ENGINE"] = "labelhub.sqlite"
+        config["OPTIONS"] = {
+            # A write transaction takes its lock at BEGIN: two wait instead of failing midway.
+            "transaction_mode": "IMMEDIATE",
+            "timeout": 30,
+            "init_command": (
+                "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA mmap_size=134217728;"
+                "PRAGMA cache_size=-16000; PRAGMA temp_store=MEMORY;"
+            ),
+        }
+    else:
+        config["CONN_HEALTH_CHECKS"] = True
+    return config
+
+
+DATABASES = {
+    "default": database(env.str("DATABASE_URL", default=f"sqlite:///{DATA_DIR}/labelhub.sqlite3"))
+}
+
+CACHES: dict[str, Any] = {
+    "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
+    if REDIS_URL
+    else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+}
+CHANNEL_LAYERS: dict[str, Any] = {
+    "default": {
+        "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+        "CONFIG": {"hosts": [REDIS_URL]},
+    }
+    if REDIS_URL
+    else {"BACKEND": "channels.layers.InMemoryChannelLayer"}
+}
+
+CELERY_BROKER_URL = REDIS_URL or "memory://localhost/"
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+
+STATIC_URL = "/static/"
+STATIC_ROOT = DATA_DIR / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_FINDERS = [
+    "django.contrib.staticfiles.finders.FileSystemFinder",
+    "labelhub.web.static.UsedAppsFinder",
+]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+PROMPTS_DIR = BASE_DIR / "prompts"
+FILE_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
+FILE_UPLOAD_TEMP_DIR = SPOOL_DIR
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 4000  # the form of a schema with 200 labels
+# What a form or a JSON body may hold: anybody can make the server read it into memory. Imports are
+# files and are not bound by it (labelhub/web/bodies.py).
+DATA_UPLOAD_MAX_MEMORY_SIZE = 16 * 1024 * 1024
+
+AUTH_USER_MODEL = "accounts.User"
+AUTHENTICATION_BACKENDS = [
+    "django.contrib.auth.backends.ModelBackend",
+    "allauth.account.auth_backends.AuthenticationBackend",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {
+        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "OPTIONS": {"min_length": 10},
+    },
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "/"
+ACCOUNT_ADAPTER = "apps.accounts.adapter.ClosedSignupAdapter"
+ACCOUNT_LOGIN_METHODS = {"username", "email"}
+ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_RATE_LIMITS = {
+    "login": "30/m/ip",
+    "login_failed": "10/m/ip,5/5m/key",
+    "reset_password": "10/m/ip,5/m/key",
+}
+ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_LOGOUT_ON_GET = False
+vars().update(env.email_url("LABELHUB_EMAIL_URL", default="consolemail://"))
+DEFAULT_FROM_EMAIL = env.str("LABELHUB_EMAIL_FROM", default="labelhub@localhost")
+
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_SAMESITE = "Lax"
+X_FRAME_OPTIONS = "DENY"
+SECURE_REFERRER_POLICY = "same-origin"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "font-src": [SELF],
+        "connect-src": [SELF],
+        "form-action": [SELF],
+        "base-uri": [NONE],
+        "frame-ancestors": [NONE],
+    }
+}
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "apps.accounts.authentication.ApiKeyAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": [
+        "apps.common.api.parsers.PlainJSONParser",
+        "rest_framework.parsers.MultiPartParser",
+        "rest_framework.parsers.FormParser",
+    ],
+    "DEFAULT_PAGINATION_CLASS": "apps.common.api.pagination.PageNumberPagination",
+    "PAGE_SIZE": 50,
+    "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "apps.common.api.errors.problem_response",
+    "TEST_REQUEST_DEFAULT_FORMAT": "json",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "LabelHub",
+    "DESCRIPTION": "Projects, items, labels, runs, gold, evaluation. Errors are problem+json.",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SCHEMA_PATH_PREFIX": r"/api/v1",
+    "COMPONENT_SPLIT_REQUEST": True,
+    "OAS_VERSION": "3.1.0",
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    "ENUM_NAME_OVERRIDES": {
+        "RunStatus": "apps.debates.models.Run.Status",
+        "DebateStatus": "apps.debates.models.Debate.Status",
+        "ImportStatus": "apps.projects.models.ImportBatch.Status",
+    },
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "apps.common.api.openapi.add_problems",
+    ],
+}
+
+# Seeds the first provider; more are rows (see apps/llm).
+LABELHUB_LLM_BASE_URL = env.str("LABELHUB_LLM_BASE_URL", default="")
+LABELHUB_LLM_MODEL = env.str("LABELHUB_LLM_MODEL", default="")
+# Further variables that a provider may name as its key, beside LABELHUB_LLM_* and *_API_KEY.
+LABELHUB_LLM_KEY_VARIABLES: list[str] = env.list("LABELHUB_LLM_KEY_VARIABLES", default=[])
+# How many requests are answered at once; slow uploads and downloads hold one each.
+LABELHUB_HTTP_THREADS = env.int("LABELHUB_HTTP_THREADS", default=16)
+LABELHUB_EMBEDDED_WORKER = not REDIS_URL
+
+LOG_LEVEL = env.str("LABELHUB_LOG_LEVEL", default="WARNING")
+LOGGING: dict[str, Any] = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": "WARNING"},
+    "loggers": {name: {"level": LOG_LEVEL} for name in ("apps", "labelhub")}
+    # One line for each call to a model is not what an operator looks for.
+    | {"httpx2": {"level": "WARNING"}},
+}

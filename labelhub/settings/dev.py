@@ -1,0 +1,13 @@
+"""A person's own machine, and the demo: the secret is made once and kept in the data folder."""
+
+from labelhub.settings.base import *  # noqa: F403 - settings modules build on base
+from labelhub.settings.base import DATA_DIR, SECRET_KEY, STATIC_ROOT
+from labelhub.settings.checks import kept_secret
+
+SECRET_KEY = SECRET_KEY or kept_secret(DATA_DIR / "secret-key")
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+}
+WHITENOISE_USE_FINDERS = True
+STATIC_ROOT.mkdir(exist_ok=True)  # nothing is collected here, but whitenoise looks for it

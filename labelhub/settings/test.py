@@ -1,0 +1,28 @@
+"""The test suite: fast hashing, no network, a throw-away data folder."""
+
+import os
+import tempfile
+from urllib.parse import urlsplit
+
+os.environ.setdefault("LABELHUB_DATA_DIR", tempfile.mkdtemp(prefix="labelhub-test-"))
+
+from labelhub.settings.base import *  # noqa: F403 - the folder must be set first
+
+SECRET_KEY = "only-for-tests"  # noqa: S105 - guards nothing
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+}
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_AUTOREFRESH = True
+# A file, not memory: several threads then wait for each other as they do in the product.
+DATABASES["default"]["TEST"] = {"NAME": str(DATA_DIR / "test.sqlite3")}  # noqa: F405
+
+if REDIS_URL:  # noqa: F405
+    # Processes that test at once share the server, and must not clear each other's cache or hear
+    # of each other's runs.
+    _process = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) + 1
+    CACHES["default"]["LOCATION"] = urlsplit(REDIS_URL)._replace(path=f"/{_process}").geturl()  # noqa: F405
+    CHANNEL_LAYERS["default"]["CONFIG"]["prefix"] = f"test{_process}"  # noqa: F405

@@ -1,0 +1,1 @@
+"""Django's SQLite backend, with writers of one process waiting in line."""

@@ -1,0 +1,36 @@
+"""Whether a request comes from somebody known, before Django sees it."""
+
+from collections.abc import Mapping
+from http.cookies import CookieError, SimpleCookie
+
+from django.conf import settings
+from django.contrib.auth import SESSION_KEY
+from django.contrib.sessions.backends.db import SessionStore
+from django.db import connections
+from django.utils.datastructures import CaseInsensitiveMapping
+
+from apps.accounts.authentication import active_key
+
+
+def is_known(headers: Mapping[bytes, bytes]) -> bool:
+    """Whether an active API key or the cookie of somebody signed in is there.
+
+    What they may do is looked at later; this only keeps strangers from filling the disk. It asks
+    the database, so call it in a thread of its own.
+    """
+    plain = {name.decode("latin1"): each.decode("latin1") for name, each in headers.items()}
+    try:
+        return active_key(CaseInsensitiveMapping(plain)) is not None or _signed_in(plain)
+    finally:
+        connections.close_all()
+
+
+def _signed_in(headers: Mapping[str, str]) -> bool:
+    try:
+        cookies = SimpleCookie(headers.get("cookie", ""))
+    except CookieError:
+        return False
+    cookie = cookies.get(settings.SESSION_COOKIE_NAME)
+    if cookie is None:
+        return False
+    return bool(SessionStore(cookie.value).get(SESSION_KEY))

@@ -1,0 +1,124 @@
+"""The embedded Celery worker, and what keeps unfinished work moving in every worker process.
+
+The broker may forget (``memory://`` always does, Redis when it restarts): the database knows what
+is unfinished, so each worker process asks it every few seconds and hands out what nobody holds.
+Asking in several processes does no harm: handing out is one conditional update.
+"""
+
+import logging
+import threading
+from collections.abc import Callable
+
+from celery.signals import worker_ready, worker_shutdown, worker_shutting_down
+from celery.worker import WorkController
+from django.db import close_old_connections, connections
+from kombu.transport import redis
+
+from apps.debates.services import stop_all_slices
+from apps.debates.tasks import resume_unfinished as resume_runs
+from apps.exchange.services import sweep_uploads
+from apps.exchange.tasks import resume_unfinished as resume_imports
+from labelhub.celery import app
+
+logger = logging.getLogger(__name__)
+
+# Redis is not to remember who works at what: the database does. With that memory, a worker that has
+# lost Redis acknowledges or puts back over the connection that is gone, and ends by it (kombu 5.7).
+redis.Channel.ack_emulation = False
+redis.Channel.do_restore = False
+
+HOUSEKEEPING_SECONDS = 2.0
+KEEPERS: tuple[Callable[[], object], ...] = (resume_runs, resume_imports, sweep_uploads)
+
+
+class Housekeeping:
+    """A thread that hands out unfinished work until it is told to stop."""
+
+    def __init__(self, keepers: tuple[Callable[[], object], ...], pause: float) -> None:
+        self._keepers = keepers
+        self._pause = pause
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._troubles: dict[Callable[[], object], str] = {}
+
+    def start(self) -> None:
+        """Begin; a second call while it is going changes nothing (a worker that has lost its
+        broker is ready again later)."""
+        if self._thread is None or not self._thread.is_alive():
+            self._stop.clear()
+            self._thread = threading.Thread(target=self._run, name="housekeeping", daemon=True)
+            self._thread.start()
+
+    def stop(self) -> None:
+        """Make no further round; returns at once."""
+        self._stop.set()
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            for keeper in self._keepers:
+                close_old_connections()
+                self._round(keeper)
+            connections.close_all()
+            self._stop.wait(self._pause)
+
+    def _round(self, keeper: Callable[[], object]) -> None:
+        try:
+            keeper()
+        except Exception as error:  # a worker must not die of a broker that is away
+            # In full once, not with every round while it lasts.
+            if self._troubles.get(keeper) != str(error):
+                logger.exception("Looking for unfinished work failed; it is tried again.")
+            self._troubles[keeper] = str(error)
+        else:
+            self._troubles.pop(keeper, None)
+
+
+housekeeping = Housekeeping(KEEPERS, HOUSEKEEPING_SECONDS)
+
+
+@worker_ready.connect
+def _on_ready(**_: object) -> None:
+    housekeeping.start()
+
+
+@worker_shutting_down.connect
+def _on_order_to_stop(**_: object) -> None:
+    """Sent as soon as a worker process gets its signal, while its tasks are still at work."""
+    housekeeping.stop()
+    stop_all_slices()
+
+
+@worker_shutdown.connect
+def _on_shutdown(**_: object) -> None:
+    housekeeping.stop()
+
+
+class EmbeddedWorker:
+    """A Celery worker in a thread of the server process, for set-ups without a broker.
+
+    Celery's ``WorkController``, not its ``Worker``: that one would take over the process's signals
+    and logging. It does not announce that it is ready either, hence the callback.
+    """
+
+    def __init__(self, threads: int = 4) -> None:
+        self._controller = WorkController(
+            app=app,
+            pool_cls="threads",
+            concurrency=threads,
+            without_mingle=True,
+            without_gossip=True,
+            without_heartbeat=True,
+            ready_callback=lambda _consumer: housekeeping.start(),
+        )
+        self._thread = threading.Thread(target=self._controller.start, name="worker", daemon=True)
+
+    def start(self) -> None:
+        """Begin to take tasks; returns at once."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Take no more tasks and wait for the ones at hand, which stop at their next call."""
+        housekeeping.stop()
+        stop_all_slices()
+        self._controller.stop()
+        self._thread.join()

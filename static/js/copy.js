@@ -1,0 +1,18 @@
+// <button data-copy="id of the element whose text is copied">
+import { toast } from "./toast.js";
+
+export function watchCopy() {
+  document.addEventListener("click", async (event) => {
+    const button = event.target.closest?.("[data-copy]");
+    if (!button) return;
+    const source = document.getElementById(button.dataset.copy);
+    try {
+      await navigator.clipboard.writeText(source.value ?? source.textContent);
+      toast("Copied.", "ok");
+    } catch {
+      // Without a secure address there is no clipboard: select it, so that one key press copies.
+      getSelection().selectAllChildren(source);
+      toast("Selected. Copy it with Ctrl+C.", "info");
+    }
+  });
+}

@@ -1,0 +1,22 @@
+// <button data-opens="id of a dialog">, <button data-closes>; Esc and focus are the browser's.
+export function watchDialogs() {
+  document.addEventListener("click", (event) => {
+    const opener = event.target.closest?.("[data-opens]");
+    if (opener) open(opener);
+    if (event.target.closest?.("[data-closes]")) event.target.closest("dialog")?.close();
+    // A press on the backdrop reaches the dialog element itself.
+    if (event.target instanceof HTMLDialogElement && outside(event)) event.target.close();
+  });
+}
+
+function open(opener) {
+  // Opened by its key, the control does not have the focus yet; closing gives the focus back to it.
+  opener.focus({ preventScroll: true });
+  document.getElementById(opener.dataset.opens)?.showModal();
+}
+
+function outside(event) {
+  const box = event.target.getBoundingClientRect();
+  const { clientX: x, clientY: y, detail } = event;
+  return detail > 0 && (x < box.left || x > box.right || y < box.top || y > box.bottom);
+}

@@ -1,0 +1,177 @@
+// The review screen. The next item is fetched while this one is read; an answer is taken over at
+// once and sent behind the scenes. Without this script every button is an ordinary form.
+import { post, SignedOut } from "./review/http.js";
+import { Leases } from "./review/leases.js";
+import { Outbox } from "./review/outbox.js";
+import { Task } from "./review/task.js";
+import { toast } from "./toast.js";
+
+const bar = document.querySelector("[data-review]");
+const stage = document.querySelector("[data-stage]");
+const saved = document.querySelector("[data-saved]");
+const announce = document.querySelector("[data-announce]");
+
+let task = null; // on screen
+const ahead = []; // held, not yet shown
+let fetching = null;
+
+const leases = new Leases(bar.dataset, { onLost: lost });
+const outbox = new Outbox(`labelhub.review.${bar.dataset.project}.${bar.dataset.user}`, {
+  onState: showState,
+  onRefused: bringBack,
+});
+
+function showState(state, words) {
+  saved.dataset.state = state;
+  saved.textContent = { saving: "Saving…", saved: words, failed: words, refused: "Not saved" }[state] ?? "";
+}
+
+function parse(html) {
+  const pattern = document.createElement("template");
+  pattern.innerHTML = html; // escaped by the server
+  return pattern.content.firstElementChild;
+}
+
+function count(name, step) {
+  const place = document.querySelector(`[data-count=${name}]`);
+  place.textContent = String(Math.max(0, Number(place.textContent) + step));
+}
+
+function progress(step) {
+  count("done", step);
+  count("waiting", -step);
+  const meter = document.querySelector("[data-progress]");
+  meter.value = Math.max(0, meter.value + step);
+}
+
+function show(next) {
+  task = next;
+  leases.hold(task.token);
+  stage.replaceChildren(task.form);
+  stage.removeAttribute("aria-busy");
+  task.watch(!document.hidden);
+  window.scrollTo({ top: 0 });
+  task.form.querySelector("[data-hero]").focus({ preventScroll: true });
+  announce.textContent = `Next item: ${task.form.querySelector("[data-hero]").textContent.slice(0, 300)}`;
+  prefetch();
+}
+
+/** One more item, unless one is held already; resolves to it or null. */
+function prefetch() {
+  if (ahead.length) return Promise.resolve(ahead[0]);
+  fetching ??= outbox.idle.then(claim).finally(() => { fetching = null; });
+  return fetching;
+}
+
+async function claim() {
+  if (ahead.length) return ahead[0];
+  try {
+    const besides = [...leases.held].map((token) => ["lease", token]);
+    const response = await post(bar.dataset.next, besides, "text/html");
+    if (response.status === 204) return null;
+    const next = new Task(parse(await response.text()));
+    leases.hold(next.token);
+    ahead.push(next);
+    return next;
+  } catch (error) {
+    if (error instanceof SignedOut) toast("You are signed out. Sign in again to go on.", "bad");
+    return undefined; // unknown, not empty
+  }
+}
+
+async function advance() {
+  task = null;
+  if (ahead.length) return show(ahead.shift());
+  stage.setAttribute("aria-busy", "true");
+  const found = await prefetch() ?? await claim(); // asked once more: "nothing left" must be true
+  if (task) return undefined; // undo was quicker
+  if (found) return show(ahead.shift());
+  return found === null ? showEnd() : showTrouble();
+}
+
+async function showEnd() {
+  try {
+    const response = await fetch(bar.dataset.statusUrl, { credentials: "same-origin" });
+    if (!response.ok || response.redirected) throw new Error(String(response.status));
+    stage.replaceChildren(parse(await response.text()));
+    localTimes();
+    stage.removeAttribute("aria-busy");
+    stage.firstElementChild.focus();
+    announce.textContent = stage.querySelector("h2").textContent;
+  } catch {
+    showTrouble();
+  }
+}
+
+function showTrouble() {
+  stage.removeAttribute("aria-busy");
+  toast("The next item could not be fetched; trying again shortly.", "warn");
+  setTimeout(() => task ?? advance(), 4000);
+}
+
+/** A refused answer comes back on screen, with the words of the server. */
+function bringBack(words, entry) {
+  toast(`Not saved: ${words}`, "bad");
+  if (!entry.extra?.task) return;
+  progress(-entry.extra.step);
+  if (task) ahead.unshift(task);
+  show(entry.extra.task);
+}
+
+function lost(token) {
+  const at = ahead.findIndex((one) => one.token === token);
+  if (at >= 0) ahead.splice(at, 1);
+  if (task?.token === token) {
+    toast("This item is no longer held for you: the lease lapsed, or it is open in another tab. Your answer will be stored all the same.", "warn");
+  }
+}
+
+function localTimes() {
+  for (const time of document.querySelectorAll("[data-local-time]")) {
+    time.textContent = new Date(time.dateTime).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+  }
+}
+
+async function undo() {
+  await outbox.idle;
+  try {
+    const told = await (await post(bar.dataset.undoUrl, [])).json();
+    showState("saved", told.message);
+    if (told.undone) progress(told.action === "skip" ? 0 : -1);
+    if (!told.html) return;
+    if (task) ahead.unshift(task);
+    show(new Task(parse(told.html)));
+  } catch {
+    toast("This could not be undone just now. Try again.", "bad");
+  }
+}
+
+stage.addEventListener("submit", (event) => {
+  if (!event.target.matches("form[data-task]")) return;
+  event.preventDefault();
+  // Its answer is on its way and the next item is not here yet: a second Enter must not load a page.
+  if (!task || event.target !== task.form) return;
+  const sent = task.answer(event.submitter);
+  if (!sent) return;
+  const step = sent.skips ? 0 : 1;
+  leases.drop(task.token); // the server ends it with the answer
+  progress(step);
+  outbox.add(sent.url, sent.pairs, { task, step });
+  advance();
+});
+
+const undoForm = document.querySelector("[data-undo]");
+bar.dataset.undoUrl = undoForm.getAttribute("action");
+undoForm.addEventListener("submit", (event) => {
+  event.preventDefault();
+  undo();
+});
+
+document.addEventListener("visibilitychange", () => task?.watch(!document.hidden));
+window.addEventListener("pagehide", () => outbox.leave());
+window.addEventListener("pageshow", (event) => event.persisted && location.reload());
+
+localTimes();
+const first = stage.querySelector("[data-task]");
+if (first) show(new Task(first));
+stage.dataset.ready = ""; // until then answers go the plain way, as forms

@@ -1,0 +1,38 @@
+// Talking to the server: what failed for now is told apart from what was refused.
+export class Refused extends Error {}
+export class SignedOut extends Error {}
+
+const TRY_AGAIN = new Set([408, 409, 425, 429]);
+
+function withToken(pairs) {
+  const body = new URLSearchParams(pairs);
+  body.set("csrfmiddlewaretoken", document.querySelector("[name=csrfmiddlewaretoken]").value);
+  return body;
+}
+
+/** POST `pairs`; resolves to the response, throws Refused when trying again is of no use. */
+export async function post(url, pairs, accept = "application/json") {
+  const response = await fetch(url, {
+    method: "POST",
+    body: withToken(pairs),
+    headers: { Accept: accept, "X-Requested-With": "fetch" },
+    credentials: "same-origin",
+  });
+  if (response.redirected || response.status === 401 || response.status === 403) throw new SignedOut();
+  if (response.ok) return response;
+  if (response.status >= 500 || TRY_AGAIN.has(response.status)) throw new Error(`status ${response.status}`);
+  throw new Refused(await words(response));
+}
+
+/** POST that outlives the page; nobody hears the answer. */
+export function postOnLeave(url, pairs) {
+  return navigator.sendBeacon(url, withToken(pairs));
+}
+
+async function words(response) {
+  try {
+    return (await response.json()).message;
+  } catch {
+    return `The server refused this (${response.status}).`;
+  }
+}

@@ -1,0 +1,91 @@
+// One item on screen: what is chosen, whether that is the suggestion, how long it took.
+export class Task {
+  constructor(form) {
+    this.form = form;
+    this.token = form.dataset.lease;
+    this.seconds = 0;
+    this.since = null;
+    this.original = JSON.stringify(this.chosen());
+    form.addEventListener("input", () => this.#say());
+    form.addEventListener("change", () => this.#say());
+    form.addEventListener("click", (event) => this.#comment(event));
+    form.addEventListener("toggle", (event) => this.#opened(event.target), true);
+    for (const event of ["pointerover", "focusin"]) form.addEventListener(event, (e) => this.#point(e.target));
+  }
+
+  chosen() {
+    return new FormData(this.form).getAll("value").map((value) => value.trim()).filter(Boolean);
+  }
+
+  get suggested() {
+    return this.form.elements.shown.value !== "0";
+  }
+
+  /** Time counts only while the page can be seen. */
+  watch(on) {
+    if (this.since !== null) this.seconds += (performance.now() - this.since) / 1000;
+    this.since = on ? performance.now() : null;
+  }
+
+  /** What to send, or null with a word to the person when there is no answer yet. */
+  answer(button) {
+    const skips = button && "skip" in button.dataset;
+    const rejects = button?.name === "reject";
+    const complaint = this.form.querySelector("[data-complaint]");
+    const missing = this.form.dataset.kind !== "multi" && !this.chosen().length && !skips && !rejects;
+    complaint.hidden = !missing;
+    complaint.textContent = missing ? "Give an answer first, or skip." : "";
+    if (missing) return null;
+    this.watch(false);
+    this.form.elements.seconds.value = this.seconds.toFixed(2);
+    const data = new FormData(this.form, button);
+    data.delete("csrfmiddlewaretoken");
+    return { url: button?.getAttribute("formaction") || this.form.getAttribute("action"), pairs: [...data], skips };
+  }
+
+  #say() {
+    const words = this.form.querySelector("[data-go-words]");
+    const same = JSON.stringify(this.chosen()) === this.original;
+    words.textContent = this.suggested && same ? "Accept" : "Save";
+    this.form.querySelector("[data-complaint]").hidden = true;
+  }
+
+  /** The cursor is in the field at once: "toggle" comes later, and a key typed before it would act. */
+  #comment(event) {
+    const details = event.target.closest("[data-comment] > summary")?.parentElement;
+    if (!details || details.open) return;
+    event.preventDefault();
+    details.open = true;
+    details.querySelector("textarea").focus();
+  }
+
+  #opened(details) {
+    if (!details.open) return;
+    const arrived = details.dataset.debate && this.#fetchDebate(details);
+    // It opens below the edge of the panel otherwise, and grows when its text has come.
+    Promise.resolve(arrived).then(() => details.scrollIntoView({ block: "start" }));
+  }
+
+  async #fetchDebate(details) {
+    const url = details.dataset.debate;
+    delete details.dataset.debate;
+    const body = details.querySelector("[data-debate-body]");
+    try {
+      const response = await fetch(url, { credentials: "same-origin" });
+      if (!response.ok || response.redirected) throw new Error(String(response.status));
+      body.innerHTML = await response.text(); // escaped by the server
+    } catch {
+      body.textContent = "The debate could not be fetched. Close and open this again.";
+      details.dataset.debate = url;
+    }
+  }
+
+  /** Resting on a choice shows its quotes in the text. */
+  #point(target) {
+    const name = target.closest?.(".choice")?.querySelector("input")?.value;
+    for (const mark of this.form.querySelectorAll("mark.quote")) {
+      const on = name !== undefined && mark.dataset.label.split(", ").includes(name);
+      mark.toggleAttribute("data-on", on);
+    }
+  }
+}

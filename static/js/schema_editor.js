@@ -1,0 +1,114 @@
+// Rows of the label editor: add, remove, move; and what the chosen task needs. The server reads the
+// same fields with and without this.
+const NO_LABELS = ["text", "per_item"];
+
+function readTask(editor) {
+  const chosen = document.querySelector('[name="task"]:checked, select[name="task"]');
+  return chosen ? chosen.value : editor.dataset.task;
+}
+
+function showTask(editor) {
+  const task = readTask(editor);
+  const bare = NO_LABELS.includes(task);
+  editor.dataset.task = task;
+  const labels = editor.querySelector("[data-needs-labels]");
+  labels.hidden = bare;
+  // What is disabled is not sent: rows filled in before the task was changed do no harm. The
+  // formset's own counters are hidden fields and always go.
+  for (const field of labels.querySelectorAll(":is(input:not([type=hidden]), textarea)")) {
+    field.disabled = bare;
+  }
+  editor.querySelector("[data-no-labels]").hidden = !bare;
+}
+
+function say(editor, words) {
+  editor.querySelector("[data-said]").textContent = words;
+}
+
+function nameOf(row) {
+  return row.querySelector('[name$="-name"]').value || "the unnamed label";
+}
+
+function prepare(row) {
+  row.querySelector("[data-tools]").hidden = false;
+  row.querySelector("[data-plain-remove]").hidden = true;
+}
+
+function liveRows(rows) {
+  return [...rows.querySelectorAll("[data-label-row]")].filter((row) => !row.hidden);
+}
+
+function addRow(editor, rows) {
+  const total = editor.querySelector('[name="label-TOTAL_FORMS"]');
+  const holder = document.createElement("template");
+  const pattern = editor.querySelector("template[data-empty-row]").innerHTML;
+  holder.innerHTML = pattern.replaceAll("__prefix__", total.value);
+  const row = holder.content.querySelector("[data-label-row]");
+  total.value = String(Number(total.value) + 1);
+  prepare(row);
+  rows.append(row);
+  row.querySelector('[name$="-name"]').focus();
+}
+
+function removeRow(editor, rows, row) {
+  const all = liveRows(rows);
+  const next = all[all.indexOf(row) + 1] ?? all[all.indexOf(row) - 1];
+  row.querySelector('[name$="-DELETE"]').checked = true;
+  row.hidden = true;
+  say(editor, `Removed ${nameOf(row)}.`);
+  (next?.querySelector('[name$="-name"]') ?? editor.querySelector("[data-add]")).focus();
+}
+
+function moveRow(editor, rows, row, step, button) {
+  const all = liveRows(rows);
+  const other = all[all.indexOf(row) + step];
+  if (!other) return;
+  if (step < 0) other.before(row);
+  else other.after(row);
+  button.focus();
+  say(editor, `${nameOf(row)} is number ${liveRows(rows).indexOf(row) + 1} now.`);
+}
+
+// A row that stays empty is no label: given a number, it would look touched and ask for a name.
+function number(rows) {
+  const filled = (field) => field.type !== "hidden" && field.type !== "checkbox" && field.value;
+  liveRows(rows).forEach((row, at) => {
+    const used = [...row.querySelectorAll("input, textarea")].some(filled);
+    row.querySelector('[name$="-ORDER"]').value = used ? String(at + 1) : "";
+  });
+}
+
+function watchEditor(editor) {
+  const rows = editor.querySelector("[data-rows]");
+  const add = editor.querySelector("[data-add]");
+  add.hidden = false;
+  add.addEventListener("click", () => addRow(editor, rows));
+  liveRows(rows).forEach(prepare);
+  rows.addEventListener("click", (event) => {
+    const row = event.target.closest("[data-label-row]");
+    const move = event.target.closest("[data-move]");
+    if (move) moveRow(editor, rows, row, Number(move.dataset.move), move);
+    if (event.target.closest("[data-remove]")) removeRow(editor, rows, row);
+  });
+  editor.form.addEventListener("submit", () => number(rows));
+  document.addEventListener("change", (event) => {
+    if (event.target.name === "task") showTask(editor);
+  });
+  showTask(editor);
+}
+
+function shorten(name) {
+  const plain = name.replaceAll("ß", "ss").normalize("NFKD").replace(/[\u0300-\u036f]/g, "").toLowerCase();
+  return plain.replace(/[^a-z0-9]+/g, "-").slice(0, 60).replace(/^-+|-+$/g, "");
+}
+
+function watchName() {
+  const [name, slug] = ["id_name", "id_slug"].map((id) => document.getElementById(id));
+  if (!name || !slug || slug.value) return;
+  let own = false;
+  slug.addEventListener("input", () => { own = slug.value !== ""; });
+  name.addEventListener("input", () => { if (!own) slug.value = shorten(name.value); });
+}
+
+document.querySelectorAll("[data-schema-editor]").forEach(watchEditor);
+watchName();

@@ -1,0 +1,40 @@
+// Short notices in the corner. Good news leaves by itself; what failed stays until it is read.
+const STAYS = 7000;
+
+function remove(notice) {
+  notice.remove();
+}
+
+function wait(notice) {
+  if (["bad", "warn"].includes(notice.dataset.toast)) return;
+  let timer = setTimeout(remove, STAYS, notice);
+  const hold = () => clearTimeout(timer);
+  const go = () => { timer = setTimeout(remove, STAYS, notice); };
+  notice.addEventListener("pointerenter", hold);
+  notice.addEventListener("pointerleave", go);
+  notice.addEventListener("focusin", hold);
+  notice.addEventListener("focusout", go);
+}
+
+/** Say `text` (plain text) in the tone ok, info, warn or bad. */
+export function toast(text, tone = "info") {
+  const region = document.getElementById("toasts");
+  const pattern = document.getElementById("toast-pattern");
+  if (!region || !pattern) return;
+  const notice = pattern.content.querySelector(`[data-toast=${tone}]`).cloneNode(true);
+  notice.querySelector(".toast__text").textContent = text;
+  region.append(notice);
+}
+
+export function watchToasts() {
+  const region = document.getElementById("toasts");
+  if (!region) return;
+  for (const notice of region.querySelectorAll("[data-toast]")) wait(notice);
+  new MutationObserver((changes) => {
+    for (const change of changes) for (const node of change.addedNodes) if (node.dataset?.toast) wait(node);
+  }).observe(region, { childList: true });
+  document.addEventListener("click", (event) => {
+    const notice = event.target.closest?.("[data-dismiss]")?.closest("[data-toast]");
+    if (notice) remove(notice);
+  });
+}

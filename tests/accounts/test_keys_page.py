@@ -1,0 +1,79 @@
+"""/keys/: one's own API keys."""
+
+import pytest
+from django.test import Client
+
+from apps.accounts.models import ApiKey
+from apps.accounts.services import key_digest
+from tests.factories.accounts import ApiKeyFactory, UserFactory
+
+pytestmark = pytest.mark.django_db
+URL = "/keys/"
+
+
+def test_a_new_key_is_shown_once_and_works(client: Client) -> None:
+    client.force_login(UserFactory.create())
+    response = client.post(URL, {"name": "my script", "scope": "write"})
+    plain = response.context["made"].plain
+    assert response.content.decode().count(plain) == 1
+    assert "no-store" in response["Cache-Control"]
+    assert ApiKey.objects.get().digest == key_digest(plain)
+    again = client.get(URL).content.decode()
+    assert plain not in again
+    assert "my script" in again
+
+
+def test_a_key_needs_a_name(client: Client) -> None:
+    client.force_login(UserFactory.create())
+    response = client.post(URL, {"name": "", "scope": "write"})
+    assert "This field is required" in response.content.decode()
+    assert not ApiKey.objects.exists()
+
+
+def test_only_own_live_keys_are_listed(client: Client) -> None:
+    own = ApiKeyFactory.create(name="my own")
+    ApiKeyFactory.create(name="of somebody else")
+    client.force_login(own.user)
+    page = client.get(URL).content.decode()
+    assert "my own" in page
+    assert "of somebody else" not in page
+
+
+def test_a_key_can_be_revoked(client: Client) -> None:
+    key = ApiKeyFactory.create()
+    client.force_login(key.user)
+    response = client.post(f"/keys/{key.pk}/revoke/", follow=True)
+    assert "no longer works" in response.content.decode()
+    assert not ApiKey.objects.active().exists()
+
+
+def test_the_key_of_somebody_else_cannot_be_revoked(client: Client) -> None:
+    key = ApiKeyFactory.create()
+    client.force_login(UserFactory.create())
+    assert client.post(f"/keys/{key.pk}/revoke/").status_code == 404
+    assert ApiKey.objects.active().exists()
+
+
+def test_revoking_takes_a_post(client: Client) -> None:
+    key = ApiKeyFactory.create()
+    client.force_login(key.user)
+    assert client.get(f"/keys/{key.pk}/revoke/").status_code == 405
+
+
+def test_anonymous_people_are_sent_to_sign_in(client: Client) -> None:
+    assert client.get(URL)["Location"].startswith("/accounts/login/")
+
+
+def test_a_change_needs_the_csrf_token() -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(UserFactory.create())
+    assert client.post(URL, {"name": "x", "scope": "read"}).status_code == 403
+
+
+def test_many_keys_take_no_more_queries(client: Client, django_assert_num_queries: object) -> None:
+    user = UserFactory.create()
+    ApiKeyFactory.create_batch(5, user=user)
+    client.force_login(user)
+    # session, user, keys
+    with django_assert_num_queries(3):  # type: ignore[operator]
+        client.get(URL)

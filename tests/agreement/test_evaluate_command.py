@@ -1,0 +1,87 @@
+"""``manage.py evaluate``."""
+
+import json
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from apps.projects.models import Project
+from tests.factories.agreement import compared_project, decide, propose, run_of
+from tests.factories.labels import machine, open_item
+from tests.factories.projects import ProjectFactory
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project() -> Project:
+    """A single project of good or bad."""
+    return ProjectFactory.create()
+
+
+def evaluate(*arguments: Any, **options: Any) -> str:
+    """What the command prints."""
+    out = StringIO()
+    call_command("evaluate", *arguments, stdout=out, **options)
+    return out.getvalue()
+
+
+def test_people_read_figures_and_counts_in_words(project: Project) -> None:
+    compared_project(project, [("good", "good"), ("good", "bad"), ("bad", "bad")])
+
+    said = evaluate(project.slug)
+
+    assert "ecj offline: 3 items compared, 0 unanswered" in said
+    assert "accuracy             0.667 [0.208, 0.939]" in said
+    assert "predicted yes: gold yes 1, gold no 1; predicted no: gold yes 0, gold no 1" in said
+
+
+def test_programs_read_one_json_object(project: Project) -> None:
+    run, _ = compared_project(project, [("good", "good"), ("good", "bad")])
+
+    body = json.loads(evaluate(project.slug, "--json"))
+
+    assert body["run"] == run.pk
+    assert body["overall"]["accuracy"]["value"] == 0.5
+    assert body["matrix"]["good"]["bad"] == 1
+
+
+def test_a_run_a_replicate_or_an_annotator_can_be_asked_for(project: Project) -> None:
+    item = open_item(project)
+    decide(item, "good")
+    run = run_of(project, replicates=2)
+    propose(run, item, "good")
+    propose(run, item, "bad", replicate=2)
+
+    def accuracy(*options: str) -> float:
+        found = json.loads(evaluate(project.slug, "--json", *options))
+        return float(found["overall"]["accuracy"]["value"])
+
+    assert accuracy("--run", str(run.pk)) == 1.0
+    assert accuracy("--run", str(run.pk), "--replicate", "2") == 0.0
+    assert accuracy("--annotator", str(machine(project).pk)) == 0.0
+
+
+def test_the_offline_matcher_is_called_what_it_is(project: Project) -> None:
+    annotator = machine(project, "matcher")
+    type(annotator).objects.filter(pk=annotator.pk).update(offline=True)
+    item = open_item(project)
+    decide(item, "good")
+    propose(run_of(project), item, "good", by=annotator)
+
+    assert "matcher (offline text matcher: not an LLM)" in evaluate(project.slug)
+    assert json.loads(evaluate(project.slug, "--json"))["note"].endswith("not an LLM")
+
+
+def test_what_is_missing_is_one_clear_line(project: Project) -> None:
+    with pytest.raises(CommandError, match="There is no project 'nowhere'"):
+        evaluate("nowhere")
+    with pytest.raises(CommandError, match="Nothing is predicted"):
+        evaluate(project.slug)
+    compared_project(project, [("good", None)])
+    with pytest.raises(CommandError, match="no gold yet"):
+        evaluate(project.slug)
+    with pytest.raises(CommandError, match="no run 999"):
+        evaluate(project.slug, "--run", "999")

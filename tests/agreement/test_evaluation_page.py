@@ -1,0 +1,234 @@
+"""The evaluation page and the items behind its cells."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from apps.accounts.roles import Role
+from apps.labels.services import record_label
+from apps.projects.models import Project
+from tests.factories.accounts import UserFactory
+from tests.factories.agreement import SAID_NOTHING, compared_project, decide, propose, run_of
+from tests.factories.labels import draft, open_item, person
+from tests.factories.projects import ASPECTS, ProjectFactory, member
+
+pytestmark = pytest.mark.django_db
+
+HOSTILE = "<script>alert(1)</script>"
+
+
+@pytest.fixture
+def aspects() -> Project:
+    """A multi project of the labels Food and Service."""
+    return ProjectFactory.create(definition=ASPECTS)
+
+
+def viewer_of(project: Project, client: Client) -> Client:
+    """A client signed in as a viewer."""
+    client.force_login(member(project, Role.VIEWER))
+    return client
+
+
+def page(client: Client, project: Project, query: str = "", where: str = "") -> str:
+    """The page's HTML."""
+    response = client.get(f"/p/{project.slug}/evaluation/{where}{query}")
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def test_a_viewer_sees_figures_matrices_and_where_it_fails(
+    aspects: Project, client: Client
+) -> None:
+    run, _ = compared_project(
+        aspects, [(["Food"], ["Food"]), (["Food"], []), (["Food"], []), ([], ["Service"])]
+    )
+
+    html = page(viewer_of(aspects, client), aspects)
+
+    assert "against gold on" in html
+    assert 'aria-label="2 items: predicted yes, gold no"' in html
+    assert 'aria-label="1 item: predicted no, gold yes"' in html
+    cell = f"/p/{aspects.slug}/evaluation/items/?run={run.pk}&amp;label=Food&amp;cell=yes-no"
+    assert f'<a href="{cell}">Food: predicted yes, gold no</a>' in html
+    assert html.index("Food: predicted yes, gold no") < html.index("Service: predicted no")
+
+
+def test_a_cell_lists_its_items_with_debate_and_both_values(
+    aspects: Project, client: Client
+) -> None:
+    run = run_of(aspects)
+    item = open_item(aspects, text="The soup was cold and the waiter kind.")
+    label = propose(run, item, ["Food"], evidence={"Food": ["soup"], "Service": ["waiter"]})
+    assert label is not None
+    decide(item, [])
+
+    html = page(viewer_of(aspects, client), aspects, "?label=Food&cell=yes-no", "items/")
+
+    assert "Food: predicted yes, gold no" in html
+    assert '<mark class="quote" data-label="Food">soup</mark>' in html
+    assert ">waiter</mark>" not in html
+    assert "none present" in html
+    assert f"/p/{aspects.slug}/debates/{run.debates.get().pk}/" in html
+    assert f"/p/{aspects.slug}/items/{item.pk}/" in html
+
+
+def test_a_choice_among_labels_has_one_matrix_whose_cells_lead_to_items(client: Client) -> None:
+    project = ProjectFactory.create()
+    run, items = compared_project(project, [("good", "bad"), ("bad", "bad")])
+    viewer_of(project, client)
+
+    html = page(client, project)
+    behind = page(client, project, "?predicted=good&gold=bad", "items/")
+
+    link = f"items/?run={run.pk}&amp;predicted=good&amp;gold=bad"
+    assert f'{link}" aria-label="1 item: predicted good, gold bad"' in html
+    assert items[0].external_id in behind
+    assert items[1].external_id not in behind
+
+
+@pytest.mark.parametrize(("outcome", "shown"), [("right", 0), ("wrong", 1), ("unanswered", 2)])
+def test_items_are_listed_by_what_became_of_them(client: Client, outcome: str, shown: int) -> None:
+    project = ProjectFactory.create()
+    _, items = compared_project(project, [("good", "good"), ("good", "bad"), (SAID_NOTHING, "bad")])
+
+    html = page(viewer_of(project, client), project, f"?outcome={outcome}", "items/")
+
+    assert [item.external_id in html for item in items] == [at == shown for at in range(3)]
+
+
+def test_a_replicate_stays_chosen_on_the_way_to_its_items(client: Client) -> None:
+    project = ProjectFactory.create()
+    item = open_item(project)
+    decide(item, "good")
+    run = run_of(project, replicates=2)
+    propose(run, item, "good")
+    propose(run, item, "bad", replicate=2)
+    viewer_of(project, client)
+
+    html = page(client, project, f"?run={run.pk}&replicate=2")
+
+    assert f"items/?run={run.pk}&amp;replicate=2&amp;predicted=bad&amp;gold=good" in html
+    assert f'value="run={run.pk}&amp;replicate=2" selected' in html
+
+
+def test_the_chosen_source_becomes_the_address(client: Client) -> None:
+    project = ProjectFactory.create()
+    viewer_of(project, client)
+
+    answer = client.get(
+        f"/p/{project.slug}/evaluation/", {"of": "run=3&replicate=2&next=//evil.example"}
+    )
+
+    assert answer.status_code == 302
+    assert answer["Location"] == f"/p/{project.slug}/evaluation/?run=3&replicate=2"
+
+
+def test_a_person_is_warned_that_their_own_gold_agrees_with_them(client: Client) -> None:
+    project = ProjectFactory.create()
+    somebody = person(project)
+    record_label(draft(open_item(project), somebody, "good"))
+
+    html = page(viewer_of(project, client), project, f"?annotator={somebody.pk}")
+
+    assert "1 of 1 gold values are this person" in html
+
+
+def test_free_text_has_no_bars_but_its_mistakes(client: Client) -> None:
+    project = ProjectFactory.create(definition={"task": "text"})
+    compared_project(project, [("Rome", "Paris")])
+
+    html = page(viewer_of(project, client), project)
+
+    assert "All items with a mistake" in html
+    assert "Per label" not in html
+
+
+@pytest.mark.parametrize(
+    ("pairs", "gold_only", "words"),
+    [
+        ([], False, "Nothing predicted yet"),
+        ([("good", None)], False, "No gold to compare with"),
+        ([("good", None)], True, "No item has both"),
+    ],
+)
+def test_what_is_missing_is_said(
+    client: Client, pairs: list[tuple[str, None]], gold_only: bool, words: str
+) -> None:
+    project = ProjectFactory.create()
+    compared_project(project, pairs)
+    if gold_only:
+        decide(open_item(project), "good")
+
+    html = page(viewer_of(project, client), project)
+
+    assert words in html
+    assert "Start a run" not in html  # a viewer may not
+
+
+def test_hostile_words_stay_words(client: Client) -> None:
+    name = """Fo"od' <b>&"""
+    project = ProjectFactory.create(definition={"task": "multi", "labels": [name]})
+    run = run_of(project)
+    item = open_item(project, text=f"{HOSTILE} {'word ' * 10_000}", external_id='"><i>')
+    propose(run, item, [name], evidence={name: [HOSTILE]})
+    decide(item, [])
+    viewer_of(project, client)
+
+    html = page(client, project)
+    behind = page(client, project, f"?label={name.replace('&', '%26')}&cell=yes-no", "items/")
+
+    for shown in (html, behind):
+        assert HOSTILE not in shown
+        assert "<b>" not in shown
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in behind
+    assert len(behind) < 60_000
+    assert "label=Fo%22od%27+%3Cb%3E%26&amp;cell=yes-no" in html
+
+
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [
+        ("?run=abc", 422),
+        ("?run=999999", 404),
+        ("?run=999999999999999999", 404),
+        ("?annotator=999999", 404),
+        ("?of=run%3Dabc", 422),
+        ("items/?label=Food&cell=maybe", 422),
+        ("items/?label=Gone&cell=yes-no", 422),
+        ("items/?outcome=so-so", 422),
+    ],
+)
+def test_a_wrong_address_is_answered_in_words(
+    aspects: Project, client: Client, query: str, status: int
+) -> None:
+    compared_project(aspects, [(["Food"], [])])
+    viewer_of(aspects, client)
+
+    answer = client.get(f"/p/{aspects.slug}/evaluation/{query}")
+
+    assert answer.status_code == status
+
+
+@pytest.mark.parametrize("where", ["", "items/?outcome=wrong"])
+def test_strangers_find_nothing_and_anonymous_people_sign_in(
+    aspects: Project, client: Client, where: str
+) -> None:
+    address = f"/p/{aspects.slug}/evaluation/{where}"
+
+    assert client.get(address)["Location"].startswith("/accounts/login/")
+    client.force_login(UserFactory.create())
+    assert client.get(address).status_code == 404
+    assert client.post(address).status_code == 405
+
+
+def test_a_page_of_items_takes_the_same_queries_however_many_there_are(
+    aspects: Project, client: Client, django_assert_num_queries: Any
+) -> None:
+    compared_project(aspects, [(["Food"], [])] * 12)
+    viewer_of(aspects, client)
+
+    # session, user; project by membership; newest run, its first label; gold, labels, ended
+    # debates, schema; count and page of items, their labels, their debates
+    with django_assert_num_queries(13):
+        page(client, aspects, "?outcome=wrong", "items/")

@@ -1,0 +1,313 @@
+"""Predicted against gold from the ledger: whose labels count, and which items."""
+
+from typing import Any
+
+import pytest
+
+from apps.agreement.selectors import (
+    compare_with_gold,
+    evaluation_report,
+    items_by_outcome,
+    items_in_cell,
+    items_in_matrix,
+    suggestions_right,
+)
+from apps.agreement.sources import find_source, source_choices
+from apps.labels.models import Annotator
+from apps.labels.services import record_label
+from apps.projects.models import Project
+from labelhub.core.errors import InvalidInput, NotFound
+from tests.factories.agreement import SAID_NOTHING, compared_project, decide, propose, run_of
+from tests.factories.labels import draft, machine, open_item, person
+from tests.factories.projects import ASPECTS, ProjectFactory
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def aspects() -> Project:
+    """A multi project of the labels Food and Service."""
+    return ProjectFactory.create(definition=ASPECTS)
+
+
+@pytest.fixture
+def moods() -> Project:
+    """A single project of good or bad."""
+    return ProjectFactory.create()
+
+
+def ordinal(**fields: Any) -> Project:
+    """A scale of 1 to 3."""
+    return ProjectFactory.create(
+        definition={"task": "ordinal", "labels": ["1", "2", "3"]}, **fields
+    )
+
+
+def test_a_run_is_measured_by_hand_counted_numbers(aspects: Project) -> None:
+    compared_project(
+        aspects,
+        [
+            (["Food"], ["Food"]),
+            (["Food", "Service"], ["Food"]),
+            ([], ["Food"]),
+            ([], []),
+        ],
+    )
+
+    report = evaluation_report(aspects)
+
+    food, service = report.evaluation.labels
+    assert food.confusion.to_json() == {
+        "predicted_yes_gold_yes": 2,
+        "predicted_yes_gold_no": 0,
+        "predicted_no_gold_yes": 1,
+        "predicted_no_gold_no": 1,
+    }
+    assert food.precision["value"] == 1.0
+    assert food.recall["value"] == pytest.approx(2 / 3)
+    assert food.f1["value"] == pytest.approx(4 / 5)
+    assert food.accuracy["value"] == pytest.approx(3 / 4)
+    assert service.precision["value"] == 0.0
+    assert service.recall["value"] is None
+    overall = report.evaluation.overall
+    assert overall["exact_match"]["value"] == pytest.approx(2 / 4)
+    assert overall["micro_precision"]["value"] == pytest.approx(2 / 3)
+    assert overall["micro_recall"]["value"] == pytest.approx(2 / 3)
+    assert overall["macro_f1"]["value"] == pytest.approx((4 / 5 + 0) / 2)
+    assert overall["accuracy"]["value"] == pytest.approx(6 / 8)
+
+
+def test_a_single_choice_has_accuracy_and_a_matrix(moods: Project) -> None:
+    compared_project(moods, [("good", "good"), ("good", "bad"), ("bad", "bad")])
+
+    found = evaluation_report(moods).evaluation
+
+    assert found.overall["accuracy"]["value"] == pytest.approx(2 / 3)
+    assert found.matrix == {"good": {"good": 1, "bad": 1}, "bad": {"good": 0, "bad": 1}}
+
+
+def test_a_scale_also_has_the_mean_distance() -> None:
+    project = ordinal()
+    compared_project(project, [(1, 3), (2, 2), (3, 2)])
+
+    found = evaluation_report(project).evaluation
+
+    assert found.overall["mean_absolute_error"]["value"] == pytest.approx((2 + 0 + 1) / 3)
+    assert found.matrix is not None
+    assert found.matrix["1"]["3"] == 1
+
+
+def test_free_text_is_right_when_it_is_the_same_but_for_case() -> None:
+    project = ProjectFactory.create(definition={"task": "text"})
+    _, items = compared_project(project, [("Paris", "paris"), ("Rome", "Paris")])
+    report = evaluation_report(project)
+
+    assert report.evaluation.overall["accuracy"]["value"] == 0.5
+    assert report.evaluation.labels == ()
+    assert items_by_outcome(report.compared, "right") == [items[0].pk]
+    assert items_by_outcome(report.compared, "wrong") == [items[1].pk]
+
+
+def test_items_with_options_of_their_own_are_compared_by_option() -> None:
+    project = ProjectFactory.create(definition={"task": "per_item"})
+    compared_project(project, [("red", "red"), ("blue", "red")], options=["red", "blue"])
+
+    assert evaluation_report(project).evaluation.overall["accuracy"]["value"] == 0.5
+
+
+def test_a_project_without_any_prediction_has_no_source(moods: Project) -> None:
+    decide(open_item(moods), "good")
+
+    report = evaluation_report(moods)
+
+    assert report.compared.source is None
+    assert report.compared.gold_total == 1
+    assert report.to_json()["overall"]["accuracy"]["value"] is None
+
+
+def test_predictions_without_gold_are_not_compared(moods: Project) -> None:
+    compared_project(moods, [("good", None), ("bad", None)])
+
+    report = evaluation_report(moods)
+
+    assert (report.evaluation.n, report.compared.gold_total) == (0, 0)
+
+
+def test_an_empty_project_can_be_asked_too(moods: Project) -> None:
+    assert evaluation_report(moods).to_json()["items"] == 0
+
+
+def test_the_newest_run_is_measured_unless_another_is_asked_for(moods: Project) -> None:
+    item = open_item(moods)
+    decide(item, "good")
+    first, second = run_of(moods), run_of(moods)
+    propose(first, item, "good")
+    propose(second, item, "bad")
+
+    assert evaluation_report(moods).evaluation.overall["accuracy"]["value"] == 0.0
+    asked = evaluation_report(moods, run_id=first.pk)
+    assert asked.evaluation.overall["accuracy"]["value"] == 1.0
+    assert asked.to_json()["run"] == first.pk
+
+
+def test_replicates_of_a_run_are_measured_apart(moods: Project) -> None:
+    item = open_item(moods)
+    decide(item, "good")
+    run = run_of(moods, replicates=2)
+    propose(run, item, "good")
+    propose(run, item, "bad", replicate=2)
+
+    values = [
+        evaluation_report(moods, run_id=run.pk, replicate=number).evaluation.overall["accuracy"]
+        for number in (1, 2)
+    ]
+
+    assert [value["value"] for value in values] == [1.0, 0.0]
+    with pytest.raises(NotFound, match="replicate"):
+        evaluation_report(moods, run_id=run.pk, replicate=3)
+
+
+def test_a_person_is_measured_by_what_they_say_now(moods: Project) -> None:
+    item = open_item(moods)
+    decide(item, "good")
+    somebody = person(moods)
+    before = record_label(draft(item, somebody, "bad"))
+    record_label(draft(item, somebody, "good", supersedes_id=before.pk))
+
+    report = evaluation_report(moods, annotator_id=somebody.pk)
+
+    assert report.evaluation.overall["accuracy"]["value"] == 1.0
+    assert report.to_json()["kind"] == "crowd"
+
+
+def test_gold_that_a_person_decided_is_told_apart_when_they_are_measured(moods: Project) -> None:
+    somebody = person(moods)
+    record_label(draft(open_item(moods), somebody, "good"))
+    decide(open_item(moods), "bad")
+
+    compared = evaluation_report(moods, annotator_id=somebody.pk).compared
+
+    assert (compared.own_gold, compared.gold_total) == (1, 2)
+    assert compared.gold_by_basis == {"review": 1, "imported": 1}
+
+
+def test_debates_and_people_without_an_answer_are_counted_as_unanswered(moods: Project) -> None:
+    run, items = compared_project(
+        moods, [("good", "good"), (SAID_NOTHING, "good"), (SAID_NOTHING, None)]
+    )
+    somebody = person(moods)
+    record_label(draft(items[0], somebody, None, abstained=True))
+
+    of_run = evaluation_report(moods, run_id=run.pk).compared
+    of_person = evaluation_report(moods, annotator_id=somebody.pk).compared
+
+    assert list(of_run.unanswered) == [items[1].pk]
+    assert items_by_outcome(of_run, "unanswered") == [items[1].pk]
+    assert list(of_person.unanswered) == [items[0].pk]
+
+
+def test_a_machine_that_was_imported_is_measured_when_there_is_no_run(moods: Project) -> None:
+    Annotator.objects.create(project=moods, kind="llm", name="never spoke")
+    item = open_item(moods)
+    decide(item, "good")
+    record_label(draft(item, machine(moods, "gpt"), "good"))
+
+    report = evaluation_report(moods)
+
+    assert report.compared.source is not None
+    assert report.compared.source.name == "gpt"
+
+
+def test_every_cell_knows_its_items(aspects: Project) -> None:
+    _, items = compared_project(
+        aspects, [(["Food"], ["Food"]), (["Food"], []), ([], ["Food"]), ([], [])]
+    )
+    compared = compare_with_gold(aspects, find_source(aspects, run_id=None, annotator_id=None))
+
+    found = [
+        items_in_cell(compared, label="food", cell=cell)
+        for cell in ("yes-yes", "yes-no", "no-yes", "no-no")
+    ]
+
+    assert found == [[item.pk] for item in items]
+    with pytest.raises(InvalidInput, match="cell"):
+        items_in_cell(compared, label="Food", cell="perhaps-no")
+    with pytest.raises(InvalidInput, match="label"):
+        items_in_cell(compared, label="Gone", cell="yes-no")
+    with pytest.raises(InvalidInput, match="outcome"):
+        items_by_outcome(compared, "so-so")
+
+
+def test_cells_of_a_scale_are_named_by_its_labels() -> None:
+    project = ProjectFactory.create(
+        definition={"task": "ordinal", "labels": [{"name": "low"}, {"name": "high"}]}
+    )
+    _, items = compared_project(project, [(1, 2), (2, 2)])
+    compared = evaluation_report(project).compared
+
+    assert items_in_matrix(compared, predicted="low", gold="high") == [items[0].pk]
+
+
+def test_runs_and_annotators_of_another_project_are_not_found(moods: Project) -> None:
+    other = ProjectFactory.create()
+
+    with pytest.raises(NotFound, match="run"):
+        evaluation_report(moods, run_id=run_of(other).pk)
+    with pytest.raises(NotFound, match="annotator"):
+        evaluation_report(moods, annotator_id=machine(other).pk)
+
+
+def test_what_can_be_compared_is_offered_in_groups(
+    moods: Project, django_assert_num_queries: Any
+) -> None:
+    item = open_item(moods)
+    run = run_of(moods, replicates=2)
+    propose(run, item, "good")
+    run_of(moods)  # has said nothing
+    record_label(draft(item, person(moods), "good"))
+
+    with django_assert_num_queries(2):  # runs with labels, annotators with labels of no run
+        choices = source_choices(moods)
+
+    assert [choice.address for choice in choices["Runs"]] == [
+        f"run={run.pk}",
+        f"run={run.pk}&replicate=2",
+    ]
+    assert len(choices["Annotators"]) == 1
+
+
+def test_a_report_takes_as_many_queries_as_one_item_needs(
+    aspects: Project, django_assert_num_queries: Any
+) -> None:
+    compared_project(aspects, [(["Food"], ["Food"])] * 5)
+
+    # the newest run, its first label, gold, the labels, the schema, the debates that ended
+    with django_assert_num_queries(6):
+        evaluation_report(aspects)
+
+
+def test_suggestions_that_are_right_are_counted_by_the_database(
+    aspects: Project, django_assert_num_queries: Any
+) -> None:
+    assert suggestions_right(aspects)["value"] is None
+    compared_project(
+        aspects, [([], []), (["Food"], ["Food"]), (["Food"], ["Service"]), (["Food"], None)]
+    )
+
+    with django_assert_num_queries(1):
+        found = suggestions_right(aspects)
+
+    assert found["value"] == pytest.approx(2 / 3)
+    assert found["n"] == 3
+
+
+def test_labels_that_went_into_another_project_are_not_this_runs(moods: Project) -> None:
+    run = run_of(moods)
+    elsewhere = ProjectFactory.create()
+    copied = draft(open_item(elsewhere), machine(elsewhere, "copy"), "good", run_uid=run.uid)
+    record_label(copied)
+    source = find_source(moods, run_id=run.pk, annotator_id=None)
+    assert source is not None
+    assert source.name != "copy"
+    assert not source.labels().exists()
+    assert "Runs" not in source_choices(moods)

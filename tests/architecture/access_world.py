@@ -1,0 +1,112 @@
+"""A small world with one of everything, and somebody of every kind who asks for it."""
+
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import uuid4
+
+from django.test import Client
+from rest_framework.test import APIClient
+
+from apps.accounts.models import ApiKey, User
+from apps.accounts.roles import Role
+from apps.debates.models import Debate, Run
+from apps.projects.models import Project
+from apps.projects.selectors import current_schema
+from tests.architecture.access_table import Level
+from tests.factories.accounts import ApiKeyFactory, UserFactory, allow_accounts
+from tests.factories.labels import open_item
+from tests.factories.llm import ModelSpecFactory
+from tests.factories.projects import ImportBatchFactory, ProjectFactory, member
+
+SECRET = "only-members-may-read-this"
+MAKERS = {"account_maker", "operator"}
+MANAGERS = {"manager", *MAKERS}
+MEMBERS = {
+    Level.VIEW: {"viewer", "reviewer", *MANAGERS},
+    Level.REVIEW: {"reviewer", *MANAGERS},
+    Level.MANAGE: MANAGERS,
+    Level.MAKE_ACCOUNTS: MAKERS,
+}
+ACTORS = (
+    "anonymous",
+    "stranger",
+    "other_manager",
+    "viewer",
+    "reviewer",
+    "manager",
+    "account_maker",
+    "operator",
+)
+
+
+@dataclass(frozen=True)
+class World:
+    """The project under test, ids of one of everything in it, and the people."""
+
+    project: Project
+    foreign: Project
+    ids: dict[str, Any]
+    people: dict[str, User]
+    keys: dict[str, ApiKey] = field(default_factory=dict)
+
+    def kwargs(self, wanted: set[str], actor: str, level: Level) -> dict[str, Any]:
+        """Values for an address's parts; for :attr:`Level.OWN` the actor's own key."""
+        ids = dict(self.ids)
+        if level is Level.OWN and actor in self.keys:
+            ids["key_id"] = self.keys[actor].pk
+        return {name: ids[name] for name in wanted}
+
+    def page_client(self, actor: str) -> Client:
+        """A browser of ``actor``."""
+        client = Client(raise_request_exception=False)
+        if actor in self.people:
+            client.force_login(self.people[actor], "django.contrib.auth.backends.ModelBackend")
+        return client
+
+    def rest_client(self, actor: str) -> APIClient:
+        """A program of ``actor``."""
+        client = APIClient(raise_request_exception=False)
+        if actor in self.people:
+            client.force_authenticate(self.people[actor])
+        return client
+
+
+def build_world() -> World:
+    """Everything an address can name, in one project; and a second project beside it."""
+    project, foreign = ProjectFactory.create(), ProjectFactory.create()
+    people = {
+        "stranger": UserFactory.create(),
+        "other_manager": allow_accounts(member(foreign, Role.MANAGER)),
+        "viewer": member(project, Role.VIEWER),
+        "reviewer": member(project, Role.REVIEWER),
+        "manager": member(project, Role.MANAGER),
+        "account_maker": allow_accounts(member(project, Role.MANAGER)),
+        "operator": UserFactory.create(is_superuser=True, is_staff=True),
+    }
+    return World(project, foreign, _one_of_each(project), people, _keys(people))
+
+
+def _one_of_each(project: Project) -> dict[str, Any]:
+    item = open_item(project, text=SECRET)
+    run = Run.objects.create(project=project, protocol="single", schema=current_schema(project))
+    debate = Debate.objects.create(run=run, item=item, status=Debate.Status.FAILED, error=SECRET)
+    model = ModelSpecFactory.create()
+    return {
+        "slug": project.slug,
+        "item_id": item.pk,
+        "pk": item.pk,
+        "run_id": run.pk,
+        "debate_id": debate.pk,
+        "batch_id": ImportBatchFactory.create(project=project).pk,
+        "user_id": member(project, Role.VIEWER).pk,
+        "key_id": ApiKeyFactory.create().pk,
+        "provider_id": model.provider_id,
+        "model_id": model.pk,
+        "token": uuid4(),
+        "uidb36": "1",
+        "key": "nothing",
+    }
+
+
+def _keys(people: dict[str, User]) -> dict[str, ApiKey]:
+    return {name: ApiKeyFactory.create(user=user) for name, user in people.items()}

@@ -1,0 +1,76 @@
+"""What import-linter cannot see: what really gets loaded, models reached by name, stray tasks."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CORE = sorted((ROOT / "labelhub" / "core").rglob("*.py"))
+HEAVY = ("django", "celery", "channels", "rest_framework", "openai", "aiohttp", "apps")
+
+
+def module_name(path: Path) -> str:
+    """Dotted name of a file below the root."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def test_importing_the_whole_core_loads_no_framework() -> None:
+    """Also catches what ``labelhub/__init__.py`` would drag in."""
+    names = [module_name(path) for path in CORE]
+    script = (
+        "import importlib, sys\n"
+        f"for name in {names!r}: importlib.import_module(name)\n"
+        f"print([name for name in {HEAVY!r} if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def calls(name: str) -> Iterator[str]:
+    """Places in the apps and the composition root that call something of that name."""
+    for path in sorted([*(ROOT / "apps").rglob("*.py"), *(ROOT / "labelhub").rglob("*.py")]):
+        if "migrations" in path.parts:
+            continue  # migrations reach historical models by name; that is what it is for
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call):
+                called = (
+                    node.func.attr
+                    if isinstance(node.func, ast.Attribute)
+                    else getattr(node.func, "id", "")
+                )
+                if called == name:
+                    yield f"{path.relative_to(ROOT)}:{node.lineno}"
+
+
+def test_no_model_is_reached_by_its_name() -> None:
+    """``apps.get_model`` would pass every import contract."""
+    assert list(calls("get_model")) == []
+
+
+@pytest.mark.parametrize("name", ["import_module", "import_string", "send_task"])
+def test_nothing_is_reached_by_a_string_past_the_contracts(name: str) -> None:
+    assert list(calls(name)) == []
+
+
+def test_every_task_is_bound_to_our_celery_app() -> None:
+    script = (
+        "import django; django.setup()\n"
+        "from labelhub.celery import app\n"
+        "from apps.debates import tasks as debates\n"
+        "from apps.exchange import tasks as exchange\n"
+        "named = [*vars(debates).items(), *vars(exchange).items()]\n"
+        "ours = [t for n, t in named if n.endswith('_task') and n != 'shared_task']\n"
+        "assert ours, 'no task found'\n"
+        "print(all(task.app is app for task in ours))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "True"

@@ -1,0 +1,73 @@
+"""A strict Content-Security-Policy holds on every page: templates carry no style and no script."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
+STYLES = sorted((ROOT / "static" / "css").rglob("*.css"))
+SCRIPTS = sorted((ROOT / "static" / "js").rglob("*.js"))
+
+FORBIDDEN = {
+    "a style attribute": re.compile(r"<[^>]*\sstyle\s*=", re.IGNORECASE),
+    "an event attribute": re.compile(
+        r"<[^>]*\s(?:hx-)?on\w*(?::[\w-]+)*\s*=\s*[\"']", re.IGNORECASE
+    ),
+    "a script without src": re.compile(r"<script(?![^>]*\ssrc=)[^>]*>", re.IGNORECASE),
+    "a style element": re.compile(r"<style[\s>]", re.IGNORECASE),
+    "a javascript address": re.compile(r"javascript:", re.IGNORECASE),
+    "a foreign address": re.compile(r"(?:src|href)=[\"'](?:https?:)?//", re.IGNORECASE),
+}
+#: Data for scripts is no script: the browser never runs it.
+DATA = re.compile(r"<script[^>]*type=\"application/json\"[^>]*>")
+FIRST_VIEW = 100_000
+#: These put HTML into the page that our own templates made, and nothing else.
+REVIEWED = {"review.js", "task.js", "schema_editor.js"}
+
+
+def name(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("path", TEMPLATES, ids=name)
+def test_a_template_carries_no_style_and_no_script(path: Path) -> None:
+    source = DATA.sub("", path.read_text())
+    found = [what for what, pattern in FORBIDDEN.items() if pattern.search(source)]
+    assert found == []
+
+
+@pytest.mark.parametrize("path", [*STYLES, *SCRIPTS], ids=name)
+def test_style_sheets_and_scripts_bring_nothing_from_elsewhere(path: Path) -> None:
+    source = path.read_text()
+    assert "@import" not in source
+    assert not re.search(r"url\(|https?://", source)
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=name)
+def test_scripts_never_make_html_of_text(path: Path) -> None:
+    source = path.read_text()
+    unsafe = re.findall(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(", source)
+    allowed = {"innerHTML"} if path.name in REVIEWED else set()
+    assert set(unsafe) <= allowed
+
+
+@pytest.mark.parametrize("path", STYLES, ids=name)
+def test_colours_are_named_in_the_tokens_only(path: Path) -> None:
+    if path.name == "tokens.css":
+        return
+    known = set(re.findall(r"(--[\w-]+):", (ROOT / "static/css/tokens.css").read_text()))
+    own = set(re.findall(r"(--[\w-]+):", path.read_text()))
+    used = set(re.findall(r"var\((--[\w-]+)", path.read_text()))
+    assert used - known - own == set()
+
+
+def test_the_first_view_is_light() -> None:
+    sheet = (ROOT / "templates/components/stylesheets.html").read_text()
+    linked = [ROOT / "static" / path for path in re.findall(r"static '([^']+)'", sheet)]
+    modules = re.findall(r'from "\./([\w-]+\.js)"', (ROOT / "static/js/app.js").read_text())
+    scripts = [ROOT / "static/js" / module for module in ("app.js", *modules)]
+    shared = [*linked, *scripts, ROOT / "static/icons.svg", ROOT / "static/favicon.svg"]
+    assert sum(path.stat().st_size for path in shared) < FIRST_VIEW
+    assert set((ROOT / "static/css/components").glob("*.css")) <= set(linked)

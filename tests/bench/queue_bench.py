@@ -1,0 +1,183 @@
+"""The queue under load, over HTTP, against targets.
+
+    python tests/bench/queue_bench.py [--database URL] [--json FILE] [--items N] [--seconds S]
+
+Starts a server of its own with an empty data folder (and SQLite, unless a database is named; its
+rows stay there). Prints a table and, on the last line, the same as JSON. Ends with 1 when a target
+is missed and ``--strict`` was given. Client and server share the machine.
+"""
+
+import argparse
+import json
+import secrets
+import statistics
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
+
+from tests.bench.client import Client
+from tests.bench.server import Server, environment, manage
+from tests.bench.workload import (
+    LABELS,
+    Queue,
+    Record,
+    User,
+    annotated,
+    corpus,
+    export_file,
+    import_rows,
+    lost_labels,
+)
+
+PEOPLE = 8
+#: name → (at most | at least, bound); milliseconds, seconds, labels per second, counts.
+TARGETS: dict[str, tuple[str, float]] = {
+    "next_1_p50_ms": ("<=", 20),
+    "next_8_p95_ms": ("<=", 250),
+    "loop_8_labels_per_s": (">=", 60),
+    "duplicates": ("<=", 0),
+    "errors": ("<=", 0),
+    "lost": ("<=", 0),
+    "import_s": ("<=", 2),
+    "import_annotated_s": ("<=", 2),
+    "export_json_s": ("<=", 2),
+    "export_csv_s": ("<=", 2),
+}
+
+
+def main() -> int:
+    """Run the workload; see the module's text."""
+    options = _options()
+    with tempfile.TemporaryDirectory(prefix="labelhub-bench-") as name:
+        folder = Path(name)
+        env = environment(folder, options.database)
+        slug = f"bench-{secrets.token_hex(3)}"
+        keys = _set_up(env, slug)
+        with Server(env, folder) as server:
+            users = [User(name, Client(server.port, key)) for name, key in keys.items()]
+            figures = _run(slug, users, options, server)
+            figures["start_s"] = server.start_seconds
+            figures["rss_idle_mb"], figures["rss_max_mb"] = server.rss_idle_mb, server.rss_max_mb
+            figures["server_log_errors"] = server.troubles()
+    figures = {
+        key: round(one, 3) if isinstance(one, float) else one for key, one in figures.items()
+    }
+    missed = [name for name in TARGETS if not _met(name, figures)]
+    print(_table(figures, options.database or "SQLite"))
+    report = json.dumps({"database": _vendor(options.database), **figures, "missed": missed})
+    print(report)
+    if options.json:
+        Path(options.json).write_text(report + "\n")
+    return 1 if missed and options.strict else 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Benchmark of the review queue.")
+    parser.add_argument(
+        "--database", default="", help="Database URL; by default a new SQLite file."
+    )
+    parser.add_argument("--json", default="", help="Also write the JSON to this file.")
+    parser.add_argument("--items", type=int, default=10_000)
+    parser.add_argument("--seconds", type=float, default=20, help="Length of each closed loop.")
+    parser.add_argument("--strict", action="store_true", help="Fail when a target is missed.")
+    return parser.parse_args()
+
+
+def _set_up(env: Mapping[str, str], slug: str) -> dict[str, str]:
+    """Two projects and their people, by the product's own commands; key by user name."""
+    for project in (slug, f"{slug}-in"):
+        names = ",".join(LABELS)
+        manage(env, "create_project", project, "--task", "single", "--labels", names)
+
+    def person(at: int) -> tuple[str, str]:
+        name = f"{slug}-p{at}"
+        superuser = ["--superuser"] if at == PEOPLE else ["--project", slug, "--role", "reviewer"]
+        manage(env, "create_user", name, *superuser)
+        return name, manage(env, "create_api_key", name)["key"]
+
+    with ThreadPoolExecutor(2) as pool:
+        return dict(pool.map(person, range(PEOPLE + 1)))
+
+
+def _run(
+    slug: str, users: Sequence[User], options: argparse.Namespace, server: Server
+) -> dict[str, Any]:
+    """All phases in order; the last user is the manager."""
+    manager = users[-1].client
+    rows = corpus(options.items)
+    queue = Queue(slug, users[:-1])
+    figures: dict[str, Any] = {"items": options.items}
+    figures["import_s"], _ = import_rows(manager, slug, rows)
+    taking = {clients: queue.next_only(clients, 200 // (1 + clients // 8)) for clients in (1, 8)}
+    loops = {1: queue.closed_loop(1, options.seconds)}
+    before = server.cpu_seconds()
+    loops[PEOPLE] = queue.closed_loop(PEOPLE, options.seconds)
+    # Tells a slow server from a busy machine.
+    used = server.cpu_seconds() - before
+    figures["loop_8_cpu_ms_per_label"] = 1000 * used / max(1, len(loops[PEOPLE].accepted))
+    race = queue.race(PEOPLE, 20)
+    for clients, record in taking.items():
+        figures |= _latencies(f"next_{clients}", record.next_seconds)
+    for clients, record in loops.items():
+        figures |= _latencies(f"loop_{clients}_next", record.next_seconds)
+        figures |= _latencies(f"loop_{clients}_submit", record.submit_seconds)
+        figures[f"loop_{clients}_labels_per_s"] = len(record.accepted) / record.wall
+    figures |= _faults([*loops.values(), race], list(taking.values()))
+    accepted = [one for record in [*loops.values(), race] for one in record.accepted]
+    figures["accepted"] = len(accepted)
+    figures["lost"] = lost_labels(export_file(manager, slug, "json"), accepted)
+    return figures | _in_and_out(manager, f"{slug}-in", annotated(rows))
+
+
+def _in_and_out(manager: Client, slug: str, rows: list[dict[str, Any]]) -> dict[str, float]:
+    took, told = import_rows(manager, slug, rows)
+    if told.get("created") != len(rows):
+        raise SystemExit(f"The import of annotated items went wrong: {told}")
+    out = {name: export_file(manager, slug, name) for name in ("json", "csv", "jsonl")}
+    return {"import_annotated_s": took} | {
+        f"export_{name}_s": answer.seconds for name, answer in out.items()
+    }
+
+
+def _latencies(name: str, seconds: Sequence[float]) -> dict[str, float]:
+    cuts = statistics.quantiles(seconds, n=100, method="inclusive")
+    found = {"p50": cuts[49], "p95": cuts[94], "p99": cuts[98], "max": max(seconds)}
+    return {f"{name}_{which}_ms": took * 1000 for which, took in found.items()}
+
+
+def _faults(labelling: Sequence[Record], taking: Sequence[Record]) -> dict[str, Any]:
+    errors = sum(
+        (record.errors for record in [*labelling, *taking]), start=type(taking[0].errors)()
+    )
+    return {
+        "duplicates": sum(one.handed_twice + one.labelled_twice for one in labelling),
+        "errors": sum(errors.values()),
+        "error_kinds": dict(errors.most_common(5)),
+    }
+
+
+def _met(name: str, figures: Mapping[str, Any]) -> bool:
+    how, bound = TARGETS[name]
+    return bool(figures[name] <= bound if how == "<=" else figures[name] >= bound)
+
+
+def _vendor(database: str) -> str:
+    return "postgresql" if database.startswith("postgres") else "sqlite"
+
+
+def _table(figures: Mapping[str, Any], database: str) -> str:
+    lines = [f"{'figure':<28}{'value':>12}  target", f"({database})"]
+    for name, one in figures.items():
+        how, bound = TARGETS.get(name, ("", 0))
+        target = f"{how} {bound:g}  {'ok' if _met(name, figures) else 'MISSED'}" if how else ""
+        lines.append(f"{name:<28}{one!s:>12}  {target}".rstrip())
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,144 @@
+"""A real server in a process of its own, with a data folder of its own."""
+
+import json
+import os
+import secrets
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from tests.bench.client import Client
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+def environment(folder: Path, database: str) -> dict[str, str]:
+    """What server and commands run with: production settings, over plain HTTP."""
+    env = {key: kept for key, kept in os.environ.items() if not key.startswith("LABELHUB_")}
+    env |= {
+        "LABELHUB_DATA_DIR": str(folder),
+        "LABELHUB_SECRET_KEY": secrets.token_urlsafe(50),
+        "LABELHUB_HTTPS": "false",
+        "DJANGO_SETTINGS_MODULE": "labelhub.settings.prod",
+    }
+    env.pop("DATABASE_URL", None)
+    return env | ({"DATABASE_URL": database} if database else {})
+
+
+def manage(env: Mapping[str, str], *arguments: str) -> dict[str, str]:
+    """Run one of the product's own commands; what it says with ``--json``."""
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "manage.py"), *arguments, "--json"],
+        env=dict(env),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise SystemExit(f"manage.py {arguments[0]} failed: {done.stderr.strip()}")
+    told: dict[str, str] = json.loads(done.stdout)
+    return told
+
+
+class Server:
+    """``manage.py serve`` on a free port, while the ``with`` block lasts; its memory is watched."""
+
+    def __init__(self, env: Mapping[str, str], folder: Path) -> None:
+        self.env = dict(env)
+        self.port = _free_port()
+        self.start_seconds = 0.0
+        self.rss_idle_mb = self.rss_max_mb = 0.0
+        self.log = folder / "server.log"
+        self._done = threading.Event()
+
+    def __enter__(self) -> Self:
+        """Start it and wait for its first answer."""
+        began = time.perf_counter()
+        with self.log.open("wb") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, str(ROOT / "manage.py"), "serve", "--port", str(self.port)],
+                env=self.env,
+                stdout=log,
+                stderr=log,
+            )
+        while not self._answers():
+            if self._process.poll() is not None or time.perf_counter() - began > 60:
+                raise SystemExit(f"The server did not start:\n{self.log.read_text()[-2000:]}")
+            time.sleep(0.02)
+        self.start_seconds = time.perf_counter() - began
+        time.sleep(2)
+        self.rss_idle_mb = _tree_rss_mb(self._process.pid)
+        threading.Thread(target=self._watch, daemon=True).start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Stop it, gently first."""
+        self._done.set()
+        self._process.terminate()
+        try:
+            self._process.wait(15)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def cpu_seconds(self) -> float:
+        """Processor time the server has used so far; 0 where there is no /proc."""
+        try:
+            stat = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            return 0.0
+        return (int(stat[11]) + int(stat[12])) / os.sysconf("SC_CLK_TCK")
+
+    def troubles(self) -> int:
+        """Lines of the log that speak of errors."""
+        lines = self.log.read_text(errors="replace").splitlines()
+        return sum("ERROR" in line or "database is locked" in line for line in lines)
+
+    def _answers(self) -> bool:
+        try:
+            return Client(self.port).get("/health/live").status == 200
+        except OSError:
+            return False
+
+    def _watch(self) -> None:
+        while not self._done.wait(0.5):
+            self.rss_max_mb = max(self.rss_max_mb, _tree_rss_mb(self._process.pid))
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _tree_rss_mb(root: int) -> float:
+    """Resident memory of a process and all below it, in MB; 0 where there is no /proc."""
+    parents: dict[int, int] = {}
+    pages: dict[int, int] = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+            pages[int(folder.name)] = int(fields[21])
+            parents[int(folder.name)] = int(fields[1])
+        except (OSError, IndexError, ValueError):
+            continue
+    tree = {root}
+    for _ in parents:
+        grown = tree | {pid for pid, parent in parents.items() if parent in tree}
+        if grown == tree:
+            break
+        tree = grown
+    return sum(pages.get(pid, 0) for pid in tree) * PAGE / 1e6

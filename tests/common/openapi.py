@@ -1,0 +1,72 @@
+"""Does what the server answers match what its OpenAPI document promises?"""
+
+import re
+from typing import Any
+
+from django.http import HttpResponseBase
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+
+from apps.common.api.docs import openapi_document
+
+
+def assert_matches_schema(response: Any, method: str, path: str) -> None:
+    """Validate ``response`` against the document's operation.
+
+    Args:
+        response: what the test client returned.
+        method: ``"GET"`` and so on; case does not matter.
+        path: of the document (``/api/v1/projects/{slug}/``) or as requested; no query string.
+
+    Raises:
+        AssertionError: the operation, status, media type or a field is not as documented.
+    """
+    operation = _operation(method.lower(), path)
+    documented = operation["responses"]
+    status = str(response.status_code)
+    assert status in documented, f"{method} {path} answered {status}; documented: {[*documented]}"
+    content = documented[status].get("content")
+    if not content:
+        assert not _body(response), f"{status} is documented to have no body"
+        return
+    media = response.headers["Content-Type"].partition(";")[0]
+    assert media in content, f"answered {media}; documented: {[*content]}"
+    if media.endswith("json"):
+        _validate(response.json(), content[media].get("schema", {}))
+
+
+def _operation(method: str, path: str) -> dict[str, Any]:
+    paths = openapi_document()["paths"]
+    template = path if path in paths else _matching(path, paths)
+    assert method in paths[template], f"{method} of {template} is not documented"
+    operation: dict[str, Any] = paths[template][method]
+    return operation
+
+
+def _matching(path: str, paths: dict[str, Any]) -> str:
+    fitting = [
+        template
+        for template in paths
+        if re.fullmatch(re.sub(r"\\{\w+\\}", "[^/]+", re.escape(template)), path)
+    ]
+    assert fitting, f"{path} is not documented"
+    return min(fitting, key=lambda template: template.count("{"))
+
+
+def _validate(body: Any, schema: dict[str, Any]) -> None:
+    root = {**_plain(schema), "components": _plain(openapi_document()["components"])}
+    faults = list(Draft202012Validator(root).iter_errors(body))
+    assert not faults, "\n".join(f"{fault.json_path}: {fault.message}" for fault in faults[:5])
+
+
+def _plain(node: Any) -> Any:
+    """OpenAPI 3.0's ``nullable`` as JSON Schema says it."""
+    if isinstance(node, list):
+        return [_plain(inner) for inner in node]
+    if not isinstance(node, dict):
+        return node
+    kept = {key: _plain(inner) for key, inner in node.items() if key != "nullable"}
+    return {"anyOf": [kept, {"type": "null"}]} if node.get("nullable") is True else kept
+
+
+def _body(response: HttpResponseBase) -> bytes:
+    return bytes(getattr(response, "content", b""))

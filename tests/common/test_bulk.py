@@ -1,0 +1,73 @@
+"""Rows inserted in bulk are those that saving one by one would make."""
+
+import pytest
+from django.db import IntegrityError
+from django.utils import timezone
+
+from apps.common.bulk import insert_rows
+from apps.labels.models import ItemState
+from apps.projects.models import Item, Project
+from tests.factories.projects import ItemFactory
+from tests.factories.reviews import new_project
+
+pytestmark = pytest.mark.django_db
+
+TEXTS = ["plain", "tab\tand\nline\r\n", "back\\slash \\N", "emoji 🙂 مرحبا", "quote ' \" %s ?", ""]
+
+
+def _items(project: Project, texts: list[str]) -> list[Item]:
+    return [
+        Item(
+            project=project,
+            external_id=f"i{at}",
+            text=text,
+            meta={"text": text, "n": [at, None, 0.1]} if at % 2 else {},
+            options=[text] if at % 3 else [],
+            content_hash=str(at),
+        )
+        for at, text in enumerate(texts)
+    ]
+
+
+def test_everything_comes_back_as_it_went_in() -> None:
+    project = new_project()
+    before = timezone.now()
+    made = insert_rows(_items(project, TEXTS))
+    found = list(Item.objects.filter(project=project).order_by("pk"))
+    assert found == list(made)
+    for row, kept in zip(made, found, strict=True):
+        assert (kept.text, kept.meta, kept.options) == (row.text, row.meta, row.options)
+        assert before <= kept.created_at <= timezone.now()
+        assert not row._state.adding
+
+
+def test_keys_rise_and_are_nobody_elses() -> None:
+    old = ItemFactory.create_batch(1)[0]
+    project = new_project()
+    first = insert_rows(_items(project, ["a", "b", "c"]))
+    keys = [row.pk for row in first]
+    assert keys == sorted(set(keys))
+    assert old.pk not in keys
+    first[-1].delete()
+    assert ItemFactory.create_batch(1)[0].pk > max(keys)
+
+
+def test_rows_whose_key_is_given_keep_it() -> None:
+    items = ItemFactory.create_batch(3)
+    insert_rows([ItemState(item_id=item.pk, project_id=item.project_id) for item in items])
+    states = ItemState.objects.order_by("item_id")
+    assert [state.item_id for state in states] == [item.pk for item in items]
+    assert all(state.updated_at is not None for state in states)
+
+
+def test_all_or_nothing() -> None:
+    project = new_project()
+    rows = _items(project, ["a", "b"])
+    rows[1].external_id = rows[0].external_id
+    with pytest.raises(IntegrityError):
+        insert_rows(rows)
+    assert not Item.objects.filter(project=project).exists()
+
+
+def test_nothing_is_nothing() -> None:
+    assert list(insert_rows([])) == []

@@ -1,0 +1,110 @@
+"""Queries that are put together once find what the ordinary ones find."""
+
+from datetime import datetime, timedelta
+from uuid import UUID, uuid4
+
+import pytest
+from django.db import transaction
+from django.db.models import QuerySet
+from django.db.transaction import TransactionManagementError
+from pytest_django import DjangoAssertNumQueries
+
+from apps.common.prepared import prepared
+from apps.labels.models import Label
+from apps.labels.services import record_label
+from apps.projects.models import Item
+from tests.factories.labels import draft, open_item, person
+from tests.factories.projects import ItemFactory
+from tests.factories.reviews import new_project
+
+pytestmark = pytest.mark.django_db
+
+
+@prepared
+def _by_key(key: int) -> QuerySet[Item]:
+    return Item.objects.select_related("project", "batch").filter(pk=key)
+
+
+@prepared
+def _by_name(slug: str, name: str) -> QuerySet[Item]:
+    return Item.objects.filter(project__slug=slug, external_id=name)
+
+
+@prepared
+def _by_uid(uid: UUID) -> QuerySet[Label]:
+    return Label.objects.filter(uid=uid)
+
+
+def test_each_call_has_values_of_its_own() -> None:
+    one, other = ItemFactory.create_batch(2)
+    assert [_by_key(one.pk), _by_key(other.pk), _by_key(-1)] == [[one], [other], []]
+    assert _by_key.first(other.pk) == other
+    assert _by_key.first(-1) is None
+    assert _by_name(other.project.slug, other.external_id) == [other]
+    assert _by_name(other.external_id, other.project.slug) == []
+
+
+def test_rows_are_as_the_ordinary_query_makes_them() -> None:
+    item = ItemFactory.create_batch(1, meta={"a": [1, None, "ü"]}, options=["x", "y"])[0]
+    (found,) = _by_key(item.pk)
+    ordinary = Item.objects.get(pk=item.pk)
+    columns = [field.attname for field in Item._meta.concrete_fields]
+    assert [getattr(found, name) for name in columns] == [
+        getattr(ordinary, name) for name in columns
+    ]
+    assert not found._state.adding
+
+
+def test_what_is_related_comes_along(django_assert_num_queries: DjangoAssertNumQueries) -> None:
+    item = ItemFactory.create_batch(1)[0]
+    with django_assert_num_queries(1):
+        (found,) = _by_key(item.pk)
+        assert found.project == item.project
+        assert found.batch is None
+
+
+def test_identifiers_and_moments_are_values_too() -> None:
+    project = new_project()
+    label = record_label(draft(open_item(project), person(project), "good"))
+    assert _by_uid(label.uid) == [label]
+    assert _by_uid(uuid4()) == []
+
+    @prepared
+    def since(moment: datetime) -> QuerySet[Label, tuple[int, str]]:
+        return Label.objects.filter(created_at__gte=moment).values_list("pk", "action")
+
+    assert since(label.created_at) == [(label.pk, "new")]
+    assert since(label.created_at + timedelta(microseconds=1)) == []
+
+
+@pytest.mark.parametrize("number", [2**63, -(2**63) - 1, 10**30])
+def test_no_row_has_a_number_that_no_column_holds(number: int) -> None:
+    assert _by_key(number) == []
+
+
+def test_a_parameter_that_does_not_reach_the_statement_is_refused() -> None:
+    @prepared
+    def folded(name: str) -> QuerySet[Item]:
+        return Item.objects.filter(text__icontains=name)
+
+    with pytest.raises(TypeError, match="not in the statement"):
+        folded("x")
+
+
+def test_nothing_is_compared_with_null() -> None:
+    with pytest.raises(TypeError, match="no None"):
+        _by_key(None)  # type: ignore[arg-type]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_rows_are_locked_inside_a_transaction_only() -> None:
+    item = open_item(new_project())
+
+    @prepared
+    def locked(key: int) -> QuerySet[Item]:
+        return Item.objects.select_for_update().filter(pk=key)
+
+    with transaction.atomic():
+        assert locked(item.pk) == [item]
+    with pytest.raises(TransactionManagementError):
+        locked(item.pk)

@@ -1,0 +1,156 @@
+"""The limiter against simulated endpoints: a clock that only moves when told to."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+
+import pytest
+
+from labelhub.core.llm.limiter import Limiter
+
+
+class Clock:
+    """Seconds as the test says."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+async def _round(
+    limiter: Limiter, clock: Clock, *, refuse: Callable[[int], bool] = lambda _: False
+) -> int:
+    """Fill all slots, let a second pass, empty them; how many were refused."""
+    refused = 0
+    async with AsyncExitStack() as stack:
+        for at in range(limiter.limit):
+            slot = await stack.enter_async_context(limiter.slot())
+            if refuse(at):
+                slot.refused()
+                refused += 1
+        clock.now += 1.0
+    return refused
+
+
+async def test_clean_full_rounds_double_the_limit_up_to_the_ceiling() -> None:
+    clock = Clock()
+    limiter = Limiter(start=8, ceiling=50, clock=clock)
+    limits = []
+    for _ in range(4):
+        await _round(limiter, clock)
+        limits.append(limiter.limit)
+    assert limits == [16, 32, 50, 50]
+
+
+async def test_an_idle_limiter_does_not_grow() -> None:
+    clock = Clock()
+    limiter = Limiter(start=8, clock=clock)
+    for _ in range(100):
+        async with limiter.slot():
+            clock.now += 0.1
+    assert limiter.limit == 8
+
+
+async def test_a_lone_refusal_is_noise() -> None:
+    clock = Clock()
+    limiter = Limiter(start=20, ceiling=20, clock=clock)
+    for _ in range(5):
+        await _round(limiter, clock)
+    await _round(limiter, clock, refuse=lambda at: at == 0)
+    assert limiter.limit == 20
+
+
+async def test_many_refusals_cut_once_a_cooldown() -> None:
+    clock = Clock()
+    limiter = Limiter(start=40, ceiling=64, clock=clock)
+    await _round(limiter, clock, refuse=lambda _: True)
+    assert limiter.limit == 30
+    clock.now += 10
+    await _round(limiter, clock, refuse=lambda _: True)
+    assert limiter.limit == 22
+
+
+async def test_after_a_cut_growth_is_slow() -> None:
+    clock = Clock()
+    limiter = Limiter(start=40, ceiling=64, clock=clock)
+    await _round(limiter, clock, refuse=lambda _: True)
+    clock.now += 10
+    await _round(limiter, clock)
+    assert limiter.limit == 32
+
+
+async def test_the_limit_never_falls_below_one() -> None:
+    clock = Clock()
+    limiter = Limiter(start=2, clock=clock)
+    for _ in range(20):
+        clock.now += 10
+        await _round(limiter, clock, refuse=lambda _: True)
+    assert limiter.limit == 1
+
+
+async def test_a_limit_is_found_that_the_endpoint_takes() -> None:
+    clock = Clock()
+    limiter = Limiter(start=8, ceiling=256, clock=clock)
+    refused = [await _round(limiter, clock, refuse=lambda at: at >= 32) for _ in range(60)]
+    assert 24 <= limiter.limit <= 48
+    assert sum(refused[-20:]) < 0.15 * 20 * 32
+
+
+async def test_trouble_stops_growth_without_a_cut() -> None:
+    clock = Clock()
+    limiter = Limiter(start=4, clock=clock)
+    for _ in range(5):
+        async with AsyncExitStack() as stack:
+            slots = [await stack.enter_async_context(limiter.slot()) for _ in range(4)]
+            slots[-1].troubled()
+    assert limiter.limit == 4
+
+
+async def test_an_exception_gives_the_slot_back() -> None:
+    limiter = Limiter(start=1)
+    with pytest.raises(ValueError, match="broken"):
+        async with limiter.slot():
+            raise ValueError("broken")
+    assert limiter.in_flight == 0
+
+
+async def test_never_more_in_flight_than_the_limit_and_first_come_first_served() -> None:
+    limiter = Limiter(start=3, ceiling=3)
+    most = 0
+    order: list[int] = []
+
+    async def work(name: int) -> None:
+        nonlocal most
+        async with limiter.slot():
+            order.append(name)
+            most = max(most, limiter.in_flight)
+            await asyncio.sleep(0)
+
+    await asyncio.gather(*(work(name) for name in range(20)))
+    assert (most, limiter.in_flight) == (3, 0)
+    assert order == sorted(order)
+
+
+async def test_a_cancelled_waiter_leaves_no_trace() -> None:
+    limiter = Limiter(start=1, ceiling=1)
+
+    async def wait() -> None:
+        async with limiter.slot():
+            pass
+
+    async with limiter.slot():
+        waiting = [asyncio.create_task(wait()) for _ in range(3)]
+        await asyncio.sleep(0)
+        waiting[0].cancel()
+        await asyncio.sleep(0)
+    # The slot is handed to the second at this moment; it is cancelled before it can run.
+    waiting[1].cancel()
+    results = await asyncio.gather(*waiting, return_exceptions=True)
+    assert [type(each) for each in results] == [
+        asyncio.CancelledError,
+        asyncio.CancelledError,
+        type(None),
+    ]
+    assert limiter.in_flight == 0

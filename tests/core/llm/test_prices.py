@@ -1,0 +1,53 @@
+"""Costs are exact integers; what is unknown is not free."""
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labelhub.core.llm.prices import cost_nanousd, estimate_tokens, estimate_usage
+from labelhub.core.llm.types import Message, Usage
+
+
+@pytest.mark.parametrize(
+    ("tokens_in", "tokens_out", "price_in", "price_out", "cost"),
+    [
+        (1_000_000, 0, "2.5", "10", 2_500_000_000),
+        (0, 1_000_000, "2.5", "10", 10_000_000_000),
+        (1, 1, "0.15", "0.6", 750),
+        (3, 0, "0.0005", "0", 2),  # 1.5 nano-USD, rounded half up
+        (1000, 1000, "0", "0", 0),
+    ],
+)
+def test_a_call_costs_its_tokens(
+    tokens_in: int, tokens_out: int, price_in: str, price_out: str, cost: int
+) -> None:
+    usage = Usage(tokens_in, tokens_out)
+    found = cost_nanousd(usage, price_in=Decimal(price_in), price_out=Decimal(price_out))
+    assert found == cost
+    assert isinstance(found, int)
+
+
+@pytest.mark.parametrize(("price_in", "price_out"), [(None, Decimal(1)), (Decimal(1), None)])
+def test_an_unknown_price_gives_an_unknown_cost(
+    price_in: Decimal | None, price_out: Decimal | None
+) -> None:
+    assert cost_nanousd(Usage(1, 1), price_in=price_in, price_out=price_out) is None
+
+
+def test_tokens_are_estimated_on_the_high_side() -> None:
+    assert estimate_tokens("") == 0
+    assert estimate_tokens("a") == 1
+    assert estimate_tokens("The soup was cold.") == 6
+    assert estimate_tokens("とても清潔") == 5
+
+
+@given(st.text(), st.text())
+def test_a_longer_text_never_has_fewer_tokens(one: str, two: str) -> None:
+    assert estimate_tokens(one + two) >= max(estimate_tokens(one), estimate_tokens(two))
+
+
+def test_estimated_usage_says_so() -> None:
+    usage = estimate_usage([Message("system", "abc"), Message("user", "def")], "ghij")
+    assert usage == Usage(tokens_in=10, tokens_out=2, estimated=True)

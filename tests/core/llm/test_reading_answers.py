@@ -1,0 +1,268 @@
+"""The corpus of answers, good and bad, that the parsing ladder has to tell apart."""
+
+import pytest
+
+from labelhub.core.llm.parsing import read_answer
+from labelhub.core.llm.types import Status
+from labelhub.core.schema import Schema, parse_schema, schema_from_names
+
+MULTI = schema_from_names("multi", ["Food", "Price", "Room service", "Food and drink", "Misc."])
+SINGLE = schema_from_names("single", ["Dovish", "Hawkish", "Neutral"])
+NESTED = schema_from_names("single", ["entailment", "non-entailment", "not relevant"])
+NUMBERS = schema_from_names("single", ["1", "0"])
+SCALE = parse_schema(
+    {
+        "task": "ordinal",
+        "labels": [
+            {"name": "poor", "point": 1},
+            {"name": "fair", "point": 2.5},
+            {"name": "good", "point": 4},
+        ],
+    }
+)
+TEXT = parse_schema({"task": "text"})
+CHOICE = parse_schema({"task": "per_item"})
+OPTIONS = ("Paris, France", "London", "The  Hague", "london bridge")
+
+READ: list[tuple[Schema, str, object, int]] = [
+    # Rung 1: the whole text is JSON.
+    (MULTI, '{"labels": ["Food", "price"]}', ["Food", "Price"], 1),
+    (MULTI, '["Price", "Food"]', ["Food", "Price"], 1),
+    (MULTI, "[]", [], 1),
+    (MULTI, '{"labels": []}', [], 1),
+    (MULTI, '{"answer": "none"}', [], 1),
+    (MULTI, '{"reasoning": "Final Decision: Food", "labels": ["Price"]}', ["Price"], 1),
+    (
+        MULTI,
+        (
+            '{"Food": true, "Price": false, "Room service": false, "Food and drink": false, '
+            '"Misc.": true}'
+        ),
+        ["Food", "Misc."],
+        1,
+    ),
+    (SINGLE, '{"label": "dovish"}', "Dovish", 1),
+    (SINGLE, '"Hawkish"', "Hawkish", 1),
+    (SINGLE, '{"label": 2}', "Neutral", 1),
+    (SINGLE, '{"final decision": "Neutral"}', "Neutral", 1),
+    (SCALE, "4", 4, 1),
+    (SCALE, '{"value": 2.5}', 2.5, 1),
+    (TEXT, '{"answer": "It is late."}', "It is late.", 1),
+    (CHOICE, '{"label": "London"}', "London", 1),
+    # Rung 2: JSON within the text.
+    (MULTI, 'Here it is:\n```json\n{"labels": ["Food"]}\n```', ["Food"], 2),
+    (MULTI, 'So:\n```\n["Food", "Price"]\n```\nDone.', ["Food", "Price"], 2),
+    (SINGLE, 'I think {"label": "Hawkish"} fits.', "Hawkish", 2),
+    (SINGLE, '{"label": "Dovish"} no: {"label": "Hawkish"}', "Hawkish", 2),
+    (SINGLE, 'Final Decision:\n{"label": "Hawkish"}', "Hawkish", 2),
+    (SINGLE, 'Final Decision: {"label": "Hawkish"}', "Hawkish", 2),
+    (SINGLE, '{"a": {"b": 1}} then {"label": "Neutral"}', "Neutral", 2),
+    # Rung 3: the decision line.
+    (MULTI, "Final Decision: Food, Price", ["Food", "Price"], 3),
+    (MULTI, '- Food: "tasty"\nFinal Decision: Food', ["Food"], 3),
+    (MULTI, "Final Decision: Food.", ["Food"], 3),
+    (MULTI, "final decision:food,PRICE", ["Food", "Price"], 3),
+    (MULTI, "**Final Decision:** Food, Price", ["Food", "Price"], 3),
+    (MULTI, "**Final Decision: Food, Price**", ["Food", "Price"], 3),
+    (MULTI, "## Final Decision\n\nFood, Price", ["Food", "Price"], 3),
+    (MULTI, "Final Decision:\n- Food\n- Price\n", ["Food", "Price"], 3),
+    (MULTI, "Final Decision:\n1. Food\n2. Price\nThank you.", ["Food", "Price"], 3),
+    (MULTI, "Final Decision: [Food], [Price]", ["Food", "Price"], 3),
+    (MULTI, "Final Decision: [Food, Price]", ["Food", "Price"], 3),
+    (MULTI, 'Final Decision: "Food", "Price"', ["Food", "Price"], 3),
+    (MULTI, "Final Decision: #Food #Price", ["Food", "Price"], 3),
+    (MULTI, "Final Decision: #Food, #Room service.", ["Food", "Room service"], 3),
+    (MULTI, "Final Decision: Food and Price", ["Food", "Price"], 3),
+    (MULTI, "Final Decision: Food, and Price", ["Food", "Price"], 3),
+    (MULTI, "Final Decision: Food; Price", ["Food", "Price"], 3),
+    (MULTI, "Final Decision: Food and drink", ["Food and drink"], 3),
+    (MULTI, "Final Decision: Food and drink and Price", None, 0),
+    (MULTI, "Final Decision: Food, Misc.", ["Food", "Misc."], 3),
+    (MULTI, "Final Decision: Food, Food", ["Food"], 3),
+    (MULTI, "Final Decision: Room   service", ["Room service"], 3),
+    (MULTI, "Final Decision: \uff26ood", ["Food"], 3),  # full-width F
+    (MULTI, "Final Decision: The present aspects are: Food, Price", ["Food", "Price"], 3),
+    (MULTI, "Final Decision: The present aspects are: none", [], 3),
+    (MULTI, "Final Decision: none", [], 3),
+    (MULTI, "Final Decision: None.", [], 3),
+    (MULTI, "Final Decision: (none)", [], 3),
+    (MULTI, "Final Decision: []", [], 3),
+    (MULTI, "Final Decision: No aspects are present.", [], 3),
+    (MULTI, "Final Decision: None of the listed aspects are present.", [], 3),
+    (MULTI, "None of the aspects are present in the review.", [], 3),
+    (MULTI, "I looked.\n\nNone of the aspects are present.", [], 3),
+    (MULTI, "None of the aspects are present.\nFinal Decision: Food", ["Food"], 3),
+    (MULTI, "Final Decision: Food\nNone of the aspects are present.", ["Food"], 3),
+    (
+        MULTI,
+        "The aspects present in this review are: #Food, #Price.\n- #Food: x",
+        ["Food", "Price"],
+        3,
+    ),
+    (MULTI, "The present aspects are: Food", ["Food"], 3),
+    (MULTI, "#Food, #Price", ["Food", "Price"], 3),
+    (MULTI, "The aspects present in this review are: #Food\n\n#Food: tasty", ["Food"], 3),
+    (MULTI, "Final Decision: Food\nOn reflection:\nFinal Decision: Price", ["Price"], 3),
+    (MULTI, "Final Decision: <names>\n\nFinal Decision: Price", ["Price"], 3),
+    (MULTI, 'It says {"labels": ["Price"]}.\nFinal Decision: Food', ["Food"], 3),
+    (MULTI, "<think>Final Decision: Price</think>Final Decision: Food", ["Food"], 3),
+    (MULTI, "hmm Price</think>\nFinal Decision: Food", ["Food"], 3),
+    (MULTI, '> Final Decision: Price\n"Final Decision: Price"\nFinal Decision: Food', ["Food"], 3),
+    (SINGLE, "Final Decision: Dovish", "Dovish", 3),
+    (SINGLE, "Final Decision: 0", "Dovish", 3),
+    (SINGLE, "Final Decision: 0: Dovish", "Dovish", 3),
+    (SINGLE, "Final Decision: 1. Hawkish", "Hawkish", 3),
+    (SINGLE, "Final Answer: `Neutral`", "Neutral", 3),
+    (SINGLE, "Let me see. The label is Hawkish.", "Hawkish", 3),
+    (SINGLE, "They cut rates, so the label is 'Dovish'. Sure of it.", "Dovish", 3),
+    (SINGLE, "The label is: Neutral", "Neutral", 3),
+    (SINGLE, "The label is Dovish.\nNo: the text is mixed. The label is Neutral.", "Neutral", 3),
+    (SINGLE, "The label is Dovish. No, wait! The label is Neutral.", "Neutral", 3),
+    (SINGLE, "The label is not Neutral.\nFinal Decision: Dovish", "Dovish", 3),
+    (SINGLE, "#Dovish", "Dovish", 3),
+    (NESTED, "Final Decision: non-entailment", "non-entailment", 3),
+    (NESTED, "Final Decision: entailment", "entailment", 3),
+    (NESTED, "The label is not relevant.", "not relevant", 3),
+    (NUMBERS, "Final Decision: 1", "1", 3),
+    (NUMBERS, "Final Decision: 0", "0", 3),
+    (SCALE, "Final Decision: good", 4, 3),
+    (SCALE, "Final Decision: 2.5", 2.5, 3),
+    (SCALE, "Final Decision: 4: good", 4, 3),
+    (SCALE, "Final Decision: 4.0", 4, 3),
+    (TEXT, 'Because.\nFinal Decision: Two rooms, "wet".', 'Two rooms, "wet".', 3),
+    (CHOICE, "Final Decision: paris, france", "Paris, France", 3),
+    (CHOICE, "Final Decision: the hague", "The  Hague", 3),
+    (CHOICE, "Final Decision: London Bridge", "london bridge", 3),
+]
+
+UNREAD: list[tuple[Schema, str]] = [
+    (MULTI, ""),
+    (MULTI, "Food"),
+    (MULTI, "Food, Price"),
+    (MULTI, "I like the food and the price."),
+    (MULTI, "Final Decision:"),
+    (MULTI, "Final Decision: ,"),
+    (MULTI, "Final Decision: Food, Ambience"),
+    (MULTI, "Final Decision: Food, not Price"),
+    (MULTI, "Final Decision: Food, none"),
+    (MULTI, "Final Decision: Foods"),
+    (MULTI, "Final Decision: Foo"),
+    (MULTI, "Final Decision: 0"),
+    (MULTI, "Final Decision: <the names of all aspects that are present>"),
+    (MULTI, "Final Decision: Food\nFinal Decision: Ambience"),
+    (MULTI, "> Final Decision: Food"),
+    (MULTI, '- Food: "Final Decision: Food"'),
+    (MULTI, '{"labels": ["Ambience"]}'),
+    (MULTI, '{"labels": "Food", "answer": "Price"}'),
+    (MULTI, '{"labels": ["Food"], "labels": ["Price"]}'),
+    (MULTI, '{"Food": true}'),
+    (MULTI, '{"Food": "yes"}'),
+    (MULTI, '{"labels": [1]}'),
+    (MULTI, '{"labels": ["Food, Price"]}'),
+    (MULTI, '{"labels": ["none"]}'),
+    (MULTI, '{"thought": "Final Decision: Food"}'),
+    (MULTI, "```json\n[Food, Price]\n```"),
+    (SCALE, '{"value": NaN}'),
+    (MULTI, "true"),
+    (MULTI, "null"),
+    (MULTI, "#Food, #Ambience"),
+    (MULTI, "# Food\nIt is about food."),
+    (MULTI, "<think>\nFinal Decision: Food"),
+    (MULTI, "None of the other aspects are present."),
+    (SINGLE, "The label is not Dovish."),
+    (SINGLE, "The label is Dovish. On reflection, I do not think the label is Dovish."),
+    (SINGLE, "I do not think the label is Dovish."),
+    (SINGLE, "If the label is Dovish, rates fall."),
+    (SINGLE, "Annotator A thinks the label is Dovish."),
+    (SINGLE, "The label isn't Dovish."),
+    (SINGLE, "Final Decision: Dovish or Hawkish"),
+    (SINGLE, "Final Decision: Dovish, Hawkish"),
+    (SINGLE, "Final Decision: 1: Dovish"),
+    (SINGLE, "Final Decision: 3"),
+    (SINGLE, "Final Decision: not Dovish"),
+    (SINGLE, "Final Decision: Dovishness"),
+    (SINGLE, '{"label": true}'),
+    (SINGLE, '{"label": null}'),
+    (SINGLE, '["Dovish"]'),
+    (NESTED, "Final Decision: no entailment"),
+    (NESTED, "Final Decision: not entailment"),
+    (NUMBERS, "Final Decision: 2"),
+    (SCALE, "Final Decision: 4/5"),
+    (SCALE, "Final Decision: 3"),
+    (SCALE, "Final Decision: nan"),
+    (SCALE, "1e999"),
+    (TEXT, "It is late."),
+    (TEXT, "The label is late."),
+    (TEXT, '"It is late."'),
+    (TEXT, '{"note": "late"}'),
+    (CHOICE, "Final Decision: Berlin"),
+    (CHOICE, "Final Decision: Paris"),
+]
+
+
+@pytest.mark.parametrize(("schema", "text", "value", "rung"), READ)
+def test_an_answer_is_read_on_its_rung(schema: Schema, text: str, value: object, rung: int) -> None:
+    reply = read_answer(text, schema, OPTIONS)
+    assert (reply.value, reply.rung) == (value, rung), reply.note
+    assert reply.ok == (value is not None)
+
+
+@pytest.mark.parametrize(("schema", "text"), UNREAD)
+def test_what_is_not_certain_is_unparsed(schema: Schema, text: str) -> None:
+    reply = read_answer(text, schema, OPTIONS)
+    assert (reply.status, reply.value) == (Status.UNPARSED, None)
+    assert reply.note
+
+
+def test_the_note_names_a_label_that_is_not_offered() -> None:
+    assert "Ambience" in read_answer("Final Decision: Food, Ambience", MULTI).note
+    assert "Foods" in read_answer('{"labels": ["Foods"]}', MULTI).note
+
+
+@pytest.mark.parametrize(
+    ("text", "finish_reason", "refusal", "status"),
+    [
+        ("", "stop", "I cannot judge people.", Status.REFUSED),
+        ("Final Decision: Food", "content_filter", "", Status.REFUSED),
+        ("I'm sorry, but I can't help with that.", "stop", "", Status.REFUSED),
+        ("I'm sorry to object.\nFinal Decision: Food", "stop", "", Status.OK),
+        ("", "length", "", Status.TRUNCATED),
+        ("- Food: the text says", "length", "", Status.TRUNCATED),
+        ("Final Decision: Food", "length", "", Status.TRUNCATED),
+        ("Final Decision: Food\nAnd", "length", "", Status.OK),
+        ("Final Decision:\n- Food\n- Price\n", "length", "", Status.TRUNCATED),
+        ("Final Decision:\n- Food\n- Price\nAnd", "length", "", Status.OK),
+        ("Final Decision: Food\nFinal Decision: Fo", "length", "", Status.TRUNCATED),
+        ("Final Decision: Ambience\nAnd", "length", "", Status.UNPARSED),
+        ("The present aspects are: Food, Pri", "length", "", Status.TRUNCATED),
+        ('{"labels": ["Food"]}', "length", "", Status.OK),
+        ('{"labels": ["Food", ', "length", "", Status.TRUNCATED),
+        ("<think>long", "length", "", Status.TRUNCATED),
+        ("Final Decision: Food", "stop", "", Status.OK),
+    ],
+)
+def test_how_an_answer_ended_counts(
+    text: str, finish_reason: str, refusal: str, status: Status
+) -> None:
+    reply = read_answer(text, MULTI, (), finish_reason, refusal)
+    assert reply.status is status
+    assert (reply.value is not None) == (status is Status.OK)
+
+
+def test_two_options_that_differ_in_case_alone_cannot_be_answered_with() -> None:
+    reply = read_answer("Final Decision: maybe", CHOICE, ("No", "yes", "YES"))
+    assert not reply.ok
+
+
+def test_the_thought_is_no_part_of_what_was_said() -> None:
+    reply = read_answer("<think>secret</think>\nFinal Decision: Food", MULTI)
+    assert reply.text == "Final Decision: Food"
+
+
+@pytest.mark.parametrize("name", ["Food}}", "{{ x }}", "{% if %}", "a:b", "(x)", "***", "Mr. X"])
+def test_strange_names_are_read_back(name: str) -> None:
+    schema = schema_from_names("multi", [name, "Price"])
+    assert read_answer(f"Final Decision: {name}", schema).value == [name]
+    assert read_answer(f"Final Decision: {name}, Price", schema).value == [name, "Price"]
+    single = schema_from_names("single", [name, "Price"])
+    assert read_answer(f"Final Decision: {name}", single).value == name

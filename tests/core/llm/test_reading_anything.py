@@ -1,0 +1,82 @@
+"""Whatever a model writes: no crash, and no value that was not offered."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labelhub.core.llm.parsing import read_answer, without_thinking
+from labelhub.core.llm.types import Status
+from labelhub.core.schema import Schema, Task, parse_schema, schema_from_names
+
+NAMES = ["Food", "Food and drink", "Price}}", "not relevant", "Misc.", "2"]
+SCHEMAS = st.sampled_from(
+    [
+        schema_from_names("multi", NAMES),
+        schema_from_names("single", NAMES),
+        schema_from_names("ordinal", ["1", "2", "3.5"]),
+        schema_from_names("ordinal", ["low", "high"]),
+        parse_schema({"task": "text"}),
+        parse_schema({"task": "per_item"}),
+    ]
+)
+OPTIONS = ("A", "B, then C", "", "a")
+PIECES = st.sampled_from(
+    [
+        *NAMES, "Final Decision:", "The label is", "The present aspects are:", "none", "not", ",",
+        ";", "and", "\n", "\n- ", "#", "*", "**", '"', "'", "[", "]", "{", "}", "(", ")", ":", ".",
+        "<think>", "</think>", "```json", "```", '{"label":', '{"labels": ["Food"]}', "true", "0",
+        "1", "A", "B, then C", "None of the aspects are present", "disagree", "label isn't", " ",
+    ]
+)  # fmt: skip
+ANSWERS = st.one_of(st.text(), st.lists(PIECES).map("".join), st.lists(PIECES).map(" ".join))
+ENDS = st.sampled_from(["stop", "length", "content_filter", "", "tool_calls"])
+
+
+@given(ANSWERS, SCHEMAS, ENDS, st.text(max_size=3))
+def test_only_offered_values_come_back(
+    text: str, schema: Schema, finish_reason: str, refusal: str
+) -> None:
+    reply = read_answer(text, schema, OPTIONS, finish_reason, refusal, source=text)
+    assert (reply.status is Status.OK) == (reply.value is not None)
+    if reply.value is not None:
+        assert schema.normalise(reply.value, OPTIONS) == reply.value
+        assert _is_offered(schema, reply.value)
+    else:
+        assert reply.note
+    assert all(phrase in text for phrases in reply.evidence.values() for phrase in phrases)
+
+
+def _is_offered(schema: Schema, value: object) -> bool:
+    match schema.task:
+        case Task.MULTI:
+            return isinstance(value, list) and set(value) <= set(schema.names)
+        case Task.ORDINAL:
+            return value in {label.point for label in schema.labels}
+        case Task.TEXT:
+            return isinstance(value, str) and bool(value.strip())
+        case _:
+            return value in schema.offered(OPTIONS)
+
+
+@given(ANSWERS)
+def test_a_thought_is_cut_off_once_and_for_all(text: str) -> None:
+    said = without_thinking(text)
+    assert without_thinking(said) == said
+
+
+@given(st.lists(st.sampled_from(NAMES), unique=True), st.sampled_from([", ", ",", " | ", "\n- "]))
+def test_a_list_that_keeps_to_the_form_is_read(chosen: list[str], between: str) -> None:
+    schema = schema_from_names("multi", NAMES)
+    listed = between.join(chosen) or "none"
+    opening = "\n- " if between.startswith("\n") and chosen else " "
+    reply = read_answer(f"Reasons.\nFinal Decision:{opening}{listed}", schema)
+    assert reply.value == [name for name in NAMES if name in chosen]
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["{", '{"a":', "[", "<think>", "#a ", '- Food: "', "final decision ", "* ", "*_", ". "],
+)  # fmt: skip
+def test_a_long_hostile_answer_is_no_label(piece: str) -> None:
+    schema = schema_from_names("multi", NAMES)
+    assert not read_answer(piece * 2000, schema, source="x" * 20_000).ok

@@ -1,0 +1,74 @@
+"""Quotations count as evidence only where the text has them."""
+
+import pytest
+
+from labelhub.core.llm.parsing import read_answer, read_completion
+from labelhub.core.llm.parsing.evidence import find_quote, keep_quotes, read_evidence
+from labelhub.core.llm.types import Call, Completion
+from labelhub.core.schema import schema_from_names
+
+TEXT = 'The Pizza was "divine", so we\ncame back. It’s cheap; the waiter\'s smile is free.'
+NAMES = ("Food", "Price", "Food and drink")
+
+
+@pytest.mark.parametrize(
+    ("phrase", "found"),
+    [
+        ("the pizza was", "The Pizza was"),
+        ("so we came  back", "so we\ncame back"),
+        ("came back.", "came back."),
+        ("It's cheap.", "It’s cheap"),
+        ("… the waiter’s smile …", "the waiter's smile"),
+        ("“divine”", '"divine"'),
+        ("the pizza is", None),
+        ("", None),
+        ("...", None),
+        ('"', None),
+    ],
+)
+def test_a_phrase_is_found_as_the_text_spells_it(phrase: str, found: str | None) -> None:
+    assert find_quote(phrase, TEXT) == found
+
+
+def test_invented_phrases_are_dropped() -> None:
+    assert keep_quotes(["The Pizza", "the soup", "the pizza"], TEXT) == ("The Pizza",)
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ('- Food: "The Pizza"; "came back"', {"Food": ("The Pizza", "came back")}),
+        ('* **Food**: "The Pizza", "came back"', {"Food": ("The Pizza", "came back")}),
+        ("2. #Price: “it’s cheap”", {"Price": ("It’s cheap",)}),
+        ('- 1: Price: "free"', {"Price": ("free",)}),
+        ('- food AND drink: "Pizza"', {"Food and drink": ("Pizza",)}),
+        ('- Food: "The Pizza was "divine", so we"', {"Food": ('The Pizza was "divine", so we',)}),
+        ('- Food: agree - it says "The Pizza was"', {"Food": ("The Pizza was",)}),
+        ('- Food: disagree - "The Pizza was" is a place', {}),
+        ('- Food: "the soup"', {}),
+        ("- Food: no phrase of its own", {}),
+        ('- Ambience: "The Pizza"', {}),
+        ('Foods: "The Pizza"', {}),
+    ],
+)
+def test_evidence_lines_are_read(line: str, expected: dict[str, tuple[str, ...]]) -> None:
+    assert read_evidence(line, NAMES, TEXT) == expected
+
+
+def test_lines_on_one_label_are_joined() -> None:
+    answer = '- Food: "Pizza"\n- Food: "came back"; "Pizza"'
+    assert read_evidence(answer, NAMES, TEXT) == {"Food": ("Pizza", "came back")}
+
+
+def test_a_reply_keeps_only_what_its_call_s_text_has() -> None:
+    schema = schema_from_names("multi", NAMES)
+    call = Call("extractor", "extractor", (), "", schema, TEXT)
+    said = '- Food: "The Pizza"; "the soup"\nFinal Decision: Food'
+    reply = read_completion(call, Completion(said))
+    assert reply.value == ["Food"]
+    assert reply.evidence == {"Food": ("The Pizza",)}
+
+
+def test_without_a_text_there_is_no_evidence() -> None:
+    schema = schema_from_names("multi", NAMES)
+    assert read_answer('- Food: "Pizza"\nFinal Decision: Food', schema).evidence == {}

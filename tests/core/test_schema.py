@@ -1,0 +1,185 @@
+"""Label schemas: what is read, what is refused, and what counts as an answer."""
+
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from labelhub.core.schema import (
+    Schema,
+    SchemaError,
+    ValueNotOffered,
+    fold,
+    parse_schema,
+    schema_from_names,
+    value_key,
+    value_words,
+)
+
+SINGLE = schema_from_names("single", ["entailment", "non-entailment"])
+MULTI = schema_from_names("multi", ["Food", "Price", "Staff"])
+STARS = schema_from_names("ordinal", ["1", "2", "3"])
+ANCHORED = schema_from_names("ordinal", ["poor", "fair", "good"])
+TEXT = parse_schema({"task": "text"})
+PER_ITEM = parse_schema({"task": "per_item"})
+
+
+@pytest.mark.parametrize(
+    ("schema", "raw", "value"),
+    [
+        (SINGLE, "Entailment", "entailment"),
+        (SINGLE, " NON-ENTAILMENT ", "non-entailment"),
+        (MULTI, ["price", "Food"], ["Food", "Price"]),
+        (MULTI, ["Food", "food"], ["Food"]),
+        (MULTI, [], []),
+        (MULTI, {"Food": True, "Price": False}, ["Food"]),
+        (STARS, 2, 2),
+        (STARS, "2", 2),
+        (STARS, 2.0, 2),
+        (ANCHORED, "fair", 2),
+        (ANCHORED, 3, 3),
+        (TEXT, "  Paris ", "Paris"),
+    ],
+)
+def test_an_offered_value_becomes_canonical(schema: Schema, raw: Any, value: Any) -> None:
+    assert schema.normalise(raw) == value
+
+
+@pytest.mark.parametrize(
+    ("schema", "raw"),
+    [
+        (SINGLE, "entail"),
+        (SINGLE, None),
+        (SINGLE, ["entailment"]),
+        (SINGLE, 1),
+        (MULTI, "Food"),
+        (MULTI, ["Food", "Drinks"]),
+        (MULTI, [["Food"]]),
+        (MULTI, {"Food": 1}),
+        (MULTI, {"Drinks": False}),
+        (STARS, 4),
+        (STARS, True),
+        (STARS, float("nan")),
+        (STARS, "two"),
+        (TEXT, "  "),
+        (TEXT, 3),
+        (PER_ITEM, "anything"),
+    ],
+)
+def test_what_is_not_offered_is_refused(schema: Schema, raw: Any) -> None:
+    with pytest.raises(ValueNotOffered):
+        schema.normalise(raw)
+
+
+def test_a_per_item_value_is_one_of_the_items_own_options() -> None:
+    assert PER_ITEM.normalise("yes", ["Yes", "No"]) == "Yes"
+    with pytest.raises(ValueNotOffered, match="Yes, No"):
+        PER_ITEM.normalise("maybe", ["Yes", "No"])
+
+
+def test_the_refusal_names_the_value_and_the_choice() -> None:
+    with pytest.raises(ValueNotOffered, match=r"'Drinks' is not offered here; the choice is: Food"):
+        MULTI.normalise(["Drinks"])
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ([], "must be a JSON object"),
+        ({"task": "guess"}, "task: must be one of single, multi"),
+        ({"task": "single", "labels": ["a"]}, "needs at least 2"),
+        ({"task": "multi", "labels": "Food"}, "labels: must be a list"),
+        ({"task": "multi", "labels": [3]}, "labels, number 1: must be a name"),
+        ({"task": "multi", "labels": [{"name": ""}]}, "number 1, name: must not be empty"),
+        ({"task": "multi", "labels": ["Food", "food"]}, "'food' is given twice"),
+        ({"task": "multi", "labels": ["a,b"]}, "must not contain ','"),
+        ({"task": "multi", "labels": ["x" * 101]}, "at most 100 characters"),
+        ({"task": "multi", "labels": [{"name": "a", "colour": "red"}]}, "unknown field 'colour'"),
+        ({"task": "multi", "labels": [{"name": "a", "include": 1}]}, "include: must be text"),
+        (
+            {"task": "multi", "labels": [{"name": "a", "examples_for": "x"}]},
+            "examples_for: must be",
+        ),
+        ({"task": "multi", "question": 1, "labels": ["a"]}, "question: must be text"),
+        ({"task": "multi", "labels": [str(n) for n in range(201)]}, "at most 200"),
+        ({"task": "text", "labels": ["a"]}, "has none of its own"),
+        ({"task": "ordinal", "labels": [{"name": "a", "point": 1}, "b"]}, "its own number"),
+        (
+            {"task": "ordinal", "labels": [{"name": "a", "point": "x"}, "b"]},
+            "point: must be a number",
+        ),
+    ],
+)
+def test_a_faulty_schema_is_refused_by_field(data: Any, message: str) -> None:
+    with pytest.raises(SchemaError, match=message):
+        parse_schema(data)
+
+
+def test_scale_points_are_what_the_names_spell_or_their_place() -> None:
+    assert [label.point for label in STARS.labels] == [1, 2, 3]
+    assert [label.point for label in ANCHORED.labels] == [1, 2, 3]
+    halves = parse_schema(
+        {
+            "task": "ordinal",
+            "labels": [{"name": "low", "point": 0.5}, {"name": "high", "point": 1.5}],
+        }
+    )
+    assert halves.normalise("low") == 0.5
+
+
+NAMES = st.lists(
+    st.text(
+        st.characters(exclude_characters=",#|\n\r\t\0", exclude_categories=["Cs", "Cc"]),
+        max_size=20,
+    )
+    .map(str.strip)
+    .filter(bool),
+    min_size=2,
+    max_size=6,
+)
+
+
+STORABLE = st.characters(exclude_characters="\0", exclude_categories=["Cs"])
+
+
+@given(NAMES, st.sampled_from(["single", "multi"]), st.text(STORABLE, max_size=30))
+def test_a_schema_survives_its_json(names: list[str], task: str, words: str) -> None:
+    distinct = list({fold(name): name for name in names}.values())
+    assume(len(distinct) > 1)
+    labels = [{"name": name, "include": words} for name in distinct]
+    schema = parse_schema({"task": task, "question": words, "labels": labels})
+    assert parse_schema(schema.to_json()) == schema
+    for name in schema.names:
+        assert schema.normalise(name if task == "single" else [name]) in (name, [name])
+
+
+@given(st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(), st.lists))
+def test_whatever_comes_is_a_canonical_value_or_a_clear_refusal(raw: Any) -> None:
+    for schema in (SINGLE, MULTI, STARS, TEXT, PER_ITEM):
+        try:
+            value = schema.normalise(raw, ["Yes", "No"])
+        except ValueNotOffered:
+            continue
+        else:
+            assert schema.normalise(value, ["Yes", "No"]) == value
+            assert value_key(value)
+
+
+def test_values_read_well() -> None:
+    assert value_words(["Food", "Price"]) == "Food, Price"
+    assert value_words([]) == "none present"
+    assert value_words(None) == "—"
+    assert value_words(2.5) == "2.5"
+
+
+@pytest.mark.parametrize("text", ["a\0b", "half a pair: \ud83d"])
+def test_what_no_database_takes_is_refused(text: str) -> None:
+    with pytest.raises(ValueNotOffered, match="must not contain"):
+        TEXT.normalise(text)
+    label = {"name": "good"}
+    for fault in ({"name": text}, {"description": text}, {"examples_for": [text]}):
+        with pytest.raises(SchemaError, match="must not contain"):
+            parse_schema({"task": "single", "labels": [label | fault, "bad"]})
+    with pytest.raises(SchemaError, match="question"):
+        parse_schema({"task": "text", "question": text})

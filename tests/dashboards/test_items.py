@@ -1,0 +1,196 @@
+"""The list of items, and one item with everything said of it."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from apps.accounts.roles import Role
+from apps.labels.services import DebateResult, record_debate_results, record_label
+from apps.projects.models import Item, Project
+from tests.factories.accounts import UserFactory
+from tests.factories.agreement import decide, propose, run_of
+from tests.factories.labels import draft, machine, open_item, open_several, person
+from tests.factories.projects import ProjectFactory, member
+
+pytestmark = pytest.mark.django_db
+
+HOSTILE = "<script>alert(1)</script>"
+
+
+@pytest.fixture
+def project(client: Client) -> Project:
+    """A single project of good or bad, whose viewer is signed in."""
+    made = ProjectFactory.create()
+    client.force_login(member(made, Role.VIEWER))
+    return made
+
+
+def listed(client: Client, project: Project, **query: str) -> list[str]:
+    """The external ids in the order of the page."""
+    response = client.get(f"/p/{project.slug}/items/", query)
+    assert response.status_code == 200
+    return [item.external_id for item in response.context["page"]]
+
+
+def detail(client: Client, item: Item) -> str:
+    """The HTML of one item's page."""
+    response = client.get(f"/p/{item.project.slug}/items/{item.pk}/")
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def doubt(item: Item, uncertainty: float) -> None:
+    """A debate that was not sure."""
+    said = draft(item, machine(item.project), "good", action="proposed")
+    result = DebateResult(item_id=item.pk, draft=said, reasons=["flagged"], uncertainty=uncertainty)
+    record_debate_results(item.project, [result])
+
+
+def test_items_are_found_by_id_text_and_stage(project: Project, client: Client) -> None:
+    soup = open_item(project, text="Cold soup.", external_id="a")
+    decide(soup, "bad")
+    open_item(project, text="Kind waiter.", external_id="b")
+
+    assert listed(client, project) == ["a", "b"]
+    assert listed(client, project, q="SOUP") == ["a"]
+    assert listed(client, project, q="b") == ["b"]
+    assert listed(client, project, stage="decided") == ["a"]
+    assert listed(client, project, stage="nonsense") == ["a", "b"]
+
+
+def test_what_waits_comes_in_the_order_of_the_queue(project: Project, client: Client) -> None:
+    for name in ("plain", "unsure", "very-unsure"):
+        open_item(project, external_id=name)
+    doubt(project.items.get(external_id="unsure"), 0.2)
+    doubt(project.items.get(external_id="very-unsure"), 0.9)
+
+    assert listed(client, project, stage="waiting") == ["very-unsure", "unsure", "plain"]
+    assert listed(client, project, stage="doubtful") == ["very-unsure", "unsure"]
+    assert listed(client, project, stage="rest") == ["plain"]
+
+
+def test_doubt_ends_with_the_review(project: Project, client: Client) -> None:
+    item = open_item(project)
+    doubt(item, 0.5)
+    assert "badge--warn" in client.get(f"/p/{project.slug}/items/").content.decode()
+
+    record_label(draft(item, person(project), "good"))
+
+    assert listed(client, project, stage="doubtful") == []
+    assert "badge--warn" not in client.get(f"/p/{project.slug}/items/").content.decode()
+
+
+def test_the_order_is_kept_in_the_address(project: Project, client: Client) -> None:
+    for name in ("b", "c", "a"):
+        open_item(project, external_id=name)
+
+    assert listed(client, project, sort="id") == ["a", "b", "c"]
+    assert listed(client, project, sort="-id") == ["c", "b", "a"]
+    assert listed(client, project, sort="project__slug") == ["b", "c", "a"]
+
+
+def test_a_list_without_items_says_what_to_do(project: Project, client: Client) -> None:
+    empty = client.get(f"/p/{project.slug}/items/").content.decode()
+    open_item(project)
+    none = client.get(f"/p/{project.slug}/items/?q=zzz").content.decode()
+
+    assert "No items yet" in empty
+    assert "/import/" not in empty  # a viewer may not
+    assert "No item matches" in none
+
+
+def test_the_list_takes_the_same_queries_however_long(
+    project: Project, client: Client, django_assert_num_queries: Any
+) -> None:
+    run = run_of(project)
+    for item in open_several(project, 8):
+        propose(run, item, "good")
+        decide(item, "bad")
+
+    # session, user; project by membership; count, items with state, suggestion and gold
+    with django_assert_num_queries(5):
+        listed(client, project)
+
+
+def test_an_item_shows_everything_said_of_it(project: Project, client: Client) -> None:
+    item = open_item(project, text="Cold soup, kind waiter.", meta={"items": "two", "city": "Oslo"})
+    run = run_of(project)
+    proposed = propose(run, item, "good", evidence={"good": ["kind waiter"]}, rationale="Kindness.")
+    assert proposed is not None
+    somebody = person(project)
+    fixed = record_label(
+        draft(item, somebody, "bad", action="fixed", proposed_from_id=proposed.pk, seconds=4)
+    )
+    record_label(draft(item, somebody, "good", supersedes_id=fixed.pk))
+
+    html = detail(client, item)
+
+    assert '<mark class="quote" data-label="good">kind waiter</mark>' in html
+    assert "Kindness." in html
+    assert "Fixed the suggestion of ecj offline" in html
+    assert html.count("ledger__past") == 2  # the label and the gold it had led to
+    assert f"/p/{project.slug}/debates/{run.debates.get().pk}/" in html
+    assert "Oslo" in html
+    assert "two" in html
+
+
+def test_hostile_long_and_right_to_left_text_is_only_text(project: Project, client: Client) -> None:
+    item = open_item(
+        project,
+        text=f"{HOSTILE} {'word ' * 10_000} מלון נהדר 🏨",
+        external_id='"><img src=x>',
+        context=[{"role": "user", "text": HOSTILE}],
+        question=HOSTILE,
+        options=[HOSTILE, "b"],
+        meta={HOSTILE: HOSTILE},
+    )
+    propose(run_of(project), item, "good", rationale=HOSTILE, evidence={'"x': ["word word"]})
+
+    html = detail(client, item)
+    row = client.get(f"/p/{project.slug}/items/").content.decode()
+
+    for shown in (html, row):
+        assert HOSTILE not in shown
+        assert "<img" not in shown
+    assert html.count("&lt;script&gt;alert(1)&lt;/script&gt;") == 7
+    assert 'dir="auto"' in html
+    assert "מלון נהדר" in html
+    assert len(row) < 30_000
+
+
+def test_an_item_that_nobody_labelled_says_so(project: Project, client: Client) -> None:
+    html = detail(client, open_item(project))
+
+    assert "Nobody has labelled this item yet" in html
+    assert "Not decided yet" in html
+
+
+def test_items_of_other_projects_are_not_there(project: Project, client: Client) -> None:
+    foreign = open_item(ProjectFactory.create())
+
+    assert client.get(f"/p/{project.slug}/items/{foreign.pk}/").status_code == 404
+    assert client.get(f"/p/{foreign.project.slug}/items/{foreign.pk}/").status_code == 404
+
+
+@pytest.mark.parametrize("one", [False, True])
+def test_strangers_find_nothing_and_anonymous_people_sign_in(client: Client, one: bool) -> None:
+    item = open_item(ProjectFactory.create())
+    address = f"/p/{item.project.slug}/items/" + (f"{item.pk}/" if one else "")
+
+    assert client.get(address)["Location"].startswith("/accounts/login/")
+    client.force_login(UserFactory.create())
+    assert client.get(address).status_code == 404
+
+
+def test_an_item_takes_the_same_queries_however_many_labels(
+    project: Project, client: Client, django_assert_num_queries: Any
+) -> None:
+    item = open_item(project)
+    for name in "abcdef":
+        propose(run_of(project), item, "good", by=machine(project, name))
+    decide(item, "good")
+
+    # session, user; project by membership; item with state, its labels, its gold; debates
+    with django_assert_num_queries(7):
+        detail(client, item)

@@ -1,0 +1,96 @@
+"""The search field of the header."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from apps.accounts.roles import Role
+from apps.dashboards.selectors import FOUND
+from apps.projects.models import Project
+from tests.factories.labels import open_item, open_several
+from tests.factories.projects import ProjectFactory, member
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project(client: Client) -> Project:
+    """A project whose viewer is signed in."""
+    made = ProjectFactory.create(name="Harbour hotels")
+    client.force_login(member(made, Role.VIEWER))
+    return made
+
+
+def search(client: Client, words: str) -> str:
+    """The page's HTML."""
+    response = client.get("/", {"q": words})
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def test_it_finds_projects_by_name_and_items_by_id_and_text(
+    project: Project, client: Client
+) -> None:
+    by_text = open_item(project, text="We looked over the harbour.")
+    by_id = open_item(project, text="Nothing.", external_id="harbour-7")
+    other = open_item(project, text="Nothing either.")
+
+    html = search(client, "HARBOUR")
+
+    assert f"/p/{project.slug}/" in html
+    for item in (by_text, by_id):
+        assert f"/p/{project.slug}/items/{item.pk}/" in html
+    assert f"/items/{other.pk}/" not in html
+
+
+def test_nothing_of_other_peoples_projects_is_found(project: Project, client: Client) -> None:
+    foreign = ProjectFactory.create(name="Their harbour")
+    open_item(foreign, text="The harbour is theirs.")
+
+    html = search(client, "their")
+
+    assert "Nothing found" in html
+
+
+@pytest.mark.parametrize("words", ["%", "_", "100%", "\\", "'; --"])
+def test_signs_with_a_meaning_elsewhere_are_only_signs(
+    project: Project, client: Client, words: str
+) -> None:
+    open_item(project, text="plain")
+
+    assert "Nothing found" in search(client, words)
+
+
+def test_what_is_searched_and_found_is_escaped(project: Project, client: Client) -> None:
+    open_item(project, text="<script>alert(1)</script>")
+
+    html = search(client, "<script>")
+
+    assert "<script>alert" not in html
+    assert "&lt;script&gt;alert(1)" in html
+    assert "Found for “&lt;script&gt;”" in html
+
+
+def test_a_very_long_query_is_cut(project: Project, client: Client) -> None:
+    assert f"Found for “{'x' * 200}”" in search(client, "x" * 100_000)
+
+
+def test_more_than_fit_are_said_to_be_more(project: Project, client: Client) -> None:
+    open_several(project, FOUND + 1, text="the same words")
+
+    assert f"The first {FOUND}." in search(client, "same words")
+
+
+def test_blanks_are_no_search(project: Project, client: Client) -> None:
+    assert "<h1>Projects</h1>" in search(client, "   ")
+
+
+def test_it_takes_the_same_queries_however_many_items(
+    project: Project, client: Client, django_assert_num_queries: Any
+) -> None:
+    open_several(project, 9, text="breakfast")
+
+    # session, user; projects, item states, runs in progress, memberships; items with project
+    with django_assert_num_queries(7):
+        search(client, "breakfast")

@@ -1,0 +1,153 @@
+"""Runs by REST."""
+
+from typing import Any
+
+import pytest
+from pytest_django import Settings
+from rest_framework.test import APIClient
+
+from apps.accounts.roles import Role
+from apps.debates.models import Run
+from apps.llm.models import ModelSpec
+from apps.llm.services import ensure_builtin
+from apps.projects.models import Project
+from tests.factories.accounts import UserFactory
+from tests.factories.debates import finished_debate, project_with_items, started_run
+from tests.factories.llm import ModelSpecFactory
+from tests.factories.projects import member
+
+pytestmark = pytest.mark.django_db
+
+
+def client_of(project: Project, role: Role = Role.MANAGER) -> APIClient:
+    client = APIClient()
+    client.force_authenticate(member(project, role))
+    return client
+
+
+def test_a_run_is_started_and_looked_up() -> None:
+    project = project_with_items(3)
+    model = ModelSpecFactory.create()
+    client = client_of(project)
+    body = {"protocol": "ecj", "model": "offline", "models": {"judge": model.name}, "limit": 2}
+    response = client.post(f"/api/v1/projects/{project.slug}/runs/", body)
+
+    assert response.status_code == 201, response.data
+    run = Run.objects.get()
+    roles = {role["role"]: role["model"] for role in response.data["roles"]}
+    assert roles == {"extractor": "offline", "critic": "offline", "judge": model.name}
+    seen = client.get(f"/api/v1/runs/{run.pk}/").data
+    assert seen["status"] == "queued"
+    assert seen["progress"]["total"] == seen["progress"]["waiting"] == 2
+    assert seen["cost_usd"] == 0
+    assert client.get(f"/api/v1/projects/{project.slug}/runs/").data["count"] == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "words"),
+    [
+        ({}, 400, "protocol"),
+        ({"protocol": "oracle"}, 400, "oracle"),
+        ({"protocol": "single", "model": "nobody"}, 400, "Known: offline"),
+        ({"protocol": "single", "models": {"king": "offline"}}, 422, "no role 'king'"),
+        ({"protocol": "single", "limit": 0}, 400, "limit"),
+        ({"protocol": "single", "items": [0]}, 422, "No item"),
+    ],
+)
+def test_bad_requests_are_problems_in_words(body: dict[str, Any], status: int, words: str) -> None:
+    project = project_with_items(1)
+    response = client_of(project).post(f"/api/v1/projects/{project.slug}/runs/", body)
+    assert response.status_code == status, response.data
+    assert words in str(response.data)
+    assert response.data["code"]
+
+
+@pytest.fixture
+def seeded(settings: Settings) -> Settings:
+    """An endpoint in the environment, with the key that an operator pays for."""
+    settings.LABELHUB_LLM_BASE_URL = "http://127.0.0.1:9/v1"
+    settings.LABELHUB_LLM_MODEL = "cheap, dear"
+    return settings
+
+
+@pytest.mark.parametrize(
+    ("named", "field"),
+    [
+        ({"model": "o1-pro-max"}, "model"),
+        ({"models": {"annotator": "o1-pro-max"}}, "models.annotator"),
+    ],
+)
+def test_over_http_only_models_that_are_set_up_may_be_named(
+    seeded: Settings, named: dict[str, Any], field: str
+) -> None:
+    project = project_with_items(1)
+    body = {"protocol": "single", **named}
+    response = client_of(project).post(f"/api/v1/projects/{project.slug}/runs/", body)
+    assert (response.status_code, response.data["code"]) == (400, "invalid")
+    (fault,) = response.data["errors"]
+    assert fault["field"] == field
+    assert "Known: offline, cheap, dear." in fault["message"]
+    assert list(ModelSpec.objects.values_list("name", flat=True)) == ["offline"]
+    assert not Run.objects.exists()
+
+
+def test_the_models_of_the_environment_may_be_named(seeded: Settings) -> None:
+    project = project_with_items(1)
+    body = {"protocol": "single", "model": "dear"}
+    response = client_of(project).post(f"/api/v1/projects/{project.slug}/runs/", body)
+    assert response.status_code == 201
+    assert [role["model"] for role in response.data["roles"]] == ["dear"]
+
+
+def test_a_budget_needs_known_prices() -> None:
+    project = project_with_items(1)
+    model = ModelSpecFactory.create(price_in=None)
+    body = {"protocol": "single", "model": model.name, "budget": "1.50"}
+    response = client_of(project).post(f"/api/v1/projects/{project.slug}/runs/", body)
+    assert (response.status_code, response.data["code"]) == (422, "over_budget")
+
+
+def test_a_run_is_paused_resumed_and_cancelled() -> None:
+    project = project_with_items(1)
+    run = started_run(project)
+    client = client_of(project)
+    for step, status in (("pause", "paused"), ("resume", "queued"), ("cancel", "cancelled")):
+        assert client.post(f"/api/v1/runs/{run.pk}/{step}/").data["status"] == status
+    again = client.post(f"/api/v1/runs/{run.pk}/resume/")
+    assert (again.status_code, again.data["code"]) == (409, "conflict")
+
+
+def test_debates_are_listed_by_status_and_read_with_their_turns(
+    django_assert_num_queries: Any,
+) -> None:
+    project = project_with_items(3)
+    run = started_run(project, "ecj")
+    debate = finished_debate(run, dict.fromkeys(("extractor", "critic", "judge"), "good"))
+    client = client_of(project, Role.VIEWER)
+
+    with django_assert_num_queries(3):  # run, count, page
+        listed = client.get(f"/api/v1/runs/{run.pk}/debates/").data
+    assert listed["count"] == 3
+    done = client.get(f"/api/v1/runs/{run.pk}/debates/?status=done").data["results"]
+    assert [(each["id"], each["value"]) for each in done] == [(debate.pk, "good")]
+    assert client.get(f"/api/v1/runs/{run.pk}/debates/?status=odd").status_code == 422
+
+    with django_assert_num_queries(2):  # debate, turns
+        read = client.get(f"/api/v1/debates/{debate.pk}/").data
+    assert [turn["role"] for turn in read["turns"]] == ["extractor", "critic", "judge"]
+    assert read["turns"][0]["model"] == ensure_builtin().name
+
+
+def test_strangers_see_nothing_and_reviewers_change_nothing() -> None:
+    project = project_with_items(1)
+    run = started_run(project)
+    debate = run.debates.get()
+    stranger = APIClient()
+    stranger.force_authenticate(UserFactory.create())
+    for path in (f"runs/{run.pk}/", f"runs/{run.pk}/debates/", f"debates/{debate.pk}/"):
+        assert stranger.get(f"/api/v1/{path}").status_code == 404
+        assert APIClient().get(f"/api/v1/{path}").status_code == 401
+    assert stranger.post(f"/api/v1/runs/{run.pk}/pause/").status_code == 404
+    reviewer = client_of(project, Role.REVIEWER)
+    assert reviewer.post(f"/api/v1/runs/{run.pk}/pause/").status_code == 403
+    assert reviewer.post(f"/api/v1/projects/{project.slug}/runs/", {}).status_code == 403

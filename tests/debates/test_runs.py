@@ -1,0 +1,178 @@
+"""Starting and steering runs."""
+
+import pytest
+
+from apps.debates.models import Debate, Run
+from apps.debates.services import (
+    RunPlan,
+    cancel_run,
+    mark_dispatched,
+    pause_run,
+    preview,
+    resume_run,
+    start_run,
+    unfinished_runs,
+)
+from apps.debates.services.preview import OverBudget
+from apps.projects.services import set_schema
+from labelhub.core.errors import Conflict, InvalidInput
+from labelhub.core.schema import schema_from_names
+from tests.factories.debates import add_items, plan_for, project_with_items, started_run
+from tests.factories.llm import ModelSpecFactory
+from tests.factories.projects import ProjectFactory
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_run_keeps_schema_prompts_and_models_as_they_were() -> None:
+    project = project_with_items(3)
+    run = started_run(project, "ecj")
+    set_schema(
+        project=project, schema=schema_from_names("single", ["good", "bad", "odd"]), actor=None
+    )
+
+    assert run.schema.version == 1
+    assert [role.role for role in run.roles.all()] == ["extractor", "critic", "judge"]
+    assert all(role.prompt.body.startswith("---") for role in run.roles.select_related("prompt"))
+    assert list(run.debates.values_list("status", flat=True)) == ["waiting"] * 3
+    other = started_run(project, "ecj")
+    assert other.spec_hash != run.spec_hash
+    assert other.spec_hash == started_run(project, "ecj", limit=1).spec_hash
+
+
+def test_the_limit_takes_the_first_items() -> None:
+    project = project_with_items(5)
+    run = started_run(project, limit=2, replicates=2)
+    firsts = list(project.items.order_by("pk").values_list("pk", flat=True)[:2])
+    assert sorted(run.debates.values_list("item", flat=True)) == sorted(firsts * 2)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"protocol": "oracle"}, "'oracle' is not known; there are single, ecj"),
+        ({"models": {}}, "the role 'annotator' of 'single' has none"),
+        ({"replicates": 0}, "replicates: must be between 1 and 20"),
+        ({"limit": 0}, "limit: must be at least 1"),
+        ({"item_ids": [0]}, "No item matches"),
+    ],
+)
+def test_a_plan_that_cannot_be_run_is_refused_in_words(
+    change: dict[str, object], words: str
+) -> None:
+    project = project_with_items(1)
+    whole = {"protocol": "single", "models": plan_for().models} | change
+    with pytest.raises(InvalidInput, match=words):
+        start_run(project=project, actor=None, plan=RunPlan(**whole))  # type: ignore[arg-type]
+    assert not Run.objects.exists()
+
+
+def test_an_unknown_role_is_refused_with_the_roles_there_are() -> None:
+    plan = plan_for("ecj")
+    strange = RunPlan(protocol="single", models=plan.models)
+    with pytest.raises(InvalidInput, match="no role 'extractor'; its roles are annotator"):
+        start_run(project=project_with_items(1), actor=None, plan=strange)
+
+
+def test_a_project_without_items_has_nothing_to_run() -> None:
+    with pytest.raises(InvalidInput, match="has no items yet"):
+        started_run(ProjectFactory.create())
+
+
+def test_starting_a_large_run_takes_a_handful_of_statements(django_assert_max_num_queries) -> None:  # type: ignore[no-untyped-def]
+    project = project_with_items(1)
+    add_items(project, 500)
+    plan = plan_for("ecj")
+    with django_assert_max_num_queries(30):
+        run = start_run(project=project, actor=None, plan=plan)
+    assert run.debates.count() == 501
+
+
+def test_pausing_resuming_and_cancelling_follow_one_another() -> None:
+    run = started_run(project_with_items(1))
+    pause_run(run=run)
+    assert run.status == Run.Status.PAUSED
+    with pytest.raises(Conflict, match="is paused and cannot be paused"):
+        pause_run(run=run)
+    resume_run(run=run)
+    assert run.status == Run.Status.QUEUED
+    cancel_run(run=run)
+    assert run.status == Run.Status.CANCELLED
+    with pytest.raises(Conflict, match="is cancelled and cannot be resumed"):
+        resume_run(run=run)
+
+
+def test_a_resume_that_is_refused_leaves_failed_debates_alone() -> None:
+    run = started_run(project_with_items(1))
+    cancel_run(run=run)
+    Debate.objects.update(status=Debate.Status.FAILED)
+    with pytest.raises(Conflict):
+        resume_run(run=run)
+    assert Debate.objects.get().status == Debate.Status.FAILED
+
+
+def test_the_preview_counts_calls_and_prices_them() -> None:
+    project = project_with_items(30)
+    estimate = preview(project=project, plan=plan_for("ecj", ModelSpecFactory.create()))
+    assert (estimate.items, estimate.calls, estimate.samples) == (30, 90, 20)
+    assert estimate.tokens_in > 30 * 3 * 100
+    assert estimate.cost_nanousd
+    assert estimate.worst_nanousd
+    assert estimate.cost_nanousd < estimate.worst_nanousd
+    assert not estimate.offline
+
+
+def test_an_unknown_price_is_said_and_refuses_a_budget() -> None:
+    project = project_with_items(2)
+    model = ModelSpecFactory.create(price_in=None, price_out=None)
+    estimate = preview(project=project, plan=plan_for(model=model))
+    assert estimate.cost_nanousd is None
+    assert estimate.unpriced == (model.name,)
+    with pytest.raises(OverBudget, match="is not known"):
+        started_run(project, model=model, budget_nanousd=10**9)
+
+
+def test_a_budget_below_the_worst_case_is_refused() -> None:
+    with pytest.raises(OverBudget, match="may cost up to"):
+        started_run(project_with_items(50), model=ModelSpecFactory.create(), budget_nanousd=1000)
+
+
+def test_an_unfinished_run_is_named_once_until_its_task_is_overdue() -> None:
+    run = started_run(project_with_items(1))
+    assert unfinished_runs() == [run.pk]
+    assert unfinished_runs() == []
+    assert not mark_dispatched(run.pk)
+    Run.objects.update(dispatched_until=run.created_at)
+    assert unfinished_runs() == [run.pk]
+
+
+def test_a_paused_run_goes_on_when_its_time_has_come() -> None:
+    run = started_run(project_with_items(1))
+    Run.objects.update(status=Run.Status.PAUSED, pause_code="quota", resume_at=run.created_at)
+    assert unfinished_runs() == [run.pk]
+    run.refresh_from_db()
+    assert (run.status, run.pause_code, run.resume_at) == (Run.Status.QUEUED, "", None)
+
+
+def test_looking_for_unfinished_runs_is_cheap(django_assert_num_queries) -> None:  # type: ignore[no-untyped-def]
+    started_run(project_with_items(3))
+    Run.objects.update(status=Run.Status.DONE)
+    with django_assert_num_queries(2):  # paused whose time has come, going and not driven
+        assert unfinished_runs() == []
+
+
+@pytest.mark.parametrize("cap", ["many", 0, -5, 1.5, True, None, 10**9])
+def test_a_cap_that_is_none_is_refused(cap: object) -> None:
+    params = {"annotator": {"max_tokens": cap}}
+    with pytest.raises(InvalidInput, match=r"annotator\.max_tokens"):
+        started_run(project_with_items(1), params=params)
+
+
+def test_the_worst_case_reckons_with_the_cap_that_is_asked_for() -> None:
+    project, model = project_with_items(1), ModelSpecFactory.create()
+    plain = preview(project=project, plan=plan_for("single", model))
+    params = {"annotator": {"max_tokens": 100 * model.max_output_tokens}}
+    long = preview(project=project, plan=plan_for("single", model, params=params))
+    assert plain.worst_nanousd is not None
+    assert long.worst_nanousd is not None
+    assert long.worst_nanousd > 10 * plain.worst_nanousd

@@ -1,0 +1,98 @@
+"""Pictures of every page: ``python tests/e2e/screenshots.py FOLDER [NAME …]``.
+
+Starts a server of its own with the demo. Each page is taken at 1280 and 390 pixels, light and dark;
+NAME narrows it to pages whose name starts so. ``--review`` takes one picture instead, of the review
+screen of the demo, into the file of that name.
+"""
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from playwright.sync_api import Browser, Page
+
+from tests.e2e.browser import MISSING, SETTLED, find_chromium, launched
+from tests.e2e.pages import VIEWS, View, prepare
+from tests.e2e.server import DEMO, Server, served
+from tests.e2e.steps import press_and_go_on, sign_in
+
+SIZES = {1280: 800, 390: 844}
+MARKS = 3
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+
+
+def main(words: Sequence[str]) -> None:
+    """Take them."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--review", action="store_true", help="only the review screen, as a file")
+    asked = parser.parse_args(words)
+    chromium = find_chromium()
+    if chromium is None:
+        sys.exit(MISSING)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        served(Path(folder)) as server,
+        launched(chromium) as browser,
+    ):
+        if asked.review:
+            take_review(server, browser, asked.folder)
+        else:
+            take_all(server, browser, asked.folder, asked.names)
+
+
+def take_all(server: Server, browser: Browser, folder: Path, names: Sequence[str]) -> None:
+    """``FOLDER/<page>-<width>-<scheme>.png``."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as files:
+        places = prepare(server, browser, Path(files))
+    pages: dict[str | None, Page] = {}
+    for view in VIEWS:
+        if names and not view.id.startswith(tuple(names)):
+            continue
+        if view.who not in pages:
+            pages[view.who] = _signed_in(server, browser, view.who)
+        take(pages[view.who], view, places, folder)
+
+
+def take(page: Page, view: View, places: dict[str, Any], folder: Path) -> None:
+    """Both widths, both schemes, the whole length."""
+    page.goto(view.at(places))
+    page.wait_for_load_state("networkidle")
+    for width, height in SIZES.items():
+        page.set_viewport_size({"width": width, "height": height})
+        for scheme in SCHEMES:
+            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+            page.evaluate(SETTLED)
+            page.screenshot(path=folder / f"{view.id}-{width}-{scheme}.png", full_page=True)
+    print(view.id, flush=True)
+
+
+def take_review(server: Server, browser: Browser, path: Path) -> None:
+    """The review screen at an item that shows what it is about."""
+    page = _signed_in(server, browser, "manager")
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.emulate_media(color_scheme="light", reduced_motion="reduce")
+    page.goto(f"/p/{DEMO}/review/")
+    for _ in range(30):
+        if page.locator("[data-hero] mark").count() >= MARKS:
+            break
+        press_and_go_on(page, "s")
+    page.screenshot(path=path)
+
+
+def _signed_in(server: Server, browser: Browser, username: str | None) -> Page:
+    page = browser.new_context(base_url=server.address).new_page()
+    if username:
+        sign_in(page, username, server.passwords[username])
+    return page
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

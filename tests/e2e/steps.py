@@ -1,0 +1,67 @@
+"""What people do, in few words: the steps that several stories share."""
+
+from playwright.sync_api import Locator, Page, expect
+
+MARK = "document.documentElement.dataset.mark"
+
+
+def sign_in(page: Page, username: str, password: str) -> None:
+    """By the page everybody signs in at."""
+    page.goto("/accounts/login/")
+    page.get_by_label("User name or email").fill(username)
+    page.get_by_label("Password").fill(password)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Projects")
+
+
+def go_to(page: Page, name: str) -> None:
+    """A page of the project, by its navigation."""
+    links = page.get_by_role("navigation", name="Project")
+    links.get_by_role("link", name=name, exact=True).click()
+
+
+def task(page: Page) -> Locator:
+    """The item on the review screen, once its script is at work."""
+    return page.locator("[data-stage][data-ready] form[data-task]")
+
+
+def item_of(page: Page) -> str:
+    """Which item that is."""
+    return task(page).get_attribute("data-item") or ""
+
+
+def chosen(page: Page) -> list[str]:
+    """The labels that are ticked."""
+    return [str(each.get_attribute("value")) for each in task(page).locator(":checked").all()]
+
+
+def review(page: Page, slug: str) -> None:
+    """Open the review screen and mark the page, so that :func:`same_page` knows it again."""
+    page.goto(f"/p/{slug}/review/")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Review")
+    mark(page)
+
+
+def mark(page: Page) -> None:
+    """Leave a mark that any page load would wipe out."""
+    page.evaluate(f"{MARK} = 'the same page'")
+
+
+def same_page(page: Page) -> bool:
+    """No page was loaded since it was marked."""
+    return bool(page.evaluate(MARK) == "the same page")
+
+
+def press_and_go_on(page: Page, *keys: str) -> str:
+    """Press ``keys``, wait for another item (or the end); returns the item that was answered."""
+    before = item_of(page)
+    for key in keys:
+        page.keyboard.press(key)
+    expect(page.locator(f'form[data-task][data-item="{before}"]')).to_have_count(0)
+    expect(page.locator("[data-stage]:not([aria-busy]) > *")).to_have_count(1)
+    return before
+
+
+def all_saved(page: Page) -> None:
+    """What was answered has arrived."""
+    expect(page.locator("[data-saved]")).to_have_attribute("data-state", "saved")

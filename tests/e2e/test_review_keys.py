@@ -1,0 +1,272 @@
+"""Reviewing by keyboard and by touch: what keys do and do not, and that no answer is lost."""
+
+from collections.abc import Callable
+from itertools import count
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from tests.e2e.browser import Troubles
+from tests.e2e.conftest import OpenAs
+from tests.e2e.server import Server, until
+from tests.e2e.steps import (
+    all_saved,
+    chosen,
+    item_of,
+    press_and_go_on,
+    review,
+    same_page,
+    task,
+)
+
+TEXTS = [
+    "The room was spotless and the staff could not have been kinder.",
+    "Breakfast was cold, and far too expensive for what it was.",
+    "A short walk from the station, which matters with three suitcases.",
+    "We were told the pool was open. It was not.",
+    "Dust under the bed, but the location makes up for it.",
+    "The pancakes alone are worth the price of the room.",
+]
+SLUGS = count(1)
+
+Project = Callable[..., str]
+
+
+@pytest.fixture
+def project(server: Server) -> Project:
+    """Makes a project of ``size`` texts, debated unless told otherwise; gives its slug."""
+
+    def make(size: int, *, debated: bool = True, overlap: int = 1) -> str:
+        slug = server.project(f"keys-{next(SLUGS)}", TEXTS[:size], overlap=overlap)
+        if debated:
+            server.run(slug)
+        return slug
+
+    return make
+
+
+def said(server: Server, slug: str, number: int) -> list[Any]:
+    """The labels people gave, once there are ``number`` of them."""
+    return list(until(lambda: _exactly(server.labels(slug), number), f"{number} labels in {slug}"))
+
+
+def _exactly(labels: list[Any], number: int) -> list[Any]:
+    return labels if len(labels) == number else []
+
+
+def test_number_keys_choose_and_enter_saves(
+    open_as: OpenAs, server: Server, project: Project
+) -> None:
+    slug = project(2, debated=False)
+    page = open_as("manager")
+    review(page, slug)
+    page.keyboard.press("1")
+    page.keyboard.press("3")
+    assert chosen(page) == ["Cleanliness", "Price"]
+    page.keyboard.press("3")
+    assert chosen(page) == ["Cleanliness"]
+    press_and_go_on(page, "Enter")
+    assert same_page(page)
+    [label] = said(server, slug, 1)
+    assert label["value"] == ["Cleanliness"]
+
+
+def test_a_accepts_x_rejects_s_skips(open_as: OpenAs, server: Server, project: Project) -> None:
+    slug = project(4)
+    page = open_as("manager")
+    review(page, slug)
+    expect(task(page).get_by_role("button", name="Accept")).to_be_visible()
+    accepted = press_and_go_on(page, "a")
+    page.keyboard.press("5")
+    expect(task(page).get_by_role("button", name="Save")).to_be_visible()
+    changed = press_and_go_on(page, "Enter")
+    rejected = press_and_go_on(page, "x")
+    press_and_go_on(page, "s")
+    assert same_page(page)
+    actions = {str(label["item"]): label["action"] for label in said(server, slug, 3)}
+    assert actions == {accepted: "accepted", changed: "fixed", rejected: "rejected"}
+    expect(page.get_by_role("button", name="Take up the 1 you skipped")).to_be_visible()
+
+
+def test_keys_rest_while_somebody_types(open_as: OpenAs, project: Project) -> None:
+    slug = project(2)
+    page = open_as("manager")
+    review(page, slug)
+    before, ticked = item_of(page), chosen(page)
+    page.keyboard.press("c")
+    page.keyboard.type("12345 asxu? Enter")
+    page.keyboard.press("Enter")
+    comment = task(page).get_by_label("Comment, or the reason why you skip")
+    expect(comment).to_have_value("12345 asxu? Enter\n")
+    assert (item_of(page), chosen(page)) == (before, ticked)
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    page.keyboard.press("Escape")
+    press_and_go_on(page, "Enter")
+
+
+@pytest.mark.parametrize("modifier", ["Control", "Alt", "Meta"])
+def test_a_key_with_a_modifier_is_the_browsers(
+    open_as: OpenAs, project: Project, modifier: str
+) -> None:
+    slug = project(2)
+    page = open_as("manager")
+    review(page, slug)
+    before, ticked = item_of(page), chosen(page)
+    for key in ("a", "x", "s", "u", "1", "2", "Enter"):
+        page.keyboard.press(f"{modifier}+{key}")
+    assert (item_of(page), chosen(page)) == (before, ticked)
+    assert same_page(page)
+
+
+def test_the_question_mark_lists_the_keys(open_as: OpenAs, project: Project) -> None:
+    slug = project(2)
+    page = open_as("manager")
+    review(page, slug)
+    page.keyboard.press("?")
+    dialog = page.get_by_role("dialog", name="Keys of this page")
+    expect(dialog).to_be_visible()
+    for words in ("Skip: leave it to others", "Undo, step by step", "Cleanliness"):
+        expect(dialog.get_by_text(words)).to_be_visible()
+    before = item_of(page)
+    page.keyboard.press("a")
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    assert item_of(page) == before
+
+
+def test_undo_takes_answers_back_step_by_step(
+    open_as: OpenAs, server: Server, project: Project
+) -> None:
+    slug = project(3)
+    page = open_as("manager")
+    review(page, slug)
+    first = press_and_go_on(page, "Enter")
+    second = press_and_go_on(page, "s")
+    third = item_of(page)
+    for expected in (second, first):
+        page.keyboard.press("u")
+        expect(page.locator(f'form[data-task][data-item="{expected}"]')).to_be_visible()
+    assert [press_and_go_on(page, "a") for _ in range(3)] == [first, second, third]
+    all_saved(page)
+    assert same_page(page)
+    # The undone answer, its withdrawal, and three that stand.
+    assert len(said(server, slug, 5)) == 5
+    expect(page.get_by_role("heading", name="All done")).to_be_visible()
+
+
+def test_an_answer_that_could_not_be_sent_is_sent_again(
+    open_as: OpenAs, server: Server, project: Project, troubles: Troubles
+) -> None:
+    slug = project(3)
+    page = open_as("manager")
+    review(page, slug)
+    failed: list[str] = []
+
+    def fail_once(route: Route) -> None:
+        if failed:
+            route.continue_()
+            return
+        failed.append(route.request.url)
+        route.abort("connectionreset")
+
+    page.route("**/review/submit/", fail_once)
+    press_and_go_on(page, "Enter")
+    expect(page.locator("[data-saved]")).to_contain_text("trying again")
+    all_saved(page)
+    assert len(failed) == 1
+    assert len(said(server, slug, 1)) == 1
+    troubles.clear()
+
+
+def test_a_server_error_is_tried_again_too(
+    open_as: OpenAs, server: Server, project: Project
+) -> None:
+    slug = project(2)
+    page = open_as("manager")
+    review(page, slug)
+    answers = iter([503, 500])
+
+    def stumble(route: Route) -> None:
+        status = next(answers, None)
+        if status is None:
+            route.continue_()
+        else:
+            route.fulfill(status=status, body="not now")
+
+    page.route("**/review/submit/", stumble)
+    press_and_go_on(page, "Enter")
+    all_saved(page)
+    assert len(said(server, slug, 1)) == 1
+
+
+def test_work_done_offline_arrives_later(
+    open_as: OpenAs, server: Server, project: Project, troubles: Troubles
+) -> None:
+    slug = project(3)
+    page = open_as("manager")
+    review(page, slug)
+    # The next item is fetched ahead: there is work for one answer without the network.
+    page.wait_for_load_state("networkidle")
+    page.context.set_offline(True)
+    first = press_and_go_on(page, "Enter")
+    expect(page.locator("[data-saved]")).to_contain_text("Your answer is kept here")
+    assert server.labels(slug) == []
+    page.context.set_offline(False)
+    all_saved(page)
+    [label] = said(server, slug, 1)
+    assert str(label["item"]) == first
+    troubles.clear()
+
+
+def test_leaving_gives_the_item_back(open_as: OpenAs, project: Project) -> None:
+    slug = project(1)
+    mine, theirs = open_as("manager"), open_as("reviewer")
+    review(mine, slug)
+    held = item_of(mine)
+    review(theirs, slug)
+    expect(theirs.get_by_role("heading", name="Nothing left for you just now")).to_be_visible()
+    mine.get_by_role("link", name="LabelHub").click()
+    expect(mine.get_by_role("heading", level=1)).to_have_text("Projects")
+    until(lambda: _looks_again(theirs, slug), "the item to be free")
+    assert item_of(theirs) == held
+
+
+def _looks_again(page: Page, slug: str) -> bool:
+    review(page, slug)
+    return task(page).count() == 1
+
+
+def test_two_reviewers_never_see_the_same_item(
+    open_as: OpenAs, server: Server, project: Project
+) -> None:
+    slug = project(6, debated=False)
+    pages = [open_as("manager"), open_as("reviewer")]
+    for page in pages:
+        review(page, slug)
+    seen: list[str] = []
+    while working := [page for page in pages if task(page).count()]:
+        seen += [press_and_go_on(page, "1", "Enter") for page in working]
+    assert len(seen) == len(set(seen)) == 6
+    assert len(said(server, slug, 6)) == 6
+
+
+def test_a_phone_reviews_by_touch(open_as: OpenAs, server: Server, project: Project) -> None:
+    slug = project(2, debated=False)
+    page = open_as(
+        "manager", viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
+    )
+    review(page, slug)
+    first = item_of(page)
+    task(page).get_by_text("Food", exact=True).tap()
+    assert chosen(page) == ["Food"]
+    go = task(page).get_by_role("button", name="Save")
+    # The button that goes on is within reach of the thumb, however long the text.
+    expect(go).to_be_in_viewport()
+    go.tap()
+    expect(page.locator(f'form[data-task][data-item="{first}"]')).to_have_count(0)
+    task(page).get_by_role("button", name="Skip").tap()
+    expect(page.get_by_role("heading", name="Nothing left for you just now")).to_be_visible()
+    assert same_page(page)
+    [label] = said(server, slug, 1)
+    assert (str(label["item"]), label["value"]) == (first, ["Food"])

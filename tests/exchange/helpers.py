@@ -1,0 +1,61 @@
+"""Files and imports for the tests of this folder."""
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from apps.exchange.exporters import FORMATS, export_pieces
+from apps.exchange.services import queue_import, receive_upload, run_import, store_upload
+from apps.projects.models import ImportBatch, Project
+
+SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
+
+
+def lines(*rows: Any) -> bytes:
+    """Rows as JSON Lines."""
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+
+
+def queued(
+    project: Project,
+    content: bytes,
+    name: str = "rows.jsonl",
+    *,
+    columns: Mapping[str, str] | None = None,
+    strict: bool = False,
+) -> ImportBatch:
+    """A batch that is ready to run."""
+    batch = receive_upload(
+        project=project, actor=None, path=store_upload([content]), file_name=name
+    )
+    return queue_import(batch, columns=columns, strict=strict)
+
+
+def imported(project: Project, content: bytes, name: str = "rows.jsonl", **how: Any) -> ImportBatch:
+    """A batch that has run."""
+    return run_import(queued(project, content, name, **how).pk)
+
+
+def counts(batch: ImportBatch) -> tuple[int, int, int, int]:
+    """(created, unchanged, conflicts, failed)."""
+    return batch.created, batch.unchanged, batch.conflicts, batch.failed
+
+
+def exported(project: Project, name: str, *, only: str = "") -> bytes:
+    """A whole export."""
+    return b"".join(export_pieces(project, FORMATS[name], only=only))
+
+
+def ledger(project: Project) -> list[dict[str, Any]]:
+    """Everything the project holds, as its JSONL export tells it."""
+    return [json.loads(line) for line in exported(project, "jsonl").splitlines()]
+
+
+def written(folder: Path, content: bytes | Iterable[bytes], name: str) -> Path:
+    """A file with that content."""
+    path = folder / name
+    with path.open("wb") as file:
+        for piece in [content] if isinstance(content, bytes) else content:
+            file.write(piece)
+    return path

@@ -1,0 +1,181 @@
+"""POST import/ and GET export/ over REST."""
+
+import json
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+from rest_framework.test import APIClient
+
+from apps.accounts.roles import Role
+from apps.exchange.api import views
+from apps.exchange.exporters import FORMATS
+from apps.exchange.tasks import import_task
+from apps.projects.models import ImportBatch, Project
+from tests.exchange.helpers import imported, ledger, lines
+from tests.factories.projects import ProjectFactory, member
+
+pytestmark = pytest.mark.django_db
+
+ROWS = [{"id": "1", "text": "a", "gold": "good"}, {"id": "2", "text": ""}]
+
+
+def client(project: Project, role: Role = Role.MANAGER) -> APIClient:
+    made = APIClient()
+    made.force_authenticate(member(project, role))
+    return made
+
+
+def post(project: Project, body: Any, query: str = "", **how: Any) -> Any:
+    address = reverse("api_import", args=[project.slug]) + query
+    return client(project).post(address, body, **how)
+
+
+def get(project: Project, query: str = "", role: Role = Role.VIEWER) -> Any:
+    return client(project, role).get(reverse("api_export", args=[project.slug]) + query)
+
+
+def test_a_json_list_is_imported_at_once() -> None:
+    project = ProjectFactory.create()
+    answer = post(project, ROWS, format="json")
+    assert answer.status_code == 200
+    body = answer.json()
+    assert (body["created"], body["unchanged"], body["conflicts"]) == (1, 0, 0)
+    assert body["errors"] == [{"row": 2, "field": "text", "message": "The text is empty."}]
+    assert (body["status"], body["rows"]) == ("done", 2)
+    again = post(project, ROWS[:1], format="json").json()
+    assert (again["created"], again["unchanged"], again["errors"]) == (0, 1, [])
+
+
+@pytest.mark.parametrize(
+    ("content", "content_type"),
+    [
+        (lines(ROWS[0]), "application/x-ndjson"),
+        (b"id,text,gold\n1,a,good\n", "text/csv"),
+        (b'{"items": [{"id": 1, "text": "a", "gold": "good"}]}', "application/json"),
+    ],
+)
+def test_other_bodies_are_known_by_their_content_type(content: bytes, content_type: str) -> None:
+    answer = post(ProjectFactory.create(), content, content_type=content_type)
+    assert answer.json()["created"] == 1
+
+
+def test_a_raw_body_may_bring_its_file_name() -> None:
+    answer = post(
+        ProjectFactory.create(),
+        b"text\na\n",
+        "?name=x.csv",
+        content_type="application/octet-stream",
+    )
+    assert answer.json()["created"] == 1
+
+
+def test_a_file_and_its_columns_may_be_posted_as_a_form() -> None:
+    project = ProjectFactory.create()
+    file = SimpleUploadedFile("x.tsv", b"key\tsaid\tmood\n7\ta\tgood\n")
+    query = "?text_column=said&id_column=key&gold_column=mood"
+    assert post(project, {"file": file}, query, format="multipart").json()["created"] == 1
+    row = ledger(project)[0]
+    assert (row["id"], row["text"], row["gold"]) == ("7", "a", "good")
+
+
+def test_strict_refuses_the_whole_list() -> None:
+    project = ProjectFactory.create()
+    answer = post(project, ROWS, "?strict=1", format="json")
+    assert (answer.status_code, answer["Content-Type"]) == (422, "application/problem+json")
+    body = answer.json()
+    assert (body["code"], body["created"], body["errors"][0]["row"]) == ("import_failed", 0, 2)
+    assert project.items.count() == 0
+
+
+def test_conflicts_are_listed_apart_from_errors() -> None:
+    project = ProjectFactory.create()
+    imported(project, lines({"id": "1", "text": "a"}))
+    body = post(project, [{"id": "1", "text": "b"}], format="json").json()
+    assert (body["conflicts"], body["errors"]) == (1, [])
+    assert body["conflict_rows"][0]["row"] == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "content_type"),
+    [
+        (b"", "application/json"),
+        (b"[]", "application/json"),
+        (b"nonsense", "application/json"),
+        (b"x", "application/pdf"),
+        (b"PK\x03\x04", "text/csv"),
+        (b"\xff\xfe\x00\x00", "text/csv"),
+        (b"a=b", "application/x-www-form-urlencoded"),
+    ],
+)
+def test_what_cannot_be_read_is_a_problem_in_words(content: bytes, content_type: str) -> None:
+    project = ProjectFactory.create()
+    answer = post(project, content, content_type=content_type)
+    assert answer.status_code == 422
+    assert answer.json()["detail"]
+    assert project.items.count() == 0
+
+
+def test_a_form_without_a_file_is_told() -> None:
+    answer = post(ProjectFactory.create(), {"other": "x"}, format="multipart")
+    assert (answer.status_code, "nothing was sent" in answer.json()["detail"]) == (422, True)
+
+
+def test_a_large_body_goes_to_the_worker(
+    monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
+) -> None:
+    monkeypatch.setattr(views, "AT_ONCE_BYTES", 10)
+    sent: list[int] = []
+    monkeypatch.setattr(import_task, "delay", sent.append)
+    project = ProjectFactory.create()
+    with django_capture_on_commit_callbacks(execute=True):
+        answer = post(project, ROWS, format="json")
+    assert (answer.status_code, answer.json()["status"]) == (202, "queued")
+    assert sent == [answer.json()["id"]]
+    import_task(sent[0])
+    address = reverse("api_import_detail", args=[project.slug, sent[0]])
+    assert client(project).get(address).json()["created"] == 1
+
+
+@pytest.mark.parametrize(
+    ("role", "status"), [(Role.REVIEWER, 403), (Role.VIEWER, 403), (None, 404)]
+)
+def test_only_managers_import(role: Role | None, status: int) -> None:
+    project = ProjectFactory.create()
+    sender = client(project if role else ProjectFactory.create(), role or Role.MANAGER)
+    answer = sender.post(reverse("api_import", args=[project.slug]), ROWS, format="json")
+    assert answer.status_code == status
+    assert ImportBatch.objects.count() == 0
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_is_streamed_under_its_name(name: str) -> None:
+    project = ProjectFactory.create(slug="hotel")
+    imported(project, lines(ROWS[0]))
+    answer = get(project, f"?format={name}")
+    assert answer.streaming
+    # Two are JSON: whoever downloads both can tell them apart.
+    ending = ".labelstudio.json" if name == "labelstudio" else FORMATS[name].suffix
+    assert answer["Content-Disposition"] == f'attachment; filename="hotel{ending}"'
+    assert b"good" in answer.getvalue() or name == "parquet"
+
+
+def test_gold_alone_may_be_asked_for() -> None:
+    project = ProjectFactory.create()
+    imported(project, lines(ROWS[0], {"text": "undecided"}))
+    rows = [json.loads(line) for line in get(project, "?only=gold").getvalue().splitlines()]
+    assert [(row["gold"], "labels" in row) for row in rows] == [("good", False)]
+
+
+@pytest.mark.parametrize("query", ["?format=xml", "?only=silver"])
+def test_an_unknown_wish_is_a_problem(query: str) -> None:
+    answer = get(ProjectFactory.create(), query)
+    assert (answer.status_code, answer.json()["code"]) == (400, "invalid")
+
+
+def test_strangers_export_nothing() -> None:
+    project = ProjectFactory.create()
+    address = reverse("api_export", args=[project.slug])
+    assert client(ProjectFactory.create()).get(address).status_code == 404
+    assert APIClient().get(address).status_code == 401

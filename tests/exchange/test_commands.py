@@ -1,0 +1,204 @@
+"""import_items, import_labels and export_labels on the command line."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from apps.labels.models import Gold, Label
+from tests.exchange.helpers import SHARED, imported, ledger, lines, written
+from tests.factories.projects import ProjectFactory
+
+pytestmark = pytest.mark.django_db
+
+
+def run(capsys: pytest.CaptureFixture[str], *args: Any, **options: Any) -> dict[str, Any]:
+    call_command(*map(str, args), json=True, **options)
+    told: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return told
+
+
+def test_import_items_prints_the_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    project = ProjectFactory.create()
+    path = written(tmp_path, b"key;said;mood\n1;a;good\n2;;bad\n", "x.csv")
+    told = run(
+        capsys, "import_items", project.slug, path,
+        text_column="said", id_column="key", gold_column="mood",
+    )  # fmt: skip
+    assert (told["created"], told["failed"], told["errors"][0]["row"]) == (1, 1, 3)
+    assert ledger(project)[0]["gold"] == "good"
+    columns = {"text_column": "said", "id_column": "key", "gold_column": "mood"}
+    call_command("import_items", project.slug, str(path), **columns)
+    words = capsys.readouterr().out
+    assert "Read 2 rows: 0 created, 1 unchanged" in words
+    assert "row 3, text: " in words
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "said"),
+    [
+        (b"", "x.csv", "empty"),
+        (b"a^b\n1^2\n", "x.csv", "The only row could not be used"),
+        (b"a^b\n1^2\n3^4\n", "x.csv", "None of 2 rows could be used"),
+        (b"x", "x.doc", "no known kind"),
+        (b'{"text": "a", "gold": "ugly"}', "x.jsonl", "'ugly' is not offered"),
+    ],
+)
+def test_bad_input_ends_in_one_line(tmp_path: Path, content: bytes, name: str, said: str) -> None:
+    path = written(tmp_path, content, name)
+    with pytest.raises(CommandError, match=said) as raised:
+        call_command("import_items", ProjectFactory.create().slug, str(path))
+    assert "\n" not in str(raised.value)
+
+
+def test_strict_imports_nothing(tmp_path: Path) -> None:
+    project = ProjectFactory.create()
+    path = written(tmp_path, lines({"text": "a"}, {"text": ""}), "x.jsonl")
+    with pytest.raises(CommandError, match="Row 2, text"):
+        call_command("import_items", project.slug, str(path), strict=True)
+    assert project.items.count() == 0
+
+
+@pytest.mark.parametrize("command", ["import_items", "import_labels"])
+def test_a_missing_file_or_project_is_told(command: str, tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="no file"):
+        call_command(command, ProjectFactory.create().slug, str(tmp_path / "none.csv"))
+    with pytest.raises(CommandError, match="no project"):
+        call_command(command, "nowhere", str(tmp_path / "none.csv"))
+
+
+@pytest.mark.parametrize("name", ["jsonl", "json", "csv", "parquet", "labelstudio"])
+def test_export_labels_writes_the_file(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project = ProjectFactory.create()
+    imported(project, lines({"id": "1", "text": "a", "gold": "good"}, {"id": "2", "text": "b"}))
+    target = tmp_path / "out"
+    told = run(capsys, "export_labels", project.slug, format=name, output=str(target))
+    assert (told["items"], told["bytes"]) == (2, target.stat().st_size)
+    told = run(capsys, "export_labels", project.slug, format=name, output=str(target), only="gold")
+    assert told["items"] == 1
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["out"]
+
+
+def test_an_export_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    slug = ProjectFactory.create().slug
+    with pytest.raises(CommandError, match="cannot be written"):
+        call_command("export_labels", slug, output=str(tmp_path / "no" / "out"))
+    with pytest.raises(CommandError, match="'xml'"):
+        call_command("export_labels", slug, format="xml", output=str(tmp_path / "out"))
+
+
+def said(item: str, who: str, kind: str, label: str, **more: str) -> dict[str, str]:
+    return {"item_id": item, "annotator_id": who, "annotator_type": kind, "label": label, **more}
+
+
+LONG = lines(
+    said("1", "w1", "human", "good", gold="good"),
+    said("1", "w1", "human", "bad", gold="good"),
+    said("1", "g4", "llm", "bad", gold="good"),
+    said("2", "w1", "crowd", "good", gold="bad"),
+    said("2", "w2", "expert", "ugly"),
+    said("9", "w2", "expert", "good"),
+    said("2", "w3", "martian", "good"),
+    {"annotator_id": "w3", "label": "good"},
+)
+
+
+def test_import_labels_reads_the_long_form(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project = ProjectFactory.create()
+    imported(project, lines({"id": "1", "text": "a"}, {"id": "2", "text": "b"}))
+    path = written(tmp_path, LONG, "labels.jsonl")
+    told = run(capsys, "import_labels", project.slug, path)
+    assert (told["created"], told["unchanged"], told["conflicts"], told["failed"]) == (3, 0, 1, 4)
+    assert told["gold_created"] == 2
+    assert [(one["row"], one["field"]) for one in told["errors"]] == [
+        (5, "label.value"), (6, "item_id"), (7, "label.kind"), (8, "item_id"),
+    ]  # fmt: skip
+    assert told["conflict_rows"][0]["row"] == 2
+    kinds = Label.objects.order_by("pk").values_list("annotator__kind", "value")
+    assert list(kinds) == [("crowd", "good"), ("llm", "bad"), ("crowd", "good")]
+    assert list(Gold.objects.order_by("pk").values_list("value", flat=True)) == ["good", "bad"]
+    told = run(capsys, "import_labels", project.slug, path)
+    assert (told["created"], told["unchanged"], told["gold_created"]) == (0, 3, 0)
+
+
+def test_a_revision_supersedes_only_when_it_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project = ProjectFactory.create()
+    imported(project, lines({"id": "1", "text": "a"}))
+    uid = "11111111-1111-4111-8111-111111111111"
+    row = {"item_id": "1", "annotator_id": "w", "annotator_type": "crowd"}
+    content = lines(
+        {**row, "label": "good", "uid": uid}, {**row, "label": "bad", "supersedes": uid}
+    )
+    told = run(capsys, "import_labels", project.slug, written(tmp_path, content, "x.jsonl"))
+    assert (told["created"], told["conflicts"]) == (2, 0)
+    assert Label.objects.current().get().value == "bad"
+
+
+def test_long_form_csv_with_several_labels(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = [{"name": "food"}, {"name": "room"}]
+    project = ProjectFactory.create(definition={"task": "multi", "labels": names})
+    imported(project, lines({"id": "1", "text": "a"}))
+    head = b"item_id,annotator_id,annotator_type,seconds,confidence,labels\n"
+    content = head + b'1,w,crowd,2.5,,"room, food"\n'
+    told = run(capsys, "import_labels", project.slug, written(tmp_path, content, "x.csv"))
+    assert told["created"] == 1
+    label = Label.objects.get()
+    assert (label.value, label.seconds, label.confidence) == (["food", "room"], 2.5, None)
+
+
+def test_labels_of_items_that_are_not_there_are_bad_input(tmp_path: Path) -> None:
+    project = ProjectFactory.create()
+    imported(project, lines({"id": "another", "text": "a"}))
+    path = written(tmp_path, LONG, "labels.jsonl")
+    with pytest.raises(CommandError, match="import it first"):
+        call_command("import_labels", project.slug, str(path))
+
+
+@pytest.mark.parametrize("named", [" 1 ", 1, 1.0])
+def test_labels_find_their_item_by_the_id_that_items_keep(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], named: object
+) -> None:
+    project = ProjectFactory.create()
+    imported(project, lines({"id": named, "text": "a"}))
+    label = {"item_id": named, "annotator_id": "w", "label": "good"}
+    told = run(capsys, "import_labels", project.slug, written(tmp_path, lines(label), "l.jsonl"))
+    assert (told["created"], told["failed"]) == (1, 0)
+
+
+def test_into_an_empty_project_labels_bring_their_items(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project = ProjectFactory.create()
+    rows = [
+        {"item_id": at, "annotator_id": who, "annotator_type": "crowd", "label": "good"}
+        for at in (0, 1)
+        for who in ("w0", "w1")
+    ]
+    told = run(capsys, "import_labels", project.slug, written(tmp_path, lines(*rows), "x.jsonl"))
+    assert (told["items_created"], told["created"], told["errors"]) == (2, 4, [])
+    assert [item.text for item in project.items.order_by("pk")] == ["0", "1"]
+
+
+def test_a_real_long_form_set_comes_in_whole(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    items, labels = SHARED / "snow_rte.items.jsonl", SHARED / "snow_rte.jsonl"
+    if not labels.exists():
+        pytest.skip(f"{labels} is not on this machine")
+    names = [{"name": "entailment"}, {"name": "not_entailment"}]
+    project = ProjectFactory.create(definition={"task": "single", "labels": names})
+    imported(project, items.read_bytes())
+    told = run(capsys, "import_labels", project.slug, labels)
+    assert (told["created"], told["conflicts"], told["failed"]) == (8000, 0, 0)
+    assert Label.objects.count() == 8000
+    assert Gold.objects.filter(value="entailment").count() == 400

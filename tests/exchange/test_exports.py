@@ -1,0 +1,263 @@
+"""Export formats one by one; and our own export makes the same ledger again, in every format."""
+
+import csv
+import io
+import json
+from typing import Any, TypeAlias
+
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from apps.exchange.exporters import FORMATS, export_format, export_pieces
+from apps.exchange.exporters import ledger as ledger_module
+from apps.exchange.exporters.delimited import guard
+from apps.exchange.readers.delimited import unguard
+from apps.labels.models import Label
+from apps.labels.services import annotator_for, record_label, withdraw_label
+from apps.projects.models import Item, Project
+from labelhub.core.errors import InvalidInput
+from tests.exchange.helpers import counts, exported, imported, ledger, lines
+from tests.factories.labels import draft, machine, open_several, person
+from tests.factories.projects import LabelSchemaFactory, ProjectFactory
+
+pytestmark = pytest.mark.django_db
+
+ASPECTS = {"task": "multi", "labels": [{"name": "food"}, {"name": "room"}]}
+
+
+def lived_in(**fields: Any) -> Project:
+    """A project in which about everything happened that a ledger can hold."""
+    project = ProjectFactory.create(**fields)
+    texts = ["one", "two", "three", "=1+1 'שלום' 👍\r\n\"quoted\", end"]
+    rows = [{"id": text[:5], "text": text, "question": "Well?", "n": 1} for text in texts]
+    imported(project, lines(*rows))
+    one, two, three, _ = Item.objects.filter(project=project).order_by("pk")
+    offline = annotator_for(project, kind="llm", name="offline", offline=True)
+    anna, ben = person(project), person(project)
+    proposed = record_label(
+        draft(
+            one, offline, "good", action="proposed", confidence=0.75, rationale="Because.",
+            evidence={"good": ["the food"]}, cost_nanousd=12, replicate=2, provenance={"p": [1]},
+        )
+    )  # fmt: skip
+    accepted = draft(
+        one, anna, "good", action="accepted", proposed_from_id=proposed.pk, seconds=2.5
+    )
+    record_label(accepted)
+    record_label(draft(one, ben, "bad"))
+    first = record_label(draft(two, anna, "bad"))
+    record_label(draft(two, anna, "good", supersedes_id=first.pk))
+    taken_back = withdraw_label(label=record_label(draft(three, anna, "bad")))
+    assert taken_back.withdrawn
+    record_label(draft(three, anna, "good"))
+    record_label(draft(three, machine(project), None, abstained=True))
+    imported(project, lines({"id": "g", "text": "plain", "gold": "good", "context": "before"}))
+    return project
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("overlap", [1, 2])
+def test_our_export_makes_the_same_ledger_in_a_new_project(name: str, overlap: int) -> None:
+    project, other = lived_in(overlap=overlap), ProjectFactory.create()
+    batch = imported(other, exported(project, name), f"x{FORMATS[name].suffix}")
+    assert (counts(batch), batch.errors) == ((5, 0, 0, 0), [])
+    assert ledger(other) == ledger(project)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_our_export_changes_nothing_in_its_own_project(name: str) -> None:
+    project = lived_in()
+    before = ledger(project)
+    batch = imported(project, exported(project, name), f"x{FORMATS[name].suffix}")
+    assert (counts(batch), batch.errors) == ((0, 5, 0, 0), [])
+    assert ledger(project) == before
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_gold_alone_comes_back_as_gold(name: str) -> None:
+    project, other = lived_in(), ProjectFactory.create()
+    content = exported(project, name, only="gold")
+    batch = imported(other, content, f"x{FORMATS[name].suffix}")
+    gold = {row["id"]: row["gold"] for row in ledger(project) if row["gold"] is not None}
+    assert (batch.created, batch.labels_created) == (len(gold), 0)
+    assert {row["id"]: row["gold"] for row in ledger(other)} == gold
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize(
+    ("definition", "rows"),
+    [
+        (ASPECTS, [{"gold": []}, {"gold": ["food", "room"]}, {}]),
+        ({"task": "ordinal", "labels": ["low", "mid", "high"]}, [{"gold": 1}, {"gold": 3}]),
+        ({"task": "text", "labels": []}, [{"gold": "=A1, b|c"}, {"gold": '["x"]'}, {"gold": "7"}]),
+        ({"task": "per_item", "labels": []}, [{"options": ["a,b", "-c"], "gold": "a,b"}]),
+    ],
+)
+def test_every_task_survives_every_format(
+    name: str, definition: dict[str, Any], rows: list[dict[str, Any]]
+) -> None:
+    project = ProjectFactory.create(definition=definition)
+    other = ProjectFactory.create(definition=definition)
+    content = lines(*({"id": str(at), "text": f"t{at}", **row} for at, row in enumerate(rows)))
+    assert counts(imported(project, content)) == (len(rows), 0, 0, 0)
+    batch = imported(other, exported(project, name), f"x{FORMATS[name].suffix}")
+    assert (counts(batch), batch.errors) == ((len(rows), 0, 0, 0), [])
+    assert ledger(other) == ledger(project)
+
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1)
+
+
+@given(cell=st.text(st.sampled_from("'=+-@\t\r\na ,\"")) | TEXT)
+def test_a_guarded_cell_is_harmless_and_comes_back(cell: str) -> None:
+    guarded = guard(cell)
+    assert not guarded.startswith(("=", "+", "-", "@", "\t", "\r"))
+    assert unguard(guarded) == cell
+
+
+HOSTILE = (
+    "\u202eright to left\u202c שלום", "👩‍👩‍👧🏳️‍🌈", "\ufeffmark", "e\u0301", "\x01\x1a\x7f\uffff",
+    "a\rb\r\nc\u2028d\x85e", "[1, 2", '{"not": json', "'=1+1", "=cmd|' /C calc'!A0", '"', '""",',
+    "\\", "  x  ", "long " * 100_000,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_hostile_texts_survive_every_format_wherever_they_stand(name: str) -> None:
+    project, other = ProjectFactory.create(), ProjectFactory.create()
+    said = [{"annotator": "ann", "value": "good", "rationale": text[:99]} for text in HOSTILE]
+    rows = [
+        {"id": f"{at} {text[:9]}", "text": text, "question": text[:99], "meta": {text[:99]: text},
+         "context": [{"role": "user", "text": text}], "gold": "good", "labels": [label]}
+        for at, (text, label) in enumerate(zip(HOSTILE, said, strict=True))
+    ]  # fmt: skip
+    assert imported(project, lines(*rows)).created == len(HOSTILE)
+    batch = imported(other, exported(project, name), f"x{FORMATS[name].suffix}")
+    assert (counts(batch), batch.errors) == ((len(HOSTILE), 0, 0, 0), [])
+    assert ledger(other) == ledger(project)
+
+
+MOOD, TIME = st.sampled_from(["good", "bad"]), st.floats(0, 99)
+Given: TypeAlias = dict[str, st.SearchStrategy[Any]]
+SAID: Given = {"annotator": st.sampled_from("abc"), "value": MOOD}
+SAID_BESIDES: Given = {"kind": st.sampled_from(["llm", "expert"]), "seconds": TIME}
+LABEL = st.fixed_dictionaries(SAID, optional=SAID_BESIDES)
+ITEM: Given = {"text": TEXT.filter(str.strip), "question": st.sampled_from(["", "=x", "Why?"])}
+ITEM_BESIDES: Given = {
+    "gold": MOOD,
+    "meta": st.dictionaries(TEXT, TEXT | st.integers(0, 9), max_size=2),
+    "context": st.lists(TEXT, max_size=2),
+    "labels": st.lists(LABEL, max_size=3, unique_by=lambda label: str(label["annotator"])),
+}
+ROWS = st.lists(st.fixed_dictionaries(ITEM, optional=ITEM_BESIDES), min_size=1, max_size=4)
+
+
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(rows=ROWS, name=st.sampled_from(sorted(FORMATS)))
+def test_any_ledger_survives_any_format(rows: list[dict[str, Any]], name: str) -> None:
+    project, other = ProjectFactory.create(), ProjectFactory.create()
+    content = lines(*({"id": str(at), **row} for at, row in enumerate(rows)))
+    assert imported(project, content).created == len(rows)
+    batch = imported(other, exported(project, name), f"x{FORMATS[name].suffix}")
+    assert (counts(batch), batch.errors) == ((len(rows), 0, 0, 0), [])
+    assert ledger(other) == ledger(project)
+
+
+def test_rows_carry_their_whole_provenance() -> None:
+    row = ledger(lived_in())[0]
+    proposed, accepted, _ = row["labels"]
+    assert (proposed["offline"], proposed["note"]) == (True, "not an LLM")
+    assert "offline" not in accepted
+    assert accepted["proposed_from"] == proposed["uid"]
+    assert set(proposed) >= {
+        "uid", "annotator", "kind", "value", "abstained", "withdrawn", "action", "confidence",
+        "rationale", "evidence", "seconds", "cost_nanousd", "supersedes", "run", "replicate",
+        "schema_version", "provenance", "created_at",
+    }  # fmt: skip
+    assert row["gold_history"][0]["evidence"] == [accepted["uid"]]
+
+
+def test_schema_versions_are_kept_where_they_exist() -> None:
+    project = lived_in()
+    LabelSchemaFactory.create(project=project, version=2)
+    assert {one["schema_version"] for row in ledger(project) for one in row["labels"]} == {1}
+    again = ProjectFactory.create()
+    LabelSchemaFactory.create(project=again, version=2)
+    imported(again, exported(project, "jsonl"))
+    assert ledger(again) == ledger(project)
+
+
+def test_csv_is_one_readable_row_per_item() -> None:
+    content = exported(lived_in(), "csv").decode()
+    rows = list(csv.DictReader(io.StringIO(content, newline="")))
+    assert [row["gold"] for row in rows] == ["", "good", "good", "", "good"]
+    assert rows[3]["text"].startswith("'=1+1")
+    assert rows[0]["labelhub"] == "1"
+
+
+def test_parquet_has_the_columns_of_the_csv() -> None:
+    project = lived_in()
+    table = pq.read_table(io.BytesIO(exported(project, "parquet")))
+    header = exported(project, "csv").decode().splitlines()[0]
+    assert table.column_names == header.split(",")
+    assert table.num_rows == 5
+
+
+def test_label_studio_tasks_tell_machines_from_people() -> None:
+    tasks = json.loads(exported(lived_in(), "labelstudio"))
+    first, second, third, _, last = tasks
+    (prediction,) = first["predictions"]
+    assert prediction["model_version"] == "offline (not an LLM)"
+    assert (prediction["score"], prediction["result"][0]["value"]) == (0.75, {"choices": ["good"]})
+    anna, ben = first["annotations"]
+    assert anna["parent_prediction"] == prediction["id"]
+    assert (anna["ground_truth"], anna["lead_time"]) == (False, 2.5)
+    assert ben["parent_prediction"] is None
+    (revised,) = second["annotations"]
+    assert revised["ground_truth"] is True
+    assert revised["result"][0]["value"] == {"choices": ["good"]}
+    assert third["predictions"][0]["result"] == []
+    assert last["annotations"][0]["ground_truth"] is True
+    assert last["data"]["id"] == "g"
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_project_without_items_gives_a_valid_empty_file(name: str) -> None:
+    content = exported(ProjectFactory.create(), name)
+    empty = {
+        "jsonl": lambda: content == b"",
+        "json": lambda: json.loads(content) == [],
+        "labelstudio": lambda: json.loads(content) == [],
+        "csv": lambda: len(content.splitlines()) == 1,
+        "parquet": lambda: pq.read_table(io.BytesIO(content)).num_rows == 0,
+    }
+    assert empty[name]()
+
+
+def test_an_export_is_in_the_order_of_the_items_and_in_pieces(
+    monkeypatch: pytest.MonkeyPatch, django_assert_num_queries: Any
+) -> None:
+    monkeypatch.setattr(ledger_module, "CHUNK", 2)
+    project = ProjectFactory.create()
+    open_several(project, 5)
+    with django_assert_num_queries(1 + 3 * 3 + 1):  # the schema; three chunks; no more items
+        pieces = list(export_pieces(project, FORMATS["jsonl"]))
+    assert len(pieces) == 3
+    ids = [json.loads(line)["id"] for line in b"".join(pieces).splitlines()]
+    assert ids == list(project.items.order_by("pk").values_list("external_id", flat=True))
+
+
+def test_an_unknown_format_is_refused_by_name() -> None:
+    with pytest.raises(InvalidInput, match="'xml' is not one of jsonl"):
+        export_format("xml")
+    with pytest.raises(InvalidInput, match="only"):
+        export_pieces(ProjectFactory.create(), FORMATS["csv"], only="silver")
+
+
+def test_imported_labels_decide_nothing_anew() -> None:
+    project, other = lived_in(overlap=1), ProjectFactory.create(overlap=3)
+    imported(other, exported(project, "jsonl"))
+    assert ledger(other) == ledger(project)
+    assert Label.objects.filter(item__project=other).count() == 9

@@ -1,0 +1,354 @@
+"""run_import: what is created, what stays, what is told; aborts, races and resumption."""
+
+import io
+import json
+import os
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from django.conf import LazySettings
+from django.db import OperationalError
+from django.utils import timezone
+
+from apps.exchange.services import chunks, receive_upload, run_import, running, unfinished_imports
+from apps.exchange.services.uploads import store_upload, sweep_uploads
+from apps.exchange.tasks import import_task, resume_unfinished
+from apps.labels.models import Gold, ItemState, Label
+from apps.projects.models import ImportBatch, Item
+from labelhub.core.errors import Conflict
+from tests.exchange.helpers import SHARED, counts, imported, ledger, lines, queued
+from tests.factories.projects import ImportBatchFactory, ProjectFactory
+
+pytestmark = pytest.mark.django_db
+
+THREE = lines(
+    {"id": "1", "text": "good food", "gold": "good"},
+    {
+        "id": "2",
+        "text": "bad food",
+        "labels": [{"annotator": "w", "kind": "crowd", "value": "bad"}],
+    },
+    {"id": "3", "text": "food", "topic": "x"},
+)
+
+
+@pytest.fixture
+def short_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "CHUNK_ROWS", 2)
+
+
+def test_rows_become_items_with_gold_labels_and_states() -> None:
+    project = ProjectFactory.create()
+    batch = imported(project, THREE)
+    assert (batch.status, counts(batch), batch.labels_created) == ("done", (3, 0, 0, 0), 1)
+    assert batch.message == "Read 3 rows: 3 created, 0 unchanged."
+    assert batch.bytes_done == batch.bytes_total == len(THREE)
+    assert Gold.objects.get().basis == Gold.Basis.IMPORTED
+    assert Label.objects.get().action == Label.Action.IMPORTED
+    stages = ItemState.objects.order_by("item").values_list("stage", flat=True)
+    assert list(stages) == ["decided", "in_review", "new"]
+    assert Item.objects.get(external_id="3").meta == {"topic": "x"}
+
+
+def test_the_same_file_twice_changes_nothing() -> None:
+    project = ProjectFactory.create()
+    imported(project, THREE)
+    before = ledger(project)
+    assert counts(imported(project, THREE)) == (0, 3, 0, 0)
+    assert ledger(project) == before
+
+
+@pytest.mark.parametrize(
+    ("row", "field", "said"),
+    [
+        ({"id": "1", "text": "other"}, "id", "other text"),
+        ({"id": "1", "text": "good food", "topic": "y"}, "id", "other meta"),
+        ({"id": "1", "text": "good food", "gold": "bad"}, "gold", "another gold"),
+        (
+            {"id": "1", "text": "good food", "labels": [{"annotator": "new", "value": "bad"}]},
+            "labels[0]",
+            "'new'",
+        ),
+    ],
+)
+def test_the_same_id_with_other_words_is_a_conflict(
+    row: dict[str, Any], field: str, said: str
+) -> None:
+    project = ProjectFactory.create()
+    imported(project, THREE)
+    before = ledger(project)
+    batch = imported(project, lines(row))
+    assert counts(batch) == (0, 0, 1, 0)
+    assert (batch.errors[0]["row"], batch.errors[0]["field"]) == (1, field)
+    assert batch.errors[0]["kind"] == "conflict"
+    assert said in batch.errors[0]["message"]
+    assert ledger(project) == before
+
+
+def test_an_id_twice_in_a_file_is_unchanged_or_a_conflict() -> None:
+    batch = imported(
+        ProjectFactory.create(),
+        lines({"id": "1", "text": "a"}, {"id": "1", "text": "a"}, {"id": "1", "text": "b"}),
+    )
+    assert counts(batch) == (1, 1, 1, 0)
+    assert "already that of row 1" in batch.errors[0]["message"]
+
+
+def test_an_annotator_twice_on_one_item_counts_once() -> None:
+    labels = [{"annotator": "w", "value": "good"}, {"annotator": "w", "value": "bad"}]
+    batch = imported(ProjectFactory.create(), lines({"text": "a", "labels": labels}))
+    assert (batch.created, batch.labels_created, batch.conflicts) == (1, 1, 1)
+    assert "first label stands" in batch.errors[0]["message"]
+
+
+def test_faulty_rows_are_told_and_good_ones_kept() -> None:
+    content = lines({"text": "a"}, {"text": "b", "gold": "ugly"}, {"text": ""}, {"text": "c"})
+    project = ProjectFactory.create()
+    batch = imported(project, content)
+    assert counts(batch) == (2, 0, 0, 2)
+    assert [(note["row"], note["field"]) for note in batch.errors] == [(2, "gold"), (3, "text")]
+    assert project.items.count() == 2
+
+
+def test_strict_writes_nothing_when_a_row_is_at_fault(short_chunks: None) -> None:
+    project = ProjectFactory.create()
+    content = lines({"text": "a"}, {"text": "b"}, {"text": "c"}, {"text": "d", "gold": "ugly"})
+    batch = imported(project, content, strict=True)
+    assert (batch.status, batch.failed, project.items.count()) == ("failed", 1, 0)
+    assert batch.errors[0]["row"] == 4
+    assert "Nothing was imported" in batch.message
+
+
+def test_strict_imports_a_clean_file() -> None:
+    assert counts(imported(ProjectFactory.create(), THREE, strict=True)) == (3, 0, 0, 0)
+
+
+def test_only_the_first_faults_are_kept_but_all_are_counted(
+    monkeypatch: pytest.MonkeyPatch, short_chunks: None
+) -> None:
+    monkeypatch.setattr(running, "MAX_NOTES", 3)
+    batch = imported(ProjectFactory.create(), lines(*[{"text": ""}] * 7))
+    assert (batch.failed, len(batch.errors)) == (7, 3)
+
+
+def test_one_row_is_told_in_the_singular() -> None:
+    assert imported(ProjectFactory.create(), lines({"text": "a"})).message.startswith("Read 1 row:")
+
+
+def test_long_rows_make_short_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However small the file: packed formats unpack to any size."""
+    monkeypatch.setattr(running, "CHUNK_BYTES", 2000)
+    write, sizes = chunks.write_chunk, []
+
+    def counted(*args: Any) -> Any:
+        sizes.append(len(args[1]))
+        return write(*args)
+
+    monkeypatch.setattr(running, "write_chunk", counted)
+    texts = pa.table({"text": [f"{at}" * 1000 for at in range(5)]})
+    sink = io.BytesIO()
+    pq.write_table(texts, sink, compression="zstd")
+    assert imported(ProjectFactory.create(), sink.getvalue(), "x.parquet").created == 5
+    assert sizes == [2, 2, 1]
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "said"),
+    [
+        (b"a^b\n1^2\n", "x.csv", "No text here"),
+        (b"id,text\n", "x.csv", "no rows"),
+        (b'{"a": 1}', "x.json", "No text here"),
+    ],
+)
+def test_a_file_of_no_use_says_so(content: bytes, name: str, said: str) -> None:
+    batch = imported(ProjectFactory.create(), content, name)
+    assert said in batch.message + json.dumps(batch.errors)
+    assert batch.created == 0
+
+
+def test_a_stored_file_is_removed_when_done(settings: LazySettings) -> None:
+    imported(ProjectFactory.create(), THREE)
+    imported(ProjectFactory.create(), b"text\n", "x.csv")
+    assert list((Path(settings.DATA_DIR) / "imports").iterdir()) == []
+
+
+def killing(after: int, monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
+    """Let the import die while it writes chunk number ``after`` + 1."""
+    write, calls = chunks.write_chunk, iter(range(100))
+
+    def dying(*args: Any) -> Any:
+        result = write(*args)
+        if next(calls) == after:
+            raise error
+        return result
+
+    monkeypatch.setattr(running, "write_chunk", dying)
+
+
+@pytest.mark.parametrize("after", [0, 1, 2])
+def test_an_aborted_import_goes_on_where_it_was(
+    after: int, monkeypatch: pytest.MonkeyPatch, short_chunks: None
+) -> None:
+    rows = [{"id": str(at), "text": f"text {at}"} for at in range(5)] + [{"text": ""}]
+    project, undisturbed = ProjectFactory.create(), ProjectFactory.create()
+    batch = queued(project, lines(*rows))
+    with monkeypatch.context() as patch:
+        killing(after, patch, KeyboardInterrupt())
+        with pytest.raises(KeyboardInterrupt):
+            run_import(batch.pk)
+    assert project.items.count() == 2 * after
+    assert unfinished_imports() == []  # its lease is still running
+    ImportBatch.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    assert unfinished_imports() == [batch.pk]
+    import_task(batch.pk)
+    batch.refresh_from_db()
+    assert counts(batch) == counts(imported(undisturbed, lines(*rows))) == (5, 0, 0, 1)
+    assert (batch.status, batch.rows_done, len(batch.errors)) == ("done", 6, 1)
+
+
+def test_a_database_fault_leaves_the_batch_for_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    batch = queued(ProjectFactory.create(), THREE)
+    killing(0, monkeypatch, OperationalError("database is locked"))
+    with pytest.raises(OperationalError):
+        run_import(batch.pk)
+    batch.refresh_from_db()
+    assert (batch.status, Item.objects.count()) == ("running", 0)
+    assert batch.lease_until is not None
+    assert batch.lease_until < timezone.now() + timedelta(seconds=11)
+
+
+def test_an_unexpected_fault_is_told_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    batch = queued(ProjectFactory.create(), THREE)
+    killing(0, monkeypatch, RuntimeError("boom"))
+    batch = run_import(batch.pk)
+    assert (batch.status, Item.objects.count()) == ("failed", 0)
+    assert "fault of the server" in batch.message
+
+
+def test_one_worker_at_a_time_holds_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    batch = queued(ProjectFactory.create(), THREE)
+    write, seen = chunks.write_chunk, []
+
+    def meanwhile(*args: Any) -> Any:
+        seen.append(run_import(batch.pk).status)
+        return write(*args)
+
+    monkeypatch.setattr(running, "write_chunk", meanwhile)
+    assert counts(run_import(batch.pk)) == (3, 0, 0, 0)
+    assert seen == ["running"]
+
+
+def test_a_worker_that_lost_its_lease_writes_nothing(
+    monkeypatch: pytest.MonkeyPatch, short_chunks: None
+) -> None:
+    batch = queued(ProjectFactory.create(), THREE)
+    write = chunks.write_chunk
+
+    def overtaken(*args: Any) -> Any:
+        ImportBatch.objects.update(lease_until=timezone.now() + timedelta(minutes=5))
+        return write(*args)
+
+    monkeypatch.setattr(running, "write_chunk", overtaken)
+    batch = run_import(batch.pk)
+    assert (batch.status, batch.rows_done, Item.objects.count()) == ("running", 0, 0)
+
+
+def test_an_ended_import_is_left_alone() -> None:
+    batch = imported(ProjectFactory.create(), THREE)
+    assert counts(run_import(batch.pk)) == (3, 0, 0, 0)
+    with pytest.raises(Conflict):
+        queue_again(batch)
+
+
+def queue_again(batch: ImportBatch) -> None:
+    from apps.exchange.services import queue_import  # noqa: PLC0415 - beside its one use
+
+    queue_import(batch)
+
+
+def test_a_lost_upload_is_told(settings: LazySettings) -> None:
+    batch = queued(ProjectFactory.create(), THREE)
+    (Path(settings.DATA_DIR) / batch.stored_path).unlink()
+    assert "upload it again" in run_import(batch.pk).message
+
+
+def test_unfinished_imports_are_handed_to_a_worker(
+    monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Callable[..., Any]
+) -> None:
+    batch = queued(ProjectFactory.create(), THREE)
+    sent: list[int] = []
+    monkeypatch.setattr(import_task, "delay", sent.append)
+    with django_capture_on_commit_callbacks(execute=True):
+        resume_unfinished()
+    assert sent == [batch.pk]
+
+
+def test_uploads_that_nobody_started_are_forgotten(settings: LazySettings) -> None:
+    project = ProjectFactory.create()
+    stale = receive_upload(
+        project=project, actor=None, path=store_upload([THREE]), file_name="x.jsonl"
+    )
+    ImportBatch.objects.update(created_at=timezone.now() - timedelta(days=2))
+    ImportBatchFactory.create(project=project, created_at=timezone.now() - timedelta(days=2))
+    queued(project, THREE)
+    assert not ImportBatch.objects.filter(pk=stale.pk).exists()
+    assert ImportBatch.objects.count() == 2
+    assert len(list((Path(settings.DATA_DIR) / "imports").iterdir())) == 1
+
+
+def test_the_number_of_queries_does_not_grow_with_the_rows(
+    django_assert_max_num_queries: Callable[[int], Any],
+) -> None:
+    label = {"annotator": "w", "value": "good"}
+    rows = [{"id": str(at), "text": f"t {at}", "labels": [label]} for at in range(60)]
+    batch = queued(ProjectFactory.create(), lines(*rows))
+    with django_assert_max_num_queries(40):
+        run_import(batch.pk)
+
+
+SETS = [
+    ("mams_aspects", "multi", 400),
+    ("hanoi_hotel_aspects", "multi", 197),
+    ("fomc_stance", "single", 400),
+    ("cuad_clauses_legalbench", "single", 110),
+    ("glue_qnli", "single", 184),
+    ("snow_rte.items", "single", 800),
+    ("alttest_cebab_aspects.items", "single", 1008),
+    ("coda19_expert", "single", 623),
+    ("isarcasm_author", "single", 600),
+]
+
+
+@pytest.mark.parametrize(("name", "task", "rows"), SETS)
+def test_real_data_sets_import_as_they_are(name: str, task: str, rows: int) -> None:
+    path = SHARED / f"{name}.jsonl"
+    if not path.exists():
+        pytest.skip(f"{path} is not on this machine")
+    read = [json.loads(line) for line in path.read_text().splitlines()]
+    names = {one for row in read for one in row.get("aspects", [row.get("gold", "none")])}
+    names |= {one for row in read for one in row.get("labels", {}).values()} | {"other"}
+    labels = [{"name": one} for one in sorted(names)]
+    project = ProjectFactory.create(definition={"task": task, "labels": labels})
+    assert counts(imported(project, path.read_bytes())) == (rows, 0, 0, 0)
+    with_gold = sum("gold" in row or "aspects" in row for row in read)
+    assert Gold.objects.count() == with_gold
+    assert counts(imported(project, path.read_bytes())) == (0, rows, 0, 0)
+
+
+def test_old_files_that_no_import_needs_are_swept(settings: LazySettings) -> None:
+    batches = [queued(ProjectFactory.create(), THREE) for _ in range(2)]
+    kept, old = (Path(settings.DATA_DIR) / batch.stored_path for batch in batches)
+    batches[1].project.delete()
+    fresh = store_upload([THREE])
+    long_ago = (timezone.now() - timedelta(days=2)).timestamp()
+    for path in (kept, old):
+        os.utime(path, (long_ago, long_ago))
+
+    sweep_uploads()
+
+    assert [path.exists() for path in (kept, old, fresh)] == [True, False, True]

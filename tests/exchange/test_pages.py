@@ -1,0 +1,160 @@
+"""The pages: choose a file, match its columns, watch, see the outcome; download."""
+
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from apps.accounts.roles import Role
+from apps.exchange.exporters import FORMATS
+from apps.exchange.tasks import import_task
+from apps.projects.models import ImportBatch, Project
+from tests.exchange.helpers import imported, ledger, lines, queued
+from tests.factories.projects import ProjectFactory, member
+
+pytestmark = pytest.mark.django_db
+
+
+def browser(project: Project, role: Role = Role.MANAGER) -> Client:
+    client = Client()
+    client.force_login(member(project, role))
+    return client
+
+
+def upload(client: Client, project: Project, content: bytes, name: str = "x.csv") -> Any:
+    file = SimpleUploadedFile(name, content)
+    return client.post(reverse("import_create", args=[project.slug]), {"file": file})
+
+
+def test_a_file_goes_from_upload_to_outcome(
+    monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
+) -> None:
+    sent: list[int] = []
+    monkeypatch.setattr(import_task, "delay", sent.append)
+    project = ProjectFactory.create()
+    client = browser(project)
+    answer = upload(client, project, b"key,said,mood\n1,<b>a</b>,good\n2,,bad\n")
+    page = client.get(answer.url)
+    assert b"Which column is what?" in page.content
+    assert b"&lt;b&gt;a&lt;/b&gt;" in page.content
+    assert b"<b>a</b>" not in page.content
+
+    with django_capture_on_commit_callbacks(execute=True):
+        columns = {"text": "said", "id": "key", "question": "", "gold": "mood"}
+        assert client.post(answer.url, columns).status_code == 302
+    batch = ImportBatch.objects.get()
+    assert sent == [batch.pk]
+    assert b"Waiting for the worker" in client.get(answer.url).content
+
+    import_task(batch.pk)
+    page = client.get(answer.url)
+    assert b"The text is empty" in page.content or b"No text here" in page.content
+    assert (ledger(project)[0]["id"], ledger(project)[0]["gold"]) == ("1", "good")
+    assert client.post(answer.url, columns).status_code == 200  # it has ended: nothing happens
+
+
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [
+        (b"", "x.csv"),
+        (b"text\n", "x.csv"),
+        (b"PK\x03\x04broken", "x.xlsx"),
+        (b"x", "x.pdf"),
+        (b"nonsense", "x.json"),
+        (b"\xff\xfe\x00\x00t", "x.csv"),
+    ],
+)
+def test_a_file_of_no_use_is_told_on_the_page(content: bytes, name: str) -> None:
+    project = ProjectFactory.create()
+    answer = upload(browser(project), project, content, name)
+    assert answer.status_code == 422
+    assert b"error" in answer.content
+    assert ImportBatch.objects.count() == 0
+
+
+def test_the_text_column_must_be_chosen() -> None:
+    project = ProjectFactory.create()
+    client = browser(project)
+    answer = upload(client, project, b"a,b\n1,2\n")
+    page = client.post(answer.url, {"text": "", "gold": "nothere"})
+    assert page.status_code == 422
+    assert ImportBatch.objects.get().status == "uploaded"
+
+
+def test_progress_polls_until_the_end() -> None:
+    project = ProjectFactory.create()
+    client = browser(project)
+    batch = queued(project, lines({"text": "a"}))
+    address = reverse("import_progress", args=[project.slug, batch.pk])
+    ImportBatch.objects.update(status="running", bytes_done=5, rows_done=1200)
+    page = client.get(address, {"since": "1", "first": "2"})
+    assert page.status_code == 200
+    assert b"1,200 rows read" in page.content
+    assert b" left" in page.content
+    assert client.get(address, {"since": "1", "first": "x"}).status_code == 200
+    ImportBatch.objects.update(status="done")
+    ended = client.get(address)
+    assert (ended.status_code, ended["HX-Refresh"]) == (286, "true")
+
+
+def test_the_outcome_lists_faults_and_conflicts() -> None:
+    project = ProjectFactory.create()
+    rows = [{"id": "1", "text": "a"}, {"id": "1", "text": "b"}, {"text": "c", "gold": "<i>"}]
+    batch = imported(project, lines(*rows))
+    page = browser(project).get(reverse("import_detail", args=[project.slug, batch.pk]))
+    assert b"already that of row 1" in page.content
+    assert b"&lt;i&gt;" in page.content
+
+
+def test_earlier_imports_are_listed(django_assert_max_num_queries: Any) -> None:
+    project = ProjectFactory.create()
+    for at in range(3):
+        imported(project, lines({"text": f"t{at}"}), f"file{at}.jsonl")
+    client = browser(project)
+    with django_assert_max_num_queries(8):
+        page = client.get(reverse("import_create", args=[project.slug]))
+    assert page.content.count(b"1 created") == 3
+
+
+@pytest.mark.parametrize("only", ["", "gold"])
+def test_the_export_page_offers_every_format(only: str) -> None:
+    project = ProjectFactory.create()
+    imported(project, lines({"text": "a", "gold": "good"}))
+    client = browser(project, Role.VIEWER)
+    page = client.get(reverse("export_page", args=[project.slug]), {"only": only})
+    for name in FORMATS:
+        assert f"?format={name}".encode() in page.content
+    address = reverse("export_download", args=[project.slug])
+    file = client.get(address, {"format": "csv", "only": only})
+    assert file.getvalue().startswith(b"labelhub,id,text")
+
+
+def test_an_empty_project_says_where_to_start() -> None:
+    project = ProjectFactory.create()
+    address = reverse("export_page", args=[project.slug])
+    assert b"Import items" in browser(project).get(address).content
+    assert b"Import items first" not in browser(project, Role.VIEWER).get(address).content
+
+
+PAGES = ["import_create", "import_detail", "import_progress", "export_page", "export_download"]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_strangers_find_nothing_and_members_what_is_theirs(name: str) -> None:
+    project = ProjectFactory.create()
+    batch = imported(project, lines({"text": "a"}))
+    moving = name in ("import_detail", "import_progress")
+    address = reverse(name, args=[project.slug, *([batch.pk] if moving else [])])
+    assert Client().get(address).status_code == 302
+    assert browser(ProjectFactory.create()).get(address).status_code == 404
+    allowed = 403 if name.startswith("import") else 200
+    assert browser(project, Role.REVIEWER).get(address).status_code == allowed
+
+
+def test_an_import_of_another_project_is_not_found() -> None:
+    project, other = ProjectFactory.create(), ProjectFactory.create()
+    batch = imported(other, lines({"text": "a"}))
+    address = reverse("import_detail", args=[project.slug, batch.pk])
+    assert browser(project).get(address).status_code == 404

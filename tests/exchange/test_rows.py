@@ -1,0 +1,243 @@
+"""From raw rows to item rows: names, shapes, values."""
+
+from typing import Any
+
+import pytest
+
+from apps.exchange.columns import ColumnMap, guess_columns
+from apps.exchange.readers import RawRow
+from apps.exchange.rows import ItemRow, RowError, read_row
+from labelhub.core.schema import Schema, parse_schema, schema_from_names
+
+MOODS = schema_from_names("single", ["good", "bad"])
+ASPECTS = schema_from_names("multi", ["food", "service", "price"])
+STARS = schema_from_names("ordinal", ["1", "2", "3"])
+FREE = parse_schema({"task": "text", "labels": []})
+SAID = {"annotator": "x", "value": "good"}
+PER_ITEM = parse_schema({"task": "per_item", "labels": []})
+
+
+def row(data: dict[str, Any], schema: Schema = MOODS, **columns: str) -> ItemRow | RowError:
+    return read_row(RawRow(7, data), ColumnMap(columns), schema)
+
+
+def good(data: dict[str, Any], schema: Schema = MOODS, **columns: str) -> ItemRow:
+    found = row(data, schema, **columns)
+    assert isinstance(found, ItemRow), found
+    return found
+
+
+def fault(data: dict[str, Any], schema: Schema = MOODS, **columns: str) -> tuple[str, str]:
+    found = row(data, schema, **columns)
+    assert isinstance(found, RowError)
+    assert found.row == 7
+    return found.field, found.message
+
+
+@pytest.mark.parametrize("name", ["id", "item_id", "external_id", "ext_id", "Item ID"])
+def test_the_id_goes_by_many_names(name: str) -> None:
+    assert good({name: 12, "text": "a"}).external_id == "12"
+
+
+@pytest.mark.parametrize("name", ["text", "document", "Review", "sentence", "message", "body"])
+def test_the_text_goes_by_many_names(name: str) -> None:
+    assert good({name: "a"}).text == "a"
+
+
+def test_equal_texts_without_id_are_one_item() -> None:
+    one, two = good({"text": "a", "date": "1"}), good({"text": "a", "date": "2"})
+    assert one.external_id == two.external_id
+    assert one.content_hash != two.content_hash
+
+
+def test_unknown_columns_become_metadata() -> None:
+    found = good({"text": "a", "lang": "vi", "meta": {"source": "x"}})
+    assert found.meta == {"lang": "vi", "source": "x"}
+
+
+def test_a_chosen_column_wins_and_an_empty_choice_is_none() -> None:
+    found = good({"text": "a", "note": "b", "label": "strange"}, text="note", gold="")
+    assert (found.text, found.gold, found.meta) == ("b", None, {"text": "a", "label": "strange"})
+
+
+@pytest.mark.parametrize(
+    ("schema", "data", "gold"),
+    [
+        (MOODS, {"gold": "Good"}, "good"),
+        (MOODS, {"label": "bad"}, "bad"),
+        (MOODS, {"labels": ["good"]}, "good"),
+        (MOODS, {"labels": "good"}, "good"),
+        (MOODS, {"label": []}, None),
+        (MOODS, {"gold": None}, None),
+        (ASPECTS, {"aspects": {"service": True, "food": False}}, ["service"]),
+        (ASPECTS, {"labels": ["price", "food"]}, ["food", "price"]),
+        (ASPECTS, {"gold": "service, food"}, ["food", "service"]),
+        (ASPECTS, {"gold": '{"food": true}'}, ["food"]),
+        (ASPECTS, {"gold": []}, []),
+        (ASPECTS, {"gold": "[]"}, []),
+        (ASPECTS, {"gold": ""}, None),
+        (STARS, {"gold": 2}, 2),
+        (STARS, {"gold": "3"}, 3),
+        (FREE, {"gold": "as it is, #1"}, "as it is, #1"),
+        (PER_ITEM, {"options": ["x", "y"], "gold": "Y"}, "y"),
+        (PER_ITEM, {"options": "x | y", "gold": "y"}, "y"),
+    ],
+)
+def test_gold_is_understood_in_every_usual_shape(
+    schema: Schema, data: dict[str, Any], gold: Any
+) -> None:
+    base = {} if schema is not PER_ITEM else {"options": ["x", "y"]}
+    assert good({"text": "a", **base, **data}, schema).gold == gold
+
+
+def test_names_that_a_spreadsheet_made_numbers_are_names() -> None:
+    schema = schema_from_names("single", ["0", "1"])
+    assert good({"text": "a", "label": 1}, schema).gold == "1"
+    assert good({"text": "a", "label": 0.0}, schema).gold == "0"
+
+
+@pytest.mark.parametrize(
+    ("schema", "data", "field", "said"),
+    [
+        (MOODS, {"gold": "ugly"}, "gold", "'ugly' is not offered"),
+        (ASPECTS, {"aspects": {"staff": True}}, "aspects", "staff"),
+        (ASPECTS, {"gold": "food, staff"}, "gold", "staff"),
+        (ASPECTS, {"gold": "[broken"}, "gold", "not valid JSON"),
+        (STARS, {"gold": 9}, "gold", "9"),
+        (PER_ITEM, {"options": ["x"]}, "options", "two options"),
+        (PER_ITEM, {}, "options", "two options"),
+        (PER_ITEM, {"options": ["x", "y"], "gold": "z"}, "gold", "'z'"),
+        (MOODS, {"options": ["x", "x"]}, "options", "twice"),
+        (MOODS, {"options": [1]}, "options", "list of texts"),
+        (MOODS, {"text": ""}, "text", "empty"),
+        (MOODS, {"text": " \n"}, "text", "empty"),
+        (MOODS, {"text": ["a"]}, "text", "must be a text"),
+        (MOODS, {"id": {"a": 1}}, "id", "text or a number"),
+        (MOODS, {"id": "x" * 201}, "id", "200"),
+        (MOODS, {"context": [{"role": "bot", "text": "a"}]}, "context[0].role", "bot"),
+        (MOODS, {"context": [{"role": "user"}]}, "context[0].text", "text"),
+        (MOODS, {"context": 7}, "context", "list"),
+        (MOODS, {"labels": [{"kind": "llm", "value": "good"}]}, "labels[0].annotator", "missing"),
+        (MOODS, {"labels": [{"annotator": "x", "value": "no"}]}, "labels[0].value", "'no'"),
+        (MOODS, {"labels": [{"annotator": "x"}]}, "labels[0].value", "No value"),
+        (MOODS, {"labels": [{**SAID, "kind": "dog"}]}, "labels[0].kind", "dog"),
+        (MOODS, {"labels": [{**SAID, "seconds": -1}]}, "labels[0].seconds", "number"),
+        (MOODS, {"labels": [{**SAID, "uid": "7"}]}, "labels[0].uid", "UUID"),
+        (MOODS, {"labels": [{**SAID, "created_at": "x"}]}, "labels[0].created_at", "time"),
+        (MOODS, {"labels": [{**SAID, "created_at": 5}]}, "labels[0].created_at", "time"),
+        (
+            MOODS,
+            {"labels": [{**SAID, "created_at": "0001-01-01T00:00:00+14:00"}]},
+            "labels[0].created_at",
+            "time",
+        ),
+        (
+            MOODS,
+            {"labels": [{**SAID, "created_at": "9999-12-31T23:59:59-14:00"}]},
+            "labels[0].created_at",
+            "time",
+        ),
+        (MOODS, {"labels": [{**SAID, "seconds": "soon"}]}, "labels[0].seconds", "number"),
+        (MOODS, {"gold_history": [{"basis": "review"}]}, "gold_history[0].value", "No value"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_named(
+    schema: Schema, data: dict[str, Any], field: str, said: str
+) -> None:
+    where, message = fault({"text": "a", **data}, schema)
+    assert where == field
+    assert said in message
+
+
+def test_a_row_without_text_says_what_it_has() -> None:
+    assert "headline" in fault({"headline": "a"})[1]
+
+
+def test_a_long_form_row_is_recognised() -> None:
+    assert "file of labels" in fault({"item_id": "1", "annotator_id": "w", "label": "good"})[1]
+
+
+def test_a_plain_context_is_one_turn_of_the_user() -> None:
+    assert good({"text": "a", "context": "before"}).context == [{"role": "user", "text": "before"}]
+
+
+def test_people_label_unless_the_row_says_otherwise() -> None:
+    labels = [
+        {"annotator": "w1", "value": "good"},
+        {"annotator": "g", "kind": "LLM", "value": "bad"},
+        {"annotator": "h", "kind": "human", "value": "bad"},
+    ]
+    found = good({"text": "a", "labels": labels}).labels
+    assert [label.who.kind for label in found] == ["crowd", "llm", "crowd"]
+
+
+def test_labels_by_named_sources_are_annotations() -> None:
+    found = good({"text": "a", "labels": {"crowd_majority": "good", "expert_bio": "bad"}})
+    said = [(label.who.kind, label.who.name, label.value) for label in found.labels]
+    assert said == [("crowd", "crowd_majority", "good"), ("expert", "expert_bio", "bad")]
+    assert fault({"text": "a", "labels": {"anna": "good"}})[0] == "labels"
+
+
+def test_label_studio_tasks_are_rows() -> None:
+    def result(name: str) -> list[dict[str, Any]]:
+        shape = {"from_name": "label", "to_name": "text", "type": "choices"}
+        return [{**shape, "value": {"choices": [name]}}]
+
+    found = good(
+        {
+            "id": 5,
+            "data": {"text": "a", "lang": "en"},
+            "meta": {"src": "x"},
+            "predictions": [
+                7,
+                {"model_version": "m1", "score": 0.8, "result": result("bad")},
+            ],
+            "annotations": [
+                {"ground_truth": True, "lead_time": 2.5, "completed_by": 3,
+                 "result": result("good")},
+                {"was_cancelled": True, "result": [], "completed_by": {"email": "a@example.org"}},
+            ],
+        }
+    )  # fmt: skip
+    assert (found.external_id, found.text, found.gold) == ("5", "a", "good")
+    assert found.meta == {"lang": "en", "src": "x"}
+    said = [(label.who.kind, label.who.name, label.value) for label in found.labels]
+    assert said == [
+        ("model", "m1", "bad"),
+        ("crowd", "Label Studio user 3", "good"),
+        ("crowd", "a@example.org", None),
+    ]
+    assert (found.labels[0].confidence, found.labels[1].seconds) == (0.8, 2.5)
+
+
+def test_a_label_studio_value_outside_the_schema_is_a_fault() -> None:
+    result = [{"type": "choices", "value": {"choices": ["ugly"]}}]
+    where, message = fault({"data": {"text": "a"}, "annotations": [{"result": result}]})
+    assert (where, "'ugly'" in message) == ("labels[0].value", True)
+
+
+def test_a_label_studio_result_of_another_kind_is_a_fault() -> None:
+    result = [{"type": "rectanglelabels", "value": {"x": 1}}]
+    where, message = fault({"data": {"text": "a"}, "annotations": [{"result": result}]})
+    assert (where, "rectanglelabels" in message) == ("annotations[0].result[0]", True)
+
+
+def test_columns_are_guessed_by_their_names() -> None:
+    guessed = guess_columns(["Item_ID", "review", "label", "stars"])
+    assert guessed == {"id": "Item_ID", "text": "review", "gold": "label"}
+
+
+def test_a_dialogue_is_its_last_user_turn_after_what_was_said_before() -> None:
+    said = [("user", "Hello"), ("assistant", "Yes?"), ("user", "A table."), ("assistant", "Done.")]
+    turns = [{"role": role, "text": text, "acts": ["X"]} for role, text in said]
+    found = good({"item_id": "d", "turns": turns})
+    assert (found.text, found.meta) == ("A table.", {})
+    assert found.context == [
+        {"role": "user", "text": "Hello"},
+        {"role": "assistant", "text": "Yes?"},
+    ]
+
+
+def test_a_dialogue_in_which_no_user_speaks_is_a_fault() -> None:
+    assert fault({"turns": [{"role": "assistant", "text": "Hi"}]})[0] == "turns"
+    assert fault({"turns": ["Hi"]})[0] == "turns[0]"

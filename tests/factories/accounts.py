@@ -1,0 +1,42 @@
+"""People and their keys."""
+
+from django.contrib.auth.models import Permission
+from factory.declarations import LazyAttribute, Sequence, SubFactory
+from factory.django import DjangoModelFactory, Password
+
+from apps.accounts.models import ApiKey, User
+from apps.accounts.services import key_digest
+
+PASSWORD = "correct-horse-7"
+
+
+class UserFactory(DjangoModelFactory[User]):
+    """A person who can sign in with :data:`PASSWORD`."""
+
+    username = Sequence(lambda n: f"person{n}")
+    email = LazyAttribute(lambda user: f"{user.username}@example.org")
+    password = Password(PASSWORD)
+
+    class Meta:
+        model = User
+
+
+def allow_accounts(user: User) -> User:
+    """``user``, who from now on may make accounts, as an operator allows it in the console."""
+    user.user_permissions.add(Permission.objects.get(codename="add_user"))
+    return user
+
+
+class ApiKeyFactory(DjangoModelFactory[ApiKey]):
+    """A key; pass ``plain`` to know it."""
+
+    class Params:
+        plain = Sequence(lambda n: f"lh_{n:043d}")
+
+    user = SubFactory(UserFactory)
+    name = "test"
+    prefix = LazyAttribute(lambda key: key.plain[:9])
+    digest = LazyAttribute(lambda key: key_digest(key.plain))
+
+    class Meta:
+        model = ApiKey

@@ -1,0 +1,127 @@
+"""Runs as the real services start them, and models that say what a test wants."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+from django.utils import timezone
+
+from apps.debates.models import Debate, Run, Turn
+from apps.debates.services import Pace, RunPlan, start_run
+from apps.debates.services.slices import OpenModels
+from apps.labels.models import Kind, Label
+from apps.labels.services import annotator_for, open_items
+from apps.llm.models import ModelSpec, Provider
+from apps.llm.services import ensure_builtin
+from apps.projects.models import Item, Project
+from labelhub.core.debate import protocol
+from labelhub.core.llm.errors import ModelError
+from labelhub.core.llm.types import Call, Completion, Usage
+from tests.factories.projects import ItemFactory, ProjectFactory
+
+#: A slice that does not linger.
+QUICK = Pace(width=4, claim=5, lease=5.0, beat=0.05, flush=0.02, slice=20.0, announce=0.0)
+
+Answer = Callable[[Call], str | ModelError]
+
+
+class Script:
+    """Stands in for the gateway: answers by ``answer``, remembers every call."""
+
+    def __init__(
+        self, answer: Answer | str = "Final Decision: good", *, seconds: float = 0.0
+    ) -> None:
+        self._seconds = seconds
+        self.calls: list[Call] = []
+        self._answer = answer
+
+    async def complete(self, spec: ModelSpec, call: Call) -> Completion:
+        """The answer, or the error, that the test wants."""
+        self.calls.append(call)
+        await asyncio.sleep(self._seconds)
+        said = self._answer(call) if callable(self._answer) else self._answer
+        if isinstance(said, ModelError):
+            raise said
+        return Completion(
+            text=said,
+            usage=Usage(tokens_in=100, tokens_out=20),
+            model_answered=f"{spec.name}-2026",
+            effective_params={"max_tokens": spec.max_output_tokens},
+        )
+
+    def limit_of(self, provider: Provider) -> int:
+        """As the gateway; never in the way."""
+        return provider.max_concurrency
+
+    @property
+    def open(self) -> OpenModels:
+        """To pass as ``open_models``."""
+
+        @asynccontextmanager
+        async def opened(specs: Iterable[ModelSpec]) -> AsyncIterator[Script]:
+            yield self
+
+        return opened
+
+
+def project_with_items(count: int, **fields: Any) -> Project:
+    """A project whose ``count`` items are in its queue."""
+    project = ProjectFactory.create(**fields)
+    add_items(project, count)
+    return project
+
+
+def add_items(project: Project, count: int, **fields: Any) -> list[Item]:
+    """More items, in the queue."""
+    items = ItemFactory.create_batch(count, project=project, **fields)
+    open_items(items, project)
+    return items
+
+
+def plan_for(name: str = "single", model: ModelSpec | None = None, **fields: Any) -> RunPlan:
+    """A plan in which one model (the offline one by default) plays every role."""
+    played_by = model or ensure_builtin()
+    return RunPlan(protocol=name, models=dict.fromkeys(protocol(name).roles, played_by), **fields)
+
+
+def started_run(project: Project, name: str = "single", **fields: Any) -> Run:
+    """A run over the project's items, queued."""
+    return start_run(project=project, actor=None, plan=plan_for(name, **fields))
+
+
+def finished_debate(
+    run: Run,
+    said: Mapping[str, Any],
+    *,
+    text: str = "",
+    evidence: Mapping[str, Sequence[str]] | None = None,
+) -> Debate:
+    """The run's first debate, ended: each role said its value, the last one's is the verdict."""
+    debate = run.debates.select_related("item").order_by("pk")[0]
+    for role in run.roles.select_related("model", "prompt"):
+        Turn.objects.create(
+            debate=debate,
+            step=role.role,
+            role=role.role,
+            model=role.model,
+            prompt=role.prompt,
+            messages=[{"role": "user", "content": text or "?"}],
+            text=text or f"Final Decision: {said[role.role]}",
+            value=said[role.role],
+            evidence=dict(evidence or {}),
+            status="ok",
+        )
+    label = Label.objects.create(
+        item=debate.item,
+        annotator=annotator_for(run.project, kind=Kind.LLM, name=run.protocol, offline=True),
+        schema=run.schema,
+        value=list(said.values())[-1],
+        action=Label.Action.PROPOSED,
+        evidence=dict(evidence or {}),
+        run_uid=run.uid,
+    )
+    debate.label, debate.status = label, Debate.Status.DONE
+    debate.finished_at = timezone.now()
+    debate.save()
+    return debate

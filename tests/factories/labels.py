@@ -1,0 +1,50 @@
+"""Items that stand in the queue, and drafts of labels."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from apps.accounts.models import User
+from apps.accounts.roles import ReviewerKind, Role
+from apps.labels.models import Annotator
+from apps.labels.services import LabelDraft, annotator_for, annotator_for_user, open_items
+from apps.projects.models import Item, Project
+from apps.projects.selectors import current_schema
+from tests.factories.projects import ItemFactory, member
+
+
+def open_item(project: Project, **fields: Any) -> Item:
+    """A freshly imported item."""
+    return open_several(project, 1, **fields)[0]
+
+
+def open_several(project: Project, count: int, **fields: Any) -> Sequence[Item]:
+    """Freshly imported items."""
+    items = ItemFactory.create_batch(count, project=project, **fields)
+    open_items(items, project)
+    return items
+
+
+def reviewer(project: Project, kind: ReviewerKind = ReviewerKind.CROWD) -> User:
+    """A person who may review."""
+    return member(project, Role.REVIEWER, kind)
+
+
+def person(project: Project, kind: ReviewerKind = ReviewerKind.CROWD) -> Annotator:
+    """The annotator of a new reviewer."""
+    return annotator_for_user(project, reviewer(project, kind))
+
+
+def machine(project: Project, name: str = "ecj offline") -> Annotator:
+    """An LLM annotator."""
+    return annotator_for(project, kind="llm", name=name)
+
+
+def draft(item: Item, annotator: Annotator, value: Any, **fields: Any) -> LabelDraft:
+    """A draft under the project's current schema."""
+    return LabelDraft(
+        item_id=item.pk,
+        annotator=annotator,
+        schema=current_schema(item.project),
+        value=value,
+        **fields,
+    )

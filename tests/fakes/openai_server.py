@@ -1,0 +1,398 @@
+"""An OpenAI-compatible endpoint of our own for tests: it answers our prompts, and fails on order.
+
+In a test (fixture ``model_server`` of tests/fakes/fixtures.py, or by hand)::
+
+    with FakeServer(Options(faults={"unavailable": 0.1})) as server:
+        server.base_url            # http://127.0.0.1:PORT/v1
+        server.script("Final Decision: Price", {"fault": "rate_limit", "retry_after": 1})
+        server.stats["outcomes"]   # {"ok": 3, "unavailable": 1}
+
+As a script: ``python tests/fakes/openai_server.py --port 9000 --faults unavailable=0.05,slow=0.1``.
+
+Whether a request fails is a hash of (seed, body, how often this body came before): reruns and
+resumed runs see the same faults. A scripted entry goes before chance.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import hashlib
+import json
+import re
+import sys
+import threading
+from collections import Counter, deque
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Self, TypeAlias
+
+from aiohttp import web
+
+Handler: TypeAlias = Callable[["FakeServer", web.Request, dict[str, Any]], Awaitable[web.Response]]
+Entry: TypeAlias = str | dict[str, Any]
+
+
+@dataclass(slots=True)
+class Options:
+    """How the server behaves; ``faults`` maps the names in ``FAULTS`` to shares of requests."""
+
+    seed: str = "0"
+    latency: float = 0.0
+    jitter: float = 0.0
+    slow: float = 0.5
+    retry_after: float = 1.0
+    capacity: int = 0
+    key: str = ""
+    models: tuple[str, ...] = ()
+    lists_models: bool = True
+    faults: dict[str, float] = field(default_factory=dict)
+
+
+_MENU = re.compile(r"no others exist:\n+(.*?)(?:\n\n|\Z)", re.DOTALL)
+_CHOICES = re.compile(r"(?ims)^(?:choices|options)\b[^\n]*:\n+(.*?)(?:\n\n|\Z)")
+_NAME = re.compile(r"^- (?:[\d.]+: )?(?P<name>.+)$", re.MULTILINE)
+_TEXT = re.compile(r'<text id="(\w+)">\n(.*?)\n</text id="\1">', re.DOTALL)
+_WORD = re.compile(r"\w{4,}")
+
+
+def decide(messages: list[dict[str, str]]) -> str:
+    """An answer to one of our prompts, found by matching words; the same for the same prompt."""
+    system = "\n\n".join(each["content"] for each in messages if each["role"] != "user")
+    user = "\n\n".join(each["content"] for each in messages if each["role"] == "user")
+    menu = _MENU.search(system) or _MENU.search(user) or _CHOICES.search(user)
+    fenced = _TEXT.search(user)
+    text = fenced[2] if fenced else user
+    if menu is None:
+        return f"Final Decision: {text.split('.')[0][:80]}"
+    scores = _scores(menu[1], text)
+    if "several aspects" in system or "aspects that can be present" in system + user:
+        present = [name for name, hits in scores.items() if hits]
+    else:
+        present = [max(scores, key=lambda name: len(scores[name]))]
+    lines = [f'- {name}: "{scores[name][0]}"' for name in present if scores[name]]
+    return "\n".join([*lines, f"Final Decision: {', '.join(present) or 'none'}"])
+
+
+def _scores(menu: str, text: str) -> dict[str, list[str]]:
+    """For each name on the menu the words of the text that its entry shares."""
+    starts = list(_NAME.finditer(menu))
+    ends = [match.start() for match in starts[1:]] + [len(menu)]
+    words = {word.casefold()[:5]: word for word in _WORD.findall(text)}
+    scores: dict[str, list[str]] = {}
+    for match, end in zip(starts, ends, strict=True):
+        stems = {word.casefold()[:5] for word in _WORD.findall(menu[match.start() : end])}
+        scores[match["name"].strip()] = [words[stem] for stem in words if stem in stems]
+    return scores
+
+
+def completion(model: str, text: str | None, **changes: Any) -> dict[str, Any]:
+    """The JSON of one chat completion; ``finish_reason``, ``usage``, ``message`` may be changed."""
+    message = {"role": "assistant", "content": text, "refusal": None} | changes.pop("message", {})
+    return {
+        "id": "chatcmpl-fake",
+        "object": "chat.completion",
+        "created": 0,
+        "model": model,
+        "choices": [
+            {"index": 0, "message": message, "finish_reason": changes.pop("finish_reason", "stop")}
+        ],
+        "usage": {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120},
+    } | changes
+
+
+def _error(status: int, message: str, **more: Any) -> web.Response:
+    headers = more.pop("headers", None)
+    return web.json_response(
+        {"error": {"message": message, **more}}, status=status, headers=headers
+    )
+
+
+def _answering(**changes: Any) -> Handler:
+    """A fault that is an odd answer: ``text`` and the changes of :func:`completion`."""
+
+    async def handle(_: "FakeServer", __: web.Request, body: dict[str, Any]) -> web.Response:
+        kept = dict(changes)
+        text = kept.pop("text", decide(body["messages"]))
+        return web.json_response(completion(body["model"], text, **kept))
+
+    return handle
+
+
+def _refusing(status: int, message: str, **more: Any) -> Handler:
+    async def handle(_: "FakeServer", __: web.Request, ___: dict[str, Any]) -> web.Response:
+        return _error(status, message, **more)
+
+    return handle
+
+
+def _limiting(header: str, scale: float) -> Handler:
+    async def handle(server: "FakeServer", _: web.Request, body: dict[str, Any]) -> web.Response:
+        seconds = body["_entry"].get("retry_after", server.options.retry_after)
+        return _error(429, "Slow down.", headers={header: f"{seconds * scale:g}"})
+
+    return handle
+
+
+def _saying(text: str, content_type: str) -> Handler:
+    async def handle(_: "FakeServer", __: web.Request, ___: dict[str, Any]) -> web.Response:
+        return web.Response(text=text, content_type=content_type)
+
+    return handle
+
+
+async def _slow(server: "FakeServer", _: web.Request, body: dict[str, Any]) -> web.Response:
+    await asyncio.sleep(server.options.slow)
+    return web.json_response(completion(body["model"], decide(body["messages"])))
+
+
+async def _hang(server: "FakeServer", _: web.Request, __: dict[str, Any]) -> web.Response:
+    await server.stopping()
+    return _error(503, "stopped")
+
+
+async def _reset(_: "FakeServer", request: web.Request, __: dict[str, Any]) -> web.Response:
+    if request.transport is not None:
+        request.transport.abort()
+    return web.Response()
+
+
+async def _redirect(_: "FakeServer", __: web.Request, ___: dict[str, Any]) -> web.Response:
+    return web.Response(status=307, headers={"Location": "http://169.254.169.254/latest/"})
+
+
+FAULTS: dict[str, Handler] = {
+    "rate_limit": _limiting("Retry-After", 1),
+    "rate_limit_ms": _limiting("retry-after-ms", 1000),
+    "rate_limit_bare": _refusing(429, "Slow down."),
+    "insufficient_quota": _refusing(429, "You exceeded your quota.", code="insufficient_quota"),
+    "unavailable": _refusing(503, "Overloaded."),
+    "malformed": _saying('{"choices": [{"message": {"conte', "application/json"),
+    "html": _saying("<html>Welcome</html>", "text/html"),
+    "no_choices": _answering(choices=[]),
+    "truncated": _answering(text="- The words that", finish_reason="length"),
+    "empty": _answering(text=""),
+    "only_thought": _answering(text="", finish_reason="length"),
+    "off_menu": _answering(text="Final Decision: Parking by the moon"),
+    "refusal": _answering(text=None, message={"refusal": "I will not read this."}),
+    "reasoning": _answering(message={"reasoning_content": "Let me see."}),
+    "no_usage": _answering(usage=None),
+    "slow": _slow,
+    "hang": _hang,
+    "reset": _reset,
+    "redirect": _redirect,
+    "wrong_key": _refusing(401, "Incorrect API key provided.", code="invalid_api_key"),
+    "unknown_model": _refusing(404, "The model does not exist.", code="model_not_found"),
+    "too_long": _refusing(
+        400, "This model's maximum context length is 10 tokens.", code="context_length_exceeded"
+    ),
+    "no_temperature": _refusing(
+        400,
+        "Unsupported value: 'temperature' does not support 0 with this model.",
+        code="unsupported_value",
+        param="temperature",
+    ),
+    "no_max_tokens": _refusing(
+        400,
+        "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.",
+        code="unsupported_parameter",
+        param="max_tokens",
+    ),
+    "no_system": _refusing(400, "System role not supported"),
+}
+
+#: Refusals that stop as soon as the client has adapted, as a real endpoint's would.
+_WHILE: dict[str, Callable[[dict[str, Any]], bool]] = {
+    "no_temperature": lambda body: "temperature" in body,
+    "no_max_tokens": lambda body: "max_tokens" in body,
+    "no_system": lambda body: any(each["role"] == "system" for each in body["messages"]),
+}
+
+
+class FakeServer:
+    """The server on a free loopback port, in a thread of its own; a context manager."""
+
+    def __init__(self, options: Options | None = None, *, port: int = 0) -> None:
+        self._initial = options or Options()
+        self._thread = threading.Thread(target=lambda: asyncio.run(self.serve()), daemon=True)
+        self._started = threading.Event()
+        self._lock = threading.Lock()
+        self.port = port
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget what was counted and scripted; behave as at the start."""
+        self.options = replace(self._initial, faults=dict(self._initial.faults))
+        self.outcomes: Counter[str] = Counter()
+        self.requests: deque[dict[str, Any]] = deque(maxlen=5000)
+        self._arrivals: Counter[str] = Counter()
+        self._script: deque[Entry] = deque()
+        self._open = self._most_open = 0
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        self._started.wait(10)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join(10)
+
+    @property
+    def base_url(self) -> str:
+        """What a provider's ``base_url`` is set to."""
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    @property
+    def stats(self) -> dict[str, Any]:
+        """Requests by outcome, and the most that were open at once."""
+        return {
+            "requests": sum(self.outcomes.values()),
+            "outcomes": dict(self.outcomes),
+            "most_open": self._most_open,
+        }
+
+    def script(self, *entries: Entry) -> None:
+        """Answer the next requests with these: a text, or ``{"fault": name, ...}``, or changes to
+        the completion such as ``{"text": "...", "finish_reason": "length"}``."""
+        with self._lock:
+            self._script.extend(entries)
+
+    async def stopping(self) -> None:
+        """Return when the server is about to stop."""
+        await self._stop.wait()
+
+    async def serve(self) -> None:
+        """Serve until stopped."""
+        self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
+        app = web.Application(client_max_size=64 * 1024 * 1024)
+        app.router.add_post("/v1/chat/completions", self._chat)
+        app.router.add_get("/v1/models", self._models)
+        app.router.add_get("/stats", self._stats)
+        app.router.add_post("/reset", self._forget)
+        app.router.add_post("/faults", self._set_faults)
+        # No wait for requests that hang on purpose: they end with the server.
+        runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
+        await runner.setup()
+        site = web.TCPSite(runner, "127.0.0.1", self.port, backlog=1024)
+        await site.start()
+        self.port = runner.addresses[0][1]
+        self._started.set()
+        await self._stop.wait()
+        await runner.cleanup()
+
+    async def _chat(self, request: web.Request) -> web.Response:
+        raw = await request.read()
+        body = json.loads(raw)
+        self.requests.append(body)
+        self._open += 1
+        self._most_open = max(self._most_open, self._open)
+        try:
+            outcome, answer = await self._answer(request, raw, body)
+        finally:
+            self._open -= 1
+        self.outcomes[outcome] += 1
+        return answer
+
+    async def _answer(
+        self, request: web.Request, raw: bytes, body: dict[str, Any]
+    ) -> tuple[str, web.Response]:
+        if refused := self._refused(request, body):
+            return refused
+        chance = self._chance(raw)
+        await asyncio.sleep(self.options.latency + self.options.jitter * chance)
+        with self._lock:
+            entry = self._script.popleft() if self._script else None
+        if isinstance(entry, str):
+            entry = {"text": entry}
+        if entry is not None and "fault" not in entry:
+            entry = {"text": decide(body["messages"])} | entry
+            return "scripted", web.json_response(completion(body["model"], **entry))
+        fault = entry["fault"] if entry else self._fault(chance, body)
+        if not fault:
+            text = decide(body["messages"])
+            return "ok", web.json_response(completion(body["model"], text))
+        return fault, await FAULTS[fault](self, request, body | {"_entry": entry or {}})
+
+    def _refused(
+        self, request: web.Request, body: dict[str, Any]
+    ) -> tuple[str, web.Response] | None:
+        known, key = self.options.models, self.options.key
+        if key and request.headers.get("Authorization") != f"Bearer {key}":
+            return "wrong_key", _error(401, "Incorrect API key provided.")
+        if known and body["model"] not in known:
+            return "unknown_model", _error(404, "No such model.", code="model_not_found")
+        if self.options.capacity and self._open > self.options.capacity:
+            wait = {"Retry-After": str(self.options.retry_after)}
+            return "over_capacity", _error(429, "Too many at once.", headers=wait)
+        return None
+
+    def _chance(self, raw: bytes) -> float:
+        """A number in [0, 1) that is the same for the n-th arrival of the same body."""
+        digest = hashlib.sha256(raw).hexdigest()
+        self._arrivals[digest] += 1
+        drawn = hashlib.sha256(f"{self.options.seed}:{digest}:{self._arrivals[digest]}".encode())
+        return int.from_bytes(drawn.digest()[:8]) / 2**64
+
+    def _fault(self, chance: float, body: dict[str, Any]) -> str:
+        for name, share in self.options.faults.items():
+            if chance < share:
+                return name if _WHILE.get(name, lambda _: True)(body) else ""
+            chance -= share
+        return ""
+
+    async def _models(self, request: web.Request) -> web.Response:
+        if refused := self._refused(request, {"model": next(iter(self.options.models), "")}):
+            return refused[1]
+        if not self.options.lists_models:
+            return _error(404, "No such page.")
+        names = self.options.models or ("fake-model",)
+        return web.json_response({"object": "list", "data": [{"id": name} for name in names]})
+
+    async def _stats(self, _: web.Request) -> web.Response:
+        return web.json_response(self.stats | {"options": asdict(self.options)})
+
+    async def _forget(self, _: web.Request) -> web.Response:
+        self.reset()
+        return web.json_response({})
+
+    async def _set_faults(self, request: web.Request) -> web.Response:
+        body = await request.json()
+        unknown = set(body.get("faults", {})) - set(FAULTS)
+        if unknown:
+            return _error(400, f"Unknown faults: {', '.join(sorted(unknown))}")
+        self.options = replace(self.options, **body)
+        return web.json_response(asdict(self.options))
+
+
+def _parsed_faults(text: str) -> dict[str, float]:
+    pairs = (part.split("=") for part in text.split(",") if part)
+    faults = {name.strip(): float(share) for name, share in pairs}
+    unknown = set(faults) - set(FAULTS)
+    if unknown:
+        sys.exit(f"Unknown faults: {', '.join(unknown)}. Known: {', '.join(FAULTS)}.")
+    return faults
+
+
+def main() -> None:
+    """Run as a script until interrupted."""
+    parser = argparse.ArgumentParser(description="An OpenAI-compatible endpoint for tests.")
+    parser.add_argument("--port", type=int, default=9000)
+    parser.add_argument("--faults", default="", help=f"name=share,... of: {', '.join(FAULTS)}")
+    parser.add_argument("--models", default="", help="known names, comma separated; empty = any")
+    for name in ("seed", "key"):
+        parser.add_argument(f"--{name}", default="")
+    for name, default in (("latency", 0.05), ("jitter", 0.0), ("slow", 2.0), ("retry-after", 1.0)):
+        parser.add_argument(f"--{name}", type=float, default=default)
+    parser.add_argument("--capacity", type=int, default=0, help="429 above this many at once")
+    given = vars(parser.parse_args())
+    port = given.pop("port")
+    given["faults"] = _parsed_faults(given["faults"])
+    given["models"] = tuple(name for name in given["models"].split(",") if name)
+    server = FakeServer(Options(**given), port=port)
+    print(f"Serving on {server.base_url}", flush=True)
+    with contextlib.suppress(KeyboardInterrupt):
+        asyncio.run(server.serve())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,155 @@
+"""``manage.py serve``: its start, its end, and what it says when it cannot."""
+
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.fakes.client import Client
+from tests.fakes.openai_server import FakeServer, Options
+from tests.fakes.stack import MANAGE, ROOT, Stack, run_of, wait_until_done
+from tests.fakes.texts import SCHEMA, reviews
+
+pytestmark = pytest.mark.timeout(120)
+
+IDLE_MB = 250
+
+
+@pytest.fixture
+def stack(tmp_path: Path) -> Iterator[Stack]:
+    """SQLite and the embedded worker."""
+    with Stack(tmp_path) as made:
+        yield made
+
+
+def refusal(stack: Stack, *arguments: str, **env: str) -> str:
+    """What a command prints to stderr that must fail, with one line."""
+    done = subprocess.run(
+        [*MANAGE, *arguments],
+        cwd=ROOT,
+        env={**stack.env, **env},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stdout == ""
+    (line,) = done.stderr.splitlines()
+    return line
+
+
+@pytest.mark.parametrize("order", [signal.SIGINT, signal.SIGTERM])
+def test_an_idle_server_stops_cleanly_and_has_warned_of_nothing(stack: Stack, order: int) -> None:
+    program, address = stack.server()
+    assert Client(address).health() == (200, {"status": "ok", "parts": {"database": "ok"}})
+    assert program.rss_mb() <= IDLE_MB
+
+    assert program.stop(order, seconds=8) == 0
+    assert program.printed == f"LabelHub listens on {address}\n"
+
+
+@pytest.mark.thorough
+def test_a_server_at_work_stops_in_time_and_goes_on_when_started_again(
+    tmp_path: Path,
+) -> None:
+    slow = FakeServer(Options(faults={"slow": 1.0}, slow=20.0))
+    seeded = {"LABELHUB_LLM_MODEL": "fake"}
+    with slow, Stack(tmp_path, LABELHUB_LLM_BASE_URL=slow.base_url, **seeded) as stack:
+        key = stack.people("boss")["boss"]
+        program, address = stack.server()
+        client = Client(address, key)
+        client.post("projects/", {"slug": "hotel", "schema": SCHEMA})
+        client.post("projects/hotel/import/", reviews(10))
+        run = client.post("projects/hotel/runs/", {"protocol": "single", "model": "fake"})["id"]
+        while not slow.requests:
+            time.sleep(0.05)
+
+        began = time.monotonic()
+        assert program.stop(seconds=12) == 0
+        assert time.monotonic() - began < 8
+
+        slow.options.faults.clear()
+        _, client.address = stack.server()
+        assert wait_until_done(client, run)["progress"]["done"] == 10
+        assert run_of(client, run)["progress"]["failed"] == 0
+
+
+def test_a_taken_port_is_one_line(stack: Stack) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        said = refusal(stack, "serve", "--port", port)
+    expected = f"Cannot listen on 127.0.0.1:{port} (Address already in use); choose another --port."
+    assert said == expected
+
+
+@pytest.mark.parametrize("port", ["70000", "http"])
+def test_what_is_no_port_is_one_line(stack: Stack, port: str) -> None:
+    assert port in refusal(stack, "serve", "--port", port)
+
+
+def test_production_without_its_secret_is_one_line(stack: Stack) -> None:
+    env = {"DJANGO_SETTINGS_MODULE": "labelhub.settings.prod", "LABELHUB_SECRET_KEY": ""}
+    assert "Set LABELHUB_SECRET_KEY" in refusal(stack, "serve", **env)
+
+
+def test_two_servers_on_one_folder_both_work_and_the_second_says_what_to_expect(
+    stack: Stack,
+) -> None:
+    key = stack.people("boss")["boss"]
+    _, first = stack.server()
+    program, second = stack.server()
+    assert "Another LabelHub server uses" in program.printed
+
+    client = Client(first, key)
+    client.post("projects/", {"slug": "hotel", "schema": SCHEMA})
+    client.post("projects/hotel/import/", reviews(40))
+    runs = [
+        Client(address, key).post(
+            "projects/hotel/runs/", {"protocol": "single", "model": "offline"}
+        )["id"]
+        for address in (first, second)
+    ]
+    for run in runs:
+        assert wait_until_done(client, run)["progress"]["turns"] == 40
+
+
+def test_what_a_killed_server_left_of_uploads_is_removed(stack: Stack) -> None:
+    left = stack.folder / "spool" / "half-an-upload"
+    left.parent.mkdir()
+    left.touch()
+    stack.server()
+    assert not left.exists()
+
+
+def test_a_second_server_leaves_the_uploads_of_the_first_alone(stack: Stack) -> None:
+    stack.server()
+    coming = stack.folder / "spool" / "coming-in"
+    coming.touch()
+    stack.server()
+    assert coming.exists()
+
+
+def test_strangers_cannot_fill_the_disk(stack: Stack) -> None:
+    _, address = stack.server()
+    host, port = address.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=10) as stranger:
+        stranger.sendall(
+            b"POST /accounts/login/ HTTP/1.1\r\nHost: %s\r\nContent-Length: 4000000000\r\n\r\n"
+            % host.encode()
+        )
+        assert b" 413 " in stranger.recv(1000)
+
+
+def test_a_signal_during_start_up_ends_it(stack: Stack) -> None:
+    program = stack.start("serve", [*MANAGE, "serve", "--port", "0"])
+    time.sleep(0.3)
+    os.kill(program.process.pid, signal.SIGTERM)
+    assert program.process.wait(10) in (0, -signal.SIGTERM)

@@ -1,0 +1,146 @@
+"""What settings make of the environment and the data folder."""
+
+import os
+import stat
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from allauth.account.adapter import get_adapter
+from django.contrib.staticfiles import finders
+from django.core.exceptions import ImproperlyConfigured
+from django.test import Client, RequestFactory
+from pytest_django import Settings
+
+from labelhub.server import _Server
+from labelhub.settings.checks import SECRET_LENGTH, kept_secret, long_secret, network_addresses
+from labelhub.web.asgi_types import Message, Receive, Send
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def mode(path: Path) -> int:
+    """Who may do what with it."""
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.mark.parametrize("secret", ["", "x" * (SECRET_LENGTH - 1)])
+def test_production_needs_a_long_secret(secret: str) -> None:
+    assert long_secret("x" * SECRET_LENGTH)
+    with pytest.raises(ImproperlyConfigured, match="Set LABELHUB_SECRET_KEY to a long"):
+        long_secret(secret)
+
+
+def test_a_secret_is_made_once_and_is_for_its_owner_alone(tmp_path: Path) -> None:
+    path = tmp_path / "secret-key"
+    made = kept_secret(path)
+    assert len(made) >= SECRET_LENGTH
+    assert kept_secret(path) == made
+    assert mode(path) == 0o600
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_of_many_that_start_at_once_all_have_the_same_secret(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        made = set(pool.map(kept_secret, [tmp_path / "secret-key"] * 32))
+    assert len(made) == 1
+    assert "" not in made
+
+
+def test_an_empty_secret_file_that_was_left_behind_is_filled(tmp_path: Path) -> None:
+    path = tmp_path / "secret-key"
+    path.touch()
+    assert len(kept_secret(path)) >= SECRET_LENGTH
+
+
+def test_a_new_data_folder_is_for_its_owner_alone(tmp_path: Path) -> None:
+    folder = tmp_path / "made"
+    ours = {"DJANGO_SETTINGS_MODULE": "labelhub.settings.dev", "LABELHUB_DATA_DIR": str(folder)}
+    services = ("DATABASE_URL", "REDIS_URL")
+    env = {name: value for name, value in os.environ.items() if name not in services} | ours
+    subprocess.run(
+        [sys.executable, "manage.py", "demo", "--no-serve"],
+        cwd=ROOT,
+        env=env,
+        capture_output=True,
+        check=True,
+        umask=0o022,
+    )
+    assert mode(folder) == mode(folder / "spool") == 0o700
+    assert mode(folder / "labelhub.sqlite3") == mode(folder / "secret-key") == 0o600
+
+
+@pytest.mark.parametrize("target", ["serve", "worker"])
+@pytest.mark.parametrize("secret", ["", "short"])
+def test_make_says_in_one_line_that_the_secret_is_missing(target: str, secret: str) -> None:
+    env = {**os.environ, "LABELHUB_SECRET_KEY": secret, "REDIS_URL": "redis://127.0.0.1:1"}
+    done = subprocess.run(["make", target], cwd=ROOT, env=env, capture_output=True, check=False)
+    said = [line for line in done.stderr.decode().splitlines() if not line.startswith("make")]
+    assert done.returncode != 0
+    assert len(said) == 1
+    assert "Set LABELHUB_SECRET_KEY" in said[0]
+
+
+def test_proxies_are_addresses_and_networks() -> None:
+    assert network_addresses("X", ["10.0.0.9", " 10.1.0.0/16 ", "::1", ""]) == [
+        "10.0.0.9",
+        "10.1.0.0/16",
+        "::1",
+    ]
+
+
+@pytest.mark.parametrize("entry", ["*", "proxy.example.org", "10.0.0.300"])
+def test_what_is_no_address_is_refused_by_name(entry: str) -> None:
+    with pytest.raises(ImproperlyConfigured, match=r"LABELHUB_TRUSTED_PROXIES: '.*' is no IP"):
+        network_addresses("LABELHUB_TRUSTED_PROXIES", ["10.0.0.9", entry])
+
+
+async def client_of(peer: str, forwarded_for: str) -> str:
+    """The address that allauth counts for a request that came from ``peer``."""
+    seen: list[str] = []
+
+    async def app(scope: Message, receive: Receive, send: Send) -> None:
+        seen.append(scope["client"][0])
+
+    config = _Server(announce=print).config
+    config.app = app
+    config.load()
+    headers = [(b"x-forwarded-for", forwarded_for.encode())]
+    scope: Any = {"type": "http", "client": (peer, 1), "headers": headers}
+    await config.loaded_app(scope, None, None)
+    request = RequestFactory().get("/", REMOTE_ADDR=seen[0], HTTP_X_FORWARDED_FOR=forwarded_for)
+    return str(get_adapter().get_client_ip(request))
+
+
+@pytest.mark.parametrize(
+    ("proxies", "peer", "forwarded_for", "client"),
+    [
+        ([], "10.0.0.9", "203.0.113.5", "10.0.0.9"),
+        ([], "127.0.0.1", "203.0.113.5", "203.0.113.5"),
+        (["10.0.0.9"], "10.0.0.9", "203.0.113.5", "203.0.113.5"),
+        (["10.0.0.9"], "10.0.0.9", "198.51.100.1, 203.0.113.5", "203.0.113.5"),
+        (["10.0.0.0/24"], "10.0.0.9", "203.0.113.5, 10.0.0.7", "203.0.113.5"),
+        (["10.0.0.9"], "203.0.113.66", "203.0.113.5", "203.0.113.66"),
+    ],
+)
+async def test_the_client_that_is_counted_is_named_by_trusted_proxies_only(
+    settings: Settings, proxies: list[str], peer: str, forwarded_for: str, client: str
+) -> None:
+    settings.LABELHUB_TRUSTED_PROXIES = proxies
+    assert await client_of(peer, forwarded_for) == client
+
+
+def test_the_files_of_a_browsable_api_that_we_do_not_have_are_not_served() -> None:
+    served = {name for finder in finders.get_finders() for name, _ in finder.list([])}
+    assert not [name for name in served if name.startswith("rest_framework/")]
+    assert finders.find("rest_framework/css/bootstrap.min.css") is None
+    assert {"admin/css/base.css", "css/tokens.css"} <= served
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("address", ["/", "/api/docs/", "/accounts/login/", "/admin/login/"])
+def test_no_page_asks_for_them(client: Client, address: str) -> None:
+    assert b"rest_framework/" not in client.get(address, follow=True).content

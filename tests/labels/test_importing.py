@@ -1,0 +1,176 @@
+"""Imported labels and gold: idempotent, first come first kept, histories whole."""
+
+from uuid import uuid4
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from apps.labels.models import Gold, ItemState, Label
+from apps.labels.services import (
+    GoldDraft,
+    ImportOutcome,
+    import_gold,
+    import_labels,
+    record_label,
+    replan,
+)
+from apps.projects.models import Project
+from apps.projects.selectors import current_schema
+from tests.factories.labels import draft, machine, open_item, open_several, person
+from tests.factories.projects import ProjectFactory
+
+pytestmark = pytest.mark.django_db
+CREATED, UNCHANGED, CONFLICT = (
+    ImportOutcome.CREATED,
+    ImportOutcome.UNCHANGED,
+    ImportOutcome.CONFLICT,
+)
+
+
+def test_the_first_label_of_a_pair_stands_and_the_rest_are_reported() -> None:
+    project = ProjectFactory.create()
+    item, worker = open_item(project), person(project)
+    rows = [draft(item, worker, value, action="imported") for value in ("good", "good", "bad")]
+    assert import_labels(project, rows) == [CREATED, UNCHANGED, CONFLICT]
+    assert import_labels(project, rows) == [UNCHANGED, UNCHANGED, CONFLICT]
+    assert Label.objects.get().value == "good"
+
+
+def test_imported_labels_of_people_count_but_decide_nothing() -> None:
+    project = ProjectFactory.create()
+    item = open_item(project)
+    import_labels(project, [draft(item, person(project), "good", action="imported")])
+    state = ItemState.objects.get(item=item)
+    assert (state.stage, state.queued, state.gold) == ("in_review", False, None)
+
+
+def test_an_imported_machine_label_becomes_the_suggestion() -> None:
+    project = ProjectFactory.create()
+    item = open_item(project)
+    import_labels(project, [draft(item, machine(project), "good", action="imported")])
+    state = ItemState.objects.get(item=item)
+    assert state.suggestion is not None
+    assert (state.stage, state.queued) == ("suggested", True)
+
+
+def test_a_history_keeps_what_superseded_what() -> None:
+    project = ProjectFactory.create()
+    item, worker = open_item(project), person(project)
+    first, second = uuid4(), uuid4()
+    rows = [
+        draft(item, worker, "bad", uid=second, supersedes_uid=first, action="fixed"),
+        draft(item, worker, "good", uid=first, action="new"),
+    ]
+    assert import_labels(project, rows) == [CREATED, CREATED]
+    assert import_labels(project, rows) == [UNCHANGED, UNCHANGED]
+    current = Label.objects.current().get()
+    assert current.supersedes is not None
+    assert (current.uid, current.supersedes.uid) == (second, first)
+
+
+def test_gold_is_kept_as_it_came_and_a_different_one_is_a_conflict() -> None:
+    project = ProjectFactory.create()
+    item, schema = open_item(project), project.schemas.get()
+    good = GoldDraft(item_id=item.pk, schema=schema, value="good")
+    bad = GoldDraft(item_id=item.pk, schema=schema, value="bad")
+    assert import_gold(project, [good]) == [CREATED]
+    assert import_gold(project, [good]) == [UNCHANGED]
+    assert import_gold(project, [bad]) == [CONFLICT]
+    assert ItemState.objects.get(item=item).stage == "decided"
+
+
+def test_a_gold_history_is_one_chain() -> None:
+    project = ProjectFactory.create()
+    item, schema = open_item(project), project.schemas.get()
+    rows = [
+        GoldDraft(item_id=item.pk, schema=schema, value="good", basis="review", uid=uuid4()),
+        GoldDraft(
+            item_id=item.pk,
+            schema=schema,
+            value=None,
+            withdrawn=True,
+            basis="withdrawn",
+            uid=uuid4(),
+        ),
+        GoldDraft(item_id=item.pk, schema=schema, value="bad", basis="review", uid=uuid4()),
+    ]
+    assert import_gold(project, rows) == [CREATED] * 3
+    assert import_gold(project, rows) == [UNCHANGED] * 3
+    assert [gold.value for gold in Gold.objects.order_by("pk")] == ["good", None, "bad"]
+    assert Gold.objects.current().get().value == "bad"
+
+
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    values=st.lists(
+        st.tuples(st.integers(0, 2), st.integers(0, 2), st.sampled_from(["good", "bad"])),
+        max_size=12,
+    )
+)
+def test_importing_twice_changes_nothing(values: list[tuple[int, int, str]]) -> None:
+    project: Project = ProjectFactory.create(overlap=2)
+    items, workers = open_several(project, 3), [person(project) for _ in range(3)]
+    rows = [draft(items[at], workers[who], value, action="imported") for at, who, value in values]
+    first = import_labels(project, rows)
+    before = list(Label.objects.filter(item__project=project).values_list("pk", "value"))
+    second = import_labels(project, rows)
+    assert list(Label.objects.filter(item__project=project).values_list("pk", "value")) == before
+    assert [
+        CREATED if now is UNCHANGED and then is CREATED else now
+        for then, now in zip(first, second, strict=True)
+    ] == first
+
+
+def test_naming_anothers_label_opens_no_way_to_label_twice() -> None:
+    project = ProjectFactory.create()
+    item, ada, bob = open_item(project), person(project), person(project)
+    first, second = uuid4(), uuid4()
+    rows = [
+        draft(item, ada, "good", action="imported", uid=first),
+        draft(item, ada, "bad", action="imported", uid=second),
+        draft(item, bob, "bad", action="imported", uid=uuid4(), supersedes_uid=first),
+    ]
+    assert import_labels(project, rows) == [CREATED, CONFLICT, CONFLICT]
+    assert Label.objects.current().filter(annotator=ada).count() == 1
+
+
+def test_nobody_revises_what_somebody_else_said() -> None:
+    project = ProjectFactory.create(overlap=2)
+    item, ada, bob = open_item(project), person(project), person(project)
+    said = record_label(draft(item, ada, "good"))
+    forged = draft(item, bob, "bad", supersedes_uid=said.uid, action="imported")
+    assert import_labels(project, [forged]) == [CONFLICT]
+    mine, theirs = uuid4(), uuid4()
+    fresh = open_item(project)
+    rows = [
+        draft(fresh, ada, "good", uid=mine),
+        draft(fresh, bob, "bad", uid=theirs, supersedes_uid=mine),
+    ]
+    assert import_labels(project, rows) == [CREATED, CONFLICT]
+    assert Label.objects.current().filter(annotator=ada).count() == 2
+
+
+def test_odd_evidence_of_imported_gold_stops_nobody() -> None:
+    project = ProjectFactory.create(overlap=2)
+    item = open_item(project)
+    schema = current_schema(project)
+    odd = GoldDraft(
+        item_id=item.pk, schema=schema, value="good", basis="review", evidence=["no uid"]
+    )
+    import_gold(project, [odd])
+    record_label(draft(item, person(project), "good"))
+    replan(project)
+    assert Gold.objects.current().get().value == "good"
+
+
+def test_what_holds_its_project_for_long_follows_a_changed_plan() -> None:
+    project = ProjectFactory.create()
+    held = Project.objects.get(pk=project.pk)
+    Project.objects.update(overlap=2, review_scope="doubtful")
+    items = open_item(held), open_item(project)
+    import_labels(held, [draft(items[0], machine(held), "good", action="imported")])
+    for state in ItemState.objects.all():
+        assert (state.wanted, state.queued) == (2, False)

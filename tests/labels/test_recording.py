@@ -1,0 +1,211 @@
+"""What people say becomes a ledger row, gold and a state, or is refused whole."""
+
+import threading
+from uuid import uuid4
+
+import pytest
+from django.db import DatabaseError, connection, connections
+
+from apps.accounts.roles import ReviewerKind
+from apps.labels.models import Gold, ItemState, Label
+from apps.labels.querysets import LedgerIsAppendOnly
+from apps.labels.services import record_label, replan, withdraw_label
+from apps.projects.models import Item
+from labelhub.core.errors import Conflict, NotFound
+from labelhub.core.schema import ValueNotOffered
+from tests.factories.labels import draft, open_item, open_several, person
+from tests.factories.projects import ProjectFactory
+
+pytestmark = pytest.mark.django_db
+
+
+def state_of(item: Item) -> ItemState:
+    """The item's state as stored."""
+    state: ItemState = ItemState.objects.select_related("gold").get(item=item)
+    return state
+
+
+def test_a_label_becomes_gold_where_one_person_suffices() -> None:
+    project = ProjectFactory.create()
+    item, reviewer = open_item(project), person(project)
+    label = record_label(draft(item, reviewer, "good"))
+    state = state_of(item)
+    assert (state.stage, state.queued, state.labels_by_people) == ("decided", False, 1)
+    assert state.gold is not None
+    assert (state.gold.value, state.gold.basis, state.gold.decided_by) == (
+        "good",
+        "review",
+        reviewer,
+    )
+    assert state.gold.evidence == [str(label.uid)]
+
+
+def test_values_are_stored_canonically() -> None:
+    project = ProjectFactory.create()
+    assert record_label(draft(open_item(project), person(project), " GOOD ")).value == "good"
+
+
+def test_a_value_outside_the_schema_leaves_nothing_behind() -> None:
+    project = ProjectFactory.create()
+    item = open_item(project)
+    with pytest.raises(ValueNotOffered, match="'great' is not offered"):
+        record_label(draft(item, person(project), "great"))
+    assert not Label.objects.exists()
+    assert state_of(item).stage == "new"
+
+
+def test_an_unknown_item_is_named() -> None:
+    project = ProjectFactory.create()
+    item, annotator = open_item(project), person(project)
+    wrong = draft(item, annotator, "good")
+    item.delete()
+    with pytest.raises(NotFound):
+        record_label(wrong)
+
+
+def test_with_overlap_the_majority_of_all_who_spoke_decides() -> None:
+    project = ProjectFactory.create(overlap=3)
+    item = open_item(project)
+    record_label(draft(item, person(project), "good"))
+    record_label(draft(item, person(project), "bad"))
+    assert state_of(item).stage == "in_review"
+    record_label(draft(item, person(project), "good"))
+    state = state_of(item)
+    assert state.gold is not None
+    assert (state.gold.value, state.gold.basis, len(state.gold.evidence)) == (
+        "good",
+        "agreement",
+        2,
+    )
+
+
+def test_two_who_disagree_wait_for_an_expert_who_decides() -> None:
+    project = ProjectFactory.create(overlap=2)
+    item = open_item(project)
+    record_label(draft(item, person(project), "good"))
+    record_label(draft(item, person(project), "bad"))
+    state = state_of(item)
+    assert (state.stage, state.queued, state.wanted) == ("conflict", True, 3)
+    record_label(draft(item, person(project, ReviewerKind.EXPERT), "bad"))
+    state = state_of(item)
+    assert state.gold is not None
+    assert (state.stage, state.gold.value) == ("decided", "bad")
+
+
+def test_an_expert_decides_even_against_both() -> None:
+    project = ProjectFactory.create(
+        overlap=2, definition={"task": "single", "labels": ["a", "b", "c"]}
+    )
+    item = open_item(project)
+    for value, kind in (
+        ("a", ReviewerKind.CROWD),
+        ("b", ReviewerKind.CROWD),
+        ("c", ReviewerKind.EXPERT),
+    ):
+        record_label(draft(item, person(project, kind), value))
+    gold = state_of(item).gold
+    assert gold is not None
+    assert (gold.value, gold.basis) == ("c", "adjudication")
+
+
+def test_cannot_tell_counts_as_spoken_but_decides_nothing() -> None:
+    project = ProjectFactory.create()
+    item = open_item(project)
+    record_label(draft(item, person(project), None, abstained=True))
+    state = state_of(item)
+    assert (state.stage, state.labels_by_people, state.gold) == ("conflict", 1, None)
+
+
+def test_a_second_label_must_name_the_one_it_supersedes() -> None:
+    project = ProjectFactory.create()
+    item, reviewer = open_item(project), person(project)
+    first = record_label(draft(item, reviewer, "good"))
+    with pytest.raises(Conflict, match="has labelled this item already"):
+        record_label(draft(item, reviewer, "bad"))
+    second = record_label(draft(item, reviewer, "bad", supersedes_id=first.pk))
+    assert list(Label.objects.current()) == [second]
+    gold = state_of(item).gold
+    assert gold is not None
+    assert (gold.value, Gold.objects.count()) == ("bad", 2)
+
+
+def test_taking_a_label_back_withdraws_the_gold_it_made() -> None:
+    project = ProjectFactory.create()
+    item, reviewer = open_item(project), person(project)
+    label = record_label(draft(item, reviewer, "good"))
+    withdraw_label(label=label)
+    state = state_of(item)
+    assert (state.stage, state.queued, state.gold) == ("new", True, None)
+    assert Gold.objects.filter(withdrawn=True).count() == 1
+    assert Label.objects.count() == 2
+    with pytest.raises(Conflict):
+        withdraw_label(label=label)
+    record_label(draft(item, reviewer, "bad"))
+    gold = state_of(item).gold
+    assert gold is not None
+    assert gold.value == "bad"
+
+
+def test_imported_gold_stands_against_reviewers() -> None:
+    project = ProjectFactory.create()
+    item = open_item(project)
+    Gold.objects.create(item=item, schema=project.schemas.get(), value="good", basis="imported")
+    record_label(draft(item, person(project), "bad"))
+    gold = state_of(item).gold
+    assert gold is not None
+    assert (gold.value, gold.basis) == ("good", "imported")
+
+
+def test_rows_cannot_be_changed_by_the_orm_nor_by_sql() -> None:
+    project = ProjectFactory.create()
+    label = record_label(draft(open_item(project), person(project), "good"))
+    with pytest.raises(LedgerIsAppendOnly):
+        Label.objects.filter(pk=label.pk).update(value="bad")
+    with pytest.raises(DatabaseError, match="append-only"), connection.cursor() as cursor:
+        cursor.execute("UPDATE labels_label SET value = %s WHERE id = %s", ['"x"', label.pk])
+
+
+def test_a_changed_overlap_brings_every_item_into_line() -> None:
+    project = ProjectFactory.create(overlap=2)
+    items = open_several(project, 3)
+    record_label(draft(items[0], person(project), "good"))
+    project.overlap = 1
+    project.save()
+    replan(project)
+    states = {state.item_id: state.stage for state in ItemState.objects.filter(project=project)}
+    assert [states[item.pk] for item in items] == ["decided", "new", "new"]
+
+
+def test_recording_takes_a_fixed_number_of_queries(django_assert_max_num_queries: object) -> None:
+    """Savepoint, lock, current label, insert, states, labels, gold, gold insert, upsert, end."""
+    project = ProjectFactory.create()
+    item, reviewer = open_item(project), person(project)
+    ready = draft(item, reviewer, "good")
+    with django_assert_max_num_queries(12):  # type: ignore[operator]
+        record_label(ready)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_people_who_write_at_once_both_land_and_one_gold_chain_remains() -> None:
+    project = ProjectFactory.create(overlap=2)
+    item = open_item(project)
+    drafts = [draft(item, person(project), value, uid=uuid4()) for value in ("good", "bad")]
+    barrier, faults = threading.Barrier(2), []
+
+    def write(ready: object) -> None:
+        barrier.wait()
+        try:
+            record_label(ready)  # type: ignore[arg-type]
+        except Exception as error:  # noqa: BLE001 - shown by the assertion below
+            faults.append(error)
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=write, args=[ready]) for ready in drafts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert faults == []
+    assert state_of(item).labels_by_people == 2
+    assert state_of(item).stage == "conflict"

@@ -1,0 +1,72 @@
+"""What the gateway's tests share: a call, models without a database, patience without waiting."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from apps.llm.asking import Patience
+from apps.llm.failures import Capability
+from apps.llm.gateway import Gateway
+from apps.llm.models import ModelSpec, Provider
+from labelhub.core.llm.types import Call, Message
+from labelhub.core.schema import schema_from_names
+from tests.fakes.openai_server import FakeServer
+
+SCHEMA = schema_from_names("multi", ["Cleanliness", "Price"])
+MENU = (
+    "These are the aspects that can be present. None, some or all of them may be; "
+    "no others exist:\n- Cleanliness\n  What it means: clean or dirty\n- Price"
+)
+
+
+def make_call(text: str = "The price was fair.", **params: Any) -> Call:
+    """A call in the shape of our prompts."""
+    messages = (
+        Message("system", MENU),
+        Message("user", f'<text id="0a">\n{text}\n</text id="0a">'),
+    )
+    return Call("annotator", "annotator", messages, "0" * 64, SCHEMA, text, params=params)
+
+
+def make_spec(server: FakeServer | None = None, *, pk: int = 1, **changes: Any) -> ModelSpec:
+    """A model of ``server`` that is in no database."""
+    provider = {"read_timeout": 5.0, "connect_timeout": 2.0} | changes.pop("provider", {})
+    base_url = provider.pop("base_url", server.base_url if server else "")
+    made = Provider(pk=pk, name=f"provider{pk}", base_url=base_url, **provider)
+    return ModelSpec(pk=pk, provider=made, **({"name": f"model-{pk}"} | changes))
+
+
+@dataclass
+class Sleeper:
+    """Sleeps for no time and remembers how long it should have."""
+
+    slept: list[float] = field(default_factory=list)
+
+    async def __call__(self, seconds: float) -> None:
+        """Give way to others once."""
+        self.slept.append(seconds)
+        await asyncio.sleep(0)
+
+
+@dataclass
+class Learnt:
+    """Keeps what would go to the database."""
+
+    seen: list[Capability] = field(default_factory=list)
+
+    async def __call__(self, spec: ModelSpec, capability: Capability) -> None:
+        """Keep it, and let the object know."""
+        self.seen.append(capability)
+        setattr(spec, capability.field, capability.value)
+
+
+@asynccontextmanager
+async def opened(
+    *specs: ModelSpec, sleeper: Sleeper | None = None, learnt: Learnt | None = None, **patience: Any
+) -> AsyncIterator[Gateway]:
+    """A gateway that never waits and never touches a database."""
+    quick = Patience(sleep=sleeper or Sleeper(), jitter=lambda: 1.0, **patience)
+    async with Gateway.open(specs, patience=quick, learn=learnt or Learnt()) as gateway:
+        yield gateway

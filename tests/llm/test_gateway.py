@@ -1,0 +1,219 @@
+"""The gateway through the real client, over loopback: what is asked and what comes back."""
+
+import asyncio
+import subprocess
+import sys
+
+import pytest
+
+from apps.llm.gateway import Gateway
+from apps.llm.models import ModelSpec
+from labelhub.core.llm.errors import WrongKey
+from labelhub.core.llm.types import Message
+from tests.fakes.openai_server import FakeServer
+from tests.llm.asking_helpers import make_call, make_spec, opened
+
+KEY = "sk-test-0123456789"
+
+
+async def test_a_completion_carries_what_was_said_and_sent(model_server: FakeServer) -> None:
+    spec = make_spec(model_server)
+    async with opened(spec) as gateway:
+        done = await gateway.complete(spec, make_call(temperature=0, replicate=3))
+    assert done.text.endswith("Final Decision: Price")
+    assert (done.finish_reason, done.model_answered) == ("stop", "model-1")
+    assert (done.usage.tokens_in, done.usage.tokens_out, done.usage.estimated) == (100, 20, False)
+    assert done.effective_params == {"temperature": 0, "max_tokens": 1024}
+    assert [attempt.http_status for attempt in done.attempts] == [200]
+    assert "replicate" not in model_server.requests[0]
+
+
+async def test_usage_tells_cached_and_reasoning_tokens(model_server: FakeServer) -> None:
+    usage = {
+        "prompt_tokens": 50,
+        "completion_tokens": 30,
+        "prompt_tokens_details": {"cached_tokens": 40},
+        "completion_tokens_details": {"reasoning_tokens": 25},
+    }
+    model_server.script({"text": "x", "usage": usage, "message": {"reasoning_content": "hm"}})
+    spec = make_spec(model_server)
+    async with opened(spec) as gateway:
+        done = await gateway.complete(spec, make_call())
+    assert (done.usage.tokens_cached, done.usage.tokens_reasoning) == (40, 25)
+    assert done.reasoning == "hm"
+
+
+async def test_missing_usage_is_estimated_and_says_so(model_server: FakeServer) -> None:
+    model_server.script({"fault": "no_usage"})
+    spec = make_spec(model_server)
+    async with opened(spec) as gateway:
+        done = await gateway.complete(spec, make_call())
+    assert done.usage.estimated
+    assert done.usage.tokens_in > 20
+
+
+@pytest.mark.parametrize(
+    ("fault", "finish_reason", "refusal"),
+    [
+        ("truncated", "length", ""),
+        ("empty", "stop", ""),
+        ("refusal", "stop", "I will not read this."),
+    ],
+)
+async def test_odd_answers_are_handed_on_as_they_are(
+    model_server: FakeServer, fault: str, finish_reason: str, refusal: str
+) -> None:
+    model_server.script({"fault": fault})
+    spec = make_spec(model_server)
+    async with opened(spec) as gateway:
+        done = await gateway.complete(spec, make_call())
+    assert (done.finish_reason, done.refusal) == (finish_reason, refusal)
+
+
+async def test_think_tags_are_left_for_the_parser(model_server: FakeServer) -> None:
+    model_server.script("<think>Price?</think>Final Decision: none")
+    spec = make_spec(model_server)
+    async with opened(spec) as gateway:
+        assert "<think>" in (await gateway.complete(spec, make_call())).text
+
+
+async def test_thinking_that_eats_the_answer_gets_twice_the_room_once(
+    model_server: FakeServer,
+) -> None:
+    model_server.script({"fault": "only_thought"}, {"fault": "only_thought"})
+    spec = make_spec(model_server)
+    async with opened(spec) as gateway:
+        done = await gateway.complete(spec, make_call(max_tokens=100))
+    assert [body["max_tokens"] for body in model_server.requests] == [100, 200]
+    assert (done.finish_reason, done.usage.tokens_in) == ("length", 200)
+
+
+async def test_texts_that_no_wire_can_carry_are_mended(model_server: FakeServer) -> None:
+    model_server.script({"text": "a\0b\ud800c"})
+    spec = make_spec(model_server)
+    async with opened(spec) as gateway:
+        done = await gateway.complete(spec, make_call("lone \ud800 surrogate and \0"))
+    assert done.text == "ab?c"
+
+
+@pytest.mark.parametrize(
+    ("role", "roles", "begins"),
+    [
+        ("system", ["system", "user"], "These are"),
+        ("developer", ["developer", "user"], "These are"),
+        ("merge", ["user"], "These are"),
+    ],
+)
+async def test_instructions_go_where_the_model_takes_them(
+    model_server: FakeServer, role: str, roles: list[str], begins: str
+) -> None:
+    spec = make_spec(model_server, system_role=role)
+    async with opened(spec) as gateway:
+        await gateway.complete(spec, make_call())
+    sent = model_server.requests[0]["messages"]
+    assert [message["role"] for message in sent] == roles
+    assert sent[0]["content"].startswith(begins)
+    assert "fair" in sent[-1]["content"]
+
+
+async def test_two_models_are_never_mixed() -> None:
+    with FakeServer() as one, FakeServer() as other:
+        first = make_spec(one, pk=1, name="shared-name")
+        second = make_spec(other, pk=2, name="shared-name")
+        third = make_spec(other, pk=3, name="third")
+        third.provider = second.provider
+        async with opened(first, second, third) as gateway:
+            await asyncio.gather(
+                *(
+                    gateway.complete(spec, make_call(f"text {spec.pk}"))
+                    for spec in (first, second, third) * 20
+                )
+            )
+    assert {body["messages"][1]["content"][15:21] for body in one.requests} == {"text 1"}
+    assert sorted({body["model"] for body in other.requests}) == ["shared-name", "third"]
+    assert (len(one.requests), len(other.requests)) == (20, 40)
+
+
+async def test_many_calls_at_once_all_come_back(model_server: FakeServer) -> None:
+    spec = make_spec(model_server, provider={"max_concurrency": 256})
+    model_server.options.latency = 0.005
+    async with opened(spec) as gateway:
+        done = await asyncio.gather(
+            *(gateway.complete(spec, make_call(f"Price {n}")) for n in range(256))
+        )
+        assert gateway.limit_of(spec.provider) > 8
+    assert len(done) == 256
+    assert model_server.stats["outcomes"] == {"ok": 256}
+
+
+async def test_never_more_at_once_than_the_provider_allows(model_server: FakeServer) -> None:
+    spec = make_spec(model_server, provider={"max_concurrency": 3})
+    model_server.options.latency = 0.005
+    async with opened(spec) as gateway:
+        await asyncio.gather(*(gateway.complete(spec, make_call(f"{n}")) for n in range(30)))
+    assert model_server.stats["most_open"] <= 3
+
+
+async def test_connections_are_closed_with_the_gateway(model_server: FakeServer) -> None:
+    spec = make_spec(model_server)
+    async with opened(spec) as gateway:
+        await gateway.complete(spec, make_call())
+        client = gateway._lines[1]._client
+        assert not client.is_closed()
+    assert client.is_closed()
+
+
+async def test_the_key_of_the_environment_is_sent(
+    model_server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_API_KEY", f" {KEY}\n")
+    model_server.options.key = KEY
+    spec = make_spec(model_server, provider={"api_key_env": "SOME_API_KEY"})
+    async with opened(spec) as gateway:
+        assert (await gateway.complete(spec, make_call())).text
+
+
+@pytest.mark.parametrize(
+    ("key", "words"), [("", "SOME_API_KEY is not set"), ("ключ", "cannot be sent")]
+)
+async def test_a_key_that_is_missing_or_unusable_is_named_by_its_variable(
+    monkeypatch: pytest.MonkeyPatch, key: str, words: str
+) -> None:
+    monkeypatch.setenv("SOME_API_KEY", key)
+    spec = make_spec(provider={"api_key_env": "SOME_API_KEY", "base_url": "http://127.0.0.1:9/v1"})
+    with pytest.raises(WrongKey, match=words):
+        async with Gateway.open([spec]):
+            pass
+
+
+async def test_what_is_no_variable_for_keys_is_never_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However its name came into the row."""
+    monkeypatch.setenv("PGPASSWORD", "of the database")
+    spec = make_spec(provider={"api_key_env": "PGPASSWORD", "base_url": "http://127.0.0.1:9/v1"})
+    with pytest.raises(WrongKey, match="PGPASSWORD is not a variable for keys"):
+        async with Gateway.open([spec]):
+            pass
+
+
+async def test_the_offline_model_answers_without_any_line() -> None:
+    spec = make_spec(provider={"kind": "offline"}, name="offline")
+    async with opened(spec) as gateway:
+        done = await gateway.complete(spec, make_call("The price was far too high."))
+    assert "Price" in done.text
+    assert isinstance(spec, ModelSpec)
+
+
+def test_messages_of_roles_stay_in_order() -> None:
+    assert [message.role for message in make_call().messages] == ["system", "user"]
+    assert isinstance(make_call().messages[0], Message)
+
+
+def test_the_client_library_is_not_loaded_at_start_up() -> None:
+    script = (
+        "import os, sys, django;"
+        "os.environ['DJANGO_SETTINGS_MODULE'] = 'labelhub.settings.test';"
+        "django.setup();"
+        "import apps.llm.gateway, apps.llm.views;"
+        "sys.exit('openai' in sys.modules or 'aiohttp' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0

@@ -1,0 +1,254 @@
+"""Every way an endpoint can fail, through the real client: what we do and what we say."""
+
+import asyncio
+import json
+import logging
+import socket
+import time
+from email.utils import formatdate
+from typing import Any
+
+import pytest
+
+from apps.llm.wire import Malformed, read_completion
+from labelhub.core.llm.errors import (
+    ModelError,
+    ModelUnreachable,
+    QuotaExhausted,
+    RequestRejected,
+    UnknownModel,
+    WrongKey,
+)
+from tests.fakes.openai_server import FakeServer, Options
+from tests.llm.asking_helpers import Learnt, Sleeper, make_call, make_spec, opened
+
+KEY = "sk-test-0123456789"
+
+
+def statuses(error: ModelError) -> list[int]:
+    return [attempt["http_status"] for attempt in error.data["attempts"]]
+
+
+@pytest.mark.parametrize(
+    ("fault", "asked"), [("rate_limit", 2.0), ("rate_limit_ms", 2.0), ("rate_limit_bare", 0.5)]
+)
+async def test_a_rate_limit_is_waited_out_as_asked(
+    model_server: FakeServer, fault: str, asked: float
+) -> None:
+    sleeper, spec = Sleeper(), make_spec(model_server)
+    model_server.script(*[{"fault": fault, "retry_after": 2}] * 7)
+    async with opened(spec, sleeper=sleeper) as gateway:
+        done = await gateway.complete(spec, make_call())
+    assert [attempt.http_status for attempt in done.attempts] == [429] * 7 + [200]
+    assert sleeper.slept[0] == asked
+
+
+async def test_endless_refusals_end_in_a_pause(model_server: FakeServer) -> None:
+    model_server.options.faults = {"rate_limit": 1.0}
+    model_server.options.retry_after = 250
+    spec = make_spec(model_server)
+    async with opened(spec) as gateway:
+        with pytest.raises(QuotaExhausted) as caught:
+            await gateway.complete(spec, make_call())
+    assert statuses(caught.value) == [429] * 4
+    assert caught.value.data["resume_after"] == 250
+
+
+@pytest.mark.parametrize(
+    ("entry", "resume_after"),
+    [
+        ({"fault": "insufficient_quota"}, None),
+        ({"fault": "rate_limit", "retry_after": 3600}, 3600),
+    ],
+)
+async def test_a_used_up_quota_pauses_at_once(
+    model_server: FakeServer, entry: dict[str, Any], resume_after: float | None
+) -> None:
+    model_server.script(entry)
+    spec = make_spec(model_server)
+    async with opened(spec) as gateway:
+        with pytest.raises(QuotaExhausted, match="provider1") as caught:
+            await gateway.complete(spec, make_call())
+    assert caught.value.data["resume_after"] == resume_after
+    assert caught.value.stops_run
+
+
+@pytest.mark.parametrize("fault", ["unavailable", "reset", "malformed", "html", "no_choices"])
+async def test_a_passing_trouble_is_tried_again(model_server: FakeServer, fault: str) -> None:
+    sleeper, spec = Sleeper(), make_spec(model_server)
+    model_server.script(*[{"fault": fault}] * 4)
+    async with opened(spec, sleeper=sleeper) as gateway:
+        done = await gateway.complete(spec, make_call())
+    assert done.text
+    assert len(done.attempts) == 5
+    assert all(attempt.note for attempt in done.attempts[:4])
+    assert sleeper.slept == [0.5, 1.0, 2.0, 4.0]
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ("unavailable", "status 503"),
+        ("reset", "broke off"),
+        ("malformed", "not JSON"),
+        ("no_choices", "no choices"),
+    ],
+)
+async def test_a_lasting_trouble_fails_the_call(
+    model_server: FakeServer, fault: str, words: str
+) -> None:
+    model_server.options.faults = {fault: 1.0}
+    spec = make_spec(model_server)
+    async with opened(spec) as gateway:
+        with pytest.raises(ModelError, match=words) as caught:
+            await gateway.complete(spec, make_call())
+    assert len(statuses(caught.value)) == 5
+    assert not caught.value.stops_run
+
+
+async def test_an_endpoint_that_hangs_is_given_up_in_time(model_server: FakeServer) -> None:
+    model_server.options.faults = {"hang": 1.0}
+    spec = make_spec(model_server, provider={"read_timeout": 0.05, "connect_timeout": 0.05})
+    async with opened(spec, attempts=2) as gateway:
+        with pytest.raises(ModelError, match=r"no answer within 0\.05 s") as caught:
+            await gateway.complete(spec, make_call())
+    assert [attempt["note"] for attempt in caught.value.data["attempts"]] == ["timed out"] * 2
+
+
+async def test_five_failed_calls_in_a_row_stop_all_others(model_server: FakeServer) -> None:
+    model_server.options.faults = {"unavailable": 1.0}
+    spec = make_spec(model_server)
+    async with opened(spec) as gateway:
+        for _ in range(4):
+            with pytest.raises(ModelError) as caught:
+                await gateway.complete(spec, make_call())
+            assert not caught.value.stops_run
+        with pytest.raises(ModelUnreachable, match="Call after call"):
+            await gateway.complete(spec, make_call())
+        sent = len(model_server.requests)
+        with pytest.raises(ModelUnreachable):
+            await gateway.complete(spec, make_call())
+    assert len(model_server.requests) == sent == 25
+
+
+async def test_an_answer_in_between_starts_the_row_anew(model_server: FakeServer) -> None:
+    model_server.options.faults = {"unavailable": 1.0}
+    spec = make_spec(model_server)
+    async with opened(spec, attempts=1) as gateway:
+        for turn in range(12):
+            if turn % 4 == 3:
+                model_server.script("fine")
+                await gateway.complete(spec, make_call())
+            else:
+                with pytest.raises(ModelError) as caught:
+                    await gateway.complete(spec, make_call())
+                assert not caught.value.stops_run
+
+
+async def test_nobody_there_is_said_with_host_and_port() -> None:
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        port = held.getsockname()[1]
+        spec = make_spec(provider={"base_url": f"http://127.0.0.1:{port}/v1"})
+        async with opened(spec) as gateway:
+            with pytest.raises(ModelUnreachable, match=rf"Nobody.*127\.0\.0\.1:{port}"):
+                await gateway.complete(spec, make_call())
+
+
+@pytest.mark.parametrize(
+    ("fault", "error", "words"),
+    [
+        ("wrong_key", WrongKey, "Key refused by provider 'provider1'"),
+        ("unknown_model", UnknownModel, "'model-1' is unknown to"),
+        ("too_long", RequestRejected, "maximum context length"),
+        ("redirect", RequestRejected, "307"),
+    ],
+)
+async def test_what_would_fail_again_is_not_tried_again(
+    model_server: FakeServer, fault: str, error: type[ModelError], words: str
+) -> None:
+    model_server.script({"fault": fault})
+    spec = make_spec(model_server)
+    async with opened(spec) as gateway:
+        with pytest.raises(error, match=words) as caught:
+            await gateway.complete(spec, make_call(temperature=0))
+    assert len(statuses(caught.value)) == 1
+
+
+@pytest.mark.parametrize(
+    ("fault", "field", "value"),
+    [
+        ("no_temperature", "takes_temperature", False),
+        ("no_max_tokens", "max_tokens_param", "max_completion_tokens"),
+        ("no_system", "system_role", "merge"),
+    ],
+)
+async def test_what_a_model_does_not_take_is_learnt_once(
+    model_server: FakeServer, fault: str, field: str, value: Any
+) -> None:
+    model_server.options.faults = {fault: 1.0}
+    learnt, spec = Learnt(), make_spec(model_server)
+    async with opened(spec, learnt=learnt) as gateway:
+        done = await gateway.complete(spec, make_call(temperature=0))
+        again = await gateway.complete(spec, make_call("Price!", temperature=0))
+    assert [(each.field, each.value) for each in learnt.seen] == [(field, value)]
+    assert [attempt.http_status for attempt in done.attempts] == [400, 200]
+    assert len(again.attempts) == 1
+
+
+async def test_calls_refused_together_learn_once(model_server: FakeServer) -> None:
+    model_server.options.faults = {"no_temperature": 1.0}
+    model_server.options.latency = 0.01
+    learnt, spec = Learnt(), make_spec(model_server)
+    async with opened(spec, learnt=learnt) as gateway:
+        done = await asyncio.gather(
+            *(gateway.complete(spec, make_call(f"{n}", temperature=0)) for n in range(8))
+        )
+    assert len(learnt.seen) == 1
+    assert all("temperature" not in each.effective_params for each in done)
+
+
+async def test_the_key_is_in_no_message_and_no_log(
+    model_server: FakeServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("SOME_API_KEY", KEY)
+    echo = {"error": {"message": f"bad key {KEY}"}, "choices": []}
+    model_server.script(*[{"text": "", **echo}] * 5, {"fault": "wrong_key"})
+    spec = make_spec(model_server, provider={"api_key_env": "SOME_API_KEY"})
+    caplog.set_level(logging.DEBUG)
+    async with opened(spec) as gateway:
+        for _ in range(2):
+            with pytest.raises(ModelError) as caught:
+                await gateway.complete(spec, make_call())
+            assert KEY not in f"{caught.value} {caught.value.data}"
+    assert KEY not in caplog.text
+
+
+async def test_a_noisy_endpoint_loses_nothing() -> None:
+    faults = {"rate_limit": 0.05, "unavailable": 0.05, "malformed": 0.05, "reset": 0.02}
+    with FakeServer(Options(faults=faults)) as server:
+        spec = make_spec(server)
+        async with opened(spec) as gateway:
+            done = await asyncio.gather(
+                *(gateway.complete(spec, make_call(f"Price {n}")) for n in range(200))
+            )
+    assert len(done) == server.stats["outcomes"]["ok"] == 200
+    assert len(server.stats["outcomes"]) == 5
+
+
+async def test_a_date_in_retry_after_is_understood() -> None:
+    from apps.llm.failures import retry_after  # noqa: PLC0415 - beside its only use
+
+    now = time.time()
+    header = {"retry-after": formatdate(now + 90, usegmt=True)}
+    assert retry_after(header, now=now) == pytest.approx(90, abs=1.5)
+    assert retry_after({"retry-after": "soon"}, now=now) is None
+    assert retry_after({"retry-after": "-3"}, now=now) is None
+
+
+def test_a_key_in_an_error_is_not_cut_in_half() -> None:
+    """Whoever shows the message looks for the whole key."""
+    body = json.dumps({"error": "x" * 180 + KEY}).encode()
+    with pytest.raises(Malformed) as caught:
+        read_completion(body, {"messages": []})
+    assert KEY in str(caught.value)

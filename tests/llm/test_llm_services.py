@@ -1,0 +1,196 @@
+"""Setting up providers and models, and finding them again."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+import pytest
+from asgiref.sync import async_to_sync
+from pytest_django import Settings
+
+from apps.llm import selectors, services
+from apps.llm.addresses import AddressRefused
+from apps.llm.gateway import Gateway
+from apps.llm.models import ModelSpec, PromptVersion, Provider
+from labelhub.core.errors import Conflict, InvalidInput
+from tests.factories.llm import ModelSpecFactory, ProviderFactory
+from tests.fakes.openai_server import FakeServer
+from tests.llm.asking_helpers import make_call
+
+pytestmark = pytest.mark.django_db
+URL = "http://127.0.0.1:9/v1"
+
+
+@pytest.fixture
+def seeded(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    settings.LABELHUB_LLM_BASE_URL = URL
+    settings.LABELHUB_LLM_MODEL = "small, large"
+    monkeypatch.delenv(services.SEEDED_KEY, raising=False)
+    return settings
+
+
+def test_the_offline_model_is_made_once_and_is_free() -> None:
+    first, again = services.ensure_builtin(), services.ensure_builtin()
+    assert first == again
+    assert (first.offline, first.price_in) == (True, Decimal(0))
+    assert str(first.provider) == "Offline model (not an LLM)"
+
+
+def test_the_environment_seeds_its_models_once(seeded: Settings) -> None:
+    assert [str(model) for model in services.seed_from_environment()] == ["small", "large"]
+    services.seed_from_environment()
+    assert (Provider.objects.count(), ModelSpec.objects.count()) == (1, 2)
+    assert selectors.default_model().name == "small"
+
+
+def test_a_changed_address_moves_the_seeded_provider(seeded: Settings) -> None:
+    services.seed_from_environment()
+    seeded.LABELHUB_LLM_BASE_URL = "http://127.0.0.1:10/v1/"
+    services.seed_from_environment()
+    assert Provider.objects.get().base_url == "http://127.0.0.1:10/v1"
+
+
+def test_the_seeded_key_is_named_only_where_it_is_set(
+    seeded: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    services.seed_from_environment()
+    assert Provider.objects.get().api_key_env == ""
+    monkeypatch.setenv(services.SEEDED_KEY, "sk-1")
+    services.seed_from_environment()
+    monkeypatch.delenv(services.SEEDED_KEY)
+    services.seed_from_environment()
+    assert Provider.objects.get().api_key_env == services.SEEDED_KEY
+
+
+def test_without_an_address_nothing_is_seeded() -> None:
+    assert services.seed_from_environment() == []
+    services.ensure_builtin()
+    assert selectors.default_model().offline
+
+
+def test_a_forbidden_seeded_address_is_refused(seeded: Settings) -> None:
+    seeded.LABELHUB_LLM_BASE_URL = "http://169.254.169.254/v1"
+    with pytest.raises(AddressRefused):
+        services.seed_from_environment()
+
+
+def test_a_model_is_found_by_name_or_by_provider_and_name() -> None:
+    model = ModelSpecFactory.create(provider__name="Lab", name="meta/llama")
+    assert selectors.find_model("meta/llama") == model
+    assert selectors.find_model(" Lab/meta/llama ") == model
+
+
+def test_an_unknown_name_lists_the_known_ones() -> None:
+    ModelSpecFactory.create(name="known-one")
+    with pytest.raises(selectors.UnknownModelName, match="known-one"):
+        selectors.find_model("other")
+
+
+def test_a_name_that_two_providers_have_must_be_told_apart() -> None:
+    ModelSpecFactory.create(provider__name="A", name="same")
+    ModelSpecFactory.create(provider__name="B", name="same")
+    with pytest.raises(selectors.AmbiguousModelName, match="A/same, B/same"):
+        services.model_for_run("same")
+
+
+def test_what_is_not_set_up_is_no_known_model(seeded: Settings) -> None:
+    with pytest.raises(selectors.UnknownModelName):
+        services.known_model("brand-new")
+    assert not ModelSpec.objects.exists()
+    assert services.known_model("large").name == "large"
+
+
+def test_the_command_line_may_name_any_model_of_the_seeded_endpoint(seeded: Settings) -> None:
+    model = services.model_for_run("brand-new")
+    assert (model.provider.base_url, model.price_in) == (URL, None)
+    assert services.model_for_run("brand-new") == model
+
+
+def test_without_a_seeded_endpoint_an_unknown_name_is_refused() -> None:
+    with pytest.raises(selectors.UnknownModelName):
+        services.model_for_run("brand-new")
+    assert services.model_for_run("offline").offline
+
+
+@pytest.mark.parametrize(
+    ("field", "given", "words"),
+    [
+        ("api_key_env", "sk-abc-123", "NAME of an environment variable"),
+        ("api_key_env", "LABELHUB_SECRET_KEY", "not a variable for keys"),
+        ("base_url", "http://169.254.169.254", "metadata"),
+        ("name", "a/b", "must not contain '/'"),
+        ("name", "", "name"),
+        ("max_concurrency", 0, "max_concurrency"),
+    ],
+)
+def test_a_wrong_provider_is_refused_by_field(field: str, given: object, words: str) -> None:
+    provider = ProviderFactory.build()
+    setattr(provider, field, given)
+    with pytest.raises(InvalidInput, match=words):
+        services.save_provider(provider)
+    assert not Provider.objects.exists()
+
+
+@pytest.mark.parametrize("name", ["", "LABELHUB_LLM_API_KEY", "LABELHUB_LLM_LAB", "OPENAI_API_KEY"])
+def test_a_key_may_be_read_from_variables_for_keys(name: str) -> None:
+    saved = services.save_provider(ProviderFactory.build(api_key_env=name))
+    assert Provider.objects.get(pk=saved.pk).api_key_env == name
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "LABELHUB_EMAIL_URL", "LABELHUB_SECRET_KEY", "DATABASE_URL", "REDIS_URL", "PGPASSWORD",
+        "AWS_SECRET_ACCESS_KEY", "HOME", "openai_api_key",
+    ],
+)  # fmt: skip
+def test_nothing_else_in_the_environment_is_ever_sent_as_a_key(name: str) -> None:
+    with pytest.raises(InvalidInput, match=f"{name} is not a variable for keys.*_API_KEY"):
+        services.check_key_name(name)
+
+
+def test_the_operator_may_list_further_variables(settings: Settings) -> None:
+    settings.LABELHUB_LLM_KEY_VARIABLES = ["LAB_TOKEN"]
+    services.check_key_name("LAB_TOKEN")
+    with pytest.raises(InvalidInput, match="LABELHUB_LLM_KEY_VARIABLES"):
+        services.check_key_name("OTHER_TOKEN")
+
+
+def test_the_offline_model_is_not_edited() -> None:
+    model = services.ensure_builtin()
+    with pytest.raises(Conflict):
+        services.save_model(model)
+    with pytest.raises(Conflict):
+        services.save_provider(model.provider)
+
+
+def test_a_model_is_kept_once_per_provider() -> None:
+    model = ModelSpecFactory.create()
+    with pytest.raises(InvalidInput, match="already exists"):
+        services.save_model(ModelSpec(provider=model.provider, name=model.name))
+
+
+@dataclass(frozen=True)
+class SomePrompt:
+    name: str = "ecj/judge"
+    hash: str = "ab" * 32
+    body: str = "Decide."
+
+
+def test_a_prompt_is_remembered_once_by_its_hash() -> None:
+    first = services.remember_prompt(SomePrompt())
+    assert services.remember_prompt(SomePrompt(body="anything else")) == first
+    assert PromptVersion.objects.get().body == "Decide."
+
+
+def test_what_was_learnt_reaches_the_database(model_server: FakeServer) -> None:
+    model_server.options.faults = {"no_temperature": 1.0}
+    spec = ModelSpecFactory.create(provider__base_url=model_server.base_url)
+
+    async def ask() -> None:
+        async with Gateway.open([spec]) as gateway:
+            await gateway.complete(spec, make_call(temperature=0))
+
+    async_to_sync(ask)()
+    assert not spec.takes_temperature
+    spec.refresh_from_db()
+    assert not spec.takes_temperature

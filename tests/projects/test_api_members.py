@@ -1,0 +1,93 @@
+"""REST: projects/{slug}/members/."""
+
+from typing import Any
+
+import pytest
+from rest_framework.test import APIClient
+
+from apps.accounts.roles import Role
+from apps.projects.models import Project
+from apps.projects.selectors import role_in
+from tests.common.openapi import assert_matches_schema
+from tests.factories.accounts import UserFactory
+from tests.factories.projects import ProjectFactory, member
+
+pytestmark = pytest.mark.django_db
+PATH = "/api/v1/projects/{slug}/members/"
+
+
+@pytest.fixture
+def project() -> Project:
+    return ProjectFactory.create(slug="hotels")
+
+
+@pytest.fixture
+def client(project: Project) -> APIClient:
+    client = APIClient()
+    client.force_authenticate(member(project, Role.MANAGER))
+    return client
+
+
+URL = PATH.format(slug="hotels")
+
+
+def test_the_team_is_listed(
+    client: APIClient, project: Project, django_assert_num_queries: Any
+) -> None:
+    for _ in range(4):
+        member(project, Role.VIEWER)
+    # project with own membership, count, members with people
+    with django_assert_num_queries(3):
+        response = client.get(URL)
+    assert_matches_schema(response, "GET", URL)
+    assert response.json()["count"] == 5
+
+
+def test_somebody_is_added_then_changed(client: APIClient, project: Project) -> None:
+    user = UserFactory.create(email="ada@example.org")
+    added = client.post(URL, {"username": "ada@example.org", "role": "viewer"})
+    assert added.status_code == 201
+    assert_matches_schema(added, "POST", URL)
+    changed = client.post(URL, {"username": user.username, "role": "reviewer", "kind": "expert"})
+    assert (changed.status_code, changed.json()["kind"]) == (200, "expert")
+    assert role_in(user, project) is Role.REVIEWER
+
+
+def test_somebody_is_removed(client: APIClient, project: Project) -> None:
+    user = member(project, Role.VIEWER)
+    response = client.delete(f"{URL}?username={user.username}")
+    assert_matches_schema(response, "DELETE", URL)
+    assert role_in(user, project) is None
+
+
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        ({}, 400),
+        ({"username": "nobody", "role": "viewer"}, 422),
+        ({"username": "ada", "role": "boss"}, 400),
+    ],
+)
+def test_refusals(client: APIClient, sent: dict[str, str], status: int) -> None:
+    UserFactory.create(username="ada")
+    assert client.post(URL, sent).status_code == status
+
+
+def test_the_last_manager_cannot_leave(client: APIClient, project: Project) -> None:
+    manager = project.memberships.get().user
+    response = client.delete(f"{URL}?username={manager.username}")
+    assert response.status_code == 422
+    assert "needs a manager" in response.json()["detail"]
+
+
+def test_removing_nobody_is_refused(client: APIClient) -> None:
+    assert client.delete(URL).status_code == 422
+    assert client.delete(f"{URL}?username={UserFactory.create().username}").status_code == 404
+
+
+@pytest.mark.parametrize("method", ["get", "post", "delete"])
+@pytest.mark.parametrize("role", [Role.REVIEWER, Role.VIEWER])
+def test_only_managers_see_the_team(project: Project, role: Role, method: str) -> None:
+    client = APIClient()
+    client.force_authenticate(member(project, role))
+    assert getattr(client, method)(URL).status_code == 403

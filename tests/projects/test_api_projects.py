@@ -1,0 +1,194 @@
+"""REST: projects/ and projects/{slug}/."""
+
+from typing import Any
+
+import pytest
+from django.db.models import Model
+from rest_framework.test import APIClient
+
+from apps.accounts.models import User
+from apps.accounts.roles import Role
+from apps.projects.models import Project
+from tests.common.openapi import assert_matches_schema
+from tests.factories.accounts import UserFactory
+from tests.factories.projects import (
+    GuidelineFactory,
+    ItemFactory,
+    LabelSchemaFactory,
+    MembershipFactory,
+    ProjectFactory,
+    member,
+)
+
+pytestmark = pytest.mark.django_db
+URL = "/api/v1/projects/"
+ONE = "/api/v1/projects/{slug}/"
+
+
+def signed_in(user: User) -> APIClient:
+    client = APIClient()
+    client.force_authenticate(user)
+    return client
+
+
+def test_the_list_holds_ones_own_projects_with_their_newest_schema() -> None:
+    project = ProjectFactory.create(name="Mine")
+    ProjectFactory.create(name="Hidden")
+    LabelSchemaFactory.create(project=project, version=2)
+    GuidelineFactory.create(project=project, text="Read")
+    response = signed_in(member(project, Role.VIEWER)).get(URL)
+    assert_matches_schema(response, "GET", URL)
+    body = response.json()
+    assert (body["count"], body["next"], body["previous"]) == (1, None, None)
+    shown = body["results"][0]
+    assert (shown["name"], shown["role"], shown["task"]) == ("Mine", "viewer", "single")
+    assert (shown["schema_version"], shown["guideline"]) == (2, "Read")
+    assert [label["name"] for label in shown["schema"]["labels"]] == ["good", "bad"]
+
+
+def test_a_long_list_takes_no_more_queries(django_assert_num_queries: Any) -> None:
+    user = UserFactory.create()
+    MembershipFactory.create_batch(7, user=user)
+    client = signed_in(user)
+    # count, projects, schemas, guidelines, own memberships
+    with django_assert_num_queries(5):
+        assert len(client.get(URL).json()["results"]) == 7
+
+
+def test_pages_are_as_long_as_asked() -> None:
+    user = UserFactory.create()
+    MembershipFactory.create_batch(3, user=user)
+    body = signed_in(user).get(URL, {"page_size": 2}).json()
+    assert (body["count"], len(body["results"])) == (3, 2)
+    assert "page=2" in body["next"]
+    absent = signed_in(user).get(URL, {"page": 9})
+    assert (absent.status_code, absent.json()["code"]) == (404, "not_found")
+
+
+def test_a_project_is_made_and_its_maker_manages_it() -> None:
+    user = UserFactory.create()
+    sent = {
+        "slug": "hotels",
+        "schema": {"task": "multi", "labels": ["Food", {"name": "Price", "include": "rates"}]},
+        "guideline": "Read",
+        "overlap": 2,
+    }
+    response = signed_in(user).post(URL, sent)
+    assert response.status_code == 201, response.content
+    assert_matches_schema(response, "POST", URL)
+    body = response.json()
+    assert (body["name"], body["role"], body["overlap"]) == ("hotels", "manager", 2)
+    assert body["schema"]["labels"][1] == {"name": "Price", "include": "rates"}
+
+
+@pytest.mark.parametrize(
+    ("sent", "status", "words"),
+    [
+        ({}, 400, "slug"),
+        ({"slug": "new"}, 422, "task"),
+        ({"slug": "new", "task": "single"}, 422, "at least 2"),
+        ({"slug": "new", "task": "odd"}, 400, "task"),
+        ({"slug": "two words", "task": "text"}, 400, "slug"),
+        ({"slug": "taken", "task": "text"}, 422, "taken"),
+        ({"slug": "new", "task": "text", "overlap": 99}, 400, "overlap"),
+        ({"slug": "new", "task": "text", "schema": {"task": "multi"}}, 422, "another"),
+        ({"slug": "new", "schema": [1]}, 422, "JSON object"),
+        ({"slug": "new", "task": "text", "schema": "x"}, 422, "JSON object"),
+        ({"slug": "new", "task": "text", "name": "nul \x00"}, 400, "name"),
+        ([], 400, ""),
+    ],
+)
+def test_a_refusal_says_what_is_wrong(sent: Any, status: int, words: str) -> None:
+    ProjectFactory.create(slug="taken")
+    response = signed_in(UserFactory.create()).post(URL, sent)
+    assert response.status_code == status, response.content
+    assert words in response.json()["detail"]
+    assert Project.objects.count() == 1
+
+
+def test_malformed_json_is_a_problem() -> None:
+    client = signed_in(UserFactory.create())
+    response = client.post(URL, "{", content_type="application/json")
+    assert (response.status_code, response.json()["code"]) == (400, "parse_error")
+
+
+def test_a_member_reads_a_project() -> None:
+    project = ProjectFactory.create()
+    response = signed_in(member(project, Role.VIEWER)).get(f"{URL}{project.slug}/")
+    assert_matches_schema(response, "GET", ONE)
+    assert response.json()["slug"] == project.slug
+
+
+def test_a_change_makes_new_versions() -> None:
+    project = ProjectFactory.create()
+    client = signed_in(member(project, Role.MANAGER))
+    sent = {
+        "name": "Renamed",
+        "schema": {"task": "single", "labels": ["good", "bad", "mixed"]},
+        "guideline": "Read",
+    }
+    response = client.patch(f"{URL}{project.slug}/", sent)
+    assert_matches_schema(response, "PATCH", ONE)
+    body = response.json()
+    assert (body["name"], body["schema_version"], body["guideline"]) == ("Renamed", 2, "Read")
+
+
+def test_a_change_that_strands_labels_is_a_conflict_and_changes_nothing() -> None:
+    project = ProjectFactory.create()
+    ItemFactory.create(project=project)
+    client = signed_in(member(project, Role.MANAGER))
+    sent = {"name": "New", "schema": {"task": "single", "labels": ["good", "ill"]}}
+    response = client.patch(f"{URL}{project.slug}/", sent)
+    assert (response.status_code, response.json()["code"]) == (409, "schema_in_use")
+    project.refresh_from_db()
+    assert project.name != "New"
+
+
+def test_task_and_label_names_make_a_schema() -> None:
+    sent = {"slug": "brief", "task": "multi", "labels": ["Food", "Price"]}
+    response = signed_in(UserFactory.create()).post(URL, sent)
+    assert_matches_schema(response, "POST", URL)
+    assert response.json()["schema"]["labels"] == [{"name": "Food"}, {"name": "Price"}]
+
+
+@pytest.mark.parametrize("field", ["task", "labels"])
+def test_what_is_said_twice_must_agree(field: str) -> None:
+    schema = {"task": "multi", "labels": ["Food"]}
+    sent = {"slug": "odd", "schema": schema, field: {"task": "single", "labels": ["Price"]}[field]}
+    response = signed_in(UserFactory.create()).post(URL, sent)
+    assert response.status_code == 422
+    assert response.json()["errors"][0]["field"] == field
+
+
+def test_the_review_plan_changes_elsewhere_but_may_be_sent_back() -> None:
+    project = ProjectFactory.create()
+    client = signed_in(member(project, Role.MANAGER))
+    read = client.get(f"{URL}{project.slug}/").json()
+    assert client.patch(f"{URL}{project.slug}/", read).status_code == 200
+    refused = client.patch(f"{URL}{project.slug}/", {"overlap": 5})
+    assert refused.status_code == 422
+    assert "plan" in refused.json()["detail"]
+
+
+def test_a_manager_deletes_a_project() -> None:
+    project = ProjectFactory.create()
+    response = signed_in(member(project, Role.MANAGER)).delete(f"{URL}{project.slug}/")
+    assert_matches_schema(response, "DELETE", ONE)
+    assert not Project.objects.exists()
+
+
+@pytest.mark.parametrize("method", ["patch", "delete"])
+@pytest.mark.parametrize("role", [Role.REVIEWER, Role.VIEWER])
+def test_only_managers_change_a_project(method: str, role: Role) -> None:
+    project = ProjectFactory.create()
+    response = getattr(signed_in(member(project, role)), method)(f"{URL}{project.slug}/")
+    assert (response.status_code, response.json()["code"]) == (403, "forbidden")
+    assert Project.objects.exists()
+
+
+@pytest.mark.parametrize("method", ["get", "patch", "delete"])
+def test_a_stranger_finds_nothing(method: str) -> None:
+    project: Model = ProjectFactory.create(slug="hidden")
+    response = getattr(signed_in(UserFactory.create()), method)(f"{URL}hidden/")
+    assert (response.status_code, response.json()["code"]) == (404, "not_found")
+    project.refresh_from_db()

@@ -1,0 +1,155 @@
+"""/projects/new/."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from apps.accounts.roles import Role
+from apps.projects.models import Project
+from apps.projects.selectors import current_guideline, current_schema, role_in
+from tests.factories.accounts import UserFactory
+from tests.factories.projects import ProjectFactory
+
+pytestmark = pytest.mark.django_db
+URL = "/projects/new/"
+
+
+def form(*rows: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    """What a browser sends; ``rows`` are the label rows."""
+    sent: dict[str, Any] = {
+        "name": "Hotel reviews",
+        "task": "multi",
+        "overlap": "1",
+        "label-TOTAL_FORMS": str(len(rows)),
+        "label-INITIAL_FORMS": "0",
+        **fields,
+    }
+    for at, row in enumerate(rows):
+        sent |= {f"label-{at}-{key}": value for key, value in row.items()}
+    return sent
+
+
+@pytest.fixture
+def maker(client: Client) -> Client:
+    client.force_login(UserFactory.create())
+    return client
+
+
+def only() -> Project:
+    return Project.objects.get()
+
+
+def test_the_page_offers_every_task_with_an_example(maker: Client) -> None:
+    page = maker.get(URL).content.decode()
+    for task in ("single", "multi", "ordinal", "text", "per_item"):
+        assert f'value="{task}"' in page
+    assert "positive · negative" in page
+
+
+def test_a_project_is_made_with_all_that_is_said_of_its_labels(maker: Client) -> None:
+    food = {
+        "name": "Food",
+        "description": "What is eaten",
+        "include": "drinks",
+        "exclude": "prices",
+        "examples_for": "Great soup\nCold fries\n",
+        "examples_against": "Nice view",
+    }
+    response = maker.post(URL, form(food, {"name": ""}, {"name": "Price"}, guideline="Read."))
+    project = only()
+    assert response["Location"] == f"/p/{project.slug}/setup/"
+    assert (project.slug, project.name) == ("hotel-reviews", "Hotel reviews")
+    schema = current_schema(project).parsed
+    assert schema.names == ("Food", "Price")
+    assert schema.labels[0].to_json() == {
+        **food,
+        "examples_for": ["Great soup", "Cold fries"],
+        "examples_against": ["Nice view"],
+    }
+    guideline = current_guideline(project)
+    assert guideline is not None
+    assert project.created_by is not None
+    assert role_in(project.created_by, project) is Role.MANAGER
+
+
+def test_without_a_script_names_are_enough(maker: Client) -> None:
+    maker.post(URL, form(**{"schema-more_names": "Food\n\n Price \n"}))
+    assert current_schema(only()).parsed.names == ("Food", "Price")
+
+
+def test_rows_are_taken_in_the_order_they_were_moved_to(maker: Client) -> None:
+    rows = [{"name": "b", "ORDER": "2"}, {"name": "a", "ORDER": "1"}]
+    maker.post(URL, form(*rows))
+    assert current_schema(only()).parsed.names == ("a", "b")
+
+
+def test_removed_rows_are_left_out(maker: Client) -> None:
+    maker.post(URL, form({"name": "a"}, {"name": "b", "DELETE": "on"}))
+    assert current_schema(only()).parsed.names == ("a",)
+
+
+def test_a_scale_keeps_its_points_and_other_tasks_drop_them(maker: Client) -> None:
+    rows = [{"name": "low", "point": "-1"}, {"name": "high", "point": "2.5"}]
+    maker.post(URL, form(*rows, task="ordinal"))
+    assert [label.point for label in current_schema(only()).parsed.labels] == [-1, 2.5]
+    maker.post(URL, form(*rows, task="single", slug="second"))
+    labels = current_schema(Project.objects.get(slug="second")).parsed.labels
+    assert [label.point for label in labels] == [None, None]
+
+
+@pytest.mark.parametrize("task", ["text", "per_item"])
+def test_some_tasks_need_no_labels(maker: Client, task: str) -> None:
+    maker.post(URL, form(task=task))
+    assert current_schema(only()).task == task
+
+
+@pytest.mark.parametrize(
+    ("sent", "words"),
+    [
+        (form({"name": "a"}, name=""), "This field is required"),
+        (form({"name": "a"}, name="日本"), "Give a short name"),
+        (form({"name": "a"}, slug="taken"), "already a project"),
+        (form({"name": "a"}, slug="no good"), "valid “slug”"),
+        (form({"name": "a"}, overlap="0"), "greater than or equal to 1"),
+        (form({"name": "a"}, task="odd"), "Select a valid choice"),
+        (form(), "needs at least 1"),
+        (form({"name": "a"}, task="single"), "needs at least 2"),
+        (form({"name": "a"}, {"name": "A"}), "given twice"),
+        (form({"name": "a,b"}), "must not contain"),
+        (form({"name": "", "description": "lost"}), "Give the label a name"),
+        (form({"name": "a"}, task="text"), "none of its own"),
+        (form({"name": "x" * 101}), "at most 100 characters"),
+        (form({"name": "a", "point": "one"}), "Enter a number"),
+    ],
+)
+def test_a_refusal_stands_on_the_page_with_what_was_typed(
+    maker: Client, sent: dict[str, Any], words: str
+) -> None:
+    ProjectFactory.create(slug="taken")
+    response = maker.post(URL, sent)
+    assert response.status_code == 422
+    assert words in response.content.decode().replace("&#x27;", "'")
+    assert Project.objects.count() == 1
+
+
+def test_tampered_counters_are_refused(maker: Client) -> None:
+    response = maker.post(URL, {"name": "x", "task": "multi", "overlap": "1"})
+    assert response.status_code == 422
+    assert not Project.objects.exists()
+
+
+def test_what_is_typed_is_escaped(maker: Client) -> None:
+    page = maker.post(URL, form({"name": "<script>alert(1)</script>,"})).content.decode()
+    assert "<script>alert" not in page
+
+
+def test_anonymous_people_are_sent_to_sign_in(client: Client) -> None:
+    assert client.post(URL, form({"name": "a"}))["Location"].startswith("/accounts/login/")
+    assert not Project.objects.exists()
+
+
+def test_a_change_needs_the_csrf_token() -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(UserFactory.create())
+    assert client.post(URL, form({"name": "a"})).status_code == 403

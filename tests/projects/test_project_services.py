@@ -1,0 +1,114 @@
+"""Making and changing projects and their teams."""
+
+from typing import Any
+
+import pytest
+
+from apps.accounts.roles import ReviewerKind, Role
+from apps.projects.models import Project
+from apps.projects.selectors import current_guideline, reviewer_kind, role_in
+from apps.projects.services import (
+    change_project,
+    create_project,
+    remove_member,
+    set_guideline,
+    set_member,
+    update_project,
+)
+from labelhub.core.errors import InvalidInput, NotFound
+from labelhub.core.schema import schema_from_names
+from tests.factories.accounts import UserFactory
+from tests.factories.projects import ProjectFactory, member
+
+pytestmark = pytest.mark.django_db
+MOODS = schema_from_names("single", ["good", "bad"])
+
+
+def make(**fields: Any) -> Project:
+    return create_project(
+        **{"actor": None, "slug": "hotels", "name": "Hotels", "schema": MOODS, **fields}
+    )
+
+
+def test_its_maker_manages_it_as_an_expert() -> None:
+    user = UserFactory.create()
+    project = make(actor=user, guideline=" Read.\r\nLabel. ", overlap=2)
+    assert role_in(user, project) is Role.MANAGER
+    assert reviewer_kind(user, project) is ReviewerKind.EXPERT
+    schema = project.schemas.get()
+    assert (schema.version, schema.parsed) == (1, MOODS)
+    guideline = current_guideline(project)
+    assert guideline is not None
+    assert guideline.text == "Read.\nLabel."
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"slug": "taken"}, "slug"),
+        ({"slug": "two words"}, "slug"),
+        ({"slug": ""}, "slug"),
+        ({"slug": "x" * 61}, "slug"),
+        ({"name": " "}, "name"),
+        ({"overlap": 0}, "overlap"),
+        ({"overlap": 21}, "overlap"),
+    ],
+)
+def test_a_refusal_names_the_field_and_leaves_nothing(fields: dict[str, Any], field: str) -> None:
+    ProjectFactory.create(slug="taken")
+    with pytest.raises(InvalidInput, match=field):
+        make(**fields)
+    assert Project.objects.count() == 1
+
+
+def test_a_guideline_has_versions_and_the_same_text_makes_none() -> None:
+    project = make()
+    first = set_guideline(project=project, text="One", actor=None)
+    assert set_guideline(project=project, text="One \n", actor=None) == first
+    assert set_guideline(project=project, text="Two", actor=None).version == 2
+
+
+def test_a_member_gets_another_role() -> None:
+    project = ProjectFactory.create()
+    user = member(project, Role.VIEWER)
+    set_member(project=project, user=user, role="reviewer", kind="expert", actor=None)
+    assert role_in(user, project) is Role.REVIEWER
+    assert project.memberships.count() == 1
+
+
+@pytest.mark.parametrize(("role", "kind"), [("owner", "crowd"), ("viewer", "robot")])
+def test_unknown_roles_and_kinds_are_refused(role: str, kind: str) -> None:
+    project = ProjectFactory.create()
+    with pytest.raises(InvalidInput):
+        set_member(project=project, user=UserFactory.create(), role=role, kind=kind, actor=None)
+
+
+def test_the_last_manager_stays() -> None:
+    project = ProjectFactory.create()
+    first = member(project, Role.MANAGER)
+    with pytest.raises(InvalidInput, match="needs a manager"):
+        remove_member(project=project, user=first, actor=first)
+    with pytest.raises(InvalidInput, match="needs a manager"):
+        set_member(project=project, user=first, role="viewer", kind="crowd", actor=first)
+    member(project, Role.MANAGER)
+    remove_member(project=project, user=first, actor=first)
+    assert role_in(first, project) is None
+
+
+def test_a_stranger_cannot_be_removed() -> None:
+    with pytest.raises(NotFound):
+        remove_member(project=ProjectFactory.create(), user=UserFactory.create(), actor=None)
+
+
+def test_the_short_name_and_the_review_plan_do_not_change_here() -> None:
+    project = ProjectFactory.create()
+    for field in ("slug", "overlap", "created_by"):
+        with pytest.raises(InvalidInput, match=field):
+            update_project(project=project, actor=None, **{field: 3})
+
+
+def test_several_changes_are_one() -> None:
+    project = make()
+    with pytest.raises(InvalidInput):
+        change_project(project=project, actor=None, guideline="New", name="")
+    assert current_guideline(project) is None

@@ -1,0 +1,228 @@
+"""Who gets which item."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from apps.labels.models import ItemState
+from apps.projects.models import Project
+from apps.reviews.models import Slot
+from apps.reviews.selectors import queue
+from apps.reviews.selectors.queue import Look
+from apps.reviews.services import claim_next_item, release_leases, renew_leases
+from tests.factories.reviews import (
+    answer,
+    claim,
+    expert,
+    new_project,
+    queued_items,
+    reviewer,
+    suggest,
+    token,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project() -> Project:
+    return new_project()
+
+
+def lapse(slot: Slot) -> None:
+    Slot.objects.filter(pk=slot.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+
+
+def test_two_people_get_two_items(project: Project) -> None:
+    queued_items(project, 2)
+
+    first, second = claim(project, reviewer(project)), claim(project, reviewer(project))
+
+    assert first.item_id != second.item_id
+
+
+def test_nothing_is_handed_out_twice_when_the_queue_runs_dry(project: Project) -> None:
+    queued_items(project, 1)
+    claim(project, reviewer(project))
+
+    assert claim_next_item(project=project, user=reviewer(project)) is None
+
+
+def test_asking_twice_gives_the_held_item_with_the_same_token(project: Project) -> None:
+    queued_items(project, 3)
+    person = reviewer(project)
+
+    first, again = claim(project, person), claim(project, person)
+
+    assert (first.item_id, first.lease_token) == (again.item_id, again.lease_token)
+    assert again.lease_until is not None
+    assert first.lease_until is not None
+    assert again.lease_until >= first.lease_until
+
+
+def test_a_page_may_hold_a_second_item_and_no_third(project: Project) -> None:
+    queued_items(project, 3)
+    person = reviewer(project)
+    shown = claim(project, person)
+
+    ahead = claim(project, person, besides=[token(shown)])
+    third = claim_next_item(project=project, user=person, besides=[token(shown), token(ahead)])
+
+    assert ahead.item_id != shown.item_id
+    assert third is None
+
+
+def test_a_lapsed_lease_goes_to_somebody_else(project: Project) -> None:
+    queued_items(project, 1)
+    lost = claim(project, reviewer(project))
+    lapse(lost)
+
+    found = claim(project, reviewer(project))
+
+    assert found.item_id == lost.item_id
+    assert found.lease_token != lost.lease_token
+
+
+def test_a_released_item_is_free_at_once(project: Project) -> None:
+    queued_items(project, 1)
+    person = reviewer(project)
+    slot = claim(project, person)
+
+    assert release_leases(project=project, user=person, tokens=[token(slot)]) == 1
+    assert claim(project, reviewer(project)).item_id == slot.item_id
+
+
+def test_nobody_releases_or_renews_what_another_holds(project: Project) -> None:
+    queued_items(project, 1)
+    slot, stranger = claim(project, reviewer(project)), reviewer(project)
+
+    assert release_leases(project=project, user=stranger, tokens=[token(slot)]) == 0
+    assert renew_leases(project=project, user=stranger, tokens=[token(slot)]) == []
+
+
+def test_a_lapsed_lease_that_nobody_took_can_be_renewed(project: Project) -> None:
+    queued_items(project, 1)
+    person = reviewer(project)
+    slot = claim(project, person)
+    lapse(slot)
+
+    assert renew_leases(project=project, user=person, tokens=[token(slot)]) == [slot.lease_token]
+    assert claim_next_item(project=project, user=reviewer(project)) is None
+
+
+def test_the_doubtful_come_first(project: Project) -> None:
+    calm, doubtful, unseen = queued_items(project, 3)
+    suggest(calm, "good")
+    suggest(doubtful, "bad", reasons=["roles_differ"])
+    person = reviewer(project)
+
+    order = []
+    for _ in range(3):
+        slot = claim(project, person)
+        order.append(slot.item_id)
+        answer(slot, person, "good")
+
+    assert order == [doubtful.pk, unseen.pk, calm.pk]
+
+
+def test_with_overlap_an_item_goes_to_so_many_people_and_no_more(project: Project) -> None:
+    project.overlap = 2
+    project.save()
+    (item,) = queued_items(project, 1)
+    people = [reviewer(project) for _ in range(3)]
+
+    claimed = [claim_next_item(project=project, user=person) for person in people]
+
+    assert [slot.item_id if slot else None for slot in claimed] == [item.pk, item.pk, None]
+
+
+def test_nobody_labels_an_item_twice_for_overlap(project: Project) -> None:
+    project.overlap = 2
+    project.save()
+    queued_items(project, 1)
+    person = reviewer(project)
+    answer(claim(project, person), person, "good")
+
+    assert claim_next_item(project=project, user=person) is None
+
+
+def test_nobody_holds_an_item_twice(project: Project) -> None:
+    project.overlap = 2
+    project.save()
+    queued_items(project, 1)
+    person = reviewer(project)
+    held = claim(project, person)
+
+    assert claim_next_item(project=project, user=person, besides=[token(held)]) is None
+
+
+def test_who_is_far_ahead_of_the_others_finds_what_is_left(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queue, "LOOKS", (Look(2), Look(4), Look(8, offered=True)))
+    project.overlap = 2
+    project.save()
+    items = queued_items(project, 12)
+    fast = reviewer(project)
+    found = []
+    while slot := claim_next_item(project=project, user=fast):
+        answer(slot, fast, "good")
+        found.append(slot.item_id)
+    assert found == [item.pk for item in items]
+
+
+def test_what_reviewers_disagree_on_goes_to_an_expert(project: Project) -> None:
+    project.overlap = 2
+    project.save()
+    (item,) = queued_items(project, 1)
+    for value in ("good", "bad"):
+        person = reviewer(project)
+        answer(claim(project, person), person, value)
+
+    assert ItemState.objects.get(item=item).stage == ItemState.Stage.CONFLICT
+    assert claim_next_item(project=project, user=reviewer(project)) is None
+    judge, second_judge = expert(project), expert(project)
+    assert claim(project, judge).item_id == item.pk
+    assert claim_next_item(project=project, user=second_judge) is None
+
+
+def test_the_experts_label_decides(project: Project) -> None:
+    project.overlap = 2
+    project.save()
+    (item,) = queued_items(project, 1)
+    for value in ("good", "bad"):
+        person = reviewer(project)
+        answer(claim(project, person), person, value)
+    judge = expert(project)
+    answer(claim(project, judge), judge, "bad")
+
+    state = ItemState.objects.select_related("gold").get(item=item)
+    assert state.stage == ItemState.Stage.DECIDED
+    assert state.gold is not None
+    assert state.gold.value == "bad"
+
+
+def test_labels_that_were_imported_leave_fewer_places(project: Project) -> None:
+    project.overlap = 2
+    project.save()
+    (item,) = queued_items(project, 1)
+    ItemState.objects.filter(item=item).update(labels_by_people=1)
+    claim(project, reviewer(project))
+
+    assert claim_next_item(project=project, user=reviewer(project)) is None
+
+
+def test_other_projects_items_stay_there(project: Project) -> None:
+    queued_items(new_project(), 1)
+
+    assert claim_next_item(project=project, user=reviewer(project)) is None
+
+
+def test_a_claim_takes_few_queries(project: Project, django_assert_num_queries: object) -> None:
+    queued_items(project, 30)
+    person = reviewer(project)
+
+    # held, membership, places, savepoint (a test's own), insert, its release
+    with django_assert_num_queries(6):  # type: ignore[operator]  # a fixture without types
+        claim(project, person)

@@ -1,0 +1,278 @@
+"""The review screen and the requests its script makes."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from apps.accounts.models import User
+from apps.accounts.roles import Role
+from apps.labels.models import Label
+from apps.projects.models import Project
+from apps.reviews.models import Slot
+from tests.factories.projects import ASPECTS, GuidelineFactory, member
+from tests.factories.reviews import claim, new_project, queued_items, reviewer, suggest, token
+
+pytestmark = pytest.mark.django_db
+
+JSON = {"accept": "application/json"}
+SCALE = {
+    "task": "ordinal",
+    "question": "How warm?",
+    "labels": [
+        {"name": "cold", "point": 1},
+        {"name": "mild", "point": 2},
+        {"name": "hot", "point": 3},
+    ],
+}
+
+
+@pytest.fixture
+def project() -> Project:
+    return new_project()
+
+
+@pytest.fixture
+def person(project: Project) -> User:
+    return reviewer(project)
+
+
+@pytest.fixture
+def browser(person: User) -> Client:
+    client = Client()
+    client.force_login(person)
+    return client
+
+
+def page(project: Project, rest: str = "") -> str:
+    return f"/p/{project.slug}/review/{rest}"
+
+
+def fields(html: str) -> dict[str, str]:
+    """The hidden fields of the item on screen."""
+    found = re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', html)
+    return {name: value.replace("&quot;", '"') for name, value in found}
+
+
+def test_it_shows_the_text_with_the_evidence_marked(project: Project, browser: Client) -> None:
+    (item,) = queued_items(project, 1, text="The <b>soup</b> was cold.")
+    suggest(item, "bad", evidence={"bad": ["was cold"]}, reasons=["critic_differs"])
+
+    html = browser.get(page(project)).content.decode()
+
+    assert '&lt;b&gt;soup&lt;/b&gt; <mark class="quote" data-label="bad">was cold</mark>' in html
+    assert "not an LLM" in html
+    assert "critic and judge differ" in html
+    assert re.search(r'value="bad"\s+checked', html)
+
+
+def test_every_action_shows_its_key(project: Project, browser: Client) -> None:
+    (item,) = queued_items(project, 1)
+    suggest(item, "good")
+    GuidelineFactory(project=project)
+
+    html = browser.get(page(project)).content.decode()
+
+    keys = {key for found in re.findall(r'data-key="([^"]*)"', html) for key in found.split()}
+    assert keys >= {"1", "2", "Enter", "a", "x", "s", "u", "c", "g", "d", "?"}
+
+
+def test_no_inline_script_or_style(project: Project, browser: Client) -> None:
+    (item,) = queued_items(
+        project, 1, text="<script>alert(1)</script>", context=[{"role": "user", "text": "<i>x"}]
+    )
+    suggest(item, "good", evidence={"good": ["<script>"]})
+
+    html = browser.get(page(project)).content.decode()
+
+    assert not re.search(r"<script(?![^>]*\bsrc=)|\bstyle=|\bon\w+=", html)
+
+
+@pytest.mark.parametrize(
+    ("definition", "item", "sent", "stored"),
+    [
+        (ASPECTS, {}, ["Food", "Service"], ["Food", "Service"]),
+        (ASPECTS, {}, [], []),
+        (SCALE, {}, ["mild"], 2),
+        ({"task": "text", "question": "Why?", "labels": []}, {}, ["so\r\nit is"], "so\nit is"),
+        (
+            {"task": "per_item", "question": "", "labels": []},
+            {"question": "Meant how?", "options": ["as a joke", "seriously"]},
+            ["as a joke"],
+            "as a joke",
+        ),
+    ],
+)
+def test_every_task_can_be_answered(
+    definition: dict[str, Any], item: dict[str, Any], sent: list[str], stored: Any
+) -> None:
+    project = new_project(definition=definition)
+    queued_items(project, 1, **item)
+    browser = Client()
+    browser.force_login(reviewer(project))
+    html = browser.get(page(project)).content.decode()
+    assert item.get("question", definition["question"]) in html
+
+    response = browser.post(page(project, "submit/"), {**fields(html), "value": sent}, headers=JSON)
+
+    assert response.status_code == 200
+    assert Label.objects.get().value == stored
+
+
+def test_a_plain_form_works_without_script(project: Project, browser: Client) -> None:
+    queued_items(project, 2)
+    html = browser.get(page(project)).content.decode()
+
+    response = browser.post(
+        page(project, "submit/"), {**fields(html), "value": "good"}, follow=True
+    )
+
+    assert "Stored." in response.content.decode()
+    assert Label.objects.get().action == "new"
+    assert fields(response.content.decode())["item"] != fields(html)["item"]
+
+
+def test_reject_as_it_stands_means_the_suggestion_is_wrong(
+    project: Project, browser: Client
+) -> None:
+    (item,) = queued_items(project, 1)
+    suggest(item, "good")
+    sent = fields(browser.get(page(project)).content.decode())
+
+    browser.post(page(project, "submit/"), {**sent, "value": "good", "reject": "1"}, headers=JSON)
+
+    label = Label.objects.get(action="rejected")
+    assert (label.value, label.abstained) == (None, True)
+
+
+def test_reject_with_another_choice_keeps_it(project: Project, browser: Client) -> None:
+    (item,) = queued_items(project, 1)
+    suggest(item, "good")
+    sent = fields(browser.get(page(project)).content.decode())
+
+    browser.post(page(project, "submit/"), {**sent, "value": "bad", "reject": "1"}, headers=JSON)
+
+    assert Label.objects.get(action="rejected").value == "bad"
+
+
+def test_the_page_may_ask_for_one_more(project: Project, browser: Client) -> None:
+    _, second = queued_items(project, 2)
+    shown = fields(browser.get(page(project)).content.decode())
+
+    response = browser.post(page(project, "next/"), {"lease": [shown["lease"]]})
+
+    assert fields(response.content.decode())["item"] == str(second.pk)
+    ahead = fields(response.content.decode())["lease"]
+    again = browser.post(page(project, "next/"), {"lease": [shown["lease"], ahead]})
+    assert again.status_code == 204
+
+
+def test_opening_the_page_again_shows_the_same_item_under_a_new_lease(
+    project: Project, browser: Client
+) -> None:
+    queued_items(project, 2)
+
+    first, again = (fields(browser.get(page(project)).content.decode()) for _ in range(2))
+    browser.post(page(project, "release/"), {"lease": first["lease"]})  # arrives late
+
+    assert first["item"] == again["item"]
+    assert Slot.objects.live(timezone.now()).filter(lease_token=again["lease"]).exists()
+
+
+def test_a_refused_answer_says_why(project: Project, browser: Client) -> None:
+    queued_items(project, 1)
+    sent = fields(browser.get(page(project)).content.decode())
+
+    response = browser.post(page(project, "submit/"), {**sent, "value": "ugly"}, headers=JSON)
+
+    assert response.status_code == 422
+    assert "'ugly' is not offered" in response.json()["message"]
+
+
+@pytest.mark.parametrize("sent", [{}, {"item": "x"}, {"item": "9" * 30}])
+def test_nonsense_is_refused(project: Project, browser: Client, sent: dict[str, str]) -> None:
+    assert browser.post(page(project, "submit/"), sent, headers=JSON).status_code == 422
+    assert browser.post(page(project, "skip/"), sent, headers=JSON).status_code == 422
+
+
+def test_skip_undo_and_back_again(project: Project, browser: Client) -> None:
+    (item,) = queued_items(project, 1)
+    sent = fields(browser.get(page(project)).content.decode())
+    browser.post(page(project, "skip/"), {**sent, "comment": "unclear"}, headers=JSON)
+    assert "Take up the 1 you skipped" in browser.get(page(project)).content.decode()
+
+    told = browser.post(page(project, "undo/"), headers=JSON).json()
+
+    assert told["undone"]
+    assert fields(told["html"])["item"] == str(item.pk)
+    assert not browser.post(page(project, "undo/"), headers=JSON).json()["undone"]
+
+
+def test_renew_says_what_is_still_held(project: Project, browser: Client, person: User) -> None:
+    queued_items(project, 1)
+    held = str(token(claim(project, person)))
+
+    told = browser.post(page(project, "renew/"), {"lease": [held, "nonsense"]}).json()
+
+    assert told == {"kept": [held]}
+
+
+def test_the_end_says_who_holds_the_rest(project: Project, browser: Client) -> None:
+    queued_items(project, 1)
+    holder = reviewer(project)
+    claim(project, holder)
+
+    html = browser.get(page(project)).content.decode()
+
+    assert "Nothing left for you just now" in html
+    assert f"{holder.username}: 1 item until" in html
+
+
+def test_all_done_is_said_only_when_all_is_done(project: Project, browser: Client) -> None:
+    queued_items(project, 1)
+    sent = fields(browser.get(page(project)).content.decode())
+    browser.post(page(project, "submit/"), {**sent, "value": "good"}, headers=JSON)
+
+    assert "All done" in browser.get(page(project, "status/")).content.decode()
+
+
+def test_an_item_without_debate_says_so(project: Project, browser: Client) -> None:
+    (item,) = queued_items(project, 1)
+
+    html = browser.get(page(project, f"items/{item.pk}/debate/")).content.decode()
+
+    assert "was not debated" in html
+
+
+@pytest.mark.parametrize(("role", "status"), [(None, 404), (Role.VIEWER, 403), (Role.MANAGER, 200)])
+def test_the_page_is_for_reviewers(project: Project, role: Role | None, status: int) -> None:
+    client = Client()
+    client.force_login(member(project, role) if role else member(new_project(), Role.MANAGER))
+
+    assert client.get(page(project)).status_code == status
+
+
+def test_strangers_are_sent_to_sign_in(project: Project) -> None:
+    assert Client().get(page(project)).status_code == 302
+
+
+def test_the_original_is_what_the_form_would_send(project: Project, browser: Client) -> None:
+    (item,) = queued_items(project, 1)
+    suggest(item, "good")
+
+    sent = fields(browser.get(page(project)).content.decode())
+
+    assert json.loads(sent["original"]) == ["good"]
+
+
+def test_the_page_takes_a_fixed_number_of_queries(
+    project: Project, browser: Client, django_assert_max_num_queries: Any
+) -> None:
+    for item in queued_items(project, 5):
+        suggest(item, "good")
+
+    with django_assert_max_num_queries(32):
+        browser.get(page(project))

@@ -1,0 +1,135 @@
+"""Undo, several in a row, and taking up what was skipped."""
+
+import pytest
+from django.utils import timezone
+
+from apps.labels.models import ItemState, Label
+from apps.projects.models import Project
+from apps.reviews.models import Slot
+from apps.reviews.services import (
+    claim_next_item,
+    skip_item,
+    take_up_skipped,
+    undo_last,
+)
+from tests.factories.reviews import answer, claim, new_project, queued_items, reviewer, token
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project() -> Project:
+    return new_project()
+
+
+def test_undo_withdraws_the_label_and_gives_the_item_back(project: Project) -> None:
+    (item,) = queued_items(project, 1)
+    person = reviewer(project)
+    answer(claim(project, person), person, "good")
+
+    undone = undo_last(project=project, user=person)
+
+    assert undone is not None
+    assert undone.slot is not None
+    assert undone.slot.item_id == item.pk
+    state = ItemState.objects.get(item=item)
+    assert (state.labels_by_people, state.queued, state.gold_id) == (0, True, None)
+    assert not Label.objects.current().exists()
+    assert claim_next_item(project=project, user=reviewer(project)) is None
+
+
+def test_the_item_can_be_labelled_again_after_undo(project: Project) -> None:
+    queued_items(project, 1)
+    person = reviewer(project)
+    answer(claim(project, person), person, "good")
+    undo_last(project=project, user=person)
+
+    again = answer(claim(project, person), person, "bad")
+
+    assert again.created
+    assert Label.objects.current().get() == again.label
+
+
+def test_undo_goes_back_step_by_step(project: Project) -> None:
+    items = queued_items(project, 3)
+    person = reviewer(project)
+    for _ in items:
+        answer(claim(project, person), person, "good")
+
+    back = [undo_last(project=project, user=person) for _ in range(4)]
+
+    order = [undone.decision.item_id if undone else None for undone in back]
+    assert order == [items[2].pk, items[1].pk, items[0].pk, None]
+
+
+def test_undo_of_a_skip_gives_the_item_back(project: Project) -> None:
+    (item,) = queued_items(project, 1)
+    person = reviewer(project)
+    slot = claim(project, person)
+    skip_item(project=project, user=person, item_id=item.pk, lease_token=token(slot))
+
+    undone = undo_last(project=project, user=person)
+
+    assert undone is not None
+    assert undone.slot is not None
+    assert undone.slot.item_id == item.pk
+
+
+def test_undo_of_a_skip_that_somebody_else_took_up_leaves_it_with_them(project: Project) -> None:
+    (item,) = queued_items(project, 1)
+    person = reviewer(project)
+    claim(project, person)
+    skip_item(project=project, user=person, item_id=item.pk)
+    claim(project, reviewer(project))
+
+    undone = undo_last(project=project, user=person)
+
+    assert undone is not None
+    assert undone.slot is None
+
+
+def test_undo_of_a_revision_leaves_nothing_of_it(project: Project) -> None:
+    queued_items(project, 1)
+    person = reviewer(project)
+    slot = claim(project, person)
+    answer(slot, person, "good")
+    answer(slot, person, "bad")
+
+    undone = undo_last(project=project, user=person)
+
+    assert undone is not None
+    assert undone.slot is not None
+    assert not Label.objects.current().exists()
+    assert undo_last(project=project, user=person) is None
+
+
+def test_nobody_undoes_what_another_did(project: Project) -> None:
+    queued_items(project, 1)
+    person = reviewer(project)
+    answer(claim(project, person), person, "good")
+
+    assert undo_last(project=project, user=reviewer(project)) is None
+
+
+def test_undo_keeps_overlap_exact(project: Project) -> None:
+    project.overlap = 2
+    project.save()
+    queued_items(project, 1)
+    one, other = reviewer(project), reviewer(project)
+    for person in (one, other):
+        answer(claim(project, person), person, "good")
+
+    undo_last(project=project, user=one)
+
+    assert claim_next_item(project=project, user=reviewer(project)) is None
+    assert Slot.objects.live(timezone.now()).count() == 1
+
+
+def test_what_was_skipped_can_be_taken_up_again(project: Project) -> None:
+    items = queued_items(project, 2)
+    person = reviewer(project)
+    for item in items:
+        skip_item(project=project, user=person, item_id=item.pk)
+
+    assert take_up_skipped(project=project, user=person) == 2
+    assert claim(project, person).item_id == items[0].pk

@@ -1,0 +1,103 @@
+"""What the queue says of itself."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from apps.projects.models import Project
+from apps.reviews.models import Decision
+from apps.reviews.selectors import queue_status
+from apps.reviews.services import skip_item
+from tests.factories.reviews import answer, claim, expert, new_project, queued_items, reviewer
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project() -> Project:
+    return new_project()
+
+
+def test_a_fresh_queue_is_all_open(project: Project) -> None:
+    queued_items(project, 3)
+
+    status = queue_status(project, reviewer(project))
+
+    assert (status.items, status.waiting, status.open, status.held) == (3, 3, 3, [])
+    assert not status.nothing_left
+
+
+def test_it_says_who_holds_what_and_until_when(project: Project) -> None:
+    queued_items(project, 1)
+    holder = reviewer(project)
+    slot = claim(project, holder)
+
+    status = queue_status(project, reviewer(project))
+
+    assert status.nothing_left
+    assert [(one.name, one.items) for one in status.held] == [(holder.username, 1)]
+    assert status.free_at == slot.lease_until
+
+
+def test_ones_own_item_is_not_nothing(project: Project) -> None:
+    queued_items(project, 1)
+    person = reviewer(project)
+    claim(project, person)
+
+    status = queue_status(project, person)
+
+    assert (status.mine, status.held) == (1, [])
+    assert not status.nothing_left
+
+
+def test_many_holders_are_summed_up(project: Project) -> None:
+    queued_items(project, 7)
+    for _ in range(7):
+        claim(project, reviewer(project))
+
+    held = queue_status(project, reviewer(project)).held
+
+    assert len(held) == 6
+    assert (held[-1].name, held[-1].items) == ("2 others", 2)
+
+
+def test_skips_and_conflicts_are_told(project: Project) -> None:
+    project.overlap = 2
+    project.save()
+    first, second = queued_items(project, 2)
+    one, other = reviewer(project), reviewer(project)
+    for person, value in ((one, "good"), (other, "bad")):
+        slot = claim(project, person)
+        assert slot.item_id == first.pk
+        answer(slot, person, value)
+    skip_item(project=project, user=one, item_id=second.pk)
+
+    status = queue_status(project, one)
+
+    assert (status.skipped_by_me, status.for_experts, status.done_by_me) == (1, 1, 1)
+    assert status.nothing_left
+    assert queue_status(project, expert(project)).for_experts == 0
+
+
+def test_yesterdays_work_is_not_todays(project: Project) -> None:
+    queued_items(project, 1)
+    person = reviewer(project)
+    answer(claim(project, person), person, "good")
+    Decision.objects.update(created_at=timezone.now() - timedelta(days=1))
+
+    status = queue_status(project, person)
+
+    assert (status.done_by_me, status.done_today) == (1, 0)
+
+
+def test_it_takes_a_fixed_number_of_queries(
+    project: Project, django_assert_num_queries: object
+) -> None:
+    queued_items(project, 9)
+    for _ in range(6):
+        claim(project, reviewer(project))
+    person = reviewer(project)
+
+    with django_assert_num_queries(13):  # type: ignore[operator]  # a fixture without types
+        queue_status(project, person)

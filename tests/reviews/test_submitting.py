@@ -1,0 +1,372 @@
+"""What becomes of an answer."""
+
+import uuid
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from apps.labels.models import ItemState, Label
+from apps.projects.models import Project
+from apps.reviews.models import Decision, Slot
+from apps.reviews.services import (
+    Answer,
+    change_review_plan,
+    claim_next_item,
+    skip_item,
+    submit_label,
+)
+from labelhub.core.errors import InvalidInput, NotFound
+from labelhub.core.schema import ValueNotOffered
+from tests.factories.projects import ASPECTS, GuidelineFactory
+from tests.factories.reviews import (
+    answer,
+    claim,
+    expert,
+    new_project,
+    queued_items,
+    reviewer,
+    suggest,
+    token,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project() -> Project:
+    return new_project()
+
+
+def lapse(slot: Slot) -> None:
+    Slot.objects.filter(pk=slot.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+
+
+@pytest.mark.parametrize(
+    ("value", "fields", "action", "decision"),
+    [
+        ("good", {}, "accepted", "accept"),
+        ("GOOD ", {}, "accepted", "accept"),
+        ("bad", {}, "fixed", "fix"),
+        ("bad", {"reject": True}, "rejected", "reject"),
+        (None, {"reject": True}, "rejected", "reject"),
+        (None, {"abstain": True}, "new", "label"),
+    ],
+)
+def test_accept_fix_and_reject_are_told_apart(
+    project: Project, value: str | None, fields: dict[str, Any], action: str, decision: str
+) -> None:
+    (item,) = queued_items(project, 1)
+    proposed = suggest(item, "good")
+    person = reviewer(project)
+
+    done = answer(claim(project, person), person, value, **fields)
+
+    assert (done.label.action, done.decision.action) == (action, decision)
+    assert done.label.abstained is (value is None)
+    assert done.label.proposed_from == (None if "abstain" in fields else proposed)
+
+
+def test_sets_are_compared_as_sets(project: Project) -> None:
+    several = new_project(definition=ASPECTS)
+    (item,) = queued_items(several, 1)
+    suggest(item, ["Food", "Service"])
+    person = reviewer(several)
+
+    done = answer(claim(several, person), person, {"Service": True, "Food": True})
+
+    assert done.label.action == Label.Action.ACCEPTED
+
+
+def test_without_a_suggestion_a_label_is_new(project: Project) -> None:
+    queued_items(project, 1)
+    person = reviewer(project)
+
+    done = answer(claim(project, person), person, "good", seconds=2.5, comment=" clear ")
+
+    assert done.label.action == Label.Action.NEW
+    assert done.label.seconds == 2.5
+    assert done.label.provenance["comment"] == done.decision.comment == "clear"
+
+
+def test_provenance_names_the_guideline(project: Project) -> None:
+    GuidelineFactory(project=project, version=3)
+    queued_items(project, 1)
+    person = reviewer(project)
+
+    assert answer(claim(project, person), person, "good").label.provenance["guideline"] == 3
+
+
+def test_what_was_shown_counts_not_what_stands_now(project: Project) -> None:
+    (item,) = queued_items(project, 1)
+    person = reviewer(project)
+    slot = claim(project, person)
+    suggest(item, "good")
+
+    done = answer(slot, person, "good", shown=0)
+
+    assert done.label.action == Label.Action.NEW
+    assert done.label.proposed_from is None
+
+
+def test_an_earlier_suggestion_may_have_been_shown(project: Project) -> None:
+    (item,) = queued_items(project, 1)
+    seen = suggest(item, "good")
+    person = reviewer(project)
+    slot = claim(project, person)
+    suggest(item, "bad")
+
+    done = answer(slot, person, "good", shown=seen.pk)
+
+    assert done.label.action == Label.Action.ACCEPTED
+    assert done.label.proposed_from == seen
+
+
+def test_a_value_that_is_not_offered_is_refused_and_nothing_is_written(project: Project) -> None:
+    queued_items(project, 1)
+    person = reviewer(project)
+    slot = claim(project, person)
+
+    with pytest.raises(ValueNotOffered, match="'ugly' is not offered"):
+        answer(slot, person, "ugly")
+
+    assert not Label.objects.exists()
+    assert Slot.objects.live(timezone.now()).count() == 1
+
+
+@pytest.mark.parametrize("fields", [{"value": None}, {"value": "good", "reject": True}])
+def test_an_answer_that_says_nothing_or_contradicts_itself_is_refused(
+    project: Project, fields: dict[str, Any]
+) -> None:
+    (item,) = queued_items(project, 1)
+    suggest(item, "good")
+    person = reviewer(project)
+
+    with pytest.raises(InvalidInput, match=r"^value: "):
+        answer(claim(project, person), person, **fields)
+
+
+def test_an_item_of_another_project_is_not_there(project: Project) -> None:
+    (item,) = queued_items(new_project(), 1)
+
+    with pytest.raises(NotFound):
+        submit_label(
+            project=project, user=reviewer(project), item_id=item.pk, answer=Answer(value="good")
+        )
+
+
+def test_a_label_takes_the_item_off_the_queue(project: Project) -> None:
+    (item,) = queued_items(project, 1)
+    person = reviewer(project)
+    answer(claim(project, person), person, "good")
+
+    state = ItemState.objects.select_related("gold").get(item=item)
+    assert not state.queued
+    assert state.gold is not None
+    assert state.gold.value == "good"
+    assert claim_next_item(project=project, user=reviewer(project)) is None
+
+
+def test_the_same_answer_sent_twice_is_stored_once(project: Project) -> None:
+    queued_items(project, 1)
+    person = reviewer(project)
+    slot = claim(project, person)
+
+    first, again = answer(slot, person, "good"), answer(slot, person, "good")
+
+    assert (first.created, again.created) == (True, False)
+    assert (again.label, again.decision) == (first.label, first.decision)
+    assert Label.objects.count() == Decision.objects.count() == 1
+
+
+def test_a_retry_after_a_revision_changes_nothing(project: Project) -> None:
+    queued_items(project, 1)
+    person = reviewer(project)
+    slot = claim(project, person)
+    answer(slot, person, "good")
+    revised = answer(slot, person, "bad")
+
+    assert not answer(slot, person, "good").created
+    assert Label.objects.current().get() == revised.label
+
+
+def test_a_second_thought_supersedes_the_first(project: Project) -> None:
+    (item,) = queued_items(project, 1)
+    person = reviewer(project)
+    first = answer(claim(project, person), person, "good")
+
+    second = submit_label(project=project, user=person, item_id=item.pk, answer=Answer(value="bad"))
+
+    assert second.label.supersedes == first.label
+    assert not second.decision.extra
+    assert not second.decision.late
+    gold = ItemState.objects.select_related("gold").get(item=item).gold
+    assert gold is not None
+    assert gold.value == "bad"
+
+
+def test_a_late_answer_is_kept(project: Project) -> None:
+    queued_items(project, 1)
+    person = reviewer(project)
+    slot = claim(project, person)
+    lapse(slot)
+
+    done = answer(slot, person, "good")
+
+    assert done.decision.late
+    assert not done.decision.extra
+    assert claim_next_item(project=project, user=reviewer(project)) is None
+
+
+def test_a_late_answer_beside_another_holder_makes_the_others_extra(project: Project) -> None:
+    queued_items(project, 1)
+    slow, quick = reviewer(project), reviewer(project)
+    lost = claim(project, slow)
+    lapse(lost)
+    taken = claim(project, quick)
+
+    late = answer(lost, slow, "good")
+    extra = answer(taken, quick, "good")
+
+    assert (late.decision.late, late.decision.extra) == (True, False)
+    assert (extra.decision.late, extra.decision.extra) == (False, True)
+    assert Label.objects.current().count() == 2
+
+
+def test_what_nobody_asked_for_undoes_no_decision(project: Project) -> None:
+    (item,) = queued_items(project, 1)
+    decider, crowd = expert(project), reviewer(project)
+    answer(claim(project, decider), decider, "good")
+
+    for value in ("bad", "good", "bad"):  # a second thought is as unasked
+        done = submit_label(
+            project=project, user=crowd, item_id=item.pk, answer=Answer(value=value)
+        )
+        assert done.label.provenance["unasked"]
+
+    state = ItemState.objects.select_related("gold").get(item=item)
+    assert state.stage == ItemState.Stage.DECIDED
+    assert state.gold is not None
+    assert state.gold.value == "good"
+
+
+def test_an_expert_is_heard_unasked(project: Project) -> None:
+    (item,) = queued_items(project, 1)
+    crowd = reviewer(project)
+    answer(claim(project, crowd), crowd, "good")
+
+    submit_label(project=project, user=expert(project), item_id=item.pk, answer=Answer(value="bad"))
+
+    assert ItemState.objects.get(item=item).stage == ItemState.Stage.CONFLICT
+
+
+def test_two_answers_of_one_person_fill_one_place(project: Project) -> None:
+    """Even where they hold two, as they could by an older release."""
+    project.overlap = 2
+    project.save()
+    (item,) = queued_items(project, 1)
+    person, other = reviewer(project), reviewer(project)
+    first = claim(project, person)
+    second = Slot.objects.create(
+        item=item,
+        number=2,
+        project=project,
+        holder=person,
+        lease_token=uuid.uuid4(),
+        lease_until=first.lease_until,
+    )
+    answer(first, person, "good")
+    answer(second, person, "bad")
+
+    answer(claim(project, other), other, "bad")
+
+    state = ItemState.objects.select_related("gold").get(item=item)
+    assert (state.queued, state.labels_by_people) == (False, 2)
+
+
+def test_an_answer_follows_the_plan_of_its_own_moment(project: Project) -> None:
+    queued_items(project, 1)
+    person = reviewer(project)
+    slot = claim(project, person)  # whose project was read before the plan changed
+    change_review_plan(project=Project.objects.get(pk=project.pk), overlap=3)
+
+    answer(slot, person, "good")
+
+    state = ItemState.objects.get(item=slot.item)
+    assert (state.wanted, state.queued) == (3, True)
+
+
+def test_the_uid_of_anothers_label_is_no_token(project: Project) -> None:
+    (item,) = queued_items(project, 1)
+    theirs = suggest(item, "good")
+
+    done = submit_label(
+        project=project,
+        user=reviewer(project),
+        item_id=item.pk,
+        answer=Answer(value="bad"),
+        lease_token=theirs.uid,
+    )
+
+    assert done.label.uid != theirs.uid
+
+
+def test_a_remark_that_cannot_be_stored_is_refused(project: Project) -> None:
+    (item,) = queued_items(project, 1)
+    person = reviewer(project)
+    slot = claim(project, person)
+    with pytest.raises(InvalidInput, match="comment: must not contain a NUL"):
+        answer(slot, person, "good", comment="a\0b")
+    with pytest.raises(InvalidInput, match="reason: must not contain half"):
+        skip_item(project=project, user=person, item_id=item.pk, reason="\ud800")
+
+
+def test_an_answer_under_an_unknown_token_is_kept(project: Project) -> None:
+    (item,) = queued_items(project, 1)
+
+    done = submit_label(
+        project=project,
+        user=reviewer(project),
+        item_id=item.pk,
+        answer=Answer(value="good"),
+        lease_token=uuid.uuid4(),
+    )
+
+    assert done.decision.late
+
+
+def test_a_skipped_item_goes_to_others_only(project: Project) -> None:
+    (item,) = queued_items(project, 1)
+    person = reviewer(project)
+    slot = claim(project, person)
+
+    skip_item(
+        project=project, user=person, item_id=item.pk, lease_token=token(slot), reason="unclear"
+    )
+
+    assert claim_next_item(project=project, user=person) is None
+    assert claim(project, reviewer(project)).item_id == item.pk
+
+
+def test_skipping_twice_is_one_skip(project: Project) -> None:
+    (item,) = queued_items(project, 1)
+    person = reviewer(project)
+    claim(project, person)
+
+    decisions = {skip_item(project=project, user=person, item_id=item.pk) for _ in range(2)}
+
+    assert len(decisions) == 1
+
+
+def test_submitting_takes_few_queries(project: Project, django_assert_max_num_queries: Any) -> None:
+    (item,) = queued_items(project, 1)
+    suggest(item, "good")
+    person = reviewer(project)
+    answer(claim(project, person), person, "good")
+    (second,) = queued_items(project, 1)
+    suggest(second, "good")
+    slot = claim(project, person)
+
+    with django_assert_max_num_queries(22):
+        answer(slot, person, "good")
