@@ -83,7 +83,9 @@ async function advance() {
   task = null;
   if (ahead.length) return show(ahead.shift());
   stage.setAttribute("aria-busy", "true");
-  const found = await prefetch() ?? await claim(); // asked once more: "nothing left" must be true
+  // Asked once more: "nothing left" must be true. The answer has to arrive before, or the item that
+  // was just answered would still count as held here, and come again.
+  const found = await prefetch() ?? await prefetch();
   if (task) return undefined; // undo was quicker
   if (found) return show(ahead.shift());
   return found === null ? showEnd() : showTrouble();

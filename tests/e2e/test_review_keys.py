@@ -251,6 +251,47 @@ def test_two_reviewers_never_see_the_same_item(
     assert len(said(server, slug, 6)) == 6
 
 
+def test_an_answered_item_does_not_come_back(
+    open_as: OpenAs, server: Server, project: Project
+) -> None:
+    slug = project(2, debated=False)
+    page = open_as("manager")
+    # The item to come is asked for, and the server is slow to say that there was none.
+    question = _hold_back_one(page, "**/review/next/")
+    answer = _hold_back_one(page, "**/review/submit/")
+    review(page, slug)
+    first = item_of(page)
+    until(lambda: _arrived(page, question), "the next item to be asked for")
+    page.keyboard.press("1")
+    page.keyboard.press("Enter")
+    until(lambda: _arrived(page, answer), "the answer to be sent")
+    question[0].fulfill(status=204)
+    page.wait_for_timeout(500)  # time enough to ask again, before the answer has arrived
+    answer[0].continue_()
+    expect(page.locator(f'form[data-task][data-item="{first}"]')).to_have_count(0)
+    expect(task(page)).to_be_visible()
+    assert len(said(server, slug, 1)) == 1
+
+
+def _hold_back_one(page: Page, address: str) -> list[Route]:
+    """The first request there, once it has been made; the others go through."""
+    held: list[Route] = []
+
+    def hold_back(route: Route) -> None:
+        if held:
+            route.continue_()
+        else:
+            held.append(route)
+
+    page.route(address, hold_back)
+    return held
+
+
+def _arrived(page: Page, requests: list[Route]) -> bool:
+    page.wait_for_timeout(20)  # lets the page's events arrive
+    return bool(requests)
+
+
 def test_a_phone_reviews_by_touch(open_as: OpenAs, server: Server, project: Project) -> None:
     slug = project(2, debated=False)
     page = open_as(

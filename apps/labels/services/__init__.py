@@ -7,9 +7,10 @@ one item wait for each other), appends rows and brings the item's state into lin
 from apps.labels.services.annotators import annotator_for, annotator_for_user
 from apps.labels.services.debating import record_debate_results
 from apps.labels.services.drafts import UNASKED, DebateResult, GoldDraft, LabelDraft
+from apps.labels.services.facts import read_history, standing
 from apps.labels.services.importing import ImportOutcome, import_gold, import_labels, import_ledger
 from apps.labels.services.recording import record_label, withdraw_label
-from apps.labels.services.states import open_items, read_history, replan, standing
+from apps.labels.services.states import open_items, replan
 
 __all__ = [
     "UNASKED",

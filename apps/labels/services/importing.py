@@ -11,7 +11,8 @@ from django.db import transaction
 from apps.common.bulk import insert_rows
 from apps.labels.models import Gold, Label
 from apps.labels.services.drafts import GoldDraft, LabelDraft
-from apps.labels.services.states import Facts, create_states, lock_states, refresh_states, standing
+from apps.labels.services.facts import Facts, standing
+from apps.labels.services.states import create_states, lock_states, refresh_states
 from apps.projects.models import Project
 from labelhub.core.schema import Value, value_key
 

@@ -9,7 +9,8 @@ from django.db.models import QuerySet
 from apps.common.prepared import prepared
 from apps.labels.models import ItemState, Label
 from apps.labels.services.drafts import LabelDraft
-from apps.labels.services.states import Facts, facts_of, read_history, refresh_state
+from apps.labels.services.facts import Facts, facts_of, read_history
+from apps.labels.services.states import refresh_state
 from labelhub.core.errors import Conflict, NotFound
 from labelhub.core.schema import Task
 

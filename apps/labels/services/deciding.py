@@ -1,0 +1,85 @@
+"""Gold: when the labels of people decide an item, and which decision is appended."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from apps.labels.models import Gold, Kind, Label
+from apps.labels.services.drafts import UNASKED
+from apps.labels.services.facts import Facts
+from labelhub.core.schema import value_key
+
+
+def decide(overlap: int, ids: Sequence[int], facts: Mapping[int, Facts]) -> None:
+    """Append the gold rows that the people's labels now call for."""
+    fresh = []
+    for item_id in ids:
+        fact = facts[item_id]
+        decision = _decision(overlap, fact)
+        if decision is not None:
+            decision.item_id = item_id
+            fact.gold = decision
+            fresh.append(decision)
+    Gold.objects.bulk_create(fresh)
+
+
+def _decision(overlap: int, fact: Facts) -> Gold | None:
+    """The gold row to append, or None when the current one stands."""
+    now = fact.gold
+    if now and not now.withdrawn and now.basis == Gold.Basis.IMPORTED:
+        return None
+    wanted = _wanted_gold(overlap, fact.by_people)
+    if wanted is None:
+        if now is None or now.withdrawn or not _rests_on_our_labels(now):
+            return None
+        return Gold(
+            schema_id=now.schema_id, withdrawn=True, basis=Gold.Basis.WITHDRAWN, supersedes=now
+        )
+    if now and not now.withdrawn and (now.value, now.evidence) == (wanted.value, wanted.evidence):
+        return None
+    wanted.supersedes = now
+    return wanted
+
+
+def _rests_on_our_labels(gold: Gold) -> bool:
+    """False for decisions that were imported without the labels behind them: those stand."""
+    ours = Label.objects.filter(item=gold.item_id).values_list("uid", flat=True)
+    return not {str(uid) for uid in ours}.isdisjoint(gold.evidence)
+
+
+def _wanted_gold(overlap: int, labels: Sequence[Label]) -> Gold | None:
+    """What the people's labels decide: a strict majority of all who spoke, else the last expert
+    beyond the overlap. Labels that were only imported decide nothing by themselves, nor do those
+    that a crowd worker gave unasked: anybody could undo the others' decisions otherwise."""
+    labels = [label for label in labels if _counts(label)]
+    if len(labels) < overlap or all(label.action == Label.Action.IMPORTED for label in labels):
+        return None
+    experts = [label for label in labels[overlap:] if label.annotator.kind == Kind.EXPERT]
+    deciding = [label for label in experts if label.value is not None][-1:]
+    agreeing = _majority(labels)
+    if deciding and not _majority([label for label in labels if label not in deciding]):
+        return _gold_from(deciding, Gold.Basis.ADJUDICATION)
+    if agreeing:
+        return _gold_from(agreeing, Gold.Basis.REVIEW if len(labels) == 1 else Gold.Basis.AGREEMENT)
+    return None
+
+
+def _counts(label: Label) -> bool:
+    return label.annotator.kind == Kind.EXPERT or not label.provenance.get(UNASKED)
+
+
+def _majority(labels: Sequence[Label]) -> list[Label]:
+    """The labels that more than half of all these annotators gave; empty when there is none."""
+    votes = Counter(value_key(label.value) for label in labels if label.value is not None)
+    top, count = votes.most_common(1)[0] if votes else ("", 0)
+    if count * 2 <= len(labels):
+        return []
+    return [label for label in labels if label.value is not None and value_key(label.value) == top]
+
+
+def _gold_from(labels: Sequence[Label], basis: str) -> Gold:
+    last = labels[-1]
+    by = last.annotator if basis != Gold.Basis.AGREEMENT else None
+    evidence = [str(label.uid) for label in labels]
+    return Gold(
+        schema_id=last.schema_id, value=last.value, basis=basis, decided_by=by, evidence=evidence
+    )

@@ -1,0 +1,80 @@
+"""What the ledger says of an item now: the labels that stand, and the newest decision."""
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+from django.db.models import QuerySet
+
+from apps.common.prepared import prepared
+from apps.labels.models import PEOPLE, Gold, Kind, Label
+
+MACHINES = (Kind.LLM, Kind.MODEL)
+
+
+@dataclass(slots=True)
+class Facts:
+    """What the ledger says of one item: its current labels, oldest first, and its newest decision
+    (a withdrawn one too: the next must supersede it, there is one chain per item)."""
+
+    labels: list[Label] = field(default_factory=list)
+    gold: Gold | None = None
+
+    @property
+    def by_people(self) -> list[Label]:
+        """What crowd and experts say; who changed from one to the other counts once, as of late."""
+        said = [label for label in self.labels if label.annotator.kind in PEOPLE]
+        newest = {label.annotator.user_id or -label.annotator_id: label for label in said}
+        return [label for label in said if label in newest.values()]
+
+    @property
+    def by_machines(self) -> Label | None:
+        """The newest of what models say."""
+        said = [label for label in self.labels if label.annotator.kind in MACHINES]
+        return next((label for label in reversed(said) if not label.abstained), None)
+
+
+def read_facts(ids: Sequence[int]) -> dict[int, Facts]:
+    """What the ledger says of each item; items of which it says nothing have empty facts."""
+    histories: dict[int, list[Label]] = defaultdict(list)
+    for label in Label.objects.filter(item__in=ids).select_related("annotator").order_by("pk"):
+        histories[label.item_id].append(label)
+    golds: dict[int, list[Gold]] = defaultdict(list)
+    for gold in Gold.objects.filter(item__in=ids).order_by():
+        golds[gold.item_id].append(gold)
+    return {item_id: _facts(histories[item_id], golds[item_id]) for item_id in ids}
+
+
+def read_history(item_id: int) -> list[Label]:
+    """Every label the ledger has of one item, oldest first."""
+    return _labels_of(item_id)
+
+
+def facts_of(item_id: int, history: Sequence[Label]) -> Facts:
+    """As :func:`read_facts`, for one item whose whole ``history`` has been read."""
+    return _facts(history, _golds_of(item_id))
+
+
+def standing(history: Collection[Label]) -> list[Label]:
+    """Those of an item's labels that are neither withdrawn nor superseded, in the order given.
+
+    ``history`` may be that of one annotator: nobody supersedes what another says.
+    """
+    superseded = {label.supersedes_id for label in history}
+    return [label for label in history if not label.withdrawn and label.pk not in superseded]
+
+
+def _facts(history: Sequence[Label], golds: Sequence[Gold]) -> Facts:
+    replaced = {gold.supersedes_id for gold in golds}
+    newest = next((gold for gold in golds if gold.pk not in replaced), None)
+    return Facts(standing(history), newest)
+
+
+@prepared
+def _labels_of(item: int) -> QuerySet[Label]:
+    return Label.objects.filter(item=item).select_related("annotator").order_by("pk")
+
+
+@prepared
+def _golds_of(item: int) -> QuerySet[Gold]:
+    return Gold.objects.filter(item=item).order_by()
