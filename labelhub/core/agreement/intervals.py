@@ -47,7 +47,8 @@ def bootstrap(rows: NDArray[np.bool_] | Counts, statistic: Statistic) -> NDArray
         statistic: takes sums of the columns, shape (draws, columns), gives shape (draws, k).
 
     Returns:
-        Shape (2, k): lower and upper ends; NaN where every draw was undefined.
+        Shape (2, k): lower and upper ends; NaN where every draw was undefined, and where all were
+        the same: items among which nothing varies do not say how sure the number is.
     """
     distinct, counts = np.unique(rows, axis=0, return_counts=True)
     n = int(counts.sum())
@@ -55,7 +56,7 @@ def bootstrap(rows: NDArray[np.bool_] | Counts, statistic: Statistic) -> NDArray
     weights = generator.multinomial(n, counts / n, size=DRAWS).astype(np.float64)
     drawn = statistic(weights @ distinct.astype(np.float64))
     ends = np.full((2, drawn.shape[1]), np.nan)
-    defined = ~np.isnan(drawn).all(axis=0)
+    varied = np.nanmax(drawn, axis=0, initial=-np.inf) > np.nanmin(drawn, axis=0, initial=np.inf)
     tail = 100 * (1 - CONFIDENCE) / 2
-    ends[:, defined] = np.nanpercentile(drawn[:, defined], [tail, 100 - tail], axis=0)
+    ends[:, varied] = np.nanpercentile(drawn[:, varied], [tail, 100 - tail], axis=0)
     return ends

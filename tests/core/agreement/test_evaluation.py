@@ -78,6 +78,14 @@ def test_a_label_that_nobody_names_has_no_f1_but_a_reason() -> None:
     assert price.accuracy["value"] == 1.0
 
 
+def test_items_that_are_all_right_do_not_make_an_interval_of_no_width() -> None:
+    """Drawn again, four right items are four right items: that is no proof of 100 %."""
+    result = evaluate(MULTI, paired_from_counts(4, 0, 0, 0))
+    f1, accuracy = result.labels[0].f1, result.overall["exact_match"]
+    assert (f1["value"], f1["low"], f1["high"]) == (1.0, None, None)
+    assert accuracy["low"] == pytest.approx(0.51, abs=0.01)  # Wilson's does not need variation
+
+
 def test_macro_f1_leaves_undefined_labels_out() -> None:
     result = evaluate(MULTI, paired_from_counts(2, 0, 0, 2))
     assert result.overall["macro_f1"]["value"] == 1.0
