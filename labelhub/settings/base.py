@@ -8,7 +8,7 @@ import django_stubs_ext
 import environ
 from csp.constants import NONE, SELF
 
-from labelhub.settings.checks import network_addresses
+from labelhub.settings.checks import database_url, network_addresses
 
 # Lets annotations such as ``ModelAdmin[Item]`` stand in class statements.
 django_stubs_ext.monkeypatch()
@@ -126,7 +126,10 @@ def database(url: str) -> dict[str, Any]:
 
 
 DATABASES = {
-    "default": database(env.str("DATABASE_URL", default=f"sqlite:///{DATA_DIR}/labelhub.sqlite3"))
+    "default": database(
+        database_url("DATABASE_URL", env.str("DATABASE_URL", default=""))
+        or f"sqlite:///{DATA_DIR}/labelhub.sqlite3"
+    )
 }
 
 CACHES: dict[str, Any] = {

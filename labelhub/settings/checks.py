@@ -9,6 +9,7 @@ from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management.utils import get_random_secret_key
+from environ import Env
 
 SECRET_LENGTH = 50
 
@@ -28,6 +29,23 @@ def network_addresses(name: str, entries: Iterable[str]) -> list[str]:
                 f"{name}: '{entry}' is no IP address and no network such as 10.0.0.0/24."
             ) from None
     return found
+
+
+def database_url(name: str, url: str) -> str:
+    """``url`` itself, which may be empty; ``name`` is the variable it came from.
+
+    Raises:
+        ImproperlyConfigured: LabelHub works with no such database; the words hold no password.
+    """
+    if not url:
+        return url
+    engine = Env.DB_SCHEMES.get(url.partition("://")[0], "")
+    if not engine.endswith(("postgresql", "sqlite3")):
+        raise ImproperlyConfigured(
+            f"{name} names no PostgreSQL and no SQLite database; write it as "
+            "postgres://USER:PASSWORD@HOST:PORT/NAME or sqlite:////FOLDER/FILE, or leave it empty."
+        )
+    return url
 
 
 def long_secret(secret: str) -> str:

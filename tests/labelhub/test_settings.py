@@ -16,7 +16,13 @@ from django.test import Client, RequestFactory
 from pytest_django import Settings
 
 from labelhub.server import _Server
-from labelhub.settings.checks import SECRET_LENGTH, kept_secret, long_secret, network_addresses
+from labelhub.settings.checks import (
+    SECRET_LENGTH,
+    database_url,
+    kept_secret,
+    long_secret,
+    network_addresses,
+)
 from labelhub.web.asgi_types import Message, Receive, Send
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -82,6 +88,28 @@ def test_make_says_in_one_line_that_the_secret_is_missing(target: str, secret: s
     assert done.returncode != 0
     assert len(said) == 1
     assert "Set LABELHUB_SECRET_KEY" in said[0]
+
+
+@pytest.mark.parametrize(
+    "url", ["nonsense", "mysql://root:secret@localhost/labels", "postgres//root:secret@localhost/x"]
+)
+def test_a_database_of_another_kind_is_refused_without_its_password(url: str) -> None:
+    with pytest.raises(ImproperlyConfigured, match="DATABASE_URL names no PostgreSQL") as refused:
+        database_url("DATABASE_URL", url)
+    assert "secret" not in str(refused.value)
+
+
+def test_an_empty_variable_is_none() -> None:
+    """Files of variables often have the name with nothing behind it."""
+    told = subprocess.run(
+        [sys.executable, "-c", "from labelhub.settings import test; print(test.DATABASES)"],
+        env={**os.environ, "DATABASE_URL": "", "REDIS_URL": ""},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "labelhub.sqlite" in told.stdout
 
 
 def test_proxies_are_addresses_and_networks() -> None:
