@@ -6,7 +6,7 @@ import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from types import FrameType
 
@@ -15,6 +15,7 @@ from django.conf import settings
 
 from apps.debates.services import stop_all_slices
 from labelhub.core.errors import InvalidInput
+from labelhub.processor import one_processor
 from labelhub.web.connection import Connection, settle
 
 #: Seconds that responses under way get after the order to stop, and the whole process.
@@ -62,7 +63,8 @@ def serve(listener: socket.socket, *, announce: Announce, warn: Announce) -> Non
     # As Ctrl+C: uvicorn raises the signal it was stopped by again when it has ended.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        with _data_folder(warn), _worker(), listener:
+        # After the worker's threads, which go where there is room.
+        with _data_folder(warn), _worker(), _place(), listener:
             _Server(announce).run(sockets=[listener])
     except KeyboardInterrupt:
         return
@@ -107,6 +109,10 @@ def _leave_at_the_latest() -> None:
     last = threading.Timer(LAST_MOMENT, os._exit, (0,))
     last.daemon = True
     last.start()
+
+
+def _place() -> AbstractContextManager[int | None]:
+    return one_processor() if settings.LABELHUB_ONE_PROCESSOR else nullcontext()
 
 
 @contextmanager

@@ -267,6 +267,7 @@ LABELHUB_LLM_MODEL = env.str("LABELHUB_LLM_MODEL", default="")
 LABELHUB_LLM_KEY_VARIABLES: list[str] = env.list("LABELHUB_LLM_KEY_VARIABLES", default=[])
 # How many requests are answered at once; slow uploads and downloads hold one each.
 LABELHUB_HTTP_THREADS = env.int("LABELHUB_HTTP_THREADS", default=16)
+LABELHUB_ONE_PROCESSOR = env.bool("LABELHUB_ONE_PROCESSOR", default=True)
 LABELHUB_EMBEDDED_WORKER = not REDIS_URL
 
 LOG_LEVEL = env.str("LABELHUB_LOG_LEVEL", default="WARNING")

@@ -57,7 +57,7 @@ def main() -> int:
         folder = Path(name)
         env = environment(folder, options.database)
         slug = f"bench-{secrets.token_hex(3)}"
-        keys = _set_up(env, slug)
+        keys = set_up(env, slug)
         with Server(env, folder) as server:
             users = [User(name, Client(server.port, key)) for name, key in keys.items()]
             figures = _run(slug, users, options, server)
@@ -88,7 +88,7 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _set_up(env: Mapping[str, str], slug: str) -> dict[str, str]:
+def set_up(env: Mapping[str, str], slug: str) -> dict[str, str]:
     """Two projects and their people, by the product's own commands; key by user name."""
     for project in (slug, f"{slug}-in"):
         names = ",".join(LABELS)

@@ -1,0 +1,120 @@
+"""Servers that differ by their environment, measured in turns.
+
+    python tests/bench/compare_bench.py [--database URL] [--rounds N] "" "NAME=VALUE NAME=VALUE" …
+
+A machine that others use too is twice as fast in one minute as in the next: figures of two runs
+cannot be compared. Here all servers stand at once, and eight people label at each for a few
+seconds, one server after the other, round by round. Prints labels per second, processor time of the
+server per label, and both as ratios to the first. With ``--database`` each server gets a database
+of its own there, which is dropped at the end.
+"""
+
+import argparse
+import secrets
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+from psycopg import sql
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
+
+from tests.bench.client import Client
+from tests.bench.queue_bench import PEOPLE, set_up
+from tests.bench.server import Server, environment
+from tests.bench.workload import Queue, User, corpus, import_rows
+
+SECONDS = 2.5
+ITEMS = 8000
+
+
+@dataclass
+class Side:
+    """One of the servers, and what was seen of it so far."""
+
+    name: str
+    server: Server
+    queue: Queue
+    labels: int = 0
+    wall: float = 0.0
+    processor: float = 0.0
+
+    def measure(self) -> None:
+        """Label for some seconds."""
+        before = self.server.cpu_seconds()
+        record = self.queue.closed_loop(PEOPLE, SECONDS)
+        self.processor += self.server.cpu_seconds() - before
+        self.labels += len(record.accepted)
+        self.wall += record.wall
+
+    @property
+    def rate(self) -> float:
+        """Labels per second."""
+        return self.labels / self.wall
+
+    @property
+    def cost(self) -> float:
+        """Milliseconds of processor time per label."""
+        return 1000 * self.processor / self.labels
+
+
+def main() -> None:
+    """Run the comparison; see the module's text."""
+    parser = argparse.ArgumentParser(description="Servers against each other, in turns.")
+    parser.add_argument("--database", default="", help="Database URL; SQLite by default.")
+    parser.add_argument("--rounds", type=int, default=8)
+    parser.add_argument("settings", nargs="+", help="Variables of one server, parted by blanks.")
+    options = parser.parse_args()
+    with ExitStack() as stack:
+        sides = [stack.enter_context(_side(one, options.database)) for one in options.settings]
+        for side in sides:
+            side.queue.closed_loop(PEOPLE, 1)  # warms up
+        for _ in range(options.rounds):
+            for side in sides:
+                side.measure()
+    print(f"{'settings':<40}{'labels/s':>10}{'ratio':>8}{'ms/label':>10}{'ratio':>8}")
+    first = sides[0]
+    for side in sides:
+        print(
+            f"{side.name or '(as shipped)':<40}{side.rate:>10.1f}{side.rate / first.rate:>8.2f}"
+            f"{side.cost:>10.1f}{side.cost / first.cost:>8.2f}"
+        )
+
+
+@contextmanager
+def _side(settings: str, database: str) -> Iterator[Side]:
+    variables = dict(word.split("=", 1) for word in settings.split())
+    slug = f"bench-{secrets.token_hex(3)}"
+    with (
+        tempfile.TemporaryDirectory(prefix="labelhub-bench-") as name,
+        _own_database(database) as own,
+    ):
+        folder = Path(name)
+        env: Mapping[str, str] = environment(folder, own) | variables
+        keys = set_up(env, slug)
+        with Server(env, folder) as server:
+            users = [User(who, Client(server.port, key)) for who, key in keys.items()]
+            import_rows(users[-1].client, slug, corpus(ITEMS))
+            yield Side(settings, server, Queue(slug, users[:-1]))
+
+
+@contextmanager
+def _own_database(url: str) -> Iterator[str]:
+    if not url:
+        yield ""
+        return
+    name = sql.Identifier(own := f"bench_{secrets.token_hex(4)}")
+    with psycopg.connect(url.replace("postgres://", "postgresql://"), autocommit=True) as admin:
+        admin.execute(sql.SQL("CREATE DATABASE {}").format(name))
+        try:
+            yield f"{url.rpartition('/')[0]}/{own}"
+        finally:
+            admin.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(name))
+
+
+if __name__ == "__main__":
+    main()
