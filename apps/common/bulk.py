@@ -4,12 +4,14 @@
 hold mostly texts, numbers and a handful of repeated values, for which the answer is known.
 """
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 from django.db import connection, models, transaction
 from django.db.backends.utils import CursorWrapper
 from django.utils import timezone
+from psycopg.types.json import Jsonb
 
 Row = TypeVar("Row", bound=models.Model)
 _Field = models.Field[Any, Any]
@@ -52,6 +54,22 @@ def insert_rows(rows: Sequence[Row]) -> Sequence[Row]:
     return rows
 
 
+def insert_alike(row: models.Model, name: str, values: Iterable[Any]) -> None:
+    """Insert a row as ``row`` for each of ``values``, which its attribute ``name`` has there.
+
+    For models whose key is given, not counted up.
+    """
+    meta = type(row)._meta
+    fields = list(meta.local_concrete_fields)
+    _stamp([row], fields)
+    same = [_preparer(one)(getattr(row, one.attname)) for one in fields]
+    at = [one.attname for one in fields].index(name)
+    before, after = same[:at], same[at + 1 :]
+    with transaction.atomic(), connection.cursor() as cursor:
+        rows = ([*before, value, *after] for value in values)
+        _write(cursor, meta.db_table, [field.column for field in fields], rows)
+
+
 def refresh_statistics(*tables: type[models.Model]) -> None:
     """Tell PostgreSQL how many rows there are now. By itself it learns that within a minute or so;
     until then it takes a large new table for an empty one and reads all of it for each query."""
@@ -85,14 +103,19 @@ def _preparer(field: _Field) -> Callable[[Any], Any]:
         elif kind in (dict, list) and not value:
             key = (kind, None)
         else:
-            return field.get_db_prep_save(value, connection)
+            return _spelled(field.get_db_prep_save(value, connection))
         if key not in known:
             if len(known) > _MOST_REMEMBERED:
                 known.clear()
-            known[key] = field.get_db_prep_save(value, connection)
+            known[key] = _spelled(field.get_db_prep_save(value, connection))
         return known[key]
 
     return prepare
+
+
+def _spelled(value: Any) -> Any:
+    """JSON as text: COPY takes it as it is, and what comes again is not spelled out again."""
+    return (value.dumps or json.dumps)(value.obj) if isinstance(value, Jsonb) else value
 
 
 def _new_keys(cursor: CursorWrapper, table: str, column: str, count: int) -> Iterable[int]:

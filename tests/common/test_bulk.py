@@ -4,7 +4,7 @@ import pytest
 from django.db import IntegrityError
 from django.utils import timezone
 
-from apps.common.bulk import insert_rows
+from apps.common.bulk import insert_alike, insert_rows
 from apps.labels.models import ItemState
 from apps.projects.models import Item, Project
 from tests.factories.projects import ItemFactory
@@ -58,6 +58,19 @@ def test_rows_whose_key_is_given_keep_it() -> None:
     states = ItemState.objects.order_by("item_id")
     assert [state.item_id for state in states] == [item.pk for item in items]
     assert all(state.updated_at is not None for state in states)
+
+
+def test_rows_that_are_alike_differ_in_one_value() -> None:
+    items = ItemFactory.create_batch(3)
+    state = ItemState(project_id=items[0].project_id, priority=7.5, reasons=["why"])
+    insert_alike(state, "item_id", [item.pk for item in items])
+    made = ItemState.objects.order_by("item_id")
+    assert [one.item_id for one in made] == [item.pk for item in items]
+    for one in made:
+        assert (one.priority, one.reasons, one.signals) == (7.5, ["why"], {})
+        assert one.updated_at is not None
+    insert_alike(state, "item_id", [])
+    assert made.count() == 3
 
 
 def test_all_or_nothing() -> None:

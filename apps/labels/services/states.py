@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from django.db import transaction
 from django.db.models import QuerySet
 
-from apps.common.bulk import insert_rows
+from apps.common.bulk import insert_alike, insert_rows
 from apps.common.prepared import prepared
 from apps.labels.models import Gold, ItemState, Label
 from apps.labels.services.deciding import decide
@@ -28,19 +28,13 @@ CHUNK = 1000
 def open_items(items: Sequence[Item], project: Project) -> None:
     """Put freshly imported items into the queue; in the transaction that created them."""
     _read_plan(project)
-    priority, queued = UNLABELLED, project.review_scope == Project.ReviewScope.ALL
-    insert_rows(
-        [
-            ItemState(
-                item_id=item.pk,
-                project_id=project.pk,
-                queued=queued,
-                priority=priority,
-                wanted=project.overlap,
-            )
-            for item in items
-        ]
+    state = ItemState(
+        project_id=project.pk,
+        queued=project.review_scope == Project.ReviewScope.ALL,
+        priority=UNLABELLED,
+        wanted=project.overlap,
     )
+    insert_alike(state, "item_id", [item.pk for item in items])
 
 
 def create_states(project: Project, facts: Mapping[int, Facts]) -> None:
