@@ -8,7 +8,7 @@ quarter of a label's time (docs/adr/0010-one-processor.md).
 import os
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 #: What the names begin with that servers claim processors by.
 NAME = "labelhub-processor"
@@ -22,22 +22,21 @@ def one_processor() -> Iterator[int | None]:
 
     Yields:
         The processor's number; None where there is but one, where all are taken by other servers,
-        or where the system cannot do it.
+        or where the system does not allow it.
     """
     if not hasattr(os, "sched_setaffinity"):
         yield None
         return
     allowed = os.sched_getaffinity(0)
     number, claim = _free_one(allowed)
-    if claim is None:
-        yield None
-        return
-    with claim:
-        os.sched_setaffinity(0, {number})
+    with claim or nullcontext():
+        if claim is None or not _moved_to({number}):
+            yield None
+            return
         try:
             yield number
         finally:
-            os.sched_setaffinity(0, allowed)
+            _moved_to(allowed)
 
 
 def _free_one(allowed: set[int]) -> tuple[int, socket.socket | None]:
@@ -58,3 +57,11 @@ def _claim(number: int) -> socket.socket | None:
         claim.close()
         return None
     return claim
+
+
+def _moved_to(processors: set[int]) -> bool:
+    try:
+        os.sched_setaffinity(0, processors)
+    except OSError:  # a container may forbid it
+        return False
+    return True

@@ -20,6 +20,8 @@ KINDS = {
     "llm": "llm", "crowd": "crowd", "expert": "expert", "author": "author", "model": "model",
     "human": "crowd", "worker": "crowd", "annotator": "crowd", "": "crowd",
 }  # fmt: skip
+#: Put together once: an enumeration makes its list anew each time it is asked.
+ACTIONS, BASES = tuple(Label.Action.values), tuple(Gold.Basis.values)
 YEARS = range(1900, 2201)
 MAX_NAME = 200
 
@@ -116,7 +118,7 @@ def read_label(raw: Any, schema: Schema, options: Sequence[str], where: str) -> 
         value=None if withdrawn or abstained else value,
         abstained=abstained,
         withdrawn=withdrawn,
-        action=_one_of(given.get("action"), Label.Action.values, "imported", f"{where}.action"),
+        action=_one_of(given.get("action"), ACTIONS, "imported", f"{where}.action"),
         confidence=_number(given, "confidence", where, highest=1.0),
         rationale=_text(given, "rationale", where),
         evidence=_evidence(given.get("evidence"), f"{where}.evidence"),
@@ -176,7 +178,7 @@ def _gold(raw: Any, schema: Schema, options: Sequence[str], where: str) -> GoldR
         raise RowFault("Must be a list of label uids.", field=f"{where}.evidence")
     return GoldRow(
         value=value,
-        basis=_one_of(given.get("basis"), Gold.Basis.values, "imported", f"{where}.basis"),
+        basis=_one_of(given.get("basis"), BASES, "imported", f"{where}.basis"),
         withdrawn=withdrawn,
         decided_by=None
         if decided_by is None

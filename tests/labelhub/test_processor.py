@@ -53,6 +53,17 @@ def test_servers_take_different_ones_and_the_last_none(name: str) -> None:
             process.communicate()
 
 
+def test_where_it_is_forbidden_the_server_does_without(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def forbidden(*_: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "sched_setaffinity", forbidden)
+    with one_processor() as number:
+        assert number is None
+
+
 def test_a_single_processor_is_left_alone(name: str) -> None:
     def alone() -> int | None:
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
