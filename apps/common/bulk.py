@@ -57,16 +57,16 @@ def insert_rows(rows: Sequence[Row]) -> Sequence[Row]:
 def insert_alike(row: models.Model, name: str, values: Iterable[Any]) -> None:
     """Insert a row as ``row`` for each of ``values``, which its attribute ``name`` has there.
 
-    For models whose key is given, not counted up.
+    For models whose key is given, not counted up; what is made by a default is the same in all.
     """
     meta = type(row)._meta
     fields = list(meta.local_concrete_fields)
     _stamp([row], fields)
     same = [_preparer(one)(getattr(row, one.attname)) for one in fields]
     at = [one.attname for one in fields].index(name)
-    before, after = same[:at], same[at + 1 :]
+    before, prepare, after = same[:at], _preparer(fields[at]), same[at + 1 :]
     with transaction.atomic(), connection.cursor() as cursor:
-        rows = ([*before, value, *after] for value in values)
+        rows = ([*before, prepare(value), *after] for value in values)
         _write(cursor, meta.db_table, [field.column for field in fields], rows)
 
 

@@ -40,7 +40,12 @@ def draw_figure(figure: Mapping[str, Any] | None, *, percent: bool = False) -> D
     low, high = figure.get("low"), figure.get("high")
     if low is None or high is None:
         decimals = _decimals(None, percent=percent)
-        return DrawnFigure(value=_say(value, decimals, percent=percent), n=words, method=method)
+        return DrawnFigure(
+            value=_say(value, decimals, percent=percent),
+            n=words,
+            method=method,
+            x=_place(value, -1.0 if value < 0 else 0.0),
+        )
     decimals = _decimals((high - low) / 2, percent=percent)
     least = -1.0 if min(low, value) < 0 else 0.0
     return DrawnFigure(

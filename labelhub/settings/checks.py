@@ -6,12 +6,14 @@ import os
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management.utils import get_random_secret_key
 from environ import Env
 
 SECRET_LENGTH = 50
+ENGINES = ("django.db.backends.postgresql", "django.db.backends.sqlite3")
 
 
 def network_addresses(name: str, entries: Iterable[str]) -> list[str]:
@@ -39,13 +41,23 @@ def database_url(name: str, url: str) -> str:
     """
     if not url:
         return url
-    engine = Env.DB_SCHEMES.get(url.partition("://")[0], "")
-    if not engine.endswith(("postgresql", "sqlite3")):
+    engine = Env.DB_SCHEMES.get(url.strip().partition(":")[0].lower(), "")
+    if engine not in ENGINES or (engine.endswith("postgresql") and not _has_sound_port(url)):
         raise ImproperlyConfigured(
             f"{name} names no PostgreSQL and no SQLite database; write it as "
-            "postgres://USER:PASSWORD@HOST:PORT/NAME or sqlite:////FOLDER/FILE, or leave it empty."
+            "postgres://USER:PASSWORD@HOST:PORT/NAME or sqlite:////FOLDER/FILE, or leave it empty. "
+            "Characters such as / @ : # in a password are written as %2F %40 %3A %23."
         )
     return url
+
+
+def _has_sound_port(url: str) -> bool:
+    """False above all where a password was not quoted: its rest is taken for the port."""
+    try:
+        _ = urlsplit(url).port
+    except ValueError:
+        return False
+    return True
 
 
 def long_secret(secret: str) -> str:

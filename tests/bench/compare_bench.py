@@ -6,7 +6,8 @@ A machine that others use too is twice as fast in one minute as in the next: fig
 cannot be compared. Here all servers stand at once, and eight people label at each for a few
 seconds, one server after the other, round by round. Prints labels per second, processor time of the
 server per label, and both as ratios to the first. With ``--database`` each server gets a database
-of its own there, which is dropped at the end.
+of its own there, which is dropped at the end. As shipped, each server of a small machine keeps to a
+processor of its own; with more servers than processors say ``LABELHUB_ONE_PROCESSOR=false`` to all.
 """
 
 import argparse
@@ -17,6 +18,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import psycopg
 from psycopg import sql
@@ -29,7 +31,8 @@ from tests.bench.server import Server, environment
 from tests.bench.workload import Queue, User, corpus, import_rows
 
 SECONDS = 2.5
-ITEMS = 8000
+#: More than any server labels in a second.
+FASTEST = 300
 
 
 @dataclass
@@ -47,6 +50,8 @@ class Side:
         """Label for some seconds."""
         before = self.server.cpu_seconds()
         record = self.queue.closed_loop(PEOPLE, SECONDS)
+        if record.errors or not record.accepted:
+            raise SystemExit(f"{self.name!r} did not work: {dict(record.errors)}")
         self.processor += self.server.cpu_seconds() - before
         self.labels += len(record.accepted)
         self.wall += record.wall
@@ -70,7 +75,7 @@ def main() -> None:
     parser.add_argument("settings", nargs="+", help="Variables of one server, parted by blanks.")
     options = parser.parse_args()
     with ExitStack() as stack:
-        sides = [stack.enter_context(_side(one, options.database)) for one in options.settings]
+        sides = [stack.enter_context(_side(one, options)) for one in options.settings]
         for side in sides:
             side.queue.closed_loop(PEOPLE, 1)  # warms up
         for _ in range(options.rounds):
@@ -86,19 +91,20 @@ def main() -> None:
 
 
 @contextmanager
-def _side(settings: str, database: str) -> Iterator[Side]:
+def _side(settings: str, options: argparse.Namespace) -> Iterator[Side]:
     variables = dict(word.split("=", 1) for word in settings.split())
     slug = f"bench-{secrets.token_hex(3)}"
     with (
         tempfile.TemporaryDirectory(prefix="labelhub-bench-") as name,
-        _own_database(database) as own,
+        _own_database(options.database) as own,
     ):
         folder = Path(name)
         env: Mapping[str, str] = environment(folder, own) | variables
         keys = set_up(env, slug)
         with Server(env, folder) as server:
             users = [User(who, Client(server.port, key)) for who, key in keys.items()]
-            import_rows(users[-1].client, slug, corpus(ITEMS))
+            items = int(FASTEST * (1 + SECONDS * options.rounds))
+            import_rows(users[-1].client, slug, corpus(items))
             yield Side(settings, server, Queue(slug, users[:-1]))
 
 
@@ -111,7 +117,7 @@ def _own_database(url: str) -> Iterator[str]:
     with psycopg.connect(url.replace("postgres://", "postgresql://"), autocommit=True) as admin:
         admin.execute(sql.SQL("CREATE DATABASE {}").format(name))
         try:
-            yield f"{url.rpartition('/')[0]}/{own}"
+            yield urlsplit(url)._replace(path=f"/{own}").geturl()
         finally:
             admin.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(name))
 

@@ -89,3 +89,9 @@ def test_money_keeps_two_known_digits(nano: int | None, words: str) -> None:
 )
 def test_durations_are_said_in_two_units_at_most(seconds: float | None, words: str) -> None:
     assert duration(seconds) == words
+
+
+@pytest.mark.parametrize(("value", "place"), [(0.25, "25.0"), (1.0, "100.0"), (-0.5, "25.0")])
+def test_a_number_without_an_interval_has_its_place_on_the_bar(value: float, place: str) -> None:
+    drawn = draw_figure({"value": value, "low": None, "high": None, "n": 4})
+    assert (drawn.x, drawn.low, drawn.n) == (place, "", "4")

@@ -66,6 +66,7 @@ def test_everybody_can_use_the_page(view: View, open_as: OpenAs, places: dict[st
     for width in NARROW:
         page.set_viewport_size({"width": width, "height": 800})
         found += too_wide(page, width)
+    found += faults(page, "narrow", EVERYTHING)
     assert not found, "\n".join(found)
 
 

@@ -1,6 +1,7 @@
 """Servers keep the threads that answer requests on a processor of their own."""
 
 import os
+import secrets
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -8,21 +9,22 @@ from pathlib import Path
 
 import pytest
 
-from labelhub.processor import one_processor
+from labelhub.processor import MANY, one_processor
+from tests.fakes.client import wait_for
+from tests.fakes.stack import Stack
 
 ROOT = Path(__file__).resolve().parents[2]
 
-pytestmark = pytest.mark.skipif(
-    not hasattr(os, "sched_setaffinity") or len(os.sched_getaffinity(0)) < 2,
-    reason="needs Linux and two processors",
-)
+PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+pytestmark = pytest.mark.skipif(PROCESSORS < 2, reason="needs Linux and two processors")
 
 
 @pytest.fixture
-def name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
-    """Other names than those of the servers that run on this machine."""
-    name = f"labelhub-test-{tmp_path}"
+def name(monkeypatch: pytest.MonkeyPatch) -> str:
+    """Other names than those of the servers that run on this machine, however large that is."""
+    name = f"labelhub-test-{secrets.token_hex(8)}"
     monkeypatch.setattr("labelhub.processor.NAME", name)
+    monkeypatch.setattr("labelhub.processor.MANY", 1024)
     return name
 
 
@@ -64,6 +66,14 @@ def test_where_it_is_forbidden_the_server_does_without(
         assert number is None
 
 
+def test_a_large_machine_is_left_to_its_scheduler(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("labelhub.processor.MANY", 1)
+    with one_processor() as number:
+        assert number is None
+
+
 def test_a_single_processor_is_left_alone(name: str) -> None:
     def alone() -> int | None:
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
@@ -76,9 +86,42 @@ def test_a_single_processor_is_left_alone(name: str) -> None:
 
 def _in_other_process(name: str) -> "subprocess.Popen[str]":
     code = (
-        "import sys, time; from labelhub import processor; processor.NAME = sys.argv[1]\n"
+        "import sys, time; from labelhub import processor\n"
+        "processor.NAME, processor.MANY = sys.argv[1], 1024\n"
         "with processor.one_processor() as number: print(number, flush=True); time.sleep(60)"
     )
     return subprocess.Popen(
         [sys.executable, "-c", code, name], cwd=ROOT, stdout=subprocess.PIPE, text=True
     )
+
+
+@pytest.mark.skipif(PROCESSORS > MANY, reason="a large machine is left alone")
+def test_a_server_keeps_its_own_threads_there_and_lets_the_workers_go(tmp_path: Path) -> None:
+    allowed = os.sched_getaffinity(0)
+    with Stack(tmp_path) as stack:
+        # Other tests' servers may have them all for the moment.
+        server, threads = wait_for(lambda: _placed(stack), seconds=50, what="a free processor")
+    assert len(threads.pop(server)) == 1
+    assert allowed in threads.values()
+
+
+def test_it_can_be_switched_off(tmp_path: Path) -> None:
+    allowed = os.sched_getaffinity(0)
+    with Stack(tmp_path, LABELHUB_ONE_PROCESSOR="false") as stack:
+        server, _ = stack.server()
+        assert set(map(frozenset, _threads(server.process.pid).values())) == {frozenset(allowed)}
+
+
+def _placed(stack: Stack) -> tuple[int, dict[int, set[int]]] | None:
+    """A server's process and the processors of each of its threads; None where it got none."""
+    server, _ = stack.server()
+    threads = _threads(pid := server.process.pid)
+    if len(threads[pid]) == 1:
+        return pid, threads
+    server.kill()
+    return None
+
+
+def _threads(pid: int) -> dict[int, set[int]]:
+    tasks = [int(task.name) for task in Path(f"/proc/{pid}/task").iterdir()]
+    return {task: os.sched_getaffinity(task) for task in tasks}

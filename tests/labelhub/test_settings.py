@@ -91,12 +91,35 @@ def test_make_says_in_one_line_that_the_secret_is_missing(target: str, secret: s
 
 
 @pytest.mark.parametrize(
-    "url", ["nonsense", "mysql://root:secret@localhost/labels", "postgres//root:secret@localhost/x"]
+    "url",
+    [
+        "nonsense",
+        "mysql://root:secret@localhost/labels",
+        "postgres//root:secret@localhost/x",
+        "postgres://root:se/cret@localhost/x",
+        "postgres://root:secret@localhost:54a/x",
+        "prometheus_sqlite:///x",
+    ],
 )
 def test_a_database_of_another_kind_is_refused_without_its_password(url: str) -> None:
     with pytest.raises(ImproperlyConfigured, match="DATABASE_URL names no PostgreSQL") as refused:
         database_url("DATABASE_URL", url)
-    assert "secret" not in str(refused.value)
+    assert "cret" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "postgres://labelhub@localhost:5432/labels?sslmode=require",
+        "POSTGRESQL:///labels?host=/var/run/postgresql",
+        "postgres://labelhub:%2F%40@db/labels",
+        "sqlite:////data/labels.sqlite3",
+        "sqlite://:memory:",
+    ],
+)
+def test_databases_that_work_are_taken_as_they_are(url: str) -> None:
+    assert database_url("DATABASE_URL", url) == url
 
 
 def test_an_empty_variable_is_none() -> None:
