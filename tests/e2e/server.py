@@ -112,6 +112,7 @@ def environment(folder: Path) -> dict[str, str]:
         "DJANGO_SETTINGS_MODULE": "labelhub.settings.dev",
         "LABELHUB_DATA_DIR": str(folder),
         "LABELHUB_LLM_API_KEY": "never-looked-at",
+        "LABELHUB_ONE_PROCESSOR": "false",
     }
 
 

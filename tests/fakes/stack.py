@@ -80,6 +80,8 @@ class Stack:
             "DJANGO_SETTINGS_MODULE": "labelhub.settings.dev",
             "LABELHUB_DATA_DIR": str(folder),
             "LABELHUB_SECRET_KEY": "of-a-test-stack",
+            # There are more servers than processors, and a test that has one to itself.
+            "LABELHUB_ONE_PROCESSOR": "false",
             **env,
         }
         self._programs = ExitStack()
