@@ -1,10 +1,23 @@
-"""Pages of agreement and evaluation."""
+"""Pages of agreement, evaluation and experiments."""
 
 from django.urls import path
 
-from apps.agreement import views
+from apps.agreement.views import evaluation, experiments
+
+ONE = "p/<slug:slug>/experiments/<int:experiment_id>/"
 
 urlpatterns = [
-    path("p/<slug:slug>/evaluation/", views.evaluation, name="evaluation"),
-    path("p/<slug:slug>/evaluation/items/", views.evaluation_items, name="evaluation_items"),
+    path("p/<slug:slug>/evaluation/", evaluation.evaluation, name="evaluation"),
+    path("p/<slug:slug>/evaluation/items/", evaluation.evaluation_items, name="evaluation_items"),
+    path("p/<slug:slug>/experiments/", experiments.experiment_list, name="experiment_list"),
+    path("p/<slug:slug>/experiments/new/", experiments.experiment_create, name="experiment_create"),
+    path(
+        "p/<slug:slug>/experiments/preview/",
+        experiments.experiment_preview,
+        name="experiment_preview",
+    ),
+    path(ONE, experiments.experiment_detail, name="experiment_detail"),
+    path(f"{ONE}progress/", experiments.experiment_progress, name="experiment_progress"),
+    path(f"{ONE}debates/", experiments.experiment_debates, name="experiment_debates"),
+    path(f"{ONE}use/<int:run_id>/", experiments.experiment_use, name="experiment_use"),
 ]

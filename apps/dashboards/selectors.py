@@ -10,6 +10,7 @@ from django.db.models import Count, Q, QuerySet
 from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.debates.models import Debate, Run
+from apps.labels.blindness import ONLY_AUDITED, hidden_from
 from apps.labels.models import ItemState
 from apps.projects.models import Item, Membership, Project
 
@@ -101,11 +102,13 @@ def find_items(user: User | AnonymousUser, query: str) -> QuerySet[Item]:
 
 
 def item_rows(
-    project: Project, *, query: str = "", stage: str = "", sort: str = ""
+    project: Project, user: User, *, query: str = "", stage: str = "", sort: str = ""
 ) -> QuerySet[Item]:
-    """The project's items with their state, for a list; what waits comes in the queue's order."""
+    """The project's items with their state, for a list; what waits comes in the queue's order.
+    ``hidden`` are those that ``user`` is yet to audit blind."""
     items = (
         Item.objects.filter(project=project)
+        .annotate(hidden=hidden_from(user.pk))
         .select_related("state__suggestion", "state__gold")
         .order_by("pk")
     )
@@ -119,14 +122,18 @@ def item_rows(
     if stage in ("doubtful", "rest"):
         items = items.exclude(state__stage=ItemState.Stage.CONFLICT)
     if stage == "doubtful":
-        items = items.exclude(state__reasons=[])
+        items = items.exclude(state__reasons=[]).exclude(state__reasons=ONLY_AUDITED)
     elif stage == "rest":
-        items = items.filter(state__reasons=[])
+        items = items.filter(Q(state__reasons=[]) | Q(state__reasons=ONLY_AUDITED))
     return items.order_by(*SORTS.get(sort, ("pk",)))
 
 
-def debates_of_item(item: Item) -> QuerySet[Debate]:
-    """The debates this item went through, newest first."""
-    return (
-        Debate.objects.filter(item=item).select_related("run", "label__annotator").order_by("-pk")
-    )
+def is_hidden(item: Item, user: User) -> bool:
+    """Whether ``user`` is yet to audit the item blind."""
+    return Item.objects.filter(hidden_from(user.pk), pk=item.pk).exists()
+
+
+def debates_of_item(item: Item, user: User) -> QuerySet[Debate]:
+    """The debates this item went through that ``user`` may know of, newest first."""
+    debates = Debate.objects.filter(item=item).open_to(user)
+    return debates.select_related("run", "label__annotator").order_by("-pk")

@@ -104,6 +104,6 @@ def _import_reviews(project: Project, manager: User) -> None:
 
 
 def _debate(project: Project, manager: User) -> None:
-    models = models_for_roles("ecj", {}, default=ensure_builtin())
+    models = models_for_roles("ecj", {}, [ensure_builtin()])
     run = start_run(project=project, actor=manager, plan=RunPlan(protocol="ecj", models=models))
     run_slice(run.pk)

@@ -12,6 +12,7 @@ from apps.dashboards.selectors import (
     FOUND,
     debates_of_item,
     find_items,
+    is_hidden,
     item_rows,
     project_rows,
 )
@@ -93,7 +94,7 @@ def item_list(request: SignedInRequest, slug: str) -> HttpResponse:
     project = get_project(request.user, slug, Right.VIEW)
     query = request.GET.get("q", "").strip()[:200]
     stage, sort = request.GET.get("stage", ""), request.GET.get("sort", "")
-    items = item_rows(project, query=query, stage=stage, sort=sort)
+    items = item_rows(project, request.user, query=query, stage=stage, sort=sort)
     context = project_page(request, project, "items") | {
         "page": Paginator(items, PAGE_SIZE).get_page(request.GET.get("page")),
         "query": query,
@@ -114,6 +115,7 @@ def item_detail(request: SignedInRequest, slug: str, item_id: int) -> HttpRespon
     context = project_page(request, project, "items") | {
         "item": item,
         "meta": sorted(item.meta.items()),
-        "debates": debates_of_item(item)[:20],
+        "debates": debates_of_item(item, request.user)[:20],
+        "hidden": is_hidden(item, request.user),
     }
     return render(request, "dashboards/item.html", context)

@@ -1,93 +1,291 @@
-"""The form that plans a run."""
+"""The forms that plan a run and raise its budget."""
 
-from collections.abc import Iterator
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django import forms
 
+from apps.debates.form_fields import dollars_field, prompt_field, setting_form_field
+from apps.debates.models import PromptVariant
 from apps.debates.services import RunPlan, models_for_roles
 from apps.llm.models import ModelSpec
-from apps.llm.selectors import default_model, list_models
-from labelhub.core.debate import PROTOCOLS, ProtocolInfo
+from apps.llm.selectors import default_models, list_models
+from labelhub.core.debate import PROTOCOLS, CallCount, ProtocolInfo, cascade
+from labelhub.core.debate.settings import InvalidSetting, Setting
+from labelhub.core.schema import Task
 
-ROLES = tuple(dict.fromkeys(role for info in PROTOCOLS.values() for role in info.roles))
+USUAL_PROTOCOL = "ecj"
+#: How the protocols are laid out for choosing.
+GROUPS = (
+    ("One model", ("single", "cot", "self_consistency", "self_refine")),
+    ("Several models, each for itself", ("vote",)),
+    ("Models that debate", ("ecj", "discussion", "courtroom")),
+    ("In stages", ("cascade",)),
+)
+STAGES = (cascade.FIRST, cascade.THEN)
 
 
-class ModelField(forms.ModelChoiceField):  # type: ignore[type-arg]  # generic only in the stubs
-    """A choice of models by name and provider."""
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A protocol to choose; ``not_for`` says why not, where it cannot answer the question."""
 
-    def label_from_instance(self, obj: ModelSpec) -> str:
-        """The offline model's provider says that it is no LLM."""
-        return f"{obj.name} · {obj.provider.name}"
+    info: ProtocolInfo
+    checked: bool
+    calls: CallCount
+    not_for: str
+
+
+@dataclass(slots=True)
+class Stage:
+    """What is to be set about one stage of a protocol; most have only one."""
+
+    title: str = ""
+    settings: list[forms.BoundField] = field(default_factory=list)
+    models: list[forms.BoundField] = field(default_factory=list)
 
 
 class RunForm(forms.Form):
-    """Protocol, a model per role, how many items. Only the chosen protocol's roles count."""
+    """Protocol, its settings, a model per role, how many items.
+
+    Settings and roles are those of the protocol in the data, or of the usual one; whoever shows the
+    form asks for it anew when the protocol or a setting has changed. What the data leave out is as
+    usual. A setting that was shown with its usual value (``usual_NAME``) and not touched becomes
+    what is usual for the protocol that is chosen now.
+
+    Args:
+        task: what kind of question the project asks.
+        variants: the project's own texts of prompts that are still offered, the newest first.
+    """
 
     protocol = forms.ChoiceField(
         choices=[(info.name, info.title) for info in PROTOCOLS.values()],
-        initial="ecj",
+        initial=USUAL_PROTOCOL,
         widget=forms.RadioSelect,
     )
     limit = forms.IntegerField(
         min_value=1, required=False, label="How many items", help_text="Empty: all of them."
     )
-    only_unlabelled = forms.BooleanField(
-        required=False, label="Only items that have no label at all yet"
-    )
     replicates = forms.IntegerField(
         min_value=1, max_value=20, initial=1, help_text="How often each item passes through."
     )
-    budget = forms.DecimalField(
-        min_value=0,
-        max_digits=12,
-        decimal_places=6,
+    budget = dollars_field(
+        "The run pauses before it would cost more. Needs known prices.",
+        "Budget in USD",
         required=False,
-        label="Budget in USD",
-        help_text="The run pauses before it would cost more. Needs known prices.",
+    )
+    only_unlabelled = forms.BooleanField(
+        required=False, label="Only items that have no label at all yet"
+    )
+    reuse_answers = forms.BooleanField(
+        required=False,
+        initial=True,
+        label="Reuse answers that earlier runs already paid for",
+        help_text="Where model, prompt, text and settings are the same. Switch it off to see how "
+        "much answers vary from run to run.",
     )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        models = list_models()
-        for role in ROLES:
-            self.fields[_field(role)] = ModelField(
-                models,
-                required=False,
-                empty_label=None,
-                label=role.capitalize(),
-                initial=default_model(),
-            )
+    def __init__(
+        self,
+        data: Mapping[str, Any] | None = None,
+        *,
+        task: Task,
+        variants: Iterable[PromptVariant] = (),
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(data.copy() if data else None, **kwargs)  # type: ignore[attr-defined]  # a QueryDict or dict
+        #: The data, with what is usual filled in for the fields that the protocol adds.
+        self._filled: Any = self.data
+        self.task = task
+        self.info: ProtocolInfo = PROTOCOLS.get(self._said("protocol"), PROTOCOLS[USUAL_PROTOCOL])
+        self._settings = self._add_settings()
+        self._chosen = self._readable(self._settings)
+        self._roles = self.info.roles(self._chosen)
+        self._add_models()
+        self._prompts = self._add_prompts(variants)
 
-    def protocols(self) -> Iterator[dict[str, Any]]:
-        """Each protocol with whether it is the chosen one, for its card."""
-        chosen = self["protocol"].value()
-        for info in PROTOCOLS.values():
-            yield {"info": info, "checked": info.name == chosen, "roles": " ".join(info.roles)}
+    def groups(self) -> Iterator[tuple[str, list[Card]]]:
+        """The protocols to choose from, by what they are like."""
+        for title, names in GROUPS:
+            yield title, [self._card(PROTOCOLS[name]) for name in names]
 
-    def role_fields(self) -> Iterator[dict[str, Any]]:
-        """The model of each role, and the protocols it is for."""
-        for role in ROLES:
-            used = [info.name for info in PROTOCOLS.values() if role in info.roles]
-            yield {"role": role, "field": self[_field(role)], "protocols": " ".join(used)}
+    def stages(self) -> list[Stage]:
+        """The fields of settings and models of the chosen protocol, stage by stage."""
+        staged = self.info.name == "cascade"
+        found = {"": Stage()}
+        for name in STAGES if staged else ():
+            title = next(each.title for each in self._settings if each.name == name)
+            found[name] = Stage(f"{title}: {PROTOCOLS[self._chosen[name]].title}")
+        for setting in self._settings:
+            stage, dot, _ = setting.name.partition(".")
+            found[stage if dot else ""].settings.append(self[_setting_field(setting)])
+        for role in self._roles:
+            found[_stage_of(role) if staged else ""].models.append(self[_model_field(role)])
+        return list(found.values())
+
+    def prompts(self) -> list[forms.BoundField]:
+        """Which text to use, of each prompt that the project has variants of."""
+        return [self[_prompt_field(name)] for name in self._prompts]
+
+    @property
+    def calls(self) -> CallCount:
+        """Calls per item, as set."""
+        return self.info.calls(self._chosen)
+
+    @property
+    def shape(self) -> str:
+        """Which fields there are beyond those of every protocol, and what is wrong with them; a
+        hash."""
+        own = [name for name in self.fields if name.startswith(("set_", "model_", "prompt_"))]
+        wrong = [self.errors[name].as_json() for name in own if name in self.errors]
+        stages = [str(self._chosen.get(stage, "")) for stage in STAGES]
+        words = "\n".join([self.info.name, *stages, *own, *wrong])
+        return hashlib.sha256(words.encode("utf-8", "replace")).hexdigest()[:16]
+
+    def clean_protocol(self) -> str:
+        """Not every protocol can answer every question."""
+        name = str(self.cleaned_data["protocol"])
+        refused = _not_for(PROTOCOLS[name], self.task)
+        if refused:
+            raise forms.ValidationError(refused)
+        return name
 
     def plan(self) -> RunPlan:
         """The plan; only after ``is_valid()``."""
         fields = self.cleaned_data
-        info: ProtocolInfo = PROTOCOLS[fields["protocol"]]
-        given: dict[str, ModelSpec] = {
-            role: fields[_field(role)] for role in info.roles if fields[_field(role)]
-        }
-        budget = fields["budget"]
         return RunPlan(
-            protocol=info.name,
-            models=models_for_roles(info.name, given, default_model()),
+            protocol=self.info.name,
+            models={role: fields[_model_field(role)] for role in self._roles},
+            settings={each.name: fields[_setting_field(each)] for each in self._settings},
             limit=fields["limit"],
             only_unlabelled=fields["only_unlabelled"],
             replicates=fields["replicates"],
-            budget_nanousd=None if budget is None else int(budget * 10**9),
+            budget_nanousd=None if fields["budget"] is None else int(fields["budget"] * 10**9),
+            reuse_answers=fields["reuse_answers"],
+            prompts={
+                name: variants[chosen].version
+                for name, variants in self._prompts.items()
+                if (chosen := fields[_prompt_field(name)])
+            },
         )
 
+    def _card(self, info: ProtocolInfo) -> Card:
+        return Card(
+            info, info is self.info, info.calls(info.read_settings({})), _not_for(info, self.task)
+        )
 
-def _field(role: str) -> str:
+    def _said(self, name: str) -> str:
+        """What the data say of a field, unchecked."""
+        return str(self.data.get(name) or self.initial.get(name) or "")
+
+    def _add_settings(self) -> tuple[Setting, ...]:
+        own = [_suited(setting, self.task) for setting in self.info.settings]
+        more = self.info.known_settings(self._readable(own))[len(own) :]
+        known = (*own, *more)
+        for setting in known:
+            name = _setting_field(setting)
+            self.fields[name] = setting_form_field(setting)
+            if self.is_bound:
+                self._filled[name] = self._raw(setting)
+        return known
+
+    def _raw(self, setting: Setting) -> Any:
+        """What the data say of a setting; what is usual where they say nothing of their own."""
+        name = _setting_field(setting)
+        said = self.data.get(name)
+        untouched = said is None or said == self.data.get(f"usual_{name}")
+        return setting.default if untouched else said
+
+    def _readable(self, settings: Any) -> dict[str, Any]:
+        """The settings in the data, the usual ones for what cannot be read."""
+        found = {}
+        for setting in settings:
+            try:
+                found[setting.name] = setting.read(self._raw(setting))
+            except InvalidSetting:
+                found[setting.name] = setting.default
+        return found
+
+    def _add_models(self) -> None:
+        models = {str(model.pk): model for model in list_models()}
+        usual = models_for_roles(self.info.name, {}, default_models(), self._chosen)
+        for role in self._roles:
+            name, pk = _model_field(role), str(usual[role].pk)
+            self.fields[name] = forms.TypedChoiceField(
+                choices=[(key, _model_words(model)) for key, model in models.items()],
+                coerce=models.__getitem__,
+                label=_role_words(role, staged=self.info.name == "cascade"),
+                initial=pk,
+            )
+            if self.is_bound:
+                self._filled.setdefault(name, pk)
+
+    def _add_prompts(
+        self, variants: Iterable[PromptVariant]
+    ) -> dict[str, dict[str, PromptVariant]]:
+        """Prompt name → hash → variant, for the prompts of the chosen protocol."""
+        found: dict[str, dict[str, PromptVariant]] = {}
+        names = {part.prompt for part in self.info.parts(self._chosen)}
+        for variant in variants:
+            if variant.name in names:
+                found.setdefault(variant.name, {})[variant.version.hash] = variant
+        for name, by_hash in found.items():
+            self.fields[_prompt_field(name)] = prompt_field(name, by_hash.values())
+        return found
+
+
+class BudgetForm(forms.Form):
+    """How much more a run may cost."""
+
+    budget = dollars_field("", "New budget in USD", required=True)
+
+    @property
+    def nanousd(self) -> int:
+        """The budget; only after ``is_valid()``."""
+        return int(self.cleaned_data["budget"] * 10**9)
+
+
+def _suited(setting: Setting, task: Task) -> Setting:
+    """The setting without the protocols that cannot answer the question."""
+    choices = tuple(
+        each for each in setting.choices if each not in PROTOCOLS or task in PROTOCOLS[each].tasks
+    )
+    if choices == setting.choices:
+        return setting
+    usual = setting.default if setting.default in choices else choices[0]
+    return replace(setting, choices=choices, default=usual)
+
+
+def _not_for(info: ProtocolInfo, task: Task) -> str:
+    """Why the protocol cannot answer the question; empty where it can."""
+    return "" if task in info.tasks else f"Not for this project: {info.not_for}"
+
+
+def _stage_of(role: str) -> str:
+    return next(stage for stage in STAGES if role.startswith(f"{stage}_"))
+
+
+def _role_words(role: str, *, staged: bool) -> str:
+    """``then_annotator_b`` as people read it within its stage: Annotator B."""
+    *words, last = role.split("_")[1 if staged else 0 :]
+    if len(last) > 1:
+        return " ".join((*words, last)).capitalize()
+    return f"{' '.join(words).capitalize()} {last.upper()}"
+
+
+def _model_words(model: ModelSpec) -> str:
+    """The offline model's provider says that it is no LLM."""
+    return f"{model.name} · {model.provider.name}"
+
+
+def _setting_field(setting: Setting) -> str:
+    return f"set_{setting.name}"
+
+
+def _model_field(role: str) -> str:
     return f"model_{role}"
+
+
+def _prompt_field(name: str) -> str:
+    return f"prompt_{name}"

@@ -12,6 +12,59 @@ from apps.llm.models import ModelSpec, PromptVersion
 from apps.projects.models import Guideline, Item, LabelSchema, Project
 
 
+class Experiment(models.Model):
+    """Several ways to label the same verified items, tried side by side: a run for each."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="experiments")
+    title = models.CharField(max_length=100)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class RoutingRule(models.Model):
+    """When a debate's outcome goes to people; see ``labelhub.core.debate.routing``."""
+
+    project = models.OneToOneField(Project, on_delete=models.CASCADE, related_name="routing_rule")
+    definition = models.JSONField()
+    changed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    changed_at = models.DateTimeField(default=timezone.now)
+
+
+class PromptVariant(models.Model):
+    """A project's own version of a prompt, beside the one that comes with the product."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="prompt_variants")
+    name = models.CharField(max_length=200, help_text="The prompt it stands in for: protocol/role.")
+    title = models.CharField(max_length=100)
+    version = models.ForeignKey(PromptVersion, on_delete=models.PROTECT, related_name="+")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    retired = models.BooleanField(default=False, help_text="No longer offered for new runs.")
+
+    class Meta:
+        ordering = ["name", "-created_at", "-pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project", "name", "version"], name="debates_variant_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.title}"
+
+
 class Run(models.Model):
     """One protocol + models + prompts + schema version over a set of items."""
 
@@ -25,7 +78,21 @@ class Run(models.Model):
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="runs")
     protocol = models.CharField(max_length=30)
-    params = models.JSONField(default=dict, blank=True)
+    protocol_settings = models.JSONField(
+        default=dict, blank=True, help_text="The protocol's settings, complete."
+    )
+    params = models.JSONField(
+        default=dict, blank=True, help_text="What is asked of each role's model."
+    )
+    experiment = models.ForeignKey(
+        Experiment, null=True, blank=True, on_delete=models.CASCADE, related_name="runs"
+    )
+    trial = models.BooleanField(
+        default=False, help_text="Only tried out: what it finds stays out of the ledger."
+    )
+    reuse_answers = models.BooleanField(
+        default=True, help_text="Take answers from earlier runs where nothing differs."
+    )
     replicates = models.PositiveSmallIntegerField(default=1)
     schema = models.ForeignKey(LabelSchema, on_delete=models.RESTRICT, related_name="+")
     guideline = models.ForeignKey(Guideline, null=True, on_delete=models.RESTRICT, related_name="+")
@@ -43,6 +110,9 @@ class Run(models.Model):
     tokens_in = models.PositiveBigIntegerField(default=0)
     tokens_out = models.PositiveBigIntegerField(default=0)
     cost_nanousd = models.BigIntegerField(default=0)
+    other_cost_nanousd = models.BigIntegerField(
+        default=0, help_text="Of that, what was paid for embeddings."
+    )
     pulse = models.JSONField(
         default=dict, blank=True, help_text="What the worker that drives it last reported."
     )
@@ -101,8 +171,13 @@ class Debate(models.Model):
     lease_token = models.UUIDField(null=True, blank=True)
     lease_until = models.DateTimeField(null=True, blank=True)
     label = models.ForeignKey(Label, null=True, on_delete=models.SET_NULL, related_name="+")
+    value = models.JSONField(null=True, help_text="What it concluded; also where none is recorded.")
     signals = models.JSONField(default=dict, blank=True)
-    reasons = models.JSONField(default=list, blank=True)
+    flags = models.JSONField(default=list, blank=True, help_text="What asks for a look.")
+    reasons = models.JSONField(
+        default=list, blank=True, help_text="Why people are asked first, by the project's rule."
+    )
+    uncertainty = models.FloatField(default=0)
     error = models.TextField(blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
 
@@ -147,6 +222,11 @@ class Turn(models.Model):
     evidence = models.JSONField(default=dict, blank=True)
     status = models.CharField(max_length=10)
     rung = models.PositiveSmallIntegerField(default=0, help_text="Rung of the parsing ladder.")
+    ranking = models.JSONField(default=list, blank=True, help_text="Answers from best to worst.")
+    probabilities = models.JSONField(default=dict, blank=True, help_text="Of the offered labels.")
+    off_menu = models.CharField(
+        max_length=80, blank=True, help_text="What was answered but is not offered."
+    )
     note = models.TextField(blank=True)
     finish_reason = models.CharField(max_length=30, blank=True)
     tokens_in = models.PositiveIntegerField(default=0)
@@ -161,10 +241,31 @@ class Turn(models.Model):
     attempts = models.JSONField(
         default=list, blank=True, help_text="HTTP status, seconds, note of each try."
     )
+    call_key = models.CharField(
+        max_length=64, blank=True, help_text="What decides the answer, hashed; empty: chance does."
+    )
+    reused = models.BooleanField(
+        default=False, help_text="The answer to an equal call; it cost nothing."
+    )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
         ordering = ["pk"]
         constraints = [
             models.UniqueConstraint(fields=["debate", "step", "attempt"], name="debates_turn_once")
+        ]
+        indexes = [
+            models.Index(
+                fields=["call_key"],
+                condition=models.Q(reused=False) & ~models.Q(call_key=""),
+                name="debates_turn_call",
+            ),
+            models.Index(
+                fields=["debate"],
+                condition=~models.Q(status="ok"),
+                name="debates_turn_trouble",
+            ),
+            models.Index(
+                fields=["debate"], condition=models.Q(reused=True), name="debates_turn_reused"
+            ),
         ]

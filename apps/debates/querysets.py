@@ -6,6 +6,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.db import models
 from django.utils import timezone
 
+from apps.labels.blindness import hidden_from
 from apps.projects.models import Project
 
 if TYPE_CHECKING:
@@ -27,6 +28,10 @@ class RunQuerySet(models.QuerySet["Run"]):
 
 class DebateQuerySet(models.QuerySet["Debate"]):
     """Debates."""
+
+    def open_to(self, user: "User | AnonymousUser") -> "DebateQuerySet":
+        """Without those of items that ``user`` is yet to audit blind."""
+        return self.exclude(hidden_from(user.pk or 0, item="item"))
 
     def visible_to(self, user: "User | AnonymousUser") -> "DebateQuerySet":
         """Debates of projects that ``user`` may know of."""

@@ -2,16 +2,50 @@
 
 from django.urls import path
 
-from apps.debates import views
+from apps.debates.views import debates, routing, runs
+from apps.debates.views.prompts import reading, trials, variants
 
 urlpatterns = [
-    path("p/<slug:slug>/runs/", views.run_list, name="run_list"),
-    path("p/<slug:slug>/runs/new/", views.run_create, name="run_create"),
-    path("p/<slug:slug>/runs/preview/", views.run_preview, name="run_preview"),
-    path("p/<slug:slug>/runs/<int:run_id>/", views.run_detail, name="run_detail"),
-    path("p/<slug:slug>/runs/<int:run_id>/progress/", views.run_progress, name="run_progress"),
-    path("p/<slug:slug>/runs/<int:run_id>/pause/", views.run_pause, name="run_pause"),
-    path("p/<slug:slug>/runs/<int:run_id>/resume/", views.run_resume, name="run_resume"),
-    path("p/<slug:slug>/runs/<int:run_id>/cancel/", views.run_cancel, name="run_cancel"),
-    path("p/<slug:slug>/debates/<int:debate_id>/", views.debate_detail, name="debate_detail"),
+    path("p/<slug:slug>/runs/", runs.run_list, name="run_list"),
+    path("p/<slug:slug>/runs/new/", runs.run_create, name="run_create"),
+    path("p/<slug:slug>/runs/parts/", runs.run_parts, name="run_parts"),
+    path("p/<slug:slug>/runs/preview/", runs.run_preview, name="run_preview"),
+    path("p/<slug:slug>/runs/<int:run_id>/", runs.run_detail, name="run_detail"),
+    path("p/<slug:slug>/runs/<int:run_id>/progress/", runs.run_progress, name="run_progress"),
+    path("p/<slug:slug>/runs/<int:run_id>/troubles/", runs.run_troubles, name="run_troubles"),
+    path("p/<slug:slug>/runs/<int:run_id>/budget/", runs.run_budget, name="run_budget"),
+    path("p/<slug:slug>/runs/<int:run_id>/pause/", runs.run_pause, name="run_pause"),
+    path("p/<slug:slug>/runs/<int:run_id>/resume/", runs.run_resume, name="run_resume"),
+    path("p/<slug:slug>/runs/<int:run_id>/cancel/", runs.run_cancel, name="run_cancel"),
+    path(
+        "p/<slug:slug>/runs/<int:run_id>/debates/", debates.run_debate_list, name="run_debate_list"
+    ),
+    path("p/<slug:slug>/debates/<int:debate_id>/", debates.debate_detail, name="debate_detail"),
+    path("p/<slug:slug>/debates/<int:debate_id>/calls/", debates.debate_calls, name="debate_calls"),
+    path("p/<slug:slug>/routing/", routing.routing_rule, name="routing_rule"),
+    path("p/<slug:slug>/routing/preview/", routing.routing_preview, name="routing_preview"),
+    path("p/<slug:slug>/prompts/", reading.prompt_list, name="prompt_list"),
+    path("p/<slug:slug>/prompts/<slug:key>/", reading.prompt_detail, name="prompt_detail"),
+    path(
+        "p/<slug:slug>/prompts/<slug:key>/rendered/",
+        reading.prompt_rendered,
+        name="prompt_rendered",
+    ),
+    path("p/<slug:slug>/prompts/<slug:key>/diff/", reading.prompt_diff, name="prompt_diff"),
+    path(
+        "p/<slug:slug>/prompts/<slug:key>/variant/", variants.variant_create, name="variant_create"
+    ),
+    path("p/<slug:slug>/variants/<int:pk>/retire/", variants.variant_retire, name="variant_retire"),
+    path("p/<slug:slug>/variants/<int:pk>/try/", trials.prompt_try, name="prompt_try"),
+    path(
+        "p/<slug:slug>/variants/<int:pk>/try/preview/",
+        trials.prompt_try_preview,
+        name="prompt_try_preview",
+    ),
+    path("p/<slug:slug>/trials/<int:run_id>/", trials.prompt_trial, name="prompt_trial"),
+    path(
+        "p/<slug:slug>/trials/<int:run_id>/part/",
+        trials.prompt_trial_part,
+        name="prompt_trial_part",
+    ),
 ]

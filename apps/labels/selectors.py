@@ -1,10 +1,12 @@
 """Reading the ledger."""
 
+from datetime import datetime
 from uuid import UUID
 
-from django.db.models import Count, Prefetch, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Prefetch, Q, QuerySet
 
-from apps.labels.models import Gold, ItemState, Label
+from apps.labels.blindness import ONLY_AUDITED
+from apps.labels.models import Gold, ItemState, Kind, Label
 from apps.projects.models import Item, Project
 
 
@@ -14,7 +16,7 @@ def backlog(project: Project) -> dict[str, int]:
     conflict = Q(stage=ItemState.Stage.CONFLICT)
     return waiting.aggregate(
         waiting=Count("pk"),
-        doubtful=Count("pk", filter=~Q(reasons=[]) & ~conflict),
+        doubtful=Count("pk", filter=~Q(reasons=[]) & ~Q(reasons=ONLY_AUDITED) & ~conflict),
         conflicts=Count("pk", filter=conflict),
     )
 
@@ -22,6 +24,36 @@ def backlog(project: Project) -> dict[str, int]:
 def current_gold(project: Project) -> QuerySet[Gold]:
     """Every item's decision as it stands now."""
     return Gold.objects.current().filter(item__project=project)
+
+
+#: The ways in which people decide.
+VERIFIED = (
+    Gold.Basis.REVIEW,
+    Gold.Basis.AGREEMENT,
+    Gold.Basis.ADJUDICATION,
+    Gold.Basis.IMPORTED,
+)
+
+
+def verified_as_of(project_id: int, moment: datetime) -> QuerySet[Gold]:
+    """What people had decided of the project's items at ``moment``, the latest decision first.
+
+    Of each item the newest decision of then, unless it withdraws; none that an import says an LLM
+    or a model made. The ledger only grows, so the answer stays the same whatever is decided later.
+    """
+    then = Gold.objects.filter(created_at__lte=moment)
+    newer = then.filter(item=OuterRef("item"), pk__gt=OuterRef("pk"))
+    decided = then.filter(
+        ~Exists(newer),
+        # An import brings decisions with the dates of elsewhere.
+        item__created_at__lte=moment,
+        item__project=project_id,
+        basis__in=VERIFIED,
+        withdrawn=False,
+    )
+    return decided.exclude(decided_by__kind__in=(Kind.LLM, Kind.MODEL)).order_by(
+        "-created_at", "-pk"
+    )
 
 
 def labels_of_run(project_id: int, run_uid: UUID) -> QuerySet[Label]:

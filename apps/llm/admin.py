@@ -5,7 +5,7 @@ from django.http import HttpRequest
 
 from apps.common.readonly import ReadOnlyAdmin
 from apps.llm.forms import ProviderForm
-from apps.llm.models import ModelSpec, PromptVersion, Provider
+from apps.llm.models import DailyUse, ModelSpec, PromptVersion, Provider
 
 
 @admin.register(Provider)
@@ -13,10 +13,19 @@ class ProviderAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic only
     """Endpoints; the same checks of address and key name as on their page."""
 
     form = ProviderForm
-    list_display = ["name", "kind", "base_url", "api_key_env", "max_concurrency", "created_at"]
+    list_display = [
+        "name",
+        "kind",
+        "base_url",
+        "api_key_env",
+        "max_concurrency",
+        "rpm",
+        "tpm",
+        "created_at",
+    ]
     list_filter = ["kind"]
     search_fields = ["name", "base_url"]
-    readonly_fields = ["kind", "created_at"]
+    readonly_fields = ["kind", "learnt_limits", "created_at"]
 
     def has_change_permission(self, request: HttpRequest, obj: Provider | None = None) -> bool:
         """Addresses decide where the server connects to: superusers only, and not the built-in."""
@@ -35,16 +44,29 @@ class ModelSpecAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic onl
     list_display = [
         "name",
         "provider",
+        "purpose",
         "price_in",
         "price_out",
+        "priced_at",
+        "structured",
         "takes_temperature",
         "max_tokens_param",
         "system_role",
     ]
-    list_filter = ["provider", "takes_temperature", "max_tokens_param", "system_role"]
+    list_filter = ["provider", "purpose", "structured", "takes_temperature", "max_tokens_param"]
     list_select_related = ["provider"]
     search_fields = ["name", "provider__name"]
-    readonly_fields = ["created_at"]
+    readonly_fields = ["priced_at", "learnt", "created_at"]
+
+
+@admin.register(DailyUse)
+class DailyUseAdmin(ReadOnlyAdmin):
+    """What was used of daily limits. Read only: it is counted, not entered."""
+
+    list_display = ["provider", "day", "requests", "tokens"]
+    list_filter = ["provider"]
+    list_select_related = ["provider"]
+    date_hierarchy = "day"
 
 
 @admin.register(PromptVersion)

@@ -1,185 +1,139 @@
-"""One call's way to its answer: send, wait where told to, try again, adapt, or give up.
+"""One call of a debate on its way to a completion: what is asked, and how it is adapted."""
 
-Nothing here opens a connection: a :class:`Line` does, and tests script one.
-"""
-
-import asyncio
-import random
-import time
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Protocol
+from dataclasses import asdict, replace
+from typing import Any, TypeAlias
 
-from apps.llm import troubles
-from apps.llm.failures import Capability, Cause, Failure, Verdict, judge, learnt_from, retry_after
+from apps.llm.capabilities import Capability, learnt_from
+from apps.llm.failures import Cause, Failure, Verdict
 from apps.llm.models import ModelSpec
-from apps.llm.wire import add_usage, build_request, output_cap
-from labelhub.core.llm.errors import ModelError, ModelUnreachable
-from labelhub.core.llm.types import Attempt, Call, Completion, Usage
+from apps.llm.trying import Breaker, Line, Patience, Trying
+from apps.llm.wire import add_usage, build_request, effective_params, output_cap
+from labelhub.core.errors import LabelhubError
+from labelhub.core.llm.prices import estimate_usage
+from labelhub.core.llm.types import Call, Completion, Usage
+
+__all__ = ["Asking", "Breaker", "Line", "Patience", "Spend"]
 
 
-def _jitter() -> float:
-    return random.uniform(1.0, 1.25)  # noqa: S311 - spreads retries, guards nothing
+#: Told what an answer cost that was of no use, and the cap of the next one, before that is asked
+#: for; raises to have it not asked for.
+Spend: TypeAlias = Callable[[Usage, int], Awaitable[None]]
 
 
-@dataclass(frozen=True, slots=True)
-class Patience:
-    """How long to go on with one call; seconds. ``sleep`` and ``jitter`` are there for tests."""
-
-    attempts: int = 5
-    first_backoff: float = 0.5
-    longest_backoff: float = 30.0
-    total_wait: float = 900.0
-    calls_in_a_row: int = 5
-    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
-    jitter: Callable[[], float] = _jitter
-
-    def backoff(self, tried: int) -> float:
-        """Seconds to wait after ``tried`` attempts without any hint from the endpoint."""
-        doubled = self.first_backoff * 2.0 ** min(tried - 1, 16)
-        return min(doubled, self.longest_backoff) * self.jitter()
+async def spend_freely(_: Usage, __: int) -> None:
+    """For calls that nobody keeps a budget for."""
 
 
-class Breaker:
-    """Stops all calls to a provider once several in a row were given up."""
+class Asking(Trying[Completion]):
+    """The state of one call while it is being asked. Use once.
 
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._in_a_row = 0
-        self._reason: ModelUnreachable | None = None
+    It is asked with a parameter less when the endpoint refuses one, and once more, at most, when
+    its answer was cut off: as free text where a form was asked for (models can fill one with blanks
+    without end), with a doubled cap where hidden thinking left no room for words. What answers of
+    no use cost is part of the completion's usage, or of ``data['usage']`` of the error.
+    """
 
-    def check(self) -> None:
-        """Raise what opened the breaker, if it is open."""
-        if self._reason is not None:
-            raise ModelUnreachable(self._reason.message, data=self._reason.data)
-
-    def answered(self) -> None:
-        """A call was answered: the row starts anew."""
-        self._in_a_row = 0
-
-    def given_up(self, error: ModelError, reason: ModelUnreachable, *, at_once: bool) -> ModelError:
-        """Count a call given up with ``error``; ``reason`` once the breaker is open."""
-        self._in_a_row += 1
-        if self._reason is None and (at_once or self._in_a_row >= self._limit):
-            self._reason = reason
-        return self._reason or error
-
-
-class Line(Protocol):
-    """A connection to one provider, as :class:`Asking` needs it."""
-
-    breaker: Breaker
-
-    async def send(self, request: dict[str, Any]) -> tuple[Completion | Failure, float]:
-        """Send one request when there is room; the answer and the seconds it took."""
-        ...
-
-    async def learn(self, spec: ModelSpec, capability: Capability) -> None:
-        """Keep what was learnt about ``spec``, on the object and in the database."""
-        ...
-
-
-class Asking:
-    """The state of one call while it is being asked. Use once."""
-
-    def __init__(self, spec: ModelSpec, call: Call, line: Line, patience: Patience) -> None:
-        self._spec, self._call, self._line, self._patience = spec, call, line, patience
-        self._attempts: list[Attempt] = []
-        self._failed = self._limited = 0
-        self._waited = 0.0
-        self._adapted: set[str] = set()
+    def __init__(
+        self,
+        spec: ModelSpec,
+        call: Call,
+        line: Line,
+        patience: Patience,
+        *,
+        spend: Spend = spend_freely,
+    ) -> None:
+        super().__init__(spec, line.breaker, patience)
+        self._call, self._line, self._spend = call, line, spend
+        self._request: dict[str, Any] = {}
+        self._adapted: set[tuple[str, Any]] = set()
         self._cap: int | None = None
+        self._plain = self._again = False
         self._spent = Usage()
+        self._unspent: Usage | None = None
+        self._tokens_in = estimate_usage(call.messages, "").tokens_in
+
+    def _build(self) -> dict[str, Any]:
+        return build_request(self._spec, self._call, max_tokens=self._cap, plain=self._plain)
 
     async def run(self) -> Completion:
-        """Ask until there is a completion.
-
-        Raises:
-            ModelError: or one of its kinds; ``data['attempts']`` says what was tried.
-        """
+        """As :meth:`Trying.run`; ``data['usage']`` of an error says what was paid for nothing."""
         try:
-            return await self._run()
-        except ModelError as error:
-            error.data["attempts"] = [asdict(attempt) for attempt in self._attempts]
+            return await super().run()
+        except LabelhubError as error:
+            error.data["usage"] = asdict(self._spent)
             raise
 
-    async def _run(self) -> Completion:
-        while True:
-            self._line.breaker.check()
-            request = build_request(self._spec, self._call, max_tokens=self._cap)
-            answer, seconds = await self._line.send(request)
-            self._note(answer, seconds)
-            if isinstance(answer, Failure):
-                await self._after(answer, request)
-                continue
-            self._line.breaker.answered()
-            if not self._thought_too_long(answer):
-                return self._finished(answer)
+    async def _send(self) -> tuple[Completion | Failure, float]:
+        if self._unspent is not None:
+            useless, self._unspent = self._unspent, None
+            await self._spend(useless, self._cap or output_cap(self._spec, self._call))
+        self._request = self._build()
+        return await self._line.send(self._request, self._tokens())
 
-    def _note(self, answer: Completion | Failure, seconds: float) -> None:
-        status, note = (answer.status, answer.note) if isinstance(answer, Failure) else (200, "")
-        self._attempts.append(Attempt(status, round(seconds, 4), note))
+    def _tokens(self) -> int:
+        """What to reserve: the input as estimated, and the longest answer."""
+        cap = self._cap or output_cap(self._spec, self._call)
+        return self._tokens_in + cap
 
-    def _thought_too_long(self, answer: Completion) -> bool:
-        """Whether to ask once more with a doubled cap: hidden thinking left no room for words."""
-        if answer.finish_reason != "length" or answer.text or self._cap is not None:
-            return False
-        self._cap = 2 * output_cap(self._spec, self._call)
-        self._spent = answer.usage
-        return True
-
-    def _finished(self, answer: Completion) -> Completion:
-        usage = answer.usage if self._cap is None else add_usage(self._spent, answer.usage)
+    def _finished(self, answer: Completion) -> Completion | None:
+        if self._cut_off(answer):
+            return None
         return replace(
             answer,
-            usage=usage,
+            usage=add_usage(self._spent, answer.usage) if self._spent.tokens_in else answer.usage,
             attempts=tuple(self._attempts),
             seconds=round(sum(attempt.seconds for attempt in self._attempts), 4),
         )
 
-    async def _after(self, failure: Failure, request: dict[str, Any]) -> None:
-        now = time.time()
-        verdict = judge(failure, now=now)
-        if verdict is Verdict.WAIT:
-            await self._wait_for_room(failure, now)
-        elif verdict is Verdict.RETRY:
-            await self._back_off(failure)
-        elif not (verdict is Verdict.REJECTED and await self._adapt(failure, request)):
-            raise troubles.final_error(verdict, failure, self._spec, now=now)
-
-    async def _wait_for_room(self, failure: Failure, now: float) -> None:
-        """A rate limit costs time, not attempts; the hint belongs to this call alone."""
-        self._limited += 1
-        hint = retry_after(failure.headers, now=now)
-        if hint is None:
-            seconds = self._patience.backoff(self._limited)
-        else:
-            # An endpoint that says 0 and goes on refusing must not be asked in a tight loop.
-            floor = min(1.0, 0.02 * 2.0 ** min(self._limited, 10))
-            seconds = max(hint, floor) * self._patience.jitter()
-        if self._waited + seconds > self._patience.total_wait:
-            raise troubles.quota_error(self._spec.provider, seconds)
-        self._waited += seconds
-        await self._patience.sleep(seconds)
-
-    async def _back_off(self, failure: Failure) -> None:
-        self._failed += 1
-        if self._failed >= self._patience.attempts:
-            provider = self._spec.provider
-            raise self._line.breaker.given_up(
-                troubles.given_up(failure, provider, self._failed),
-                troubles.unreachable(failure, provider),
-                at_once=failure.cause is Cause.NO_CONNECTION,
-            )
-        await self._patience.sleep(self._patience.backoff(self._failed))
-
-    async def _adapt(self, failure: Failure, request: dict[str, Any]) -> bool:
-        """Learn from a refused parameter, each at most once a call; True to ask again."""
-        capability = learnt_from(failure, request)
-        if capability is None or capability.field in self._adapted:
+    def _cut_off(self, answer: Completion) -> bool:
+        """Whether to ask once more, in a way that leaves room for an answer."""
+        formed = "response_format" in self._request
+        if answer.finish_reason != "length" or self._again or not (formed or not answer.text):
             return False
-        self._adapted.add(capability.field)
-        # Calls in flight together are all refused: the first one learns for the others.
-        if getattr(self._spec, capability.field) != capability.value:
-            await self._line.learn(self._spec, capability)
+        self._again, self._plain = True, formed
+        self._cap = None if answer.text else 2 * output_cap(self._spec, self._call)
+        self._waste(answer.usage)
         return True
+
+    def _useless(self, failure: Failure) -> None:
+        """An answer that cannot be read was written all the same: its tokens are guessed."""
+        if failure.cause is Cause.MALFORMED:
+            self._waste(Usage(self._tokens_in, failure.length // 3, estimated=True))
+
+    def _waste(self, usage: Usage) -> None:
+        self._spent = add_usage(self._spent, usage)
+        self._unspent = usage
+
+    async def _otherwise(self, verdict: Verdict, failure: Failure) -> Completion | bool:
+        if verdict is Verdict.FILTERED:
+            return self._filtered(failure)
+        return verdict in (Verdict.REJECTED, Verdict.KEY) and await self._adapt(failure)
+
+    def _filtered(self, failure: Failure) -> Completion:
+        """A text that the provider's filter refuses to read is data, as a filtered answer is."""
+        self._breaker.answered()
+        refused = Completion(
+            text="",
+            finish_reason="content_filter",
+            usage=Usage(self._tokens_in, estimated=True),
+            refusal=failure.message or "The provider's content filter refused the request.",
+            effective_params=effective_params(self._request),
+        )
+        return self._finished(refused) or refused
+
+    async def _adapt(self, failure: Failure) -> bool:
+        """Learn from a refused parameter, each at most once a call; True to ask again."""
+        capability = learnt_from(failure, self._request)
+        if capability is None or _step(capability) in self._adapted:
+            return False
+        self._adapted.add(_step(capability))
+        # Calls in flight together are all refused: the first one learns for the others.
+        if self._build() == self._request:
+            await self._line.learn(self._spec, capability)
+        return self._build() != self._request
+
+
+def _step(capability: Capability) -> tuple[str, Any]:
+    """What may be learnt once a call; a form of answers is given up in two steps."""
+    return capability.field, capability.value if capability.field == "structured" else None

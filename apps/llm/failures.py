@@ -1,30 +1,33 @@
 """How a request failed, and what follows from it: wait, try again, adapt or stop."""
 
 import email.utils
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from apps.llm.models import ModelSpec
-
 #: A longer wait than this is a quota, not a rate limit: the run pauses and frees its worker.
 LONGEST_WAIT = 300.0
 
+#: When to look again at a daily limit whose renewal nobody tells, seconds.
+HOURLY = 3600.0
+
 QUOTA_CODES = {"insufficient_quota", "billing_hard_limit_reached", "quota_exceeded"}
 MODEL_CODES = {"model_not_found", "invalid_model", "unknown_model"}
+FILTER_CODES = {"content_filter", "content_policy_violation", "responsibleaipolicyviolation"}
+LENGTH_CODES = {"context_length_exceeded", "context_length", "exceed_context_size_error"}
 TRANSIENT = {408, 409, 425}
 
-_NOT_TAKEN = re.compile(
-    r"unsupported|not support|n't support|unrecogni[sz]ed|unknown|not allowed|deprecated|unexpected"
-    r"|extra (inputs|fields)|only the default|instead|not permitted|must alternate",
+#: Words of a refusal that mean: these messages are too long for the model.
+TOO_LONG = re.compile(
+    r"context (?:length|window|size)|maximum (?:context|input|prompt|sequence)"
+    r"|too (?:large|long)|too many (?:input |prompt )?tokens|reduce the length",
     re.IGNORECASE,
 )
-_TOO_LONG = re.compile(r"context (length|window)|too (large|long)|too many tokens", re.IGNORECASE)
-_SYSTEM_ROLE = re.compile(
-    r"\bsystem\b|\bdeveloper\b|messages\[0\]\.role|roles? must alternate", re.IGNORECASE
-)
+_CAP_TOO_LARGE = re.compile(r"max_(?:completion_)?tokens\W+(?:is )?too large", re.IGNORECASE)
+_DAILY = re.compile(r"per day|daily|\b[RT]PD\b", re.IGNORECASE)
 
 
 class Cause(StrEnum):
@@ -45,12 +48,15 @@ class Verdict(StrEnum):
     QUOTA = "quota"
     KEY = "key"
     MODEL = "model"
+    FILTERED = "filtered"
+    TOO_LONG = "too long"
     REJECTED = "rejected"
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """One request that brought no completion; ``status`` is 0 when no answer came."""
+    """One request that brought no completion; ``status`` is 0 when no answer came, ``length`` how
+    many characters of an answer came that cannot be read."""
 
     cause: Cause
     status: int = 0
@@ -58,12 +64,39 @@ class Failure:
     code: str = ""
     param: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
+    length: int = 0
 
     @property
     def note(self) -> str:
         """A short note for the record of attempts."""
         what = self.code or ("" if self.cause is Cause.ANSWERED else str(self.cause))
         return ": ".join(part for part in (what, self.message[:200]) if part)
+
+
+def read_refusal(
+    status: int, body: bytes, headers: Mapping[str, str], redacted: Callable[[str], str]
+) -> Failure:
+    """The failure that an answer with an error status is; ``redacted`` takes secrets out."""
+    told = _error_in(body)
+    said = told if isinstance(told, dict) else {}
+    message = said.get("message") or said.get("detail") or told or ""
+    return Failure(
+        Cause.ANSWERED,
+        status,
+        message=redacted(str(message)),
+        code=redacted(str(said.get("code") or said.get("type") or "")),
+        param=redacted(str(said.get("param") or "")),
+        headers=dict(headers),
+    )
+
+
+def _error_in(body: bytes) -> Any:
+    """What stands under ``error``, else the whole answer, as text where it is no JSON."""
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError):
+        return body.decode("utf-8", "replace")
+    return found["error"] if isinstance(found, dict) and found.get("error") else found
 
 
 def judge(failure: Failure, *, now: float) -> Verdict:
@@ -77,15 +110,38 @@ def judge(failure: Failure, *, now: float) -> Verdict:
         return Verdict.MODEL
     if failure.cause is not Cause.ANSWERED or status >= 500 or status in TRANSIENT:
         return Verdict.RETRY
+    return _judge_request(failure)
+
+
+def _judge_request(failure: Failure) -> Verdict:
+    if failure.code.lower() in FILTER_CODES:
+        return Verdict.FILTERED
+    if failure.code in LENGTH_CODES or _says_too_long(failure):
+        return Verdict.TOO_LONG
     return Verdict.REJECTED
+
+
+def _says_too_long(failure: Failure) -> bool:
+    about_the_cap = failure.param.startswith("max_") or _CAP_TOO_LARGE.search(failure.message)
+    refused = failure.status in (400, 413, 422) and not about_the_cap
+    return refused and bool(TOO_LONG.search(failure.message))
 
 
 def _judge_limit(failure: Failure, now: float) -> Verdict:
     if failure.status == 402 or failure.code in QUOTA_CODES:
         return Verdict.QUOTA
-    if (retry_after(failure.headers, now=now) or 0) > LONGEST_WAIT:
-        return Verdict.QUOTA
-    return Verdict.WAIT
+    hint = retry_after(failure.headers, now=now)
+    # A day's limit that fills up steadily names a short wait, and is waited for like any other.
+    daily = hint is None and _DAILY.search(failure.message)
+    return Verdict.QUOTA if daily or (hint or 0) > LONGEST_WAIT else Verdict.WAIT
+
+
+def resume_after(failure: Failure, *, now: float) -> float | None:
+    """Seconds until a used-up quota may be worth another try; None when somebody has to act."""
+    hint = retry_after(failure.headers, now=now)
+    if hint is None and failure.code not in QUOTA_CODES and _DAILY.search(failure.message):
+        return HOURLY
+    return hint
 
 
 def retry_after(headers: Mapping[str, str], *, now: float) -> float | None:
@@ -107,41 +163,3 @@ def _number(text: str) -> float | None:
     except ValueError:
         return None
     return number if 0 <= number < float("inf") else None
-
-
-@dataclass(frozen=True, slots=True)
-class Capability:
-    """Something learnt about a model: a field of :class:`ModelSpec` and its new value."""
-
-    field: str
-    value: Any
-
-
-def learnt_from(failure: Failure, request: Mapping[str, Any]) -> Capability | None:
-    """What a 400 teaches about the model, or None when the request itself is at fault."""
-    said = f"{failure.param} {failure.message}"
-    named = failure.code.startswith("unsupported_") or _NOT_TAKEN.search(said)
-    if failure.status not in (400, 422) or not named or _TOO_LONG.search(said):
-        return None
-    about = failure.param or failure.message
-    if _sent_and_named(request, ("max_tokens", "max_completion_tokens"), about):
-        return Capability("max_tokens_param", _other_cap(request))
-    if _sent_and_named(request, ("temperature", "top_p"), about):
-        return Capability("takes_temperature", value=False)
-    if _SYSTEM_ROLE.search(said) and _system_messages(request):
-        return Capability("system_role", ModelSpec.SystemRole.MERGE)
-    return None
-
-
-def _sent_and_named(request: Mapping[str, Any], names: tuple[str, ...], said: str) -> bool:
-    return any(name in request and re.search(rf"\b{name}\b", said) for name in names)
-
-
-def _other_cap(request: Mapping[str, Any]) -> str:
-    if "max_tokens" in request:
-        return str(ModelSpec.MaxTokensParam.MAX_COMPLETION_TOKENS)
-    return str(ModelSpec.MaxTokensParam.MAX_TOKENS)
-
-
-def _system_messages(request: Mapping[str, Any]) -> bool:
-    return any(message["role"] in ("system", "developer") for message in request["messages"])

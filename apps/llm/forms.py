@@ -6,13 +6,37 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from apps.llm.addresses import check_base_url
+from apps.llm.extras import check_headers, masked, unmasked
 from apps.llm.models import ModelSpec, Provider
 from apps.llm.services import check_key_name
 from labelhub.core.errors import InvalidInput
 
 
-class ProviderForm(forms.ModelForm):  # type: ignore[type-arg]  # generic only in the stubs
+class _Grouped:
+    """A form in two parts: what everybody fills in, and what few need."""
+
+    BASIC: tuple[str, ...] = ()
+
+    def basic(self) -> list[forms.BoundField]:
+        """The fields that are always seen."""
+        return [field for field in self._bound() if field.name in self.BASIC]
+
+    def more(self) -> list[forms.BoundField]:
+        """The fields behind "more"."""
+        return [field for field in self._bound() if field.name not in self.BASIC]
+
+    def more_open(self) -> bool:
+        """Whether there is a fault behind "more", which nobody must have to look for."""
+        return any(field.errors for field in self.more())
+
+    def _bound(self) -> list[forms.BoundField]:
+        return list(self)  # type: ignore[call-overload, no-any-return]  # a form by its other base
+
+
+class ProviderForm(_Grouped, forms.ModelForm):  # type: ignore[type-arg]  # generic only in the stubs
     """One OpenAI-compatible endpoint."""
+
+    BASIC = ("name", "base_url", "api_key_env", "max_concurrency")
 
     base_url = forms.CharField(
         label="Base URL",
@@ -26,21 +50,49 @@ class ProviderForm(forms.ModelForm):  # type: ignore[type-arg]  # generic only i
             "name",
             "base_url",
             "api_key_env",
+            "max_concurrency",
+            "rpm",
+            "tpm",
+            "rpd",
+            "tpd",
             "connect_timeout",
             "read_timeout",
-            "max_concurrency",
+            "headers",
         ]
+        widgets = {"headers": forms.Textarea(attrs={"rows": 3})}
         labels = {
             "api_key_env": "Environment variable of the key",
             "connect_timeout": "Time to connect",
             "read_timeout": "Time to answer",
             "max_concurrency": "Calls at once, at most",
+            "rpm": "Requests per minute",
+            "tpm": "Tokens per minute",
+            "rpd": "Requests per day",
+            "tpd": "Tokens per day",
+            "headers": "Extra headers",
         }
         help_texts = {
             "api_key_env": "The variable's name, not the key: LABELHUB_LLM_…, …_API_KEY, or "
             "one that LABELHUB_LLM_KEY_VARIABLES lists. Empty: the endpoint needs no key.",
             "max_concurrency": "Fewer are sent while the endpoint says it has too many.",
+            "rpm": "Empty: as the endpoint's answers say, if they do.",
+            "tpm": "Empty: as the endpoint's answers say, if they do.",
+            "rpd": "Days end at midnight UTC; a run pauses until then. Empty: no limit of ours.",
+            "tpd": "The same for tokens, of input and output together.",
+            "headers": "A JSON object of texts, sent with every request. Values are never shown "
+            "again; leave the dots to keep one. The key does not belong here.",
         }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._kept_headers = dict(self.instance.headers or {})
+        self.initial["headers"] = masked(self._kept_headers)
+
+    def clean_headers(self) -> dict[str, str]:
+        """What was masked stays as it was."""
+        given = unmasked(self.cleaned_data["headers"], self._kept_headers)
+        kept: dict[str, str] = _checked(check_headers, given)
+        return kept
 
     def clean_name(self) -> str:
         """No slash: it parts provider and model in ``provider/model``."""
@@ -61,31 +113,59 @@ class ProviderForm(forms.ModelForm):  # type: ignore[type-arg]  # generic only i
         return name
 
 
-class ModelForm(forms.ModelForm):  # type: ignore[type-arg]  # generic only in the stubs
+class ModelForm(_Grouped, forms.ModelForm):  # type: ignore[type-arg]  # generic only in the stubs
     """One model of a provider."""
+
+    BASIC = ("name", "purpose", "price_in", "price_out", "max_output_tokens")
 
     class Meta:
         model = ModelSpec
         fields = [
             "name",
+            "purpose",
             "price_in",
             "price_out",
             "max_output_tokens",
+            "price_cached_in",
+            "price_reasoning",
+            "context_tokens",
+            "structured",
             "takes_temperature",
+            "fixed_temperature",
+            "logprobs",
+            "takes_seed",
+            "takes_stop",
+            "reasoning_effort",
             "max_tokens_param",
             "system_role",
+            "extra_body",
         ]
+        widgets = {"extra_body": forms.Textarea(attrs={"rows": 3})}
         labels = {
+            "purpose": "Used for",
             "price_in": "Price of input",
             "price_out": "Price of output",
+            "price_cached_in": "Price of cached input",
+            "price_reasoning": "Price of hidden reasoning",
+            "context_tokens": "Context (tokens)",
             "max_output_tokens": "Longest answer (tokens)",
+            "structured": "Structured answers",
             "takes_temperature": "Takes a temperature",
+            "fixed_temperature": "Fixed temperature",
+            "logprobs": "Gives log-probabilities",
+            "takes_seed": "Takes a seed",
+            "takes_stop": "Takes stop texts",
+            "reasoning_effort": "Reasoning effort",
             "max_tokens_param": "Parameter for the longest answer",
             "system_role": "Role of instructions",
+            "extra_body": "Extra body fields",
         }
         help_texts = {
             "price_in": "USD per million tokens; 0 = free, empty = unknown (no budget possible).",
             "price_out": "USD per million tokens; 0 = free, empty = unknown (no budget possible).",
+            "structured": "What the endpoint can be held to. Used only where a run asks for it.",
+            "takes_temperature": "When the endpoint refuses, this is learnt and set.",
+            "reasoning_effort": "Empty: as the run asks, if it does.",
         }
 
 

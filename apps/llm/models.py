@@ -1,8 +1,22 @@
 """Where models live and what they cost. Keys are named here, never stored."""
 
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django.core.exceptions import ValidationError
 from django.core.validators import MinValueValidator
 from django.db import models
 from django.utils import timezone
+
+from apps.llm.extras import check_extra_body, check_headers
+from labelhub.core.errors import InvalidInput
+
+
+def _checked(field: str, check: Callable[[Any], Any], raw: Any) -> Any:
+    try:
+        return check(raw)
+    except InvalidInput as error:
+        raise ValidationError({field: error.message}) from None
 
 
 class Provider(models.Model):
@@ -24,6 +38,19 @@ class Provider(models.Model):
     max_concurrency = models.PositiveSmallIntegerField(
         default=64, validators=[MinValueValidator(1)]
     )
+    rpm = models.PositiveIntegerField(null=True, blank=True, validators=[MinValueValidator(1)])
+    tpm = models.PositiveBigIntegerField(null=True, blank=True, validators=[MinValueValidator(1)])
+    rpd = models.PositiveIntegerField(null=True, blank=True, validators=[MinValueValidator(1)])
+    tpd = models.PositiveBigIntegerField(null=True, blank=True, validators=[MinValueValidator(1)])
+    headers = models.JSONField(
+        default=dict, blank=True, help_text="Sent with every request; values are shown nowhere."
+    )
+    learnt_limits = models.JSONField(
+        default=dict,
+        blank=True,
+        editable=False,
+        help_text="What the endpoint's answers said last: rpm, tpm, rpd, tpd, at.",
+    )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
@@ -31,6 +58,41 @@ class Provider(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def clean(self) -> None:
+        """What fields alone cannot check.
+
+        Raises:
+            ValidationError: a header is none that may be sent.
+        """
+        self.headers = _checked("headers", check_headers, self.headers)
+
+
+class DailyUse(models.Model):
+    """What a provider with a daily limit was asked on one day (UTC), by all processes together."""
+
+    provider = models.ForeignKey(Provider, on_delete=models.CASCADE, related_name="daily_use")
+    day = models.DateField()
+    requests = models.PositiveBigIntegerField(default=0)
+    tokens = models.PositiveBigIntegerField(default=0)
+
+    class Meta:
+        ordering = ["-day"]
+        constraints = [models.UniqueConstraint(fields=["provider", "day"], name="llm_day_once")]
+
+    def __str__(self) -> str:
+        return f"{self.provider_id} {self.day}"
+
+
+def _price(what: str) -> "models.DecimalField[Any, Any]":
+    return models.DecimalField(
+        max_digits=12,
+        decimal_places=6,
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0)],
+        help_text=f"USD per million tokens; empty = {what}.",
+    )
 
 
 class ModelSpec(models.Model):
@@ -45,24 +107,52 @@ class ModelSpec(models.Model):
         DEVELOPER = "developer", "developer"
         MERGE = "merge", "put before the user message"
 
+    class Purpose(models.TextChoices):
+        CHAT = "chat", "labelling and debating"
+        EMBEDDING = "embedding", "embeddings of texts"
+
+    class Structured(models.TextChoices):
+        NONE = "none", "none: free text"
+        JSON_OBJECT = "json_object", "any JSON object"
+        JSON_SCHEMA = "json_schema", "JSON by a schema"
+
+    class Effort(models.TextChoices):
+        NONE = "none", "none"
+        MINIMAL = "minimal", "minimal"
+        LOW = "low", "low"
+        MEDIUM = "medium", "medium"
+        HIGH = "high", "high"
+        OMIT = "omit", "never sent"
+
     provider = models.ForeignKey(Provider, on_delete=models.CASCADE, related_name="models")
     name = models.CharField(max_length=200, help_text="As the provider spells it.")
-    price_in = models.DecimalField(
-        max_digits=12,
-        decimal_places=6,
-        null=True,
-        blank=True,
-        help_text="USD per million tokens; empty = unknown.",
-    )
-    price_out = models.DecimalField(
-        max_digits=12,
-        decimal_places=6,
-        null=True,
-        blank=True,
-        help_text="USD per million tokens; empty = unknown.",
+    purpose = models.CharField(max_length=10, choices=Purpose.choices, default=Purpose.CHAT)
+    price_in = _price("unknown")
+    price_out = _price("unknown")
+    price_cached_in = _price("as other input")
+    price_reasoning = _price("as other output")
+    priced_at = models.DateField(null=True, blank=True, editable=False)
+    context_tokens = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Longest input and answer together; empty = unknown."
     )
     takes_temperature = models.BooleanField(
         default=True, help_text="Learnt from the endpoint when it refuses."
+    )
+    fixed_temperature = models.FloatField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0)],
+        help_text="Sent in place of any other; empty = as asked.",
+    )
+    takes_seed = models.BooleanField(default=True)
+    takes_stop = models.BooleanField(default=True)
+    logprobs = models.BooleanField(default=True, help_text="Learnt when the endpoint refuses.")
+    structured = models.CharField(
+        max_length=12, choices=Structured.choices, default=Structured.NONE
+    )
+    reasoning_effort = models.CharField(max_length=10, choices=Effort.choices, blank=True)
+    extra_body = models.JSONField(
+        default=dict, blank=True, help_text="Sent as it is with every request: a JSON object."
     )
     max_tokens_param = models.CharField(
         max_length=30, choices=MaxTokensParam.choices, default=MaxTokensParam.MAX_TOKENS
@@ -71,6 +161,12 @@ class ModelSpec(models.Model):
         max_length=10, choices=SystemRole.choices, default=SystemRole.SYSTEM
     )
     max_output_tokens = models.PositiveIntegerField(default=1024)
+    learnt = models.JSONField(
+        default=list,
+        blank=True,
+        editable=False,
+        help_text="What refusals taught: field, value, what was said, and when.",
+    )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
@@ -79,6 +175,35 @@ class ModelSpec(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def clean(self) -> None:
+        """What fields alone cannot check.
+
+        Raises:
+            ValidationError: the extra body is none that may be sent.
+        """
+        self.extra_body = _checked("extra_body", check_extra_body, self.extra_body)
+
+    @property
+    def prices(self) -> Mapping[str, Any]:
+        """The four prices, as ``cost_nanousd`` takes them. Embeddings have no output to pay for."""
+        unpaid = 0 if self.purpose == self.Purpose.EMBEDDING else None
+        return {
+            "price_in": self.price_in,
+            "price_out": unpaid if self.price_out is None else self.price_out,
+            "price_cached_in": self.price_cached_in,
+            "price_reasoning": self.price_reasoning,
+        }
+
+    @property
+    def prices_known(self) -> bool:
+        """Whether a budget can be kept; 0 is a price."""
+        return self.prices["price_in"] is not None and self.prices["price_out"] is not None
+
+    @property
+    def free(self) -> bool:
+        """Whether it is known to cost nothing."""
+        return self.prices_known and not any(self.prices.values())
 
     @property
     def offline(self) -> bool:

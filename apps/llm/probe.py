@@ -1,6 +1,7 @@
 """Is anybody there? One short look at a provider, in words for its page."""
 
 import asyncio
+from copy import copy
 from dataclasses import dataclass
 
 from apps.llm import troubles
@@ -54,21 +55,18 @@ async def _look(provider: Provider, model: ModelSpec | None) -> ProviderCheck:
         if isinstance(found, list):
             return _listed(found)
         if model is not None and found.status in NO_LIST:
-            await gateway.complete(model, _tiny_call())
+            await _tiny_question(gateway, model)
             return ProviderCheck(ok=True, words=f"Reachable; '{model.name}' answers.")
         return ProviderCheck(ok=False, words=_words(found, provider))
 
 
 def _hurried(provider: Provider) -> Provider:
     """The same provider with time-outs short enough for a page."""
-    return Provider(
-        pk=provider.pk or 0,
-        name=provider.name,
-        base_url=provider.base_url,
-        api_key_env=provider.api_key_env,
-        connect_timeout=min(provider.connect_timeout, BOUND / 3),
-        read_timeout=min(provider.read_timeout, BOUND / 2),
-    )
+    hurried = copy(provider)
+    hurried.pk = provider.pk or 0
+    hurried.connect_timeout = min(provider.connect_timeout, BOUND / 3)
+    hurried.read_timeout = min(provider.read_timeout, BOUND / 2)
+    return hurried
 
 
 def _listed(names: list[str]) -> ProviderCheck:
@@ -98,6 +96,13 @@ def _words(failure: Failure, provider: Provider) -> str:
 
 def _no_answer(provider: Provider) -> str:
     return f"No answer from {troubles.where(provider)} within {BOUND:g} s."
+
+
+async def _tiny_question(gateway: Gateway, model: ModelSpec) -> None:
+    if model.purpose == ModelSpec.Purpose.EMBEDDING:
+        await gateway.embed(model, ["yes"])
+    else:
+        await gateway.complete(model, _tiny_call())
 
 
 def _tiny_call() -> Call:

@@ -25,7 +25,17 @@ class AmbiguousModelName(Conflict):
 
 
 def list_models() -> QuerySet[ModelSpec]:
-    """All models with their providers, by provider and name."""
+    """The models that runs may name, with their providers, by provider and name."""
+    return all_models().filter(purpose=ModelSpec.Purpose.CHAT)
+
+
+def embedding_models() -> QuerySet[ModelSpec]:
+    """The models that make embeddings, with their providers, by provider and name."""
+    return all_models().filter(purpose=ModelSpec.Purpose.EMBEDDING)
+
+
+def all_models() -> QuerySet[ModelSpec]:
+    """All models with their providers, whatever they are for, by provider and name."""
     return ModelSpec.objects.select_related("provider")
 
 
@@ -34,20 +44,22 @@ def list_providers() -> QuerySet[Provider]:
     return Provider.objects.prefetch_related("models__provider")
 
 
-def find_model(name: str) -> ModelSpec:
-    """The model called ``name`` or ``provider/name``, with its provider loaded.
+def find_model(name: str, among: QuerySet[ModelSpec] | None = None) -> ModelSpec:
+    """The model called ``name`` or ``provider/name``, with its provider loaded; by default
+    ``among`` those that runs may name.
 
     Raises:
         UnknownModelName: none is; the message lists the known names.
         AmbiguousModelName: several are; the message lists them with their providers.
     """
     name = name.strip()
-    found = list(list_models().filter(name=name))
+    models = list_models() if among is None else among
+    found = list(models.filter(name=name))
     if not found:
         provider, _, rest = name.partition("/")
-        found = list(list_models().filter(provider__name=provider, name=rest))
+        found = list(models.filter(provider__name=provider, name=rest))
     if not found:
-        known = dict.fromkeys([*list_models().values_list("name", flat=True)[:40], *seeded_names()])
+        known = dict.fromkeys([*models.values_list("name", flat=True)[:40], *seeded_names()])
         raise UnknownModelName(f"No model '{name}' here. Known: {', '.join(known) or 'none yet'}.")
     if len(found) > 1:
         choice = ", ".join(f"{model.provider.name}/{model.name}" for model in found)
@@ -67,6 +79,17 @@ def default_model() -> ModelSpec:
         if model is not None:
             return model
     return find_model(OFFLINE_MODEL)
+
+
+def default_models() -> list[ModelSpec]:
+    """All models of LABELHUB_LLM_MODEL that are set up, in its order, otherwise the offline model.
+
+    Raises:
+        UnknownModelName: as :func:`default_model`.
+    """
+    names = seeded_names()
+    found = {model.name: model for model in list_models().filter(provider__name=SEEDED_PROVIDER)}
+    return [found[name] for name in names if name in found] or [default_model()]
 
 
 def seeded_names() -> list[str]:

@@ -3,20 +3,26 @@
 import logging
 import os
 import re
+from collections.abc import Mapping
+from datetime import UTC, date, datetime
 from typing import Protocol
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
 
 from apps.common.validation import check_model
 from apps.llm import selectors
 from apps.llm.addresses import check_base_url, host_of
-from apps.llm.failures import Capability
-from apps.llm.models import ModelSpec, PromptVersion, Provider
+from apps.llm.capabilities import Capability
+from apps.llm.models import DailyUse, ModelSpec, PromptVersion, Provider
 from labelhub.core.errors import Conflict, InvalidInput
 
 logger = logging.getLogger(__name__)
 
+#: How much of what was learnt about a model is kept.
+MOST_LESSONS = 20
 SEEDED_KEY = "LABELHUB_LLM_API_KEY"
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 _BEGINS, _ENDS = "LABELHUB_LLM_", "_API_KEY"
@@ -100,7 +106,10 @@ def model_for_run(name: str) -> ModelSpec:
         if not settings.LABELHUB_LLM_BASE_URL or not name.strip():
             raise
     seed_from_environment()
-    return _registered(Provider.objects.get(name=selectors.SEEDED_PROVIDER), name.strip())
+    model = _registered(Provider.objects.get(name=selectors.SEEDED_PROVIDER), name.strip())
+    if model.purpose != ModelSpec.Purpose.CHAT:
+        raise selectors.UnknownModelName(f"Model '{model}' makes embeddings; no run can ask it.")
+    return model
 
 
 def save_provider(provider: Provider) -> Provider:
@@ -132,8 +141,16 @@ def save_model(model: ModelSpec) -> ModelSpec:
     if model.offline:
         raise Conflict("The offline model is built in and has nothing to set.")
     check_model(model)
+    before = ModelSpec.objects.filter(pk=model.pk).first()
+    if before is None or before.prices != model.prices:
+        model.priced_at = timezone.localdate() if any_price(model) else None
     model.save()
     return model
+
+
+def any_price(model: ModelSpec) -> bool:
+    """Whether somebody has said what ``model`` costs, if only in part."""
+    return model.price_in is not None or model.price_out is not None
 
 
 def check_key_name(name: str) -> None:
@@ -171,9 +188,58 @@ def remember_prompt(prompt: Prompt) -> PromptVersion:
 
 def learn_capability(spec: ModelSpec, capability: Capability) -> None:
     """Keep what the endpoint's refusal taught about ``spec``, on the object and in its row."""
+    with transaction.atomic():
+        kept = ModelSpec.objects.select_for_update().filter(pk=spec.pk).first()
+        if kept is None:
+            return
+        lesson = {
+            "field": capability.field,
+            "value": capability.value,
+            "was": getattr(kept, capability.field),
+            "said": capability.said,
+            "at": timezone.now().isoformat(timespec="seconds"),
+        }
+        kept.learnt = [*kept.learnt, lesson][-MOST_LESSONS:]
+        setattr(kept, capability.field, capability.value)
+        kept.save(update_fields=[capability.field, "learnt"])
     setattr(spec, capability.field, capability.value)
-    ModelSpec.objects.filter(pk=spec.pk).update(**{capability.field: capability.value})
+    spec.learnt = kept.learnt
     logger.info("Model %s: learnt %s = %s", spec.name, capability.field, capability.value)
+
+
+def forget_learnt(model: ModelSpec) -> ModelSpec:
+    """Set everything that refusals taught about ``model`` back to what it was before."""
+    with transaction.atomic():
+        kept = ModelSpec.objects.select_for_update().get(pk=model.pk)
+        for lesson in reversed(kept.learnt):
+            setattr(kept, lesson["field"], lesson["was"])
+        kept.learnt = []
+        kept.save()
+    logger.info("Model %s: what was learnt is forgotten", kept.name)
+    return kept
+
+
+def keep_limits(provider: Provider, learnt: Mapping[str, int]) -> None:
+    """Keep the limits that the endpoint's answers told, with the time, for the provider's page."""
+    told = {**learnt, "at": timezone.now().isoformat(timespec="seconds")}
+    Provider.objects.filter(pk=provider.pk).update(learnt_limits=told)
+
+
+def used_today(provider: Provider) -> tuple[int, int]:
+    """Requests and tokens of this day (UTC) that all processes have written down."""
+    use = DailyUse.objects.filter(provider=provider, day=_today()).first()
+    return (use.requests, use.tokens) if use else (0, 0)
+
+
+def add_use(provider: Provider, requests: int, tokens: int) -> None:
+    """Write down what was used of a daily limit."""
+    use, _ = DailyUse.objects.get_or_create(provider=provider, day=_today())
+    added = {"requests": F("requests") + max(0, requests), "tokens": F("tokens") + max(0, tokens)}
+    DailyUse.objects.filter(pk=use.pk).update(**added)
+
+
+def _today() -> date:
+    return datetime.now(UTC).date()
 
 
 def _seeded_provider(base_url: str) -> Provider:

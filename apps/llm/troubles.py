@@ -4,9 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from apps.llm.addresses import AddressRefused, host_of
-from apps.llm.failures import Cause, Failure, Verdict, retry_after
+from apps.llm.failures import Cause, Failure, Verdict, resume_after
 from apps.llm.models import ModelSpec, Provider
+from labelhub.core.llm.buckets import UsedUp
 from labelhub.core.llm.errors import (
+    ContextTooLong,
     ModelError,
     ModelUnreachable,
     QuotaExhausted,
@@ -65,7 +67,9 @@ def final_error(verdict: Verdict, failure: Failure, spec: ModelSpec, *, now: flo
             f"/v1. Check both.{said}"
         )
     if verdict is Verdict.QUOTA:
-        return quota_error(spec.provider, retry_after(failure.headers, now=now), said)
+        return quota_error(spec.provider, resume_after(failure, now=now), said)
+    if verdict is Verdict.TOO_LONG:
+        return ContextTooLong(f"Too long for model '{spec.name}' of {provider}.{said}")
     return RequestRejected(
         f"Request refused by {provider} with {failure.status}; it will not pass unchanged.{said}"
     )
@@ -80,6 +84,20 @@ def quota_error(provider: Provider, resume_after: float | None, said: str = "") 
     )
     data: Mapping[str, Any] = {"resume_after": resume_after}
     return QuotaExhausted(f"Quota used up at {where(provider)}. {words}{said}", data=data)
+
+
+def limit_used_up(provider: Provider, error: UsedUp) -> QuotaExhausted:
+    """A limit that we keep ourselves leaves no room for minutes."""
+    return QuotaExhausted(
+        f"No room left at {where(provider)} ({error.what}). "
+        f"Try again in {_duration(error.resume_after)}.",
+        data={"resume_after": error.resume_after},
+    )
+
+
+def no_embeddings(spec: ModelSpec) -> RequestRejected:
+    """The model is none that makes vectors of texts."""
+    return RequestRejected(f"Model '{spec.name}' makes no embeddings of texts.")
 
 
 def given_up(failure: Failure, provider: Provider, attempts: int) -> ModelError:

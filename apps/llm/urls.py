@@ -11,4 +11,9 @@ urlpatterns = [
     path("providers/<int:provider_id>/check/", views.provider_check, name="provider_check"),
     path("providers/<int:provider_id>/models/new/", views.model_create, name="model_create"),
     path("providers/<int:provider_id>/models/<int:model_id>/", views.model_edit, name="model_edit"),
+    path(
+        "providers/<int:provider_id>/models/<int:model_id>/forget/",
+        views.model_forget,
+        name="model_forget",
+    ),
 ]

@@ -1,6 +1,5 @@
 """Providers and models, for operators: superusers, and nobody else."""
 
-import os
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -14,6 +13,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from apps.llm import selectors, services
 from apps.llm.forms import ModelForm, ProviderForm
 from apps.llm.models import ModelSpec, Provider
+from apps.llm.rows import key_state, provider_row
 from labelhub.core.errors import Forbidden, NotFound
 
 View = Callable[..., HttpResponse]
@@ -36,15 +36,7 @@ def operator_required(view: View) -> View:
 @operator_required
 def provider_list(request: HttpRequest) -> HttpResponse:
     """All providers with their models."""
-    rows = [
-        {
-            "provider": provider,
-            "offline": provider.kind == Provider.Kind.OFFLINE,
-            "models": provider.models.all(),
-            "key": _key_state(provider),
-        }
-        for provider in selectors.list_providers()
-    ]
+    rows = [provider_row(provider) for provider in selectors.list_providers()]
     return render(request, "llm/provider_list.html", {"rows": rows})
 
 
@@ -87,11 +79,16 @@ def model_create(request: HttpRequest, provider_id: int) -> HttpResponse:
 @operator_required
 def model_edit(request: HttpRequest, provider_id: int, model_id: int) -> HttpResponse:
     """Change a model."""
-    provider = _editable(provider_id)
-    model = provider.models.filter(pk=model_id).first()
-    if model is None:
-        raise NotFound("There is no such model.")
-    return _model_page(request, model)
+    return _model_page(request, _model(provider_id, model_id))
+
+
+@require_POST
+@operator_required
+def model_forget(request: HttpRequest, provider_id: int, model_id: int) -> HttpResponse:
+    """Ask the endpoint for everything again that it once refused."""
+    model = services.forget_learnt(_model(provider_id, model_id))
+    messages.success(request, f"What was learnt about {model.name} is forgotten.")
+    return redirect("provider_list")
 
 
 def _provider_page(request: HttpRequest, provider: Provider) -> HttpResponse:
@@ -100,7 +97,7 @@ def _provider_page(request: HttpRequest, provider: Provider) -> HttpResponse:
         saved = services.save_provider(form.instance)
         messages.success(request, f"Provider {saved.name} is kept.")
         return redirect("provider_list")
-    context = {"form": form, "provider": provider, "key": _key_state(provider)}
+    context = {"form": form, "provider": provider, "key": key_state(provider)}
     return render(request, "llm/provider_form.html", context, status=_status(form))
 
 
@@ -121,15 +118,12 @@ def _editable(provider_id: int) -> Provider:
     return provider
 
 
+def _model(provider_id: int, model_id: int) -> ModelSpec:
+    model = _editable(provider_id).models.filter(pk=model_id).first()
+    if model is None:
+        raise NotFound("There is no such model.")
+    return model
+
+
 def _status(form: ProviderForm | ModelForm) -> int:
     return 422 if form.is_bound else 200
-
-
-def _key_state(provider: Provider) -> dict[str, str]:
-    """Whether the key's variable is set where this server runs; never its value."""
-    name = provider.api_key_env
-    if provider.kind == Provider.Kind.OFFLINE or not name:
-        return {"name": "", "tone": "quiet", "text": "no key"}
-    if os.environ.get(name, "").strip():
-        return {"name": name, "tone": "ok", "text": "set"}
-    return {"name": name, "tone": "bad", "text": "not set"}

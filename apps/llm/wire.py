@@ -5,7 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from apps.llm.extras import check_extra_body
+from apps.llm.logprobs import read_logprobs
 from apps.llm.models import ModelSpec
+from apps.llm.structured import response_format
+from apps.llm.texts import clean
 from labelhub.core.llm.prices import estimate_usage
 from labelhub.core.llm.types import Call, Completion, Message, Usage
 
@@ -27,19 +31,53 @@ SAMPLING = ("temperature", "top_p")
 
 
 class Malformed(ValueError):
-    """An answer with status 200 that is not a chat completion."""
+    """An answer with status 200 that is not a chat completion; ``length`` is that of its body."""
+
+    length = 0
 
 
-def build_request(spec: ModelSpec, call: Call, *, max_tokens: int | None = None) -> dict[str, Any]:
+def build_request(
+    spec: ModelSpec, call: Call, *, max_tokens: int | None = None, plain: bool = False
+) -> dict[str, Any]:
     """The JSON body for ``call``, with what ``spec`` is known not to take left out or renamed.
 
-    ``max_tokens`` overrides the cap of the call, which overrides the cap of the model.
+    ``max_tokens`` overrides the cap of the call, which overrides the cap of the model. ``plain``
+    asks for free text whatever form the call wants.
     """
     asked = {key: call.params[key] for key in SENDABLE if call.params.get(key) is not None}
-    if not spec.takes_temperature:
-        asked = {key: kept for key, kept in asked.items() if key not in SAMPLING}
-    asked[spec.max_tokens_param] = max_tokens or output_cap(spec, call)
-    return {"model": spec.name, "messages": _messages(spec, call.messages), **asked}
+    asked |= _decided(spec)
+    asked["response_format"] = None if plain else response_format(spec, call)
+    left_out = _not_taken(spec)
+    kept = {key: sent for key, sent in asked.items() if sent is not None and key not in left_out}
+    kept[spec.max_tokens_param] = max_tokens or output_cap(spec, call)
+    return {
+        "model": spec.name,
+        "messages": _messages(spec, call.messages),
+        **kept,
+        **check_extra_body(spec.extra_body),
+    }
+
+
+def _decided(spec: ModelSpec) -> dict[str, Any]:
+    """What the model's row says in place of the call."""
+    decided: dict[str, Any] = {}
+    if spec.fixed_temperature is not None:
+        decided |= {"temperature": spec.fixed_temperature, "top_p": None}
+    if spec.reasoning_effort:
+        decided["reasoning_effort"] = spec.reasoning_effort
+    return decided
+
+
+def _not_taken(spec: ModelSpec) -> set[str]:
+    """The parameters that this model does not take."""
+    taken = {
+        SAMPLING: spec.takes_temperature,
+        ("seed",): spec.takes_seed,
+        ("stop",): spec.takes_stop,
+        ("logprobs", "top_logprobs"): spec.logprobs,
+        ("reasoning_effort",): spec.reasoning_effort != ModelSpec.Effort.OMIT,
+    }
+    return {name for names, takes in taken.items() if not takes for name in names}
 
 
 def output_cap(spec: ModelSpec, call: Call) -> int:
@@ -73,6 +111,7 @@ def read_completion(body: bytes, request: Mapping[str, Any]) -> Completion:
         reasoning=_text_of(message.get("reasoning_content") or message.get("reasoning")),
         refusal=_text_of(message.get("refusal")),
         effective_params=effective_params(request),
+        logprobs=read_logprobs(choice.get("logprobs")),
     )
 
 
@@ -99,11 +138,6 @@ def add_usage(first: Usage, second: Usage) -> Usage:
         tokens_reasoning=first.tokens_reasoning + second.tokens_reasoning,
         estimated=first.estimated or second.estimated,
     )
-
-
-def clean(text: str) -> str:
-    """``text`` without NUL and lone surrogates, which neither UTF-8 nor PostgreSQL can hold."""
-    return text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")
 
 
 def _messages(spec: ModelSpec, messages: Sequence[Message]) -> list[dict[str, str]]:
@@ -154,18 +188,23 @@ def _text_of(content: Any) -> str:
 
 def _usage(raw: Any, request: Mapping[str, Any], answer: str) -> Usage:
     said = raw if isinstance(raw, Mapping) else {}
-    tokens_in, tokens_out = _count(said, "prompt_tokens"), _count(said, "completion_tokens")
+    tokens_in, tokens_out = (
+        token_count(said, "prompt_tokens"),
+        token_count(said, "completion_tokens"),
+    )
     if tokens_in is None or tokens_out is None:
         return estimate_usage((Message(**each) for each in request["messages"]), answer)
     return Usage(
         tokens_in,
         tokens_out,
-        tokens_cached=_count(said.get("prompt_tokens_details"), "cached_tokens") or 0,
-        tokens_reasoning=_count(said.get("completion_tokens_details"), "reasoning_tokens") or 0,
+        tokens_cached=token_count(said.get("prompt_tokens_details"), "cached_tokens") or 0,
+        tokens_reasoning=token_count(said.get("completion_tokens_details"), "reasoning_tokens")
+        or 0,
     )
 
 
-def _count(holder: Any, key: str) -> int | None:
+def token_count(holder: Any, key: str) -> int | None:
+    """The count that ``holder`` has under ``key``; None where it has none that can be used."""
     counted = holder.get(key) if isinstance(holder, Mapping) else None
     usable = isinstance(counted, int) and not isinstance(counted, bool) and counted >= 0
     return counted if usable else None

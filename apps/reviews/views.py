@@ -21,7 +21,7 @@ from apps.projects.selectors import current_guideline, current_schema, get_proje
 from apps.reviews.forms import ReviewPlanForm, read_answer, read_id, read_token
 from apps.reviews.models import Slot
 from apps.reviews.selectors import queue_status, review_task
-from apps.reviews.selectors.debate import debate_behind
+from apps.reviews.selectors.debate import debate_behind, must_wait
 from apps.reviews.services import (
     change_review_plan,
     claim_next_item,
@@ -175,9 +175,11 @@ def review_status(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def review_debate(request: SignedInRequest, slug: str, item_id: int) -> HttpResponse:
-    """The debate behind an item's suggestion, as a part of the page."""
+    """The debate behind an item's suggestion, as a part of the page; not before an audit."""
     project = get_project(request.user, slug, Right.REVIEW)
-    context = {"project": project, "debate": debate_behind(project, item_id)}
+    wait = must_wait(request.user, project, item_id)
+    debate = None if wait else debate_behind(project, item_id)
+    context = {"project": project, "debate": debate, "wait": wait}
     return render(request, "reviews/debate.html", context)
 
 

@@ -5,21 +5,23 @@ A prompt is ``prompts/<protocol>/<role>.md``: YAML front matter (``id``, ``role`
 a partial of ``prompts/_shared/`` with ``{% include "_shared/name.md" %}``; partials are pasted in
 when the file is read, so that a prompt's text and hash are complete without any file beside it.
 
-Templates are Jinja2 in an immutable sandbox without a loader. Untrusted text reaches a prompt as
-the value of a variable, delimited by :func:`fence`; it is never a template.
+Templates are the small part of Jinja2 in ``_LANGUAGE``, in an immutable sandbox without a loader:
+values, conditions, loops over lists. All else (calls, filters, arithmetic, slices) is refused when
+a prompt is read, before any of it runs: a template can neither cut delimiters off nor use up time
+or memory. Untrusted text is the delimited value of a variable (:func:`fence`), never a template.
 """
 
 import hashlib
 import json
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import yaml
-from jinja2 import StrictUndefined, Template, TemplateError, meta
+from jinja2 import StrictUndefined, Template, TemplateError, TemplateSyntaxError, meta, nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from labelhub.core.errors import LabelhubError
@@ -36,6 +38,14 @@ _SECTION = re.compile(r"^## (\w+)[ \t]*$", re.MULTILINE)
 _INCLUDE = re.compile(r'\{% include "_shared/(?P<name>[a-z_]+)\.md" %\}\n?')
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _TAG = re.compile(r"<(?=\s*/?\s*text\b)", re.IGNORECASE)
+_LANGUAGE = (
+    *(nodes.Template, nodes.Output, nodes.TemplateData, nodes.If, nodes.For, nodes.Name),
+    *(nodes.Getattr, nodes.Const, nodes.Compare, nodes.Operand, nodes.And, nodes.Or, nodes.Not),
+)
+#: Characters of a template; loops within each other; pieces and characters of what it renders to.
+MOST_BODY, MOST_LOOPS, MOST_PIECES, MOST_RENDERED = 60_000, 3, 200_000, 5_000_000
+#: Whatever a template of ``_LANGUAGE`` can still do wrong, while it is read and while it is used.
+_FAULTS = (TemplateError, SyntaxError, ValueError, TypeError, RecursionError, MemoryError)
 
 
 class PromptError(LabelhubError):
@@ -66,6 +76,7 @@ class Prompt:
     source: str
     body: str
     hash: str
+    sections: tuple[tuple[str, str], ...]
     _templates: tuple[tuple[str, Template], ...] = field(repr=False, compare=False)
 
     def render(self, **variables: Any) -> tuple[Message, ...]:
@@ -77,10 +88,10 @@ class Prompt:
         self._check(variables)
         try:
             return tuple(
-                Message(section, template.render(variables).strip())
+                Message(section, "".join(_bounded(template.generate(variables))).strip())
                 for section, template in self._templates
             )
-        except TemplateError as error:
+        except _FAULTS as error:
             raise PromptError(f"The prompt '{self.name}' cannot be rendered: {error}") from error
 
     def _check(self, given: Mapping[str, Any]) -> None:
@@ -116,7 +127,7 @@ class PromptLibrary:
     def names(self) -> list[str]:
         """All prompts as ``protocol/role``, sorted."""
         files = self._root.glob("*/*.md")
-        return sorted(f"{file.parent.name}/{file.stem}" for file in files if _is_prompt(file))
+        return sorted(f"{at.parent.name}/{at.stem}" for at in files if at.parent.name != SHARED)
 
     def _load(self, protocol: str, role: str, name: str) -> Prompt:
         path = self._root / protocol / f"{role}.md"
@@ -128,12 +139,16 @@ class PromptLibrary:
 
     def _expand(self, text: str, name: str) -> str:
         def partial(match: re.Match[str]) -> str:
-            path = self._root / SHARED / f"{match['name']}.md"
-            if not path.is_file():
-                raise PromptError(f"The prompt '{name}' includes '{path.name}', which is missing.")
-            return _normalised(path.read_text(encoding="utf-8")) + "\n"
+            return self.shared(match["name"], name) + "\n"
 
         return _INCLUDE.sub(partial, _normalised(text))
+
+    def shared(self, partial: str, name: str = "") -> str:
+        """The text of a partial, as it is pasted into the prompt ``name``."""
+        path = self._root / SHARED / f"{partial}.md"
+        if not path.is_file():
+            raise PromptError(f"The prompt '{name}' includes '{path.name}', which is missing.")
+        return _normalised(path.read_text(encoding="utf-8"))
 
 
 def parse_prompt(name: str, body: str) -> Prompt:
@@ -149,7 +164,6 @@ def parse_prompt(name: str, body: str) -> Prompt:
     head = _head(match["head"], name)
     inputs = tuple(head["inputs"])
     sections = _sections(match["rest"], name)
-    _check_declared(name, inputs, (text for _, text in sections))
     return Prompt(
         name=name,
         role=str(head["role"]),
@@ -159,7 +173,8 @@ def parse_prompt(name: str, body: str) -> Prompt:
         source=str(head["source"]),
         body=body,
         hash=_content_hash(name, inputs, sections),
-        _templates=tuple((role, _ENVIRONMENT.from_string(text)) for role, text in sections),
+        sections=sections,
+        _templates=_templates(name, inputs, sections),
     )
 
 
@@ -171,10 +186,6 @@ def fence(text: str, salt: str) -> str:
     """
     digest = hashlib.sha256((salt + text).encode("utf-8", "surrogatepass")).hexdigest()[:8]
     return f'<text id="{digest}">\n{_TAG.sub("‹", text)}\n</text id="{digest}">'
-
-
-def _is_prompt(file: Path) -> bool:
-    return file.parent.name != SHARED
 
 
 def _normalised(text: str) -> str:
@@ -208,19 +219,76 @@ def _sections(text: str, name: str) -> tuple[tuple[str, str], ...]:
     return found
 
 
-def _check_declared(name: str, inputs: tuple[str, ...], texts: Iterable[str]) -> None:
-    try:
-        used = set().union(
-            *(meta.find_undeclared_variables(_ENVIRONMENT.parse(text)) for text in texts)
-        )
-    except TemplateError as error:
-        raise PromptError(f"The prompt '{name}' is not a valid template: {error}") from None
-    if used - set(inputs):
-        raise PromptError(
-            f"The prompt '{name}' uses {_listed(used - set(inputs))} without declaring it."
-        )
+def _templates(
+    name: str, inputs: tuple[str, ...], sections: tuple[tuple[str, str], ...]
+) -> tuple[tuple[str, Template], ...]:
+    """The sections compiled; an error says in its data in which of them and in which line it is."""
+    used: set[str] = set()
+    made = []
+    for section, text in sections:
+        try:
+            tree = _read(text, inputs)
+            used |= meta.find_undeclared_variables(tree)
+            made.append((section, _compiled(tree)))
+        except _FAULTS as error:
+            place = {"section": section, "line": getattr(error, "lineno", None) or 1}
+            words = error.message if isinstance(error, TemplateError) else error
+            problem = f"The prompt '{name}' is not a valid template: {words}"
+            raise PromptError(problem, data=place) from None
     if set(inputs) - used:
         raise PromptError(f"The prompt '{name}' declares {_listed(set(inputs) - used)} in vain.")
+    return tuple(made)
+
+
+def _read(text: str, inputs: tuple[str, ...]) -> nodes.Template:
+    if len(text) > MOST_BODY:
+        raise ValueError(f"it is longer than {MOST_BODY:,} characters.")
+    tree = _ENVIRONMENT.parse(text)
+    _check_language(tree)
+    strange = meta.find_undeclared_variables(tree) - set(inputs)
+    for each in tree.find_all(nodes.Name):
+        if each.name in strange:
+            words = f"it uses {_listed(strange)} without declaring it."
+            raise TemplateSyntaxError(words, each.lineno)
+    return tree
+
+
+def _check_language(node: nodes.Node, loops: int = 0) -> None:
+    if not isinstance(node, _LANGUAGE):
+        words = f"'{type(node).__name__.lower()}' has no place in a prompt: it may only show values"
+        raise TemplateSyntaxError(f"{words}, and use 'if' and 'for'.", node.lineno)
+    loops += isinstance(node, nodes.For)
+    if loops > MOST_LOOPS or getattr(node, "recursive", False):
+        words = f"at most {MOST_LOOPS} loops may stand in each other, and none may call itself."
+        raise TemplateSyntaxError(words, node.lineno)
+    for each in node.iter_child_nodes():
+        _check_language(each, loops)
+
+
+def _compiled(tree: nodes.Template) -> Template:
+    """Loops go over lists only, and each turn of one counts as a piece."""
+    for loop in tree.find_all(nodes.For):
+        loop.iter = nodes.Filter(loop.iter, "each", [], [], None, None, lineno=loop.lineno)
+        loop.body.insert(0, nodes.Output([nodes.TemplateData("")]))
+    return _ENVIRONMENT.from_string(tree)
+
+
+def _each(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return value
+    raise TypeError("'for' goes through lists only, not through text")
+
+
+_ENVIRONMENT.filters["each"] = _each
+
+
+def _bounded(pieces: Iterable[str]) -> Iterator[str]:
+    length = 0
+    for count, piece in enumerate(pieces):
+        length += len(piece)
+        if count > MOST_PIECES or length > MOST_RENDERED:
+            raise ValueError("it grows too long")
+        yield piece
 
 
 def _content_hash(name: str, inputs: tuple[str, ...], sections: tuple[tuple[str, str], ...]) -> str:

@@ -1,5 +1,5 @@
-// A run's page follows its run, its form shows the roles of the chosen protocol, and a debate's
-// quotes lead to their place in the text. Everything works without this, after a reload.
+// A run's page follows its run, and its form keeps what is typed while its settings change.
+// Everything works without this, after a reload.
 
 const POLL = 2000;
 const PATIENCE = 30000;
@@ -7,76 +7,80 @@ const PATIENCE = 30000;
 function watchRun(region) {
   let socket = null;
   let wait = 1000;
-  let ended = false;
+  let heard = 0;
 
-  const going = () => region.querySelector("[data-going]")?.dataset.going === "yes";
+  const head = () => region.querySelector("[data-going]")?.dataset ?? {};
+  const going = () => head().going === "yes";
+  const ended = () => head().ended === "yes";
   const refresh = () => region.dispatchEvent(new CustomEvent("run-changed"));
   const open = () => socket !== null && socket.readyState === WebSocket.OPEN;
 
   function connect() {
-    if (ended) return;
+    if (ended()) return;
     const scheme = location.protocol === "https:" ? "wss" : "ws";
     socket = new WebSocket(`${scheme}://${location.host}/ws/v1/runs/${region.dataset.run}/`);
     socket.addEventListener("open", () => { wait = 1000; });
-    socket.addEventListener("message", refresh);
+    socket.addEventListener("message", () => {
+      heard += 1;
+      // The first message only greets. While a run is paused, somebody may be filling in its form.
+      if (going() || heard > 1) refresh();
+    });
     socket.addEventListener("close", (event) => {
       // 4403 and 4404: this person may not listen, trying again would not help.
-      if (ended || event.code === 4403 || event.code === 4404) return;
+      if (ended() || event.code === 4403 || event.code === 4404) return;
       setTimeout(connect, wait);
       wait = Math.min(wait * 2, PATIENCE);
     });
   }
 
-  if (!going()) return;
+  if (ended()) return;
   connect();
   let last = Date.now();
+  let went = going();
   const timer = setInterval(() => {
+    if (!going()) return;
     // With an open socket a slow pulse remains: the estimate moves even when nothing finishes.
     if (!open() || Date.now() - last > 5 * POLL) { last = Date.now(); refresh(); }
   }, POLL);
   region.addEventListener("htmx:afterSettle", () => {
     last = Date.now();
-    if (going()) return;
-    ended = true;
+    const goes = going();
+    if (goes === went && !ended()) return;
+    went = goes;
     clearInterval(timer);
     socket?.close();
-    // The table of debates below is as old as the page.
+    // Started, stopped or ended: the rest of the page is as old as its load.
     location.reload();
   });
 }
 
-function watchProtocols(form) {
-  function show() {
-    const chosen = form.querySelector('input[name="protocol"]:checked')?.value;
-    for (const role of form.querySelectorAll("[data-protocols]")) {
-      role.hidden = Boolean(chosen) && !role.dataset.protocols.split(" ").includes(chosen);
+// What somebody types while the settings of another choice are on their way is theirs.
+function watchParts(parts) {
+  const values = () => new Map([...parts.querySelectorAll("input[id], select[id]")].map((each) => [each.id, each.value]));
+  let sent = new Map();
+  let typed = [];
+  document.addEventListener("htmx:beforeRequest", (event) => {
+    if (event.detail.target === parts) sent = values();
+  });
+  parts.addEventListener("htmx:beforeSwap", () => {
+    typed = [...values()].filter(([id, value]) => sent.get(id) !== value);
+  });
+  parts.addEventListener("htmx:afterSwap", () => {
+    for (const [id, value] of typed) {
+      const field = document.getElementById(id);
+      if (!field) continue;
+      const given = field.value;
+      field.value = value;
+      // A choice that is no longer offered leaves a list empty.
+      if (field.value === "" && value !== "") field.value = given;
     }
-  }
-  form.addEventListener("change", show);
-  show();
-}
-
-const plain = (text) => text.replace(/\s+/g, " ").trim().toLowerCase();
-
-function watchQuotes(text) {
-  document.addEventListener("click", (event) => {
-    const quote = event.target.closest("[data-quote]");
-    if (!quote) return;
-    const wanted = plain(quote.dataset.quote);
-    let first = null;
-    for (const mark of text.querySelectorAll("mark")) {
-      const part = plain(mark.textContent);
-      const on = part !== "" && (wanted.includes(part) || part.includes(wanted));
-      mark.toggleAttribute("data-on", on);
-      if (on && !first) first = mark;
-    }
-    first?.scrollIntoView({ block: "center" });
+    const now = document.activeElement;
+    // As after a press of Tab: the next digit replaces what is there.
+    if (parts.contains(now) && now.matches("input") && !typed.some(([id]) => id === now.id)) now.select();
   });
 }
 
 const region = document.querySelector("#progress[data-run]");
 if (region) watchRun(region);
-const form = document.querySelector("[data-run-form]");
-if (form) watchProtocols(form);
-const text = document.querySelector("[data-debate-text]");
-if (text) watchQuotes(text);
+const parts = document.querySelector("[data-run-form] #plan-parts");
+if (parts) watchParts(parts);

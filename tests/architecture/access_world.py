@@ -9,7 +9,7 @@ from rest_framework.test import APIClient
 
 from apps.accounts.models import ApiKey, User
 from apps.accounts.roles import Role
-from apps.debates.models import Debate, Run
+from apps.debates.models import Debate, Experiment, Run
 from apps.projects.models import Project
 from apps.projects.selectors import current_schema
 from tests.architecture.access_table import Level
@@ -88,7 +88,13 @@ def build_world() -> World:
 
 def _one_of_each(project: Project) -> dict[str, Any]:
     item = open_item(project, text=SECRET)
-    run = Run.objects.create(project=project, protocol="single", schema=current_schema(project))
+    experiment = Experiment.objects.create(project=project, title=SECRET)
+    run = Run.objects.create(
+        project=project,
+        protocol="single",
+        schema=current_schema(project),
+        experiment=experiment,
+    )
     debate = Debate.objects.create(run=run, item=item, status=Debate.Status.FAILED, error=SECRET)
     model = ModelSpecFactory.create()
     return {
@@ -96,6 +102,7 @@ def _one_of_each(project: Project) -> dict[str, Any]:
         "item_id": item.pk,
         "pk": item.pk,
         "run_id": run.pk,
+        "experiment_id": experiment.pk,
         "debate_id": debate.pk,
         "batch_id": ImportBatchFactory.create(project=project).pk,
         "user_id": member(project, Role.VIEWER).pk,

@@ -18,10 +18,21 @@ ROOT = Path(__file__).parents[2] / "prompts"
 
 #: A changed prompt is a new version: change its hash here together with the file.
 PINNED = {
-    "ecj/critic": "5c9b3b51680d6d950ef92ca20bfcf284cbb064f99cc0f0655724cbdec1e3207d",
-    "ecj/extractor": "620e8e03ac45b18429ab2e7eb90bb255aeeb0e7eb9d876ecf1f3d0b483ac50c7",
-    "ecj/judge": "cf1116105a322b1ee44d9fc8628a26f8bd160e8ea618b669bb86d0a50d6b7533",
-    "single/annotator": "a8261f9e29d01e25a5ccec477c248f253ccce3827e228d106c9ad2752341462a",
+    "cot/annotator": "6510ec786e4b1b8ee4646556cbb173310268a07b5dcf141fbeb3870143769931",
+    "courtroom/advocate": "313952ff374b28f8cb7e171f69bd6c09e58058be6806723df09a61430b4d510f",
+    "courtroom/clerk": "79431c4374ff6707e5c54b0e7acd5acecae6d6608ed023ee7c316e8a872f1420",
+    "courtroom/judge": "16e371f1e10d9ebabd1807f3e6a56b695f0d3d5fd4a77429b01cb68878795fbe",
+    "courtroom/reporter": "f017e0821e03741dd8c6be7f4bf9a0c2dd4c34e51f1b786e315fc7dec269c751",
+    "discussion/annotator": "76050d467e5cd5c12d55c452dab79b4b1087202b6728bbfd6c0c94f9528a931f",
+    "ecj/critic": "8b0f5832c117f4c2952fd087a9eb83b6e3f0e97ba65357853f225c31f1e2f1fe",
+    "ecj/extractor": "9509434f4ca0e866416e695f15d427a7b5e10a797bfdfb480ff151c399590022",
+    "ecj/judge": "eec695b513cdebebf76697dc913dd9888af3fa8ccdf8371c3bd98650e9bdbf86",
+    "self_consistency/annotator": "b15e64e0338a4ca4c65b39adcdba149ca2db080bed477315b1a2bfcd04ca11bb",  # noqa: E501
+    "self_refine/drafter": "768fa7e0ec9b5ca4858584c2ca800cb17a137c5ecb5385cee20b4d1efc3be1af",
+    "self_refine/refiner": "ee65a66d12b29f33d88f15718be92ed2863e774b146307715cd50bd745e9035c",
+    "self_refine/reviewer": "55bbc62b697d3fc123e054a58803483c59330c4a6276363eb5c3a55ba7fb26f0",
+    "single/annotator": "4d458dc4246ca97571695b8b7f08ab56c0f69764e1a5e3a8b1d6b9092f846810",
+    "vote/annotator": "36282caa52a69b2d0d99c88b9f88598c4a2ff9085c9587f09dc0f2718fb401d3",
 }
 
 HEAD = """---

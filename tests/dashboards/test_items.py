@@ -192,5 +192,5 @@ def test_an_item_takes_the_same_queries_however_many_labels(
     decide(item, "good")
 
     # session, user; project by membership; item with state, its labels, its gold; debates
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(8):
         detail(client, item)

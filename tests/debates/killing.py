@@ -1,7 +1,7 @@
 """Runs debates in children that are killed, on a database in a file. Started by test_kill.py.
 
-Usage: ``killing.py FOLDER``. Prints one JSON object: what the disturbed and the undisturbed run
-left behind, and how many calls each took.
+Usage: ``killing.py FOLDER PROTOCOL ITEMS KILLS``. Prints one JSON object: what the disturbed and
+the undisturbed run left behind, and how many calls each took.
 """
 
 import json
@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 import time
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +24,9 @@ from apps.debates.models import Debate, Run, Turn  # noqa: E402
 from apps.debates.services import Pace, SliceEnd, run_slice  # noqa: E402
 from apps.labels.models import Label  # noqa: E402
 from labelhub.core.llm.types import Call  # noqa: E402
-from tests.factories.debates import Script, project_with_items, started_run  # noqa: E402
+from tests.factories.debates import Script, add_items, project_with_items, started_run  # noqa: E402
 from tests.factories.llm import ModelSpecFactory  # noqa: E402
 
-ITEMS = 60
-KILLS = 5
 PACE = Pace(width=4, claim=6, lease=0.6, beat=0.1, flush_rows=8, flush=0.05)
 
 
@@ -36,8 +35,13 @@ def drive(run_id: int, ledger: Path) -> SliceEnd:
     book = os.open(ledger, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 
     def answer(call: Call) -> str:
+        """By the words of the call alone, so that equal calls are answered alike; not all agree."""
         os.write(book, b".")
-        return f"Because of {call.text[:20]}.\nFinal Decision: good"
+        said = f"{call.text} {call.role} {call.step}"
+        first, second = ("good", "bad") if zlib.crc32(said.encode()) % 4 else ("bad", "good")
+        if call.output == "ranking":
+            return f"First choice: {first}\nSecond choice: {second}"
+        return f"Because of {call.text[:20]}.\nFinal Decision: {first}"
 
     return run_slice(run_id, pace=PACE, open_models=Script(answer, seconds=0.01).open)
 
@@ -86,13 +90,17 @@ def left_behind(run: Run, ledger: Path) -> dict[str, Any]:
     }
 
 
-def main(folder: Path) -> None:
+def main(folder: Path, protocol: str, items: int, most_kills: int) -> None:
     """A quiet run and a disturbed one over equal projects."""
     call_command("migrate", verbosity=0)
     model = ModelSpecFactory.create()
     report = {}
-    for name, kills in (("quiet", 0), ("disturbed", KILLS)):
-        run = started_run(project_with_items(ITEMS), "ecj", model=model)
+    for name, kills in (("quiet", 0), ("disturbed", most_kills)):
+        project = project_with_items(0)
+        for number in range(items):
+            # The same texts in both, or they would be answered otherwise.
+            add_items(project, 1, text=f"Text number {number}.", external_id=f"t{number}")
+        run = started_run(project, protocol, model=model)
         for kill in range(1, kills + 1):
             drive_and_die(run.pk, folder / name, enough=20 * kill)
             time.sleep(PACE.lease)
@@ -102,4 +110,4 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))

@@ -104,7 +104,7 @@ def test_a_budget_needs_known_prices() -> None:
     model = ModelSpecFactory.create(price_in=None)
     body = {"protocol": "single", "model": model.name, "budget": "1.50"}
     response = client_of(project).post(f"/api/v1/projects/{project.slug}/runs/", body)
-    assert (response.status_code, response.data["code"]) == (422, "over_budget")
+    assert (response.status_code, response.data["code"]) == (422, "unknown_price")
 
 
 def test_a_run_is_paused_resumed_and_cancelled() -> None:

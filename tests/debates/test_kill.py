@@ -6,21 +6,39 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
-CALLS = 60 * 3
-#: For each of five kills: what was in flight (4) and in the buffer (8 rows, or 50 ms of calls).
-MOST_REPAID = 5 * (4 + 8 + 20)
+#: What may be paid again for each kill: what was in flight (4 debates of at most 5 calls at once)
+#: and in the buffer (8 rows, or 50 ms of calls).
+REPAID = 4 * 5 + 8 + 20
 
 
-def test_five_kills_leave_exactly_the_rows_of_an_undisturbed_run(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("protocol", "items", "kills"),
+    [
+        ("ecj", 60, 5),
+        ("discussion", 25, 2),
+        ("courtroom", 20, 2),
+        pytest.param("self_consistency", 30, 2, marks=pytest.mark.thorough),
+        pytest.param("self_refine", 30, 2, marks=pytest.mark.thorough),
+        pytest.param("vote", 40, 2, marks=pytest.mark.thorough),
+        pytest.param("cascade", 20, 2, marks=pytest.mark.thorough),
+        pytest.param("single", 90, 2, marks=pytest.mark.thorough),
+    ],
+)
+def test_kills_leave_exactly_the_rows_of_an_undisturbed_run(
+    tmp_path: Path, protocol: str, items: int, kills: int
+) -> None:
     environment = os.environ | {
         "DATABASE_URL": f"sqlite:///{tmp_path}/killed.sqlite3",
         "LABELHUB_DATA_DIR": str(tmp_path),
         "DJANGO_SETTINGS_MODULE": "labelhub.settings.test",
         "PYTHONPATH": str(ROOT),
     }
+    script = str(Path(__file__).with_name("killing.py"))
     done = subprocess.run(
-        [sys.executable, str(Path(__file__).with_name("killing.py")), str(tmp_path)],
+        [sys.executable, script, str(tmp_path), protocol, str(items), str(kills)],
         env=environment,
         cwd=ROOT,
         capture_output=True,
@@ -31,9 +49,10 @@ def test_five_kills_leave_exactly_the_rows_of_an_undisturbed_run(tmp_path: Path)
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout.splitlines()[-1])
     quiet, disturbed = report["quiet"], report["disturbed"]
-    calls = disturbed.pop("calls")
-    assert quiet.pop("calls") == CALLS
-    assert CALLS <= calls <= CALLS + MOST_REPAID
+    calls, needed = disturbed.pop("calls"), quiet.pop("calls")
+    assert needed == len(quiet["turns"])
+    assert needed <= calls <= needed + kills * REPAID
     assert disturbed == quiet
-    assert quiet["message"] == "60 of 60 labelled."
-    assert len(quiet["turns"]) == CALLS
+    finished = [status for _, status, _ in quiet["debates"]]
+    assert len(finished) == items
+    assert set(finished) <= {"done", "unparsed"}

@@ -10,10 +10,11 @@ from apps.debates.services import (
     pause_run,
     preview,
     resume_run,
+    set_budget,
     start_run,
     unfinished_runs,
 )
-from apps.debates.services.preview import OverBudget
+from apps.debates.services.preview import UnknownPrice
 from apps.projects.services import set_schema
 from labelhub.core.errors import Conflict, InvalidInput
 from labelhub.core.schema import schema_from_names
@@ -50,7 +51,7 @@ def test_the_limit_takes_the_first_items() -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"protocol": "oracle"}, "'oracle' is not known; there are single, ecj"),
+        ({"protocol": "oracle"}, "'oracle' is not known; there are single, cot"),
         ({"models": {}}, "the role 'annotator' of 'single' has none"),
         ({"replicates": 0}, "replicates: must be between 1 and 20"),
         ({"limit": 0}, "limit: must be at least 1"),
@@ -128,13 +129,27 @@ def test_an_unknown_price_is_said_and_refuses_a_budget() -> None:
     estimate = preview(project=project, plan=plan_for(model=model))
     assert estimate.cost_nanousd is None
     assert estimate.unpriced == (model.name,)
-    with pytest.raises(OverBudget, match="is not known"):
+    with pytest.raises(UnknownPrice, match="is not known"):
         started_run(project, model=model, budget_nanousd=10**9)
 
 
-def test_a_budget_below_the_worst_case_is_refused() -> None:
-    with pytest.raises(OverBudget, match="may cost up to"):
-        started_run(project_with_items(50), model=ModelSpecFactory.create(), budget_nanousd=1000)
+def test_a_budget_below_the_worst_case_is_taken_and_kept() -> None:
+    """It is for the run to stop in time, and for the person to say how much they would pay."""
+    run = started_run(project_with_items(50), model=ModelSpecFactory.create(), budget_nanousd=1000)
+    assert run.budget_nanousd == 1000
+
+
+def test_the_budget_of_a_run_can_be_raised_but_not_below_what_is_spent() -> None:
+    run = started_run(project_with_items(1), model=ModelSpecFactory.create(), budget_nanousd=1000)
+    Run.objects.update(cost_nanousd=900)
+    run.refresh_from_db()
+    set_budget(run=run, budget_nanousd=5000)
+    assert Run.objects.get().budget_nanousd == 5000
+    with pytest.raises(InvalidInput, match="is spent already"):
+        set_budget(run=run, budget_nanousd=100)
+    cancel_run(run=run)
+    with pytest.raises(Conflict):
+        set_budget(run=run, budget_nanousd=None)
 
 
 def test_an_unfinished_run_is_named_once_until_its_task_is_overdue() -> None:

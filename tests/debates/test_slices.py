@@ -10,7 +10,8 @@ from django.utils import timezone
 from apps.debates.models import Debate, Run, Turn
 from apps.debates.selectors import progress
 from apps.debates.services import SliceEnd, pause_run, resume_run, run_slice
-from apps.debates.services.asker import REMINDER, worst_cost
+from apps.debates.services.asker import REMINDER
+from apps.debates.services.costs import worst_cost
 from apps.labels.models import ItemState, Label
 from labelhub.core.llm.errors import ModelError, QuotaExhausted, WrongKey
 from labelhub.core.llm.types import Call
@@ -65,7 +66,11 @@ def test_a_turn_keeps_what_was_asked_answered_and_paid() -> None:
     assert turn.messages == [
         {"role": said.role, "content": said.content} for said in script.calls[0].messages
     ]
-    assert turn.params_asked == {"temperature": 0}
+    assert turn.params_asked == {
+        "temperature": 0,
+        "response_format": "schema",
+        "logprobs": True,
+    }
     assert turn.params_effective == {"max_tokens": 1024}
     assert turn.text == "It is nice.\nFinal Decision: good"
     assert (turn.value, turn.status, turn.rung) == ("good", "ok", 3)
@@ -95,7 +100,7 @@ def test_an_answer_without_an_offered_label_labels_nothing_and_goes_to_people_fi
 def test_an_answer_that_cannot_be_read_is_asked_for_once_more() -> None:
     run = scripted_run(1)
     script = Script(
-        lambda call: "good" if REMINDER in call.messages[-1].content else "Well, it depends."
+        lambda call: "Hm." if REMINDER in call.messages[-1].content else "Well, it depends."
     )
     drive(run, script)
     assert list(Turn.objects.values_list("attempt", "status")) == [(1, "unparsed"), (2, "unparsed")]

@@ -6,7 +6,8 @@ import pytest
 
 from apps.debates.models import Debate, Run
 from apps.debates.services import resume_run
-from apps.debates.services.store import SliceStore, finish_run
+from apps.debates.services.closing import finish_run
+from apps.debates.services.store import SliceStore
 from tests.factories.debates import project_with_items, started_run
 
 pytestmark = pytest.mark.django_db

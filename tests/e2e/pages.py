@@ -14,19 +14,25 @@ from tests.e2e.steps import sign_in
 
 #: Parts of pages, files, and addresses that only take a form.
 NOT_PAGES = {
-    "account_inactive", "account_set_password", "api_key_revoke", "api_schema", "export_download",
+    "account_inactive", "account_set_password", "api_key_revoke", "api_schema",
+    "experiment_preview", "experiment_progress", "export_download",
     "health_live", "health_ready", "import_progress", "member_add",
-    "member_change", "member_create", "member_remove", "project_delete", "provider_check",
+    "member_change", "member_create", "member_remove", "model_forget", "project_delete",
+    "provider_check",
     "review_debate", "review_next", "review_release", "review_renew", "review_skip",
-    "review_status", "review_submit", "review_undo", "review_unskip", "run_cancel", "run_pause",
-    "run_preview", "run_progress", "run_resume", "set_theme",
+    "routing_preview", "review_status", "review_submit", "review_undo", "review_unskip",
+    "run_budget", "run_cancel",
+    "run_parts", "run_pause", "run_preview", "run_progress", "run_resume", "run_troubles",
+    "set_theme",
+    "prompt_rendered", "prompt_trial_part", "prompt_try_preview", "variant_retire",
 }  # fmt: skip
 
 
 #: Pages that people work on; ``make test`` looks at these, ``make e2e`` at all.
 SEEN_DAILY = {
-    "account_login", "debate_detail", "evaluation", "export_page", "home", "import_create",
-    "item_detail", "item_list", "project_overview", "project_people", "project_schema",
+    "account_login", "debate_detail", "evaluation", "experiment_detail", "export_page", "home",
+    "import_create", "item_detail", "item_list", "project_overview", "project_people",
+    "project_schema",
     "project_setup", "review", "run_create", "run_detail",
 }  # fmt: skip
 
@@ -90,10 +96,23 @@ VIEWS = (
     View("run_list", "manager", "/p/{empty}/runs/", "empty"),
     View("run_create", "manager", IN_DEMO + "/runs/new/"),
     View("run_create", "manager", "/p/{empty}/runs/new/", "empty"),
+    View("run_create", "manager", "/p/{single}/runs/new/?protocol=courtroom", "courtroom"),
+    View("run_create", "manager", "/p/{text}/runs/new/?protocol=cascade", "cascade"),
     View("run_detail", "manager", IN_DEMO + "/runs/{run}/"),
     View("run_detail", "manager", "/p/{going}/runs/{live}/", "live"),
     View("run_detail", "manager", "/p/{going}/runs/{paused}/", "paused"),
+    View("run_debate_list", "manager", IN_DEMO + "/runs/{run}/debates/?changed=yes"),
+    View("run_debate_list", "manager", IN_DEMO + "/runs/{run}/debates/?q=xyzzy", "nothing-found"),
     View("debate_detail", "manager", IN_DEMO + "/debates/{debate}/"),
+    View("debate_calls", "manager", IN_DEMO + "/debates/{debate}/calls/"),
+    View("prompt_list", "manager", IN_DEMO + "/prompts/"),
+    View("prompt_detail", "manager", IN_DEMO + "/prompts/ecj-critic/"),
+    View("prompt_detail", "manager", "{variant}", "variant"),
+    View("prompt_detail", "manager", "/p/{empty}/prompts/discussion-annotator/", "empty"),
+    View("prompt_diff", "manager", "{variant_diff}"),
+    View("variant_create", "manager", IN_DEMO + "/prompts/ecj-critic/variant/"),
+    View("prompt_try", "manager", "/p/{audited}/variants/{variant_id}/try/"),
+    View("prompt_trial", "manager", "{trial}"),
     View("review", "manager", IN_DEMO + "/review/"),
     View("review", "manager", "/p/{empty}/review/", "empty"),
     View("review", "manager", "/p/{single}/review/", "single"),
@@ -102,11 +121,25 @@ VIEWS = (
     View("review", "manager", "/p/{per_item}/review/", "per-item"),
     View("review", "reviewer", "/p/{done}/review/", "done"),
     View("review_plan", "manager", IN_DEMO + "/review/plan/"),
+    View("routing_rule", "manager", IN_DEMO + "/routing/"),
+    View("routing_rule", "manager", "/p/{empty}/routing/", "empty"),
+    View("routing_rule", "manager", "/p/{audited}/routing/", "audits"),
+    View("routing_rule", "manager", "/p/{audited}/routing/?audit=10&capacity=30", "trying"),
+    View("routing_rule", "viewer", IN_DEMO + "/routing/", "viewer"),
     View("evaluation", "manager", IN_DEMO + "/evaluation/"),
     View("evaluation", "manager", "/p/{empty}/evaluation/", "empty"),
     View("evaluation", "manager", "/p/{single}/evaluation/", "single"),
     View("evaluation", "manager", "/p/{ordinal}/evaluation/", "ordinal"),
     View("evaluation_items", "manager", "{cell}"),
+    View("experiment_list", "manager", IN_DEMO + "/experiments/"),
+    View("experiment_list", "manager", "/p/{empty}/experiments/", "empty"),
+    View("experiment_create", "manager", IN_DEMO + "/experiments/new/"),
+    View("experiment_create", "manager", "/p/{empty}/experiments/new/", "empty"),
+    View("experiment_detail", "manager", IN_DEMO + "/experiments/{tried}/"),
+    View("experiment_detail", "manager", "/p/{ordinal}/experiments/{court}/", "ordinal"),
+    View("experiment_detail", "manager", "/p/{single}/experiments/{watched}/", "live"),
+    View("experiment_debates", "manager", IN_DEMO + "/experiments/{tried}/debates/"),
+    View("experiment_use", "manager", IN_DEMO + "/experiments/{tried}/use/{arm}/"),
     View("export_page", "manager", IN_DEMO + "/export/"),
     View("export_page", "manager", "/p/{empty}/export/", "empty"),
     View("api_keys", "manager", "/keys/"),
@@ -164,8 +197,11 @@ def prepare(server: Server, browser: Browser, folder: Path) -> dict[str, Any]:
     for task, schema in SCHEMAS.items():
         places[task] = _project_of(server, task, schema)
     places["empty"] = server.project("all-yours", [])
+    places["audited"] = _audited(server)
+    places |= _prompts(server, browser, places["audited"])
     places["done"] = server.project("one-held", TEXTS[:1])
     places |= _runs(server) | _demo_ids(server)
+    places |= _experiments(server)
     faulty = [{"text": TEXTS[0], "gold": "splendid"}, {"text": ""}, {"text": TEXTS[4]}]
     batch = server.api("POST", f"projects/{places['single']}/import/?strict=0", faulty)
     places["faulty"] = batch["id"]
@@ -189,6 +225,23 @@ def _project_of(server: Server, task: str, schema: dict[str, Any]) -> str:
     return slug
 
 
+def _audited(server: Server) -> str:
+    """People see only what is in doubt; half of the rest is audited, and answered."""
+    slug, texts, golds = "audited-stays", TEXTS[:4], GOLD["single"]
+    schema = SCHEMAS["single"]
+    server.api("POST", "projects/", {"slug": slug, "name": "Stays, audited", "schema": schema})
+    rows = [
+        {"id": f"stay-{n}", "text": f"{texts[n % 4]} Room {n}.", "gold": golds[n % 4]}
+        for n in range(120)
+    ]
+    server.api("POST", f"projects/{slug}/import/", rows)
+    server.run(slug)
+    server.api("PATCH", f"projects/{slug}/plan/", {"review_scope": "doubtful"})
+    rule = {"flags": ["unparsed"], "bounds": {"uncertainty": 0.6}, "audit": 0.5}
+    server.api("PUT", f"projects/{slug}/routing/", {"rule": rule, "apply": True})
+    return slug
+
+
 def _runs(server: Server) -> dict[str, Any]:
     slug = server.project("under-way", TEXTS)
     ids = {}
@@ -201,11 +254,54 @@ def _runs(server: Server) -> dict[str, Any]:
     return ids | {"going": slug}
 
 
+def _experiments(server: Server) -> dict[str, Any]:
+    """Three protocols on the demo, a trial of few items, and one that stays under way."""
+    tried = _experiment(server, DEMO, "single", "ecj", "discussion")
+    court = _experiment(server, "kind-ordinal", "single", "courtroom")
+    arms = [{"protocol": "single", "model": "silent"}, {"protocol": "ecj", "model": "silent"}]
+    going = server.api("POST", "projects/kind-single/experiments/", {"arms": arms})
+    return {
+        "tried": tried["id"],
+        "arm": tried["runs"][0],
+        "court": court["id"],
+        "watched": going["id"],
+    }
+
+
+def _experiment(server: Server, slug: str, *protocols: str) -> Any:
+    arms = [{"protocol": name} for name in protocols]
+    asked = {"title": "Which set-up?", "arms": arms}
+    made = server.api("POST", f"projects/{slug}/experiments/", asked)
+    at = f"experiments/{made['id']}/"
+    until(lambda: not server.api("GET", at)["going"], f"the experiment of {slug}")
+    return made
+
+
 def _demo_ids(server: Server) -> dict[str, Any]:
     run = server.api("GET", f"projects/{DEMO}/runs/")["results"][0]
     debates = server.api("GET", f"runs/{run['id']}/debates/")["results"]
     doubtful = next(debate for debate in debates if debate["reasons"])
     return {"run": run["id"], "debate": doubtful["id"], "item": doubtful["item"]}
+
+
+def _prompts(server: Server, browser: Browser, slug: str) -> dict[str, Any]:
+    """A variant of a prompt, and a trial of it that has come to its end."""
+    page = _page(server, browser, "manager")
+    page.goto(f"/p/{slug}/prompts/ecj-critic/variant/")
+    page.get_by_label("Name of the variant").fill("Kinder, and short")
+    told = page.get_by_label("System message", exact=True)
+    told.fill(told.input_value().replace("and its sceptic", "and a fair one") + "\nBe short.")
+    page.get_by_role("button", name="Keep as a variant").click()
+    variant = page.url.removeprefix(server.address)
+    page.get_by_role("link", name="Try it on 10 items").click()
+    found = re.search(r"/variants/(\d+)/", page.url)
+    assert found
+    page.get_by_role("button", name="Start the trial").click()
+    page.locator("#trial:not([hx-get])").wait_for()
+    trial, (address, query) = page.url.removeprefix(server.address), variant.split("?version=")
+    page.context.close()
+    diff = f"{address}diff/?after={query}"
+    return {"variant": variant, "variant_id": found[1], "variant_diff": diff, "trial": trial}
 
 
 def _page(server: Server, browser: Browser, username: str | None) -> Page:

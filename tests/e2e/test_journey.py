@@ -150,7 +150,7 @@ def watch_it_finish(page: Page, items: int) -> None:
     """Nobody presses reload: the page itself shows the end."""
     expect(page.get_by_role("heading", level=1)).to_contain_text("run")
     progress = page.get_by_role("region", name="Progress")
-    labelled = progress.locator(".tile", has_text="Labelled")
+    labelled = progress.locator("li", has_text="Labelled")
     expect(labelled).to_contain_text(str(items), timeout=120_000)
     expect(progress.locator(".badge").first).to_have_text(
         re.compile("done|finished", re.IGNORECASE)

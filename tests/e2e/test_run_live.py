@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from playwright.sync_api import Page, WebSocket, expect
+from playwright.sync_api import Locator, Page, WebSocket, expect
 
 from tests.e2e.conftest import OpenAs
 from tests.e2e.server import Server
@@ -49,7 +49,17 @@ def test_a_run_is_paused_and_cancelled_by_its_buttons(open_as: OpenAs, server: S
     progress.get_by_role("button", name="Pause").click()
     expect(progress).to_contain_text("Paused by hand")
     progress.get_by_role("button", name="Cancel for good").click()
+    asked = page.get_by_role("dialog", name="Cancel this run for good?")
+    asked.get_by_role("button", name="Keep as it is").click()
+    expect(asked).to_be_hidden()
+    progress.get_by_role("button", name="Cancel for good").click()
+    asked.get_by_role("button", name="Cancel the run").click()
     expect(progress.locator(".badge").first).to_have_text("Cancelled")
+
+
+def figure(takes: Locator, name: str) -> Locator:
+    """What the preview says of it."""
+    return takes.locator("dt", has_text=name).locator("xpath=following-sibling::dd[1]")
 
 
 def test_the_costs_follow_what_is_chosen(open_as: OpenAs, server: Server) -> None:
@@ -62,8 +72,62 @@ def test_the_costs_follow_what_is_chosen(open_as: OpenAs, server: Server) -> Non
     page.get_by_role("radio", name="Single annotator").check()
     page.get_by_label("How many items").fill("1")
     page.get_by_label("How many items").press("Tab")
-    calls = takes.locator("dt", has_text="Calls").locator("xpath=following-sibling::dd[1]")
-    expect(calls).to_have_text("1")
+    expect(figure(takes, "Calls")).to_have_text("1")
     page.locator("select:visible").first.select_option(label="silent · Environment")
     expect(takes).to_contain_text("unknown")
     assert same_page(page)
+
+
+def test_a_courtroom_is_set_up_started_and_watched(open_as: OpenAs, server: Server) -> None:
+    slug = "tried"
+    single = {"task": "single", "question": "", "labels": [{"name": "good"}, {"name": "bad"}]}
+    server.api("POST", "projects/", {"slug": slug, "name": slug, "schema": single})
+    server.api("POST", f"projects/{slug}/import/", [{"text": text} for text in TEXTS])
+    page = open_as("manager")
+    page.goto(f"/p/{slug}/runs/new/")
+    takes = page.get_by_role("complementary", name="What it will take")
+    mark(page)
+    page.get_by_role("radio", name="Courtroom").check()
+    expect(page.get_by_label("Judges")).to_have_value("3")
+    expect(page.get_by_label("Prosecutor")).to_be_visible()
+    expect(figure(takes, "Calls")).to_have_text("12")
+    page.get_by_label("Judges").select_option("5")
+    expect(figure(takes, "Calls")).to_have_text("16")
+    page.get_by_label("Precedents for each label").fill("1")
+    page.get_by_label("Precedents for each label").press("Tab")
+    expect(page.get_by_label("Reporter")).to_be_visible()
+    expect(page.get_by_label("Precedents are for")).to_be_focused()
+    expect(page.get_by_label("Judges")).to_have_value("5")
+    assert same_page(page)
+    page.get_by_role("button", name="Start the run").click()
+    progress = page.get_by_role("region", name="Progress")
+    expect(progress.locator(".badge").first).to_have_text("Done")
+    expect(progress).to_contain_text("2 of 2")
+    asked = page.get_by_role("region", name="What was asked of whom")
+    expect(asked).to_contain_text("Judges")
+
+
+def test_what_is_typed_while_settings_come_is_kept(open_as: OpenAs, server: Server) -> None:
+    slug = server.project("hasty", TEXTS)
+    page = open_as("manager")
+    page.goto(f"/p/{slug}/runs/new/?protocol=discussion")
+    page.get_by_label("Annotators").fill("4")
+    page.get_by_label("Annotators").press("Tab")
+    page.get_by_label("Rounds of discussion").fill("1")
+    expect(page.get_by_label("Annotator D")).to_be_visible()
+    expect(page.get_by_label("Rounds of discussion")).to_have_value("1")
+    page.get_by_label("Annotators").fill("40")
+    page.get_by_label("Annotators").press("Tab")
+    expect(page.locator("#plan-parts .error")).to_have_text("Give a whole number from 2 to 9.")
+
+
+def test_a_run_is_planned_without_scripts(open_as: OpenAs, server: Server) -> None:
+    slug = server.project("plain", TEXTS)
+    page = open_as("manager", java_script_enabled=False)
+    page.goto(f"/p/{slug}/runs/new/")
+    page.get_by_role("radio", name="Discussion").check()
+    page.get_by_role("button", name="Show its settings").click()
+    expect(page.get_by_label("Rounds of discussion")).to_have_value("2")
+    expect(page.get_by_role("complementary", name="What it will take")).to_contain_text("6 to 18")
+    page.get_by_role("button", name="Start the run").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Discussion")

@@ -12,8 +12,11 @@ from apps.debates.services import Pace, RunPlan, start_run
 from apps.debates.services.slices import OpenModels
 from apps.labels.models import Kind, Label
 from apps.labels.services import annotator_for, open_items
+from apps.llm.asking import Spend, spend_freely
+from apps.llm.embedding import Embedded
 from apps.llm.models import ModelSpec, Provider
 from apps.llm.services import ensure_builtin
+from apps.llm.traffic import LineState
 from apps.projects.models import Item, Project
 from labelhub.core.debate import protocol
 from labelhub.core.llm.errors import ModelError
@@ -33,13 +36,20 @@ class Script:
         self, answer: Answer | str = "Final Decision: good", *, seconds: float = 0.0
     ) -> None:
         self._seconds = seconds
+        self._answering = 0
         self.calls: list[Call] = []
         self._answer = answer
 
-    async def complete(self, spec: ModelSpec, call: Call) -> Completion:
+    async def complete(
+        self, spec: ModelSpec, call: Call, spend: Spend = spend_freely
+    ) -> Completion:
         """The answer, or the error, that the test wants."""
         self.calls.append(call)
-        await asyncio.sleep(self._seconds)
+        self._answering += 1
+        try:
+            await asyncio.sleep(self._seconds)
+        finally:
+            self._answering -= 1
         said = self._answer(call) if callable(self._answer) else self._answer
         if isinstance(said, ModelError):
             raise said
@@ -50,9 +60,17 @@ class Script:
             effective_params={"max_tokens": spec.max_output_tokens},
         )
 
-    def limit_of(self, provider: Provider) -> int:
+    async def embed(self, spec: ModelSpec, texts: Sequence[str]) -> Embedded:
+        """No test that scripts its models has one for embeddings."""
+        raise NotImplementedError
+
+    def in_flight(self) -> int:
+        """As the gateway."""
+        return self._answering
+
+    def state_of(self, provider: Provider) -> LineState:
         """As the gateway; never in the way."""
-        return provider.max_concurrency
+        return LineState(provider.max_concurrency, self._answering, waiting=0)
 
     @property
     def open(self) -> OpenModels:
@@ -82,7 +100,12 @@ def add_items(project: Project, count: int, **fields: Any) -> list[Item]:
 def plan_for(name: str = "single", model: ModelSpec | None = None, **fields: Any) -> RunPlan:
     """A plan in which one model (the offline one by default) plays every role."""
     played_by = model or ensure_builtin()
-    return RunPlan(protocol=name, models=dict.fromkeys(protocol(name).roles, played_by), **fields)
+    return RunPlan(protocol=name, models=dict.fromkeys(_roles(name, fields), played_by), **fields)
+
+
+def _roles(name: str, fields: Mapping[str, Any]) -> tuple[str, ...]:
+    info = protocol(name)
+    return info.roles(info.read_settings(fields.get("settings", {})))
 
 
 def started_run(project: Project, name: str = "single", **fields: Any) -> Run:

@@ -1,13 +1,13 @@
 """What the gateway's tests share: a call, models without a database, patience without waiting."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from apps.llm.asking import Patience
-from apps.llm.failures import Capability
+from apps.llm.capabilities import Capability
 from apps.llm.gateway import Gateway
 from apps.llm.models import ModelSpec, Provider
 from labelhub.core.llm.types import Call, Message
@@ -55,11 +55,25 @@ class Learnt:
     """Keeps what would go to the database."""
 
     seen: list[Capability] = field(default_factory=list)
+    limits: dict[str, int] = field(default_factory=dict)
+    used: tuple[int, int] = (0, 0)
 
-    async def __call__(self, spec: ModelSpec, capability: Capability) -> None:
+    async def learn(self, spec: ModelSpec, capability: Capability) -> None:
         """Keep it, and let the object know."""
         self.seen.append(capability)
         setattr(spec, capability.field, capability.value)
+
+    async def used_today(self, provider: Provider) -> tuple[int, int]:
+        """What was added."""
+        return self.used
+
+    async def keep_limits(self, provider: Provider, learnt: Mapping[str, int]) -> None:
+        """Keep them."""
+        self.limits = dict(learnt)
+
+    async def add_use(self, provider: Provider, requests: int, tokens: int) -> None:
+        """Add it."""
+        self.used = (self.used[0] + requests, self.used[1] + tokens)
 
 
 @asynccontextmanager
@@ -68,5 +82,5 @@ async def opened(
 ) -> AsyncIterator[Gateway]:
     """A gateway that never waits and never touches a database."""
     quick = Patience(sleep=sleeper or Sleeper(), jitter=lambda: 1.0, **patience)
-    async with Gateway.open(specs, patience=quick, learn=learnt or Learnt()) as gateway:
+    async with Gateway.open(specs, patience=quick, memory=learnt or Learnt()) as gateway:
         yield gateway

@@ -158,9 +158,9 @@ async def test_connections_are_closed_with_the_gateway(model_server: FakeServer)
     spec = make_spec(model_server)
     async with opened(spec) as gateway:
         await gateway.complete(spec, make_call())
-        client = gateway._lines[1]._client
-        assert not client.is_closed()
-    assert client.is_closed()
+        session = gateway._lines[1]._connections._session
+        assert not session.closed
+    assert session.closed
 
 
 async def test_the_key_of_the_environment_is_sent(

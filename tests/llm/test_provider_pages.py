@@ -1,5 +1,6 @@
 """Pages of providers and models: operators only, and never a key's value."""
 
+from datetime import date
 from typing import Any
 
 import pytest
@@ -24,6 +25,8 @@ PROVIDER = {
 }
 MODEL = {
     "name": "llama",
+    "purpose": "chat",
+    "structured": "none",
     "price_in": "0.2",
     "price_out": "",
     "max_output_tokens": "512",
@@ -49,12 +52,18 @@ def paths() -> list[str]:
         reverse("provider_check", args=at),
         reverse("model_create", args=at),
         reverse("model_edit", args=[*at, model.pk]),
+        reverse("model_forget", args=[*at, model.pk]),
     ]
+
+
+def asked(client: Client, path: str) -> Any:
+    """``path`` by the method it takes."""
+    return client.post(path) if path.endswith(("/check/", "/forget/")) else client.get(path)
 
 
 def test_strangers_are_sent_to_sign_in(client: Client) -> None:
     for path in paths():
-        answer = client.post(path) if path.endswith("/check/") else client.get(path)
+        answer = asked(client, path)
         assert answer.status_code == 302, path
         assert answer["Location"].startswith("/accounts/login/"), path
 
@@ -63,7 +72,7 @@ def test_strangers_are_sent_to_sign_in(client: Client) -> None:
 def test_others_than_operators_are_refused(client: Client, staff: bool) -> None:
     client.force_login(UserFactory.create(is_staff=staff))
     for path in paths():
-        answer = client.post(path) if path.endswith("/check/") else client.get(path)
+        answer = asked(client, path)
         assert answer.status_code == 403, path
 
 
@@ -154,8 +163,9 @@ def test_the_admin_shows_everything_and_changes_no_prompt(operator: Client) -> N
         ("provider", model.provider.pk),
         ("modelspec", model.pk),
         ("promptversion", prompt.pk),
+        ("dailyuse", model.provider.daily_use.create(day=date(2026, 1, 31)).pk),
     ]:
-        listed = operator.get(reverse(f"admin:llm_{name}_changelist"), {"q": "model"})
+        listed = operator.get(reverse(f"admin:llm_{name}_changelist"), {"o": "1"})
         assert listed.status_code == 200, name
         assert operator.get(reverse(f"admin:llm_{name}_change", args=[pk])).status_code == 200
     change = reverse("admin:llm_promptversion_change", args=[prompt.pk])
@@ -177,3 +187,9 @@ def test_any_signed_in_user_lists_models_by_rest_without_addresses(client: Clien
     }
     assert not rows["dear"]["prices_known"]
     assert "127.0.0.1" not in answer.content.decode()
+
+
+def test_an_embedding_model_is_none_for_runs(client: Client) -> None:
+    ModelSpecFactory.create(name="vectors", purpose="embedding")
+    client.force_login(UserFactory.create())
+    assert client.get("/api/v1/models/").json()["results"] == []

@@ -1,6 +1,11 @@
-"""Words for metrics and for what gold rests on."""
+"""Words for metrics, for what gold rests on, and for the arms of experiments."""
+
+from collections.abc import Sequence
 
 from django import template
+
+from apps.agreement.experiments.naming import models_of, title_of
+from apps.debates.models import Run, RunRole
 
 register = template.Library()
 
@@ -34,3 +39,21 @@ def metric_words(name: str) -> str:
 def basis_words(basis: str) -> str:
     """What gold rests on, as it reads after a number."""
     return BASES.get(basis, basis)
+
+
+@register.filter
+def arm_title(run: Run) -> str:
+    """What an arm of an experiment is called."""
+    return title_of(run.protocol, run.protocol_settings)
+
+
+@register.filter
+def arm_models(roles: Sequence[RunRole]) -> str:
+    """The models that play in it."""
+    return models_of(roles)
+
+
+@register.simple_tag
+def share(value: float) -> str:
+    """A share as whole per cent: ``80 %``."""
+    return f"{value * 100:.0f} %"

@@ -6,6 +6,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from apps.debates.conversation.standing import gold_of, verdict_of
 from apps.debates.models import Debate, Run, RunRole, Turn
 from apps.debates.selectors import RunProgress, progress
 from labelhub.core.debate import PROTOCOLS
@@ -16,8 +17,19 @@ class RunRequestSerializer(serializers.Serializer[Any]):
 
     protocol = serializers.ChoiceField(choices=list(PROTOCOLS))
     model = serializers.CharField(required=False)
+    annotators = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        max_length=9,
+        help_text="Models that annotators at one table take in turn.",
+    )
     models = serializers.DictField(child=serializers.CharField(), required=False)
-    params = serializers.DictField(child=serializers.DictField(), required=False)
+    settings = serializers.DictField(
+        required=False, help_text="The protocol's settings that are not the usual ones."
+    )
+    params = serializers.DictField(
+        child=serializers.DictField(), required=False, help_text="Role to what its model is asked."
+    )
     limit = serializers.IntegerField(min_value=1, required=False, allow_null=True)
     items = serializers.ListField(
         child=serializers.IntegerField(), required=False, max_length=10_000
@@ -31,6 +43,9 @@ class RunRequestSerializer(serializers.Serializer[Any]):
         required=False,
         allow_null=True,
         help_text="USD; needs known prices.",
+    )
+    reuse_answers = serializers.BooleanField(
+        default=True, help_text="Take answers from earlier runs where nothing differs."
     )
 
 
@@ -53,6 +68,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
     project = serializers.SlugRelatedField[Any](slug_field="slug", read_only=True)
     roles = RunRoleSerializer(many=True, read_only=True)
     schema_version = serializers.IntegerField(source="schema.version")
+    settings = serializers.JSONField(source="protocol_settings", read_only=True)
     cost_usd = serializers.SerializerMethodField()
     budget_usd = serializers.SerializerMethodField()
 
@@ -63,7 +79,10 @@ class RunSerializer(serializers.ModelSerializer[Run]):
             "uid",
             "project",
             "protocol",
+            "settings",
             "params",
+            "trial",
+            "reuse_answers",
             "replicates",
             "roles",
             "schema_version",
@@ -124,7 +143,8 @@ class DebateSerializer(serializers.ModelSerializer[Debate]):
     """One item's passage through a run."""
 
     item_external_id = serializers.CharField(source="item.external_id")
-    value = serializers.JSONField(source="label.value", allow_null=True, default=None)
+    value = serializers.SerializerMethodField("read_value")
+    gold = serializers.SerializerMethodField("read_gold")
 
     class Meta:
         model = Debate
@@ -136,11 +156,25 @@ class DebateSerializer(serializers.ModelSerializer[Debate]):
             "replicate",
             "status",
             "value",
+            "gold",
+            "uncertainty",
             "signals",
+            "flags",
             "reasons",
             "error",
             "finished_at",
         ]
+
+    @extend_schema_field(serializers.JSONField(allow_null=True))
+    def read_value(self, debate: Debate) -> Any:
+        """What it concluded, also where a trial run put nothing into the ledger."""
+        return verdict_of(debate)
+
+    @extend_schema_field(serializers.JSONField(allow_null=True))
+    def read_gold(self, debate: Debate) -> Any:
+        """What is decided of its item now."""
+        gold = gold_of(debate)
+        return gold.value if gold else None
 
 
 class TurnSerializer(serializers.ModelSerializer[Turn]):
@@ -167,6 +201,9 @@ class TurnSerializer(serializers.ModelSerializer[Turn]):
             "reasoning",
             "value",
             "evidence",
+            "ranking",
+            "probabilities",
+            "off_menu",
             "status",
             "rung",
             "note",
@@ -179,6 +216,8 @@ class TurnSerializer(serializers.ModelSerializer[Turn]):
             "cost_usd",
             "seconds",
             "attempts",
+            "call_key",
+            "reused",
             "created_at",
         ]
 

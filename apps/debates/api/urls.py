@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.debates.api import views
+from apps.debates.api import prompts, routing, views
 
 urlpatterns = [
     path("projects/<slug:slug>/runs/", views.RunList.as_view(), name="api_run_list"),
@@ -12,4 +12,6 @@ urlpatterns = [
     path("runs/<int:run_id>/resume/", views.RunResume.as_view(), name="api_run_resume"),
     path("runs/<int:run_id>/cancel/", views.RunCancel.as_view(), name="api_run_cancel"),
     path("debates/<int:debate_id>/", views.DebateDetail.as_view(), name="api_debate"),
+    path("projects/<slug:slug>/routing/", routing.RoutingView.as_view(), name="api_routing"),
+    path("projects/<slug:slug>/prompts/", prompts.PromptList.as_view(), name="api_prompts"),
 ]

@@ -23,13 +23,13 @@ from apps.debates.api.serializers import (
     RunSerializer,
 )
 from apps.debates.models import Debate, Run
+from apps.debates.selectors import DebateFilters
 from apps.debates.services import RunPlan
 from apps.llm.models import ModelSpec
-from apps.llm.selectors import UnknownModelName, default_model
+from apps.llm.selectors import UnknownModelName, default_models
 from apps.llm.services import ensure_builtin, known_model
 from apps.projects.api.mixins import ProjectScopedMixin
 from apps.projects.selectors import get_project
-from labelhub.core.errors import InvalidInput
 
 
 class RunList(ProjectScopedMixin, ListAPIView[Run]):
@@ -73,6 +73,27 @@ class RunDetail(APIView):
         return Response(RunDetailSerializer(selectors.visible_run(request.user, run_id)).data)
 
 
+_FILTERS = [
+    OpenApiParameter("status", enum=Debate.Status.values),
+    OpenApiParameter("reason", description="Code of a reason for which people are asked."),
+    OpenApiParameter("flag", description="Code of what was noticed."),
+    OpenApiParameter(
+        "gold", enum=list(selectors.GOLD), description="The outcome against what is decided now."
+    ),
+    OpenApiParameter("disagrees", enum=["gold"], description="The same as gold=differs."),
+    OpenApiParameter(
+        "changed",
+        enum=list(selectors.CHANGED),
+        description="The outcome against the first opinion; better and worse by gold.",
+    ),
+    OpenApiParameter(
+        "overruled", enum=list(selectors.OVERRULED), description="Whom the judge overruled."
+    ),
+    OpenApiParameter("q", description="In the item's text or id."),
+    OpenApiParameter("sort", enum=[name for name in selectors.SORTS if name]),
+]
+
+
 class RunDebates(ListAPIView[Debate]):
     """``runs/{id}/debates/``."""
 
@@ -80,21 +101,14 @@ class RunDebates(ListAPIView[Debate]):
     queryset = Debate.objects.none()
 
     def get_queryset(self) -> QuerySet[Debate]:
-        """The run's debates, of one status if asked."""
+        """The run's debates that pass the filters of the query string."""
         run = selectors.visible_run(self.request.user, self.kwargs["run_id"])
-        wanted = self.request.query_params.get("status", "")
-        if wanted and wanted not in Debate.Status.values:
-            raise InvalidInput(f"status: must be one of {', '.join(Debate.Status.values)}.")
-        debates = selectors.debates_of(run)
-        return debates.filter(status=wanted) if wanted else debates
+        filters = DebateFilters.of(self.request.query_params, strict=True)
+        return selectors.find_debates(run, filters, self.request.user)
 
-    @extend_schema(
-        operation_id="run_debates",
-        tags=["runs"],
-        parameters=[OpenApiParameter("status", enum=Debate.Status.values)],
-    )
+    @extend_schema(operation_id="run_debates", tags=["runs"], parameters=_FILTERS)
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """The run's debates in the order of their items."""
+        """The run's debates in the order of their items, or of ``sort``."""
         return super().get(request, *args, **kwargs)
 
 
@@ -178,11 +192,17 @@ def plan_from(asked: dict[str, Any]) -> RunPlan:
     by_role = {
         role: _model(f"models.{role}", name) for role, name in asked.get("models", {}).items()
     }
-    for_all = _model("model", asked["model"]) if asked.get("model") else default_model()
+    others = [_model("annotators", name) for name in asked.get("annotators", [])]
+    others = others or ([_model("model", asked["model"])] if asked.get("model") else [])
+    settings = services.seats_for(asked["protocol"], others, asked.get("settings", {}))
     budget = asked.get("budget")
     return RunPlan(
         protocol=asked["protocol"],
-        models=services.models_for_roles(asked["protocol"], by_role, for_all),
+        models=services.models_for_roles(
+            asked["protocol"], by_role, others or default_models(), settings
+        ),
+        settings=settings,
+        reuse_answers=asked["reuse_answers"],
         params=asked.get("params", {}),
         limit=asked.get("limit"),
         item_ids=asked.get("items"),

@@ -1,33 +1,53 @@
 """Runs of debates: planning, starting, steering and driving them."""
 
-from apps.debates.services.halt import stop_all_slices
-from apps.debates.services.plans import (
-    RunPlan,
-    checked_cast,
-    models_for_roles,
-    selected_items,
+from apps.debates.services.casting import models_for_roles, seats_for
+from apps.debates.services.closing import finish_run
+from apps.debates.services.dispatch import mark_dispatched, unfinished_runs
+from apps.debates.services.experiments import (
+    experiment_plans,
+    plan_of,
+    preview_experiment,
+    start_experiment,
 )
+from apps.debates.services.halt import stop_all_slices
+from apps.debates.services.plans import RunPlan, checked_cast, selected_items, warnings_of
 from apps.debates.services.preview import Preview, preview
-from apps.debates.services.runs import cancel_run, pause_run, resume_run, start_run
+from apps.debates.services.routing import change_routing_rule, reroute
+from apps.debates.services.runs import cancel_run, pause_run, resume_run, set_budget, start_run
 from apps.debates.services.slices import Pace, SliceEnd, run_slice
-from apps.debates.services.store import finish_run, mark_dispatched, unfinished_runs
+from apps.debates.services.weighing import ENOUGH, Sample, Weighed, read_sample, weigh, within
 
 __all__ = [
+    "ENOUGH",
     "Pace",
     "Preview",
     "RunPlan",
+    "Sample",
     "SliceEnd",
+    "Weighed",
     "cancel_run",
+    "change_routing_rule",
     "checked_cast",
+    "experiment_plans",
     "finish_run",
     "mark_dispatched",
     "models_for_roles",
     "pause_run",
+    "plan_of",
     "preview",
+    "preview_experiment",
+    "read_sample",
+    "reroute",
     "resume_run",
     "run_slice",
+    "seats_for",
     "selected_items",
+    "set_budget",
+    "start_experiment",
     "start_run",
     "stop_all_slices",
     "unfinished_runs",
+    "warnings_of",
+    "weigh",
+    "within",
 ]

@@ -1,23 +1,29 @@
 """How a debate's calls reach their models: from memory, within the budget, always written down."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
 from apps.debates.models import RunRole, Turn
+from apps.debates.services.answers import Answer, Answers
 from apps.debates.services.budget import Budget, BudgetReached
+from apps.debates.services.costs import call_cost, worst_cost
 from apps.debates.services.halt import Halt
 from apps.debates.services.results import Claimed, answered_turn, failed_turn, storable
 from apps.debates.services.writer import Writer
+from apps.llm.asking import Spend, spend_freely
+from apps.llm.embedding import Embedded
 from apps.llm.models import ModelSpec, Provider
-from labelhub.core.llm.errors import ModelError
-from labelhub.core.llm.parsing import read_completion
-from labelhub.core.llm.prices import cost_nanousd, estimate_usage
+from apps.llm.traffic import LineState
+from labelhub.core.llm.errors import ContextTooLong, ModelError
+from labelhub.core.llm.identity import call_key
+from labelhub.core.llm.parsing.ladder import AFTER_REASK
 from labelhub.core.llm.types import Call, Completion, Reply, Status, Usage
 
 #: An answer that cannot be read is asked for once more, by the same prompt and this line.
 MOST_ANSWERS = 2
+ASK_AGAIN = (Status.UNPARSED, Status.TRUNCATED)
 REMINDER = (
     "An earlier answer to this could not be read. Keep exactly to the form asked for above, and "
     "end with the line that states the decision."
@@ -27,12 +33,22 @@ REMINDER = (
 class Models(Protocol):
     """What a slice needs of the gateway."""
 
-    async def complete(self, spec: ModelSpec, call: Call) -> Completion:
-        """Ask the model; raises ModelError."""
+    async def complete(
+        self, spec: ModelSpec, call: Call, spend: Spend = spend_freely
+    ) -> Completion:
+        """Ask the model; raises ModelError, and what ``spend`` raises."""
         ...
 
-    def limit_of(self, provider: Provider) -> int:
-        """How many calls may be under way to an endpoint at the moment."""
+    def in_flight(self) -> int:
+        """How many requests are being answered at the moment."""
+        ...
+
+    async def embed(self, spec: ModelSpec, texts: Sequence[str]) -> Embedded:
+        """A vector for each text; raises ModelError."""
+        ...
+
+    def state_of(self, provider: Provider) -> LineState:
+        """How the line to an endpoint is doing, and what limits its speed."""
         ...
 
 
@@ -65,12 +81,14 @@ class Asker:
         budget: Budget,
         writer: Writer,
         halt: Halt,
+        answers: Answers,
     ) -> None:
         self._roles = roles
         self._models = models
         self._budget = budget
         self._writer = writer
         self._halt = halt
+        self._answers = answers
         self.calls = 0
 
     async def ask(self, talk: Talk, call: Call) -> Reply:
@@ -78,58 +96,153 @@ class Asker:
 
         Does not return once the slice is stopping; the slice cancels the debate then.
         """
-        reply = talk.claimed.memo.get(call.step)
+        # What is asked once for many debates has no place of its own in this one: the same step
+        # may be about another precedent than before.
+        reply = None if call.once else talk.claimed.memo.get(call.step)
         answers = talk.claimed.answers.get(call.step, 0)
         if reply is None:
             reply, answers = await self._ask(talk, call), 1
         offline = self._roles[call.role].model.offline
-        if reply.status is Status.UNPARSED and answers < MOST_ANSWERS and not offline:
-            reply = await self._ask(talk, reminded(call))
+        if reply.status in ASK_AGAIN and answers < MOST_ANSWERS and not offline:
+            reply = await self._ask(talk, reminded(call), again=True)
         return reply
 
-    async def _ask(self, talk: Talk, call: Call) -> Reply:
+    async def _ask(self, talk: Talk, call: Call, *, again: bool = False) -> Reply:
+        """The reply to ``call``, however it is had, written down as the debate's next turn."""
         role = self._roles[call.role]
-        worst = worst_cost(role.model, call)
-        await self._reserve(worst)
-        self.calls += 1
-        cost = 0
-        try:
-            turn, reply = await self._call(role, call)
-            cost = turn.cost_nanousd or 0
-            # Booked before anything else can be awaited: an answered call is never forgotten.
-            self._writer.add(talk.book(turn))
-        finally:
-            self.calls -= 1
-            await self._budget.settle(worst, cost)
+        key = _key(role.model, call, talk.claimed.replicate)
+        known = await self._answers.known(key, call) if key else None
+        if known is None:
+            turn, reply = await self._asked(role, call, key)
+        elif isinstance(known, ModelError):
+            turn, reply = _failed(role, call, known)
+        else:
+            if self._halt.asked:
+                await self._halt.park()
+            turn, reply = _answered(role, call, known.as_reused, known.read(call))
+            turn.reused, turn.cost_nanousd = True, 0
+        if again and reply.ok:
+            reply = replace(reply, rung=AFTER_REASK)
+            turn.rung = AFTER_REASK
+        turn.call_key = key
+        # Nothing was awaited since the answer came: an answered call is never forgotten.
+        self._writer.add(talk.book(turn))
         if reply.status is Status.FAILED:
             talk.error = reply.note
             if self._halt.asked:
                 await self._halt.park()
         return reply
 
-    async def _reserve(self, worst: int) -> None:
+    async def _asked(self, role: RunRole, call: Call, key: str) -> tuple[Turn, Reply]:
+        """As :meth:`_paid`; nobody waits for an equal call that broke."""
         try:
-            await self._budget.reserve(worst)
+            return await self._paid(role, call, key)
+        except Exception:
+            if key:
+                self._answers.settle(key, None)
+            raise
+
+    async def _paid(self, role: RunRole, call: Call, key: str) -> tuple[Turn, Reply]:
+        """Ask the model, with the worst that each answer may cost set aside before it is asked
+        for."""
+        held = Held(self._budget, role.model, call)
+        try:
+            await held.reserve()
         except BudgetReached as error:
             self._halt.stop_for(error)
         if self._halt.asked:
+            held.settle(0)
             await self._halt.park()
-
-    async def _call(self, role: RunRole, call: Call) -> tuple[Turn, Reply]:
+        self.calls += 1
+        cost = held.booked
         try:
-            completion = await self._models.complete(role.model, call)
-        except ModelError as error:
-            if error.stops_run:
+            turn, reply = await self._call(role, call, key, held)
+            cost = turn.cost_nanousd or 0
+        finally:
+            self.calls -= 1
+            held.settle(cost)
+        return turn, reply
+
+    async def _call(self, role: RunRole, call: Call, key: str, held: "Held") -> tuple[Turn, Reply]:
+        try:
+            completion = await self._models.complete(role.model, call, held.spend)
+        except (ModelError, BudgetReached) as error:
+            if isinstance(error, BudgetReached) or error.stops_run:
                 self._halt.stop_for(error)
-            turn = failed_turn(role, call, error)
-            return turn, Reply(status=Status.FAILED, note=error.message)
+            if key:
+                self._answers.settle(key, error if isinstance(error, ModelError) else None)
+            return _failed(role, call, error)
         completion = replace(
             completion, text=storable(completion.text), reasoning=storable(completion.reasoning)
         )
-        reply = read_completion(call, completion)
-        turn = answered_turn(role, call, completion, reply)
-        turn.cost_nanousd = call_cost(role.model, completion.usage)
-        return turn, reply
+        reply = Answer(completion, {}).read(call)
+        if key:
+            # Without the choices for each token, which nobody needs once they are read.
+            kept = replace(completion, logprobs=())
+            self._answers.settle(key, Answer(kept, reply.probabilities))
+        return _answered(role, call, completion, reply)
+
+
+class Held:
+    """What is set aside of the budget for one call; each answer that is asked for is reserved."""
+
+    def __init__(self, budget: Budget, model: ModelSpec, call: Call) -> None:
+        self._budget, self._model, self._call = budget, model, call
+        self._worst = 0
+        self.booked = 0
+
+    async def reserve(self, cap: int | None = None) -> None:
+        """Set the worst case of one answer aside.
+
+        Raises:
+            BudgetReached: it does not fit.
+        """
+        worst = worst_cost(self._model, self._call, cap) if self._budget.limited else 0
+        await self._budget.reserve(worst)
+        self._worst = worst
+
+    async def spend(self, useless: Usage, cap: int) -> None:
+        """An answer was of no use but has its price; another of at most ``cap`` tokens is due.
+
+        Raises:
+            BudgetReached: that does not fit.
+        """
+        self.settle(self.booked + (call_cost(self._model, useless) or 0))
+        await self.reserve(cap)
+
+    def settle(self, cost: int) -> None:
+        """Give back what is set aside; all the call's answers have come to ``cost``."""
+        self._budget.settle(self._worst, cost - self.booked)
+        self._worst, self.booked = 0, cost
+
+
+def _answered(
+    role: RunRole, call: Call, completion: Completion, reply: Reply
+) -> tuple[Turn, Reply]:
+    turn = answered_turn(role, call, completion, reply)
+    turn.cost_nanousd = call_cost(role.model, completion.usage)
+    return turn, reply
+
+
+def _failed(role: RunRole, call: Call, error: ModelError | BudgetReached) -> tuple[Turn, Reply]:
+    # What does not fit will not fit next time either: it is for people, not to be tried again.
+    status = Status.TOO_LONG if isinstance(error, ContextTooLong) else Status.FAILED
+    turn = failed_turn(role, call, error)
+    turn.status = str(status)
+    if turn.tokens_in or turn.tokens_out:
+        paid = Usage(turn.tokens_in, turn.tokens_out, turn.tokens_cached, turn.tokens_reasoning)
+        turn.cost_nanousd = call_cost(role.model, paid)
+    return turn, Reply(status=status, note=error.message)
+
+
+def _key(model: ModelSpec, call: Call, replicate: int) -> str:
+    """What decides the answer to ``call``; empty where chance has a part in it, and for the
+    offline model, which is quicker than any look."""
+    if model.offline or not (call.once or model.takes_temperature):
+        return ""
+    endpoint = f"{model.provider_id} {model.provider.base_url}"
+    about = f"{model.name} {model.max_output_tokens}"
+    return call_key(call, endpoint=endpoint, model=about, replicate=replicate)
 
 
 def reminded(call: Call) -> Call:
@@ -138,19 +251,3 @@ def reminded(call: Call) -> Call:
     *before, last = call.messages
     again = replace(last, content=f"{last.content}\n\n{REMINDER}")
     return replace(call, messages=(*before, again))
-
-
-def call_cost(model: ModelSpec, usage: Usage) -> int | None:
-    """What a call to ``model`` cost, in nano-USD; None when its price is unknown."""
-    return cost_nanousd(usage, price_in=model.price_in, price_out=model.price_out)
-
-
-def worst_cost(model: ModelSpec, call: Call) -> int:
-    """The most one call should cost: its input as estimated, an answer of full length.
-
-    A model may be asked a second time with a doubled cap when it has thought too long; three caps
-    cover both. 0 when the price is unknown: a run with a budget does not start then.
-    """
-    cap = int(call.params.get("max_tokens") or model.max_output_tokens)
-    tokens_in = estimate_usage(call.messages, "").tokens_in
-    return call_cost(model, Usage(tokens_in=2 * tokens_in, tokens_out=3 * cap)) or 0

@@ -1,6 +1,7 @@
 """Keeping a run below its budget: reserve the worst case before a call, settle the cost after."""
 
 import asyncio
+from collections import deque
 
 from labelhub.core.errors import LabelhubError
 
@@ -21,35 +22,63 @@ class Budget:
         self._limit = limit
         self._spent = spent
         self._reserved = 0
-        self._settled = asyncio.Condition()
+        self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
+
+    @property
+    def limited(self) -> bool:
+        """Whether there is a limit at all."""
+        return self._limit is not None
 
     async def reserve(self, worst: int) -> None:
-        """Set ``worst`` aside; waits while calls in flight may still leave enough.
+        """Set ``worst`` aside; waits, first come first served, while calls in flight may still
+        leave enough.
 
         Raises:
             BudgetReached: nothing is in flight any more and it still does not fit.
         """
         if self._limit is None:
             return
-        async with self._settled:
-            while self._spent + self._reserved + worst > self._limit:
-                if self._reserved == 0:
-                    raise BudgetReached(
-                        f"The budget of {usd(self._limit)} would be passed by the next call: "
-                        f"{usd(self._spent)} is spent and the call may cost up to {usd(worst)}. "
-                        "Start a new run with a larger budget for the items that are left."
-                    )
-                await self._settled.wait()
-            self._reserved += worst
+        if self._waiting or not self._fits(worst):
+            if self._reserved == 0:
+                raise self._reached(worst)
+            turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiting.append((worst, turn))
+            await turn
+            return
+        self._reserved += worst
 
-    async def settle(self, worst: int, cost: int) -> None:
+    def settle(self, worst: int, cost: int) -> None:
         """Give back what was reserved and book what it came to."""
         if self._limit is None:
             return
-        async with self._settled:
-            self._reserved -= worst
-            self._spent += cost
-            self._settled.notify_all()
+        self._reserved -= worst
+        self._spent += cost
+        self._wake()
+
+    def _wake(self) -> None:
+        while self._waiting:
+            worst, turn = self._waiting[0]
+            if turn.done():
+                self._waiting.popleft()
+            elif self._fits(worst):
+                self._waiting.popleft()
+                self._reserved += worst
+                turn.set_result(None)
+            elif self._reserved == 0:
+                self._waiting.popleft()
+                turn.set_exception(self._reached(worst))
+            else:
+                return
+
+    def _fits(self, worst: int) -> bool:
+        return self._limit is None or self._spent + self._reserved + worst <= self._limit
+
+    def _reached(self, worst: int) -> BudgetReached:
+        return BudgetReached(
+            f"The budget of {usd(self._limit or 0)} would be passed by the next call: "
+            f"{usd(self._spent)} is spent and the call may cost up to {usd(worst)}. "
+            "Raise the budget and resume, or leave it at that."
+        )
 
 
 def usd(nanousd: int) -> str:

@@ -1,16 +1,16 @@
 """What somebody wants to run, checked before anything is written or paid."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.db.models import Exists, OuterRef, QuerySet
 
-from apps.debates.services.scripts import Cast, prompt_library
+from apps.debates.services.casting import Cast, cast_of
 from apps.labels.models import Label
-from apps.llm.models import ModelSpec
+from apps.llm.models import ModelSpec, PromptVersion
 from apps.projects.models import Item, LabelSchema, Project
-from labelhub.core.debate import protocol
+from labelhub.core.debate import check_task, protocol
 from labelhub.core.errors import InvalidInput
 
 MOST_REPLICATES = 20
@@ -24,62 +24,78 @@ class RunPlan:
     Args:
         protocol: its name, see ``labelhub.core.debate.PROTOCOLS``.
         models: role to model; every role of the protocol needs one, no other is known.
-        params: settings of the protocol.
+        settings: the protocol's; those not named are the usual ones.
+        params: role to what is asked of its model, such as ``{"judge": {"max_tokens": 300}}``.
+        prompts: prompt name to the version to use in place of the file.
         limit: only the first so many of the selected items, in import order.
         item_ids: only these items.
         only_unlabelled: only items that nobody and nothing has labelled yet.
         replicates: how many times each item passes through, independently.
         budget_nanousd: the most the run may cost.
+        trial: what it finds stays out of the ledger.
+        reuse_answers: take answers from earlier runs where nothing differs.
     """
 
     protocol: str
     models: Mapping[str, ModelSpec]
+    settings: Mapping[str, Any] = field(default_factory=dict)
     params: Mapping[str, Any] = field(default_factory=dict)
+    prompts: Mapping[str, PromptVersion] = field(default_factory=dict)
     limit: int | None = None
     item_ids: Sequence[int] | None = None
     only_unlabelled: bool = False
     replicates: int = 1
     budget_nanousd: int | None = None
+    trial: bool = False
+    reuse_answers: bool = True
+
+    def complete(self) -> "RunPlan":
+        """The plan with all settings of its protocol.
+
+        Raises:
+            InvalidInput: an unknown protocol or setting, or a value that cannot be set.
+        """
+        return replace(self, settings=protocol(self.protocol).read_settings(self.settings))
 
 
-def models_for_roles(
-    protocol_name: str, given: Mapping[str, ModelSpec], default: ModelSpec
-) -> dict[str, ModelSpec]:
-    """A model for each role: the one given for it, else ``default``.
-
-    Raises:
-        InvalidInput: an unknown protocol, or a role that it does not have.
-    """
-    roles = protocol(protocol_name).roles
-    _refuse_unknown(protocol_name, given)
-    return {role: given.get(role, default) for role in roles}
+def warnings_of(plan: RunPlan) -> tuple[str, ...]:
+    """What is allowed but rarely wise about a plan, in words."""
+    settings = plan.complete().settings
+    found = []
+    names = [f"{model.provider_id} {model.name}" for model in plan.models.values()]
+    if plan.protocol in {"vote", "discussion"} and len(set(names)) < len(names):
+        found.append(
+            "annotators with the same model answer alike; give each a model of its own, or use "
+            "self_consistency."
+        )
+    prefix = "then." if settings.get("then") == "courtroom" else ""
+    if "courtroom" in {plan.protocol, settings.get("then")} and not settings.get(
+        f"{prefix}precedents"
+    ):
+        found.append(
+            "a courtroom without precedents often does worse than a single call (paper 002, "
+            "table 3); set precedents to 1 or more once people have verified some items."
+        )
+    return tuple(found)
 
 
 def checked_cast(plan: RunPlan, schema: LabelSchema) -> dict[str, Cast]:
-    """Each role of the plan with its model and its prompt as the file is now.
+    """Each role of a complete plan with its model and its prompt as it is now.
 
     Raises:
-        InvalidInput: an unknown protocol or role, a role without model, a number out of range.
+        InvalidInput: an unknown role, a role without model, a number out of range, a question that
+            the protocol cannot answer.
     """
     info = protocol(plan.protocol)
-    if schema.task not in info.tasks:
-        raise InvalidInput(
-            f"The protocol '{plan.protocol}' cannot answer questions of the task '{schema.task}'; "
-            f"it can {', '.join(info.tasks)}."
-        )
-    _refuse_unknown(plan.protocol, plan.models)
+    check_task(info, plan.settings, schema.parsed.task)
     _check_params(plan)
-    missing = [role for role in info.roles if role not in plan.models]
-    if missing:
-        raise InvalidInput(f"model: the role '{missing[0]}' of '{plan.protocol}' has none.")
     if not 1 <= plan.replicates <= MOST_REPLICATES:
         raise InvalidInput(f"replicates: must be between 1 and {MOST_REPLICATES}.")
     if plan.limit is not None and plan.limit < 1:
         raise InvalidInput("limit: must be at least 1.")
     if plan.budget_nanousd is not None and plan.budget_nanousd < 0:
         raise InvalidInput("budget: must not be negative.")
-    library = prompt_library()
-    return {role: Cast(plan.models[role], library.get(plan.protocol, role)) for role in info.roles}
+    return cast_of(plan.protocol, plan.settings, plan.models, plan.prompts)
 
 
 def selected_items(project: Project, plan: RunPlan) -> QuerySet[Item]:
@@ -94,19 +110,16 @@ def selected_items(project: Project, plan: RunPlan) -> QuerySet[Item]:
 
 def _check_params(plan: RunPlan) -> None:
     """What is asked of a role's model; the cap on its answers decides what a call may cost."""
-    for role in protocol(plan.protocol).roles:
+    roles = protocol(plan.protocol).roles(plan.settings)
+    strange = next((role for role in plan.params if role not in roles), None)
+    if strange is not None:
+        raise InvalidInput(
+            f"params: '{plan.protocol}' has no role '{strange}'; its roles are {', '.join(roles)}."
+        )
+    for role in roles:
         asked = plan.params.get(role, {})
         cap = asked.get("max_tokens", 1) if isinstance(asked, Mapping) else None
         if isinstance(cap, bool) or not isinstance(cap, int) or not 1 <= cap <= MOST_TOKENS:
             raise InvalidInput(
                 f"params: {role}.max_tokens must be a whole number from 1 to {MOST_TOKENS:,}."
             )
-
-
-def _refuse_unknown(protocol_name: str, given: Mapping[str, ModelSpec]) -> None:
-    roles = protocol(protocol_name).roles
-    unknown = next((role for role in given if role not in roles), None)
-    if unknown is not None:
-        raise InvalidInput(
-            f"model: '{protocol_name}' has no role '{unknown}'; its roles are {', '.join(roles)}."
-        )

@@ -1,40 +1,54 @@
 """What a run would take, before anything is paid: from the prompts of a few real items."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 
-from django.db.models import QuerySet
+from django.db.models import Avg, QuerySet
 
-from apps.debates.services.asker import call_cost
-from apps.debates.services.budget import usd
+from apps.debates.models import Turn
+from apps.debates.services.casting import Cast
+from apps.debates.services.costs import call_cost
 from apps.debates.services.plans import RunPlan, checked_cast, selected_items
 from apps.debates.services.results import Claimed
-from apps.debates.services.scripts import Script
+from apps.debates.services.scripts import Script, salt_of
+from apps.llm.models import ModelSpec
 from apps.llm.wire import output_cap
 from apps.projects.models import Item, Project
 from apps.projects.selectors import current_guideline, current_schema
 from labelhub.core.debate import protocol
 from labelhub.core.debate.outcome import Debate
 from labelhub.core.errors import InvalidInput
-from labelhub.core.llm.prices import estimate_usage
-from labelhub.core.llm.types import Call, Reply, Status, Usage
+from labelhub.core.llm.prices import estimate_tokens, estimate_usage
+from labelhub.core.llm.types import Call, Output, Reply, Usage
+from labelhub.core.schema import Schema, Task, Value
 
 SAMPLES = 20
 #: What a role is taken to say: about as long as the answers that the prompts ask for.
 TYPICAL_ANSWER = "An answer with one short reason and a quotation for each of the labels. " * 5
+#: How many of a model's last calls tell how long one takes.
+RECENT_CALLS = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """Estimates; costs in nano-USD, None when the price of a model is unknown."""
+    """Estimates; costs in nano-USD, None when the price of a model is unknown.
+
+    ``calls``, tokens, ``cost_nanousd`` and ``seconds`` are for debates that end as soon as they
+    can; ``calls_most`` for those that go on as long as they may, ``worst_nanousd`` moreover for
+    answers that are as long as they may be. ``seconds`` is None where the models have not been
+    asked before.
+    """
 
     items: int
     debates: int
     calls: int
+    calls_most: int
     tokens_in: int
     tokens_out: int
     cost_nanousd: int | None
     worst_nanousd: int | None
+    seconds: float | None
     unpriced: tuple[str, ...]
     offline: bool
     samples: int
@@ -42,75 +56,74 @@ class Preview:
 
 @dataclass(slots=True)
 class _Sums:
+    """Over the calls of some rehearsals."""
+
     tokens_in: int = 0
     tokens_out: int = 0
     cost: int = 0
     worst: int = 0
     calls: int = 0
+    by_model: dict[int, int] = field(default_factory=dict)
 
 
-class OverBudget(InvalidInput):
-    """A run could cost more than its budget, or nobody knows what it costs."""
+class UnknownPrice(InvalidInput):
+    """Nobody knows what a run costs that is to stay within a budget."""
 
-    code = "over_budget"
+    code = "unknown_price"
 
 
 def preview(*, project: Project, plan: RunPlan) -> Preview:
-    """Calls, tokens and cost of the plan, from up to 20 of its items with real prompts.
+    """Calls, tokens, cost and time of the plan, from up to 20 of its items with real prompts.
 
     Raises:
         InvalidInput: the plan cannot be run as it is.
     """
-    schema, guideline = current_schema(project), current_guideline(project)
-    script = Script(
-        protocol=protocol(plan.protocol),
-        schema=schema.parsed,
-        cast=checked_cast(plan, schema),
-        salt=project.slug,
-        guideline=guideline.text if guideline else "",
-        params=plan.params,
-    )
+    plan = plan.complete()
+    script = _script(project, plan)
     items = selected_items(project, plan)
     count = items.count()
     samples = spread(items, count)
-    sums = _Sums()
+    short, long = _Sums(), _Sums()
     for item in samples:
-        _rehearse(script, item, sums)
-    unpriced = tuple(
-        model.name for model in script.models if model.price_in is None or model.price_out is None
-    )
+        _rehearse(script, item, short, agreeing=True)
+        _rehearse(script, item, long, agreeing=False)
+    unpriced = unpriced_models(script.models)
     debates = count * plan.replicates
     scale = debates / len(samples) if samples else 0.0
     return Preview(
         items=count,
         debates=debates,
-        calls=round(sums.calls * scale),
-        tokens_in=round(sums.tokens_in * scale),
-        tokens_out=round(sums.tokens_out * scale),
-        cost_nanousd=None if unpriced else math.ceil(sums.cost * scale),
-        worst_nanousd=None if unpriced else math.ceil(sums.worst * scale),
+        calls=round(short.calls * scale),
+        calls_most=round(max(short.calls, long.calls) * scale),
+        tokens_in=round(short.tokens_in * scale),
+        tokens_out=round(short.tokens_out * scale),
+        cost_nanousd=None if unpriced else math.ceil(short.cost * scale),
+        worst_nanousd=None if unpriced else math.ceil(max(short.worst, long.worst) * scale),
+        seconds=_seconds(script, short, scale),
         unpriced=unpriced,
         offline=script.offline,
         samples=len(samples),
     )
 
 
-def check_budget(estimate: Preview, budget_nanousd: int) -> None:
-    """Refuse a run that could cost more than ``budget_nanousd``.
+def check_prices(models: Iterable[ModelSpec]) -> None:
+    """Refuse a budget where nobody can tell what a call costs.
 
     Raises:
-        OverBudget: or one whose cost nobody can tell.
+        UnknownPrice: naming the models without a price.
     """
-    if estimate.worst_nanousd is None:
-        raise OverBudget(
-            f"budget: the price of {', '.join(estimate.unpriced)} is not known, so no budget can "
-            "be kept. Enter the model's prices first (0 if it is free)."
+    unpriced = unpriced_models(models)
+    if unpriced:
+        raise UnknownPrice(
+            f"budget: the price of {', '.join(unpriced)} is not known, so no budget can be kept. "
+            "Enter the model's prices first (0 if it is free)."
         )
-    if estimate.worst_nanousd > budget_nanousd:
-        raise OverBudget(
-            f"budget: the run may cost up to {usd(estimate.worst_nanousd)}, the budget is "
-            f"{usd(budget_nanousd)}. Take fewer items, a cheaper model or a larger budget."
-        )
+
+
+def unpriced_models(models: Iterable[ModelSpec]) -> tuple[str, ...]:
+    """The names of those whose price is not known, each once."""
+    names = [each.name for each in models if not each.prices_known]
+    return tuple(dict.fromkeys(names))
 
 
 def spread(items: QuerySet[Item], count: int) -> list[Item]:
@@ -119,30 +132,78 @@ def spread(items: QuerySet[Item], count: int) -> list[Item]:
     return [items[place] for place in range(0, count, step)[:SAMPLES]]
 
 
-def _rehearse(script: Script, item: Item, sums: _Sums) -> None:
-    """Drive a debate with made-up answers and count what it would send."""
+def _script(project: Project, plan: RunPlan) -> Script:
+    schema, guideline = current_schema(project), current_guideline(project)
+    cast: dict[str, Cast] = checked_cast(plan, schema)
+    return Script(
+        protocol=protocol(plan.protocol),
+        schema=schema.parsed,
+        cast=cast,
+        salt=salt_of(project),
+        settings=plan.settings,
+        guideline=guideline.text if guideline else "",
+        params=plan.params,
+    )
+
+
+def _rehearse(script: Script, item: Item, sums: _Sums, *, agreeing: bool) -> None:
+    """Drive a debate with made-up answers, all alike or all different, and count what it sends."""
     debate: Debate = script.start(Claimed(pk=0, replicate=1, item=item).debate_item)
-    answer = Reply(text=TYPICAL_ANSWER, status=Status.UNPARSED)
+    values = _values(script.schema, item)
     try:
         calls = next(debate)
         while True:
             for call in calls:
                 _count(script, call, sums)
-            calls = debate.send([answer] * len(calls))
+            said = [values[0 if agreeing else at % len(values)] for at in range(len(calls))]
+            calls = debate.send(
+                [_made_up(call, value) for call, value in zip(calls, said, strict=True)]
+            )
     except StopIteration:
         return
+
+
+def _made_up(call: Call, value: Value) -> Reply:
+    argued = call.output == Output.ARGUMENT
+    return Reply(text=TYPICAL_ANSWER, value=None if argued else value, rung=3)
+
+
+def _values(schema: Schema, item: Item) -> list[Value]:
+    """Answers that differ, as far as the question allows."""
+    if schema.task is Task.TEXT:
+        return ["one answer", "another answer"]
+    names = schema.offered(item.options) or ("",)
+    if schema.task is Task.MULTI:
+        return [[name] for name in names]
+    if schema.task is Task.ORDINAL:
+        return [schema.normalise(name) for name in names]
+    return list(names)
 
 
 def _count(script: Script, call: Call, sums: _Sums) -> None:
     model = script.cast[call.role].model
     usage = estimate_usage(call.messages, TYPICAL_ANSWER)
     # What was heard may be as long as the models that said it were allowed to answer.
-    longest = sum(
-        script.cast[role].model.max_output_tokens for role in call.heard if role in script.cast
-    )
+    heard = sum(message.content.count(TYPICAL_ANSWER.strip()) for message in call.messages)
+    longest = max(each.max_output_tokens for each in script.models)
+    more = heard * max(0, longest - estimate_tokens(TYPICAL_ANSWER))
     sums.calls += 1
+    sums.by_model[model.pk] = sums.by_model.get(model.pk, 0) + 1
     sums.tokens_in += usage.tokens_in
     sums.tokens_out += usage.tokens_out
     sums.cost += call_cost(model, usage) or 0
-    most = Usage(tokens_in=usage.tokens_in + longest, tokens_out=output_cap(model, call))
+    most = Usage(tokens_in=usage.tokens_in + more, tokens_out=output_cap(model, call))
     sums.worst += call_cost(model, most) or 0
+
+
+def _seconds(script: Script, sums: _Sums, scale: float) -> float | None:
+    """How long the calls would take, as long as the models' last calls took, side by side."""
+    total = 0.0
+    for model in script.models:
+        last = Turn.objects.filter(model=model, seconds__gt=0, reused=False).order_by("-pk")
+        lately = Turn.objects.filter(pk__in=list(last.values_list("pk", flat=True)[:RECENT_CALLS]))
+        latency = lately.aggregate(mean=Avg("seconds"))["mean"]
+        if latency is None:
+            return None
+        total += sums.by_model.get(model.pk, 0) * scale * latency / model.provider.max_concurrency
+    return total

@@ -6,11 +6,13 @@ from datetime import datetime
 from typing import Any
 
 from apps.debates.models import Debate, Run, RunRole, Turn
+from apps.debates.services.answers import Answer
+from apps.debates.services.routing import way_of
 from apps.labels.models import Annotator, Kind, Label
 from apps.labels.services import DebateResult, LabelDraft, annotator_for
 from apps.projects.models import Item
-from labelhub.core.debate.outcome import DebateItem, Outcome
-from labelhub.core.llm.errors import ModelError
+from labelhub.core.debate.outcome import DebateItem, Outcome, Precedent
+from labelhub.core.errors import LabelhubError
 from labelhub.core.llm.parsing import without_thinking
 from labelhub.core.llm.types import Call, Completion, Reply, Status
 
@@ -47,6 +49,8 @@ class Claimed:
     tried: Mapping[str, int] = field(default_factory=dict)
     spent: Spent = field(default_factory=Spent)
 
+    precedents: tuple[Precedent, ...] = ()
+
     @property
     def debate_item(self) -> DebateItem:
         """The item as protocols know it; the replicate is part of what makes its draws."""
@@ -57,6 +61,7 @@ class Claimed:
             context=tuple((each["role"], each["text"]) for each in self.item.context),
             question=self.item.question,
             options=tuple(self.item.options),
+            precedents=self.precedents,
         )
 
 
@@ -91,6 +96,9 @@ def answered_turn(role: RunRole, call: Call, completion: Completion, reply: Repl
         evidence={name: list(phrases) for name, phrases in reply.evidence.items()},
         status=str(reply.status),
         rung=reply.rung,
+        ranking=list(reply.ranking),
+        probabilities=dict(reply.probabilities),
+        off_menu=reply.off_menu,
         note=reply.note,
         finish_reason=completion.finish_reason[:30],
         tokens_in=usage.tokens_in,
@@ -103,14 +111,21 @@ def answered_turn(role: RunRole, call: Call, completion: Completion, reply: Repl
     )
 
 
-def failed_turn(role: RunRole, call: Call, error: ModelError) -> Turn:
-    """The unsaved row of a call that brought no answer. It cost nothing that we know of."""
+def failed_turn(role: RunRole, call: Call, error: LabelhubError) -> Turn:
+    """The unsaved row of a call that brought no answer; ``data['usage']`` of the error: what was
+    paid for answers of no use. Its cost, if any, is the caller's to say."""
     attempts = error.data.get("attempts", [])
+    usage = error.data.get("usage", {})
     return Turn(
         **_asked(role, call),
         status=str(Status.FAILED),
         note=error.message,
         cost_nanousd=0,
+        tokens_in=usage.get("tokens_in", 0),
+        tokens_out=usage.get("tokens_out", 0),
+        tokens_cached=usage.get("tokens_cached", 0),
+        tokens_reasoning=usage.get("tokens_reasoning", 0),
+        usage_estimated=usage.get("estimated", False),
         attempts=attempts,
         seconds=sum(attempt.get("seconds", 0.0) for attempt in attempts),
     )
@@ -125,7 +140,23 @@ def reply_of(turn: Turn) -> Reply:
         rung=turn.rung,
         evidence={name: tuple(phrases) for name, phrases in turn.evidence.items()},
         note=turn.note,
+        ranking=tuple(turn.ranking),
+        probabilities=turn.probabilities,
+        off_menu=turn.off_menu,
+        cut_off=turn.finish_reason == "length",
     )
+
+
+def answer_of(turn: Turn) -> Answer:
+    """A stored turn's answer, for an equal call."""
+    completion = Completion(
+        text=turn.text,
+        finish_reason=turn.finish_reason,
+        model_answered=turn.model_answered,
+        reasoning=turn.reasoning,
+        effective_params=turn.params_effective,
+    )
+    return Answer(completion, turn.probabilities)
 
 
 def storable(text: str) -> str:
@@ -149,19 +180,32 @@ class Reporter:
 
     def __init__(self, run: Run) -> None:
         self._run = run
+        self._way = way_of(run.project)
         self._roles = list(run.roles.select_related("model__provider", "prompt"))
         self._annotators: dict[int, Annotator] = {}
+
+    def reasons(self, finished: Finished) -> tuple[str, ...]:
+        """Why people are asked about the debate's item; empty where its label is accepted."""
+        outcome = finished.outcome
+        labelled = finished.status == Debate.Status.DONE
+        if outcome.failed and not outcome.flags:
+            return (FAILED_REASON,)
+        return self._way.reasons(
+            flags=outcome.flags,
+            signals={**outcome.signals, "uncertainty": outcome.uncertainty},
+            labelled=labelled,
+            key=finished.claimed.item.external_id,
+        )
 
     def result(self, finished: Finished) -> DebateResult:
         """For the ledger; without a label where the debate reached none."""
         outcome = finished.outcome
-        reasons = outcome.reasons
-        if outcome.failed and not reasons:
-            reasons = (FAILED_REASON,)
+        # The rule or the review plan may have changed since the run was taken up.
+        self._way = way_of(self._run.project)
         return DebateResult(
             item_id=finished.claimed.item.pk,
             draft=None if finished.status != Debate.Status.DONE else self._draft(finished),
-            reasons=reasons,
+            reasons=self.reasons(finished),
             uncertainty=outcome.uncertainty,
             signals=outcome.signals,
         )
@@ -191,6 +235,7 @@ class Reporter:
             "prompts": {role.role: role.prompt.hash for role in self._roles},
             "schema_version": run.schema.version,
             "guideline_version": run.guideline.version if run.guideline else None,
+            "settings": run.protocol_settings,
             "spec": run.spec_hash,
             "offline": self.offline,
         }

@@ -12,10 +12,11 @@ from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.debates import events
-from apps.debates.models import Debate, Run, RunRole
+from apps.debates.models import Debate, Experiment, Run, RunRole
+from apps.debates.services.budget import usd
+from apps.debates.services.casting import Cast
 from apps.debates.services.plans import RunPlan, checked_cast, selected_items
-from apps.debates.services.preview import check_budget, preview
-from apps.debates.services.scripts import Cast
+from apps.debates.services.preview import check_prices
 from apps.llm.services import remember_prompt
 from apps.projects.models import Guideline, LabelSchema, Project
 from apps.projects.selectors import current_guideline, current_schema
@@ -24,7 +25,9 @@ from labelhub.core.errors import Conflict, InvalidInput
 CHUNK = 2000
 
 
-def start_run(*, project: Project, actor: User | None, plan: RunPlan) -> Run:
+def start_run(
+    *, project: Project, actor: User | None, plan: RunPlan, experiment: Experiment | None = None
+) -> Run:
     """Record a run with everything that decides its result, and one waiting debate per item.
 
     A worker picks it up; the caller may send it a task to be quicker (``tasks.launch_run``).
@@ -32,15 +35,20 @@ def start_run(*, project: Project, actor: User | None, plan: RunPlan) -> Run:
     Raises:
         InvalidInput: nothing is selected, or the plan cannot be run as it is.
     """
+    plan = plan.complete()
     schema, guideline = current_schema(project), current_guideline(project)
     cast = checked_cast(plan, schema)
     if plan.budget_nanousd is not None:
-        check_budget(preview(project=project, plan=plan), plan.budget_nanousd)
+        check_prices(each.model for each in cast.values())
     with transaction.atomic():
         run = Run.objects.create(
             project=project,
             protocol=plan.protocol,
+            protocol_settings=dict(plan.settings),
             params=dict(plan.params),
+            experiment=experiment,
+            trial=plan.trial,
+            reuse_answers=plan.reuse_answers,
             replicates=plan.replicates,
             schema=schema,
             guideline=guideline,
@@ -70,6 +78,22 @@ def pause_run(*, run: Run) -> Run:
         pause_code="user",
         message="Paused by hand.",
     )
+    return run
+
+
+def set_budget(*, run: Run, budget_nanousd: int | None) -> Run:
+    """Change the most the run may cost; None: no limit. Counts from its next slice on.
+
+    Raises:
+        InvalidInput: less than was spent already, or a price is unknown.
+        Conflict: the run has ended.
+    """
+    if budget_nanousd is not None:
+        check_prices(role.model for role in run.roles.select_related("model__provider"))
+        if budget_nanousd < run.cost_nanousd:
+            raise InvalidInput(f"budget: {usd(run.cost_nanousd)} is spent already; give more.")
+    ended = [Run.Status.DONE, Run.Status.CANCELLED]
+    _change(run, Run.objects.exclude(status__in=ended), "changed", budget_nanousd=budget_nanousd)
     return run
 
 
@@ -123,6 +147,7 @@ def spec_hash(
     """One hash over everything that decides what a run's models are asked."""
     spec = {
         "protocol": plan.protocol,
+        "settings": dict(plan.settings),
         "params": dict(plan.params),
         "roles": {
             role: {

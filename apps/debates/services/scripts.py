@@ -2,28 +2,21 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any
 
-from django.conf import settings
+from django.utils.crypto import salted_hmac
 
 from apps.debates.models import Run, RunRole
+from apps.debates.services.casting import Cast
 from apps.llm.models import ModelSpec
+from apps.projects.models import Project
 from labelhub.core.debate import ProtocolInfo, protocol
 from labelhub.core.debate.calls import Caller
 from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec
-from labelhub.core.prompts import Prompt, PromptLibrary, parse_prompt
+from labelhub.core.prompts import parse_prompt
 from labelhub.core.schema import Schema
 
 MOST_WIDTH = 256
-
-
-@dataclass(frozen=True, slots=True)
-class Cast:
-    """Who plays a role, and by which prompt."""
-
-    model: ModelSpec
-    prompt: Prompt
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +27,7 @@ class Script:
     schema: Schema
     cast: Mapping[str, Cast]
     salt: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
     guideline: str = ""
     params: Mapping[str, Any] = field(default_factory=dict)
     roles: Mapping[str, RunRole] = field(default_factory=dict)
@@ -48,7 +42,7 @@ class Script:
             guideline=self.guideline,
             params={role: self.params[role] for role in self.cast if role in self.params},
         )
-        return self.protocol.start(item, DebateSpec(self.schema, caller, self.params))
+        return self.protocol.start(item, DebateSpec(self.schema, caller, self.settings))
 
     @property
     def models(self) -> list[ModelSpec]:
@@ -67,12 +61,6 @@ class Script:
         return all(model.offline for model in self.models)
 
 
-@cache
-def prompt_library() -> PromptLibrary:
-    """The prompt files of this installation, each read once per process."""
-    return PromptLibrary(settings.PROMPTS_DIR)
-
-
 def script_of(run: Run) -> Script:
     """The script of a stored run; its prompts are the stored ones, whatever the files say now."""
     roles = {role.role: role for role in run.roles.select_related("model__provider", "prompt")}
@@ -80,15 +68,25 @@ def script_of(run: Run) -> Script:
     for role in roles.values():
         # One object per model: what is learnt about it in one role counts in all.
         role.model = shared.setdefault(role.model.pk, role.model)
+    info = protocol(run.protocol)
     return Script(
-        protocol=protocol(run.protocol),
+        protocol=info,
         schema=run.schema.parsed,
         cast={
             name: Cast(role.model, parse_prompt(role.prompt.name, role.prompt.body))
             for name, role in roles.items()
         },
-        salt=str(run.uid),
+        salt=salt_of(run.project),
+        settings=info.read_settings(run.protocol_settings),
         guideline=run.guideline.text if run.guideline else "",
         params=run.params,
         roles=roles,
     )
+
+
+def salt_of(project: Project) -> str:
+    """What those who write texts cannot know: it makes the delimiters of a project's prompts.
+
+    The same in all its runs, or equal questions would never be equal calls.
+    """
+    return salted_hmac("labelhub.debates.delimiters", str(project.pk)).hexdigest()[:32]

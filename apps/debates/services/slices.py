@@ -8,7 +8,7 @@ those under way and puts unfinished debates back: their turns are stored, nothin
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
@@ -22,13 +22,16 @@ from django.utils import timezone
 
 from apps.debates import events
 from apps.debates.models import Run, Turn
+from apps.debates.services.answers import Answer, Answers
 from apps.debates.services.asker import Asker, Models, Talk
 from apps.debates.services.budget import Budget
+from apps.debates.services.closing import finish_run
 from apps.debates.services.halt import Halt, Reason, closing
-from apps.debates.services.limits import limited_by
+from apps.debates.services.limits import pulse_of
 from apps.debates.services.results import Claimed, Finished
+from apps.debates.services.retrieval import Retrieval
 from apps.debates.services.scripts import Script, script_of
-from apps.debates.services.store import RunGone, SliceStore, finish_run
+from apps.debates.services.store import RunGone, SliceStore
 from apps.debates.services.writer import Writer
 from apps.llm.gateway import Gateway
 from apps.llm.models import ModelSpec
@@ -91,22 +94,36 @@ async def _run_slice(
     begun = await database(_begin, run_id, pace)
     if isinstance(begun, SliceEnd):
         return begun
-    store, script = begun
     halt = Halt()
     try:
-        async with open_models(script.models) as models:
-            slice_ = Slice(store, script, models=models, halt=halt, database=database, pace=pace)
-            await slice_.run()
+        async with open_models(begun.models) as models:
+            await Slice(begun, models=models, halt=halt, database=database, pace=pace).run()
     except ModelError as error:
         halt.stop_for(error)
     except RunGone:
         return SliceEnd.STOPPED
     finally:
-        await database(store.release)
-    return await database(_after, store, halt.reason)
+        await database(begun.store.release)
+    return await database(_after, begun.store, halt.reason)
 
 
-def _begin(run_id: int, pace: Pace) -> "SliceEnd | tuple[SliceStore, Script]":
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A run taken up: what is read and written, what is played, where precedents come from."""
+
+    store: SliceStore
+    script: Script
+    retrieval: Retrieval
+    look_up: bool
+
+    @property
+    def models(self) -> list[ModelSpec]:
+        """All that may be asked."""
+        embedder = self.retrieval.model
+        return [*self.script.models, *([embedder] if embedder else [])]
+
+
+def _begin(run_id: int, pace: Pace) -> "SliceEnd | Begun":
     """What to drive, or why there is nothing to drive."""
     if finish_run(run_id):
         events.announce_run(run_id)
@@ -123,7 +140,9 @@ def _begin(run_id: int, pace: Pace) -> "SliceEnd | tuple[SliceStore, Script]":
     if not store.begin():
         return SliceEnd.BUSY
     try:
-        return store, script_of(run)
+        script = script_of(run)
+        retrieval = Retrieval.of_run(run, script.settings, script.models)
+        return Begun(store, script, retrieval, store.has_earlier_answers)
     except LabelhubError as error:
         store.release()
         store.pause(error.code, error.message)
@@ -158,27 +177,21 @@ class Slice:
     """The window of debates in flight. Use once, within one event loop."""
 
     def __init__(
-        self,
-        store: SliceStore,
-        script: Script,
-        *,
-        models: Models,
-        halt: Halt,
-        database: Database,
-        pace: Pace,
+        self, begun: Begun, *, models: Models, halt: Halt, database: Database, pace: Pace
     ) -> None:
-        self._store = store
-        self._script = script
+        self._store, self._script, self._retrieval = begun.store, begun.script, begun.retrieval
         self._halt = halt
         self._database, self._pace = database, pace
-        self._width = self._pace.width or script.width
+        self._width = self._pace.width or begun.script.width
         self._writer = Writer(self._write, rows=self._pace.flush_rows, seconds=self._pace.flush)
+        self._budget = Budget(self._store.run.budget_nanousd, self._store.run.cost_nanousd)
         self._asker = Asker(
-            roles=script.roles,
+            roles=begun.script.roles,
             models=models,
-            budget=Budget(store.run.budget_nanousd, store.run.cost_nanousd),
+            budget=self._budget,
             writer=self._writer,
             halt=halt,
+            answers=Answers(self._stored_answers, look_up=begun.look_up),
         )
         # Half a claim waits here while the next one is fetched.
         self._ready: asyncio.Queue[Claimed | None] = asyncio.Queue(max(1, self._pace.claim // 2))
@@ -214,16 +227,19 @@ class Slice:
                 self._halt.stop()
             if now > deadline:
                 self._halt.stop(Reason(again=True))
-            # Calls under way are paid for: wait for them, within reason.
-            if self._halt.asked and (self._asker.calls == 0 or now > deadline + self._pace.grace):
+            # What is being answered is paid for: wait for it, within reason. A call that still
+            # waits for its turn, or to be tried again, is not.
+            answering = self._models.in_flight()
+            if self._halt.asked and (answering == 0 or now > deadline + self._pace.grace):
                 return
 
     async def _feed(self) -> None:
+        await self._retrieval.begin(self._models, self._budget, self._halt)
         while not self._halt.asked:
             claimed = await self._database(self._store.claim, self._pace.claim)
             if not claimed:
                 break
-            for each in claimed:
+            for each in await self._retrieval.attach(claimed):
                 await self._ready.put(each)
         for _ in range(self._width):
             await self._ready.put(None)
@@ -251,8 +267,11 @@ class Slice:
             talk.error = "This item made the protocol fail; the server's log has the details."
         return Outcome(value=None, failed=True)
 
+    async def _stored_answers(self, keys: Sequence[str]) -> Mapping[str, Answer]:
+        return await self._database(self._store.answers, keys)
+
     async def _write(self, turns: Sequence[Turn], finished: Sequence[Finished]) -> None:
-        await self._database(self._store.write, turns, finished)
+        await self._database(self._store.write, turns, finished, self._retrieval.take_unbooked())
         now = time.monotonic()
         if now - self._announced >= self._pace.announce:
             self._announced = now
@@ -266,5 +285,4 @@ class Slice:
             await asyncio.sleep(self._pace.beat)
 
     def _pulse(self) -> dict[str, Any]:
-        calls = self._asker.calls
-        return {"calls": calls, "limited_by": limited_by(self._script, self._models, calls)}
+        return pulse_of(self._script, self._models, self._models.in_flight())

@@ -12,11 +12,21 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import IntegrityError, connection, transaction
-from django.db.models import F, Q
 from django.utils import timezone
 
+from apps.common.bulk import insert_rows
 from apps.debates.models import Debate, Run, Turn
-from apps.debates.services.results import Claimed, Finished, Reporter, Spent, reply_of
+from apps.debates.services.answers import Answer
+from apps.debates.services.closing import count_in
+from apps.debates.services.results import (
+    Claimed,
+    Finished,
+    Reporter,
+    Spent,
+    answer_of,
+    reply_of,
+)
+from apps.labels.models import Label
 from apps.labels.services import record_debate_results
 from labelhub.core.errors import LabelhubError
 from labelhub.core.llm.types import Reply, Status
@@ -26,6 +36,13 @@ class RunGone(LabelhubError):
     """The run or its project was deleted while a worker was at it."""
 
     code = "run_gone"
+
+
+#: What the end of a debate changes of its row.
+CONCLUDED = [
+    "status", "lease_token", "lease_until", "label", "value", "signals", "flags", "reasons",
+    "uncertainty", "error", "finished_at",
+]  # fmt: skip
 
 
 class SliceStore:
@@ -85,7 +102,28 @@ class SliceStore:
         Run.objects.filter(pk=self.run.pk).update(pulse={"at": now.isoformat(), **pulse})
         return Run.objects.filter(pk=self.run.pk).values_list("status", flat=True).first() or ""
 
-    def write(self, turns: Sequence[Turn], finished: Sequence[Finished]) -> None:
+    @property
+    def has_earlier_answers(self) -> bool:
+        """Whether calls may have been answered already: by other runs, or by this one before."""
+        if not self.run.reuse_answers:
+            return False
+        runs = Run.objects.filter(project=self.run.project_id, turns_count__gt=0)
+        return runs.exists()
+
+    def answers(self, keys: Sequence[str]) -> dict[str, Answer]:
+        """key → the whole answer that an equal call of the project got, the oldest one."""
+        turns = Turn.objects.filter(
+            call_key__in=keys,
+            reused=False,
+            finish_reason="stop",
+            debate__run__project=self.run.project_id,
+        ).exclude(status__in=[Status.FAILED, Status.REFUSED])
+        turns = turns.defer("messages", "evidence", "attempts").order_by("-pk")
+        return {turn.call_key: answer_of(turn) for turn in turns}
+
+    def write(
+        self, turns: Sequence[Turn], finished: Sequence[Finished], other_cost: int = 0
+    ) -> None:
         """Turns and results in one transaction: a result implies all of its turns.
 
         Raises:
@@ -93,9 +131,9 @@ class SliceStore:
         """
         try:
             with transaction.atomic():
-                Turn.objects.bulk_create(turns, ignore_conflicts=True)
+                _insert(turns)
                 self._conclude(finished)
-                _count_in(self.run, turns)
+                count_in(self.run, turns, other_cost)
         except IntegrityError as error:
             if Run.objects.filter(pk=self.run.pk).exists():
                 raise
@@ -114,19 +152,40 @@ class SliceStore:
     def _conclude(self, finished: Sequence[Finished]) -> None:
         ours = self._still_ours(finished)
         for batch in _one_per_item(ours):
-            results = [self._reporter.result(each) for each in batch]
-            labels = record_debate_results(self.run.project, results)
-            for each, label in zip(batch, labels, strict=True):
-                Debate.objects.filter(pk=each.claimed.pk).update(
-                    status=each.status,
-                    lease_token=None,
-                    lease_until=None,
-                    label=label,
-                    signals=dict(each.outcome.signals),
-                    reasons=list(each.outcome.reasons),
-                    error=each.error,
-                    finished_at=each.at,
-                )
+            labels = self._record(batch)
+            rows = [self._row(each, label) for each, label in zip(batch, labels, strict=True)]
+            # One statement for all; the rows are there, so that nothing is ever inserted.
+            Debate.objects.bulk_create(
+                rows, update_conflicts=True, unique_fields=["pk"], update_fields=CONCLUDED
+            )
+
+    def _row(self, each: Finished, label: Label | None) -> Debate:
+        outcome = each.outcome
+        return Debate(
+            pk=each.claimed.pk,
+            run_id=self.run.pk,
+            item_id=each.claimed.item.pk,
+            replicate=each.claimed.replicate,
+            status=each.status,
+            lease_token=None,
+            lease_until=None,
+            label=label,
+            value=outcome.value,
+            signals=dict(outcome.signals),
+            flags=list(outcome.flags),
+            reasons=list(self._reporter.reasons(each)),
+            uncertainty=outcome.uncertainty,
+            error=each.error,
+            finished_at=each.at,
+        )
+
+    def _record(self, batch: Sequence[Finished]) -> Sequence[Label | None]:
+        """What goes into the ledger, and the rows there; nothing of a trial does."""
+        if self.run.trial:
+            return [None] * len(batch)
+        return record_debate_results(
+            self.run.project, [self._reporter.result(each) for each in batch]
+        )
 
     def _still_ours(self, finished: Sequence[Finished]) -> list[Finished]:
         """Those whose lease we still hold; the update locks them for this transaction."""
@@ -142,66 +201,14 @@ class SliceStore:
         return [each for each in finished if each.claimed.pk in held]
 
 
-def finish_run(run_id: int) -> bool:
-    """Close a going run in which nothing waits any more; True when this call closed it."""
-    if Debate.objects.filter(run=run_id, status=Debate.Status.WAITING).exists():
-        return False
-    with transaction.atomic():
-        run = Run.objects.going().select_for_update().filter(pk=run_id).first()
-        # Looked at again: the run may have been closed and resumed since.
-        if run is None or Debate.objects.filter(run=run, status=Debate.Status.WAITING).exists():
-            return False
-        recount(run)
-        Run.objects.filter(pk=run_id).update(
-            status=Run.Status.DONE,
-            pause_code="",
-            message=_closing_words(run),
-            finished_at=timezone.now(),
-            pulse={},
-        )
-    return True
-
-
-def recount(run: Run) -> None:
-    """Bring the run's sums into line with its turns, which are the truth."""
-    turns = Turn.objects.filter(debate__run=run)
-    sums = _sums(
-        turns.values_list("tokens_in", "tokens_out", "cost_nanousd").iterator(chunk_size=5000)
-    )
-    Run.objects.filter(pk=run.pk).update(**sums)
-
-
-def _count_in(run: Run, turns: Sequence[Turn]) -> None:
-    if not turns:
-        return
-    sums = _sums((turn.tokens_in, turn.tokens_out, turn.cost_nanousd) for turn in turns)
-    Run.objects.filter(pk=run.pk).update(**{name: F(name) + more for name, more in sums.items()})
-
-
-def _sums(turns: Iterable[tuple[int, int, int | None]]) -> dict[str, int]:
-    sums = dict.fromkeys(
-        ("turns_count", "unpriced_turns", "tokens_in", "tokens_out", "cost_nanousd"), 0
-    )
-    for tokens_in, tokens_out, cost in turns:
-        sums["turns_count"] += 1
-        sums["unpriced_turns"] += cost is None
-        sums["tokens_in"] += tokens_in
-        sums["tokens_out"] += tokens_out
-        sums["cost_nanousd"] += cost or 0
-    return sums
-
-
-def _closing_words(run: Run) -> str:
-    debates = Debate.objects.filter(run=run)
-    counts = {status: debates.filter(status=status).count() for status in Debate.Status.values}
-    words = f"{counts[Debate.Status.DONE]} of {sum(counts.values())} labelled"
-    if counts[Debate.Status.UNPARSED]:
-        words += (
-            f", {counts[Debate.Status.UNPARSED]} without a usable label (they go to people first)"
-        )
-    if counts[Debate.Status.FAILED]:
-        words += f", {counts[Debate.Status.FAILED]} failed (resume the run to try those again)"
-    return words + "."
+def _insert(turns: Sequence[Turn]) -> None:
+    """Write ``turns``; those that are there already (as after a commit of which nobody heard) stay
+    as they are."""
+    try:
+        with transaction.atomic():
+            insert_rows(turns)
+    except IntegrityError:
+        Turn.objects.bulk_create(turns, ignore_conflicts=True)
 
 
 def _with_turns(debates: Sequence[Debate]) -> list[Claimed]:
@@ -242,32 +249,3 @@ def _one_per_item(finished: Iterable[Finished]) -> list[list[Finished]]:
             batches.append(free := {})
         free[item_id] = each
     return [list(batch.values()) for batch in batches]
-
-
-def unfinished_runs() -> list[int]:
-    """Ids of the runs a worker should drive or close now; paused ones whose time has come too.
-
-    A run named here is not named again for a few seconds, by any process: its task is on its way.
-    """
-    now = timezone.now()
-    Run.objects.filter(status=Run.Status.PAUSED, resume_at__lte=now).update(
-        status=Run.Status.QUEUED, pause_code="", message="", resume_at=None, resumed_at=now
-    )
-    driven = Debate.objects.filter(lease_token__isnull=False, lease_until__gt=now).order_by()
-    going = Run.objects.going().filter(_not_on_its_way(now)).exclude(pk__in=driven.values("run"))
-    return [run_id for run_id in going.values_list("pk", flat=True) if mark_dispatched(run_id)]
-
-
-def mark_dispatched(run_id: int) -> bool:
-    """Note that a task for the run is on its way; False when somebody else just has."""
-    now = timezone.now()
-    free = Run.objects.going().filter(_not_on_its_way(now), pk=run_id)
-    return bool(free.update(dispatched_until=now + DISPATCH))
-
-
-def _not_on_its_way(now: datetime) -> Q:
-    return Q(dispatched_until__isnull=True) | Q(dispatched_until__lte=now)
-
-
-#: How long a task may take from its dispatch to its start before another is sent.
-DISPATCH = timedelta(seconds=15)

@@ -10,6 +10,7 @@ from apps.labels.services.drafts import UNASKED, DebateResult, GoldDraft, LabelD
 from apps.labels.services.facts import read_history, standing
 from apps.labels.services.importing import ImportOutcome, import_gold, import_labels, import_ledger
 from apps.labels.services.recording import record_label, withdraw_label
+from apps.labels.services.rerouting import reroute_items
 from apps.labels.services.states import open_items, replan
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "record_debate_results",
     "record_label",
     "replan",
+    "reroute_items",
     "standing",
     "withdraw_label",
 ]

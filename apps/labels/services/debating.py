@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from django.db import transaction
 
+from apps.common.bulk import insert_rows
 from apps.labels.models import Label
 from apps.labels.services.drafts import DebateResult
 from apps.labels.services.states import lock_states, refresh_states
@@ -29,7 +30,7 @@ def record_debate_results(project: Project, results: Sequence[DebateResult]) -> 
             continue
         before = earlier.get((draft.item_id, draft.annotator.pk))
         rows.append(replace(draft, supersedes_id=before).to_row())
-    Label.objects.bulk_create([row for row in rows if row is not None])
+    insert_rows([row for row in rows if row is not None])
     by_item = {result.item_id: (result, row) for result, row in zip(results, rows, strict=True)}
     refresh_states(project, ids, by_item)
     return rows

@@ -12,6 +12,7 @@ from apps.labels.services.deciding import decide
 from apps.labels.services.drafts import DebateResult
 from apps.labels.services.facts import Facts, read_facts
 from apps.projects.models import Item, Project
+from labelhub.core.debate.routing import AUDIT
 
 #: Who comes first in the queue; within a band, the more uncertain item.
 CONFLICT, DOUBTFUL, UNLABELLED, CONFIDENT = 200.0, 100.0, 50.0, 10.0
@@ -145,6 +146,8 @@ def _priority(state: ItemState, gold: Gold | None) -> float:
     uncertainty = float(state.signals.get("uncertainty", 0.0))
     if state.stage == ItemState.Stage.CONFLICT:
         band = CONFLICT
+    elif state.reasons == [AUDIT]:
+        band = UNLABELLED  # no sooner than what was never debated, or it could be told
     elif state.reasons:
         band = DOUBTFUL + 10 * uncertainty
     elif state.suggestion_id is None:

@@ -12,15 +12,11 @@ class ModelSpecSerializer(serializers.ModelSerializer[ModelSpec]):
 
     provider = serializers.CharField(source="provider.name", read_only=True)
     offline = serializers.BooleanField(read_only=True)
-    prices_known = serializers.SerializerMethodField(
-        help_text="Whether a run with this model may have a budget."
+    prices_known = serializers.BooleanField(
+        read_only=True, help_text="Whether a run with this model may have a budget."
     )
 
     class Meta:
         model = ModelSpec
         fields: Any = ["name", "provider", "offline", "prices_known"]
         read_only_fields = fields
-
-    def get_prices_known(self, model: ModelSpec) -> bool:
-        """Both prices are set; 0 is a price."""
-        return model.price_in is not None and model.price_out is not None

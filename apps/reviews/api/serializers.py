@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from apps.labels.models import Gold, Label
+from apps.labels.models import Gold, ItemState, Label
 from apps.projects.models import Item, Project
 from apps.reviews.services import Answer
 
@@ -99,6 +99,15 @@ class ItemSerializer(PlainItemSerializer):
             *PlainItemSerializer.Meta.fields,
             "stage", "queued", "reasons", "labels_by_people", "suggestion", "gold", "created_at",
         ]  # fmt: skip
+
+    def to_representation(self, instance: Item) -> dict[str, Any]:
+        """Without what its debate said, where the caller is to audit the item."""
+        shown: dict[str, Any] = super().to_representation(instance)
+        if getattr(instance, "hidden", False):
+            shown |= {"reasons": [], "suggestion": None}
+            if shown["stage"] == ItemState.Stage.SUGGESTED:
+                shown["stage"] = str(ItemState.Stage.NEW)
+        return shown
 
 
 class LeaseSerializer(serializers.Serializer[Any]):

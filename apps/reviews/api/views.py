@@ -1,7 +1,7 @@
 """The queue over REST: take the next item, give its label; items and labels as lists."""
 
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from django.utils import timezone
@@ -16,6 +16,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps.accounts.http import SignedInApiRequest
+from apps.accounts.models import User
 from apps.accounts.roles import Right
 from apps.labels.models import Label
 from apps.projects.api.mixins import ProjectScopedMixin
@@ -102,7 +103,7 @@ class LabelListView(ProjectScopedMixin, generics.ListAPIView[Label]):
 
     def get_queryset(self) -> Any:
         """The project's labels, oldest first."""
-        return labels_of(self.project)
+        return labels_of(self.project, cast(User, self.request.user))
 
     @extend_schema(
         operation_id="label_create",
@@ -155,7 +156,7 @@ class ItemListView(ProjectScopedMixin, generics.ListAPIView[Item]):
 
     def get_queryset(self) -> Any:
         """In the order of their import."""
-        return items_of(self.project)
+        return items_of(self.project, cast(User, self.request.user))
 
 
 class ItemDetailView(generics.RetrieveAPIView[Item]):

@@ -2,9 +2,19 @@
 
 from django.db.models import Prefetch, Q
 
+from apps.accounts.models import User
 from apps.debates.models import Debate, Turn
+from apps.labels.blindness import is_audit, unanswered
 from apps.labels.models import ItemState
 from apps.projects.models import Project
+
+
+def must_wait(user: User, project: Project, item_id: int) -> bool:
+    """Whether ``user`` may not see the item's debate yet: it is audited, and they say nothing of
+    it so far. One query."""
+    states = ItemState.objects.filter(project=project, item=item_id)
+    state = states.filter(unanswered(user.pk, item="item_id")).first()
+    return state is not None and is_audit(state)
 
 
 def debate_behind(project: Project, item_id: int) -> Debate | None:

@@ -8,6 +8,8 @@ from typing import Any
 from django.db.models import QuerySet
 
 from apps.common.prepared import prepared
+from apps.debates.reasons import reason_words
+from apps.labels.blindness import is_audit
 from apps.labels.models import ItemState, Label
 from apps.projects.models import Item, LabelSchema, Project
 from apps.projects.selectors import current_schema
@@ -17,18 +19,6 @@ from labelhub.core.schema import LabelDef, Schema, Task
 
 #: Choices beyond the ninth have no key of their own.
 KEYS = 9
-
-#: Why a debate sent an item to people first, for people.
-REASONS = {
-    "unparsed": "no usable answer",
-    "refused": "the model refused",
-    "truncated": "the answer was cut off",
-    "failed": "the debate failed",
-    "extractor_differs": "extractor and judge differ",
-    "critic_differs": "critic and judge differ",
-    "judge_adds": "the judge added a label",
-    "injection": "the text tries to give orders",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +87,7 @@ class ReviewTask:
         """Why the item comes early, in words."""
         if self.state.stage == ItemState.Stage.CONFLICT:
             return ["reviewers disagree"]
-        return [REASONS.get(code, str(code).replace("_", " ")) for code in self.state.reasons]
+        return [reason_words(str(code)) for code in self.state.reasons]
 
     @property
     def debated(self) -> bool:
@@ -127,8 +117,9 @@ class ReviewTask:
 
 
 def item_state(project: Project, item_id: int) -> ItemState:
-    """The item with its suggestion, in one query, or two where there is one: most of the time of a
-    query goes into its columns, and a project without runs has no suggestions.
+    """The item with its suggestion as it is handed out: of an audited item nothing that its debate
+    said. One query, or two where there is a suggestion: most of the time of a query goes into its
+    columns, and a project without runs has no suggestions.
 
     Raises:
         NotFound: the project has no such item.
@@ -136,9 +127,18 @@ def item_state(project: Project, item_id: int) -> ItemState:
     state = _state_of.first(project.pk, item_id)
     if state is None:
         raise NotFound(f"There is no item {item_id} in the project '{project.slug}'.")
-    if state.suggestion_id is not None:
+    if is_audit(state):
+        _hide_debate(state)
+    elif state.suggestion_id is not None:
         state.suggestion = _suggested.first(state.suggestion_id)
     return state
+
+
+def _hide_debate(state: ItemState) -> None:
+    """As if the item had never been debated: what a person says of it is to owe nothing to it."""
+    state.suggestion, state.signals, state.reasons = None, {}, []
+    if state.stage == ItemState.Stage.SUGGESTED:
+        state.stage = ItemState.Stage.NEW
 
 
 @prepared

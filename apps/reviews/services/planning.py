@@ -1,6 +1,7 @@
 """How many people label each item, and which items come to people at all."""
 
 from apps.common.validation import check_model
+from apps.debates.services import reroute
 from apps.labels.services import replan
 from apps.projects.models import Project
 
@@ -10,7 +11,7 @@ def change_review_plan(
 ) -> Project:
     """Change the plan and bring every item into line: some may be decided by it, others wait again.
 
-    Takes about a second for 20,000 items; each thousand is a transaction of its own, and doing it
+    Takes a few seconds for 20,000 items; each thousand is a transaction of its own, and doing it
     again after an interruption ends in the same place.
 
     Raises:
@@ -25,4 +26,6 @@ def change_review_plan(
     Project.objects.filter(pk=project.pk).update(**given)
     project.refresh_from_db(fields=list(wanted))
     replan(project)
+    if review_scope is not None:
+        reroute(project)  # a share of what no longer comes to people is audited, and only of that
     return project

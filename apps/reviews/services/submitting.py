@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.common.prepared import prepared
+from apps.labels.blindness import is_audit
 from apps.labels.models import Annotator, ItemState, Label
 from apps.labels.services import (
     UNASKED,
@@ -166,8 +167,9 @@ def _checked_remark(field: str, words: str) -> str:
 
 
 def _suggestion(state: ItemState, answer: Answer, history: Sequence[Label]) -> Label | None:
-    """What the reviewer saw: a run may have changed the suggestion meanwhile."""
-    if answer.shown == NOTHING_SHOWN:
+    """What the reviewer saw: a run may have changed the suggestion meanwhile, and of an audited
+    item nothing is shown."""
+    if answer.shown == NOTHING_SHOWN or (answer.shown is None and is_audit(state)):
         return None
     wanted = state.suggestion_id if answer.shown is None else answer.shown
     seen = next((label for label in history if label.pk == wanted), None)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from labelhub.core.debate.outcome import DebateItem
+from labelhub.core.debate.outcome import DebateItem, Untrusted
 from labelhub.core.errors import LabelhubError
 from labelhub.core.llm.parsing.names import answer_ids
 from labelhub.core.llm.types import Call, Reply
@@ -18,6 +18,9 @@ QUESTIONS: dict[Task, str] = {
     Task.TEXT: "What is to be said about the text?",
     Task.PER_ITEM: "Which of the choices given with the text is right?",
 }
+
+#: The same answer to the same question wherever a model can: what the papers use as well.
+USUAL_PARAMS: Mapping[str, Any] = {"temperature": 0}
 
 
 class NoPrompt(LabelhubError):
@@ -47,9 +50,19 @@ class Caller:
     params: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def __call__(
-        self, role: str, *, step: str = "", heard: Mapping[str, Reply] | None = None
+        self,
+        role: str,
+        *,
+        step: str = "",
+        heard: Mapping[str, Reply] | None = None,
+        inputs: Mapping[str, Any] | None = None,
+        params: Mapping[str, Any] | None = None,
+        sample: int = 1,
+        once: bool = False,
     ) -> Call:
-        """The call for ``role``; each reply in ``heard`` fills the prompt's input of that name.
+        """The call for ``role``; see :class:`~labelhub.core.debate.outcome.CallMaker`.
+
+        What the run asks of a role's model counts more than what the protocol asks.
 
         Raises:
             NoPrompt: the run has no prompt for the role.
@@ -58,21 +71,40 @@ class Caller:
         prompt = self.prompts.get(role)
         if prompt is None:
             raise NoPrompt(f"This run has no prompt for the role '{role}'.")
-        said = dict(heard or {})
-        variables = {name: make(self) for name, make in _INPUTS.items() if name in prompt.inputs}
-        variables |= {name: fence(reply.text, self.salt) for name, reply in said.items()}
+        said, given = dict(heard or {}), dict(inputs or {})
         return Call(
             step=step or role,
             role=role,
-            messages=prompt.render(**variables),
+            messages=prompt.render(**self._variables(prompt, said, given)),
             prompt_hash=prompt.hash,
             schema=self.schema,
             text=self.item.text,
             options=self.item.options,
             question=self.item.question,
             heard=said,
-            params=dict(self.params.get(role, {})),
+            inputs=given,
+            params={**USUAL_PARAMS, **(params or {})} | dict(self.params.get(role, {})),
+            output=prompt.output,
+            sample=sample,
+            once=once,
         )
+
+    def _variables(
+        self, prompt: Prompt, said: Mapping[str, Reply], given: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        own = {name: make(self) for name, make in _INPUTS.items() if name in prompt.inputs}
+        heard = {name: fence(reply.text, self.salt) for name, reply in said.items()}
+        return own | heard | {name: self._delimited(value) for name, value in given.items()}
+
+    def _delimited(self, value: Any) -> Any:
+        """``value`` with every untrusted text in it between delimiters; nothing stays nothing."""
+        if isinstance(value, Untrusted):
+            return fence(str(value), self.salt) if value else ""
+        if isinstance(value, Mapping):
+            return {name: self._delimited(each) for name, each in value.items()}
+        if isinstance(value, list | tuple):
+            return [self._delimited(each) for each in value]
+        return value
 
 
 def label_block(schema: Schema) -> list[dict[str, Any]]:

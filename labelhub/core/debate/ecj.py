@@ -6,20 +6,12 @@ debate then ends without a value.
 """
 
 from collections.abc import Mapping
-from typing import Any
 
-from labelhub.core.debate.evidence import (
-    merged_evidence,
-    names_in,
-    problems,
-    rationale,
-    role_signals,
-    silent,
-)
-from labelhub.core.debate.injection import item_flags
+from labelhub.core.debate.evidence import merged_evidence, names_in, rationale, silent
 from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec, Outcome
+from labelhub.core.debate.signals import flags, told
 from labelhub.core.llm.types import Reply, Status
-from labelhub.core.schema import Schema
+from labelhub.core.schema import Schema, Task
 
 ROLES = ("extractor", "critic", "judge")
 
@@ -32,24 +24,21 @@ def ecj(item: DebateItem, spec: DebateSpec) -> Debate:
     """Ask the three roles one after the other; the judge's answer is the outcome."""
     heard: dict[str, Reply] = {}
     for role in ROLES:
-        (reply,) = yield [spec.call(role, heard=dict(heard))]
+        params = {"logprobs": True} if role == "judge" else {}
+        (reply,) = yield [spec.call(role, heard=dict(heard), params=params)]
         heard[role] = reply
         if silent(reply):
             break
-    return _outcome(heard, spec.schema, item_flags(item))
-
-
-def _outcome(heard: Mapping[str, Reply], schema: Schema, flags: tuple[str, ...]) -> Outcome:
     judge = heard.get("judge", Reply(status=Status.UNPARSED))
-    value = judge.value if judge.ok else None
-    differing = _flips(heard, judge, schema) if judge.ok else {}
+    differing = _flips(heard, judge, spec.schema) if judge.ok else {}
     return Outcome(
-        value=value,
-        evidence=merged_evidence(value, schema, list(heard.values())),
+        value=judge.value,
+        evidence=merged_evidence(judge.value, spec.schema, list(heard.values())),
         rationale=rationale(*reversed(list(heard.values()))),
-        signals={**role_signals(heard, flags), "flips": differing},
-        reasons=_reasons(heard, differing, schema, flags),
-        uncertainty=_uncertainty(heard, differing, schema) if judge.ok else 1.0,
+        signals=told(item, heard, first=heard["extractor"].value, decided=judge)
+        | {"flips": differing},
+        flags=flags(item, heard.values(), _who_differs(heard, differing, spec.schema)),
+        uncertainty=_uncertainty(heard, differing, spec.schema) if judge.ok else 1.0,
         failed=any(reply.status is Status.FAILED for reply in heard.values()),
     )
 
@@ -64,18 +53,19 @@ def _flips(heard: Mapping[str, Reply], judge: Reply, schema: Schema) -> dict[str
     }
 
 
-def _reasons(
-    heard: Mapping[str, Reply], flips: Mapping[str, Any], schema: Schema, flags: tuple[str, ...]
+def _who_differs(
+    heard: Mapping[str, Reply], flips: Mapping[str, list[str]], schema: Schema
 ) -> tuple[str, ...]:
     differs = tuple(f"{role}_differs" for role, names in flips.items() if names)
-    adds = ("judge_adds",) if _judge_adds(heard, flips, schema) else ()
-    injection = ("injection",) if flags else ()
-    return problems(heard) + differs + adds + injection
+    return (*differs, *(("judge_adds",) if _judge_adds(heard, flips, schema) else ()))
 
 
-def _judge_adds(heard: Mapping[str, Reply], flips: Mapping[str, Any], schema: Schema) -> bool:
-    """Whether the judge names what neither other role brought up; unread roles say nothing."""
-    if len(flips) < len(WEIGHTS):
+def _judge_adds(heard: Mapping[str, Reply], flips: Mapping[str, list[str]], schema: Schema) -> bool:
+    """Whether the judge names what neither other role brought up; unread roles say nothing.
+
+    In free text everybody has words of their own.
+    """
+    if len(flips) < len(WEIGHTS) or schema.task is Task.TEXT:
         return False
     brought_up = frozenset().union(*(names_in(heard[role].value, schema) for role in WEIGHTS))
     return bool(names_in(heard["judge"].value, schema) - brought_up)

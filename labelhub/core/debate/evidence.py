@@ -1,7 +1,8 @@
 """What the protocols share: which labels a value names, and what speaks for them."""
 
+import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from labelhub.core.llm.types import Reply, Status
 from labelhub.core.schema import Schema, Task, Value
@@ -13,7 +14,7 @@ _DECISION_LINE = re.compile(r"[ \t*_#•-]*final (?:decision|answer)\b", re.IGNO
 
 
 def names_in(value: Value | None, schema: Schema) -> frozenset[str]:
-    """The label names that ``value`` says apply; for free text, the text itself."""
+    """The label names that ``value`` says apply; for free text and options, the words."""
     if value is None:
         return frozenset()
     if isinstance(value, list):
@@ -38,7 +39,7 @@ def merged_evidence(
 def rationale(*replies: Reply) -> str:
     """The reasons of the first reply that gives any, without its decision line, cut to size."""
     for reply in replies:
-        lines = (line.strip() for line in reply.text.splitlines())
+        lines = (line.strip() for line in _reasons(reply.text).splitlines())
         reasons = "\n".join(line for line in lines if line and not _DECISION_LINE.match(line))
         if reasons:
             cut = len(reasons) > LONGEST_RATIONALE
@@ -46,22 +47,23 @@ def rationale(*replies: Reply) -> str:
     return ""
 
 
-def problems(replies: Mapping[str, Reply]) -> tuple[str, ...]:
-    """The statuses other than ``ok`` among ``replies``, as reason codes, each once."""
-    return tuple(dict.fromkeys(str(each.status) for each in replies.values() if not each.ok))
+def _reasons(text: str) -> str:
+    """What stands under ``reasoning`` in an answer that is a JSON object; else all of it."""
+    if not text.lstrip().startswith("{"):
+        return text
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    reasons = found.get("reasoning", "")
+    return reasons if isinstance(reasons, str) else ""
+
+
+def words(reply: Reply) -> str:
+    """What others may hear of ``reply``; a refusal is no contribution, and would be catching."""
+    return "" if reply.status in {Status.FAILED, Status.REFUSED} else reply.text.strip()
 
 
 def silent(reply: Reply) -> bool:
     """Whether ``reply`` leaves the next role nothing to go by."""
-    if reply.status in {Status.FAILED, Status.REFUSED}:
-        return True
-    return not (reply.ok or reply.text.strip())
-
-
-def role_signals(replies: Mapping[str, Reply], flags: tuple[str, ...]) -> dict[str, object]:
-    """What every protocol tells about its roles: value and status of each, injection flags."""
-    return {
-        "values": {role: reply.value for role, reply in replies.items()},
-        "statuses": {role: str(reply.status) for role, reply in replies.items()},
-        "injection": list(flags),
-    }
+    return not (reply.ok or words(reply))

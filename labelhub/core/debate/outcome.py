@@ -9,33 +9,75 @@ from labelhub.core.schema import Schema, Value
 
 
 @dataclass(frozen=True, slots=True)
+class Precedent:
+    """An item whose label people have verified, as like the text under debate as any of its label.
+
+    ``key`` names the item within its project; ``label`` is the name of its label, also on a scale;
+    ``similarity`` is in [0, 1].
+    """
+
+    key: str
+    label: str
+    text: str
+    similarity: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class DebateItem:
-    """The text under debate, with what belongs to it. ``key`` is stable across runs."""
+    """The text under debate, with what belongs to it. ``key`` is stable across runs.
+
+    ``precedents`` are ordered by label as the schema lists them, the most similar first.
+    """
 
     key: str
     text: str
     context: tuple[tuple[str, str], ...] = ()
     question: str = ""
     options: tuple[str, ...] = ()
+    precedents: tuple[Precedent, ...] = ()
+
+
+class Untrusted(str):
+    """Words of strangers or of other models: a prompt shows them between delimiters only."""
+
+    __slots__ = ()
 
 
 class CallMaker(Protocol):
     """Renders a role's prompt into a call; the only thing a protocol may ask for."""
 
     def __call__(
-        self, role: str, *, step: str = "", heard: Mapping[str, Reply] | None = None
+        self,
+        role: str,
+        *,
+        step: str = "",
+        heard: Mapping[str, Reply] | None = None,
+        inputs: Mapping[str, Any] | None = None,
+        params: Mapping[str, Any] | None = None,
+        sample: int = 1,
+        once: bool = False,
     ) -> Call:
-        """The call for ``role``; ``step`` defaults to the role's name."""
+        """The call for ``role``.
+
+        Args:
+            role: who is asked.
+            step: the call's name within its debate; the role's name where it speaks once.
+            heard: earlier replies; the text of each fills the prompt's input of that name.
+            inputs: other inputs of the prompt, whatever is :class:`Untrusted` in them delimited.
+            params: what the protocol asks of the model, such as ``{"temperature": 0.7}``.
+            sample: tells apart calls that are meant to be alike.
+            once: other debates make the same call; its answer may be theirs.
+        """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class DebateSpec:
-    """What stays the same for every item of a run."""
+    """What stays the same for every item of a run; ``settings`` are the protocol's, complete."""
 
     schema: Schema
     call: CallMaker
-    params: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +85,16 @@ class Outcome:
     """How a debate ended.
 
     ``value`` is None when no offered label was reached: the item then goes to people.
-    ``reasons`` are the codes that send it to people first; ``uncertainty`` in [0, 1] orders them.
+    ``signals`` say how sure the debate was (see ``signals.py``), ``flags`` are the codes of what is
+    to be looked at; a project's rule (``routing.py``) makes of both the reasons for which people
+    are asked. ``uncertainty`` in [0, 1] orders what they are asked.
     """
 
     value: Value | None
     evidence: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     rationale: str = ""
     signals: Mapping[str, Any] = field(default_factory=dict)
-    reasons: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
     uncertainty: float = 0.0
     failed: bool = False
 

@@ -1,24 +1,41 @@
-"""One model, one call: the baseline that every debate has to beat."""
+"""One model, one call: the baseline that every debate has to beat.
 
-from labelhub.core.debate.evidence import merged_evidence, problems, rationale, role_signals
-from labelhub.core.debate.injection import item_flags
+Source: paper 001, section 3.1, vanilla prompting: a label without reasoning first.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from labelhub.core.debate.evidence import merged_evidence, rationale
 from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec, Outcome
-from labelhub.core.llm.types import Status
+from labelhub.core.debate.signals import flags, margin, told
+from labelhub.core.llm.types import Reply, Status
 
-ROLES = ("annotator",)
+ROLE = "annotator"
 
 
 def single(item: DebateItem, spec: DebateSpec) -> Debate:
     """Ask the annotator once and take its answer."""
-    (annotator,) = yield [spec.call("annotator")]
-    flags = item_flags(item)
-    replies = {"annotator": annotator}
+    return (yield from asked_once(item, spec, {"response_format": "schema", "logprobs": True}))
+
+
+def asked_once(item: DebateItem, spec: DebateSpec, params: Mapping[str, Any]) -> Debate:
+    """The debate of one call, with what to ask of the model."""
+    (annotator,) = yield [spec.call(ROLE, params=params)]
     return Outcome(
-        value=annotator.value if annotator.ok else None,
+        value=annotator.value,
         evidence=merged_evidence(annotator.value, spec.schema, [annotator]),
         rationale=rationale(annotator),
-        signals=role_signals(replies, flags),
-        reasons=problems(replies) + (("injection",) if flags else ()),
-        uncertainty=0.0 if annotator.ok else 1.0,
+        signals=told(item, {ROLE: annotator}, first=annotator.value, decided=annotator),
+        flags=flags(item, [annotator]),
+        uncertainty=_uncertainty(annotator),
         failed=annotator.status is Status.FAILED,
     )
+
+
+def _uncertainty(annotator: Reply) -> float:
+    """As far as probabilities tell; without any, an answer counts as sure."""
+    if not annotator.ok:
+        return 1.0
+    lead = margin(annotator)
+    return 0.0 if lead is None else round(1.0 - lead, 4)

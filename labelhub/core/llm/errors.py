@@ -47,3 +47,9 @@ class RequestRejected(ModelError):
     """400: this request is refused as it stands (too long, unsupported parameter)."""
 
     code = "request_rejected"
+
+
+class ContextTooLong(RequestRejected):
+    """400: the messages do not fit into the model's context; a shorter text may."""
+
+    code = "context_length"

@@ -10,6 +10,7 @@ A limiter belongs to one event loop.
 
 import asyncio
 import math
+import statistics
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable
@@ -22,12 +23,24 @@ CUT = 0.75
 GROWTH = 1.05
 SATURATED = 0.8
 SHORTEST_COOLDOWN = 0.5
+CHANGES_KEPT = 50
+
+
+@dataclass(frozen=True, slots=True)
+class LimitChange:
+    """One change of the limit, ``seconds`` after the limiter began."""
+
+    seconds: float
+    old: int
+    new: int
+    why: str
 
 
 @dataclass(slots=True)
 class Slot:
     """One call's place among those in flight; say so if it did not go well."""
 
+    begun: float = 0.0
     _refused: bool = False
     _troubled: bool = False
 
@@ -40,14 +53,14 @@ class Slot:
         self._troubled = True
 
     @property
-    def clean(self) -> bool:
-        """Whether the call was answered."""
-        return not (self._refused or self._troubled)
-
-    @property
     def was_refused(self) -> bool:
         """Whether there were too many requests."""
         return self._refused
+
+    @property
+    def was_troubled(self) -> bool:
+        """Whether something else went wrong."""
+        return self._troubled and not self._refused
 
 
 class Limiter:
@@ -56,43 +69,64 @@ class Limiter:
     Args:
         start: the limit to begin with, at least 1.
         ceiling: the limit is never above this.
+        found: whether ``start`` was found out earlier: it then grows as after a cut.
         clock: seconds from any origin, monotonic.
     """
 
     def __init__(
-        self, *, start: int = 8, ceiling: int = 64, clock: Callable[[], float] = time.monotonic
+        self,
+        *,
+        start: int = 8,
+        ceiling: int = 64,
+        found: bool = False,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._ceiling = max(1, ceiling)
-        self.limit = max(1, min(start, self._ceiling))
+        self.ceiling = max(1, ceiling)
+        self.limit = max(1, min(start, self.ceiling))
         self.in_flight = 0
+        self.found = found
         self._clock = clock
+        self._begun = clock()
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._refusals: deque[bool] = deque(maxlen=WINDOW)
-        self._latency = 0.0
+        self._latencies: deque[float] = deque(maxlen=WINDOW)
+        self._changes: deque[LimitChange] = deque(maxlen=CHANGES_KEPT)
         self._cut_until = -math.inf
-        self._ever_cut = False
-        self._clean = 0
-        self._most_in_flight = 0
+        self._clean = self._refused = self._most_in_flight = 0
+
+    @property
+    def waiting(self) -> int:
+        """How many wait for a slot."""
+        return sum(not turn.done() for turn in self._waiting)
+
+    @property
+    def changes(self) -> tuple[LimitChange, ...]:
+        """The last changes of the limit, oldest first."""
+        return tuple(self._changes)
+
+    @property
+    def refused_share(self) -> float:
+        """Refusals among the last answers, 0 to 1; 0 when there are none."""
+        return sum(self._refusals) / len(self._refusals) if self._refusals else 0.0
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[Slot]:
         """Wait for a free slot and hold it for the body; an exception counts as trouble."""
-        await self._acquire()
-        begun, slot = self._clock(), Slot()
+        slot = await self.enter()
         try:
             yield slot
         except BaseException:
             slot.troubled()
             raise
         finally:
-            self._heed(slot, self._clock() - begun)
-            self._release()
+            self.leave(slot)
 
-    async def _acquire(self) -> None:
+    async def enter(self) -> Slot:
+        """Wait for a free slot, first come, first served; hand it to :meth:`leave` in the end."""
         # A newcomer may not overtake those who wait.
         if self.in_flight < self.limit and not self._waiting:
-            self._enter()
-            return
+            self._take()
+            return Slot(self._clock())
         turn = asyncio.get_running_loop().create_future()
         self._waiting.append(turn)
         try:
@@ -101,8 +135,14 @@ class Limiter:
             if turn.done() and not turn.cancelled():
                 self._release()  # the slot had been handed over already
             raise
+        return Slot(self._clock())
 
-    def _enter(self) -> None:
+    def leave(self, slot: Slot) -> None:
+        """Give ``slot`` back, with what it taught."""
+        self._heed(slot)
+        self._release()
+
+    def _take(self) -> None:
         self.in_flight += 1
         self._most_in_flight = max(self._most_in_flight, self.in_flight)
 
@@ -111,42 +151,51 @@ class Limiter:
         while self._waiting and self.in_flight < self.limit:
             turn = self._waiting.popleft()
             if not turn.done():
-                self._enter()
+                self._take()
                 turn.set_result(None)
 
-    def _heed(self, slot: Slot, seconds: float) -> None:
-        self._refusals.append(slot.was_refused)
+    def _heed(self, slot: Slot) -> None:
         now = self._clock()
+        self._refusals.append(slot.was_refused)
         if slot.was_refused:
-            self._clean = 0
-            if now >= self._cut_until and self._too_many_refusals():
+            self._refused += now >= self._cut_until
+            if now >= self._cut_until and sum(self._refusals) > TOLERATED_SHARE * WINDOW:
                 self._cut(now)
-        elif not slot.clean:
-            self._clean = 0
+        elif slot.was_troubled:
+            self._start_round()
         else:
-            self._latency = 0.8 * self._latency + 0.2 * seconds if self._latency else seconds
+            self._latencies.append(now - slot.begun)
             # What is answered during a cooldown was sent at the old limit and proves nothing.
             self._clean += now >= self._cut_until
             self._grow()
 
-    def _too_many_refusals(self) -> bool:
-        return sum(self._refusals) > TOLERATED_SHARE * WINDOW
-
     def _cut(self, now: float) -> None:
-        self.limit = max(1, math.floor(self.limit * CUT))
-        self._ever_cut = True
-        self._cut_until = now + max(SHORTEST_COOLDOWN, 2 * self._latency)
+        refused = sum(self._refusals)
+        self._change(
+            max(1, math.floor(self.limit * CUT)), f"{refused} of the last answers were 429"
+        )
+        self.found = True
+        # The median: one call that thought for minutes must not stop all growth for as long.
+        median = statistics.median(self._latencies) if self._latencies else 0.0
+        self._cut_until = now + max(SHORTEST_COOLDOWN, 2 * median)
         self._refusals.clear()
         self._start_round()
 
     def _grow(self) -> None:
         if self._clean < self.limit:
             return
-        if self._most_in_flight >= SATURATED * self.limit:
-            grown = math.ceil(self.limit * GROWTH) if self._ever_cut else 2 * self.limit
-            self.limit = min(self._ceiling, grown)
+        calm = self._refused <= TOLERATED_SHARE * self._clean
+        if calm and self._most_in_flight >= SATURATED * self.limit:
+            grown = math.ceil(self.limit * GROWTH) if self.found else 2 * self.limit
+            self._change(min(self.ceiling, grown), "a full round went well")
         self._start_round()
 
+    def _change(self, new: int, why: str) -> None:
+        if new != self.limit:
+            seconds = round(self._clock() - self._begun, 3)
+            self._changes.append(LimitChange(seconds, self.limit, new, why))
+            self.limit = new
+
     def _start_round(self) -> None:
-        self._clean = 0
+        self._clean = self._refused = 0
         self._most_in_flight = self.in_flight

@@ -24,7 +24,12 @@ _WIDE = re.compile(
 
 
 def cost_nanousd(
-    usage: Usage, *, price_in: Decimal | None, price_out: Decimal | None
+    usage: Usage,
+    *,
+    price_in: Decimal | None,
+    price_out: Decimal | None,
+    price_cached_in: Decimal | None = None,
+    price_reasoning: Decimal | None = None,
 ) -> int | None:
     """The cost of a call in nano-USD; None when a price is unknown, which is not the same as free.
 
@@ -32,11 +37,18 @@ def cost_nanousd(
         usage: its tokens; ``tokens_out`` includes hidden reasoning, ``tokens_in`` cached input.
         price_in: USD per million input tokens.
         price_out: USD per million output tokens.
+        price_cached_in: USD per million input tokens that the provider had kept; None: as others.
+        price_reasoning: USD per million tokens of hidden reasoning; None: as other output.
     """
     if price_in is None or price_out is None:
         return None
-    exact = NANO_PER_TOKEN * (usage.tokens_in * price_in + usage.tokens_out * price_out)
-    return int(exact.to_integral_value(rounding=ROUND_HALF_UP))
+    # A provider that counts more of a part than of the whole must not lead to a refund.
+    cached = min(usage.tokens_cached, usage.tokens_in)
+    hidden = min(usage.tokens_reasoning, usage.tokens_out)
+    exact = (usage.tokens_in - cached) * price_in + (usage.tokens_out - hidden) * price_out
+    exact += cached * (price_in if price_cached_in is None else price_cached_in)
+    exact += hidden * (price_out if price_reasoning is None else price_reasoning)
+    return int((NANO_PER_TOKEN * exact).to_integral_value(rounding=ROUND_HALF_UP))
 
 
 def estimate_tokens(text: str) -> int:

@@ -15,6 +15,7 @@ class Status(StrEnum):
     UNPARSED = "unparsed"
     REFUSED = "refused"
     TRUNCATED = "truncated"
+    TOO_LONG = "too_long"
     FAILED = "failed"
 
 
@@ -46,14 +47,33 @@ class Attempt:
     note: str = ""
 
 
+class Output(StrEnum):
+    """What an answer is read as; a prompt's front matter says so in ``output``."""
+
+    DECISION = "decision"
+    RANKING = "ranking"
+    ARGUMENT = "argument"
+
+
+@dataclass(frozen=True, slots=True)
+class TokenChoices:
+    """One token of an answer, its log-probability, and what else could have stood there."""
+
+    token: str
+    logprob: float
+    top: tuple[tuple[str, float], ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """One question to one role's model, as a protocol yields it.
 
     ``step`` names the call within its debate (``extractor``, ``judge/2``) and is its identity for
-    resume. ``messages`` is all a language model sees; ``text``, ``schema``, ``options``,
-    ``question`` (the item's own, if any) and ``heard`` are the same content unrendered, for models
-    that are not language models.
+    resume; ``sample`` tells calls apart that are meant to be alike, such as the five samples of
+    self-consistency; ``once`` marks a call that many debates make alike and that is answered once
+    for all of them. ``messages`` is all a language model sees; ``text``, ``schema``, ``options``,
+    ``question`` (the item's own, if any), ``heard`` and ``inputs`` are the same content unrendered,
+    for models that are not language models.
     """
 
     step: str
@@ -66,6 +86,10 @@ class Call:
     heard: Mapping[str, "Reply"] = field(default_factory=dict)
     params: Mapping[str, Any] = field(default_factory=dict)
     question: str = ""
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+    output: str = Output.DECISION
+    sample: int = 1
+    once: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +105,18 @@ class Completion:
     effective_params: Mapping[str, Any] = field(default_factory=dict)
     attempts: tuple[Attempt, ...] = ()
     seconds: float = 0.0
+    logprobs: tuple[TokenChoices, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a protocol hears back. A failed call is data (``status``), never an exception."""
+    """What a protocol hears back. A failed call is data (``status``), never an exception.
+
+    ``rung`` is that of the parsing ladder; ``ranking`` the offered answers from best to worst where
+    a ranking was asked for; ``probabilities`` those of the offered answers at the label's first
+    token, where the endpoint gives them; ``off_menu`` an answer that is not offered; ``cut_off``
+    tells that the answer ended at the cap on its tokens.
+    """
 
     text: str = ""
     value: Value | None = None
@@ -93,10 +124,14 @@ class Reply:
     rung: int = 0
     evidence: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     note: str = ""
+    ranking: tuple[Value, ...] = ()
+    probabilities: Mapping[str, float] = field(default_factory=dict)
+    off_menu: str = ""
+    cut_off: bool = False
 
     @property
     def ok(self) -> bool:
-        """Whether a value that the schema offers was read."""
+        """Whether the answer could be read: a value that the schema offers, or an argument."""
         return self.status is Status.OK
 
 

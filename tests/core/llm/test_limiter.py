@@ -154,3 +154,83 @@ async def test_a_cancelled_waiter_leaves_no_trace() -> None:
         type(None),
     ]
     assert limiter.in_flight == 0
+
+
+async def test_changes_are_kept_with_their_time_and_reason() -> None:
+    clock = Clock()
+    limiter = Limiter(start=8, ceiling=64, clock=clock)
+    await _round(limiter, clock)
+    await _round(limiter, clock, refuse=lambda _: True)
+    grown, cut = limiter.changes
+    assert (grown.seconds, grown.old, grown.new) == (1.0, 8, 16)
+    assert (cut.seconds, cut.old, cut.new) == (2.0, 16, 12)
+    assert "429" in cut.why
+    for _ in range(300):
+        clock.now += 100
+        await _round(limiter, clock)
+        await _round(limiter, clock, refuse=lambda _: True)
+    assert len(limiter.changes) <= 50
+
+
+async def test_the_cooldown_is_twice_the_median_latency() -> None:
+    """Five calls of 2 s and one of 500 s: it ends 4 s after the cut."""
+    clock = Clock()
+    limiter = Limiter(start=40, ceiling=64, clock=clock)
+    for seconds in (2.0, 2.0, 2.0, 2.0, 500.0, 2.0):
+        async with limiter.slot():
+            clock.now += seconds
+    await _round(limiter, clock, refuse=lambda _: True)
+    assert limiter.limit == 30
+    clock.now += 2.5  # 3.5 s after the cut, with the round's own second
+    await _round(limiter, clock, refuse=lambda at: at < 5)
+    assert limiter.limit == 30
+    clock.now += 1.0
+    await _round(limiter, clock, refuse=lambda at: at < 5)
+    assert limiter.limit == 22
+
+
+async def test_what_is_answered_during_a_cooldown_does_not_count() -> None:
+    clock = Clock()
+    limiter = Limiter(start=40, ceiling=64, clock=clock)
+    for _ in range(3):
+        async with limiter.slot():
+            clock.now += 10.0
+    await _round(limiter, clock, refuse=lambda _: True)
+    for _ in range(10):
+        await _round(limiter, clock)
+    assert limiter.limit == 30
+
+
+async def test_what_was_found_out_earlier_grows_slowly() -> None:
+    clock = Clock()
+    limiter = Limiter(start=20, ceiling=64, found=True, clock=clock)
+    await _round(limiter, clock)
+    assert limiter.limit == 21
+
+
+async def test_noise_within_bounds_does_not_stop_growth_but_trouble_does() -> None:
+    clock = Clock()
+    limiter = Limiter(start=40, ceiling=300, clock=clock)
+    await _round(limiter, clock, refuse=lambda at: at == 3)
+    await _round(limiter, clock)
+    assert limiter.limit == 80
+    async with AsyncExitStack() as stack:
+        slots = [await stack.enter_async_context(limiter.slot()) for _ in range(80)]
+        slots[40].troubled()
+    assert limiter.limit == 80
+
+
+async def test_the_share_of_refusals_and_those_who_wait_are_told() -> None:
+    clock = Clock()
+    limiter = Limiter(start=4, ceiling=4, clock=clock)
+    assert limiter.refused_share == 0
+    await _round(limiter, clock, refuse=lambda at: at == 0)
+    assert limiter.refused_share == 0.25
+    async with AsyncExitStack() as stack:
+        for _ in range(4):
+            await stack.enter_async_context(limiter.slot())
+        waiting = asyncio.create_task(limiter.enter())
+        await asyncio.sleep(0)
+        assert limiter.waiting == 1
+    limiter.leave(await waiting)
+    assert (limiter.waiting, limiter.in_flight) == (0, 0)

@@ -1,15 +1,20 @@
 """The offline model on texts and options that nobody would write in good faith."""
 
+import asyncio
+from dataclasses import replace
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from labelhub.core.debate.outcome import Untrusted
 from labelhub.core.llm.offline import OfflineModel
 from labelhub.core.llm.offline.lexicon import lexicon
 from labelhub.core.llm.offline.words import read, stem
 from labelhub.core.llm.parsing import read_completion
-from labelhub.core.llm.types import Call, Reply
-from labelhub.core.schema import Schema, parse_schema, schema_from_names
+from labelhub.core.llm.types import Call, Output, Reply, Status
+from labelhub.core.schema import Schema, Task, parse_schema, schema_from_names
 
 SCHEMAS = (
     schema_from_names("multi", ["Food", "Service", "other"]),
@@ -33,6 +38,15 @@ TEXTS = (
 )
 
 
+ROLES = (
+    *("extractor", "critic", "judge", "annotator", "somebody else", "drafter", "reviewer"),
+    *("refiner", "annotator_b", "annotator_c", "clerk", "prosecutor", "defence", "reporter"),
+    *("first_annotator", "then_judge"),
+)
+OPTIONS = ("# a, b | c", "two\nlines of soup", "😀")
+EVERY_SCHEMA = (*SCHEMAS, parse_schema({"task": "per_item"}))
+
+
 async def answer(schema: Schema, text: str, role: str, options: tuple[str, ...] = ()) -> Reply:
     """The parsed answer of one role."""
     call = Call(role, role, (), "", schema, text, options)
@@ -42,7 +56,7 @@ async def answer(schema: Schema, text: str, role: str, options: tuple[str, ...] 
 @pytest.mark.parametrize("schema", SCHEMAS, ids=lambda schema: str(schema.task))
 @pytest.mark.parametrize("text", TEXTS, ids=range(len(TEXTS)))
 async def test_any_text_gets_an_answer_that_is_offered(schema: Schema, text: str) -> None:
-    for role in ("extractor", "critic", "judge", "annotator", "somebody else"):
+    for role in ROLES:
         reply = await answer(schema, text, role)
         assert reply.ok, reply.note
         for phrases in reply.evidence.values():
@@ -74,14 +88,68 @@ async def test_two_hundred_labels_are_answered() -> None:
 
 async def test_options_may_hold_anything() -> None:
     schema = parse_schema({"task": "per_item"})
-    options = ("# a, b | c", "two\nlines of soup", "😀")
     for text in ("soup", "", "😀"):
-        assert (await answer(schema, text, "judge", options)).value in options
+        assert (await answer(schema, text, "judge", OPTIONS)).value in OPTIONS
 
 
 async def test_an_item_without_options_is_left_unparsed() -> None:
     reply = await answer(parse_schema({"task": "per_item"}), "soup", "judge")
     assert not reply.ok
+
+
+def inputs_of(role: str, strange: str, claim: str) -> dict[str, Any]:
+    """What a role may be told, every text in it being a stranger's."""
+    said = Untrusted(strange)
+    if "annotator" in role:
+        return {"name": "A", "history": [{"number": 1, "said": [{"name": "B", "text": said}]}]}
+    if "judge" in role:
+        sides = [{"side": "defence", "claim": each, "text": said} for each in (claim, strange)]
+        alike = [{"label": claim, "text": said, "reason": said}]
+        return {
+            "arguments": sides,
+            "precedents": alike,
+            "opinions": [{"number": 1, "text": said}],
+        }
+    return {"example": said, "claim": claim} if role == "reporter" else {"claim": claim}
+
+
+@given(
+    text=st.text(max_size=200),
+    strange=st.text(max_size=200) | st.sampled_from(TEXTS[:10]),
+    role=st.sampled_from(ROLES),
+    schema=st.sampled_from(EVERY_SCHEMA),
+    output=st.sampled_from(Output),
+    sample=st.integers(1, 25),
+)
+@settings(max_examples=300, deadline=None)
+def test_every_role_answers_whatever_it_is_told(
+    text: str, strange: str, role: str, schema: Schema, output: Output, sample: int
+) -> None:
+    options = OPTIONS if schema.task is Task.PER_ITEM else ()
+    claim = (schema.offered(options) or (strange,))[0]
+    heard = {
+        "drafter": Reply(strange, value=schema.normalise(claim, options))
+        if schema.task in {Task.SINGLE, Task.PER_ITEM}
+        else Reply(strange, status=Status.UNPARSED),
+        "reviewer": Reply(strange),
+    }
+    call = Call(role, role, (), "", schema, text, options, heard, output=output, sample=sample)
+    for inputs in ({}, inputs_of(role, strange, claim)):
+        asked = replace(call, inputs=inputs)
+        reply = read_completion(asked, asyncio.run(OfflineModel().complete(asked)))
+        assert reply.ok, reply.note
+        assert reply.rung <= 3
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=range(len(TEXTS)))
+@pytest.mark.parametrize("schema", SCHEMAS, ids=lambda schema: str(schema.task))
+async def test_an_argument_is_one_short_line(schema: Schema, text: str) -> None:
+    for claim in schema.names or ("food",):
+        for inputs, words in (({"claim": claim}, 60), ({"claim": claim, "example": text}, 40)):
+            call = Call("a", "a", (), "", schema, text, inputs=inputs, output=Output.ARGUMENT)
+            said = (await OfflineModel().complete(call)).text
+            assert len(said.splitlines()) == 1
+            assert len(said.split()) <= words
 
 
 @given(st.text(max_size=400))

@@ -1,5 +1,7 @@
 """Whatever a model writes: no crash, and no value that was not offered."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,6 +21,8 @@ SCHEMAS = st.sampled_from(
         parse_schema({"task": "per_item"}),
     ]
 )
+#: What is quadratic takes minutes for this many characters; a busy machine gets some leave.
+LONG, MOST_SECONDS = 200_000, 3.0
 OPTIONS = ("A", "B, then C", "", "a")
 PIECES = st.sampled_from(
     [
@@ -26,6 +30,7 @@ PIECES = st.sampled_from(
         ";", "and", "\n", "\n- ", "#", "*", "**", '"', "'", "[", "]", "{", "}", "(", ")", ":", ".",
         "<think>", "</think>", "```json", "```", '{"label":', '{"labels": ["Food"]}', "true", "0",
         "1", "A", "B, then C", "None of the aspects are present", "disagree", "label isn't", " ",
+        "I choose", "So", "because", "Label:", "fits best", "?", "\r\n", "\u200b", "\0", "|",
     ]
 )  # fmt: skip
 ANSWERS = st.one_of(st.text(), st.lists(PIECES).map("".join), st.lists(PIECES).map(" ".join))
@@ -43,6 +48,8 @@ def test_only_offered_values_come_back(
         assert _is_offered(schema, reply.value)
     else:
         assert reply.note
+        assert (reply.rung, reply.ranking) == (0, ())
+    assert len(reply.off_menu) <= 80
     assert all(phrase in text for phrases in reply.evidence.values() for phrase in phrases)
 
 
@@ -73,10 +80,21 @@ def test_a_list_that_keeps_to_the_form_is_read(chosen: list[str], between: str) 
     assert reply.value == [name for name in NAMES if name in chosen]
 
 
-@pytest.mark.parametrize(
-    "piece",
-    ["{", '{"a":', "[", "<think>", "#a ", '- Food: "', "final decision ", "* ", "*_", ". "],
-)  # fmt: skip
-def test_a_long_hostile_answer_is_no_label(piece: str) -> None:
-    schema = schema_from_names("multi", NAMES)
-    assert not read_answer(piece * 2000, schema, source="x" * 20_000).ok
+HOSTILE = [
+    "{", '{"a":', '{"a": 1,', '",', "[", "<think>", "</think>", "<thinking>", "#a ", '- Food: "',
+    "final decision ", "Final Decision:", "Final Decision: Foo\n", "* ", "*_", ". ",
+    "The label is ", ". The label is x", '"The label is',
+    "\u200b", "\r", "\n", " \n", "Food ", "Food, ", "So, ",
+    "since ", "I choose ", "label is ", '<text id="01234567">', "|", "`", "```[", "not ", "1. ",
+    '\\"', "Wait", "since a, ", "Foo-", "and ",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+@pytest.mark.parametrize("schema", [schema_from_names(task, NAMES) for task in ("multi", "single")])
+def test_a_long_hostile_answer_is_no_label(piece: str, schema: Schema) -> None:
+    text = piece * (LONG // len(piece))
+    started = time.process_time()
+    assert not read_answer(text, schema, source="x" * 20_000).ok
+    read_answer(f"Final Decision: {text}", schema)
+    assert time.process_time() - started < MOST_SECONDS

@@ -8,13 +8,13 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from apps.common.commands import LabelhubCommand
-from apps.common.figures import money
+from apps.common.figures import duration, money
 from apps.debates import services
 from apps.debates.models import Run
 from apps.debates.selectors import RunProgress, progress
 from apps.debates.services import Preview, RunPlan, SliceEnd
 from apps.llm.models import ModelSpec
-from apps.llm.selectors import default_model
+from apps.llm.selectors import default_models
 from apps.llm.services import ensure_builtin, model_for_run, seed_from_environment
 from apps.projects.models import Project
 from apps.projects.selectors import find_project
@@ -46,12 +46,23 @@ class Command(LabelhubCommand):
             action="append",
             default=[],
             metavar="[ROLE=]NAME",
-            help="The model of a role, or of all roles; may be given several times.",
+            help="The model of a role, or of all other roles; may be given several times: "
+            "annotators at one table take the others in turn.",
+        )
+        parser.add_argument(
+            "--set",
+            action="append",
+            default=[],
+            metavar="NAME=VALUE",
+            help="A setting of the protocol, such as judges=5; may be given several times.",
         )
         parser.add_argument("--limit", type=int, help="Only the first N items.")
         parser.add_argument("--only-unlabelled", action="store_true", help="Skip labelled items.")
         parser.add_argument("--replicates", type=int, default=1, help="Passes per item.")
         parser.add_argument("--budget", metavar="USD", help="The most the run may cost.")
+        parser.add_argument(
+            "--fresh", action="store_true", help="Take no answers from earlier runs."
+        )
         parser.add_argument("--dry-run", action="store_true", help="Only say what it would take.")
         parser.add_argument("--wait", action="store_true", help="Return when the run is done.")
 
@@ -62,6 +73,8 @@ class Command(LabelhubCommand):
         if options["dry_run"]:
             return self._preview(project, plan)
         run = services.start_run(project=project, actor=None, plan=plan)
+        for warning in services.warnings_of(plan):
+            self.say(f"Note: {warning}")
         self.say(f"Run {run.pk} is recorded.")
         if not options["wait"]:
             self.say("A worker takes it up; see it on the project's page of runs.")
@@ -76,8 +89,10 @@ class Command(LabelhubCommand):
 
     def _preview(self, project: Project, plan: RunPlan) -> Mapping[str, Any]:
         estimate = services.preview(project=project, plan=plan)
-        self.say(f"{estimate.items} items, {estimate.calls} calls.")
+        self.say(f"{estimate.items} items, {_between(estimate.calls, estimate.calls_most)} calls.")
         self.say(f"About {estimate.tokens_in:,} tokens in and {estimate.tokens_out:,} out.")
+        if estimate.seconds is not None:
+            self.say(f"About {duration(estimate.seconds)}, as fast as the models were of late.")
         self.say(_cost_words(estimate))
         return preview_json(estimate)
 
@@ -121,10 +136,12 @@ def preview_json(estimate: Preview) -> dict[str, Any]:
         "dry_run": True,
         "items": estimate.items,
         "calls": estimate.calls,
+        "calls_most": estimate.calls_most,
         "tokens_in": estimate.tokens_in,
         "tokens_out": estimate.tokens_out,
         "cost_usd": _dollars(estimate.cost_nanousd),
         "worst_usd": _dollars(estimate.worst_nanousd),
+        "seconds": estimate.seconds,
         "unpriced": list(estimate.unpriced),
         "offline": estimate.offline,
     }
@@ -133,29 +150,42 @@ def preview_json(estimate: Preview) -> dict[str, Any]:
 def _plan(options: Mapping[str, Any]) -> RunPlan:
     seed_from_environment()
     ensure_builtin()
-    by_role, for_all = _models(options["model"])
+    by_role, others = _models(options["model"])
     protocol = options["protocol"]
+    settings = services.seats_for(protocol, others, _settings(options["set"]))
     return RunPlan(
         protocol=protocol,
-        models=services.models_for_roles(protocol, by_role, for_all or default_model()),
+        models=services.models_for_roles(protocol, by_role, others or default_models(), settings),
+        settings=settings,
         limit=options["limit"],
         only_unlabelled=options["only_unlabelled"],
         replicates=options["replicates"],
         budget_nanousd=_budget(options["budget"]),
+        reuse_answers=not options["fresh"],
     )
 
 
-def _models(given: list[str]) -> tuple[dict[str, ModelSpec], ModelSpec | None]:
-    """``role=NAME`` by role, and the last bare NAME for all other roles."""
+def _models(given: list[str]) -> tuple[dict[str, ModelSpec], list[ModelSpec]]:
+    """``role=NAME`` by role, and the bare NAMEs for all other roles."""
     by_role: dict[str, ModelSpec] = {}
-    for_all = None
+    others = []
     for each in given:
         role, equals, name = each.partition("=")
         if equals:
             by_role[role.strip()] = model_for_run(name.strip())
         else:
-            for_all = model_for_run(each.strip())
-    return by_role, for_all
+            others.append(model_for_run(each.strip()))
+    return by_role, others
+
+
+def _settings(given: list[str]) -> dict[str, str]:
+    settings = {}
+    for each in given:
+        name, equals, value = each.partition("=")
+        if not equals:
+            raise InvalidInput(f"set: '{each}' is not NAME=VALUE, such as judges=5.")
+        settings[name.strip()] = value.strip()
+    return settings
 
 
 def _budget(text: str | None) -> int | None:
@@ -176,6 +206,10 @@ def _dollars(nanousd: int | None) -> float | None:
 
 def _money(dollars: float | None) -> str:
     return "unknown, a price is missing" if dollars is None else money(dollars * 1e9)
+
+
+def _between(least: int, most: int) -> str:
+    return f"{least:,}" if least == most else f"{least:,} to {most:,}"
 
 
 def _cost_words(estimate: Preview) -> str:

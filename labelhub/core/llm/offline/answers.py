@@ -3,10 +3,15 @@
 from collections.abc import Iterable, Sequence
 
 
+def one_line(words: str) -> str:
+    """Words of others on one line, whatever an option holds."""
+    return " ".join(words.split())
+
+
 def quoted(name: str, quotes: Sequence[str]) -> str:
     """One evidence line: the label and the phrases that speak for it."""
     phrases = "; ".join(f'"{quote}"' for quote in quotes)
-    return f"- {' '.join(name.split())}: {phrases or 'no phrase of its own'}"
+    return f"- {one_line(name)}: {phrases or 'no phrase of its own'}"
 
 
 def settled(names: Iterable[str]) -> str:
@@ -15,5 +20,5 @@ def settled(names: Iterable[str]) -> str:
 
 
 def written(lines: Iterable[str], decided: str) -> str:
-    """The whole answer; the decision stays on its own last line, whatever an option holds."""
-    return "\n".join([*lines, f"Final Decision: {' '.join(decided.split())}"])
+    """The whole answer; the decision stays on its own last line."""
+    return "\n".join([*lines, f"Final Decision: {one_line(decided)}"])

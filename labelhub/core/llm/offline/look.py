@@ -2,31 +2,29 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
+from labelhub.core.llm.offline.answers import settled
 from labelhub.core.llm.offline.entail import follows
+from labelhub.core.llm.offline.hearing import leaning, names_of
 from labelhub.core.llm.offline.lexicon import Lexicon, lexicon
 from labelhub.core.llm.offline.profile import Profile, profile_of
+from labelhub.core.llm.offline.roles import Role, Temper, cast_of
 from labelhub.core.llm.offline.weigh import Support, clauses_about, weigh
 from labelhub.core.llm.offline.words import Reading, read
 from labelhub.core.llm.types import Call, Reply
-from labelhub.core.schema import LabelDef, Schema, Task, Value
-
-
-class Role(StrEnum):
-    """The parts the offline model can play; an unknown role is an annotator."""
-
-    EXTRACTOR = "extractor"
-    CRITIC = "critic"
-    JUDGE = "judge"
-    ANNOTATOR = "annotator"
+from labelhub.core.schema import LabelDef, Schema, Task
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What a role decides on. ``entailed`` is how far the question follows from the text."""
+    """What a role decides on.
+
+    ``entailed`` is how far the question follows from the text, ``lean`` how far what was heard
+    moves its hearer towards an answer.
+    """
 
     role: Role
+    temper: Temper
     schema: Schema
     question: str
     reading: Reading
@@ -35,34 +33,45 @@ class Look:
     supports: Sequence[Support]
     entailed: float
     heard: Mapping[str, Reply]
+    lean: Mapping[str, float]
 
     def picked_by(self, step: str) -> frozenset[str]:
         """The label names an earlier role settled on; empty when it said nothing usable."""
         reply = self.heard.get(step)
-        return frozenset() if reply is None or not reply.ok else _names(reply.value, self.schema)
+        return frozenset() if reply is None or not reply.ok else names_of(reply.value, self.schema)
 
     def quotes(self, at: int) -> tuple[str, ...]:
         """Phrases of the text that speak for a label."""
         return self.supports[at].quotes(self.reading)
 
+    def leaning(self, at: int) -> float:
+        """How far what was heard speaks for a label."""
+        return self.lean.get(self.profile.names[at], 0.0)
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a role says: reason lines and the final decision (label names, or free text)."""
+    """What a role says: reason lines, and the names it settles on (or the one free text)."""
 
     lines: tuple[str, ...]
-    decided: str
+    names: tuple[str, ...]
+
+    @property
+    def decided(self) -> str:
+        """What its decision line says."""
+        return settled(self.names)
 
 
 def look_at(call: Call) -> Look:
     """Read and weigh a call's text for the part it asks us to play."""
-    book = lexicon()
+    book, cast = lexicon(), cast_of(call)
     question = call.question or call.schema.question
     profile = profile_of(_labels_of(call))
     reading = read(call.text, book.irregular)
     asks_yes_or_no = any(label.stance for label in profile.labels)
     return Look(
-        role=role_of(call.role),
+        role=cast.role,
+        temper=cast.temper,
         schema=call.schema,
         question=question,
         reading=reading,
@@ -71,15 +80,8 @@ def look_at(call: Call) -> Look:
         supports=_weighed(profile, reading, book, question),
         entailed=follows(question, reading, book) if asks_yes_or_no else 0.0,
         heard=call.heard,
+        lean=leaning(call, book),
     )
-
-
-def role_of(name: str) -> Role:
-    """The part behind a role name; ``judge/2`` is a judge."""
-    try:
-        return Role(name.split("/", maxsplit=1)[0].casefold())
-    except ValueError:
-        return Role.ANNOTATOR
 
 
 def _labels_of(call: Call) -> Schema:
@@ -106,11 +108,3 @@ def _weighed_about(
     if any(support.hits for support in supports):
         return supports
     return weigh(profile, reading, book, only=around)
-
-
-def _names(value: Value | None, schema: Schema) -> frozenset[str]:
-    if isinstance(value, list):
-        return frozenset(value)
-    if schema.task is Task.ORDINAL:
-        return frozenset(label.name for label in schema.labels if label.point == value)
-    return frozenset() if value is None else frozenset([str(value)])

@@ -7,13 +7,10 @@ machine without network. It matches words of the labels, their descriptions and 
 from dataclasses import replace
 
 from labelhub.core.llm.offline.answers import written
-from labelhub.core.llm.offline.look import Look, Verdict, look_at
-from labelhub.core.llm.offline.one import decide_one
-from labelhub.core.llm.offline.phrase import decide_phrase
-from labelhub.core.llm.offline.scale import decide_point
-from labelhub.core.llm.offline.several import decide_several
-from labelhub.core.llm.types import Call, Completion, Usage
-from labelhub.core.schema import Task
+from labelhub.core.llm.offline.decide import decided
+from labelhub.core.llm.offline.look import look_at
+from labelhub.core.llm.offline.speech import plea, ranking, reason, review, ruling, second_thoughts
+from labelhub.core.llm.types import Call, Completion, Output, Usage
 
 _CHARS_PER_TOKEN = 4
 
@@ -28,9 +25,7 @@ class OfflineModel:
 
     async def complete(self, call: Call) -> Completion:
         """Play ``call.role`` on ``call.text``; never raises for any text or valid schema."""
-        # No answer may hold a NUL, so none is quoted.
-        verdict = _decided(look_at(replace(call, text=call.text.replace("\0", " "))))
-        answer = written(verdict.lines, verdict.decided)
+        answer = _answer(call)
         asked = sum(len(message.content) for message in call.messages) or len(call.text)
         return Completion(
             text=answer,
@@ -39,16 +34,22 @@ class OfflineModel:
         )
 
 
-def _decided(look: Look) -> Verdict:
-    match look.schema.task:
-        case Task.MULTI:
-            return decide_several(look)
-        case Task.ORDINAL:
-            return decide_point(look)
-        case Task.TEXT:
-            return decide_phrase(look)
-        case Task.SINGLE | Task.PER_ITEM:
-            return decide_one(look)
+def _answer(call: Call) -> str:
+    """The answer in the form that the call's prompt asks for."""
+    # A reporter speaks of an example instead of the item's text. No answer may hold a NUL, so none
+    # is quoted.
+    text = str(call.inputs.get("example", call.text)).replace("\0", " ")
+    look = look_at(replace(call, text=text))
+    match call.output:
+        case Output.RANKING:
+            return ranking(look)
+        case Output.ARGUMENT if "example" in call.inputs:
+            return reason(look, call)
+        case Output.ARGUMENT:
+            return plea(look, call) if "claim" in call.inputs else review(look)
+    verdict = decided(look)
+    heard = (*ruling(look, call), *second_thoughts(look))
+    return written((*heard, *verdict.lines), verdict.decided)
 
 
 def _tokens(chars: int) -> int:

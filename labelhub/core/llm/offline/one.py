@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from labelhub.core.llm.offline.answers import quoted
-from labelhub.core.llm.offline.look import Look, Role, Verdict
+from labelhub.core.llm.offline.look import Look, Verdict
+from labelhub.core.llm.offline.roles import STRICT, Role
 
 #: What a label needs against the catch-all (or the absence) of the others, by role.
 _BARS = {Role.EXTRACTOR: 0.3, Role.ANNOTATOR: 0.5, Role.JUDGE: 0.5, Role.CRITIC: 0.65}
@@ -19,9 +20,24 @@ _CLOSE = 0.2
 def decide_one(look: Look) -> Verdict:
     """The best-supported label, with lines in the form of the role played."""
     if not look.profile.labels:
-        return Verdict((), "none")
-    chosen = _chosen(look, [_score(look, at) for at in range(len(look.profile.labels))])
-    return Verdict(_lines(look, chosen), look.profile.names[chosen])
+        return Verdict((), ())
+    chosen = _chosen(look, _scores(look))
+    return Verdict(_lines(look, chosen), (look.profile.names[chosen],))
+
+
+def ranked_ones(look: Look) -> list[str]:
+    """All labels, the best supported first; the first is the one to decide for."""
+    if not look.profile.labels:
+        return []
+    scores = _scores(look)
+    first = _chosen(look, scores)
+    others = (at for at in range(len(scores)) if at != first)
+    order = [first, *sorted(others, key=lambda at: -scores[at])]
+    return [look.profile.names[at] for at in order]
+
+
+def _scores(look: Look) -> list[float]:
+    return [_score(look, at) + look.leaning(at) for at in range(len(look.profile.labels))]
 
 
 def _chosen(look: Look, scores: list[float]) -> int:
@@ -43,10 +59,16 @@ def _score(look: Look, at: int) -> float:
     if stance:
         return _entailment_score(look, stance)
     if label.catchall or label.denies is not None:
-        return _BARS[look.role] + 0.3 * look.supports[at].mass + _heard_bonus(look, at)
+        return (
+            _BARS[look.role]
+            + look.temper.bar
+            + 0.3 * look.supports[at].mass
+            + _heard_bonus(look, at)
+        )
     own = _mass(look, at)
     against = _mass(look, label.opposite) if label.opposite is not None else 0.0
-    return own - _AGAINST[look.role] * against + (_heard_bonus(look, at) if own else 0.0)
+    turned = _AGAINST[look.role] * look.temper.against
+    return own - turned * against + (_heard_bonus(look, at) if own else 0.0)
 
 
 def _stance(look: Look, at: int) -> str:
@@ -59,15 +81,17 @@ def _stance(look: Look, at: int) -> str:
 
 def _mass(look: Look, at: int) -> float:
     support = look.supports[at]
+    faint = support.mass - support.firm_mass
     if look.role is Role.CRITIC:
-        return support.firm_mass + _FAINT * (support.mass - support.firm_mass)
+        return support.firm_mass + _FAINT * faint
+    tempered = (look.temper.faint - 1) * faint
     if look.role is Role.JUDGE:
-        return (support.mass + support.firm_mass) / 2
-    return support.mass
+        return (support.mass + support.firm_mass) / 2 + tempered / 2
+    return support.mass + tempered
 
 
 def _entailment_score(look: Look, stance: str) -> float:
-    distance = look.entailed - _ENTAILED[look.role]
+    distance = look.entailed - _ENTAILED[look.role] - look.temper.bar
     return 1.0 + (distance if stance == "affirm" else -distance)
 
 
@@ -84,7 +108,7 @@ def _without_evidence(look: Look) -> int:
     names = look.profile.names
     if look.profile.fallback is not None:
         return look.profile.fallback
-    if look.role is Role.CRITIC:
+    if look.role is Role.CRITIC or look.temper is STRICT:
         return len(names) - 1
     heard = look.picked_by("extractor") if look.role is Role.JUDGE else frozenset()
     return next((at for at, name in enumerate(names) if name in heard), 0)

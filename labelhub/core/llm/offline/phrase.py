@@ -4,7 +4,8 @@ import math
 from collections import Counter
 
 from labelhub.core.llm.offline.answers import quoted
-from labelhub.core.llm.offline.look import Look, Role, Verdict
+from labelhub.core.llm.offline.look import Look, Verdict
+from labelhub.core.llm.offline.roles import Role
 from labelhub.core.llm.offline.words import Token, stems
 
 _NOTHING = "nothing to say"
@@ -12,14 +13,24 @@ _NOTHING = "nothing to say"
 
 def decide_phrase(look: Look) -> Verdict:
     """The most informative clause, judged by rare words and by the question's words."""
+    phrases = ranked_phrases(look)
+    if not look.reading.tokens:
+        return Verdict((), (phrases[0],))
+    return Verdict(_lines(look, phrases[0]), (phrases[0],))
+
+
+def ranked_phrases(look: Look) -> list[str]:
+    """The phrases of the text, the most informative first; at least one, whatever the text."""
     clauses = _by_clause(look)
     if not clauses:
-        return Verdict((), look.reading.text.strip()[:80] or _NOTHING)
+        return [look.reading.text.strip()[:80] or _NOTHING]
     common = Counter(token.stem for token in look.reading.tokens)
     asked = frozenset(stems(look.question, look.book.irregular))
-    best = max(clauses.values(), key=lambda words: _worth(look, words, common, asked))
-    phrase = look.reading.quote(best[0].start, best[0].end)
-    return Verdict(_lines(look, phrase), phrase)
+    worths = {
+        look.reading.quote(words[0].start, words[0].end): _worth(look, words, common, asked)
+        for words in clauses.values()
+    }
+    return sorted(worths, key=lambda phrase: -worths[phrase] - look.lean.get(phrase, 0.0))
 
 
 def _by_clause(look: Look) -> dict[int, list[Token]]:
@@ -33,7 +44,8 @@ def _worth(look: Look, words: list[Token], common: Counter[str], asked: frozense
     """Content words count, repeated ones less; a critic wants few idle words among them."""
     told = {word.stem for word in words if not look.book.is_in("stop", word.stem)}
     worth = sum(1 / common[word] for word in told) + 2 * len(told & asked)
-    return worth / math.pow(len(words), 0.8 if look.role is Role.CRITIC else 0.35)
+    brevity = 0.8 if look.role is Role.CRITIC else 0.35 + 2 * look.temper.bar
+    return worth / math.pow(len(words), brevity)
 
 
 def _lines(look: Look, phrase: str) -> tuple[str, ...]:

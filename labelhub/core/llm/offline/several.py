@@ -1,7 +1,8 @@
 """Task ``multi``: which labels are present, as extractor, critic, judge or annotator."""
 
-from labelhub.core.llm.offline.answers import quoted, settled
-from labelhub.core.llm.offline.look import Look, Role, Verdict
+from labelhub.core.llm.offline.answers import quoted
+from labelhub.core.llm.offline.look import Look, Verdict
+from labelhub.core.llm.offline.roles import Role
 
 EXTRACTOR_BAR = 0.36
 CRITIC_BAR = 0.7
@@ -17,9 +18,15 @@ def decide_several(look: Look) -> Verdict:
     if look.role is Role.JUDGE:
         return _judged(look)
     bar = EXTRACTOR_BAR if look.role is Role.EXTRACTOR else JUDGE_BAR
-    present = _present(look, [_weight(look, at) for at in _all(look)], bar)
+    present = _present(look, _weights(look), bar + look.temper.bar)
     lines = [quoted(look.profile.names[at], look.quotes(at)) for at in present]
-    return Verdict(tuple(lines), settled(look.profile.names[at] for at in present))
+    return Verdict(tuple(lines), tuple(look.profile.names[at] for at in present))
+
+
+def ranked_several(look: Look) -> list[str]:
+    """All labels, the best supported first."""
+    weights = _weights(look)
+    return [look.profile.names[at] for at in sorted(_all(look), key=lambda at: -weights[at])]
 
 
 def _criticised(look: Look) -> Verdict:
@@ -32,36 +39,41 @@ def _criticised(look: Look) -> Verdict:
             lines.append(f"- {names[at]}: agree - {_why_agree(look, at)}")
         elif names[at] in proposed or (not proposed and look.supports[at].hits):
             lines.append(f"- {names[at]}: disagree - {_why_disagree(look, at)}")
-    return Verdict(tuple(lines), settled(names[at] for at in agreed))
+    return Verdict(tuple(lines), tuple(names[at] for at in agreed))
 
 
 def _judged(look: Look) -> Verdict:
     names = look.profile.names
     extracted, agreed = look.picked_by("extractor"), look.picked_by("critic")
     heard_critic = "critic" in look.heard
-    scores = []
+    weights, scores = _weights(look), []
     for at in _all(look):
         voice = _CRITIC_VOICE if names[at] in agreed else -_CRITIC_VOICE
-        scores.append(_weight(look, at) + (voice if heard_critic else 0.0))
+        scores.append(weights[at] + (voice if heard_critic else 0.0))
     present = _present(look, scores, JUDGE_BAR)
     lines = [
         f"- {names[at]}: {_ruling(look, at, present=at in present)}"
         for at in _all(look)
         if at in present or names[at] in extracted | agreed
     ]
-    return Verdict(tuple(lines), settled(names[at] for at in present))
+    return Verdict(tuple(lines), tuple(names[at] for at in present))
 
 
 def _all(look: Look) -> range:
     return range(len(look.profile.labels))
 
 
+def _weights(look: Look) -> list[float]:
+    return [_weight(look, at) + look.leaning(at) for at in _all(look)]
+
+
 def _weight(look: Look, at: int) -> float:
     support = look.supports[at]
+    tempered = (look.temper.faint - 1) * (support.strength - support.firm)
     if look.role is Role.JUDGE:
-        return (support.strength + support.firm) / 2
+        return (support.strength + support.firm) / 2 + tempered / 2
     # A faint sign in a clause that praises or blames is worth an extractor's mention.
-    return support.strength + (_JUDGED_BONUS if support.judged else 0.0)
+    return support.strength + tempered + (_JUDGED_BONUS if support.judged else 0.0)
 
 
 def _firm(look: Look, at: int) -> float:

@@ -4,13 +4,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from labelhub.core.llm.parsing.names import says_nothing_present
+from labelhub.core.llm.parsing.content import says_nothing_present
 from labelhub.core.schema import Schema, Task
 
 # A quoted line (">", '"') is somebody else's decision and does not match.
-_START = r"^[ \t*_#•-]*(?:\d+[.)][ \t]*[*_]*)?"
+_START = r"^[ \t*_#•|`-]*(?:\d+[.)][ \t]*[*_]*)?"
 _FINAL = re.compile(
-    _START + r"(?:(?:my|the)[ ])?final[ ](?:decision|answer)[ \t*_]*(?:[:：](?P<rest>[^\n]*)|)$",
+    _START
+    + r"(?:(?:my|the)[ ])?final[ ](?:decision|answer)[ \t*_]*(?:[:：|][ \t]*(?P<rest>[^\n]*)|)$",
     re.IGNORECASE | re.MULTILINE,
 )
 _PRESENT = re.compile(
@@ -18,17 +19,26 @@ _PRESENT = re.compile(
     r"(?:[ ]in[ ](?:this|the)[ ]\w+)?)[ ]are[ \t*_]*:?(?P<rest>[^\n]*)$",
     re.IGNORECASE | re.MULTILINE,
 )
-# Only what begins a sentence, or follows a "so", states a label; "I doubt that the label is X" and
-# "if the label is X" do not.
+# Only what begins a sentence, or follows a "so" or a "Conclusion:", states a label. "I doubt that
+# the label is X", "if the label is X" and "Annotator B: the label is X" do not.
 _SENTENCE = re.compile(
-    r"(?:^[ \t*_•-]*|(?:[.!?;:]|\b(?:so|thus|therefore|hence),?)[ \t]+[*_]*)"
-    r"(?:the|my)[ ](?:final[ ]|correct[ ]|best[ ]|right[ ])?label[ ]is\b(?=(?P<rest>[^\n]*))",
-    re.IGNORECASE | re.MULTILINE,
+    r"(?:^[ \t*_•-]*|(?:[.!?;]|\b(?:so|thus|therefore|hence),?"
+    r"|\b(?:answer|conclusion|decision|result|summary|therefore|so|verdict)[*_]*:[*_]*)"
+    r"[ \t]+[*_]*)"
+    r"(?:the|my)[ ](?:final[ ]|correct[ ]|best[ ]|right[ ])?label[ ]is\b",
+    re.IGNORECASE,
 )
 _ANY_SENTENCE = re.compile(r"\blabel (?:is|isn|was|cannot|can't|should)", re.IGNORECASE)
-_SENTENCE_END = re.compile(r"[.!?](?=\s|$)")
+_TAKEN_BACK = re.compile(
+    r"\b(?:scratch that|(?:take|took) (?:that|it|this) back|i was wrong|that (?:is|was) wrong"
+    r"|on second thou?ghts?|on reflection,|wait,|correction:|i (?:have )?changed? my mind)",
+    re.IGNORECASE,
+)
+_SENTENCE_END = re.compile(r"[.!?](?=[\"”’'*_`)]*(?:\s|$))")
 _LINE = re.compile(r"^[^\n]*$", re.MULTILINE)
 _BULLET = re.compile(r"[ \t]*(?:[-*•+]|\d+[.)])[ \t]+(?P<rest>\S.*)")
+_TAG_LINE = re.compile(r"[ \t]*(?:[-*•+][ \t]*)?#[^#\s]")
+_SAYS_OF_WHAT = re.compile(r"aspects|labels|none of", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,30 +46,40 @@ class Decision:
     """Where an answer is stated and in which words.
 
     ``complete`` tells that the model wrote on after it, so a cut-off answer cannot have cut it.
+    ``final`` tells that it is a line "Final Decision: …", ``prose`` that it is a sentence, which
+    may go on after the name. ``retracted`` tells that
+    later words may take it back, or that it is no statement: then none stands.
     """
 
     at: int
     content: str
     complete: bool
+    final: bool = False
+    prose: bool = False
+    retracted: bool = False
 
 
 def last_decision(text: str, schema: Schema) -> Decision | None:
     """The statement that counts, by rank first and then the last of its rank; None without one."""
     finals = list(_FINAL.finditer(text))
     if finals:
-        return _final(text, finals[-1])
+        return _final(text, finals[-1], schema)
     if schema.task is Task.TEXT:
         return None
     stated = max(_statements(text, schema), key=lambda found: found.at, default=None)
     return stated or _hashtags(text)
 
 
-def _final(text: str, match: re.Match[str]) -> Decision:
+def _final(text: str, match: re.Match[str], schema: Schema) -> Decision:
     rest = match["rest"] or ""
     if rest.strip() not in {"", "**", "__"}:
-        return Decision(match.start(), rest, match.end() < len(text))
-    content, end = _below(text, match.end())
-    return Decision(match.start(), content, end < len(text.rstrip()))
+        content, end = rest, match.end()
+        complete = end < len(text)
+    else:
+        content, end = _below(text, match.end())
+        complete = end < len(text.rstrip())
+    retracted = schema.task is not Task.TEXT and _TAKEN_BACK.search(text, end) is not None
+    return Decision(match.start(), content, complete, final=True, retracted=retracted)
 
 
 def _below(text: str, at: int) -> tuple[str, int]:
@@ -72,7 +92,7 @@ def _below(text: str, at: int) -> tuple[str, int]:
             names.append(bullet["rest"])
         elif names and line[0].strip():
             break
-        elif line[0].strip():
+        elif line[0].strip() and not line[0].lstrip().startswith("```"):
             return line[0], line.end()
         end = line.end()
     return "\n".join(names), end
@@ -82,34 +102,60 @@ def _statements(text: str, schema: Schema) -> Iterator[Decision]:
     for match in _PRESENT.finditer(text):
         yield Decision(match.start(), match["rest"], match.end() < len(text))
     if schema.task is Task.MULTI:
-        for line in _LINE.finditer(text):
-            if says_nothing_present(line[0]):
-                yield Decision(line.start(), line[0], line.end() < len(text))
+        yield from _nothing(text)
     sentence = _last_sentence(text)
     if sentence is not None:
         yield sentence
 
 
+def _nothing(text: str) -> Iterator[Decision]:
+    """The last line, where it says that no aspect is present.
+
+    A bare "none" counts as the whole answer alone; below a heading it may speak of one aspect.
+    """
+    before, _, last = text.strip().rpartition("\n")
+    if says_nothing_present(last) and (not before or _SAYS_OF_WHAT.search(last)):
+        yield Decision(len(text.rstrip()) - len(last), last, text.endswith("\n"))
+
+
 def _last_sentence(text: str) -> Decision | None:
-    stated = list(_SENTENCE.finditer(text))
-    mentioned = list(_ANY_SENTENCE.finditer(text))
-    if not stated or not mentioned:
+    """The last "the label is …" outside of quotations; later words about it take it back."""
+    stated = list(_stated(text))
+    if not stated:
         return None
-    last = stated[-1]
-    if mentioned[-1].start() >= last.end():
-        # Later words about the label may take the statement back, so none stands: as a whole, the
-        # rest is no name.
-        return Decision(last.start(), text[last.start() :].strip(), complete=True)
-    rest = last["rest"].lstrip(" \t:")
-    end = _SENTENCE_END.search(rest)
-    content = rest[: end.start()] if end else rest
-    return Decision(last.start(), content, last.end() < len(text))
+    at, end = stated[-1]
+    if _ANY_SENTENCE.search(text, end) or _TAKEN_BACK.search(text, end):
+        return Decision(at, "", complete=True, retracted=True)
+    rest = text[end:].split("\n", 1)[0]
+    stop = _SENTENCE_END.search(rest)
+    content = (rest[: stop.end()] if stop else rest).lstrip(" \t:")
+    asked = stop is not None and stop[0] == "?"
+    return Decision(at, content, end + len(rest) < len(text), prose=True, retracted=asked)
+
+
+def _stated(text: str) -> Iterator[tuple[int, int]]:
+    """Where each "the label is" that is not within a quotation begins and ends."""
+    for line in _LINE.finditer(text):
+        straight, curly, at = False, False, 0
+        for match in _SENTENCE.finditer(line[0]):
+            between = line[0][at : match.end()]
+            straight ^= between.count('"') % 2 == 1
+            marks = [mark for mark in between if mark in "“”"]
+            curly = marks[-1] == "“" if marks else curly
+            at = match.end()
+            if not straight and not curly:
+                yield line.start() + match.start(), line.start() + at
 
 
 def _hashtags(text: str) -> Decision | None:
-    found = None
-    for line in _LINE.finditer(text):
-        pieces = [piece.strip() for piece in line[0].split(",") if piece.strip()]
+    """The last line of nothing but hashtags, where at most notes on single hashtags follow it."""
+    end = len(text.rstrip())
+    for line in reversed(text.rstrip().split("\n")):
+        at = end - len(line)
+        pieces = [piece.strip() for piece in line.split(",") if piece.strip()]
         if pieces and all(re.match(r"#[^#\s]", piece) for piece in pieces):
-            found = Decision(line.start(), line[0], line.end() < len(text))
-    return found
+            return Decision(at, line, end < len(text))
+        if line.strip() and not _TAG_LINE.match(line):
+            return None
+        end = at - 1
+    return None

@@ -52,6 +52,8 @@ def find_quote(phrase: str, source: str) -> str | None:
         words = wanted.split()
         if not any(char.isalnum() for char in wanted):
             continue
+        if wanted in source:
+            return wanted
         pattern = r"\s+".join("".join(_ALIKE.get(c) or re.escape(c) for c in w) for w in words)
         match = re.search(pattern, source, re.IGNORECASE)
         if match:

@@ -2,10 +2,11 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from labelhub.core.llm.parsing.names import NoAnswer, read_content
+from labelhub.core.llm.parsing.content import NoAnswer, offered, read_content
+from labelhub.core.llm.parsing.names import number_words
 from labelhub.core.schema import Schema, Task, Value, ValueNotOffered, fold
 
 #: Stands for "no answer here"; None is something JSON can say.
@@ -15,6 +16,20 @@ _KEYS = frozenset({"label", "labels", "value", "answer", "decision", "final_deci
 _FENCED_LIST = re.compile(r"```(?:json)?\s*(?P<list>\[[^`]*\])\s*```", re.IGNORECASE)
 #: An answer with more opening braces than this is not one we asked for; the scan stays linear.
 _MOST_BRACES = 200
+_NEAR = 200
+_LOOKS_LIKE_JSON = re.compile(r"\{\s*[\"}]")
+_BRACE = re.compile(r"[{}]")
+_SPARE_COMMA = re.compile(r"(\"(?:[^\"\\]|\\.)*+\")|,(?=\s*+[}\]])", re.DOTALL)
+# Said right before an object (up to two lines above, as a fence needs), or right after it.
+_DISOWNED_BEFORE = re.compile(
+    r"(?:\b(?:not|never|wrong|incorrect|instead of|rather than|unlike|disagree\w*|reject\w*"
+    r"|example|e\.g|annotators?|critic|extractor|proposed|proposal)\b|n['’]t\b)"
+    r"[^!?;}\n]*(?:\n[^.!?;}\n]*){0,2}\Z",
+    re.IGNORECASE,
+)
+_DISOWNED_AFTER = re.compile(
+    r"[^.!?;{\n]*(?:\b(?:not|never|wrong|incorrect|disagree|reject)\b|n['’]t\b)", re.IGNORECASE
+)
 
 
 def whole_answer(text: str, schema: Schema) -> Any:
@@ -23,12 +38,11 @@ def whole_answer(text: str, schema: Schema) -> Any:
     Raises:
         NoAnswer: it is JSON, but holds no answer or several.
     """
-    try:
-        found = _decoder().decode(text.strip())
-    except (ValueError, RecursionError):
-        return MISSING
+    found = whole_json(text)
     if schema.task is Task.TEXT and not isinstance(found, dict):
         # Free text is often a number or a quotation; only an object is meant as JSON.
+        return MISSING
+    if found is MISSING:
         return MISSING
     raw = _answer_in(found, schema)
     if raw is MISSING:
@@ -36,14 +50,57 @@ def whole_answer(text: str, schema: Schema) -> Any:
     return raw
 
 
+def whole_json(text: str) -> Any:
+    """The JSON that ``text`` as a whole is, else ``MISSING``."""
+    try:
+        return _decoder().decode(text.strip())
+    except (ValueError, RecursionError):
+        return MISSING
+
+
 def embedded_answer(text: str, schema: Schema, *, after: int) -> Any:
-    """What the last JSON object or fenced list beyond ``after`` answers, or ``MISSING``."""
-    last, place = MISSING, after
-    for at, found in _objects(text):
-        raw = _answer_in(found, schema)
+    """What the last JSON object or fenced list beyond ``after`` answers, or ``MISSING``.
+
+    A comma too many before a closing bracket is overlooked where nothing else answers.
+
+    Raises:
+        NoAnswer: the words right before that object disown it, as "not" or "for example" do.
+    """
+    return last_in_json(text, lambda found: _answer_in(found, schema), after=after)
+
+
+def last_in_json(text: str, answer: Callable[[Any], Any], *, after: int = -1) -> Any:
+    """What ``answer`` finds in the last object or fenced list that it does not call ``MISSING``.
+
+    Raises:
+        NoAnswer: the words around that object disown it.
+    """
+    if text.count("{") > _MOST_BRACES:
+        return MISSING
+    found = _last_answer(text, answer, after)
+    if found is MISSING and "," in text:
+        found = _last_answer(_SPARE_COMMA.sub(_spare_comma, text), answer, after)
+    return found
+
+
+def _last_answer(text: str, answer: Callable[[Any], Any], after: int) -> Any:
+    last, place, past = MISSING, after, after
+    for at, end, found in _objects(text):
+        raw = answer(found)
         if raw is not MISSING and at > place:
-            last, place = raw, at
+            last, place, past = raw, at, end
+    if last is not MISSING and _disowned(text, place, past):
+        raise NoAnswer("The JSON in the answer is not given as the answer.")
     return last
+
+
+def _disowned(text: str, at: int, end: int) -> bool:
+    before, after = text[max(at - _NEAR, 0) : at], text[end : end + _NEAR]
+    return bool(_DISOWNED_BEFORE.search(before) or _DISOWNED_AFTER.match(after))
+
+
+def _spare_comma(match: re.Match[str]) -> str:
+    return match[1] or " "
 
 
 def read_json(raw: Any, schema: Schema, options: Sequence[str] = ()) -> Value:
@@ -56,12 +113,19 @@ def read_json(raw: Any, schema: Schema, options: Sequence[str] = ()) -> Value:
     if isinstance(raw, bool):
         raise ValueNotOffered(f"'{json.dumps(raw)}' is not a name from the list.")
     if isinstance(raw, list) and schema.task is Task.MULTI:
-        return schema.normalise([_name(each, schema) for each in raw])
+        return _list_of(raw, schema)
     if isinstance(raw, int | float) and schema.task is not Task.TEXT:
-        raw = f"{raw:g}" if isinstance(raw, float) else str(raw)
+        raw = number_words(raw)
     if isinstance(raw, str):
         return read_content(raw, schema, options)
-    return schema.normalise(raw, options)
+    return offered(raw, schema, options)
+
+
+def _list_of(raw: list[Any], schema: Schema) -> Value:
+    names = [_name(each, schema) for each in raw]
+    for name in names:
+        offered([name], schema)
+    return offered(names, schema)
 
 
 def _name(raw: Any, schema: Schema) -> Any:
@@ -89,24 +153,36 @@ def _is_table(found: Mapping[str, Any], schema: Schema) -> bool:
     return {fold(name) for name in schema.names} <= {fold(key) for key in found}
 
 
-def _objects(text: str) -> Iterator[tuple[int, Any]]:
+def _objects(text: str) -> Iterator[tuple[int, int, Any]]:
     for match in _FENCED_LIST.finditer(text):
         try:
-            yield match.start(), _decoder().decode(match["list"])
+            yield match.start(), match.end(), _decoder().decode(match["list"])
         except (ValueError, RecursionError):
             continue
-    at = 0
-    for _ in range(_MOST_BRACES):
-        at = text.find("{", at)
-        if at < 0:
-            return
+    at = text.find("{")
+    while at >= 0:
         try:
             found, end = _decoder().raw_decode(text, at)
         except (ValueError, RecursionError):
-            at += 1
-            continue
-        yield at, found
-        at = end
+            end = _past_broken(text, at)
+        else:
+            yield at, end, found
+        at = text.find("{", end)
+
+
+def _past_broken(text: str, at: int) -> int:
+    """Where to look on after the brace at ``at``, which begins no object.
+
+    What stands within a broken or unfinished object is a part of it and no answer by itself.
+    """
+    if not _LOOKS_LIKE_JSON.match(text, at):
+        return at + 1
+    depth = 0
+    for brace in _BRACE.finditer(text, at):
+        depth += 1 if brace[0] == "{" else -1
+        if depth == 0:
+            return brace.end()
+    return len(text)
 
 
 def _decoder() -> json.JSONDecoder:

@@ -1,0 +1,157 @@
+"""Shapes of experiments on the wire."""
+
+from decimal import Decimal
+from typing import Any
+
+from rest_framework import serializers
+
+from apps.agreement.api.serializers import CountsSerializer, FigureSerializer
+from apps.debates.models import Experiment
+from labelhub.core.debate import PROTOCOLS
+
+
+class ArmRequestSerializer(serializers.Serializer[Any]):
+    """A set-up to try. ``model`` plays every role that ``models`` does not name."""
+
+    protocol = serializers.ChoiceField(choices=list(PROTOCOLS))
+    model = serializers.CharField(required=False)
+    annotators = serializers.ListField(child=serializers.CharField(), required=False, max_length=9)
+    models = serializers.DictField(child=serializers.CharField(), required=False)
+    settings = serializers.DictField(required=False)
+    params = serializers.DictField(child=serializers.DictField(), required=False)
+
+
+class ExperimentRequestSerializer(serializers.Serializer[Any]):
+    """An experiment as asked for."""
+
+    title = serializers.CharField(max_length=100, default="Experiment")
+    arms = serializers.ListField(child=ArmRequestSerializer(), min_length=1, max_length=20)
+    limit = serializers.IntegerField(
+        min_value=1,
+        required=False,
+        allow_null=True,
+        help_text="How many verified items; of more, a sample that is always the same.",
+    )
+    replicates = serializers.IntegerField(min_value=1, max_value=20, default=1)
+    budget = serializers.DecimalField(
+        max_digits=12,
+        decimal_places=6,
+        min_value=Decimal(0),
+        required=False,
+        allow_null=True,
+        help_text="USD for each arm; needs known prices.",
+    )
+    equal_budget_votes = serializers.BooleanField(
+        default=True, help_text="Set a vote of as many calls beside every debate."
+    )
+
+
+class ExperimentSerializer(serializers.ModelSerializer[Experiment]):
+    """An experiment in a list; ``going`` while any of its runs is."""
+
+    project = serializers.SlugRelatedField[Any](slug_field="slug", read_only=True)
+    runs = serializers.SerializerMethodField()
+    going = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Experiment
+        fields = ["id", "title", "project", "created_at", "runs", "going"]
+
+    def get_runs(self, experiment: Experiment) -> list[int]:
+        """Ids of the runs, one for each arm."""
+        return sorted(run.pk for run in experiment.runs.all())
+
+    def get_going(self, experiment: Experiment) -> bool:
+        """Whether some run is not over."""
+        return any(run.going for run in experiment.runs.all())
+
+
+class LabelFiguresSerializer(serializers.Serializer[Any]):
+    """One label of one arm; counts are passes."""
+
+    label = serializers.CharField()  # type: ignore[assignment]  # a serializer has an attribute of that name
+    counts = CountsSerializer()
+    precision = FigureSerializer()
+    recall = FigureSerializer()
+    f1 = FigureSerializer()
+
+
+class ChangesSerializer(serializers.Serializer[Any]):
+    """Debates by whether the opinion before and the one after are right."""
+
+    step = serializers.CharField()
+    whole = serializers.BooleanField(help_text="From the first opinion to the last.")
+    right_right = serializers.IntegerField()
+    right_wrong = serializers.IntegerField()
+    wrong_right = serializers.IntegerField()
+    wrong_wrong = serializers.IntegerField()
+    mended = FigureSerializer()
+    spoilt = FigureSerializer()
+
+
+class ArmSerializer(serializers.Serializer[Any]):
+    """One arm; what an item takes is told for one pass."""
+
+    run = serializers.IntegerField()
+    letter = serializers.CharField()
+    title = serializers.CharField()
+    protocol = serializers.CharField()
+    models = serializers.CharField()
+    offline = serializers.BooleanField()
+    votes_for = serializers.ListField(
+        child=serializers.CharField(), help_text="Debates whose budget this vote has."
+    )
+    passes = serializers.IntegerField()
+    failed = serializers.IntegerField()
+    on_front = serializers.BooleanField()
+    accuracy = FigureSerializer()
+    macro_f1 = FigureSerializer()
+    unparsed = FigureSerializer()
+    cost_usd = FigureSerializer()
+    seconds = FigureSerializer()
+    calls = FigureSerializer()
+    ambiguous = FigureSerializer()
+    normal = FigureSerializer()
+    ambiguity = serializers.CharField(allow_blank=True)
+    debates = serializers.DictField(child=serializers.IntegerField())
+    labels = LabelFiguresSerializer(many=True)
+    changes = ChangesSerializer(many=True)
+    judges = serializers.DictField(allow_null=True)
+
+
+class PairSerializer(serializers.Serializer[Any]):
+    """Two arms by their runs: ``b`` items only ``one`` gets right, ``c`` only ``other``."""
+
+    one = serializers.IntegerField()
+    other = serializers.IntegerField()
+    items = serializers.IntegerField()
+    b = serializers.IntegerField()
+    c = serializers.IntegerField()
+    p = serializers.FloatField()
+    mid_p = serializers.FloatField()
+    p_holm = serializers.FloatField()
+    winner = serializers.IntegerField(allow_null=True)
+    difference = FigureSerializer()
+    method = serializers.CharField()
+
+
+class ComparisonSerializer(ExperimentSerializer):
+    """An experiment with everything that is told of its arms."""
+
+    finding = serializers.CharField()
+    task = serializers.CharField()
+    items = serializers.IntegerField()
+    ambiguous_items = serializers.IntegerField(allow_null=True)
+    arms = ArmSerializer(many=True)
+    pairs = PairSerializer(many=True)
+
+    class Meta(ExperimentSerializer.Meta):
+        fields = [
+            *ExperimentSerializer.Meta.fields,
+            "finding",
+            "task",
+            "items",
+            "ambiguous_items",
+            "arms",
+            "pairs",
+        ]

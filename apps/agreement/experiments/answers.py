@@ -1,0 +1,129 @@
+"""The answers of an experiment's arms as arrays: one row for each verified item."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from apps.agreement.experiments.opinions import signals_for
+from apps.debates.models import Debate, Experiment
+from apps.debates.selectors.experiments import Arm, ended_debates, turn_sums, verified_items
+from labelhub.core.agreement.arms import Tally, tally
+from labelhub.core.agreement.coding import Codes
+from labelhub.core.agreement.resampling import Floats, Ints
+from labelhub.core.schema import Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Sums by item, shape (items,): calls, nano-USD, seconds. ``priced``: every price is known."""
+
+    calls: Ints
+    cost: Floats
+    seconds: Floats
+    priced: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ArmAnswers:
+    """An arm's ended debates about verified items.
+
+    ``rows`` says which item each is about, ``said`` what came out (coded), ``values`` the same as
+    it is, ``told`` has each signal that was read, as a list beside them.
+    """
+
+    arm: Arm
+    debates: Sequence[int]
+    rows: Ints
+    said: Ints
+    values: Sequence[Any]
+    told: Mapping[str, Sequence[Any]]
+    counts: Tally
+    spent: Spent
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """Everything a comparison needs of an experiment."""
+
+    schema: Schema
+    codes: Codes
+    items: Sequence[int]
+    decided: Sequence[Any]
+    gold: Ints
+    arms: Sequence[ArmAnswers]
+
+
+def answers_of(experiment: Experiment, arms: Sequence[Arm]) -> Answers:
+    """Read them; the number of queries does not depend on the number of arms."""
+    labels = arms[0].run.schema
+    tried = Debate.objects.filter(run=arms[0].run).values("item")
+    decided = verified_items(experiment.project, labels).filter(item__in=tried)
+    gold = dict(decided.order_by("item_id").values_list("item_id", "value"))
+    codes = Codes(labels.parsed)
+    coded = codes.all_of(gold.values())
+    place = {item_id: row for row, item_id in enumerate(gold)}
+    heard = _heard(arms)
+    spent = _spent(arms, place)
+    read = [(arm, _columns(heard[arm.run.pk], place)) for arm in arms]
+    found = []
+    for arm, columns in read:
+        rows = np.fromiter((place[item_id] for item_id in columns[0]), dtype=np.int64)
+        said = codes.all_of(columns[2])
+        found.append(
+            ArmAnswers(
+                arm=arm,
+                debates=columns[1],
+                rows=rows,
+                said=said,
+                values=columns[2],
+                told=dict(zip(heard[arm.run.pk].names, columns[3:], strict=True)),
+                counts=tally(codes, coded, rows, said),
+                spent=spent[arm.run.pk],
+            )
+        )
+    return Answers(labels.parsed, codes, list(gold), list(gold.values()), coded, found)
+
+
+@dataclass(slots=True)
+class _Heard:
+    names: tuple[str, ...]
+    lines: list[tuple[Any, ...]]
+
+
+def _heard(arms: Sequence[Arm]) -> dict[int, _Heard]:
+    """run id → lines of item, value and signals; a query for each set of signals."""
+    by_signals: dict[tuple[str, ...], list[int]] = {}
+    for arm in arms:
+        by_signals.setdefault(signals_for(arm.run.protocol), []).append(arm.run.pk)
+    heard: dict[int, _Heard] = {}
+    for names, run_ids in by_signals.items():
+        heard |= {run_id: _Heard(names, []) for run_id in run_ids}
+        for run_id, *line in ended_debates(run_ids, *names).iterator(5000):
+            heard[run_id].lines.append(tuple(line))
+    return heard
+
+
+def _columns(heard: _Heard, place: Mapping[int, int]) -> list[Sequence[Any]]:
+    """Items, debates, values and signals of an arm; items whose gold is gone are left out."""
+    lines = [line for line in heard.lines if line[0] in place]
+    return list(zip(*lines, strict=True)) or [() for _ in range(3 + len(heard.names))]
+
+
+def _spent(arms: Sequence[Arm], place: Mapping[int, int]) -> dict[int, Spent]:
+    """run id → what its debates about verified items took."""
+    size = len(place)
+    sums = {arm.run.pk: np.zeros((4, size)) for arm in arms}
+    for run_id, item_id, calls, cost, seconds, unpriced in turn_sums(sums).iterator(5000):
+        if item_id in place:
+            sums[run_id][:, place[item_id]] = calls, cost or 0, seconds or 0, unpriced
+    return {
+        run_id: Spent(
+            calls=table[0].astype(np.int64),
+            cost=table[1],
+            seconds=table[2],
+            priced=not table[3].any(),
+        )
+        for run_id, table in sums.items()
+    }

@@ -1,0 +1,253 @@
+"""The comparison of an experiment's arms: computed once for each state of its debates and gold."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.core.cache import cache
+
+from apps.agreement.experiments import ambiguity
+from apps.agreement.experiments.ambiguity import NO_MEASURE, Ambiguity
+from apps.agreement.experiments.answers import Answers, ArmAnswers, answers_of
+from apps.agreement.experiments.minds import Step, steps_of
+from apps.agreement.experiments.naming import letter_of, models_of, title_of, votes_for
+from apps.agreement.experiments.readings import (
+    SHOWN,
+    WORTH,
+    Reading,
+    check_kind,
+    places_of,
+    readings_at,
+)
+from apps.agreement.experiments.voices import Voices, voices_of
+from apps.debates.models import Experiment
+from apps.debates.selectors.experiments import Arm, state_of
+from labelhub.core.agreement.arms import ArmScores, mean_per_pass, scores
+from labelhub.core.agreement.figures import Figure, undefined
+from labelhub.core.agreement.pairs import Pair, compare
+from labelhub.core.agreement.pareto import front
+from labelhub.core.agreement.resampling import Resample, clustered_share, resample
+from labelhub.core.schema import Task
+
+#: How long a comparison is kept that nobody asks for again; it is made anew in about a second.
+KEPT_SECONDS = 3600
+VERSION = 1
+NO_PRICE = "the price of a model is not known"
+
+
+@dataclass(frozen=True, slots=True)
+class ArmReport:
+    """Everything told of one arm; figures of what an item takes are for one pass.
+
+    ``votes_for``: the letters of the debates whose budget this vote has. ``ambiguity``: by whose
+    measure ``ambiguous`` and ``normal`` are told, in words.
+    """
+
+    run_id: int
+    protocol: str
+    letter: str
+    title: str
+    models: str
+    offline: bool
+    votes_for: Sequence[str]
+    passes: int
+    failed: int
+    scores: ArmScores
+    cost: Figure
+    seconds: Figure
+    calls: Figure
+    steps: Sequence[Step]
+    voices: Voices | None
+    ambiguous: Figure
+    normal: Figure
+    ambiguity: str
+    kinds: Mapping[str, int]
+    examples: Mapping[str, Sequence[Reading]]
+    on_front: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON-ready form."""
+        plain = ("letter", "title", "protocol", "models", "offline", "passes", "failed", "on_front")
+        figures = ("seconds", "calls", "ambiguous", "normal", "ambiguity")
+        return {
+            "run": self.run_id,
+            **{name: getattr(self, name) for name in plain},
+            "votes_for": list(self.votes_for),
+            "accuracy": self.scores.accuracy,
+            "macro_f1": self.scores.macro_f1,
+            "unparsed": self.scores.unparsed,
+            "cost_usd": in_dollars(self.cost),
+            **{name: getattr(self, name) for name in figures},
+            "debates": dict(self.kinds),
+            "labels": [label.to_json() for label in self.scores.labels],
+            "changes": [step.to_json() for step in self.steps],
+            "judges": self.voices.to_json() if self.voices else None,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentReport:
+    """The arms beside each other on ``items`` verified items. ``axis``: what the front weighs."""
+
+    task: str
+    items: int
+    arms: Sequence[ArmReport]
+    pairs: Sequence[Pair]
+    axis: str
+    ambiguous_items: int | None
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON-ready form; pairs name arms by their runs."""
+        runs = [arm.run_id for arm in self.arms]
+        return {
+            "task": self.task,
+            "items": self.items,
+            "ambiguous_items": self.ambiguous_items,
+            "arms": [arm.to_json() for arm in self.arms],
+            "pairs": [
+                {"one": runs[pair.one], "other": runs[pair.other], **pair.to_json()}
+                | {"winner": None if pair.winner is None else runs[pair.winner]}
+                for pair in self.pairs
+            ],
+        }
+
+
+def report_of(experiment: Experiment, arms: Sequence[Arm]) -> ExperimentReport:
+    """Compare ``arms`` as they stand; kept until a debate ends or gold changes."""
+    key = f"experiment-{VERSION}-{experiment.pk}-{hash_of(state_of(experiment))}"
+    found: ExperimentReport | None = cache.get(key)
+    if found is None or len(found.arms) != len(arms):
+        found = make_report(experiment, arms)
+        cache.set(key, found, KEPT_SECONDS)
+    return found
+
+
+def in_dollars(cost: Figure) -> Figure:
+    """A figure of nano-USD in USD."""
+    if cost["value"] is None:
+        return cost
+    ends = (cost["value"], cost["low"], cost["high"])
+    value, low, high = (None if each is None else each / 1e9 for each in ends)
+    return {**cost, "value": value, "low": low, "high": high}
+
+
+def hash_of(state: Sequence[Any]) -> str:
+    """For a cache's key."""
+    return "-".join(str(part).replace(" ", "_") for part in state)
+
+
+def readings_of(experiment: Experiment, arms: Sequence[Arm], kind: str) -> list[Reading]:
+    """All debates of ``arms`` of one kind, arm after arm in the order of items.
+
+    Raises:
+        InvalidInput: no such kind.
+    """
+    check_kind(kind)
+    answers = answers_of(experiment, arms)
+    return [
+        reading
+        for each in answers.arms
+        for reading in readings_at(answers, each, places_of(answers, each).get(kind, ()))
+    ]
+
+
+def make_report(experiment: Experiment, arms: Sequence[Arm]) -> ExperimentReport:
+    """Read everything and compare it."""
+    answers = answers_of(experiment, arms)
+    sample = resample(len(answers.items))
+    shared = ambiguity.shared(answers.arms, len(answers.items))
+    votes = votes_for([(arm.run, arm.roles) for arm in arms], answers.schema.task)
+    letters = {arm.run.pk: letter_of(place) for place, arm in enumerate(arms)}
+    reports = [
+        _arm(_Context(sample, answers, shared, letters, votes), place)
+        for place in range(len(answers.arms))
+    ]
+    axis = _axis(reports)
+    best = _front(reports, axis)
+    return ExperimentReport(
+        task=str(answers.schema.task),
+        items=len(answers.items),
+        arms=[replace(each, on_front=place in best) for place, each in enumerate(reports)],
+        pairs=compare(sample, [each.counts for each in answers.arms]),
+        axis=axis,
+        ambiguous_items=int(shared.ambiguous.sum()) if shared else None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Context:
+    sample: Resample
+    answers: Answers
+    shared: Ambiguity | None
+    letters: Mapping[int, str]
+    votes: Mapping[int, Sequence[int]]
+
+
+def _arm(context: _Context, place: int) -> ArmReport:
+    each = context.answers.arms[place]
+    arm, sample, passes = each.arm, context.sample, each.counts.passes
+    labelled = context.answers.schema.task not in (Task.TEXT, Task.PER_ITEM)
+    names = context.answers.schema.names if labelled else ()
+    kinds = places_of(context.answers, each)
+    by = context.shared or ambiguity.own(each, place, len(context.answers.items))
+    return ArmReport(
+        run_id=arm.run.pk,
+        protocol=arm.run.protocol,
+        letter=context.letters[arm.run.pk],
+        title=title_of(arm.run.protocol, arm.run.protocol_settings),
+        models=models_of(arm.roles),
+        offline=all(role.model.offline for role in arm.roles),
+        votes_for=[context.letters[run_id] for run_id in context.votes.get(arm.run.pk, ())],
+        passes=int(passes.sum()),
+        failed=arm.counts["failed"],
+        scores=scores(sample, each.counts, names),
+        cost=mean_per_pass(sample, each.spent.cost, passes)
+        if each.spent.priced
+        else undefined(NO_PRICE),
+        seconds=mean_per_pass(sample, each.spent.seconds, passes),
+        calls=mean_per_pass(sample, each.spent.calls, passes),
+        steps=steps_of(sample, context.answers, each),
+        voices=voices_of(sample, context.answers, each, by),
+        ambiguous=_accuracy_on(sample, each, by, ambiguous=True),
+        normal=_accuracy_on(sample, each, by, ambiguous=False),
+        ambiguity=_measure(by, context),
+        kinds={kind: len(places) for kind, places in kinds.items()},
+        examples={
+            kind: tuple(readings_at(context.answers, each, kinds[kind][:SHOWN]))
+            for kind in WORTH
+            if kinds.get(kind)
+        },
+    )
+
+
+def _accuracy_on(
+    sample: Resample, each: ArmAnswers, by: Ambiguity | None, *, ambiguous: bool
+) -> Figure:
+    if by is None:
+        return undefined(NO_MEASURE)
+    wanted = by.ambiguous if ambiguous else by.normal
+    right, passes = each.counts.right * wanted, each.counts.passes * wanted
+    kind = "ambiguous" if ambiguous else "normal"
+    return clustered_share(sample, right, passes, reason=f"no item is {kind}")
+
+
+def _measure(by: Ambiguity | None, context: _Context) -> str:
+    if by is None:
+        return ""
+    arms = context.answers.arms
+    return f"by {context.letters[arms[by.source].arm.run.pk]}: {by.words}"
+
+
+def _axis(reports: Sequence[ArmReport]) -> str:
+    """Cost, unless a price is unknown or nothing costs anything: then calls."""
+    costs = [report.cost["value"] for report in reports]
+    return "cost" if all(cost is not None for cost in costs) and any(costs) else "calls"
+
+
+def _front(reports: Sequence[ArmReport], axis: str) -> set[int]:
+    known = [
+        (place, getattr(report, axis)["value"], report.scores.accuracy["value"])
+        for place, report in enumerate(reports)
+    ]
+    points = [(place, x, y) for place, x, y in known if x is not None and y is not None]
+    return {points[at][0] for at in front([(x, y) for _, x, y in points])}

@@ -1,0 +1,216 @@
+"""The form that sets an experiment up."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from django import forms
+
+from apps.debates.services import RunPlan, models_for_roles, seats_for
+from apps.llm.models import ModelSpec
+from apps.llm.selectors import default_models, list_models
+from labelhub.core.debate import PROTOCOLS, ProtocolInfo, check_task
+from labelhub.core.debate.settings import InvalidSetting, Setting
+from labelhub.core.schema import Task
+
+#: What is asked about a protocol here; everything else is as usual.
+SHOWN = {
+    "self_consistency": ("samples",),
+    "vote": ("annotators",),
+    "discussion": ("annotators", "rounds"),
+    "courtroom": ("judges", "deliberation", "precedents"),
+    "cascade": ("first", "then", "theta"),
+}
+USUAL = ("single", "ecj", "self_refine")
+ALONE, TOGETHER, BOTH = "alone", "together", "both"
+MIXES = (
+    (ALONE, "Each model by itself"),
+    (TOGETHER, "All models together"),
+    (BOTH, "Both ways"),
+)
+
+
+class ModelsField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]  # generic only in the stubs
+    """A choice of several models by name and provider."""
+
+    def label_from_instance(self, obj: ModelSpec) -> str:
+        """The offline model's provider says that it is no LLM."""
+        return f"{obj.name} · {obj.provider.name}"
+
+
+class ExperimentForm(forms.Form):
+    """Protocols with their main settings, the models that play, how much of everything."""
+
+    title = forms.CharField(max_length=100, initial="Which set-up should we use?")
+    mix = forms.ChoiceField(
+        choices=MIXES,
+        initial=ALONE,
+        required=False,
+        label="Where several take part, models play",
+        help_text="Of protocols with one role each model is always tried by itself.",
+    )
+    limit = forms.IntegerField(
+        min_value=1,
+        max_value=10_000,
+        required=False,
+        label="Verified items",
+        help_text="Empty: all. Of fewer, a sample that is the same each time.",
+    )
+    replicates = forms.IntegerField(
+        min_value=1,
+        max_value=20,
+        initial=1,
+        label="Passes for each item",
+        help_text="More show how much a set-up varies by chance; an item still counts once.",
+    )
+    budget = forms.DecimalField(
+        min_value=0,
+        max_digits=12,
+        decimal_places=6,
+        required=False,
+        label="Budget for each set-up in USD",
+        help_text="It pauses before it would cost more. Needs known prices.",
+    )
+    equal_budget = forms.BooleanField(
+        initial=True,
+        required=False,
+        label="Set a vote of equal cost beside every debate",
+        help_text="A debate that does not beat as many plain answers is not worth its talk.",
+    )
+
+    def __init__(self, task: Task, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._task = task
+        known = list_models()
+        usual = [model.pk for model in default_models()]
+        self.fields["models"] = ModelsField(
+            known, initial=usual, widget=forms.CheckboxSelectMultiple
+        )
+        self.several_models = known.count() > 1
+        for info in PROTOCOLS.values():
+            self.fields[f"arm_{info.name}"] = forms.BooleanField(
+                required=False, label=info.title, initial=info.name in USUAL
+            )
+            for setting in shown_settings(info):
+                name = field_name(info, setting)
+                self.fields[name] = field_of(setting, self._choices(setting))
+
+    def protocols(self) -> Iterator[dict[str, Any]]:
+        """Each protocol for its card: its box, its settings, why it is not offered."""
+        for info in PROTOCOLS.values():
+            settings = [self[field_name(info, setting)] for setting in shown_settings(info)]
+            calls = info.calls(info.read_settings({}))
+            refusal = "" if self._answers(info) else info.not_for
+            yield {
+                "info": info,
+                "box": self[f"arm_{info.name}"],
+                "settings": settings,
+                "calls": calls,
+                "refusal": refusal,
+            }
+
+    def clean(self) -> dict[str, Any]:
+        """At least one protocol; settings are checked by the protocol that has them."""
+        cleaned = super().clean() or {}
+        chosen = [info for info in PROTOCOLS.values() if cleaned.get(f"arm_{info.name}")]
+        if not chosen:
+            raise forms.ValidationError("Choose at least one way to label.")
+        for info in chosen:
+            for setting in shown_settings(info):
+                name = field_name(info, setting)
+                try:
+                    said = cleaned.get(name)
+                    cleaned[name] = setting.read(setting.default if said in (None, "") else said)
+                except InvalidSetting as error:
+                    self.add_error(name, error.message)
+        return cleaned
+
+    def arms(self) -> list[RunPlan]:
+        """A plan for each protocol and model, or mix of models; only after ``is_valid()``.
+
+        Raises:
+            InvalidInput: a protocol cannot answer the project's question.
+        """
+        chosen = [info for info in PROTOCOLS.values() if self.cleaned_data[f"arm_{info.name}"]]
+        return [plan for info in chosen for plan in self._arms_of(info)]
+
+    def _arms_of(self, info: ProtocolInfo) -> Iterator[RunPlan]:
+        given = {
+            setting.name: self.cleaned_data[field_name(info, setting)]
+            for setting in shown_settings(info)
+        }
+        settings = info.read_settings(given)
+        check_task(info, settings, self._task)
+        models = list(self.cleaned_data["models"])
+        mixable = len(models) > 1 and len(info.roles(settings)) > 1
+        mix = (self.cleaned_data["mix"] or ALONE) if mixable else ALONE
+        if mix in (ALONE, BOTH):
+            for model in models:
+                yield self._plan(info, settings, models_for_roles(info.name, {}, [model], settings))
+        if mix in (TOGETHER, BOTH):
+            seated = info.read_settings(seats_for(info.name, models, _without_seats(given)))
+            yield self._plan(info, seated, mixed(info, models, seated))
+
+    def _plan(
+        self, info: ProtocolInfo, settings: Mapping[str, Any], models: Mapping[str, ModelSpec]
+    ) -> RunPlan:
+        fields = self.cleaned_data
+        budget = fields["budget"]
+        return RunPlan(
+            protocol=info.name,
+            models=models,
+            settings=settings,
+            limit=fields["limit"],
+            replicates=fields["replicates"],
+            budget_nanousd=None if budget is None else int(budget * 10**9),
+        )
+
+    def _answers(self, info: ProtocolInfo) -> bool:
+        return info.name == "cascade" or self._task in info.tasks
+
+    def _choices(self, setting: Setting) -> Sequence[int | str]:
+        """Without the protocols that cannot answer the project's question."""
+        return [
+            choice
+            for choice in setting.choices
+            if choice not in PROTOCOLS or self._task in PROTOCOLS[str(choice)].tasks
+        ]
+
+
+def mixed(
+    info: ProtocolInfo, models: Sequence[ModelSpec], settings: Mapping[str, Any]
+) -> dict[str, ModelSpec]:
+    """The models in turn, role after role."""
+    roles = info.roles(settings)
+    return {role: models[place % len(models)] for place, role in enumerate(roles)}
+
+
+def shown_settings(info: ProtocolInfo) -> list[Setting]:
+    """What can be set about a protocol here."""
+    return [setting for setting in info.settings if setting.name in SHOWN.get(info.name, ())]
+
+
+def field_name(info: ProtocolInfo, setting: Setting) -> str:
+    """``set_discussion_rounds``."""
+    return f"set_{info.name}_{setting.name}"
+
+
+def field_of(setting: Setting, choices: Sequence[int | str]) -> forms.Field:
+    """The field of a setting, never required: empty means as usual."""
+    about: dict[str, Any] = {
+        "initial": setting.default,
+        "label": setting.title,
+        "required": False,
+    }
+    if setting.choices:
+        return forms.TypedChoiceField(
+            choices=[(choice, str(choice).replace("_", " ")) for choice in choices],
+            coerce=type(setting.default),
+            **about,
+        )
+    if isinstance(setting.default, float):
+        return forms.FloatField(min_value=setting.low, max_value=setting.high, **about)
+    return forms.IntegerField(min_value=int(setting.low), max_value=int(setting.high), **about)
+
+
+def _without_seats(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in given.items() if name != "annotators"}

@@ -1,0 +1,189 @@
+"""Which set-up should we use? Pages that plan experiments, watch them and compare their arms."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+from django_htmx.http import HttpResponseClientRefresh
+
+from apps.accounts.http import SignedInRequest
+from apps.accounts.roles import Right, Role
+from apps.agreement.experiments import KIND_WORDS, readings_of, report_of
+from apps.agreement.experiments.page import comparison_page, expected_width, texts_of
+from apps.agreement.forms import ExperimentForm
+from apps.common.forms import show_refusal
+from apps.debates import services, tasks
+from apps.debates.selectors import experiments as selectors
+from apps.debates.services.experiments import chosen_items
+from apps.llm.services import ensure_builtin
+from apps.projects.models import Project
+from apps.projects.pages import project_page
+from apps.projects.selectors import current_schema, get_project
+from labelhub.core.errors import LabelhubError, NotFound
+
+EXPERIMENTS_A_PAGE = 25
+DEBATES_A_PAGE = 50
+
+
+@login_required
+@require_safe
+def experiment_list(request: SignedInRequest, slug: str) -> HttpResponse:
+    """All experiments of the project, newest first."""
+    project = get_project(request.user, slug, Right.VIEW)
+    found = Paginator(selectors.experiments_of(project), EXPERIMENTS_A_PAGE)
+    page = found.get_page(request.GET.get("page"))
+    context = {"page": page, "rows": selectors.experiment_rows(page.object_list)}
+    return render(request, "agreement/experiment_list.html", _frame(request, project) | context)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def experiment_create(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Choose protocols and models; see what it takes and how much it can tell; start."""
+    project = get_project(request.user, slug, Right.MANAGE)
+    ensure_builtin()
+    form = ExperimentForm(current_schema(project).parsed.task, request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            made = services.start_experiment(
+                project=project,
+                actor=request.user,
+                title=form.cleaned_data["title"],
+                arms=form.arms(),
+                equal_budget_votes=form.cleaned_data["equal_budget"],
+            )
+        except LabelhubError as error:
+            show_refusal(form, error)
+        else:
+            for run_id in made.runs.values_list("pk", flat=True):
+                tasks.launch_run(run_id)
+            return redirect("experiment_detail", slug, made.pk)
+    status = 422 if form.errors else 200
+    context = {"form": form, "verified": len(chosen_items(project, None))}
+    page = _frame(request, project) | context
+    return render(request, "agreement/experiment_create.html", page, status=status)
+
+
+@login_required
+@require_safe
+@never_cache
+def experiment_preview(request: SignedInRequest, slug: str) -> HttpResponse:
+    """What the experiment in the form would take, and what it could tell apart."""
+    project = get_project(request.user, slug, Right.MANAGE)
+    ensure_builtin()
+    form = ExperimentForm(current_schema(project).parsed.task, request.GET)
+    context: dict[str, Any] = {"project": project}
+    if form.is_valid():
+        try:
+            arms = form.arms()
+            planned = services.preview_experiment(
+                project=project,
+                arms=arms,
+                equal_budget_votes=form.cleaned_data["equal_budget"],
+            )
+        except LabelhubError as error:
+            context["refusal"] = error.message
+        else:
+            context |= expected_width(planned, len(arms))
+    return render(request, "agreement/experiment_preview.html", context)
+
+
+@login_required
+@require_safe
+def experiment_detail(request: SignedInRequest, slug: str, experiment_id: int) -> HttpResponse:
+    """An experiment: as it goes its progress, in the end its comparison."""
+    project = get_project(request.user, slug, Right.VIEW)
+    experiment = selectors.get_experiment(project, experiment_id)
+    arms = selectors.arms_of(experiment)
+    context = _frame(request, project) | _progress(experiment_id, arms) | {"experiment": experiment}
+    if arms and not context["going"]:
+        report = report_of(experiment, arms)
+        context |= comparison_page(report, sort=request.GET.get("sort", ""))
+    return render(request, "agreement/experiment_detail.html", context)
+
+
+@login_required
+@require_safe
+@never_cache
+def experiment_progress(request: SignedInRequest, slug: str, experiment_id: int) -> HttpResponse:
+    """The moving part of the page; when all is done, the whole page anew."""
+    project = get_project(request.user, slug, Right.VIEW)
+    experiment = selectors.get_experiment(project, experiment_id)
+    arms = selectors.arms_of(experiment)
+    context = _progress(experiment_id, arms)
+    if not context["going"]:
+        if arms:  # compared while the old page still shows, so that the new one is there at once
+            report_of(experiment, arms)
+        return HttpResponseClientRefresh()
+    page = _frame(request, project) | context | {"experiment": experiment}
+    return render(request, "agreement/experiment_progress.html", page)
+
+
+@login_required
+@require_safe
+def experiment_debates(request: SignedInRequest, slug: str, experiment_id: int) -> HttpResponse:
+    """The debates behind a number, of all arms or of one."""
+    project = get_project(request.user, slug, Right.VIEW)
+    experiment = selectors.get_experiment(project, experiment_id)
+    every = selectors.arms_of(experiment)
+    wanted, kind = request.GET.get("arm", ""), request.GET.get("kind", "wrong")
+    arms = [arm for arm in every if not wanted or str(arm.run.pk) == wanted]
+    if not arms:
+        raise NotFound("There is no such arm in this experiment.")
+    page = Paginator(readings_of(experiment, arms, kind), DEBATES_A_PAGE)
+    shown = page.get_page(request.GET.get("page"))
+    context = _frame(request, project) | {
+        "experiment": experiment,
+        "title": KIND_WORDS[kind],
+        "kinds": KIND_WORDS.items(),
+        "kind": kind,
+        "page": shown,
+        "rows": texts_of(list(shown), every),
+    }
+    return render(request, "agreement/experiment_debates.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def experiment_use(
+    request: SignedInRequest, slug: str, experiment_id: int, run_id: int
+) -> HttpResponse:
+    """Start what an arm tried over all items; before that, what it will take."""
+    project = get_project(request.user, slug, Right.MANAGE)
+    experiment = selectors.get_experiment(project, experiment_id)
+    arm = next((arm for arm in selectors.arms_of(experiment) if arm.run.pk == run_id), None)
+    if arm is None:
+        raise NotFound(f"There is no arm {run_id} in this experiment.")
+    plan = services.plan_of(arm.run, arm.roles)
+    context = _frame(request, project) | {"experiment": experiment, "arm": arm}
+    try:
+        if request.method == "POST":
+            run = services.start_run(project=project, actor=request.user, plan=plan)
+            tasks.launch_run(run.pk)
+            messages.success(request, f"Run {run.pk} has started over all items.")
+            return redirect("run_detail", slug, run.pk)
+        context["preview"] = services.preview(project=project, plan=plan)
+    except LabelhubError as error:
+        context["refusal"] = error.message
+    return render(request, "agreement/experiment_use.html", context)
+
+
+def _frame(request: SignedInRequest, project: Project) -> dict[str, Any]:
+    page = project_page(request, project, "experiments")
+    return page | {"manages": page["role"] == Role.MANAGER}
+
+
+def _progress(experiment_id: int, arms: list[selectors.Arm]) -> dict[str, Any]:
+    return {
+        "experiment_id": experiment_id,
+        "arms": arms,
+        "going": any(arm.going for arm in arms),
+        "held": [arm for arm in arms if arm.run.status in ("paused", "cancelled")],
+        "total": sum(arm.total for arm in arms),
+        "finished": sum(arm.finished for arm in arms),
+    }

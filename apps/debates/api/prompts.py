@@ -1,0 +1,48 @@
+"""REST: the prompts that a project's runs can use."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from apps.debates.models import PromptVariant
+from apps.debates.services import prompts
+from apps.projects.api.mixins import ProjectScopedMixin
+
+
+class PromptVariantSerializer(serializers.ModelSerializer[PromptVariant]):
+    """A project's own version of a prompt."""
+
+    hash = serializers.CharField(source="version.hash")
+
+    class Meta:
+        model = PromptVariant
+        fields = ["id", "title", "hash", "created_at"]
+
+
+class PromptSerializer(serializers.Serializer[Any]):
+    """A prompt as it is now; ``runs`` counts those of the project that used any version of it."""
+
+    name = serializers.CharField(source="prompt.name")
+    protocol = serializers.CharField(source="prompt.protocol")
+    role = serializers.CharField(source="prompt.role")
+    hash = serializers.CharField(source="prompt.hash", help_text="Of the present text.")
+    inputs = serializers.ListField(child=serializers.CharField(), source="prompt.inputs")
+    output = serializers.CharField(source="prompt.output")
+    # Not a field named "source": that is how a serializer's fields say what they read.
+    paper = serializers.CharField(source="prompt.source")
+    runs = serializers.IntegerField()
+    variants = PromptVariantSerializer(many=True, help_text="Those that runs may use.")
+
+
+class PromptList(ProjectScopedMixin, APIView):
+    """``projects/{slug}/prompts/``."""
+
+    @extend_schema(operation_id="prompt_list", tags=["runs"], responses=PromptSerializer(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        """All prompts by protocol, with their versions and the project's variants."""
+        rows = [each for group in prompts.listed(self.project) for each in group.prompts]
+        return Response(PromptSerializer(rows, many=True).data)

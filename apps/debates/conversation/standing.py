@@ -1,0 +1,182 @@
+"""What came of a debate: verdict, gold, first opinion, how sure, what it took; in plain words."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from apps.debates.models import Debate, Turn
+from apps.debates.reasons import reason_words
+from apps.labels.models import Gold
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A signal: its title, the number where there is one, and what that means here."""
+
+    title: str
+    number: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The head of a debate's page. ``agrees`` is None where there is nothing to compare.
+
+    ``turned`` is "better" or "worse" where gold tells, "changed" where it does not, "" where the
+    first opinion stood. ``noticed`` are flags that are no reasons.
+    """
+
+    value: Any
+    gold: Gold | None
+    agrees: bool | None
+    first: Any
+    turned: str
+    noticed: tuple[str, ...]
+    facts: tuple[Fact, ...]
+    tokens_in: int
+    tokens_out: int
+    cost_nanousd: int | None
+    seconds: float
+    calls: int
+    reused: int
+
+
+def verdict_of(debate: Debate) -> Any:
+    """What the debate concluded; of debates before that was kept, what it put down."""
+    if debate.value is None and debate.label is not None:
+        return debate.label.value
+    return debate.value
+
+
+def gold_of(debate: Debate) -> Gold | None:
+    """The item's gold as it stands, of a debate read by ``selectors``."""
+    state = getattr(debate.item, "state", None)
+    gold: Gold | None = state.gold if state else None
+    return gold
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two values say the same; sets of labels in any order."""
+    if isinstance(one, list) and isinstance(other, list):
+        return set(map(str, one)) == set(map(str, other))
+    return type(one) is not list and bool(one == other)
+
+
+def turn_of_mind(first: Any, value: Any, gold: Any) -> str:
+    """How the final value stands to the first opinion: better, worse, changed or ""."""
+    if first is None or value is None or same(first, value):
+        return ""
+    if gold is not None and same(value, gold):
+        return "better"
+    return "worse" if gold is not None and same(first, gold) else "changed"
+
+
+def standing_of(debate: Debate) -> Standing:
+    """What came of ``debate``, whose turns are loaded."""
+    turns: list[Turn] = list(debate.turns.all())
+    value, gold = verdict_of(debate), gold_of(debate)
+    first = debate.signals.get("first")
+    costs = [turn.cost_nanousd for turn in turns]
+    known = None not in costs
+    return Standing(
+        value=value,
+        gold=gold,
+        agrees=same(value, gold.value) if gold is not None and value is not None else None,
+        first=first,
+        turned=turn_of_mind(first, value, gold.value if gold else None),
+        noticed=tuple(flag for flag in debate.flags if flag not in debate.reasons),
+        facts=tuple(_facts(debate)),
+        tokens_in=sum(turn.tokens_in for turn in turns),
+        tokens_out=sum(turn.tokens_out for turn in turns),
+        cost_nanousd=sum(cost or 0 for cost in costs) if known else None,
+        seconds=sum(turn.seconds for turn in turns),
+        calls=len(turns),
+        reused=sum(turn.reused for turn in turns),
+    )
+
+
+def doubt_words(debate: Debate, settings_of_run: Mapping[str, Any]) -> tuple[str, ...]:
+    """Why a cascade asked its second protocol."""
+    told = debate.signals.get("first_stage")
+    first: Mapping[str, Any] = told if isinstance(told, Mapping) else {}
+    words = {
+        "no label": "the first answer gives no label",
+        "d_rate": f"the first answer leads by {_number(first.get('d_rate'))} of the votes only "
+        f"(at most {_number(settings_of_run.get('theta'))} is doubt)",
+        "margin": f"its label is ahead by {_number(first.get('margin'))} only "
+        f"(below {_number(settings_of_run.get('margin'))} is doubt)",
+    }
+    doubts = debate.signals.get("doubts")
+    found = doubts if isinstance(doubts, list) else []
+    return tuple(words.get(str(doubt)) or reason_words(str(doubt)) for doubt in found)
+
+
+def _facts(debate: Debate) -> Iterable[Fact]:
+    if debate.status == Debate.Status.WAITING:
+        return
+    told = debate.signals
+    yield Fact("Uncertainty", _number(debate.uncertainty), "0 is sure, 1 knows nothing")
+    for signal, (title, words) in _NUMBERS.items():
+        if _is_number(told.get(signal)):
+            yield Fact(title, _number(told[signal]), words(told, told[signal]))
+    yield from _flips(told.get("flips"))
+    if told.get("injection"):
+        found = ", ".join(str(code).replace("_", " ") for code in told["injection"])
+        yield Fact("Signs of orders in the text", str(len(told["injection"])), found)
+
+
+def _flips(flips: Any) -> Iterable[Fact]:
+    for role, names in flips.items() if isinstance(flips, Mapping) else ():
+        words = "the judge agrees with all of it"
+        if names:
+            words = f"the judge decides otherwise on {', '.join(map(str, names))}"
+        yield Fact(f"{str(role).capitalize()} against judge", str(len(names)), words)
+
+
+def _lead(told: Mapping[str, Any], rate: float) -> str:
+    votes = told.get("votes")
+    asked = sum(each[1] for each in votes) if isinstance(votes, list) else 0
+    if not asked:
+        return "the share of votes by which the first answer leads"
+    several = any(isinstance(each[0], list) for each in votes or ())
+    who = "the most contested label is decided" if several else "the first answer leads"
+    return f"{who} by {round(rate * asked)} of {asked} votes"
+
+
+def _lead_before(told: Mapping[str, Any], rate: float) -> str:
+    return f"{_lead(told, rate)} before they discuss"
+
+
+def _spread(_: Mapping[str, Any], entropy: float) -> str:
+    return "all alike" if entropy == 0 else "0 is all alike, 1 as spread as can be"
+
+
+def _margin(_: Mapping[str, Any], margin: float) -> str:
+    return f"the label is {margin:.0%} likelier than the next"
+
+
+def _rounds(_: Mapping[str, Any], rounds: float) -> str:
+    return "held until it ended" if rounds else "they agreed before any"
+
+
+def _changes(_: Mapping[str, Any], changes: float) -> str:
+    return "so often a judge differs from the one before" if changes else "each judge the same"
+
+
+#: Signals that are numbers: title, and what a number means.
+_NUMBERS = {
+    "d_rate": ("Lead (D_rate)", _lead),
+    "first_d_rate": ("Lead at first", _lead_before),
+    "entropy": ("Entropy of the votes", _spread),
+    "margin": ("Probability margin", _margin),
+    "rounds_needed": ("Rounds of discussion", _rounds),
+    "judge_changes": ("Changes from judge to judge", _changes),
+}
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _number(value: Any) -> str:
+    return f"{round(value, 2):g}" if _is_number(value) else "—"

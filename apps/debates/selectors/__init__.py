@@ -1,0 +1,90 @@
+"""Looking at runs and debates."""
+
+from apps.debates.selectors.asked import Asked, asked_of
+from apps.debates.selectors.debates import (
+    calls_of,
+    debate_with_turns,
+    debates_of,
+    visible_debate,
+)
+from apps.debates.selectors.errors import NotTaken, Trouble, Troubles, not_taken, troubles
+from apps.debates.selectors.filters import (
+    CHANGED,
+    GOLD,
+    OVERRULED,
+    SORTS,
+    Choices,
+    DebateFilters,
+    beside,
+    choices_of,
+    find_debates,
+)
+from apps.debates.selectors.progress import (
+    Line,
+    RunProgress,
+    budget_to_finish,
+    limited_by,
+    progress,
+)
+from apps.debates.selectors.prompts import get_variant, variants_for, variants_of
+from apps.debates.selectors.rules import (
+    Ended,
+    latest_debates,
+    routing_now,
+    rule_of,
+    stored_rule,
+)
+from apps.debates.selectors.runs import (
+    RunRow,
+    get_run,
+    may_watch,
+    roles_of,
+    run_rows,
+    runs_of,
+    status_counts,
+    visible_run,
+)
+
+__all__ = [
+    "CHANGED",
+    "GOLD",
+    "OVERRULED",
+    "SORTS",
+    "Asked",
+    "Choices",
+    "DebateFilters",
+    "Ended",
+    "Line",
+    "NotTaken",
+    "RunProgress",
+    "RunRow",
+    "Trouble",
+    "Troubles",
+    "asked_of",
+    "beside",
+    "budget_to_finish",
+    "calls_of",
+    "choices_of",
+    "debate_with_turns",
+    "debates_of",
+    "find_debates",
+    "get_run",
+    "get_variant",
+    "latest_debates",
+    "limited_by",
+    "may_watch",
+    "not_taken",
+    "progress",
+    "roles_of",
+    "routing_now",
+    "rule_of",
+    "run_rows",
+    "runs_of",
+    "status_counts",
+    "stored_rule",
+    "troubles",
+    "variants_for",
+    "variants_of",
+    "visible_debate",
+    "visible_run",
+]

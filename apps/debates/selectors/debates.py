@@ -1,0 +1,82 @@
+"""Looking at debates and their turns."""
+
+from django.contrib.auth.models import AnonymousUser
+from django.db.models import Prefetch
+
+from apps.accounts.models import User
+from apps.debates.models import Debate, Run, Turn
+from apps.debates.querysets import DebateQuerySet
+from apps.projects.models import Project
+from labelhub.core.errors import NotFound
+
+#: Columns of turns that only the record of their calls shows.
+_LONG = ("messages", "params_asked", "params_effective", "reasoning")
+
+
+def debates_of(run: Run, user: User | AnonymousUser | None = None) -> DebateQuerySet:
+    """The run's debates in the order of their items, with item, its gold, and label; those that
+    ``user`` may know of by now."""
+    shown = ("item__state__gold", "label")
+    debates = Debate.objects.filter(run=run).select_related(*shown).order_by("pk")
+    return debates if user is None else debates.open_to(user)
+
+
+def debate_with_turns(project: Project, debate_id: int, user: User | AnonymousUser) -> Debate:
+    """One debate of ``project`` with what its page shows, in two queries.
+
+    What models were sent, and their thinking, comes by ``calls_of``: it is long.
+
+    Raises:
+        NotFound: no such debate there.
+    """
+    debates = Debate.objects.filter(run__project=project).open_to(user)
+    return _with_turns(debates, debate_id, without=_LONG)
+
+
+def calls_of(
+    project: Project, debate_id: int, user: User | AnonymousUser, turn_id: int | None = None
+) -> Debate:
+    """One debate of ``project`` with all, or one, of its turns complete.
+
+    Raises:
+        NotFound: no such debate there, or no such turn in it.
+    """
+    debates = Debate.objects.filter(run__project=project).open_to(user)
+    debate = _with_turns(debates, debate_id, turn_id=turn_id)
+    if turn_id is not None and not debate.turns.all():
+        raise NotFound(f"There is no call {turn_id} in this debate.")
+    return debate
+
+
+def visible_debate(user: User | AnonymousUser, debate_id: int) -> Debate:
+    """One debate of any project that ``user`` may know of, with its turns.
+
+    Raises:
+        NotFound: no such debate for this person.
+    """
+    return _with_turns(Debate.objects.visible_to(user).open_to(user), debate_id)
+
+
+def _with_turns(
+    debates: DebateQuerySet,
+    debate_id: int,
+    *,
+    without: tuple[str, ...] = (),
+    turn_id: int | None = None,
+) -> Debate:
+    turns = Turn.objects.select_related("model__provider", "prompt").order_by("pk")
+    turns = turns.defer("prompt__body", *without)
+    if turn_id is not None:
+        turns = turns.filter(pk=turn_id)
+    debate = (
+        debates.filter(pk=debate_id)
+        .select_related("run__schema", "item__state__gold", "label__annotator")
+        .prefetch_related(Prefetch("turns", queryset=turns))
+        .first()
+    )
+    if debate is None:
+        raise NotFound(
+            f"There is no debate {debate_id} that you may see. If its item is in your queue, label "
+            "it first: some are asked for without showing what was said of them."
+        )
+    return debate

@@ -1,0 +1,165 @@
+"""What went wrong in a run: its troubled turns by cause, bounded however large the run is."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db.models import Exists, OuterRef
+
+from apps.debates.models import Debate, Run, Turn
+from apps.debates.reasons import TROUBLE_WORDS, trouble_advice
+from labelhub.core.llm.types import Status
+
+#: How many of the last troubled turns are looked at, and how much of what they lead to is shown.
+LOOKED_AT = 2000
+SHOWN = 12
+#: How many of the last debates tell which parameters the models took.
+DEBATES_FOR_PARAMETERS = 20
+#: What makes two messages about one cause differ: quotations, and words with digits in them.
+_QUOTED = re.compile(r"(?<!\w)'[^']*'|\"[^\"]*\"|“[^”]*”")
+_NUMBERED = re.compile(r"\S*\d\S*")
+_COMPARED = 200
+_TROUBLED = ("status", "note", "model", "model__name", "debate", "off_menu", "attempts", "mended")
+
+
+@dataclass(slots=True)
+class Trouble:
+    """Calls that ended alike: ``example`` is a debate with one, ``mended`` how many of them were
+    answered when asked again, ``statuses`` counts the HTTP statuses of all their attempts (0: no
+    answer came)."""
+
+    status: str
+    note: str
+    model: str
+    example: int
+    advice: str
+    count: int = 0
+    mended: int = 0
+    statuses: Counter[int] = field(default_factory=Counter)
+
+    @property
+    def words(self) -> str:
+        """How the calls ended."""
+        return TROUBLE_WORDS.get(Status(self.status), self.status)
+
+    @property
+    def http(self) -> list[tuple[int, int]]:
+        """HTTP statuses and their counts, the most frequent first."""
+        return self.statuses.most_common()
+
+
+@dataclass(frozen=True, slots=True)
+class Troubles:
+    """``groups`` are the most frequent causes first, ``other`` counts the calls of the rest;
+    ``off_menu`` counts answers that were not offered; ``capped``: there were more calls than are
+    looked at."""
+
+    groups: tuple[Trouble, ...]
+    other: int
+    off_menu: tuple[tuple[str, int], ...]
+    total: int
+    capped: bool
+    not_taken: tuple["NotTaken", ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.groups or self.not_taken)
+
+
+@dataclass(frozen=True, slots=True)
+class NotTaken:
+    """A parameter that a role's model did not take; ``sent`` None: nothing was sent instead."""
+
+    roles: set[str]
+    model: str
+    name: str
+    asked: Any
+    sent: Any
+
+
+def troubles(run: Run) -> Troubles:
+    """What went wrong so far, from the run's last troubled turns, and what models did not take."""
+    if not run.turns_count:
+        return Troubles((), 0, (), 0, capped=False)
+    later = Turn.objects.filter(
+        debate=OuterRef("debate"),
+        step=OuterRef("step"),
+        attempt__gt=OuterRef("attempt"),
+        status=Status.OK,
+    )
+    turns = Turn.objects.filter(debate__run=run).exclude(status=Status.OK).order_by("-pk")
+    rows = list(turns.annotate(mended=Exists(later)).values(*_TROUBLED)[: LOOKED_AT + 1])
+    looked_at = rows[:LOOKED_AT]
+    groups = sorted(_grouped(looked_at), key=lambda group: -group.count)
+    off_menu = Counter(row["off_menu"] for row in looked_at if row["off_menu"])
+    return Troubles(
+        groups=tuple(groups[:SHOWN]),
+        other=sum(group.count for group in groups[SHOWN:]),
+        off_menu=tuple(off_menu.most_common(SHOWN)),
+        total=len(looked_at),
+        capped=len(rows) > LOOKED_AT,
+        not_taken=not_taken(run),
+    )
+
+
+def not_taken(run: Run) -> tuple[NotTaken, ...]:
+    """Parameters that differ between what the protocol asked and what was sent, lately."""
+    finished = Debate.objects.filter(run=run, finished_at__isnull=False).order_by("-finished_at")
+    answered = Turn.objects.filter(
+        debate__in=finished.values("pk")[:DEBATES_FOR_PARAMETERS], status=Status.OK, reused=False
+    )
+    rows = answered.values_list("role", "model__name", "params_asked", "params_effective")
+    found: dict[str, NotTaken] = {}
+    for role, model, asked, effective in rows:
+        for name, wanted, sent in _differing(asked, effective):
+            each = found.setdefault(
+                f"{model} {name} {wanted} {sent}", NotTaken(set(), model, name, wanted, sent)
+            )
+            each.roles.add(role)
+    return tuple(each for _, each in sorted(found.items()))
+
+
+def _grouped(rows: Iterable[Mapping[str, Any]]) -> Iterable[Trouble]:
+    groups: dict[tuple[Any, ...], Trouble] = {}
+    for row in rows:
+        statuses = [_http_status(attempt) for attempt in row["attempts"]]
+        last = statuses[-1] if statuses else None
+        key = (row["status"], row["model"], last, cause_of(row["note"]))
+        if key not in groups:
+            groups[key] = Trouble(
+                row["status"],
+                row["note"],
+                row["model__name"],
+                row["debate"],
+                trouble_advice(row["status"], last),
+            )
+        groups[key].count += 1
+        groups[key].mended += row["mended"]
+        groups[key].statuses.update(statuses)
+    return groups.values()
+
+
+def cause_of(note: str) -> str:
+    """A message without what differs from call to call: quotations, numbers, ids."""
+    return _NUMBERED.sub("#", _QUOTED.sub("…", note.casefold()))[:_COMPARED]
+
+
+def _http_status(attempt: Any) -> int:
+    return int(attempt.get("http_status", 0)) if isinstance(attempt, Mapping) else 0
+
+
+def _differing(
+    asked: Mapping[str, Any], effective: Mapping[str, Any]
+) -> Iterable[tuple[str, Any, Any]]:
+    """Name, what was asked, what was sent; nothing where nothing was sent at all (the offline
+    model takes no parameters)."""
+    if not effective:
+        return
+    for name in ("temperature", "top_p", "seed", "reasoning_effort"):
+        wanted, sent = asked.get(name), effective.get(name)
+        if wanted is not None and wanted != sent:
+            yield name, wanted, sent
+    for name in ("logprobs", "response_format"):
+        if asked.get(name) and not effective.get(name):
+            yield name, asked[name], None

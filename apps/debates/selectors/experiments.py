@@ -1,0 +1,170 @@
+"""Looking at experiments: their arms, and the rows that a comparison with gold rests on."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.auth.models import AnonymousUser
+from django.db.models import Count, Max, Prefetch, Q, QuerySet, Sum
+from django.db.models.fields.json import KeyTransform
+
+from apps.accounts.models import User
+from apps.debates.models import Debate, Experiment, Run, RunRole, Turn
+from apps.debates.selectors.runs import status_counts
+from apps.labels.models import Gold
+from apps.labels.selectors import current_gold
+from apps.projects.models import LabelSchema, Project
+from labelhub.core.errors import NotFound
+
+#: Debates that have come to an end of their own; failed ones can be tried again.
+ENDED = (Debate.Status.DONE, Debate.Status.UNPARSED)
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """One run of an experiment with its roles and how many of its debates stand how."""
+
+    run: Run
+    roles: Sequence[RunRole]
+    counts: Counter[str]
+
+    @property
+    def total(self) -> int:
+        """All its debates."""
+        return sum(self.counts.values())
+
+    @property
+    def finished(self) -> int:
+        """Debates that will not be touched again unless somebody resumes the failed ones."""
+        return self.total - self.counts[Debate.Status.WAITING]
+
+    @property
+    def going(self) -> bool:
+        """Whether some worker should be driving it."""
+        return self.run.going
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentRow:
+    """An experiment in a list."""
+
+    experiment: Experiment
+    arms: int
+    going: int
+    total: int
+    finished: int
+    cost_nanousd: int | None
+
+
+def experiments_of(project: Project) -> QuerySet[Experiment]:
+    """The project's experiments, newest first."""
+    return Experiment.objects.filter(project=project).select_related("created_by")
+
+
+def experiment_rows(experiments: Iterable[Experiment]) -> list[ExperimentRow]:
+    """A page of experiments with their progress and cost, in two queries."""
+    page = list(experiments)
+    runs = list(Run.objects.filter(experiment__in=page).order_by("pk"))
+    counts = status_counts([run.pk for run in runs])
+    return [
+        _row(each, [run for run in runs if run.experiment_id == each.pk], counts) for each in page
+    ]
+
+
+def get_experiment(project: Project, experiment_id: int) -> Experiment:
+    """An experiment of ``project``.
+
+    Raises:
+        NotFound: no such experiment there.
+    """
+    found = experiments_of(project).filter(pk=experiment_id).first()
+    if found is None:
+        raise NotFound(f"There is no experiment {experiment_id} in the project '{project.slug}'.")
+    found.project = project
+    return found
+
+
+def visible_experiment(user: User | AnonymousUser, experiment_id: int) -> Experiment:
+    """An experiment of any project that ``user`` may know of, with its project.
+
+    Raises:
+        NotFound: no such experiment for this person.
+    """
+    known = Experiment.objects.filter(project__in=Project.objects.visible_to(user))
+    found = known.filter(pk=experiment_id).select_related("project", "created_by").first()
+    if found is None:
+        raise NotFound(f"There is no experiment {experiment_id}.")
+    return found
+
+
+def arms_of(experiment: Experiment) -> list[Arm]:
+    """The experiment's runs in the order in which they were asked for, in three queries."""
+    roles = RunRole.objects.select_related("model__provider", "prompt")
+    runs = list(
+        Run.objects.filter(experiment=experiment)
+        .select_related("schema", "project")
+        .prefetch_related(Prefetch("roles", roles))
+        .order_by("pk")
+    )
+    counts = status_counts([run.pk for run in runs])
+    return [Arm(run, list(run.roles.all()), counts[run.pk]) for run in runs]
+
+
+def verified_items(project: Project, schema: LabelSchema) -> QuerySet[Gold]:
+    """Gold as it stands now that was decided by this version of the labels."""
+    return current_gold(project).filter(schema=schema)
+
+
+def ended_debates(run_ids: Iterable[int], *signals: str) -> QuerySet[Debate, tuple[Any, ...]]:
+    """Rows (run, item, debate, value, then each of ``signals``) of the debates that ended.
+
+    Only what is named is read: the whole of what a debate tells of itself is long.
+    """
+    told = {f"told_{name}": KeyTransform(name, "signals") for name in signals}
+    rows = Debate.objects.filter(run__in=list(run_ids), status__in=ENDED).annotate(**told)
+    return rows.order_by("pk").values_list("run", "item", "pk", "value", *told)
+
+
+def turn_sums(run_ids: Iterable[int]) -> QuerySet[Turn, tuple[Any, ...]]:
+    """Rows (run, item, calls, nano-USD, seconds, calls without price) over the debates that ended.
+
+    Seconds are those of all calls, also of calls that were under way at the same time.
+    """
+    turns = Turn.objects.filter(debate__run__in=list(run_ids), debate__status__in=ENDED)
+    return (
+        turns.order_by()
+        .values_list("debate__run", "debate__item")
+        .annotate(
+            calls=Count("pk"),
+            cost=Sum("cost_nanousd"),
+            waited=Sum("seconds"),
+            unpriced=Count("pk", filter=Q(cost_nanousd__isnull=True)),
+        )
+    )
+
+
+def state_of(experiment: Experiment) -> tuple[Any, ...]:
+    """Changes whenever anything that the comparison shows has: two cheap queries."""
+    debates = Debate.objects.filter(run__experiment=experiment).exclude(
+        status=Debate.Status.WAITING
+    )
+    ended = debates.aggregate(count=Count("pk"), last=Max("finished_at"))
+    gold = Gold.objects.filter(item__project=experiment.project_id)
+    return (*ended.values(), gold.aggregate(last=Max("pk"))["last"])
+
+
+def _row(
+    experiment: Experiment, runs: Sequence[Run], counts: Mapping[int, Counter[str]]
+) -> ExperimentRow:
+    total = sum(sum(counts[run.pk].values()) for run in runs)
+    waiting = sum(counts[run.pk][Debate.Status.WAITING] for run in runs)
+    unpriced = any(run.unpriced_turns for run in runs)
+    return ExperimentRow(
+        experiment=experiment,
+        arms=len(runs),
+        going=sum(run.going for run in runs),
+        total=total,
+        finished=total - waiting,
+        cost_nanousd=None if unpriced else sum(run.cost_nanousd for run in runs),
+    )

@@ -1,0 +1,180 @@
+"""How far a run is, how fast it goes, and what holds it back."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from django.utils import timezone
+
+from apps.debates.models import Debate, Run
+from apps.debates.selectors.runs import status_counts
+
+#: How many of the last finished debates an estimate rests on, and the least it needs.
+RECENT = 100
+LEAST = 5
+#: A worker reports every few seconds; one that has been silent for longer is not there.
+SILENCE = timedelta(seconds=15)
+#: A budget is proposed with so much more than what the rest would cost as things went so far.
+MARGIN = 1.2
+LEAST_BUDGET = 10_000.0  # nano-USD; forms take six decimals of a dollar
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """How the line to one provider is doing, as the worker last reported.
+
+    ``limit`` calls may be under way; ``changes`` tells when that changed, in words, latest last.
+    """
+
+    provider: str
+    limit: int
+    in_flight: int
+    waiting: int
+    words: str = ""
+    refused_share: float = 0.0
+    stopped: bool = False
+    changes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RunProgress:
+    """How far a run is. Counts are debates; ``cost_usd`` is None when a price is unknown."""
+
+    status: str
+    total: int
+    done: int
+    unparsed: int
+    failed: int
+    waiting: int
+    turns: int
+    tokens_in: int
+    tokens_out: int
+    cost_usd: float | None
+    calls_per_second: float | None
+    seconds_left: float | None
+    no_estimate: str = ""
+    limited_by: str = ""
+    debates_per_minute: float | None = None
+    calls_under_way: int | None = None
+    lines: tuple[Line, ...] = ()
+
+    @property
+    def finished(self) -> int:
+        """Debates that will not be touched again unless somebody resumes the failed ones."""
+        return self.total - self.waiting
+
+    @property
+    def parts(self) -> tuple[tuple[str, str, int, float, float], ...]:
+        """The bar: status, words, count, and where its part begins and how wide it is (0-100)."""
+        counts = {
+            Debate.Status.DONE: self.done,
+            Debate.Status.UNPARSED: self.unparsed,
+            Debate.Status.FAILED: self.failed,
+            Debate.Status.WAITING: self.waiting,
+        }
+        found, start = [], 0.0
+        for status, count in counts.items():
+            width = 100 * count / self.total if self.total else 0.0
+            found.append((status.value, str(status.label), count, round(start, 3), round(width, 3)))
+            start += width
+        return tuple(found)
+
+
+def progress(run: Run) -> RunProgress:
+    """Where the run stands now, with an estimate that rests on its last finished debates."""
+    counts = status_counts([run.pk])[run.pk]
+    waiting = counts[Debate.Status.WAITING]
+    per_second, why = _rate(run, timezone.now())
+    finished = sum(counts.values()) - waiting
+    watched = _watched(run)
+    return RunProgress(
+        status=run.status,
+        total=sum(counts.values()),
+        done=counts[Debate.Status.DONE],
+        unparsed=counts[Debate.Status.UNPARSED],
+        failed=counts[Debate.Status.FAILED],
+        waiting=waiting,
+        turns=run.turns_count,
+        tokens_in=run.tokens_in,
+        tokens_out=run.tokens_out,
+        cost_usd=None if run.unpriced_turns else run.cost_nanousd / 1e9,
+        calls_per_second=per_second * run.turns_count / finished
+        if per_second and finished
+        else None,
+        seconds_left=waiting / per_second if per_second else None,
+        no_estimate=why,
+        limited_by=limited_by(run),
+        debates_per_minute=per_second * 60 if per_second else None,
+        calls_under_way=_whole(run.pulse.get("calls")) if watched else None,
+        lines=_lines(run.pulse) if watched else (),
+    )
+
+
+def budget_to_finish(run: Run, so_far: RunProgress) -> Decimal:
+    """A budget in USD with which the run would likely end, as things went so far; always more than
+    it has now."""
+    spent = run.cost_nanousd
+    rest = spent / so_far.finished * so_far.waiting if so_far.finished else spent
+    nanousd = max(spent + MARGIN * rest, 1.1 * (run.budget_nanousd or 0), LEAST_BUDGET)
+    # Rounded up to two digits: what people would type.
+    unit = 10.0 ** (math.floor(math.log10(nanousd)) - 1)
+    return Decimal(f"{math.ceil(nanousd / unit) * unit / 1e9:.6f}".rstrip("0").rstrip("."))
+
+
+def _rate(run: Run, now: datetime) -> tuple[float | None, str]:
+    """Debates per second of late, or None and why there is no telling."""
+    since = run.resumed_at or run.started_at
+    if not run.going:
+        return None, f"The run is {run.get_status_display().lower()}."
+    if since is None or run.started_at is None:
+        return None, "Waiting for a worker."
+    finished = Debate.objects.filter(run=run, finished_at__gt=since).order_by("-finished_at")
+    recent = list(finished.values_list("finished_at", flat=True)[:RECENT])
+    if len(recent) < LEAST:
+        return None, "Too early to tell."
+    # Up to now, not up to the last one: a run that has stalled must look ever slower.
+    oldest = recent[-1] if len(recent) == RECENT and recent[-1] else since
+    return len(recent) / max((now - oldest).total_seconds(), 0.001), ""
+
+
+def _watched(run: Run) -> bool:
+    """Whether a worker has reported of late that it drives the run."""
+    at = run.pulse.get("at")
+    return run.going and bool(at) and timezone.now() - datetime.fromisoformat(at) <= SILENCE
+
+
+def limited_by(run: Run) -> str:
+    """What holds a going run back, in words, as its worker last reported; may be empty."""
+    if not run.going or (run.started_at is None and timezone.now() - run.created_at <= SILENCE):
+        return ""
+    if not _watched(run):
+        return "No worker is at it just now; one takes over within seconds if any is running."
+    return str(run.pulse.get("limited_by", ""))
+
+
+def _lines(pulse: Mapping[str, Any]) -> tuple[Line, ...]:
+    """What the pulse says of each provider. It may come from a worker of another version."""
+    told = pulse.get("limits")
+    entries = [each for each in told if isinstance(each, Mapping)] if isinstance(told, list) else []
+    return tuple(_line(entry) for entry in entries)
+
+
+def _line(entry: Mapping[str, Any]) -> Line:
+    changes = entry.get("changes")
+    return Line(
+        provider=str(entry.get("provider", "")),
+        limit=_whole(entry.get("limit")) or 0,
+        in_flight=_whole(entry.get("in_flight")) or 0,
+        waiting=_whole(entry.get("waiting")) or 0,
+        words=str(entry.get("words", "")),
+        refused_share=float(entry.get("refused_share") or 0.0),
+        stopped=bool(entry.get("breaker_open")),
+        changes=tuple(map(str, changes)) if isinstance(changes, list) else (),
+    )
+
+
+def _whole(raw: Any) -> int | None:
+    return raw if isinstance(raw, int) and not isinstance(raw, bool) else None

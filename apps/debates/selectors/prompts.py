@@ -1,0 +1,274 @@
+"""Looking at prompts: their stored versions, a project's variants, and how trials came out."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count, Q, QuerySet
+
+from apps.debates.models import Debate, PromptVariant, Run, RunRole, Turn
+from apps.labels.selectors import current_gold
+from apps.llm.models import PromptVersion
+from apps.projects.models import Item, Project
+from labelhub.core.debate import protocol
+from labelhub.core.errors import NotFound
+from labelhub.core.llm.types import Status
+from labelhub.core.schema import Task
+
+SHOWN_TRIALS = 20
+FOUND_ITEMS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """Two runs over the same items: ``run`` with the variant, ``beside`` with the present text."""
+
+    variant: PromptVariant
+    run: Run
+    beside: Run
+
+    @property
+    def going(self) -> bool:
+        """Whether some worker should be driving one of them."""
+        return self.run.going or self.beside.going
+
+
+@dataclass(frozen=True, slots=True)
+class TrialRow:
+    """One item: what either side concluded, and what is right where that is known."""
+
+    item: Item
+    debate: Debate
+    beside: Debate
+    known: bool
+    gold: Any
+
+    @property
+    def ended(self) -> bool:
+        """Whether both sides have."""
+        return all(self._ended(each) for each in (self.debate, self.beside))
+
+    @property
+    def differs(self) -> bool:
+        """Whether the two came to different ends."""
+        return self.ended and self.debate.value != self.beside.value
+
+    @property
+    def right(self) -> bool:
+        """Whether the variant's answer is the right one."""
+        return self.known and self.debate.value == self.gold
+
+    @property
+    def beside_right(self) -> bool:
+        """Whether the present prompt's answer is."""
+        return self.known and self.beside.value == self.gold
+
+    @staticmethod
+    def _ended(debate: Debate) -> bool:
+        return debate.status in (Debate.Status.DONE, Debate.Status.UNPARSED)
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of a trial's two runs: how its debates ended, how many of the ``known`` it got right, and
+    how many answers to the prompt could not be read."""
+
+    title: str
+    run: Run
+    ends: Counter[str]
+    right: int
+    known: int
+    unread: int
+
+    @property
+    def finished(self) -> int:
+        """Items that are through."""
+        return self.ends.total() - self.ends[Debate.Status.WAITING]
+
+    @property
+    def unlabelled(self) -> int:
+        """Items whose debate ended without an offered label."""
+        return self.ends[Debate.Status.UNPARSED]
+
+    @property
+    def failed(self) -> int:
+        """Items whose debate failed."""
+        return self.ends[Debate.Status.FAILED]
+
+
+def variants_of(project: Project, name: str = "") -> QuerySet[PromptVariant]:
+    """The project's variants with their versions, retired ones too; of one prompt by ``name``."""
+    found = PromptVariant.objects.filter(project=project, **({"name": name} if name else {}))
+    return found.select_related("version", "created_by")
+
+
+def variants_for(
+    project: Project, protocol_name: str, settings: Mapping[str, Any]
+) -> dict[str, list[PromptVariant]]:
+    """What a run may use in place of the files: for each prompt of the protocol under these
+    settings that the project has variants of, those that are not retired, the newest first.
+
+    Raises:
+        UnknownProtocol, InvalidSetting: there is no such protocol or setting.
+    """
+    info = protocol(protocol_name)
+    names = {part.prompt for part in info.parts(info.read_settings(settings))}
+    found: dict[str, list[PromptVariant]] = {}
+    for variant in variants_of(project).filter(name__in=names, retired=False):
+        found.setdefault(variant.name, []).append(variant)
+    return found
+
+
+def get_variant(project: Project, pk: int) -> PromptVariant:
+    """A variant of ``project``, retired or not.
+
+    Raises:
+        NotFound: no such variant there.
+    """
+    found = variants_of(project).filter(pk=pk).first()
+    if found is None:
+        raise NotFound(f"There is no variant {pk} in the project '{project.slug}'.")
+    return found
+
+
+def versions_of(project: Project, name: str) -> QuerySet[PromptVersion]:
+    """The stored versions of a prompt, the newest first.
+
+    What other projects wrote is theirs: their variants only show here if a run of ours used them.
+    """
+    ours = Q(hash__in=_used(project).filter(prompt__name=name).values("prompt__hash")) | Q(
+        pk__in=PromptVariant.objects.filter(project=project).values("version")
+    )
+    foreign = PromptVariant.objects.exclude(project=project).values("version")
+    return PromptVersion.objects.filter(ours | ~Q(pk__in=foreign), name=name).order_by("-pk")
+
+
+def runs_by_version(project: Project, name: str) -> dict[str, int]:
+    """Content hash → how many of the project's runs used it."""
+    rows = _used(project).filter(prompt__name=name).order_by().values_list("prompt__hash")
+    return dict(rows.annotate(runs=Count("run", distinct=True)))
+
+
+def runs_by_prompt(project: Project) -> dict[str, int]:
+    """Prompt name → how many of the project's runs used any version of it."""
+    rows = _used(project).order_by().values_list("prompt__name")
+    return dict(rows.annotate(runs=Count("run", distinct=True)))
+
+
+def prompt_items(project: Project, query: str) -> list[Item]:
+    """The first items whose id or text holds ``query``; one whose id it is comes first."""
+    items = Item.objects.filter(project=project).order_by("pk")
+    if not query:
+        return list(items[:1])
+    exact = list(items.filter(external_id=query))
+    hit = Q(external_id__icontains=query) | Q(text__icontains=query)
+    rest = items.filter(hit).exclude(pk__in=[item.pk for item in exact])
+    return exact + list(rest[:FOUND_ITEMS])
+
+
+def latest_debate(project: Project, item: Item, protocol_name: str) -> Debate | None:
+    """The last debate of that protocol about ``item`` that ended, with its turns."""
+    ended = Debate.objects.filter(
+        run__project=project, run__protocol=protocol_name, item=item, status=Debate.Status.DONE
+    )
+    return ended.select_related("run").prefetch_related("turns").order_by("-pk").first()
+
+
+def trials_of(
+    project: Project, variants: Iterable[PromptVariant]
+) -> list[tuple[PromptVariant, Run]]:
+    """The runs that tried these variants, the newest first."""
+    tried = {each.version_id: each for each in variants}
+    roles = _used(project).filter(prompt__in=tried, run__trial=True, run__experiment=None)
+    found = {role.run_id: role for role in roles.select_related("run").order_by("-run")}
+    return [(tried[role.prompt_id], role.run) for role in list(found.values())[:SHOWN_TRIALS]]
+
+
+def get_trial(project: Project, run_id: int) -> Trial:
+    """The trial whose first run that is.
+
+    Raises:
+        NotFound: no such run of ``project``, or none that tries a variant.
+    """
+    run, nothing = _trials(project).filter(pk=run_id).first(), _no_trial(project, run_id)
+    if run is None:
+        raise nothing
+    variant = variants_of(project).filter(version__in=run.roles.values("prompt")).first()
+    if variant is None:
+        raise nothing
+    # Both are recorded together, the present prompt's run right after the variant's.
+    later = _trials(project).filter(
+        pk__gt=run.pk,
+        protocol=run.protocol,
+        protocol_settings=run.protocol_settings,
+        created_by=run.created_by_id,
+    )
+    beside = later.exclude(roles__prompt=variant.version_id).order_by("pk").first()
+    if beside is None:
+        raise nothing
+    return Trial(variant, run, beside)
+
+
+def trial_rows(trial: Trial) -> list[TrialRow]:
+    """The trial item by item, in two queries."""
+    held: dict[int, dict[int, Debate]] = {trial.run.pk: {}, trial.beside.pk: {}}
+    for debate in Debate.objects.filter(run__in=held).select_related("item").order_by("pk"):
+        held[debate.run_id][debate.item_id] = debate
+    first, second = held.values()
+    gold = current_gold(trial.run.project).filter(schema=trial.run.schema_id, item__in=first)
+    written = trial.run.schema.parsed.task is Task.TEXT
+    known = {} if written else dict(gold.values_list("item", "value"))
+    return [
+        TrialRow(debate.item, debate, second[item], item in known, known.get(item))
+        for item, debate in first.items()
+        if item in second
+    ]
+
+
+def trial_sides(trial: Trial, rows: Sequence[TrialRow]) -> tuple[Side, Side]:
+    """What the variant and the present prompt came to, in one query."""
+    unread, known = unread_answers(trial), [row for row in rows if row.known and row.ended]
+    return (
+        Side(
+            title=f"Variant: {trial.variant.title}",
+            run=trial.run,
+            ends=Counter(row.debate.status for row in rows),
+            right=sum(row.right for row in known),
+            known=len(known),
+            unread=unread[trial.run.pk],
+        ),
+        Side(
+            title="Present text",
+            run=trial.beside,
+            ends=Counter(row.beside.status for row in rows),
+            right=sum(row.beside_right for row in known),
+            known=len(known),
+            unread=unread[trial.beside.pk],
+        ),
+    )
+
+
+def unread_answers(trial: Trial) -> dict[int, int]:
+    """Run id → answers to the tried prompt that could not be read."""
+    turns = Turn.objects.filter(
+        debate__run__in=(trial.run.pk, trial.beside.pk),
+        prompt__name=trial.variant.name,
+        status=Status.UNPARSED,
+    )
+    rows = turns.order_by().values_list("debate__run").annotate(unread=Count("pk"))
+    return {trial.run.pk: 0, trial.beside.pk: 0} | dict(rows)
+
+
+def _used(project: Project) -> QuerySet[RunRole]:
+    return RunRole.objects.filter(run__project=project)
+
+
+def _no_trial(project: Project, run_id: int) -> NotFound:
+    return NotFound(f"There is no trial {run_id} in the project '{project.slug}'.")
+
+
+def _trials(project: Project) -> QuerySet[Run]:
+    """Trials that belong to no experiment."""
+    tried = Run.objects.filter(project=project, trial=True, experiment=None)
+    return tried.select_related("project", "schema")

@@ -1,0 +1,101 @@
+"""When a project's debates go to people, and the debates that this is about."""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from apps.common.prepared import prepared
+from apps.debates.models import Debate, RoutingRule
+from apps.projects.models import Project
+from labelhub.core.debate.routing import Rule, read_rule
+
+ENDED = (Debate.Status.DONE, Debate.Status.UNPARSED, Debate.Status.FAILED)
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """An item's latest debate: how it ended, and all that its way to people depends on.
+
+    ``key`` is the item's external id, ``reasons`` why people are asked by what is stored.
+    """
+
+    pk: int
+    item_id: int
+    key: str
+    status: str
+    value: Any
+    signals: Mapping[str, Any]
+    flags: tuple[str, ...]
+    reasons: tuple[str, ...]
+
+    @property
+    def labelled(self) -> bool:
+        """Whether it reached a label."""
+        return self.status == Debate.Status.DONE
+
+    @property
+    def failed(self) -> bool:
+        """Whether it failed: people are asked whatever the rule says, until it is tried again."""
+        return self.status == Debate.Status.FAILED
+
+
+def rule_of(project: Project) -> Rule:
+    """When the project's debates go to people; the usual rule where nobody has set one."""
+    return routing_now(project.pk)[0]
+
+
+def routing_now(project_id: int) -> tuple[Rule, str]:
+    """The rule, and which items come to people at all (a ``Project.ReviewScope``), as both are now.
+
+    Fast enough to be asked for each debate: they may change under a run.
+    """
+    found = _plan_of.first(project_id)
+    scope, definition = found or (Project.ReviewScope.ALL, None)
+    return (Rule() if definition is None else read_rule(definition)), scope
+
+
+def stored_rule(project: Project) -> RoutingRule | None:
+    """The rule as somebody saved it, with who did; None where nobody has."""
+    rules = RoutingRule.objects.filter(project=project)
+    return rules.select_related("changed_by").first()
+
+
+def latest_debates(project: Project, item_ids: Collection[int] | None = None) -> Iterator[Ended]:
+    """The debate that ended last of each item, by item; those of trials do not count. One query.
+
+    Args:
+        project: whose.
+        item_ids: of these items only.
+    """
+    ended = Debate.objects.filter(
+        run__project=project, run__trial=False, status__in=ENDED, finished_at__isnull=False
+    )
+    later = Q(finished_at__gt=OuterRef("finished_at"))
+    together = Q(finished_at=OuterRef("finished_at"), pk__gt=OuterRef("pk"))
+    newer = ended.filter(later | together, item=OuterRef("item"))
+    latest = ended.filter(~Exists(newer))
+    if item_ids is not None:
+        latest = latest.filter(item__in=item_ids)
+    rows = latest.order_by("item_id").values_list(
+        "pk", "item_id", "item__external_id", "status", "value",
+        "signals", "uncertainty", "flags", "reasons",
+    )  # fmt: skip
+    for pk, item_id, key, status, value, signals, uncertainty, flags, reasons in rows.iterator():
+        yield Ended(
+            pk=pk,
+            item_id=item_id,
+            key=key,
+            status=status,
+            value=value,
+            signals={**signals, "uncertainty": uncertainty},
+            flags=tuple(flags),
+            reasons=tuple(reasons),
+        )
+
+
+@prepared
+def _plan_of(project: int) -> QuerySet[Project, tuple[str, Any]]:
+    found = Project.objects.filter(pk=project).order_by()
+    return found.values_list("review_scope", "routing_rule__definition")

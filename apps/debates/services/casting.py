@@ -1,0 +1,130 @@
+"""Who plays which role of a run, and by which prompt."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from django.conf import settings as django_settings
+
+from apps.llm.models import ModelSpec, PromptVersion
+from labelhub.core.debate import protocol
+from labelhub.core.debate.seats import ANNOTATORS
+from labelhub.core.errors import InvalidInput
+from labelhub.core.prompts import Prompt, PromptLibrary, parse_prompt
+
+#: Roles at one table: who is meant by ``annotator`` where a protocol seats several.
+EVERY_SEAT = "annotator"
+_SEAT = re.compile(r"(?P<stage>(?:first_|then_)?)annotator_[a-z]")
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """Who plays a role, and by which prompt."""
+
+    model: ModelSpec
+    prompt: Prompt
+
+
+@cache
+def prompt_library() -> PromptLibrary:
+    """The prompt files of this installation, each read once per process."""
+    return PromptLibrary(django_settings.PROMPTS_DIR)
+
+
+def cast_of(
+    protocol_name: str,
+    settings: Mapping[str, Any],
+    models: Mapping[str, ModelSpec],
+    prompts: Mapping[str, PromptVersion],
+) -> dict[str, Cast]:
+    """Each role of the protocol with its model and its prompt.
+
+    Args:
+        protocol_name: one of ``PROTOCOLS``.
+        settings: the protocol's, complete.
+        models: role to model.
+        prompts: the versions to use in place of the files, by prompt name (``ecj/critic``).
+
+    Raises:
+        InvalidInput: a role has no model, or there is no such role or prompt.
+    """
+    parts = protocol(protocol_name).parts(settings)
+    _refuse_unknown(protocol_name, [part.role for part in parts], models)
+    _refuse_foreign_prompts(protocol_name, {part.prompt for part in parts}, prompts)
+    missing = next((part.role for part in parts if part.role not in models), None)
+    if missing is not None:
+        raise InvalidInput(f"model: the role '{missing}' of '{protocol_name}' has none.")
+    return {
+        part.role: Cast(models[part.role], _prompt(part.prompt, prompts.get(part.prompt)))
+        for part in parts
+    }
+
+
+def models_for_roles(
+    protocol_name: str,
+    given: Mapping[str, ModelSpec],
+    others: Sequence[ModelSpec],
+    settings: Mapping[str, Any] | None = None,
+) -> dict[str, ModelSpec]:
+    """A model for each role: the one given for it, else one of ``others``.
+
+    Annotators at one table get the others in turn, every other role gets the first of them.
+    ``annotator`` in ``given`` stands for all of a table.
+
+    Raises:
+        InvalidInput: an unknown protocol or setting, or a role that it does not have.
+    """
+    info = protocol(protocol_name)
+    roles = info.roles(info.read_settings(settings or {}))
+    _refuse_unknown(protocol_name, roles, given)
+    turns: dict[str, int] = {}
+    chosen = {}
+    for role in roles:
+        seat = _SEAT.fullmatch(role)
+        turn = turns.get(seat["stage"], 0) if seat else 0
+        for_table = given.get(f"{seat['stage']}{EVERY_SEAT}") if seat else None
+        chosen[role] = given.get(role) or for_table or others[turn % len(others)]
+        if seat:
+            turns[seat["stage"]] = turn + 1
+    return chosen
+
+
+def seats_for(
+    protocol_name: str, models: Sequence[ModelSpec], settings: Mapping[str, Any]
+) -> dict[str, Any]:
+    """``settings`` with as many annotators as there are models, where nobody has said how many."""
+    names = {setting.name for setting in protocol(protocol_name).settings}
+    if len(models) < 2 or ANNOTATORS.name not in names or ANNOTATORS.name in settings:
+        return dict(settings)
+    return {**settings, ANNOTATORS.name: len(models)}
+
+
+def _prompt(name: str, version: PromptVersion | None) -> Prompt:
+    if version is None:
+        return prompt_library().get(*name.split("/"))
+    return parse_prompt(version.name, version.body)
+
+
+def _refuse_unknown(
+    protocol_name: str, roles: Sequence[str], given: Mapping[str, ModelSpec]
+) -> None:
+    known = set(roles) | {
+        f"{seat['stage']}{EVERY_SEAT}" for role in roles if (seat := _SEAT.fullmatch(role))
+    }
+    unknown = next((role for role in given if role not in known), None)
+    if unknown is not None:
+        raise InvalidInput(
+            f"model: '{protocol_name}' has no role '{unknown}'; its roles are {', '.join(roles)}."
+        )
+
+
+def _refuse_foreign_prompts(
+    protocol_name: str, names: set[str], given: Mapping[str, PromptVersion]
+) -> None:
+    for name, version in given.items():
+        if name not in names or version.name != name:
+            raise InvalidInput(
+                f"prompts: '{protocol_name}' has no prompt '{name}' of which this is a version."
+            )

@@ -1,0 +1,251 @@
+"""Precedents: verified items of the same project that are most like a text under debate.
+
+    book = PrecedentBook.of_run(run)                    # in the database thread, once per slice
+    await book.embed_by(embed, model="provider/name")   # only where a model of embeddings is set
+    found = await book.for_items(items)                 # for each claim: item id → precedents
+
+What may be a precedent, and what is compared:
+
+- What people had decided when the run was created (``labels.selectors.verified_as_of``), so that a
+  resumed run finds the precedents that it began with. Never what an LLM says.
+- Under the run's schema: a decision that it does not offer is none. The options of ``per_item`` are
+  the items' own: an example counts for items that offer the option which is right for it.
+- Never the item itself, nor any example that reads the same; of examples that read the same under
+  one label only the latest.
+- The texts alone are compared, because a precedent is shown without its context. For the same
+  reason items with a question of their own have precedents under the same question only.
+- An example that has no word in common still shows its label: a label without precedents would be
+  at a disadvantage.
+"""
+
+import asyncio
+import logging
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+from django.db.models.functions import Length
+from numpy.typing import NDArray
+
+from apps.debates.models import Run
+from apps.debates.services.vectors import Embed, unit_vectors, vector_index
+from apps.labels.models import Gold
+from apps.labels.selectors import verified_as_of
+from apps.projects.models import Item
+from labelhub.core.debate.candidates import name_of
+from labelhub.core.debate.outcome import Precedent
+from labelhub.core.errors import LabelhubError
+from labelhub.core.schema import Schema, Task, ValueNotOffered, fold
+from labelhub.core.similarity import (
+    READ,
+    Floats,
+    TfIdfIndex,
+    VectorIndex,
+    closest,
+    same_text_key,
+)
+
+logger = logging.getLogger(__name__)
+
+TASKS = (Task.SINGLE, Task.ORDINAL, Task.PER_ITEM)
+#: The most precedents of a label.
+PER_LABEL = 3
+#: How many examples are compared with, and of how many decisions, the latest, they are chosen.
+MOST, SCANNED = 5_000, 20_000
+#: The longest text that serves as an example, characters: precedents are shown whole.
+LONGEST = 10_000
+#: Examples read by one query.
+ROWS = 1_000
+
+Found: TypeAlias = tuple[Precedent, ...]
+#: What an example is one of: the question and the label, folded.
+Group: TypeAlias = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A verified item; ``same`` is equal for texts that read the same."""
+
+    key: str
+    text: str
+    group: Group
+    same: str
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The examples' vectors, and who makes those of texts under debate."""
+
+    index: VectorIndex
+    embed: Embed
+
+
+class PrecedentBook:
+    """The examples of a run, the latest decision first; see the module's docstring.
+
+    Attributes:
+        note: what people should know about it, in words; empty where there is nothing to know.
+    """
+
+    def __init__(
+        self, examples: Sequence[Example] = (), *, labels: Sequence[str] = (), note: str = ""
+    ) -> None:
+        self.note = note
+        self._examples, self._labels = examples, labels
+        self._measured: Measured | None = None
+        groups: dict[Group, list[int]] = defaultdict(list)
+        self._same: dict[str, list[int]] = defaultdict(list)
+        for at, example in enumerate(examples):
+            groups[example.group].append(at)
+            self._same[example.same].append(at)
+        self._groups = {group: np.array(found) for group, found in groups.items()}
+
+    @classmethod
+    def of_run(cls, run: Run) -> "PrecedentBook":
+        """What people had verified when ``run`` was created; empty for tasks without precedents."""
+        schema = run.schema.parsed
+        if schema.task not in TASKS:
+            return cls()
+        found = _decisions(run, schema)
+        chosen = _chosen(found)
+        labels = schema.names
+        note = ""
+        if len(found) > len(chosen):
+            note = f"Precedents are looked for among {len(chosen):,} of the latest verified items."
+        return cls(list(_read(chosen)), labels=labels, note=note)
+
+    def __len__(self) -> int:
+        return len(self._examples)
+
+    def for_item(self, item: Item) -> Found:
+        """The precedents of ``item`` by its words, ordered as ``DebateItem.precedents`` are."""
+        return self._nearest(item, self._by_words(item))
+
+    async def for_items(self, items: Sequence[Item]) -> dict[int, Found]:
+        """The precedents of each item, by its id: by vectors where there are any, else by words."""
+        if self._measured is not None:
+            try:
+                return await self._by_vectors(items, self._measured)
+            except LabelhubError as error:
+                self._give_up(error)
+        return await asyncio.to_thread(self._found, items, self._by_words)
+
+    async def embed_by(self, embed: Embed, *, model: str) -> None:
+        """Compare by the vectors that ``embed`` makes of texts, from here on.
+
+        Where that fails (``LabelhubError``, or vectors that cannot be used) words are compared
+        instead, and the log says so.
+
+        Args:
+            embed: a vector for each text; asked for up to a hundred texts at a time, several times
+                at once.
+            model: what tells the model from others: vectors of examples are kept for the next
+                slice of this process.
+        """
+        if not len(self):
+            return
+        texts = [example.text[:READ] for example in self._examples]
+        try:
+            self._measured = Measured(await vector_index(texts, embed, model=model), embed)
+        except LabelhubError as error:
+            self._give_up(error)
+
+    def _give_up(self, error: LabelhubError) -> None:
+        self._measured = None
+        logger.warning("Precedents are compared by words, as embeddings failed: %s", error)
+
+    async def _by_vectors(self, items: Sequence[Item], measured: Measured) -> dict[int, Found]:
+        asked = [item for item in items if item.text.strip()]
+        rows = await unit_vectors([item.text[:READ] for item in asked], measured.embed)
+        by_item = {item.pk: row for item, row in zip(asked, rows, strict=True)}
+        nothing = np.zeros(len(self))
+
+        def similarities(item: Item) -> Floats:
+            row = by_item.get(item.pk)
+            return nothing if row is None else measured.index.similarities(row)
+
+        return await asyncio.to_thread(self._found, items, similarities)
+
+    def _found(
+        self, items: Sequence[Item], similarities: Callable[[Item], Floats]
+    ) -> dict[int, Found]:
+        return {item.pk: self._nearest(item, similarities(item)) for item in items}
+
+    def _by_words(self, item: Item) -> Floats:
+        return self._words.similarities(item.text)
+
+    @cached_property
+    def _words(self) -> TfIdfIndex:
+        return TfIdfIndex([example.text for example in self._examples])
+
+    def _nearest(self, item: Item, similarities: Floats) -> Found:
+        # The item itself is among those that read the same.
+        hidden = self._same.get(same_text_key(item.text))
+        found = []
+        for label, group in self._offered(item):
+            free = np.setdiff1d(group, hidden) if hidden else group
+            for at, similarity in closest(similarities, free, PER_LABEL):
+                example = self._examples[at]
+                found.append(Precedent(example.key, label, example.text, similarity))
+        return tuple(found)
+
+    def _offered(self, item: Item) -> Iterator[tuple[str, NDArray[np.int64]]]:
+        """The item's labels, as it spells them and in their order, with their examples."""
+        question = same_text_key(item.question)
+        names: dict[str, str] = {}
+        for name in self._labels or item.options:
+            # Of options that differ in case alone the first one is meant, as the schema has it.
+            names.setdefault(fold(name), name)
+        for folded, name in names.items():
+            if (group := self._groups.get((question, folded))) is not None:
+                yield name, group
+
+
+def _decisions(run: Run, schema: Schema) -> list[tuple[int, Group]]:
+    """The verified decisions that the schema offers: id, and what they are examples of."""
+    rows = verified_as_of(run.project_id, run.created_at).values_list(
+        "pk", "value", "item__options", "item__question"
+    )
+    found = []
+    for pk, value, options, question in rows[:SCANNED].iterator():
+        try:
+            label = name_of(schema.normalise(value, options), schema)
+        except ValueNotOffered:
+            continue
+        found.append((pk, (same_text_key(question), fold(label))))
+    return found
+
+
+def _chosen(found: Sequence[tuple[int, Group]]) -> dict[int, Group]:
+    """At most ``MOST`` of them, the latest; each label has its share before any has more."""
+    seen = Counter[Group]()
+    share = MOST // len({group for _, group in found} or {""})
+    first: list[tuple[int, Group]] = []
+    rest: list[tuple[int, Group]] = []
+    for pk, group in found:
+        (first if seen[group] < share else rest).append((pk, group))
+        seen[group] += 1
+    kept = {pk for pk, _ in (first + rest)[:MOST]}
+    return {pk: group for pk, group in found if pk in kept}
+
+
+def _read(chosen: Mapping[int, Group]) -> Iterator[Example]:
+    """The examples themselves; without texts that are empty, too long, or there already."""
+    ids, seen = list(chosen), set()
+    golds = Gold.objects.annotate(length=Length("item__text")).filter(length__lte=LONGEST)
+    for at in range(0, len(ids), ROWS):
+        part = ids[at : at + ROWS]
+        rows = golds.filter(pk__in=part).order_by()
+        texts = {
+            pk: (key, text)
+            for pk, key, text in rows.values_list("pk", "item__external_id", "item__text")
+        }
+        for pk in (pk for pk in part if pk in texts):
+            key, text = texts[pk]
+            same = same_text_key(text)
+            if same and (chosen[pk], same) not in seen:
+                seen.add((chosen[pk], same))
+                yield Example(key, text, chosen[pk], same)

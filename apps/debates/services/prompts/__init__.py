@@ -1,0 +1,53 @@
+"""Prompts as a project uses them: versions, variants of its own, what they render to, trials."""
+
+from apps.debates.services.prompts.library import (
+    Group,
+    Listed,
+    Version,
+    key_of,
+    listed,
+    prompt_called,
+    protocol_of,
+    version_called,
+    versions,
+)
+from apps.debates.services.prompts.rendering import Rendered, Rendering, rendering
+from apps.debates.services.prompts.trials import (
+    preview_trial,
+    start_trial,
+    trial_plans,
+    trial_roles,
+)
+from apps.debates.services.prompts.variants import (
+    Checked,
+    checked_draft,
+    draft_variant,
+    make_variant,
+    retire_variant,
+    warnings_about,
+)
+
+__all__ = [
+    "Checked",
+    "Group",
+    "Listed",
+    "Rendered",
+    "Rendering",
+    "Version",
+    "checked_draft",
+    "draft_variant",
+    "key_of",
+    "listed",
+    "make_variant",
+    "preview_trial",
+    "prompt_called",
+    "protocol_of",
+    "rendering",
+    "retire_variant",
+    "start_trial",
+    "trial_plans",
+    "trial_roles",
+    "version_called",
+    "versions",
+    "warnings_about",
+]

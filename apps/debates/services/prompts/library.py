@@ -1,0 +1,171 @@
+"""Which prompts there are, and which versions of each a project knows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+from apps.debates.models import PromptVariant
+from apps.debates.selectors.prompts import (
+    runs_by_prompt,
+    runs_by_version,
+    variants_of,
+    versions_of,
+)
+from apps.debates.services.casting import prompt_library
+from apps.projects.models import Project
+from labelhub.core.debate import PROTOCOLS, ProtocolInfo, protocol
+from labelhub.core.errors import NotFound
+from labelhub.core.prompts import Prompt, parse_prompt
+
+#: As many digits of a hash as are shown; fewer name no version.
+SHORT = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A prompt in a list; ``variants`` are those that are not retired."""
+
+    prompt: Prompt
+    variants: Sequence[PromptVariant]
+    runs: int
+
+    @property
+    def key(self) -> str:
+        """What stands for it in addresses."""
+        return key_of(self.prompt.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The prompts of a protocol."""
+
+    info: ProtocolInfo
+    prompts: list[Listed] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Version:
+    """One text of a prompt: the file as it is, a variant of the project, what a file once was."""
+
+    name: str
+    hash: str
+    body: str
+    present: bool = False
+    variant: PromptVariant | None = None
+    created_at: datetime | None = None
+    runs: int = 0
+
+    @property
+    def title(self) -> str:
+        """How people tell it from the others."""
+        if self.present:
+            return "Present text"
+        return self.variant.title if self.variant else "Earlier text"
+
+    @property
+    def short(self) -> str:
+        """Enough of the hash to know it by."""
+        return self.hash[:SHORT]
+
+    @cached_property
+    def prompt(self) -> Prompt:
+        """The text, read."""
+        return parse_prompt(self.name, self.body)
+
+    @property
+    def offered(self) -> bool:
+        """Whether runs may be planned with it."""
+        return self.variant is not None and not self.variant.retired
+
+
+def key_of(name: str) -> str:
+    """``ecj/critic`` as addresses spell it."""
+    return name.replace("/", "-")
+
+
+def prompt_called(key: str) -> Prompt:
+    """The prompt as its file says it now.
+
+    Raises:
+        NotFound: no file of that key.
+    """
+    library = prompt_library()
+    name = next((name for name in library.names() if key_of(name) == key), None)
+    if name is None:
+        raise NotFound(f"There is no prompt '{key}'.")
+    return library.get(*name.split("/"))
+
+
+def protocol_of(name: str) -> tuple[ProtocolInfo, dict[str, Any]]:
+    """A protocol that uses the prompt, with settings (the usual ones if they do) under which it is
+    asked.
+
+    Raises:
+        NotFound: none does.
+    """
+    info = protocol(name.partition("/")[0])
+    once = [{each.name: 1} for each in info.settings if isinstance(each.default, int)]
+    for given in ({}, *once):
+        settings = info.read_settings(given)
+        if any(part.prompt == name for part in info.parts(settings)):
+            return info, settings
+    raise NotFound(f"No protocol uses the prompt '{name}'.")
+
+
+def listed(project: Project) -> list[Group]:
+    """All prompts by protocol, in the order in which protocols are offered and roles speak."""
+    variants: dict[str, list[PromptVariant]] = {}
+    for each in variants_of(project).filter(retired=False):
+        variants.setdefault(each.name, []).append(each)
+    runs = runs_by_prompt(project)
+    groups = {name: Group(info) for name, info in PROTOCOLS.items()}
+    for name in sorted(prompt_library().names(), key=_speaks):
+        prompt = prompt_library().get(*name.split("/"))
+        row = Listed(prompt, variants.get(name, []), runs.get(name, 0))
+        groups[prompt.protocol].prompts.append(row)
+    return [group for group in groups.values() if group.prompts]
+
+
+def versions(project: Project, prompt: Prompt) -> list[Version]:
+    """The present text, the project's variants, then what the file once was, the newest first."""
+    runs = runs_by_version(project, prompt.name)
+    variants = {each.version_id: each for each in variants_of(project, prompt.name)}
+    stored = [
+        Version(
+            name=each.name,
+            hash=each.hash,
+            body=each.body,
+            variant=variants.get(each.pk),
+            created_at=each.created_at,
+            runs=runs.get(each.hash, 0),
+        )
+        for each in versions_of(project, prompt.name)
+        if each.hash != prompt.hash
+    ]
+    present = Version(
+        prompt.name, prompt.hash, prompt.body, present=True, runs=runs.get(prompt.hash, 0)
+    )
+    stored.sort(key=lambda each: each.variant is None)
+    return [present, *stored]
+
+
+def version_called(known: Sequence[Version], given: str) -> Version:
+    """The version that the first digits of a hash name; the present one without any.
+
+    Raises:
+        NotFound: none of those known.
+    """
+    if not given:
+        return known[0]
+    found = next((each for each in known if each.hash.startswith(given)), None)
+    if found is None or len(given) < SHORT:
+        raise NotFound(f"There is no version {given[:SHORT]} of this prompt here.")
+    return found
+
+
+def _speaks(name: str) -> tuple[str, int]:
+    """Prompts in the order in which their roles speak."""
+    info, settings = protocol_of(name)
+    return info.name, [part.prompt for part in info.parts(settings)].index(name)

@@ -1,0 +1,181 @@
+"""What a prompt renders to: the messages that a model would get about one item."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from apps.debates.models import Debate
+from apps.debates.services.casting import prompt_library
+from apps.debates.services.prompts.library import protocol_of
+from apps.debates.services.results import Claimed, reply_of
+from apps.debates.services.scripts import salt_of
+from apps.projects.models import Item, Project
+from apps.projects.selectors import current_guideline, current_schema
+from labelhub.core.debate import ProtocolInfo, check_task
+from labelhub.core.debate.calls import Caller
+from labelhub.core.debate.outcome import DebateItem, DebateSpec, Precedent
+from labelhub.core.errors import Conflict
+from labelhub.core.llm.prices import estimate_usage
+from labelhub.core.llm.types import Call, Output, Reply
+from labelhub.core.prompts import Prompt
+from labelhub.core.schema import Schema, Task, Value, value_words
+
+MADE_UP = "[made up for this page]"
+#: Times that a prompt is shown within one debate: at first, and with what was said by then.
+MOST_SHOWN = 3
+_FENCED = re.compile(r'(<text id="(?P<id>[0-9a-f]{8})">\n.*?\n</text id="(?P=id)">)', re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Part of a message: ``untrusted`` stands between delimiters, ``sample`` is invented."""
+
+    text: str
+    untrusted: bool = False
+    sample: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """One call: its step, its messages in pieces by role, and about how many tokens they take."""
+
+    step: str
+    messages: tuple[tuple[str, tuple[Piece, ...]], ...]
+    tokens: int
+
+    @property
+    def sample(self) -> bool:
+        """Whether anything in it is invented."""
+        return any(piece.sample for _, pieces in self.messages for piece in pieces)
+
+
+@dataclass(frozen=True, slots=True)
+class Rendering:
+    """A prompt rendered for an item; earlier replies are those of ``debate`` or made up."""
+
+    item: Item
+    calls: tuple[Rendered, ...]
+    debate: Debate | None = None
+
+    @property
+    def sample(self) -> bool:
+        """Whether anything in it is invented."""
+        return any(call.sample for call in self.calls)
+
+    @property
+    def text(self) -> str:
+        """Everything the first call says."""
+        return "\n".join(
+            piece.text for _, pieces in self.calls[0].messages for piece in pieces
+        )  # fmt: skip
+
+
+def rendering(
+    project: Project, prompt: Prompt, item: Item, debate: Debate | None = None
+) -> Rendering:
+    """What models would be asked by ``prompt`` about ``item``, as labels and guideline are now.
+
+    Raises:
+        InvalidInput: the prompt's protocol cannot answer the project's question.
+        PromptError: it cannot be rendered.
+        Conflict: the debate never comes to it.
+    """
+    info, settings = protocol_of(prompt.name)
+    if debate is not None:
+        settings = info.read_settings(debate.run.protocol_settings)
+    schema, guideline = current_schema(project).parsed, current_guideline(project)
+    check_task(info, settings, schema.task)
+    parts = {part.role: part.prompt for part in info.parts(settings)}
+    shown = replace(
+        Claimed(pk=0, replicate=1, item=item).debate_item, precedents=_precedents(schema, item)
+    )
+    caller = Caller(
+        item=shown,
+        schema=schema,
+        prompts={
+            role: prompt if name == prompt.name else prompt_library().get(*name.split("/"))
+            for role, name in parts.items()
+        },
+        salt=salt_of(project),
+        guideline=guideline.text if guideline else "",
+    )
+    said = {turn.step: reply_of(turn) for turn in debate.turns.all()} if debate else {}
+    spec = DebateSpec(schema, caller, settings)
+    asked = [
+        call for call in _first_calls(info, shown, spec, said) if parts[call.role] == prompt.name
+    ][:MOST_SHOWN]
+    if not asked:
+        raise Conflict(f"The debate about '{item.external_id}' never comes to this prompt.")
+    return Rendering(item, tuple(_rendered(call) for call in asked), debate)
+
+
+def _first_calls(
+    info: ProtocolInfo, item: DebateItem, spec: DebateSpec, said: Mapping[str, Reply]
+) -> Iterator[Call]:
+    """Of the calls that are made side by side the first of each prompt."""
+    answers = _answers(spec.schema, item.options)
+    debate = info.start(item, spec)
+    try:
+        calls = next(debate)
+        while True:
+            yield from {call.prompt_hash: call for call in reversed(calls)}.values()
+            calls = debate.send(
+                [
+                    said.get(call.step) or _made_up(call, answers, at)
+                    for at, call in enumerate(calls)
+                ]
+            )
+    except StopIteration:
+        return
+
+
+def _made_up(call: Call, answers: list[Value], at: int) -> Reply:
+    """Replies that differ, so that a discussion goes on."""
+    value, words = answers[at % len(answers)], f"{MADE_UP} What the {call.role} would say"
+    if call.output == Output.ARGUMENT:
+        return Reply(text=f"{words}.", rung=3)
+    decision = f"{words}, with reasons.\nFinal Decision: {value_words(value)}"
+    return Reply(text=decision, value=value, ranking=tuple(answers[:2]), rung=3)
+
+
+def _answers(schema: Schema, options: tuple[str, ...]) -> list[Value]:
+    if schema.task is Task.TEXT:
+        return ["one answer", "another answer"]
+    names = schema.offered(options) or ("",)
+    if schema.task is Task.MULTI:
+        return [[name] for name in names]
+    if schema.task is Task.ORDINAL:
+        return [schema.normalise(name) for name in names]
+    return list(names)
+
+
+def _precedents(schema: Schema, item: Item) -> tuple[Precedent, ...]:
+    names = schema.offered(tuple(item.options))[:2]
+    return tuple(
+        Precedent(f"sample-{name}", str(name), f"{MADE_UP} A verified text.") for name in names
+    )
+
+
+def _rendered(call: Call) -> Rendered:
+    return Rendered(
+        step=call.step,
+        messages=tuple((each.role, tuple(_pieces(each.content))) for each in call.messages),
+        tokens=estimate_usage(call.messages, "").tokens_in,
+    )
+
+
+def _pieces(text: str) -> Iterator[Piece]:
+    """Without the line ends around what is delimited, which is shown as a block of its own."""
+    end = 0
+    for match in _FENCED.finditer(text):
+        yield from _plain(text[end : match.start()], after=end > 0, before=True)
+        yield Piece(match[1], untrusted=True, sample=MADE_UP in match[1])
+        end = match.end()
+    yield from _plain(text[end:], after=end > 0, before=False)
+
+
+def _plain(text: str, *, after: bool, before: bool) -> Iterator[Piece]:
+    text = text.removeprefix("\n") if after else text
+    text = text.removesuffix("\n") if before else text
+    if text:
+        yield Piece(text)

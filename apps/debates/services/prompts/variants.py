@@ -1,0 +1,164 @@
+"""A project's own versions of prompts: written by managers, checked, kept, retired."""
+
+import re
+from dataclasses import dataclass
+
+from django.db import transaction
+
+from apps.accounts.models import User
+from apps.debates.models import PromptVariant
+from apps.debates.services.casting import prompt_library
+from apps.debates.services.prompts.library import prompt_called
+from apps.debates.services.prompts.rendering import Rendering, rendering
+from apps.debates.services.scripts import salt_of
+from apps.llm.services import remember_prompt
+from apps.projects.models import Item, Project
+from labelhub.core.errors import InvalidInput
+from labelhub.core.llm.types import Output
+from labelhub.core.prompts import Prompt, PromptError, fence, parse_prompt
+
+#: What the reader of answers looks for.
+FORMS = {
+    Output.DECISION: ("Final Decision:",),
+    Output.RANKING: ("First choice:", "Second choice:"),
+}
+NO_GUARD = (
+    "The paragraph that tells models to treat what stands between <text> and </text> as data was "
+    "removed or changed. A text that gives orders is then more likely to be obeyed."
+)
+NEW_FORM = (
+    "The form of the answer was changed. Try the variant and see whether its answers can be read."
+)
+NO_FORM = (
+    "Nothing asks for '{}' any more: answers can then hardly be read, and items go to people "
+    "without a label."
+)
+_HEADING = re.compile(r"^## \w+\s*$", re.MULTILINE)
+#: A parser's words as people understand them.
+_PLAINLY = (
+    ("is not a valid template: ", ""),
+    ("declares ", "every input must be used, but not so "),
+    (" in vain", ""),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A draft that may be kept: what it renders to, and what is unwise about it."""
+
+    draft: Prompt
+    rendering: Rendering
+    warnings: list[str]
+
+
+def draft_variant(present: Prompt, *, system: str, user: str) -> Prompt:
+    """The prompt with other texts under the same front matter.
+
+    Raises:
+        InvalidInput: naming the field ("system" or "user", or none) and the line.
+    """
+    for section, text in (("system", system), ("user", user)):
+        heading = _HEADING.search(text)
+        if heading:
+            line = text.count("\n", 0, heading.start()) + 1
+            words = f"Line {line}: '{heading[0].strip()}' would begin a section of its own."
+            raise InvalidInput.at(section, words)
+    head = present.body[: present.body.index("\n## system\n")]
+    body = f"{head}\n## system\n{system}\n## user\n{user}\n"
+    try:
+        draft = parse_prompt(present.name, body)
+    except PromptError as error:
+        raise _refused(present.name, error) from None
+    if draft.hash == present.hash:
+        raise InvalidInput("This is the present text: change something first.")
+    return draft
+
+
+def checked_draft(project: Project, present: Prompt, *, system: str, user: str) -> Checked:
+    """A draft that was read and rendered for the project's first item, or a sample without one.
+
+    Raises:
+        InvalidInput: it cannot be read or rendered, or keeps the text to be labelled from the
+            model; names the field, and the line where it is known.
+    """
+    draft = draft_variant(present, system=system, user=user)
+    item = Item.objects.filter(project=project).order_by("pk").first() or _sample(project)
+    try:
+        shown = rendering(project, draft, item)
+    except PromptError as error:
+        raise _refused(present.name, error) from None
+    text = fence(item.text, salt_of(project))
+    if "item" in draft.inputs and text not in shown.text:
+        raise InvalidInput.at("user", "The text to be labelled is not shown: write {{ item }}.")
+    return Checked(draft, shown, warnings_about(draft))
+
+
+def make_variant(
+    *, project: Project, actor: User | None, draft: Prompt, title: str
+) -> PromptVariant:
+    """Keep a draft as a variant of the project. The same content is the same version, whoever
+    wrote it; a retired variant of that content comes back under the new title.
+
+    Raises:
+        InvalidInput: there is such a variant already.
+    """
+    with transaction.atomic():
+        version = remember_prompt(draft)
+        made, created = PromptVariant.objects.get_or_create(
+            project=project,
+            name=draft.name,
+            version=version,
+            defaults={"title": title, "created_by": actor},
+        )
+        if not created and not made.retired:
+            raise InvalidInput(f"The variant '{made.title}' has the same text.")
+        if not created:
+            made.title, made.retired = title, False
+            made.save(update_fields=["title", "retired"])
+    return made
+
+
+def retire_variant(*, variant: PromptVariant) -> PromptVariant:
+    """Offer it no more; runs that used it stay as they are."""
+    variant.retired = True
+    variant.save(update_fields=["retired"])
+    return variant
+
+
+def warnings_about(prompt: Prompt) -> list[str]:
+    """What is allowed but rarely wise about a version that is not the file's."""
+    library = prompt_library()
+    system, user = (text for _, text in prompt.sections)
+    found = []
+    if library.shared("untrusted") not in system and library.shared("untrusted") not in user:
+        found.append(NO_GUARD)
+    missing = [words for words in FORMS.get(Output(prompt.output), ()) if words not in user]
+    if missing:
+        found.append(NO_FORM.format("' and '".join(missing)))
+    elif prompt.output == Output.DECISION and library.shared("decision") not in user:
+        found.append(NEW_FORM)
+    return found
+
+
+def still_fits(variant: PromptVariant) -> bool:
+    """Whether the prompt's file still has the inputs that the variant was written for."""
+    present = prompt_called(variant.name.replace("/", "-"))
+    written = parse_prompt(variant.version.name, variant.version.body)
+    return set(written.inputs) == set(present.inputs)
+
+
+def _sample(project: Project) -> Item:
+    return Item(
+        project=project, external_id="sample", text="A sample text.", options=["Yes", "No"]
+    )  # fmt: skip
+
+
+def _refused(name: str, error: PromptError) -> InvalidInput:
+    """At the field where the fault is, with its line, in words that leave the name out."""
+    words = error.message.replace(f"The prompt '{name}' ", "")
+    for said, plain in _PLAINLY:
+        words = words.replace(said, plain)
+    words = f"{words[:1].upper()}{words[1:]}"
+    if "section" not in error.data:
+        return InvalidInput(words)
+    return InvalidInput.at(error.data["section"], f"Line {error.data['line']}: {words}")

@@ -1,0 +1,92 @@
+"""Precedents for the debates of a slice: which ones, and what looking for them costs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+from apps.debates.models import Run
+from apps.debates.services.budget import Budget, BudgetReached
+from apps.debates.services.costs import call_cost
+from apps.debates.services.halt import Halt
+from apps.debates.services.precedents import PrecedentBook
+from apps.debates.services.results import Claimed
+from apps.llm.embedding import Embedded
+from apps.llm.models import ModelSpec
+from apps.llm.selectors import embedding_models
+from labelhub.core.llm.types import Usage
+
+
+class Embedder(Protocol):
+    """What retrieval needs of the gateway."""
+
+    async def embed(self, spec: ModelSpec, texts: Sequence[str]) -> Embedded:
+        """A vector for each text; raises ModelError."""
+        ...
+
+
+class Retrieval:
+    """The precedents of one slice. Without a book there are none.
+
+    Args:
+        book: the examples; None where the run wants no precedents.
+        model: of embeddings; None to compare words.
+    """
+
+    def __init__(self, book: PrecedentBook | None, model: ModelSpec | None) -> None:
+        self._book = book
+        self.model = model
+        self.unbooked = 0
+
+    @classmethod
+    def of_run(
+        cls, run: Run, settings: Mapping[str, Any], models: Sequence[ModelSpec]
+    ) -> "Retrieval":
+        """What the run's settings ask for; vectors only from the providers that it uses anyway."""
+        if not wants_precedents(settings):
+            return cls(None, None)
+        providers = {model.provider_id for model in models}
+        model = embedding_models().filter(provider__in=providers).first()
+        if run.budget_nanousd is not None and model is not None and model.price_in is None:
+            model = None
+        return cls(PrecedentBook.of_run(run), model)
+
+    async def begin(self, models: Embedder, budget: Budget, halt: Halt) -> None:
+        """Compare by vectors from here on, if a model makes them; paid from ``budget``."""
+        if self._book is None or self.model is None or not len(self._book):
+            return
+        spec = self.model
+
+        async def embed(texts: Sequence[str]) -> Sequence[Sequence[float]]:
+            worst = call_cost(spec, Usage(tokens_in=sum(len(t.encode()) + 8 for t in texts))) or 0
+            try:
+                await budget.reserve(worst)
+            except BudgetReached as error:
+                halt.stop_for(error)
+                raise
+            cost = 0
+            try:
+                found = await models.embed(spec, texts)
+                cost = call_cost(spec, found.usage) or 0
+            finally:
+                budget.settle(worst, cost)
+                self.unbooked += cost
+            return found.vectors
+
+        await self._book.embed_by(embed, model=f"{spec.provider_id}/{spec.name}")
+
+    async def attach(self, claimed: Sequence[Claimed]) -> list[Claimed]:
+        """The same debates, each with its precedents."""
+        if self._book is None or not claimed:
+            return list(claimed)
+        found = await self._book.for_items([each.item for each in claimed])
+        return [replace(each, precedents=found[each.item.pk]) for each in claimed]
+
+    def take_unbooked(self) -> int:
+        """What vectors have cost since this was last asked, nano-USD."""
+        cost, self.unbooked = self.unbooked, 0
+        return cost
+
+
+def wants_precedents(settings: Mapping[str, Any]) -> bool:
+    """Whether a protocol, or a stage of it, is set to show precedents."""
+    return any(value for name, value in settings.items() if name.rpartition(".")[2] == "precedents")

@@ -1,0 +1,103 @@
+"""Which debates go to people: changing the rule, and following it for what was labelled before."""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils import timezone
+
+from apps.accounts.models import User
+from apps.debates.models import Debate, RoutingRule
+from apps.debates.selectors.rules import Ended, latest_debates, routing_now
+from apps.debates.services.scripts import salt_of
+from apps.labels.blindness import ONLY_AUDITED
+from apps.labels.models import ItemState
+from apps.labels.services import reroute_items
+from apps.projects.models import Project
+from labelhub.core.debate import routing
+from labelhub.core.debate.routing import Rule
+
+#: Items of one transaction.
+CHUNK = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """By what the debates of a project go to people. Where everything does, nothing is audited."""
+
+    rule: Rule
+    salt: str
+    audits: bool
+
+    def reasons(
+        self, *, flags: Collection[str], signals: Mapping[str, Any], labelled: bool, key: str
+    ) -> tuple[str, ...]:
+        """Why people are asked about the item called ``key``; empty where they are not."""
+        found = routing.reasons(self.rule, flags=flags, signals=signals, labelled=labelled)
+        if found or not self.audits:
+            return found
+        return (routing.AUDIT,) if routing.audited(self.rule, key, self.salt) else ()
+
+    def of(self, ended: Ended) -> tuple[str, ...]:
+        """The same of a debate that ended before; one that failed stays as it is."""
+        if ended.failed:
+            return ended.reasons
+        return self.reasons(
+            flags=ended.flags, signals=ended.signals, labelled=ended.labelled, key=ended.key
+        )
+
+
+def way_of(project: Project) -> Way:
+    """How the project's debates are routed now."""
+    rule, scope = routing_now(project.pk)
+    return Way(rule, salt_of(project), audits=scope == Project.ReviewScope.DOUBTFUL)
+
+
+def change_routing_rule(*, project: Project, actor: User, rule: Rule) -> RoutingRule:
+    """Store ``rule``: debates that end from now on follow it, runs under way included."""
+    changed = {
+        "definition": rule.to_json(),
+        "changed_by": actor,
+        "changed_at": timezone.now(),
+    }
+    stored, _ = RoutingRule.objects.update_or_create(project=project, defaults=changed)
+    return stored
+
+
+def reroute(project: Project) -> int:
+    """Route each item's latest debate anew, by the rule and the review plan as they are now.
+
+    Each thousand items are a transaction of their own, with the items locked as every writer of the
+    ledger locks them; doing it again after an interruption ends in the same place. Returns how many
+    items changed their reasons.
+    """
+    moved, after = 0, 0
+    states = ItemState.objects.filter(project=project).exclude(signals={}).order_by("item_id")
+    while ids := list(states.filter(item_id__gt=after).values_list("item_id", flat=True)[:CHUNK]):
+        moved += reroute_items(project, ids, lambda locked: _routed(project, locked))
+        after = ids[-1]
+    return moved
+
+
+def _routed(project: Project, states: Mapping[int, ItemState]) -> dict[int, Sequence[str]]:
+    """The reasons of these items by their latest debates, which are brought into line."""
+    way = way_of(project)
+    wanted: dict[int, Sequence[str]] = {}
+    changed: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    for ended in latest_debates(project, list(states)):
+        reasons = way.of(ended)
+        if not reasons and _was_audited(states[ended.item_id]):
+            reasons = (routing.AUDIT,)
+        wanted[ended.item_id] = reasons
+        if reasons != ended.reasons:
+            changed[reasons].append(ended.pk)
+    for reasons, ids in changed.items():
+        Debate.objects.filter(pk__in=ids).update(reasons=list(reasons))
+    return wanted
+
+
+def _was_audited(state: ItemState) -> bool:
+    """A person has answered the audit: it keeps telling how often what is accepted is wrong, also
+    once fewer items are audited or everything goes to people."""
+    return state.reasons == ONLY_AUDITED and state.labels_by_people > 0

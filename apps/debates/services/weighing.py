@@ -1,0 +1,282 @@
+"""What a routing rule would do: how many items it sends to people, why, and how wrong the rest is.
+
+Everything is told of each item's latest debate, read once, and of what people have decided.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from django.utils import timezone
+
+from apps.debates.selectors.rules import Ended, latest_debates
+from apps.debates.services.routing import Way, way_of
+from apps.labels.blindness import ONLY_AUDITED
+from apps.labels.models import ItemState, Label
+from apps.labels.selectors import verified_as_of
+from apps.projects.models import Project
+from apps.projects.selectors import current_schema
+from labelhub.core.agreement.figures import Figure, share, undefined
+from labelhub.core.debate import routing
+from labelhub.core.debate.routing import AT_MOST, THRESHOLDS, Rule, Threshold
+from labelhub.core.schema import Task, value_key
+
+#: Answered audits before the error of what is accepted is put into a sentence.
+ENOUGH = 20
+STEPS = 10
+NO_GOLD = "people have decided none of them"
+FREE_TEXT = "free texts are not compared letter by letter"
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A debate, and whether it was wrong by what people decided; None where that is not known."""
+
+    ended: Ended
+    wrong: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Because:
+    """A reason: how many items it sends, and how many that nothing else would."""
+
+    code: str
+    items: int
+    alone: int
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A bound one could choose (None: none), what is sent by it, and the error of the rest."""
+
+    bound: float | None
+    sent: int
+    error: Figure
+    chosen: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """A threshold, the values that debates have there, and what each bound would do."""
+
+    threshold: Threshold
+    bound: float | None
+    values: Sequence[float]
+    steps: Sequence[Step]
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """What a rule would do with ``items`` debated items. ``audited`` are accepted and yet looked
+    at; ``failed`` are sent whatever the rule says."""
+
+    items: int
+    sent: int
+    failed: int
+    audited: int
+    because: Sequence[Because]
+    accepted_error: Figure
+    sent_error: Figure
+    signals: Sequence[Signal]
+
+    @property
+    def share(self) -> float:
+        """The share that is sent."""
+        return self.sent / self.items if self.items else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The project's latest debates with what is known of them: read once, weighed often."""
+
+    way: Way
+    known: Sequence[Known]
+    comparable: bool
+    answered: frozenset[int]
+    led: frozenset[int]
+
+    @property
+    def flags(self) -> Counter[str]:
+        """How many debates raised each flag."""
+        return Counter(flag for each in self.known for flag in set(each.ended.flags))
+
+    @property
+    def behind(self) -> int:
+        """How many items are routed by an earlier rule or plan than the one that is stored."""
+        wanted = ((self.way.of(each.ended), each.ended) for each in self.known)
+        return sum(
+            reasons != ended.reasons and not (ended.item_id in self.answered and not reasons)
+            for reasons, ended in wanted
+        )
+
+    @property
+    def audits(self) -> Sequence[Known]:
+        """What the audit chose of that which was accepted."""
+        return [each for each in self.known if list(each.ended.reasons) == ONLY_AUDITED]
+
+    @property
+    def accepted_error(self) -> Figure:
+        """How often what is accepted without a person is wrong, by the audits answered blind."""
+        answered = [each for each in self.audits if each.ended.item_id not in self.led]
+        return self.error(answered, "no audited item has been answered yet")
+
+    def error(self, known: Iterable[Known], reason: str = NO_GOLD) -> Figure:
+        """The share of wrong ones among those of which that is known."""
+        if not self.comparable:
+            return undefined(FREE_TEXT)
+        told = [each.wrong for each in known if each.wrong is not None]
+        return share(sum(told), len(told), reason=reason)
+
+
+def read_sample(project: Project) -> Sample:
+    """The project's latest debates, in a handful of queries however many there are."""
+    decided = verified_as_of(project.pk, timezone.now()).order_by()
+    rows = decided.values_list("item_id", "value")
+    gold = {item: value_key(value) for item, value in rows if value is not None}
+    known = [Known(ended, _wrong(ended, gold)) for ended in latest_debates(project)]
+    return Sample(
+        way=way_of(project),
+        known=known,
+        comparable=current_schema(project).task is not Task.TEXT,
+        answered=_answered(project),
+        led=_led(project),
+    )
+
+
+def weigh(sample: Sample, rule: Rule) -> Weighed:
+    """What ``rule`` would do with the debates of ``sample``."""
+    routed = [(each, _reasons(rule, each.ended)) for each in sample.known]
+    accepted = [each for each, reasons in routed if not reasons]
+    audits = sum(routing.audited(rule, each.ended.key, sample.way.salt) for each in accepted)
+    return Weighed(
+        items=len(routed),
+        sent=len(routed) - len(accepted),
+        failed=sum(each.ended.failed for each, _ in routed),
+        audited=audits,
+        because=_because(reasons for _, reasons in routed),
+        accepted_error=sample.error(accepted),
+        sent_error=sample.error(each for each, reasons in routed if reasons),
+        signals=[_signal(sample, each, rule, routed) for each in THRESHOLDS],
+    )
+
+
+def within(weighed: Weighed, capacity: int) -> list[tuple[Threshold, Step]]:
+    """For each signal the bound that sends most without sending more than ``capacity`` items, the
+    rest of the rule as it is; no line for a signal that cannot keep to it."""
+    found = []
+    for signal in weighed.signals:
+        kept = [step for step in signal.steps if step.sent <= capacity]
+        if kept and signal.values:
+            found.append((signal.threshold, max(kept, key=lambda step: step.sent)))
+    return found
+
+
+def _wrong(ended: Ended, gold: Mapping[int, str]) -> bool | None:
+    if not ended.labelled or ended.item_id not in gold:
+        return None
+    return value_key(ended.value) != gold[ended.item_id]
+
+
+def _answered(project: Project) -> frozenset[int]:
+    """Audited items that a person has labelled; they stay audited."""
+    states = ItemState.objects.filter(project=project, reasons=ONLY_AUDITED)
+    states = states.filter(labels_by_people__gt=0)
+    return frozenset(states.values_list("item_id", flat=True))
+
+
+def _led(project: Project) -> frozenset[int]:
+    """Audited items whose people saw a suggestion after all, as before they were audited."""
+    labels = Label.objects.current().by_people().filter(proposed_from__isnull=False)
+    labels = labels.filter(item__project=project, item__state__reasons=ONLY_AUDITED)
+    return frozenset(labels.order_by().values_list("item_id", flat=True))
+
+
+def _reasons(rule: Rule, ended: Ended) -> tuple[str, ...]:
+    if ended.failed:
+        return ended.reasons or ended.flags or ("failed",)
+    return routing.reasons(rule, flags=ended.flags, signals=ended.signals, labelled=ended.labelled)
+
+
+def _because(reasons: Iterable[Sequence[str]]) -> list[Because]:
+    items: Counter[str] = Counter()
+    alone: Counter[str] = Counter()
+    for found in reasons:
+        items.update(found)
+        if len(found) == 1:
+            alone.update(found)
+    return [Because(code, n, alone[code]) for code, n in items.most_common()]
+
+
+def _signal(
+    sample: Sample,
+    threshold: Threshold,
+    rule: Rule,
+    routed: Sequence[tuple[Known, tuple[str, ...]]],
+) -> Signal:
+    """What each bound of ``threshold`` would do, the rest of ``rule`` as it is."""
+    read = [
+        (each, routing.number_in(each.ended.signals.get(threshold.signal))) for each, _ in routed
+    ]
+    free = [
+        (value, each.wrong)
+        for (each, value), (_, reasons) in zip(read, routed, strict=True)
+        if each.ended.labelled and not set(reasons) - {threshold.reason}
+    ]
+    count = _Beyond(threshold, free, len(routed) - len(free))
+    bound = rule.bounds.get(threshold.signal)
+    steps = [
+        Step(each, count.sent(each), count.error(each, sample), each == bound)
+        for each in _bounds(threshold, bound)
+    ]
+    return Signal(threshold, bound, [value for _, value in read if value is not None], steps)
+
+
+class _Beyond:
+    """How many of these lie beyond a bound, and how many of the others are wrong."""
+
+    def __init__(
+        self, threshold: Threshold, free: Iterable[tuple[float | None, bool | None]], fixed: int
+    ) -> None:
+        self._low = threshold.side == AT_MOST
+        self._fixed = fixed
+        pairs = list(free)
+        told = [(value, wrong) for value, wrong in pairs if value is not None]
+        told.sort(key=lambda pair: pair[0])
+        self._values = [value for value, _ in told]
+        self._wrong = [0, *accumulate(wrong is True for _, wrong in told)]
+        self._known = [0, *accumulate(wrong is not None for _, wrong in told)]
+        self._all_wrong = sum(wrong is True for _, wrong in pairs)
+        self._all_known = sum(wrong is not None for _, wrong in pairs)
+
+    def sent(self, bound: float | None) -> int:
+        """Items that go to people by ``bound`` and the rest of the rule."""
+        first, last = self._span(bound)
+        return self._fixed + last - first
+
+    def error(self, bound: float | None, sample: "Sample") -> Figure:
+        """The share of wrong ones among the others."""
+        if not sample.comparable:
+            return undefined(FREE_TEXT)
+        first, last = self._span(bound)
+        wrong = self._all_wrong - (self._wrong[last] - self._wrong[first])
+        known = self._all_known - (self._known[last] - self._known[first])
+        return share(wrong, known, reason=NO_GOLD)
+
+    def _span(self, bound: float | None) -> tuple[int, int]:
+        if bound is None:
+            return 0, 0
+        if self._low:
+            return 0, bisect_right(self._values, bound)
+        return bisect_left(self._values, bound), len(self._values)
+
+
+def _bounds(threshold: Threshold, chosen: float | None) -> list[float | None]:
+    """Bounds to show, from the one that sends least to the one that sends most."""
+    size = 1.0 if threshold.whole else (threshold.high - threshold.low) / STEPS
+    count = round((threshold.high - threshold.low) / size)
+    found: set[float] = {round(threshold.low + at * size, 4) for at in range(count + 1)}
+    if chosen is not None:
+        found.add(chosen)
+    return [None, *sorted(found, reverse=threshold.side != AT_MOST)]

@@ -1,0 +1,1 @@
+"""Pages: prompts, what they render to, variants of them and trials of these."""

@@ -1,0 +1,235 @@
+"""Pages: runs, and one run as it goes."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from apps.accounts.http import SignedInRequest
+from apps.accounts.roles import Right
+from apps.common.forms import show_refusal
+from apps.debates import selectors, services, tasks
+from apps.debates.forms import BudgetForm, RunForm
+from apps.debates.models import Debate, Run
+from apps.debates.views.frame import page_frame
+from apps.llm.services import ensure_builtin
+from apps.projects.models import Project
+from apps.projects.selectors import current_schema, get_project
+from labelhub.core.errors import Conflict, LabelhubError
+
+RUNS_A_PAGE = 25
+DEBATES_A_PAGE = 50
+
+
+@login_required
+@require_safe
+def run_list(request: SignedInRequest, slug: str) -> HttpResponse:
+    """All runs of the project, newest first."""
+    project = get_project(request.user, slug, Right.VIEW)
+    page = Paginator(selectors.runs_of(project), RUNS_A_PAGE).get_page(request.GET.get("page"))
+    context = {"page": page, "rows": selectors.run_rows(page.object_list)}
+    return render(request, "debates/run_list.html", page_frame(request, project) | context)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def run_create(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Choose a protocol, a model per role, how many items; see the cost; start.
+
+    A POST with ``show`` starts nothing: without scripts it is how the page follows a choice.
+    """
+    project = get_project(request.user, slug, Right.MANAGE)
+    form = _run_form(project, request.POST, asked=request.GET)
+    showing = "show" in request.POST
+    if request.method == "POST" and not showing and form.is_valid():
+        try:
+            run = services.start_run(project=project, actor=request.user, plan=form.plan())
+        except LabelhubError as error:
+            _refuse(form, error)
+        else:
+            tasks.launch_run(run.pk)
+            messages.success(request, f"Run {run.pk} has started.")
+            return redirect("run_detail", slug, run.pk)
+    status = 422 if form.errors else 200
+    context = page_frame(request, project) | {"form": form, "items": project.items.count()}
+    if showing:
+        context |= {"weighed": True} | _weighed(project, form)
+    return render(request, "debates/run_create.html", context, status=status)
+
+
+@login_required
+@require_safe
+@never_cache
+def run_parts(request: SignedInRequest, slug: str) -> HttpResponse:
+    """The settings and roles of the protocol in the form; 204 where the page shows them already."""
+    project = get_project(request.user, slug, Right.MANAGE)
+    form = _run_form(project, request.GET)
+    if form.shape == request.GET.get("shape"):
+        return HttpResponse(status=204)
+    return render(request, "debates/_run_parts.html", {"form": form, "project": project})
+
+
+@login_required
+@require_safe
+@never_cache
+def run_preview(request: SignedInRequest, slug: str) -> HttpResponse:
+    """What the run in the form would take: the part of the page that follows every change."""
+    project = get_project(request.user, slug, Right.MANAGE)
+    form = _run_form(project, request.GET)
+    return render(request, "debates/_preview.html", {"project": project} | _weighed(project, form))
+
+
+@login_required
+@require_safe
+def run_detail(request: SignedInRequest, slug: str, run_id: int) -> HttpResponse:
+    """A run as it goes: progress, what limits it, what went wrong, its debates."""
+    project = get_project(request.user, slug, Right.VIEW)
+    return _run_page(request, project, selectors.get_run(project, run_id))
+
+
+@login_required
+@require_safe
+@never_cache
+def run_progress(request: SignedInRequest, slug: str, run_id: int) -> HttpResponse:
+    """The moving part of the run's page."""
+    project = get_project(request.user, slug, Right.VIEW)
+    run = selectors.get_run(project, run_id)
+    return render(request, "debates/_progress.html", page_frame(request, project) | _progress(run))
+
+
+@login_required
+@require_safe
+@never_cache
+def run_troubles(request: SignedInRequest, slug: str, run_id: int) -> HttpResponse:
+    """What went wrong so far, by cause: the part that follows the run at a slower pace."""
+    project = get_project(request.user, slug, Right.VIEW)
+    run = selectors.get_run(project, run_id)
+    context = page_frame(request, project) | {"run": run, "troubles": selectors.troubles(run)}
+    return render(request, "debates/_run_troubles.html", context)
+
+
+@login_required
+@require_POST
+def run_pause(request: SignedInRequest, slug: str, run_id: int) -> HttpResponse:
+    """Stop starting calls."""
+    return _steer(request, slug, run_id, services.pause_run)
+
+
+@login_required
+@require_POST
+def run_resume(request: SignedInRequest, slug: str, run_id: int) -> HttpResponse:
+    """Go on, and try failed debates again."""
+    response = _steer(request, slug, run_id, services.resume_run)
+    tasks.launch_run(run_id)
+    return response
+
+
+@login_required
+@require_POST
+def run_cancel(request: SignedInRequest, slug: str, run_id: int) -> HttpResponse:
+    """End the run for good."""
+    return _steer(request, slug, run_id, services.cancel_run)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def run_budget(request: SignedInRequest, slug: str, run_id: int) -> HttpResponse:
+    """Give a paused run more money and go on. A GET follows a link of the page that a refused
+    amount came back on."""
+    project = get_project(request.user, slug, Right.MANAGE)
+    run = selectors.get_run(project, run_id)
+    if request.method != "POST":
+        address = reverse("run_detail", args=[slug, run_id])
+        return redirect(f"{address}?{request.GET.urlencode()}")
+    form = BudgetForm(request.POST)
+    if form.is_valid():
+        try:
+            services.set_budget(run=run, budget_nanousd=form.nanousd)
+        except LabelhubError as error:
+            _refuse(form, error)
+        else:
+            return run_resume(request, slug, run_id)
+    return _run_page(request, project, run, form)
+
+
+def _run_form(
+    project: Project, data: Mapping[str, Any], asked: Mapping[str, Any] | None = None
+) -> RunForm:
+    """The form; a link may have ``asked`` for a protocol, and for texts of its prompts."""
+    ensure_builtin()
+    return RunForm(
+        data,
+        task=current_schema(project).parsed.task,
+        variants=selectors.variants_of(project).filter(retired=False),
+        initial={
+            name: value
+            for name, value in (asked or {}).items()
+            if name == "protocol" or name.startswith("prompt_")
+        },
+    )
+
+
+def _weighed(project: Project, form: RunForm) -> dict[str, Any]:
+    """What the plan in the form would take, or why there is no telling."""
+    if not form.is_valid():
+        return {"faults": [(form[name].label, faults) for name, faults in form.errors.items()]}
+    plan = form.plan()
+    try:
+        found = services.preview(project=project, plan=plan)
+    except LabelhubError as error:
+        return {"refusal": error.message}
+    warnings = services.warnings_of(plan)
+    return {"preview": found, "plan": plan, "warnings": warnings, "per_item": form.calls}
+
+
+def _refuse(form: RunForm | BudgetForm, error: LabelhubError) -> None:
+    """Show a refusal beside the field that its message begins with, else above the form."""
+    name, colon, words = error.message.partition(": ")
+    if colon and name in form.fields:
+        form.add_error(name, words[:1].upper() + words[1:])
+    else:
+        show_refusal(form, error)
+
+
+def _run_page(
+    request: SignedInRequest, project: Project, run: Run, budget: BudgetForm | None = None
+) -> HttpResponse:
+    wanted = request.GET.get("status", "")
+    debates = selectors.debates_of(run, request.user)
+    if wanted in Debate.Status.values:
+        debates = debates.filter(status=wanted)
+    page = Paginator(debates, DEBATES_A_PAGE).get_page(request.GET.get("page"))
+    context = page_frame(request, project) | _progress(run) | {"page": page, "wanted": wanted}
+    context |= {"asked": selectors.asked_of(run), "statuses": Debate.Status.choices}
+    context["troubles"] = selectors.troubles(run)
+    if budget is not None:
+        context["budget"] = budget
+    status = 422 if budget is not None else 200
+    return render(request, "debates/run_detail.html", context, status=status)
+
+
+def _steer(
+    request: SignedInRequest, slug: str, run_id: int, change: Callable[..., Run]
+) -> HttpResponse:
+    project = get_project(request.user, slug, Right.MANAGE)
+    run = selectors.get_run(project, run_id)
+    try:
+        change(run=run)
+    except Conflict as error:
+        messages.warning(request, error.message)
+    return redirect("run_detail", slug, run_id)
+
+
+def _progress(run: Run) -> dict[str, Any]:
+    found = selectors.progress(run)
+    context = {"run": run, "progress": found, "going": run.going}
+    if run.status == Run.Status.PAUSED and run.pause_code == "budget":
+        context["budget"] = BudgetForm(initial={"budget": selectors.budget_to_finish(run, found)})
+    return context

@@ -1,0 +1,106 @@
+"""What a refusal teaches about a model: which parameters it does not take."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from apps.llm.failures import TOO_LONG, Failure
+from apps.llm.models import ModelSpec
+
+_NOT_TAKEN = re.compile(
+    r"unsupported|not (?:yet )?support|n't support|unrecogni[sz]ed|unknown|not allowed|deprecated"
+    r"|unexpected|extra (inputs|fields)|only the default|instead|not permitted|must alternate"
+    r"|not available|not enabled|invalid (?:parameter|value|type)|does not (?:take|accept)",
+    re.IGNORECASE,
+)
+_SYSTEM_ROLE = re.compile(
+    r"\bsystem\b|\bdeveloper\b|messages\[0\]\.role|roles? must alternate", re.IGNORECASE
+)
+SAID_LENGTH = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Capability:
+    """Something learnt about a model: a field of :class:`ModelSpec`, its new value, and the words
+    of the endpoint that it was learnt from."""
+
+    field: str
+    value: Any
+    said: str = ""
+
+
+def _other_cap(request: Mapping[str, Any]) -> str:
+    if "max_tokens" in request:
+        return str(ModelSpec.MaxTokensParam.MAX_COMPLETION_TOKENS)
+    return str(ModelSpec.MaxTokensParam.MAX_TOKENS)
+
+
+def _less_structured(request: Mapping[str, Any]) -> str:
+    """The next less demanding form of structured output."""
+    if request["response_format"].get("type") == "json_schema":
+        return str(ModelSpec.Structured.JSON_OBJECT)
+    return str(ModelSpec.Structured.NONE)
+
+
+#: Names as a refusal spells them, by the field that they teach about and its value from then on.
+_LESSONS: tuple[tuple[tuple[str, ...], str, Callable[[Mapping[str, Any]], Any]], ...] = (
+    (("max_tokens", "max_completion_tokens"), "max_tokens_param", _other_cap),
+    (("temperature", "top_p"), "takes_temperature", lambda _: False),
+    (("top_logprobs", "logprobs"), "logprobs", lambda _: False),
+    (("response_format", "json_schema", "json_object"), "structured", _less_structured),
+    (("seed",), "takes_seed", lambda _: False),
+    (("reasoning_effort",), "reasoning_effort", lambda _: str(ModelSpec.Effort.OMIT)),
+    (("stop",), "takes_stop", lambda _: False),
+)
+_SENT_AS = {"json_schema": "response_format", "json_object": "response_format"}
+
+
+def learnt_from(failure: Failure, request: Mapping[str, Any]) -> Capability | None:
+    """What a refusal teaches about the model, or None when the request itself is at fault.
+
+    Beside 400 and 422 a 403 may teach: some endpoints forbid log-probabilities that way.
+    """
+    said = f"{failure.param} {failure.message}"
+    if failure.status not in (400, 403, 422) or TOO_LONG.search(said):
+        return None
+    not_taken = failure.code.startswith("unsupported_") or bool(_NOT_TAKEN.search(said))
+    about = failure.param or failure.message
+    words = failure.message[:SAID_LENGTH]
+    for names, field, value in _LESSONS:
+        # Nothing in a text makes an endpoint refuse a form, so any word against one counts.
+        if (not_taken or field == "structured") and _any_named(request, names, about):
+            return Capability(field, value(request), words)
+    if not_taken and _about_the_system_role(failure.status, said, request):
+        return Capability("system_role", str(ModelSpec.SystemRole.MERGE), words)
+    return None
+
+
+def capability_words(field: str, value: Any) -> str:
+    """What was learnt, in words for people, such as ``does not take a temperature``."""
+    fixed = {
+        "takes_temperature": "does not take a temperature",
+        "takes_seed": "does not take a seed",
+        "takes_stop": "does not take stop texts",
+        "logprobs": "does not give log-probabilities",
+        "system_role": "takes no message of the system",
+        "reasoning_effort": "does not take a reasoning effort",
+    }
+    if field == "max_tokens_param":
+        return f"takes the longest answer as {value}"
+    if field == "structured" and value == ModelSpec.Structured.JSON_OBJECT:
+        return "does not take a JSON schema"
+    if field == "structured":
+        return "does not take a form of JSON"
+    return fixed.get(field, f"{field} = {value}")
+
+
+def _any_named(request: Mapping[str, Any], names: tuple[str, ...], said: str) -> bool:
+    return any(
+        _SENT_AS.get(name, name) in request and re.search(rf"\b{name}\b", said) for name in names
+    )
+
+
+def _about_the_system_role(status: int, said: str, request: Mapping[str, Any]) -> bool:
+    sent = any(message["role"] in ("system", "developer") for message in request["messages"])
+    return status != 403 and sent and bool(_SYSTEM_ROLE.search(said))

@@ -1,0 +1,109 @@
+"""Texts on their way to vectors."""
+
+import json
+import math
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from apps.llm.extras import check_extra_body
+from apps.llm.failures import Failure
+from apps.llm.models import ModelSpec
+from apps.llm.texts import clean
+from apps.llm.trying import Breaker, Patience, Trying
+from apps.llm.wire import Malformed, token_count
+from labelhub.core.llm.errors import ModelError
+from labelhub.core.llm.prices import estimate_tokens
+from labelhub.core.llm.types import Usage
+
+#: Texts in one request; most endpoints take at least as many.
+BATCH = 128
+
+Send = Callable[[dict[str, Any], int], Awaitable[tuple["Embedded | Failure", float]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """One vector for each text, all of one length, and what they cost in tokens."""
+
+    vectors: list[list[float]]
+    usage: Usage
+
+
+class Embedding(Trying[Embedded]):
+    """The state of one batch while it is being asked. Use once."""
+
+    def __init__(
+        self,
+        spec: ModelSpec,
+        texts: Sequence[str],
+        send: Send,
+        *,
+        breaker: Breaker,
+        patience: Patience,
+    ) -> None:
+        super().__init__(spec, breaker, patience)
+        self._request = build_embedding(spec, texts)
+        self._send_texts = send
+
+    async def _send(self) -> tuple[Embedded | Failure, float]:
+        tokens = sum(estimate_tokens(text) for text in self._request["input"])
+        return await self._send_texts(self._request, tokens)
+
+
+def build_embedding(spec: ModelSpec, texts: Sequence[str]) -> dict[str, Any]:
+    """The JSON body that asks for the vectors of ``texts``."""
+    # Endpoints refuse an empty text; a blank is as good.
+    sendable = [clean(text) or " " for text in texts]
+    return {
+        "model": spec.name,
+        "input": sendable,
+        "encoding_format": "float",
+        **check_extra_body(spec.extra_body),
+    }
+
+
+def read_embeddings(body: bytes, request: Mapping[str, Any]) -> Embedded:
+    """Read the answer to ``request``.
+
+    Raises:
+        Malformed: it does not hold one vector of finite numbers for each text, all of one length.
+    """
+    try:
+        data = json.loads(body)
+        rows = sorted(data["data"], key=lambda row: row["index"])
+        vectors = [[_finite(number) for number in row["embedding"]] for row in rows]
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError):
+        raise Malformed("the answer is not a list of embeddings") from None
+    texts = request["input"]
+    if [row["index"] for row in rows] != list(range(len(texts))):
+        raise Malformed(f"the answer has not one embedding for each of {len(texts)} texts")
+    if not vectors[0] or len({len(vector) for vector in vectors}) > 1:
+        raise Malformed("the embeddings are not all of one length")
+    return Embedded(vectors, _usage(data.get("usage"), texts))
+
+
+def joined(parts: Sequence[Embedded]) -> Embedded:
+    """Several batches as one, in their order.
+
+    Raises:
+        ModelError: their vectors differ in length.
+    """
+    vectors = [vector for part in parts for vector in part.vectors]
+    if len({len(vector) for vector in vectors}) > 1:
+        raise ModelError("The embeddings of one batch are longer than those of another.")
+    tokens = sum(part.usage.tokens_in for part in parts)
+    return Embedded(vectors, Usage(tokens, estimated=any(part.usage.estimated for part in parts)))
+
+
+def _finite(number: Any) -> float:
+    if isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
+        raise ValueError("not a finite number")
+    return float(number)
+
+
+def _usage(raw: Any, texts: Sequence[str]) -> Usage:
+    counted = token_count(raw, "prompt_tokens")
+    if counted is None:
+        return Usage(sum(estimate_tokens(text) for text in texts), estimated=True)
+    return Usage(counted)

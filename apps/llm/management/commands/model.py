@@ -1,0 +1,130 @@
+"""``model NAME``: show a model, or set its prices and limits."""
+
+from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from django.core.management.base import CommandParser
+from django.db import transaction
+
+from apps.common.commands import LabelhubCommand
+from apps.llm import selectors
+from apps.llm.models import ModelSpec
+from apps.llm.services import model_for_run, save_model, save_provider
+from labelhub.core.errors import InvalidInput
+
+
+class Command(LabelhubCommand):
+    """Show or change one model; make it where the environment names an endpoint."""
+
+    help = "Show a model, or set its prices and limits."
+
+    def add_command_arguments(self, parser: CommandParser) -> None:
+        """See ``--help``."""
+        parser.add_argument("name", metavar="[PROVIDER/]NAME")
+        parser.add_argument("--price-in", metavar="USD", help="Per million tokens of input.")
+        parser.add_argument("--price-out", metavar="USD", help="Per million tokens of output.")
+        parser.add_argument("--free", action="store_true", help="It costs nothing.")
+        parser.add_argument("--max-tokens", type=int, metavar="N", help="Longest answer.")
+        parser.add_argument(
+            "--concurrency", type=int, metavar="N", help="Calls at once, of its provider."
+        )
+
+    def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
+        """Find it, change what is given, show it."""
+        changes = _changes(options)
+        model = _found(options["name"])
+        with transaction.atomic():
+            for field, value in changes.items():
+                setattr(model, field, value)
+            if changes:
+                save_model(model)
+            if options["concurrency"] is not None:
+                _set_concurrency(model, options["concurrency"])
+        found = report(model)
+        for line in _lines(found):
+            self.say(line)
+        return found
+
+
+def report(model: ModelSpec) -> dict[str, Any]:
+    """What ``--json`` prints of a model; prices in USD per million tokens, null = unknown."""
+    return {
+        "name": model.name,
+        "provider": model.provider.name,
+        "purpose": model.purpose,
+        "price_in": _number(model.price_in),
+        "price_out": _number(model.price_out),
+        "priced_at": model.priced_at,
+        "prices_known": model.prices_known,
+        "free": model.free,
+        "max_tokens": model.max_output_tokens,
+        "concurrency": model.provider.max_concurrency,
+        "offline": model.offline,
+    }
+
+
+def _found(name: str) -> ModelSpec:
+    try:
+        return selectors.find_model(name, selectors.all_models())
+    except selectors.UnknownModelName:
+        return model_for_run(name)
+
+
+def _changes(options: Mapping[str, Any]) -> dict[str, Any]:
+    priced = options["price_in"] is not None or options["price_out"] is not None
+    if options["free"] and priced:
+        raise InvalidInput("--free: a model that costs nothing has no prices; give one or other.")
+    changes: dict[str, Any] = {}
+    if options["free"]:
+        changes = {"price_in": Decimal(0), "price_out": Decimal(0)}
+        changes |= {"price_cached_in": None, "price_reasoning": None}
+    for field in ("price_in", "price_out"):
+        if options[field] is not None:
+            changes[field] = _price(field, options[field])
+    if options["max_tokens"] is not None:
+        changes["max_output_tokens"] = _positive("--max-tokens", options["max_tokens"])
+    return changes
+
+
+def _price(field: str, text: str) -> Decimal:
+    try:
+        price = Decimal(text)
+    except InvalidOperation:
+        price = Decimal(-1)
+    if not price.is_finite() or price < 0:
+        option = f"--{field.replace('_', '-')}"
+        raise InvalidInput(f"{option}: '{text}' is not a price in USD, such as 0.15.")
+    return price
+
+
+def _positive(option: str, number: int) -> int:
+    if number < 1:
+        raise InvalidInput(f"{option}: must be 1 or more, not {number}.")
+    return number
+
+
+def _set_concurrency(model: ModelSpec, calls: int) -> None:
+    model.provider.max_concurrency = _positive("--concurrency", calls)
+    save_provider(model.provider)
+
+
+def _number(price: Decimal | None) -> float | None:
+    return None if price is None else float(price)
+
+
+def _lines(found: Mapping[str, Any]) -> list[str]:
+    return [
+        f"{found['provider']}/{found['name']}, for {found['purpose']}.",
+        _price_line(found),
+        f"Longest answer: {found['max_tokens']} tokens.",
+        f"Calls at once: at most {found['concurrency']}.",
+    ]
+
+
+def _price_line(found: Mapping[str, Any]) -> str:
+    if found["free"]:
+        return "It is free."
+    if not found["prices_known"]:
+        return "Its prices are not known, so no run with it may have a budget."
+    return f"USD per million tokens: {found['price_in']:g} in, {found['price_out'] or 0:g} out."

@@ -1,0 +1,165 @@
+"""Who may send when: the limits of a provider and key, kept from one line to the next.
+
+A gateway lives as long as a slice of a run. What was found out about an endpoint would be found out
+again and again, and two runs at once would spend one limit twice: so limits are shared by all lines
+of a process, and so is the number of calls in flight to begin with.
+"""
+
+import hashlib
+import threading
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass, field
+
+from apps.llm.models import Provider
+from apps.llm.rate_headers import read_rate_headers
+from labelhub.core.llm.bucket_queue import BucketQueue
+from labelhub.core.llm.buckets import Buckets, Limits, Reservation
+from labelhub.core.llm.limiter import LimitChange, Limiter, Slot
+
+START = 8
+PROVIDER_RATE = "provider rate"
+CONCURRENCY_SETTING = "concurrency setting"
+ADAPTIVE_LIMIT = "adaptive limit"
+
+
+@dataclass(frozen=True, slots=True)
+class LineState:
+    """How a line to a provider is doing.
+
+    ``limit`` calls may be in flight at the moment, ``rpm`` and ``tpm`` are the limits known (None:
+    none), ``refused_share`` the refusals among the last 50 answers (0 to 1). ``limited_by`` is
+    ``provider rate``, ``concurrency setting``, ``adaptive limit`` or empty.
+    """
+
+    limit: int
+    in_flight: int
+    waiting: int
+    rpm: int | None = None
+    tpm: int | None = None
+    changes: tuple[LimitChange, ...] = ()
+    breaker_open: bool = False
+    refused_share: float = 0.0
+    limited_by: str = ""
+
+
+@dataclass(slots=True)
+class _Known:
+    """What the lines of this process know of one provider and key."""
+
+    buckets: Buckets = field(default_factory=Buckets)
+    limit: int = START
+    found: bool = False
+
+
+_known: dict[tuple[int | None, str, str], _Known] = {}
+_lock = threading.Lock()
+
+
+def forget_traffic() -> None:
+    """Start anew with every provider, as a new process does."""
+    with _lock:
+        _known.clear()
+
+
+@dataclass(slots=True)
+class Passage:
+    """One request's way through: its place among those in flight, and the tokens held for it."""
+
+    slot: Slot
+    held: Reservation
+    used: int = 0
+
+    def heed(self, status: int) -> None:
+        """Tell the limiter of a failure; an endpoint that refuses a request for what is in it is
+        in no trouble."""
+        if status == 429:
+            self.slot.refused()
+        elif not 400 <= status < 500:
+            self.slot.troubled()
+
+
+class Traffic:
+    """The limits in front of one line. Belongs to one event loop."""
+
+    def __init__(self, provider: Provider, key: str) -> None:
+        at = (provider.pk, provider.base_url, hashlib.sha256(key.encode()).hexdigest())
+        with _lock:
+            self._known = _known.setdefault(at, _Known())
+        buckets = self._known.buckets
+        buckets.configure(Limits(provider.rpm, provider.tpm, provider.rpd, provider.tpd))
+        self._queue = BucketQueue(buckets)
+        # A limit below the first one was found in bad times, which may be over.
+        found = self._known.found and self._known.limit > START
+        start = max(START, self._known.limit)
+        self.limiter = Limiter(start=start, found=found, ceiling=provider.max_concurrency)
+
+    @property
+    def buckets(self) -> Buckets:
+        """The limits of a minute and a day."""
+        return self._queue.buckets
+
+    @asynccontextmanager
+    async def passage(self, tokens: int) -> AsyncIterator[Passage]:
+        """Wait until a request of about ``tokens`` may be sent; the body sends it, says how that
+        went to the slot, and how many tokens were ``used``.
+
+        Raises:
+            UsedUp: a limit leaves no room for minutes.
+        """
+        passage = await self._enter(tokens)
+        try:
+            yield passage
+        except BaseException:
+            passage.slot.troubled()
+            raise
+        finally:
+            self.limiter.leave(passage.slot)
+            self._queue.settle(passage.held, passage.used)
+
+    async def _enter(self, tokens: int) -> Passage:
+        if not self.buckets.bounded:
+            return Passage(await self.limiter.enter(), Reservation(0, settled=True))
+        # In line until there is a place too: whoever has tokens sends at once, and no burst of
+        # requests gathers between the two.
+        async with self._queue.turn(tokens) as held:
+            return Passage(await self.limiter.enter(), held)
+
+    def follow(self, headers: Mapping[str, str]) -> None:
+        """Heed the limits that an answer's headers tell."""
+        told = read_rate_headers(headers)
+        if told:
+            self._queue.follow(**told)
+
+    def state(self, *, breaker_open: bool) -> LineState:
+        """How things stand."""
+        known, limiter = self.buckets.known, self.limiter
+        return LineState(
+            limit=limiter.limit,
+            in_flight=limiter.in_flight,
+            waiting=limiter.waiting + self._queue.waiting,
+            rpm=known.rpm,
+            tpm=known.tpm,
+            changes=limiter.changes,
+            breaker_open=breaker_open,
+            refused_share=limiter.refused_share,
+            limited_by=self._limited_by(),
+        )
+
+    def _limited_by(self) -> str:
+        if self._queue.held_up:
+            return PROVIDER_RATE
+        if self.limiter.in_flight < self.limiter.limit:
+            return ""
+        at_most = self.limiter.limit >= self.limiter.ceiling
+        return CONCURRENCY_SETTING if at_most else ADAPTIVE_LIMIT
+
+    def close(self) -> None:
+        """Leave what was found out to the next line."""
+        if self.limiter.changes:
+            self._known.limit, self._known.found = self.limiter.limit, self.limiter.found
+
+    def learnt(self, provider: Provider) -> dict[str, int]:
+        """The limits that came from headers, by name."""
+        known = asdict(self.buckets.known)
+        return {name: each for name, each in known.items() if each and not getattr(provider, name)}

@@ -1,0 +1,189 @@
+"""One request's way to its answer: send, wait where told to, try again, or give up.
+
+Nothing here opens a connection: a :class:`Line` does, and tests script one.
+"""
+
+import asyncio
+import random
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict, dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+from apps.llm import troubles
+from apps.llm.capabilities import Capability
+from apps.llm.failures import Cause, Failure, Verdict, judge, retry_after
+from apps.llm.models import ModelSpec
+from labelhub.core.llm.errors import ModelError, ModelUnreachable
+from labelhub.core.llm.types import Attempt, Completion
+
+T = TypeVar("T")
+
+
+def _jitter() -> float:
+    return random.uniform(1.0, 1.25)  # noqa: S311 - spreads retries, guards nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long to go on with one call; seconds. ``sleep`` and ``jitter`` are there for tests."""
+
+    attempts: int = 5
+    first_backoff: float = 0.5
+    longest_backoff: float = 30.0
+    total_wait: float = 900.0
+    calls_in_a_row: int = 5
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    jitter: Callable[[], float] = _jitter
+
+    def backoff(self, tried: int) -> float:
+        """Seconds to wait after ``tried`` attempts without any hint from the endpoint."""
+        doubled = self.first_backoff * 2.0 ** min(tried - 1, 16)
+        return min(doubled, self.longest_backoff) * self.jitter()
+
+
+class Breaker:
+    """Stops all calls to a provider once several in a row were given up.
+
+    It never closes again: whoever resumes the run opens a new line, with a new breaker.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._in_a_row = 0
+        self._reason: ModelUnreachable | None = None
+
+    @property
+    def open(self) -> bool:
+        """Whether nothing is sent any more."""
+        return self._reason is not None
+
+    def check(self) -> None:
+        """Raise what opened the breaker, if it is open."""
+        if self._reason is not None:
+            raise ModelUnreachable(self._reason.message, data=self._reason.data)
+
+    def answered(self) -> None:
+        """A call was answered: the row starts anew."""
+        self._in_a_row = 0
+
+    def given_up(self, error: ModelError, reason: ModelUnreachable, *, at_once: bool) -> ModelError:
+        """Count a call given up with ``error``; ``reason`` once the breaker is open."""
+        self._in_a_row += 1
+        if self._reason is None and (at_once or self._in_a_row >= self._limit):
+            self._reason = reason
+        return self._reason or error
+
+
+class Line(Protocol):
+    """A connection to one provider, as chats need it."""
+
+    breaker: Breaker
+
+    async def send(
+        self, request: dict[str, Any], tokens: int
+    ) -> tuple[Completion | Failure, float]:
+        """Send one request of about ``tokens`` when there is room; the answer and the seconds it
+        took."""
+        ...
+
+    async def learn(self, spec: ModelSpec, capability: Capability) -> None:
+        """Keep what was learnt about ``spec``, on the object and in the database."""
+        ...
+
+
+class Trying(ABC, Generic[T]):
+    """The state of one request while it is tried. Use once."""
+
+    def __init__(self, spec: ModelSpec, breaker: Breaker, patience: Patience) -> None:
+        self._spec, self._breaker, self._patience = spec, breaker, patience
+        self._attempts: list[Attempt] = []
+        self._failed = self._limited = 0
+        self._waited = 0.0
+
+    @abstractmethod
+    async def _send(self) -> tuple[T | Failure, float]:
+        """One attempt; the answer and the seconds it took."""
+
+    def _finished(self, answer: T) -> T | None:
+        """What to return for ``answer``; None to ask once more."""
+        return answer
+
+    def _useless(self, failure: Failure) -> None:
+        """Take note of a failure that may have been paid for."""
+
+    async def _otherwise(self, verdict: Verdict, failure: Failure) -> T | bool:
+        """What to make of a failure that waiting does not mend: an answer, True to ask again, or
+        False."""
+        return False
+
+    async def run(self) -> T:
+        """Ask until there is an answer.
+
+        Raises:
+            ModelError: or one of its kinds; ``data['attempts']`` says what was tried.
+        """
+        try:
+            return await self._run()
+        except ModelError as error:
+            error.data["attempts"] = [asdict(attempt) for attempt in self._attempts]
+            raise
+
+    async def _run(self) -> T:
+        while True:
+            self._breaker.check()
+            answer, seconds = await self._send()
+            self._note(answer, seconds)
+            if isinstance(answer, Failure):
+                done = await self._after(answer)
+            else:
+                self._breaker.answered()
+                done = self._finished(answer)
+            if done is not None:
+                return done
+
+    def _note(self, answer: T | Failure, seconds: float) -> None:
+        status, note = (answer.status, answer.note) if isinstance(answer, Failure) else (200, "")
+        self._attempts.append(Attempt(status, round(seconds, 4), note))
+
+    async def _after(self, failure: Failure) -> T | None:
+        now = time.time()
+        verdict = judge(failure, now=now)
+        if verdict is Verdict.WAIT:
+            await self._wait_for_room(failure, now)
+            return None
+        if verdict is Verdict.RETRY:
+            self._useless(failure)
+            await self._back_off(failure)
+            return None
+        done = await self._otherwise(verdict, failure)
+        if done is False:
+            raise troubles.final_error(verdict, failure, self._spec, now=now)
+        return None if isinstance(done, bool) else done
+
+    async def _wait_for_room(self, failure: Failure, now: float) -> None:
+        """A rate limit costs time, not attempts; the hint belongs to this call alone."""
+        self._limited += 1
+        hint = retry_after(failure.headers, now=now)
+        if hint is None:
+            seconds = self._patience.backoff(self._limited)
+        else:
+            # An endpoint that says 0 and goes on refusing must not be asked in a tight loop.
+            floor = min(1.0, 0.02 * 2.0 ** min(self._limited, 10))
+            seconds = max(hint, floor) * self._patience.jitter()
+        if self._waited + seconds > self._patience.total_wait:
+            raise troubles.quota_error(self._spec.provider, seconds)
+        self._waited += seconds
+        await self._patience.sleep(seconds)
+
+    async def _back_off(self, failure: Failure) -> None:
+        self._failed += 1
+        if self._failed >= self._patience.attempts:
+            provider = self._spec.provider
+            raise self._breaker.given_up(
+                troubles.given_up(failure, provider, self._failed),
+                troubles.unreachable(failure, provider),
+                at_once=failure.cause is Cause.NO_CONNECTION,
+            )
+        await self._patience.sleep(self._patience.backoff(self._failed))

@@ -1,0 +1,115 @@
+"""The judges of a trial: how they deliberate, and what becomes of their verdicts.
+
+Source: paper 002, section 3.3. Side by side the majority decides; one after the other each reads
+those before, and the last one decides.
+"""
+
+from collections.abc import Generator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from labelhub.core.debate.ballots import Tally, tally
+from labelhub.core.debate.candidates import Candidates
+from labelhub.core.debate.evidence import merged_evidence, rationale, words
+from labelhub.core.debate.outcome import DebateItem, DebateSpec, Outcome, Untrusted
+from labelhub.core.debate.signals import flags, told, voted
+from labelhub.core.debate.voting import how_it_ended, supporters, too_few
+from labelhub.core.llm.types import Call, Reply, Status
+from labelhub.core.schema import Value
+
+JUDGE = "judge"
+
+
+def deliberated(
+    spec: DebateSpec, case: Mapping[str, Any], params: Mapping[str, Any]
+) -> Generator[list[Call], list[Reply], list[Reply]]:
+    """Ask the judges about ``case``; returns their replies in order.
+
+    In sequence a failed call ends it: who comes next would not have heard all before.
+    """
+    numbers = range(1, spec.settings["judges"] + 1)
+    if _side_by_side(spec):
+        return (yield [_judge(spec, number, case, params, ()) for number in numbers])
+    replies: list[Reply] = []
+    for number in numbers:
+        replies += yield [_judge(spec, number, case, params, replies)]
+        if replies[-1].status is Status.FAILED:
+            break
+    return replies
+
+
+def verdict(
+    item: DebateItem,
+    spec: DebateSpec,
+    two: Candidates,
+    heard: Mapping[str, Reply],
+    judges: Sequence[Reply],
+) -> Outcome:
+    """What the judges decide, having been asked about ``two`` after ``heard``."""
+    count = tally([judge.value for judge in judges], spec.schema)
+    if _side_by_side(spec):
+        failed, decided = too_few(judges), count.value
+        agreeing, ended = supporters(count, judges, spec.schema), how_it_ended(count)
+    else:
+        failed, decided = judges[-1].status is Status.FAILED, judges[-1].value
+        agreeing, ended = [judges[-1]], ()
+    value = None if failed else decided
+    replies = {**heard, **{f"{JUDGE}/{at}": judge for at, judge in enumerate(judges, start=1)}}
+    alone = None if _side_by_side(spec) and len(judges) > 1 else judges[-1]
+    verdicts = [judge.value for judge in judges]
+    return Outcome(
+        value=value,
+        evidence=merged_evidence(value, spec.schema, agreeing),
+        rationale=rationale(*agreeing, *judges),
+        signals=told(item, replies, first=two.first, decided=alone)
+        | voted(count)
+        | {"verdicts": verdicts, "judge_changes": _changes(verdicts)},
+        flags=flags(item, replies.values(), (*ended, *_peculiar(two, value, count))),
+        uncertainty=_uncertainty(two, value, count),
+        failed=failed,
+    )
+
+
+def _side_by_side(spec: DebateSpec) -> bool:
+    return bool(spec.settings["deliberation"] == "parallel")
+
+
+def _judge(
+    spec: DebateSpec,
+    number: int,
+    case: Mapping[str, Any],
+    params: Mapping[str, Any],
+    before: Sequence[Reply],
+) -> Call:
+    opinions = [
+        {"number": at, "text": Untrusted(words(reply))}
+        for at, reply in enumerate(before, start=1)
+        if words(reply)
+    ]
+    return spec.call(
+        JUDGE,
+        step=f"{JUDGE}/{number}",
+        inputs={**case, "opinions": opinions},
+        params={**params, "response_format": "schema", "logprobs": True},
+        sample=number,
+    )
+
+
+def _changes(verdicts: Sequence[Value | None]) -> int:
+    """How often a judge's verdict differs from that of the one before; only verdicts count."""
+    given = [value for value in verdicts if value is not None]
+    return sum(before != now for before, now in pairwise(given))
+
+
+def _peculiar(two: Candidates, value: Value | None, count: Tally) -> tuple[str, ...]:
+    differ = () if count.unanimous else ("judges_differ",)
+    overturned = () if value in (two.first, None) else ("overturned",)
+    outside = () if value in (two.first, two.second, None) else ("outside",)
+    return (*differ, *overturned, *outside)
+
+
+def _uncertainty(two: Candidates, value: Value | None, count: Tally) -> float:
+    """Half for judges that differ, half for a verdict other than the first opinion."""
+    if value is None:
+        return 1.0
+    return round(0.5 * (1.0 - count.d_rate) + (0.5 if value != two.first else 0.0), 4)

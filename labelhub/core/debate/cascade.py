@@ -1,0 +1,107 @@
+"""Cascade: a cheap protocol for every item, a costly one only where the cheap one is in doubt.
+
+Source: paper 002, table 4: a trial gains on ambiguous items (D_rate at most θ) and loses on the
+others, so it is held for the ambiguous ones alone. An item is in doubt where the first protocol
+gave no label, was less sure than θ, or raised any flag.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from labelhub.core.debate.outcome import CallMaker, Debate, DebateItem, DebateSpec, Outcome
+from labelhub.core.debate.settings import Setting
+from labelhub.core.llm.types import Call
+
+FIRST, THEN = "first", "then"
+
+THETA = Setting(
+    name="theta",
+    title="Doubt up to a lead of (θ)",
+    help="The second protocol is asked where the first answer leads by at most this share of the "
+    "votes (D_rate); of five votes, 0.5 means at most three alike.",
+    default=0.5,
+    low=0.0,
+    high=1.0,
+)
+MARGIN = Setting(
+    name="margin",
+    title="Doubt below a probability margin of",
+    help="Where the endpoint gives probabilities: the second protocol is asked where the first "
+    "label is ahead of the next by less.",
+    default=0.5,
+    low=0.0,
+    high=1.0,
+)
+FLAGGED = Setting(
+    name="flagged",
+    title="Flagged items",
+    help="Whether anything that asks for a look (differing roles, odd answers) is doubt enough.",
+    default="ask again",
+    choices=("ask again", "accept"),
+)
+
+Start = Callable[[DebateItem, DebateSpec], Debate]
+
+
+@dataclass(frozen=True, slots=True)
+class StageCalls:
+    """The call maker of one stage: its roles and steps carry the stage's name."""
+
+    call: CallMaker
+    stage: str
+
+    def __call__(self, role: str, *, step: str = "", **rest: Any) -> Call:
+        """As :class:`~labelhub.core.debate.outcome.CallMaker`."""
+        name = f"{self.stage}/{step or role}"
+        return self.call(staged(self.stage, role), step=name, **rest)
+
+
+def staged(stage: str, role: str) -> str:
+    """The name of a role within a stage: ``then_judge``."""
+    return f"{stage}_{role}"
+
+
+def cascade(item: DebateItem, spec: DebateSpec, first: Start, then: Start) -> Debate:
+    """Play ``first``; where that leaves doubt play ``then``, whose outcome counts."""
+    quick = yield from first(item, within_stage(spec, FIRST))
+    doubts = doubts_of(quick, spec.settings)
+    if quick.failed or not doubts:
+        return replace(quick, signals={**quick.signals, "stage": FIRST, "doubts": []})
+    thorough: Outcome = yield from then(item, within_stage(spec, THEN))
+    return replace(
+        thorough,
+        signals={
+            **thorough.signals,
+            "stage": THEN,
+            "doubts": list(doubts),
+            "first": quick.value,
+            "first_stage": dict(quick.signals),
+        },
+    )
+
+
+def within_stage(spec: DebateSpec, stage: str) -> DebateSpec:
+    """The spec as a stage's protocol knows it: its own names, its own settings."""
+    return DebateSpec(spec.schema, StageCalls(spec.call, stage), settings_of(stage, spec.settings))
+
+
+def settings_of(stage: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """What is set about one stage, by the names that its protocol knows."""
+    own = f"{stage}."
+    return {
+        name.removeprefix(own): value for name, value in settings.items() if name.startswith(own)
+    }
+
+
+def doubts_of(outcome: Outcome, settings: Mapping[str, Any]) -> tuple[str, ...]:
+    """Why ``outcome`` is not to be accepted as it is; empty where it is."""
+    doubts = ["no label"] if outcome.value is None else []
+    d_rate, margin = outcome.signals.get("d_rate"), outcome.signals.get("margin")
+    if d_rate is not None and d_rate <= settings[THETA.name]:
+        doubts.append("d_rate")
+    if margin is not None and margin < settings[MARGIN.name]:
+        doubts.append("margin")
+    if settings[FLAGGED.name] == "ask again":
+        doubts += [flag for flag in outcome.flags if flag not in doubts]
+    return tuple(doubts)

@@ -1,0 +1,97 @@
+"""What there is to know about a protocol before choosing it, as data."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec
+from labelhub.core.debate.settings import Setting, read_settings
+from labelhub.core.schema import Task
+
+Settings = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A role that somebody plays, and the file of its prompt: ``discussion/annotator``."""
+
+    role: str
+    prompt: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallCount:
+    """How many calls an item takes and how many of them wait for each other, at least and at most.
+
+    Reasons for precedents are not counted: each is asked for once, however many items use it.
+    """
+
+    least: int
+    most: int
+    depth_least: int
+    depth_most: int
+
+    def then(self, other: "CallCount") -> "CallCount":
+        """Of this protocol for every item and of ``other`` for some of them."""
+        return CallCount(
+            self.least,
+            self.most + other.most,
+            self.depth_least,
+            self.depth_most + other.depth_most,
+        )
+
+
+def exactly(calls: int, depth: int) -> CallCount:
+    """Always as many."""
+    return CallCount(calls, calls, depth, depth)
+
+
+def no_more_settings(_: Settings) -> tuple[Setting, ...]:
+    """For protocols whose settings do not depend on each other."""
+    return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProtocolInfo:
+    """A protocol.
+
+    Attributes:
+        start: the generator function.
+        parts: who takes part under these settings, in the order in which they speak.
+        calls: how many calls an item takes under these settings.
+        tasks: the kinds of questions that it can answer.
+        not_for: why not the others, in words.
+        settings: what can be set; ``more_settings`` what else, once these are chosen.
+    """
+
+    name: str
+    title: str
+    description: str
+    start: Callable[[DebateItem, DebateSpec], Debate]
+    parts: Callable[[Settings], tuple[Part, ...]]
+    calls: Callable[[Settings], CallCount]
+    tasks: tuple[Task, ...] = tuple(Task)
+    not_for: str = ""
+    settings: tuple[Setting, ...] = ()
+    more_settings: Callable[[Settings], tuple[Setting, ...]] = no_more_settings
+
+    def read_settings(self, given: Settings) -> dict[str, Any]:
+        """All settings, those not given at their defaults.
+
+        Raises:
+            InvalidSetting: a name is not known, or a value cannot be set.
+        """
+        return read_settings(self.known_settings(given), given)
+
+    def known_settings(self, given: Settings) -> tuple[Setting, ...]:
+        """What can be set, given what is set already."""
+        own = {setting.name for setting in self.settings}
+        chosen = read_settings(
+            self.settings, {name: value for name, value in given.items() if name in own}
+        )
+        return (*self.settings, *self.more_settings(chosen))
+
+    def roles(self, settings: Settings | None = None) -> tuple[str, ...]:
+        """The roles under these settings, by default under the usual ones."""
+        settings = self.read_settings({}) if settings is None else settings
+        return tuple(part.role for part in self.parts(settings))

@@ -1,0 +1,250 @@
+"""All protocols, in the order in which they are offered."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeAlias
+
+from labelhub.core.debate import (
+    bench,
+    cascade,
+    cot,
+    courtroom,
+    discussion,
+    ecj,
+    self_consistency,
+    self_refine,
+    single,
+    vote,
+)
+from labelhub.core.debate.info import CallCount, Part, ProtocolInfo, Settings, exactly
+from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec
+from labelhub.core.debate.seats import role_of, seats
+from labelhub.core.debate.settings import Setting
+from labelhub.core.debate.voting import NOT_VOTABLE, VOTABLE
+from labelhub.core.errors import InvalidInput
+from labelhub.core.schema import Task
+
+Parts: TypeAlias = Callable[[Settings], tuple[Part, ...]]
+
+
+class UnknownProtocol(InvalidInput):
+    """No protocol has that name; the message lists those there are."""
+
+    code = "unknown_protocol"
+
+
+def _each(protocol: str, *roles: str) -> Parts:
+    """Parts of roles with a prompt each."""
+    parts = tuple(Part(role, f"{protocol}/{role}") for role in roles)
+    return lambda _: parts
+
+
+def _seated(protocol: str) -> Parts:
+    """Parts of annotators at one table, who share a prompt."""
+    prompt = f"{protocol}/annotator"
+    return lambda settings: tuple(Part(role_of(letter), prompt) for letter in seats(settings))
+
+
+def _always(calls: int, depth: int) -> Callable[[Settings], CallCount]:
+    return lambda _: exactly(calls, depth)
+
+
+def _of_discussion(settings: Settings) -> CallCount:
+    annotators, rounds = settings["annotators"], settings["rounds"]
+    return CallCount(annotators, annotators * (1 + rounds), 1, 1 + rounds)
+
+
+def _at_court(settings: Settings) -> tuple[Part, ...]:
+    parts = (
+        Part(courtroom.CLERK, "courtroom/clerk"),
+        Part(courtroom.PROSECUTOR, "courtroom/advocate"),
+        Part(courtroom.DEFENCE, "courtroom/advocate"),
+    )
+    reporter = (Part(courtroom.REPORTER, "courtroom/reporter"),) if settings["precedents"] else ()
+    return (*parts, *reporter, Part(bench.JUDGE, "courtroom/judge"))
+
+
+def _of_courtroom(settings: Settings) -> CallCount:
+    judges = settings["judges"]
+    return exactly(3 + judges, 3 if settings["deliberation"] == "parallel" else 2 + judges)
+
+
+_PLAIN = (
+    ProtocolInfo(
+        name="single",
+        title="Single annotator",
+        description="One model labels each text in one call: the baseline for every debate.",
+        start=single.single,
+        parts=_each("single", "annotator"),
+        calls=_always(1, 1),
+    ),
+    ProtocolInfo(
+        name="cot",
+        title="Chain of thought",
+        description="One model reasons step by step, then labels, in one call.",
+        start=cot.cot,
+        parts=_each("cot", "annotator"),
+        calls=_always(1, 1),
+    ),
+    ProtocolInfo(
+        name="self_consistency",
+        title="Self-consistency",
+        description="One model answers several times; the most frequent answer wins, and how far "
+        "it leads tells how ambiguous the text is.",
+        start=self_consistency.self_consistency,
+        parts=_each("self_consistency", "annotator"),
+        calls=lambda settings: exactly(settings["samples"], 1),
+        tasks=VOTABLE,
+        not_for=NOT_VOTABLE,
+        settings=self_consistency.SETTINGS,
+    ),
+    ProtocolInfo(
+        name="self_refine",
+        title="Self-refine",
+        description="One model drafts, reviews its own draft and improves it.",
+        start=self_refine.self_refine,
+        parts=_each("self_refine", *self_refine.ROLES),
+        calls=_always(3, 3),
+    ),
+    ProtocolInfo(
+        name="vote",
+        title="Vote",
+        description="Several models answer independently and the majority wins: what a debate of "
+        "the same cost has to beat.",
+        start=vote.vote,
+        parts=_seated("vote"),
+        calls=lambda settings: exactly(settings["annotators"], 1),
+        tasks=VOTABLE,
+        not_for=NOT_VOTABLE,
+        settings=vote.SETTINGS,
+    ),
+    ProtocolInfo(
+        name="ecj",
+        title="Extractor, critic, judge",
+        description="One model proposes with quotations, one attacks, one decides.",
+        start=ecj.ecj,
+        parts=_each("ecj", *ecj.ROLES),
+        calls=_always(3, 3),
+    ),
+    ProtocolInfo(
+        name="discussion",
+        title="Discussion",
+        description="Several models label, read each other's reasons and label again until they "
+        "agree; then the majority counts.",
+        start=discussion.discussion,
+        parts=_seated("discussion"),
+        calls=_of_discussion,
+        tasks=VOTABLE,
+        not_for=NOT_VOTABLE,
+        settings=discussion.SETTINGS,
+    ),
+    ProtocolInfo(
+        name="courtroom",
+        title="Courtroom",
+        description="The two best answers are argued for by advocates; judges decide, with "
+        "precedents where there are any.",
+        start=courtroom.courtroom,
+        parts=_at_court,
+        calls=_of_courtroom,
+        tasks=courtroom.TASKS,
+        not_for=courtroom.NOT_FOR,
+        settings=courtroom.SETTINGS,
+    ),
+)
+_BY_NAME = {info.name: info for info in _PLAIN}
+
+FIRST_STAGES = ("self_consistency", "single", "cot", "vote")
+THEN_STAGES = ("ecj", "courtroom", "discussion", "self_refine", "self_consistency", "vote")
+
+
+def _start_cascade(item: DebateItem, spec: DebateSpec) -> Debate:
+    first, then = _stages(spec.settings)
+    return (yield from cascade.cascade(item, spec, first.start, then.start))
+
+
+def _stages(settings: Settings) -> tuple[ProtocolInfo, ProtocolInfo]:
+    return _BY_NAME[settings[cascade.FIRST]], _BY_NAME[settings[cascade.THEN]]
+
+
+def _in_stages(settings: Settings) -> tuple[Part, ...]:
+    return tuple(
+        Part(cascade.staged(stage, part.role), part.prompt)
+        for stage, info in zip((cascade.FIRST, cascade.THEN), _stages(settings), strict=True)
+        for part in info.parts(cascade.settings_of(stage, settings))
+    )
+
+
+def _of_stages(settings: Settings) -> CallCount:
+    first, then = (
+        info.calls(cascade.settings_of(stage, settings))
+        for stage, info in zip((cascade.FIRST, cascade.THEN), _stages(settings), strict=True)
+    )
+    return first.then(then)
+
+
+def _settings_of_stages(chosen: Settings) -> tuple[Setting, ...]:
+    return tuple(
+        replace(setting, name=f"{stage}.{setting.name}")
+        for stage, info in zip((cascade.FIRST, cascade.THEN), _stages(chosen), strict=True)
+        for setting in info.settings
+    )
+
+
+PROTOCOLS: dict[str, ProtocolInfo] = {
+    **_BY_NAME,
+    "cascade": ProtocolInfo(
+        name="cascade",
+        title="Cascade",
+        description="A cheap protocol labels everything; a costly one is asked only where the "
+        "first is in doubt.",
+        start=_start_cascade,
+        parts=_in_stages,
+        calls=_of_stages,
+        settings=(
+            Setting(
+                name=cascade.FIRST,
+                title="For every item",
+                default=FIRST_STAGES[0],
+                choices=FIRST_STAGES,
+            ),
+            Setting(
+                name=cascade.THEN,
+                title="Where that is in doubt",
+                default=THEN_STAGES[0],
+                choices=THEN_STAGES,
+            ),
+            cascade.THETA,
+            cascade.MARGIN,
+            cascade.FLAGGED,
+        ),
+        more_settings=_settings_of_stages,
+    ),
+}
+
+
+def protocol(name: str) -> ProtocolInfo:
+    """The protocol of that name.
+
+    Raises:
+        UnknownProtocol: there is none.
+    """
+    found = PROTOCOLS.get(name)
+    if found is None:
+        known = ", ".join(PROTOCOLS)
+        raise UnknownProtocol(f"protocol: '{name}' is not known; there are {known}.")
+    return found
+
+
+def check_task(info: ProtocolInfo, settings: Settings, task: Task) -> None:
+    """Refuse a protocol for a question that it, or a stage of it, cannot answer.
+
+    Raises:
+        InvalidInput: naming the protocol and what it can answer.
+    """
+    stages = _stages(settings) if info.name == "cascade" else (info,)
+    for stage in stages:
+        if task not in stage.tasks:
+            raise InvalidInput(
+                f"protocol: '{stage.name}' cannot answer questions of the task '{task}' "
+                f"(it can {', '.join(stage.tasks)}): {stage.not_for}"
+            )

@@ -1,0 +1,189 @@
+"""When a debate's outcome goes to people: a rule over its flags and signals.
+
+The rule is data, edited by a project's manager. A share of what it lets pass is audited: a person
+labels it without seeing what the debate said, which is the only unbiased estimate of its error.
+"""
+
+import hashlib
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from labelhub.core.errors import InvalidInput
+
+#: Flags that go to people under the usual rule, and what each means.
+FLAGS: dict[str, str] = {
+    "unparsed": "an answer could not be read",
+    "truncated": "an answer was cut off before it decided",
+    "refused": "a model refused",
+    "too_long": "the text is too long for a model",
+    "failed": "a call failed",
+    "cut_off": "an answer ended at its cap, after it had decided",
+    "lenient": "an answer did not keep to the form asked for",
+    "injection": "the text tries to give orders",
+    "tie": "the votes are tied",
+    "no_majority": "no answer has more than half of all votes",
+    "first_round_differs": "the annotators differ before they discuss",
+    "dissent": "the annotators differ at the end",
+    "extractor_differs": "extractor and judge differ",
+    "critic_differs": "critic and judge differ",
+    "judge_adds": "the judge added a label",
+    "changed_mind": "the refined answer differs from the draft",
+    "judges_differ": "the judges differ",
+    "overturned": "the judges overturned the hearing",
+    "outside": "the verdict is one nobody argued for",
+}
+
+AT_MOST, AT_LEAST = "at most", "at least"
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """A signal that sends an item to people beyond a bound, and the usual bound (None: none)."""
+
+    signal: str
+    reason: str
+    title: str
+    side: str
+    usual: float | None
+    low: float = 0.0
+    high: float = 1.0
+
+    def passed(self, value: Any, bound: float) -> bool:
+        """Whether ``value`` is beyond ``bound``; what is not a number never is."""
+        known = number_in(value)
+        if known is None:
+            return False
+        return known <= bound if self.side == AT_MOST else known >= bound
+
+    @property
+    def whole(self) -> bool:
+        """Whether it counts something; it is a share of one otherwise."""
+        return self.high > 1
+
+
+def number_in(value: Any) -> float | None:
+    """The number that a stored signal is; None where it is none."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return None
+    return float(value)
+
+
+THRESHOLDS = (
+    Threshold("d_rate", "low_d_rate", "Lead of the first answer (D_rate)", AT_MOST, 0.5),
+    Threshold("first_d_rate", "low_first_d_rate", "Lead before the discussion", AT_MOST, None),
+    Threshold("margin", "low_margin", "Probability margin of the label", AT_MOST, None),
+    Threshold("entropy", "high_entropy", "Entropy of the votes", AT_LEAST, None),
+    Threshold("rounds_needed", "many_rounds", "Rounds of discussion", AT_LEAST, None, high=5),
+    Threshold(
+        "judge_changes", "judges_changed", "Changes from judge to judge", AT_LEAST, 1, high=4
+    ),
+    Threshold("uncertainty", "uncertain", "Uncertainty as a whole", AT_LEAST, None),
+)
+AUDIT = "audit"
+USUAL_AUDIT = 0.03
+MOST_AUDIT = 0.5
+
+
+class InvalidRule(InvalidInput):
+    """A routing rule names what there is not, or a number out of bounds."""
+
+    code = "invalid_rule"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Which flags send an item to people, beyond which bounds signals do, and the audited share."""
+
+    flags: frozenset[str] = frozenset(FLAGS)
+    bounds: Mapping[str, float] = field(
+        default_factory=lambda: {
+            each.signal: each.usual for each in THRESHOLDS if each.usual is not None
+        }
+    )
+    audit: float = USUAL_AUDIT
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON-ready form, which :func:`read_rule` reads back."""
+        return {
+            "flags": [flag for flag in FLAGS if flag in self.flags],
+            "bounds": dict(self.bounds),
+            "audit": self.audit,
+        }
+
+
+def read_rule(raw: Any) -> Rule:
+    """The rule in a JSON object; missing keys stand for the usual.
+
+    Raises:
+        InvalidRule: naming what is wrong with it.
+    """
+    if not isinstance(raw, Mapping):
+        raise InvalidRule("rule: must be an object with flags, bounds and audit.")
+    usual = Rule()
+    strange = next((name for name in raw if name not in usual.to_json()), None)
+    if strange is not None:
+        raise InvalidRule(f"rule: there is no '{strange}'; there are flags, bounds and audit.")
+    return Rule(
+        _flags(raw.get("flags", list(usual.flags))),
+        _bounds(raw.get("bounds", usual.bounds)),
+        _number("audit", raw.get("audit", usual.audit), 0.0, MOST_AUDIT),
+    )
+
+
+def reasons(
+    rule: Rule, *, flags: Collection[str], signals: Mapping[str, Any], labelled: bool
+) -> tuple[str, ...]:
+    """Why people are asked, each reason once; empty where the outcome is accepted.
+
+    An outcome without a label always goes to people, whatever the rule says.
+    """
+    found = [flag for flag in flags if flag in rule.flags or flag not in FLAGS]
+    found += [
+        each.reason
+        for each in THRESHOLDS
+        if each.signal in rule.bounds
+        and each.passed(signals.get(each.signal), rule.bounds[each.signal])
+    ]
+    if not labelled and not found:
+        found = list(flags) or ["unparsed"]
+    return tuple(dict.fromkeys(found))
+
+
+def audited(rule: Rule, key: str, salt: str) -> bool:
+    """Whether the accepted item called ``key`` is one of those that are audited.
+
+    Settled by a hash, so that it stays settled; ``salt`` is the project's own.
+    """
+    digest = hashlib.sha256(f"audit {salt} {key}".encode("utf-8", "surrogatepass")).digest()
+    return int.from_bytes(digest[:8]) < rule.audit * 2**64
+
+
+def _flags(raw: Any) -> frozenset[str]:
+    if not isinstance(raw, list | tuple | set | frozenset):
+        raise InvalidRule("rule: 'flags' must be a list of flags.")
+    strange = next((flag for flag in raw if not isinstance(flag, str) or flag not in FLAGS), None)
+    if strange is not None:
+        raise InvalidRule(f"rule: there is no flag '{strange}'; there are: {', '.join(FLAGS)}.")
+    return frozenset(raw)
+
+
+def _bounds(raw: Any) -> dict[str, float]:
+    if not isinstance(raw, Mapping):
+        raise InvalidRule("rule: 'bounds' must map signals to numbers.")
+    known = {each.signal: each for each in THRESHOLDS}
+    strange = next((signal for signal in raw if signal not in known), None)
+    if strange is not None:
+        raise InvalidRule(f"rule: there is no signal '{strange}'; there are: {', '.join(known)}.")
+    return {
+        signal: _number(signal, bound, known[signal].low, known[signal].high)
+        for signal, bound in raw.items()
+        if bound is not None
+    }
+
+
+def _number(name: str, raw: Any, low: float, high: float) -> float:
+    if isinstance(raw, bool) or not isinstance(raw, int | float) or not low <= raw <= high:
+        raise InvalidRule(f"rule: '{name}' must be a number from {low:g} to {high:g}.")
+    return float(raw)

@@ -1,0 +1,41 @@
+"""Self-consistency: one model answers the same question several times, the most frequent wins.
+
+Source: paper 001, section 3.1: five reasoning paths at temperature 0.7, majority vote. The share by
+which the first answer leads is D_rate (paper 002, section 4.2), the measure of ambiguity.
+"""
+
+from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec
+from labelhub.core.debate.settings import Setting
+from labelhub.core.debate.voting import elected
+
+ROLE = "annotator"
+
+SETTINGS = (
+    Setting(
+        name="samples",
+        title="Samples",
+        help="How often the model is asked for each item.",
+        default=5,
+        low=2,
+        high=25,
+    ),
+    Setting(
+        name="temperature",
+        title="Temperature",
+        help="At 0 all samples would be alike.",
+        default=0.7,
+        low=0.0,
+        high=2.0,
+    ),
+)
+
+
+def self_consistency(item: DebateItem, spec: DebateSpec) -> Debate:
+    """Ask for all samples at once and count them."""
+    params = {"temperature": spec.settings["temperature"]}
+    steps = [f"sample/{at}" for at in range(1, spec.settings["samples"] + 1)]
+    replies = yield [
+        spec.call(ROLE, step=step, params=params, sample=at)
+        for at, step in enumerate(steps, start=1)
+    ]
+    return elected(item, spec, dict(zip(steps, replies, strict=True)))

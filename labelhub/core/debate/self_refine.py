@@ -1,0 +1,36 @@
+"""Self-refine: a draft, a review of the draft, an improved answer. As a rule one model plays all.
+
+Source: paper 001, section 3.1 and figures 14 to 16. Three dependent calls.
+"""
+
+from labelhub.core.debate.evidence import merged_evidence, rationale, silent
+from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec, Outcome
+from labelhub.core.debate.signals import flags, told
+from labelhub.core.llm.types import Reply, Status
+
+ROLES = ("drafter", "reviewer", "refiner")
+#: Whoever changes their mind on second thoughts was not sure: half of all doubt there is.
+CHANGED_MIND = 0.5
+
+
+def self_refine(item: DebateItem, spec: DebateSpec) -> Debate:
+    """Ask for draft, review and refined answer, each with what came before; the last decides."""
+    heard: dict[str, Reply] = {}
+    for role in ROLES:
+        (reply,) = yield [spec.call(role, heard=dict(heard))]
+        heard[role] = reply
+        if silent(reply):
+            break
+    refined = heard.get("refiner", Reply(status=Status.UNPARSED))
+    drafted = heard["drafter"]
+    same = refined.value == drafted.value
+    changed = refined.ok and drafted.ok and not same
+    return Outcome(
+        value=refined.value,
+        evidence=merged_evidence(refined.value, spec.schema, list(heard.values())),
+        rationale=rationale(*reversed(list(heard.values()))),
+        signals=told(item, heard, first=drafted.value, decided=refined),
+        flags=flags(item, heard.values(), ("changed_mind",) if changed else ()),
+        uncertainty=(0.0 if same else CHANGED_MIND) if refined.ok else 1.0,
+        failed=any(reply.status is Status.FAILED for reply in heard.values()),
+    )

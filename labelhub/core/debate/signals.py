@@ -1,0 +1,81 @@
+"""What a debate says about its own certainty. Protocols gather signals; they route nothing.
+
+Every outcome has, under ``signals``:
+
+=============== ================================================================================
+values          step → the value read there, None where there is none
+statuses        step → how the call ended
+off_menu        step → the answer given there that is not offered, where one was
+injection       codes of the signs that the text gives orders (``injection.py``)
+rung            the highest rung of the parsing ladder that was needed
+margin          of the deciding answer: probability of the first label over the second; or None
+first           the first opinion, before anybody heard anybody else
+=============== ================================================================================
+
+and where there was a vote ``d_rate``, ``entropy``, ``votes``; after a discussion ``rounds``,
+``rounds_needed``, ``first_d_rate``; after a trial ``candidates``, ``second_by``, ``heard_first``,
+``lengths`` of both arguments in characters and ``lengths_read`` once they were made alike,
+``precedents``, ``verdicts``, ``judge_changes``; after ECJ ``flips``; after a cascade ``stage`` and
+``doubts``. Flags are codes of what asks for a look whatever the numbers say.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from labelhub.core.debate.ballots import Tally
+from labelhub.core.debate.injection import item_flags
+from labelhub.core.debate.outcome import DebateItem
+from labelhub.core.llm import parsing
+from labelhub.core.llm.types import Reply
+from labelhub.core.schema import Value
+
+#: The highest rung at which an answer keeps to the form that was asked for.
+LAST_STRICT_RUNG = 3
+
+
+def told(
+    item: DebateItem, replies: Mapping[str, Reply], *, first: Value | None, decided: Reply | None
+) -> dict[str, Any]:
+    """The signals that every debate has.
+
+    Args:
+        item: what was debated.
+        replies: step to reply, in the order of the calls.
+        first: the first opinion.
+        decided: the reply that decided; None where several did.
+    """
+    return {
+        "values": {step: reply.value for step, reply in replies.items()},
+        "statuses": {step: str(reply.status) for step, reply in replies.items()},
+        "off_menu": {step: reply.off_menu for step, reply in replies.items() if reply.off_menu},
+        "injection": list(item_flags(item)),
+        "rung": max((reply.rung for reply in replies.values()), default=0),
+        "margin": margin(decided) if decided else None,
+        "first": first,
+    }
+
+
+def voted(count: Tally) -> dict[str, Any]:
+    """The signals of a vote."""
+    return {
+        "d_rate": count.d_rate,
+        "entropy": count.entropy,
+        "votes": [[value, n] for value, n in count.votes],
+    }
+
+
+def flags(item: DebateItem, replies: Iterable[Reply], more: Iterable[str] = ()) -> tuple[str, ...]:
+    """The codes of what asks for a look, each once: how answers ended, ``more``, injection."""
+    replies = list(replies)
+    found = [str(reply.status) for reply in replies if not reply.ok]
+    found += ["lenient" for reply in replies if reply.ok and reply.rung > LAST_STRICT_RUNG]
+    found += ["cut_off" for reply in replies if reply.ok and reply.cut_off]
+    found += more
+    found += ["injection"] if item_flags(item) else []
+    return tuple(dict.fromkeys(found))
+
+
+def margin(reply: Reply) -> float | None:
+    """Probability of the likeliest label less that of the next; None where it is not known."""
+    lead = parsing.margin(reply.probabilities)
+    return None if lead is None else round(lead, 4)

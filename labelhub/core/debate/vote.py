@@ -1,0 +1,21 @@
+"""Vote: several models answer independently, the most frequent answer wins.
+
+Source: paper 002, section 4.1 (parallel N-LLM), and the initial round of paper 001, section 4. With
+as many calls as a debate has, it is the baseline of equal cost that the debate has to beat.
+"""
+
+from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec
+from labelhub.core.debate.seats import ANNOTATORS, role_of, seats
+from labelhub.core.debate.voting import elected
+
+SETTINGS = (ANNOTATORS,)
+
+
+def vote(item: DebateItem, spec: DebateSpec) -> Debate:
+    """Ask all annotators at once and count what they say."""
+    roles = [role_of(letter) for letter in seats(spec.settings)]
+    replies = yield [
+        spec.call(role, params={"response_format": "schema"}, sample=at)
+        for at, role in enumerate(roles, start=1)
+    ]
+    return elected(item, spec, dict(zip(roles, replies, strict=True)))

@@ -1,0 +1,67 @@
+"""What becomes of answers that were given independently of each other: they are counted."""
+
+from collections.abc import Mapping, Sequence
+
+from labelhub.core.debate.ballots import Tally, tally
+from labelhub.core.debate.evidence import merged_evidence, names_in, rationale
+from labelhub.core.debate.outcome import DebateItem, DebateSpec, Outcome
+from labelhub.core.debate.signals import flags, told, voted
+from labelhub.core.llm.types import Reply, Status
+from labelhub.core.schema import Schema, Task
+
+#: What can be voted on, and why nothing else.
+VOTABLE = tuple(task for task in Task if task is not Task.TEXT)
+NOT_VOTABLE = (
+    "answers in free text are hardly ever the same letter for letter, so there is nothing to "
+    "count. Use single, cot, self_refine or ecj there."
+)
+
+
+def elected(item: DebateItem, spec: DebateSpec, replies: Mapping[str, Reply]) -> Outcome:
+    """The outcome of a vote: what most say, flagged where that is not more than half of all.
+
+    Fails, to be tried again, where calls failed so that no quorum was heard.
+    """
+    voters = list(replies.values())
+    count = tally([reply.value for reply in voters], spec.schema)
+    failed = too_few(voters)
+    value = None if failed else count.value
+    agreeing = supporters(count, voters, spec.schema)
+    return Outcome(
+        value=value,
+        evidence=merged_evidence(value, spec.schema, agreeing),
+        rationale=rationale(*agreeing, *voters),
+        signals=told(item, replies, first=voters[0].value, decided=None) | voted(count),
+        flags=flags(item, voters, how_it_ended(count)),
+        uncertainty=round(1.0 - count.d_rate, 4),
+        failed=failed,
+    )
+
+
+def how_it_ended(count: Tally) -> tuple[str, ...]:
+    """Flags of a vote: a tie, or a winner without a majority of all who were asked.
+
+    Where nobody says anything there is no tie; how the answers ended is flagged for itself.
+    """
+    if count.value is None:
+        return ("tie",) if any(value is not None for value, _ in count.votes) else ()
+    return () if count.majority else ("no_majority",)
+
+
+def supporters(count: Tally, replies: Sequence[Reply], schema: Schema) -> list[Reply]:
+    """The replies that say what won, or of several labels at least one that won.
+
+    Labels are elected one by one: perhaps nobody named just those that won.
+    """
+    won = names_in(count.value, schema)
+    return [
+        reply
+        for reply in replies
+        if reply.ok and (reply.value == count.value or won & names_in(reply.value, schema))
+    ]
+
+
+def too_few(replies: Sequence[Reply]) -> bool:
+    """Whether calls failed so that less than a quorum (more than half of all) was heard."""
+    failed = sum(reply.status is Status.FAILED for reply in replies)
+    return bool(failed) and (len(replies) - failed) * 2 <= len(replies)

@@ -1,0 +1,262 @@
+"""How many requests and tokens a provider takes in a minute and in a day: known limits are kept
+before the provider has to refuse.
+
+A minute's limit is a bucket that fills steadily and holds only a moment's worth, so calls go out
+evenly and no burst is met by a storm of refusals. A day's limit is a count that starts anew at
+midnight UTC. A request's tokens are reserved as estimated and settled by what was really used.
+
+Plain arithmetic, which several threads may share; the waiting line in front of it is
+:class:`~labelhub.core.llm.bucket_queue.BucketQueue`.
+"""
+
+import math
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+MINUTE, DAY = 60.0, 86_400.0
+#: Seconds' worth that a bucket holds. Requests are counted by the second in places, tokens are not.
+REQUEST_BURST, TOKEN_BURST = 0.1, 3.0
+#: A limit that is renewed later than this is none of a minute.
+LONGEST_RESET = 90.0
+#: Nobody is made to wait longer than this, seconds: the run pauses and frees its worker.
+LONGEST_WAIT = 300.0
+
+Clock = Callable[[], float]
+
+
+class UsedUp(Exception):
+    """A limit leaves no room for longer than ``LONGEST_WAIT``; ``resume_after`` in seconds."""
+
+    def __init__(self, what: str, resume_after: float) -> None:
+        super().__init__(f"{what}: room again in {resume_after:.0f} s")
+        self.what, self.resume_after = what, resume_after
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Requests and tokens in a minute (``rpm``, ``tpm``) and in a day; None: not known."""
+
+    rpm: int | None = None
+    tpm: int | None = None
+    rpd: int | None = None
+    tpd: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What an answer's headers say of one limit: its size, what is left, seconds to its renewal."""
+
+    limit: int
+    remaining: int | None = None
+    reset: float | None = None
+
+
+@dataclass(slots=True)
+class Reservation:
+    """Room held for one request. Settle it once: a second time does nothing."""
+
+    tokens: int
+    settled: bool = False
+
+
+class Bucket:
+    """So much a minute, given out evenly; ``level`` below zero is what was taken in advance."""
+
+    def __init__(self, limit: int, *, burst: float, now: float) -> None:
+        self._burst, self._filled_at = burst, now
+        self.limit = max(1, limit)
+        self.level = self.size
+
+    @property
+    def size(self) -> float:
+        """The most that collects while nobody takes any: a moment's worth, at least 1."""
+        return max(1.0, self.limit / MINUTE * self._burst)
+
+    def resize(self, limit: int, now: float) -> None:
+        """Follow a changed limit from ``now`` on."""
+        self._fill(now)
+        self.limit = max(1, limit)
+        self.level = min(self.level, self.size)
+
+    def wait(self, amount: float, now: float) -> float:
+        """Seconds until ``amount`` may be taken; what is larger than the bucket needs it full."""
+        self._fill(now)
+        missing = min(amount, self.size) - self.level
+        # Rounding must not leave a wait that no clock can tell from nothing.
+        return missing * MINUTE / self.limit if missing > 1e-6 else 0.0
+
+    def take(self, amount: float) -> None:
+        """Take ``amount``, into debt if need be; negative: give back."""
+        self.level -= amount
+
+    def _fill(self, now: float) -> None:
+        gained = max(0.0, now - self._filled_at) * self.limit / MINUTE
+        self._filled_at = now
+        if self.level < self.size:  # what was given back may stand above the rim
+            self.level = min(self.size, self.level + gained)
+
+
+class DayCount:
+    """Requests and tokens used since midnight UTC, against what a day allows."""
+
+    def __init__(self, wall: Clock) -> None:
+        self._wall = wall
+        self._ends = _next_midnight(wall())
+        self.requests = self.tokens = 0
+        self._unsaved = [0, 0]
+
+    def add(self, requests: int, tokens: int) -> None:
+        """Count what is used, or with negative numbers what was not."""
+        self.requests += requests
+        self.tokens += tokens
+        self._unsaved[0] += requests
+        self._unsaved[1] += tokens
+
+    def wait(self, limits: Limits) -> float:
+        """Seconds until there is room for one request; 0 when there is."""
+        now = self._wall()
+        if now >= self._ends:
+            self._ends, self.requests, self.tokens = _next_midnight(now), 0, 0
+        full = limits.rpd is not None and self.requests >= limits.rpd
+        full = full or (limits.tpd is not None and self.tokens >= limits.tpd)
+        return self._ends - now if full else 0.0
+
+    def so_far(self, requests: int, tokens: int) -> None:
+        """Go on from what is written down."""
+        self.requests, self.tokens = requests + self._unsaved[0], tokens + self._unsaved[1]
+
+    def take_unsaved(self) -> tuple[int, int]:
+        """Requests and tokens counted since the last time this was called."""
+        requests, tokens = self._unsaved
+        self._unsaved = [0, 0]
+        return requests, tokens
+
+
+class Buckets:
+    """All limits of one provider and key; safe to share between threads.
+
+    Args:
+        limits: as configured; headers never overrule what somebody has set.
+        clock: seconds from any origin, monotonic.
+        wall: Unix time, for the end of the day.
+    """
+
+    def __init__(
+        self,
+        limits: Limits | None = None,
+        *,
+        clock: Clock = time.monotonic,
+        wall: Clock = time.time,
+    ) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._configured = Limits()
+        self._requests: Bucket | None = None
+        self._tokens: Bucket | None = None
+        self._told_daily: dict[str, int] = {}
+        self.day = DayCount(wall)
+        self.configure(limits or Limits())
+
+    def configure(self, limits: Limits) -> None:
+        """Follow what is configured now; what was learnt stays where nothing is."""
+        with self._lock:
+            before, self._configured = self._configured, limits
+            if limits.rpm != before.rpm:
+                self._requests = self._new(limits.rpm, REQUEST_BURST)
+            if limits.tpm != before.tpm:
+                self._tokens = self._new(limits.tpm, TOKEN_BURST)
+
+    @property
+    def known(self) -> Limits:
+        """The limits that hold at the moment, configured or learnt."""
+        rpm, tpm = (each.limit if each else None for each in (self._requests, self._tokens))
+        daily = self._told_daily
+        return Limits(
+            rpm,
+            tpm,
+            self._configured.rpd or daily.get("requests"),
+            self._configured.tpd or daily.get("tokens"),
+        )
+
+    @property
+    def bounded(self) -> bool:
+        """Whether there is anything to wait for."""
+        daily = self._configured.rpd or self._configured.tpd
+        return bool(self._requests or self._tokens or daily)
+
+    def take(self, tokens: int) -> float:
+        """Take one request of ``tokens``, or the seconds until that can be tried again.
+
+        Raises:
+            UsedUp: that would be longer than ``LONGEST_WAIT``.
+        """
+        with self._lock:
+            now = self._clock()
+            waits = {
+                "today's limit": self.day.wait(self._configured),
+                "requests per minute": self._requests.wait(1, now) if self._requests else 0.0,
+                "tokens per minute": self._tokens.wait(tokens, now) if self._tokens else 0.0,
+            }
+            what = max(waits, key=lambda each: waits[each])
+            if waits[what] > LONGEST_WAIT:
+                raise UsedUp(what, waits[what])
+            if not waits[what]:
+                self._book(1, tokens)
+            return waits[what]
+
+    def settle(self, held: Reservation, used: int | None) -> None:
+        """Put right what ``held`` took: ``used`` tokens, or None when nothing was sent."""
+        if held.settled:
+            return
+        held.settled = True
+        with self._lock:
+            self._book(-1 if used is None else 0, (used or 0) - held.tokens)
+
+    def begin_day(self, requests: int, tokens: int) -> None:
+        """Count on from what all processes together have written down for this day."""
+        with self._lock:
+            self.day.so_far(requests, tokens)
+
+    def take_unsaved(self) -> tuple[int, int]:
+        """Requests and tokens counted since the last time this was called, to be written down."""
+        with self._lock:
+            return self.day.take_unsaved()
+
+    def follow(self, *, requests: Told | None = None, tokens: Told | None = None) -> None:
+        """Follow what an answer's headers say, where nothing is configured."""
+        with self._lock:
+            if requests and self._configured.rpm is None:
+                self._requests = self._followed(self._requests, requests, "requests", REQUEST_BURST)
+            if tokens and self._configured.tpm is None:
+                self._tokens = self._followed(self._tokens, tokens, "tokens", TOKEN_BURST)
+
+    def _new(self, limit: int | None, burst: float) -> Bucket | None:
+        return Bucket(limit, burst=burst, now=self._clock()) if limit else None
+
+    def _followed(
+        self, bucket: Bucket | None, told: Told, what: str, burst: float
+    ) -> Bucket | None:
+        """The bucket as ``told``; a limit of a day is known, but kept by the provider alone."""
+        if (told.reset or 0) > LONGEST_RESET or self._told_daily.get(what) == told.limit:
+            self._told_daily[what] = told.limit
+            return None
+        bucket = bucket or Bucket(told.limit, burst=burst, now=self._clock())
+        if bucket.limit != told.limit:
+            bucket.resize(told.limit, self._clock())
+        if told.remaining is not None:
+            # Others may spend from the same limit.
+            bucket.level = min(bucket.level, float(told.remaining))
+        return bucket
+
+    def _book(self, requests: int, tokens: int) -> None:
+        self.day.add(requests, tokens)
+        if self._requests:
+            self._requests.take(requests)
+        if self._tokens:
+            self._tokens.take(tokens)
+
+
+def _next_midnight(now: float) -> float:
+    return (math.floor(now / DAY) + 1) * DAY

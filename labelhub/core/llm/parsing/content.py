@@ -1,0 +1,204 @@
+"""From the words of a decision to a value, by exact spelling alone."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from labelhub.core.llm.parsing.names import NUMBER, Menu, menu_of, squash
+from labelhub.core.schema import Schema, Task, Value, ValueNotOffered
+from labelhub.core.schema.definition import number
+
+MOST_OFF_MENU = 80
+
+_BARE = " \t\r\n*_`\"'“”‘’«»|"
+#: Deeper decoration is not taken off; it keeps hostile answers cheap to read.
+_MOST_FORMS = 16
+_LONGEST_PIECE = 20_000
+_LONGEST_NOTHING = 200
+_BRACKETS = {"[": "]", "(": ")", "{": "}", "<": ">"}
+_PLACEHOLDER = re.compile(r"[\s*_`\"]*<[^<>\n]*>[\s*_`\".]*")
+_LEAD_IN = re.compile(
+    r"^(?:the |my )?(?:present (?:aspects?|labels?)"
+    r"|(?:aspects?|labels?)(?: that (?:is|are))? present(?: in (?:this|the) \w+)?"
+    r"|(?:final |correct )?(?:label|answer)s?) (?:is|are)\b[ \t]*:?",
+    re.IGNORECASE,
+)
+_NOTHING = re.compile(
+    r"none|\[\]|\{\}|none present|none apply|nothing present"
+    r"|none of (?:them|the|these)(?: (?:listed|given|offered|possible))?(?: (?:aspects|labels))?"
+    r"(?: (?:is|are|were) (?:present|mentioned))?(?: in (?:the|this) \w+)?"
+    r"|(?:there are )?no (?:aspects|labels)(?: (?:is |are |were )?(?:present|mentioned))?"
+    r"(?: in (?:the|this) \w+)?",
+)
+_BETWEEN = re.compile(r"[,|\n]|[ \t](?=#)")
+_WEAK_BETWEEN = re.compile(r";|[ \t](?:and|&)[ \t]", re.IGNORECASE)
+_LEADING_AND = re.compile(r"^[ \t]*(?:and|&)[ \t]+", re.IGNORECASE)
+
+
+class NoAnswer(Exception):
+    """There is nothing in the text that could be an answer; the message says why."""
+
+
+def read_content(content: str, schema: Schema, options: Sequence[str] = ()) -> Value:
+    """The value that a decision's content spells.
+
+    Raises:
+        ValueNotOffered: it names something that is not offered, or more than one where one fits;
+            ``data["off_menu"]`` has the words.
+        NoAnswer: it is empty, or a placeholder of the form that was asked for.
+    """
+    if not content.strip():
+        raise NoAnswer("Nothing follows 'Final Decision:'.")
+    if schema.task is Task.TEXT:
+        return _text(content, schema)
+    menu = menu_of(schema, options)
+    if schema.task is Task.MULTI:
+        return offered(_several(content, menu), schema)
+    name = one_name(content, menu)
+    if name is not None:
+        return offered(name, schema, options)
+    if _PLACEHOLDER.fullmatch(content):
+        raise NoAnswer("The answer repeats the form it was asked for.")
+    form = undressed(content).strip()
+    if schema.task is Task.ORDINAL:
+        return _point(form, schema)
+    raise _not_offered(form, menu.names)
+
+
+def offered(raw: Any, schema: Schema, options: Sequence[str] = ()) -> Value:
+    """The canonical value of ``raw``; the error of one that is not offered says it in its data.
+
+    Raises:
+        ValueNotOffered: with ``data["off_menu"]``, empty where no word or number was said.
+    """
+    try:
+        return schema.normalise(raw, options)
+    except ValueNotOffered as problem:
+        said = raw[0] if isinstance(raw, list) and len(raw) == 1 else raw
+        raise ValueNotOffered(problem.message, data={"off_menu": in_a_line(said)}) from None
+
+
+def in_a_line(raw: Any) -> str:
+    """A word or number as it can be counted and stored: printable, at most 80 characters."""
+    if isinstance(raw, bool) or not isinstance(raw, str | int | float):
+        return ""
+    shown = " ".join(str(raw)[: 4 * MOST_OFF_MENU].split())
+    return "".join(char for char in shown if char.isprintable())[:MOST_OFF_MENU].strip()
+
+
+def one_name(content: str, menu: Menu) -> str | None:
+    """The one name that ``content`` as a whole spells, else None."""
+    return next((name for form in _forms(content) if (name := menu.find(form)) is not None), None)
+
+
+def says_nothing_present(text: str) -> bool:
+    """Whether ``text`` as a whole says that no aspect is present."""
+    short = (form for form in _forms(text) if len(form) <= _LONGEST_NOTHING)
+    return any(_NOTHING.fullmatch(squash(form)) for form in short)
+
+
+def undressed(content: str) -> str:
+    """``content`` without any of the decoration that does not count."""
+    *_, last = ["", *_forms(content)]
+    return last
+
+
+def _text(content: str, schema: Schema) -> Value:
+    if _PLACEHOLDER.fullmatch(content):
+        raise NoAnswer("The answer repeats the form it was asked for.")
+    return schema.normalise(content.strip(" \t\r\n*"))
+
+
+def _point(form: str, schema: Schema) -> Value:
+    """The scale point whose number ``form`` is; other spellings that Python would read are none."""
+    plain = form.replace("−", "-")
+    if not NUMBER.fullmatch(plain) or not _numbers_count(schema):
+        raise _not_offered(form, schema.names)
+    return offered(plain, schema)
+
+
+def _numbers_count(schema: Schema) -> bool:
+    """Whether numbers stand for points: not where a name is the number of another point."""
+    spelled = ((number(label.name), label.point) for label in schema.labels)
+    return all(named is None or named == point for named, point in spelled)
+
+
+def _not_offered(form: str, names: Sequence[str]) -> ValueNotOffered:
+    shown = in_a_line(form)
+    menu = ", ".join(names[:12]) + (" …" if len(names) > 12 else "")
+    message = f"'{shown}' is not offered here; the choice is: {menu}."
+    return ValueNotOffered(message, data={"off_menu": shown})
+
+
+def _several(content: str, menu: Menu) -> list[str]:
+    """The names that ``content`` lists, or the first piece of it that is none."""
+    whole = one_name(content, menu)
+    if whole is not None:
+        return [whole]
+    if says_nothing_present(content):
+        return []
+    if _PLACEHOLDER.fullmatch(content):
+        raise NoAnswer("The answer repeats the form it was asked for.")
+    found, strange = _listed_names(content, menu)
+    if not found and not strange:
+        raise NoAnswer("Nothing follows 'Final Decision:'.")
+    return [undressed(strange[0]).strip()] if strange else found
+
+
+def _listed_names(content: str, menu: Menu) -> tuple[list[str], list[str]]:
+    """The names that ``content`` lists; else the first piece of it that is none, in a list."""
+    found: list[str] = []
+    strange: list[str] = []
+    for form in _forms(content):
+        # A name may end in what is decoration elsewhere: the least undressed form goes first.
+        found, strange = _pieces(form, menu)
+        if found and not strange:
+            break
+    return found, strange
+
+
+def _pieces(form: str, menu: Menu) -> tuple[list[str], list[str]]:
+    """The names that ``form`` lists, up to the first piece of it that is none; and that piece."""
+    found: list[str] = []
+    for piece in _BETWEEN.split(form):
+        known = _piece(piece, menu) if piece.strip() else []
+        if piece.strip() and not known:
+            return found, [piece]
+        found += known
+    return found, []
+
+
+def _piece(piece: str, menu: Menu) -> list[str]:
+    """The one name that ``piece`` is, else all those it joins by "and" or a semicolon."""
+    if len(piece) > _LONGEST_PIECE:
+        return []
+    name = one_name(piece, menu) or one_name(_LEADING_AND.sub("", piece, count=1), menu)
+    if name is not None:
+        return [name]
+    parts = [one_name(part, menu) for part in _WEAK_BETWEEN.split(piece) if part.strip()]
+    known = [part for part in parts if part is not None]
+    return known if len(known) == len(parts) else []
+
+
+def _forms(content: str) -> Iterator[str]:
+    """``content`` with ever less decoration: quotes, emphasis, brackets, a full stop, a lead-in."""
+    form = content
+    for _ in range(_MOST_FORMS):
+        if not form.strip():
+            return
+        yield form
+        bare = _peeled(form)
+        if bare == form:
+            bare = _LEAD_IN.sub("", form, count=1)
+        if bare == form:
+            return
+        form = bare
+
+
+def _peeled(form: str) -> str:
+    for bare in (form.strip(), form.strip(_BARE), form.rstrip(".!,;"), form.removeprefix("#")):
+        if bare != form:
+            return bare
+    if len(form) > 2 and _BRACKETS.get(form[0]) == form[-1]:
+        return form[1:-1]
+    return form

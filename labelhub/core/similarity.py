@@ -1,0 +1,239 @@
+"""Which of many texts are most like a given one: by their words, or by vectors of a model.
+
+Words are compared by TF-IDF as scikit-learn computes it with ``sublinear_tf`` and ``smooth_idf``:
+a term counts ``1 + log(times)``, weighed by ``log((1 + texts) / (1 + texts with it)) + 1``; every
+text has length one, and likeness is the cosine. Terms are words and pairs of neighbouring words;
+scripts that set no blanks (Chinese, Japanese, Thai ...) are read as pairs of characters.
+
+Nothing here depends on chance, on the process or on the order of a set: the same texts find the
+same neighbours, and of equally near ones the earlier comes first.
+"""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from typing import TypeAlias, TypeVar
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from labelhub.core.errors import InvalidInput
+
+#: How much of a text is compared, characters: what is alike shows early, and memory is bounded.
+READ = 5_000
+#: How much of a text decides whether two are the same one: sorting a pile of combining marks
+#: takes time by the square of its height.
+SAME = 20_000
+#: How many vectors are brought to unit length at once.
+PART = 500
+#: Nearness is told to this many places, so that rounding of sums decides nothing.
+PLACES = 5
+
+Ints: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
+Neighbours: TypeAlias = list[tuple[int, float]]
+Vector: TypeAlias = Sequence[float] | NDArray[np.floating]
+Vectors: TypeAlias = Sequence[Vector] | NDArray[np.floating]
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+#: Thai, Lao, Myanmar, Khmer, kana, Han.
+_DENSE = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17dd\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # fmt: skip  # noqa: E501
+#: Marks on letters, which ``\w`` leaves out: accents, Hebrew points, Arabic and Indic vowels.
+_MARKS = "\u0300-\u036f\u0591-\u05bd\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"
+_WORD = re.compile(rf"[\w{_MARKS}{_DENSE}]+")
+_RUN = re.compile(rf"[{_DENSE}]+|[^{_DENSE}]+")
+_DENSE_RUN = re.compile(rf"[{_DENSE}]{{2,}}")
+#: What nobody sees: soft hyphens, zero-width and direction characters, tags, variation selectors.
+_INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e01ef]"
+)
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+
+
+class UnusableVectors(InvalidInput):
+    """Vectors that are not numbers, not of one length, or not as many as there are texts."""
+
+    code = "unusable_vectors"
+
+
+def same_text_key(text: str) -> str:
+    """Equal for texts that read the same: case, width, blanks, what is invisible do not matter.
+
+    Of very long texts the first 20,000 characters decide.
+    """
+    return _folded(" ".join(_INVISIBLE.sub("", text).split())[:SAME])
+
+
+def words(text: str) -> list[str]:
+    """The words of ``text`` in order, folded; pairs of characters where no blanks are set."""
+    found = _WORD.findall(_folded(_INVISIBLE.sub("", text[:READ])))
+    if not any(_DENSE_RUN.search(word) for word in found if not word.isascii()):
+        return found
+    return [gram for word in found for run in _RUN.findall(word) for gram in _grams(run)]
+
+
+def closest(similarities: Floats, among: ArrayLike, count: int) -> Neighbours:
+    """Of the indices ``among``, the ``count`` with the highest similarity, highest first.
+
+    Args:
+        similarities: one for each text of an index.
+        among: indices into them.
+        count: how many are wanted.
+
+    Returns:
+        ``(index, similarity)``; equal ones by index.
+    """
+    indices = np.asarray(among, dtype=np.int64)
+    values = np.round(similarities[indices], PLACES)
+    order = np.lexsort((indices, -values))[: max(0, count)]
+    return [(int(indices[at]), float(values[at])) for at in order]
+
+
+class TfIdfIndex:
+    """Texts by the terms in them: for each term the texts that have it, and how much it weighs."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._count = len(texts)
+        bags = [_bag(text) for text in texts]
+        sizes = [len(terms) for terms, _ in bags]
+        terms = _joined([terms for terms, _ in bags], np.uint64)
+        weights = _joined([times for _, times in bags], np.float32)
+        del bags
+        order = np.argsort(terms, kind="stable")
+        terms = terms[order]
+        self._owners = np.repeat(np.arange(self._count, dtype=np.int32), sizes)[order]
+        firsts = _firsts(terms)
+        self._terms = terms[firsts]
+        del terms
+        self._starts = np.append(firsts, len(order))
+        spread = np.diff(self._starts)
+        self._rarity = _rarity(spread, self._count)
+        weights = weights[order] * np.repeat(self._rarity.astype(np.float32), spread)
+        lengths = np.sqrt(np.bincount(self._owners, weights**2, minlength=self._count))
+        self._weights = weights / lengths.astype(np.float32)[self._owners]
+
+    def __len__(self) -> int:
+        return self._count
+
+    def similarities(self, text: str) -> Floats:
+        """How like each indexed text is to ``text``: 0 (no term in common) to 1."""
+        terms, times = _bag(text)
+        place, known = self._places(terms)
+        rarity = np.where(known, 0.0, _rarity(np.zeros(1), self._count))
+        rarity[known] = self._rarity[place[known]]
+        weights = times * rarity
+        weights /= np.sqrt(np.sum(weights**2)) or 1.0
+        starts = self._starts[place[known]]
+        sizes = self._starts[place[known] + 1] - starts
+        # The postings of all terms at once: each term's range, one range after the other.
+        shift = starts - (np.cumsum(sizes) - sizes)
+        at = np.repeat(shift, sizes) + np.arange(sizes.sum())
+        shares = self._weights[at] * np.repeat(weights[known], sizes)
+        return np.clip(np.bincount(self._owners[at], shares, minlength=self._count), 0.0, 1.0)
+
+    def nearest(self, text: str, among: ArrayLike, count: int) -> Neighbours:
+        """Of the texts ``among`` the ``count`` most like ``text``; see :func:`closest`."""
+        return closest(self.similarities(text), among, count)
+
+    def _places(self, terms: NDArray[np.uint64]) -> tuple[Ints, NDArray[np.bool_]]:
+        """Where the terms stand among the known ones, and which are known at all."""
+        place = np.searchsorted(self._terms, terms)
+        inside = place < len(self._terms)
+        known = np.zeros(len(terms), dtype=np.bool_)
+        known[inside] = self._terms[place[inside]] == terms[inside]
+        return place, known
+
+
+class VectorIndex:
+    """Texts by the vectors that a model makes of them; one row each.
+
+    Raises:
+        UnusableVectors: they are not finite numbers, or not of one length.
+    """
+
+    def __init__(self, vectors: Vectors) -> None:
+        # In parts: on the way to unit length numbers take more room.
+        parts = [unit_rows(vectors[at : at + PART]) for at in range(0, len(vectors), PART)]
+        if len({part.shape[1] for part in parts}) > 1:
+            raise UnusableVectors("The vectors are not of one length.")
+        self._rows = _joined(parts, np.float32)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def similarities(self, vector: Vector) -> Floats:
+        """The cosine between ``vector`` and each row, where negative 0.
+
+        Raises:
+            UnusableVectors: it is not as long as the rows, or not of finite numbers.
+        """
+        asked = unit_rows([vector])
+        if len(self) and asked.shape[1] != self._rows.shape[1]:
+            raise UnusableVectors("A text's vector is not as long as those it is compared with.")
+        found = (self._rows @ asked[0]) if len(self) else np.zeros(0)
+        return np.clip(found.astype(np.float64), 0.0, 1.0)
+
+    def nearest(self, vector: Vector, among: ArrayLike, count: int) -> Neighbours:
+        """Of the rows ``among`` the ``count`` nearest to ``vector``; see :func:`closest`."""
+        return closest(self.similarities(vector), among, count)
+
+
+def unit_rows(vectors: Vectors) -> NDArray[np.float32]:
+    """Rows of length one; a row of zeros stays one.
+
+    Raises:
+        UnusableVectors: they are not finite numbers, or not of one length.
+    """
+    try:
+        rows = np.asarray(vectors, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise UnusableVectors("The vectors are not numbers, or not of one length.") from None
+    if rows.shape == (0,):
+        return np.zeros((0, 0), np.float32)
+    if rows.ndim != 2 or not rows.shape[1] or not np.isfinite(rows).all():
+        raise UnusableVectors("The vectors are not rows of finite numbers.")
+    # By the largest first: squares of large numbers are beyond all numbers.
+    largest = np.abs(rows).max(axis=1, keepdims=True)
+    rows = rows / np.where(largest > 0, largest, 1.0)
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return (rows / np.where(lengths > 0, lengths, 1.0)).astype(np.float32)
+
+
+def _folded(text: str) -> str:
+    # Twice: folding case can undo what normalising did.
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+
+
+def _grams(run: str) -> list[str]:
+    if _DENSE_RUN.match(run) is None:
+        return [run]
+    return [run[at : at + 2] for at in range(len(run) - 1)]
+
+
+def _bag(text: str) -> tuple[NDArray[np.uint64], NDArray[np.float32]]:
+    """The terms of ``text``, hashed, each once and in order, and how much each counts in it."""
+    found = words(text)
+    single = np.fromiter(
+        (crc32(word.encode("utf-8", "surrogatepass")) for word in found), np.uint64, len(found)
+    )
+    pairs = single[:-1] * _MIX + single[1:]
+    terms, times = np.unique(np.concatenate((single, pairs)), return_counts=True)
+    return terms, (1.0 + np.log(times)).astype(np.float32)
+
+
+def _firsts(terms: NDArray[np.uint64]) -> Ints:
+    """Where in sorted ``terms`` each one stands for the first time."""
+    new = np.ones(len(terms), dtype=np.bool_)
+    new[1:] = terms[1:] != terms[:-1]
+    return np.flatnonzero(new)
+
+
+def _rarity(spread: NDArray[np.generic], texts: int) -> Floats:
+    """What a term weighs by the number of texts that have it; never nothing."""
+    weighed: Floats = np.log((1.0 + texts) / (1.0 + spread.astype(np.float64))) + 1.0
+    return weighed
+
+
+def _joined(parts: Sequence[NDArray[Scalar]], kind: type[Scalar]) -> NDArray[Scalar]:
+    return np.concatenate(parts) if parts else np.zeros(0, kind)

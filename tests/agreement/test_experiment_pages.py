@@ -1,0 +1,248 @@
+"""The pages of experiments: set up, watched, compared, read, used."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from apps.accounts.roles import Role
+from apps.debates.models import Experiment, Run
+from apps.debates.services import start_experiment
+from apps.llm.services import ensure_builtin
+from apps.projects.models import Project
+from tests.agreement.test_experiment_report import Trial, trial_of
+from tests.factories.debates import plan_for
+from tests.factories.labels import open_several
+from tests.factories.llm import ModelSpecFactory
+from tests.factories.projects import ASPECTS, ProjectFactory, member
+
+pytestmark = pytest.mark.django_db
+
+HOSTILE = "<script>alert(1)</script>"
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The runs that were given to a worker."""
+    runs: list[int] = []
+    monkeypatch.setattr("apps.debates.tasks.launch_run", runs.append)
+    return runs
+
+
+def signed_in(project: Project, role: Role = Role.MANAGER) -> Client:
+    client = Client()
+    client.force_login(member(project, role))
+    return client
+
+
+def at(trial: Trial, name: str, *more: int) -> str:
+    return reverse(name, args=[trial.project.slug, trial.experiment.pk, *more])
+
+
+def compared() -> Trial:
+    """Three arms on five items, one of them with an overruled critic."""
+    trial = trial_of(["good"] * 5)
+    trial.arm("single", ["good", "good", "bad", "bad", "bad"])
+    flips = {"extractor": [], "critic": ["good"]}
+    told = [{"first": "bad", "flips": flips}] + [{"first": "good", "flips": {}}] * 4
+    trial.arm("ecj", ["good", "good", "good", "bad", "bad"], told, calls=3)
+    votes = [{"first": "good", "votes": [["good", 3]], "d_rate": 1.0}] * 5
+    trial.arm("self_consistency", ["good"] * 5, votes, settings={"samples": 3}, calls=3)
+    return trial
+
+
+def test_the_empty_list_teaches_and_starts() -> None:
+    project = ProjectFactory.create()
+    address = reverse("experiment_list", args=[project.slug])
+    page = signed_in(project).get(address).content.decode()
+    assert "Which set-up should label the rest?" in page
+    assert reverse("experiment_create", args=[project.slug]) in page
+    seen = signed_in(project, Role.VIEWER).get(address).content.decode()
+    assert "No experiment yet" in seen
+    assert reverse("experiment_create", args=[project.slug]) not in seen
+
+
+def test_the_list_shows_every_experiment_with_few_queries(django_assert_num_queries: Any) -> None:
+    trial = compared()
+    client = signed_in(trial.project)
+    # session, user, project by membership, count, experiments, their runs, debates' counts
+    with django_assert_num_queries(7):
+        page = client.get(reverse("experiment_list", args=[trial.project.slug]))
+    assert at(trial, "experiment_detail") in page.content.decode()
+
+
+def test_without_verified_items_the_set_up_says_what_to_do() -> None:
+    project = ProjectFactory.create()
+    page = signed_in(project).get(reverse("experiment_create", args=[project.slug]))
+    assert "Nothing to measure against yet" in page.content.decode()
+
+
+def test_an_experiment_is_previewed_and_started(sent: list[int]) -> None:
+    trial = trial_of(["good"] * 3)
+    client, slug = signed_in(trial.project), trial.project.slug
+    form: dict[str, Any] = {
+        "title": "Which?",
+        "models": [ensure_builtin().pk],
+        "replicates": 2,
+        "arm_single": "on",
+        "arm_discussion": "on",
+        "set_discussion_rounds": 1,
+        "equal_budget": "on",
+    }
+    shown = client.get(reverse("experiment_preview", args=[slug]), form).content.decode()
+    assert "Discussion (rounds of discussion: 1)" in shown
+    assert "vote of equal budget" in shown
+    assert "Few verified items" in shown
+    answer = client.post(reverse("experiment_create", args=[slug]), form)
+    made = Experiment.objects.exclude(pk=trial.experiment.pk).get()
+    assert answer.headers["Location"] == reverse("experiment_detail", args=[slug, made.pk])
+    runs = list(made.runs.order_by("pk"))
+    assert [run.protocol for run in runs] == ["single", "discussion", "self_consistency"]
+    assert [run.protocol_settings.get("samples") for run in runs] == [None, None, 6]
+    assert {run.replicates for run in runs} == {2}
+    assert sorted(sent) == [run.pk for run in runs]
+
+
+def test_several_models_play_alone_together_or_both_ways() -> None:
+    trial = trial_of(["good"] * 2)
+    models = [ModelSpecFactory.create() for _ in range(2)]
+    client, slug = signed_in(trial.project), trial.project.slug
+    form: dict[str, Any] = {"title": "T", "models": [model.pk for model in models]}
+    form |= {"replicates": 1, "arm_single": "on", "arm_ecj": "on", "arm_vote": "on", "mix": "both"}
+    shown = client.get(reverse("experiment_preview", args=[slug]), form).content.decode()
+    together = f"{models[0].name} + {models[1].name}"
+    # single alone; ecj and vote each alone with both and together
+    assert shown.count(together) == 2
+    assert shown.count('<th scope="row">') == 2 + 3 + 3
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"arm_single": ""}, "Choose at least one way to label."),
+        ({"replicates": 99}, "less than or equal to 20"),
+        ({"models": []}, "This field is required."),
+    ],
+)
+def test_what_cannot_be_started_is_said_in_place(change: dict[str, Any], words: str) -> None:
+    trial = trial_of(["good"])
+    form = {"title": "T", "models": [ensure_builtin().pk], "replicates": 1, "arm_single": "on"}
+    address = reverse("experiment_create", args=[trial.project.slug])
+    answer = signed_in(trial.project).post(address, form | change)
+    assert answer.status_code == 422
+    assert words in answer.content.decode()
+    assert Experiment.objects.count() == 1
+
+
+def test_protocols_that_cannot_answer_say_why() -> None:
+    trial = trial_of([["Food"]], ASPECTS)
+    page = signed_in(trial.project).get(reverse("experiment_create", args=[trial.project.slug]))
+    html = page.content.decode()
+    assert "a trial weighs two answers" in html
+    assert 'name="arm_courtroom"' not in html
+    assert '<option value="courtroom"' not in html
+
+
+def test_an_experiment_under_way_polls_and_then_shows_the_comparison() -> None:
+    trial = compared()
+    run = trial.runs[0]
+    Run.objects.filter(pk=run.pk).update(status=Run.Status.RUNNING)
+    client = signed_in(trial.project, Role.VIEWER)
+    page = client.get(at(trial, "experiment_detail")).content.decode()
+    assert 'hx-trigger="every 2s"' in page
+    assert "Set-ups compared" not in page
+    part = client.get(at(trial, "experiment_progress"))
+    assert "Debates finished" in part.content.decode()
+    Run.objects.filter(pk=run.pk).update(status=Run.Status.DONE)
+    assert client.get(at(trial, "experiment_progress")).headers["HX-Refresh"] == "true"
+    assert "Set-ups compared" in client.get(at(trial, "experiment_detail")).content.decode()
+
+
+def test_the_comparison_has_everything_and_leads_to_debates() -> None:
+    trial = compared()
+    page = signed_in(trial.project).get(at(trial, "experiment_detail")).content.decode()
+    for words in (
+        "No set-up is reliably better than A (Single annotator)",
+        "vote of equal budget for B",
+        "Any two on the same items",
+        "Cost against quality",
+        "The critic was overruled",
+        "Who changed their mind, and for the better?",
+        "How far those who vote agree",
+        "Predicted yes, gold no",
+    ):
+        assert words in page
+    debate = trial.runs[1].debates.order_by("pk")[0]
+    assert reverse("debate_detail", args=[trial.project.slug, debate.pk]) in page
+    assert reverse("run_detail", args=[trial.project.slug, trial.runs[1].pk]) in page
+    assert at(trial, "experiment_use", trial.runs[2].pk) in page
+
+
+def test_viewers_are_not_offered_to_start_anything() -> None:
+    trial = compared()
+    page = signed_in(trial.project, Role.VIEWER).get(at(trial, "experiment_detail"))
+    assert "Use this one" not in page.content.decode()
+
+
+def test_the_page_asks_the_same_for_more_arms(django_assert_num_queries: Any) -> None:
+    client_of = {}
+    for arms in (2, 6):
+        trial = trial_of(["good"] * 2)
+        for _ in range(arms):
+            trial.arm("single", ["good", "bad"])
+        client_of[arms] = (signed_in(trial.project), at(trial, "experiment_detail"))
+    for client, address in client_of.values():
+        # who asks and where (4), runs with roles and counts (3), state (2), what is compared (3)
+        with django_assert_num_queries(12):
+            assert client.get(address).status_code == 200
+
+
+def test_the_debates_behind_a_number_are_listed_by_kind_and_arm() -> None:
+    trial = compared()
+    client, address = signed_in(trial.project), at(trial, "experiment_debates")
+    page = client.get(f"{address}?kind=wrong").content.decode()
+    assert page.count("reading__text") == 3 + 2
+    of_one = f"{address}?kind=wrong&arm={trial.runs[1].pk}"
+    assert client.get(of_one).content.decode().count("reading__text") == 2
+    assert client.get(f"{address}?kind=overruled").content.decode().count("reading__text") == 1
+    assert "No debate is of this kind" in client.get(f"{address}?kind=unparsed").content.decode()
+    assert client.get(f"{address}?kind=odd").status_code == 422
+    assert client.get(f"{address}?arm=0").status_code == 404
+    sorted_page = client.get(at(trial, "experiment_detail") + "?sort=-accuracy")
+    assert sorted_page.content.decode().count('aria-sort="descending"') == 1
+
+
+def test_texts_and_titles_of_strangers_are_escaped() -> None:
+    trial = trial_of(["good"])
+    open_several(trial.project, 1)
+    trial.items[0].text = HOSTILE
+    trial.items[0].save()
+    Experiment.objects.filter(pk=trial.experiment.pk).update(title=HOSTILE)
+    trial.arm("ecj", ["good"], [{"first": HOSTILE, "flips": {"critic": ["good"]}}])
+    client = signed_in(trial.project)
+    for name in ("experiment_detail", "experiment_debates"):
+        page = client.get(at(trial, name) + "?kind=overruled").content.decode()
+        assert HOSTILE not in page
+        assert "&lt;script&gt;" in page
+
+
+def test_use_this_one_shows_the_cost_and_starts_a_real_run(sent: list[int]) -> None:
+    trial = trial_of(["good"] * 2)
+    open_several(trial.project, 3)
+    ensure_builtin()
+    made = start_experiment(project=trial.project, actor=None, title="T", arms=[plan_for("ecj")])
+    run = made.runs.get(protocol="ecj")
+    address = reverse("experiment_use", args=[trial.project.slug, made.pk, run.pk])
+    client = signed_in(trial.project)
+    page = client.get(address).content.decode()
+    assert "<dd>5</dd>" in page
+    assert "<dd>15</dd>" in page
+    answer = client.post(address)
+    real = Run.objects.get(experiment=None)
+    assert answer.headers["Location"] == reverse("run_detail", args=[trial.project.slug, real.pk])
+    assert (real.protocol, real.trial, real.debates.count()) == ("ecj", False, 5)
+    assert real.spec_hash == run.spec_hash
+    assert sent == [real.pk]
+    other = reverse("experiment_use", args=[trial.project.slug, made.pk, real.pk])
+    assert client.get(other).status_code == 404

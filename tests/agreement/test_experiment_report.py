@@ -1,0 +1,338 @@
+"""The comparison of an experiment's arms, from debates as the database has them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from apps.agreement.experiments import ArmReport, ExperimentReport, readings_of
+from apps.agreement.experiments.drawing import pair_rows, table_rows
+from apps.agreement.experiments.report import make_report, report_of
+from apps.agreement.experiments.scatter import scatter
+from apps.agreement.experiments.wording import against_votes, finding
+from apps.debates.models import Debate, Experiment, Run, RunRole, Turn
+from apps.debates.selectors.experiments import arms_of
+from apps.llm.models import ModelSpec
+from apps.llm.services import ensure_builtin
+from apps.projects.models import Item, Project
+from apps.projects.selectors import current_schema
+from labelhub.core.debate import protocol
+from labelhub.core.errors import InvalidInput
+from tests.factories.agreement import decide
+from tests.factories.labels import open_several
+from tests.factories.llm import PromptVersionFactory
+from tests.factories.projects import ASPECTS, ProjectFactory
+
+pytestmark = pytest.mark.django_db
+
+STARS = {"task": "ordinal", "labels": [{"name": f"{n} of 3", "point": n} for n in (1, 2, 3)]}
+UNPARSED, FAILED = "unparsed", "failed"
+
+
+@dataclass
+class Trial:
+    """An experiment in the making: verified items, and arms that said what a test wants."""
+
+    project: Project
+    experiment: Experiment
+    items: Sequence[Item]
+    runs: list[Run] = field(default_factory=list)
+
+    def arm(
+        self,
+        name: str,
+        said: Sequence[Any],
+        told: Sequence[dict[str, Any]] = (),
+        *,
+        settings: dict[str, Any] | None = None,
+        model: ModelSpec | None = None,
+        replicates: int = 1,
+        calls: int = 1,
+        cost: int | None = 1000,
+    ) -> Run:
+        """A run that is over; ``said`` lists values item by item, pass by pass."""
+        info = protocol(name)
+        complete = info.read_settings(settings or {})
+        run = Run.objects.create(
+            project=self.project,
+            experiment=self.experiment,
+            protocol=name,
+            protocol_settings=complete,
+            schema=current_schema(self.project),
+            status=Run.Status.DONE,
+            trial=True,
+            replicates=replicates,
+        )
+        spec, prompt = model or ensure_builtin(), PromptVersionFactory.create()
+        RunRole.objects.bulk_create(
+            RunRole(run=run, role=role, model=spec, prompt=prompt, position=at)
+            for at, role in enumerate(info.roles(complete))
+        )
+        debates = Debate.objects.bulk_create(
+            Debate(
+                run=run,
+                item=self.items[at // replicates],
+                replicate=at % replicates + 1,
+                status=_status(value),
+                value=None if value in (UNPARSED, FAILED) else value,
+                signals=told[at] if told else {"first": value},
+            )
+            for at, value in enumerate(said)
+        )
+        Turn.objects.bulk_create(
+            Turn(debate=debate, step=f"s{call}", role="r", model=spec, prompt=prompt, messages=[],
+                 status="ok", cost_nanousd=cost, seconds=0.5)
+            for debate in debates
+            for call in range(calls)
+        )  # fmt: skip
+        self.runs.append(run)
+        return run
+
+    def report(self) -> ExperimentReport:
+        return make_report(self.experiment, arms_of(self.experiment))
+
+
+def _status(value: Any) -> str:
+    return value if value in (UNPARSED, FAILED) else "done"
+
+
+def trial_of(gold: Sequence[Any], definition: dict[str, Any] | None = None) -> Trial:
+    """An experiment without arms on verified items."""
+    project = ProjectFactory.create(definition=definition)
+    items = open_several(project, len(gold))
+    for item, value in zip(items, gold, strict=True):
+        decide(item, value)
+    return Trial(project, Experiment.objects.create(project=project, title="T"), items)
+
+
+def only(report: ExperimentReport) -> ArmReport:
+    (arm,) = report.arms
+    return arm
+
+
+def test_counts_costs_and_calls_of_an_arm() -> None:
+    trial = trial_of(["good"] * 4)
+    trial.arm("ecj", ["good", "bad", UNPARSED, FAILED], calls=3)
+    arm = only(trial.report())
+    assert (arm.passes, arm.failed) == (3, 1)
+    assert arm.scores.accuracy["value"] == pytest.approx(1 / 3)
+    assert arm.scores.unparsed["value"] == pytest.approx(1 / 3)
+    assert (arm.calls["value"], arm.cost["value"], arm.seconds["value"]) == (3, 3000, 1.5)
+    assert arm.kinds["wrong"] == 2
+    assert arm.to_json()["cost_usd"]["value"] == pytest.approx(3e-6)
+
+
+def test_an_unknown_price_is_a_reason_not_a_number() -> None:
+    trial = trial_of(["good"])
+    trial.arm("single", ["good"], cost=None)
+    report = trial.report()
+    assert only(report).cost == {"value": None, "reason": "the price of a model is not known"}
+    assert report.axis == "calls"
+
+
+def test_items_whose_gold_is_gone_are_left_out() -> None:
+    trial = trial_of(["good", "good"])
+    trial.arm("single", ["good", "bad"])
+    other = open_several(trial.project, 1)[0]
+    Debate.objects.create(run=trial.runs[0], item=other, status="done", value="bad")
+    assert only(trial.report()).passes == 2
+
+
+def test_a_reliably_better_arm_is_named_with_its_price() -> None:
+    trial = trial_of(["good"] * 20)
+    trial.arm("single", ["good"] * 8 + ["bad"] * 12)
+    trial.arm("ecj", ["good"] * 20, calls=3, cost=1000)
+    report = trial.report()
+    (pair,) = report.pairs
+    assert (pair.b, pair.c, pair.winner) == (0, 12, 1)
+    words = finding(report)
+    assert words.startswith("B (Extractor, critic, judge) is reliably better than A")
+    assert "right on 12 items that A gets wrong, wrong on 0" in words
+    assert "3 times the calls" in words
+    better, worse = (row.cells[1 - at].outcome for at, row in enumerate(pair_rows(report)))
+    assert (better, worse) == ("worse", "better")
+
+
+def test_a_small_lead_is_not_a_finding() -> None:
+    trial = trial_of(["good"] * 10)
+    trial.arm("single", ["good"] * 7 + ["bad"] * 3)
+    trial.arm("ecj", ["good"] * 8 + ["bad"] * 2, calls=3)
+    words = finding(trial.report())
+    assert words.startswith("No set-up is reliably better than A (Single annotator), the cheapest.")
+    assert "which chance may explain (p = 1)" in words
+    assert "With 10 verified items only large differences" in words
+
+
+def test_what_is_reliably_worse_than_the_cheapest_is_said() -> None:
+    trial = trial_of(["good"] * 20)
+    trial.arm("single", ["good"] * 20)
+    trial.arm("ecj", ["bad"] * 20, calls=3)
+    assert "Reliably worse than A: B." in finding(trial.report())
+
+
+def test_a_vote_of_equal_budget_is_known_as_such() -> None:
+    trial = trial_of(["good"] * 6)
+    trial.arm("ecj", ["good"] * 6, calls=3)
+    trial.arm("self_consistency", ["bad"] * 6, settings={"samples": 3}, calls=3)
+    trial.arm("self_consistency", ["bad"] * 6, settings={"samples": 4}, calls=4)
+    report = trial.report()
+    assert [arm.votes_for for arm in report.arms] == [[], ["A"], []]
+    assert report.arms[1].title == "Self-consistency (3 samples)"
+    (said,) = against_votes(report)
+    assert said.startswith("A (Extractor, critic, judge) and the vote of equal budget, B")
+
+
+def test_the_front_is_drawn_from_cost_and_accuracy() -> None:
+    trial = trial_of(["good"] * 4)
+    trial.arm("single", ["good", "good", "bad", "bad"], cost=1000)
+    trial.arm("cot", ["good", "bad", "bad", "bad"], cost=2000)
+    trial.arm("ecj", ["good"] * 4, cost=9000)
+    report = trial.report()
+    assert report.axis == "cost"
+    assert [arm.on_front for arm in report.arms] == [True, False, True]
+    drawn = scatter(report)
+    assert drawn is not None
+    assert len(drawn.front.split()) == 3  # two points and the step between them
+    assert len({(point.letter_x, point.letter_y) for point in drawn.points}) == 3
+
+
+def test_rows_are_sorted_and_what_is_unknown_comes_last() -> None:
+    trial = trial_of(["good", "good"])
+    trial.arm("single", ["good", "bad"], cost=None)
+    trial.arm("cot", ["good", "good"], cost=5)
+    trial.arm("ecj", ["bad", "bad"], cost=7)
+    report = trial.report()
+    order = {
+        sort: "".join(row.arm.letter for row in table_rows(report, sort))
+        for sort in ("", "-accuracy", "accuracy", "cost", "-cost", "nonsense")
+    }
+    assert order == {
+        "": "ABC", "-accuracy": "BAC", "accuracy": "CAB", "cost": "BCA", "-cost": "CBA",
+        "nonsense": "ABC",
+    }  # fmt: skip
+
+
+def test_changes_of_a_discussion_by_round_and_the_agreement_of_its_annotators() -> None:
+    trial = trial_of(["good", "good", "bad"])
+    rounds = [
+        [{"A": "bad", "B": "bad", "C": "good"}, {"A": "good", "B": "good", "C": "good"}],
+        [{"A": "good", "B": "good", "C": "good"}],
+        [{"A": "bad", "B": "bad", "C": "good"}, {"A": "good", "B": "bad", "C": "good"}],
+    ]
+    told = [
+        {"first": first, "rounds": each, "votes": votes, "d_rate": rate, "first_d_rate": 1.0}
+        for each, first, votes, rate in zip(
+            rounds,
+            ["bad", "good", "bad"],
+            [[["good", 3]], [["good", 3]], [["good", 2], ["bad", 1]]],
+            [1.0, 1.0, 0.3],
+            strict=True,
+        )
+    ]
+    trial.arm("discussion", ["good", "good", "good"], told, calls=6)
+    arm = only(trial.report())
+    whole, first_round = arm.steps
+    assert (whole.words, whole.whole) == ("Majority before → after the discussion", True)
+    assert (whole.changes.wrong_right, whole.changes.right_wrong) == (1, 1)
+    assert (first_round.words, first_round.changes.n) == ("Round 0 → 1", 2)
+    assert arm.voices is not None
+    parts = arm.voices.parts
+    assert parts["all items"].percent["value"] == pytest.approx((1 + 1 + 1 / 3) / 3)
+    assert parts["before the discussion"].percent["value"] == pytest.approx((1 / 3 + 1 + 1 / 3) / 3)
+    assert arm.ambiguity == "by A: its own votes before the discussion"
+
+
+def test_the_judges_of_a_courtroom_and_items_that_samples_call_ambiguous() -> None:
+    trial = trial_of([1, 2], STARS)
+    verdicts = [[1, 1, 1], [3, 2, 2]]
+    told = [
+        {"first": 1, "verdicts": each, "votes": votes, "d_rate": 1.0}
+        for each, votes in zip(verdicts, [[[1, 3]], [[2, 2], [3, 1]]], strict=True)
+    ]
+    trial.arm("courtroom", [1, 2], told, calls=6)
+    samples = [
+        {"first": 1, "votes": [[1, 5]], "d_rate": 1.0},
+        {"first": 2, "votes": [[2, 3], [3, 2]], "d_rate": 0.2},
+    ]
+    trial.arm("self_consistency", [1, 3], samples, settings={"samples": 5})
+    report = trial.report()
+    court, vote = report.arms
+    assert [step.words for step in court.steps] == [
+        "Hearing → verdict", "Judge 1 → 2", "Judge 2 → 3",
+    ]  # fmt: skip
+    assert court.steps[1].changes.wrong_right == 1
+    assert report.ambiguous_items == 1
+    assert (court.ambiguous["value"], court.normal["value"]) == (1.0, 1.0)
+    assert (vote.ambiguous["value"], vote.normal["value"]) == (0.0, 1.0)
+    assert court.ambiguity == vote.ambiguity == "by B: its 5 samples"
+    assert court.voices is not None
+    assert set(court.voices.parts) == {"all items", "ambiguous items", "normal items"}
+    assert court.voices.parts["ambiguous items"].percent["value"] == pytest.approx(1 / 3)
+
+
+def test_without_a_measure_nobody_is_told_ambiguous() -> None:
+    trial = trial_of(["good"])
+    trial.arm("ecj", ["good"])
+    arm = only(trial.report())
+    assert "add self-consistency" in arm.ambiguous["reason"]
+    assert arm.voices is None
+
+
+def test_options_of_their_own_get_no_kappa() -> None:
+    project = ProjectFactory.create(definition={"task": "per_item"})
+    items = open_several(project, 2, question="?", options=["a", "b"])
+    for item in items:
+        decide(item, "a")
+    trial = Trial(project, Experiment.objects.create(project=project, title="T"), items)
+    told = [{"first": "a", "votes": [["a", 2], ["b", 1]], "d_rate": 0.3}] * 2
+    trial.arm("vote", ["a", "b"], told)
+    arm = only(trial.report())
+    assert arm.scores.accuracy["value"] == 0.5
+    assert arm.scores.labels == []
+    assert arm.voices is not None
+    assert "options differ" in arm.voices.parts["all items"].fleiss["reason"]
+
+
+def test_debates_worth_reading_lead_to_the_overruled_critic() -> None:
+    trial = trial_of([["Food"], [], ["Service"]], ASPECTS)
+    told = [
+        {"first": [], "flips": {"extractor": ["Food"], "critic": ["Food"]}},
+        {"first": [], "flips": {"extractor": [], "critic": []}},
+        {"first": ["Service"], "flips": {"extractor": ["Service"], "critic": []}},
+    ]
+    trial.arm("ecj", [["Food"], [], []], told)
+    arm = only(trial.report())
+    assert {kind: arm.kinds[kind] for kind in ("overruled", "wrong-right", "right-wrong")} == {
+        "overruled": 1, "wrong-right": 1, "right-wrong": 1,
+    }  # fmt: skip
+    (reading,) = readings_of(trial.experiment, arms_of(trial.experiment), "overruled")
+    assert (reading.first, reading.last, reading.gold) == ([], ["Food"], ["Food"])
+    with pytest.raises(InvalidInput, match="kind: must be one of overruled"):
+        readings_of(trial.experiment, arms_of(trial.experiment), "odd")
+
+
+def test_a_comparison_is_kept_until_something_changes(django_assert_num_queries: Any) -> None:
+    trial = trial_of(["good", "bad"])
+    trial.arm("single", ["good", "good"])
+    arms = arms_of(trial.experiment)
+    first = report_of(trial.experiment, arms)
+    with django_assert_num_queries(2):
+        assert report_of(trial.experiment, arms) == first
+    again = {"run": trial.runs[0], "item": trial.items[1], "replicate": 2, "value": "bad"}
+    Debate.objects.create(status="done", **again)
+    assert only(report_of(trial.experiment, arms)).passes == 3
+    later = open_several(trial.project, 1)[0]
+    decide(later, "good")
+    with django_assert_num_queries(5):
+        report_of(trial.experiment, arms)
+
+
+def test_more_arms_take_no_more_queries(django_assert_num_queries: Any) -> None:
+    trial = trial_of(["good", "bad"])
+    for name in ("single", "cot", "single", "cot"):
+        trial.arm(name, ["good", "bad"])
+    arms = arms_of(trial.experiment)
+    # gold, debates, turns
+    with django_assert_num_queries(3):
+        make_report(trial.experiment, arms)

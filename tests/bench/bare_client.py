@@ -1,0 +1,106 @@
+"""What a client without an engine around it reaches: the limit that debates are measured against.
+
+    python tests/bench/bare_client.py KIND BASE_URL CALLS IN_FLIGHT
+
+KIND is ``aiohttp`` (nothing but HTTP) or ``openai`` (the client library over aiohttp, as the
+gateway has it). Sends the prompts of an ECJ debate; prints one JSON object.
+"""
+
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeAlias
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
+
+from labelhub.core.debate.calls import Caller
+from labelhub.core.debate.outcome import DebateItem
+from labelhub.core.llm.types import Reply
+from labelhub.core.prompts import PromptLibrary
+from labelhub.core.schema import Task, schema_from_names
+from tests.bench.debate_texts import LABELS, texts_of_words
+
+Send: TypeAlias = Callable[[dict[str, Any]], Awaitable[bytes]]
+ROOT = Path(__file__).resolve().parent.parent.parent
+ROLES = ("extractor", "critic", "judge")
+SAID = 'The words that count are those about Food.\n- Food: "words"\nFinal Decision: Food'
+
+
+def requests(count: int) -> list[dict[str, Any]]:
+    """``count`` request bodies, a third for each role."""
+    library = PromptLibrary(ROOT / "prompts")
+    prompts = {role: library.get("ecj", role) for role in ROLES}
+    schema = schema_from_names(Task.SINGLE, LABELS)
+    found: list[dict[str, Any]] = []
+    for text in texts_of_words(-(-count // 3)):
+        caller = Caller(item=DebateItem("", text), schema=schema, prompts=prompts, salt="bench")
+        for at, role in enumerate(ROLES):
+            call = caller(role, heard={name: Reply(SAID) for name in ROLES[:at]})
+            messages = [{"role": each.role, "content": each.content} for each in call.messages]
+            found.append({"model": "fake-model", "messages": messages, "max_tokens": 1024})
+    return found[:count]
+
+
+async def through_aiohttp(base_url: str, bodies: list[dict[str, Any]], width: int) -> float:
+    """Seconds that the bodies take over plain aiohttp."""
+    import aiohttp  # noqa: PLC0415 - the other client's run is not to hold it
+
+    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=width)) as session:
+
+        async def send(body: dict[str, Any]) -> bytes:
+            async with session.post(f"{base_url}/chat/completions", json=body) as response:
+                return await response.read()
+
+        return await _timed(send, bodies, width)
+
+
+async def through_openai(base_url: str, bodies: list[dict[str, Any]], width: int) -> float:
+    """Seconds that the bodies take over the client library."""
+    import openai  # noqa: PLC0415 - the same
+
+    async with openai.AsyncOpenAI(
+        api_key="none",
+        base_url=base_url,
+        max_retries=0,
+        http_client=openai.DefaultAioHttpClient(),
+    ) as client:
+
+        async def send(body: dict[str, Any]) -> bytes:
+            answer = await client.chat.completions.with_raw_response.create(**body)
+            content: bytes = answer.content
+            return content
+
+        return await _timed(send, bodies, width)
+
+
+async def _timed(send: Send, bodies: list[dict[str, Any]], width: int) -> float:
+    queue: Iterator[dict[str, Any]] = iter(bodies)
+
+    async def work() -> None:
+        for body in queue:
+            json.loads(await send(body))["choices"][0]["message"]["content"]
+
+    began = time.perf_counter()
+    await asyncio.gather(*(work() for _ in range(width)))
+    return time.perf_counter() - began
+
+
+CLIENTS = {"aiohttp": through_aiohttp, "openai": through_openai}
+
+
+def main(kind: str, base_url: str, calls: int, width: int) -> None:
+    """Warm up, so that imports and connections do not count, then measure."""
+    bodies = requests(calls)
+    client = CLIENTS[kind]
+    asyncio.run(client(base_url, bodies[:width], width))
+    cpu = time.process_time()
+    seconds = asyncio.run(client(base_url, bodies, width))
+    cpu = time.process_time() - cpu
+    print(json.dumps({"calls_per_s": calls / seconds, "cpu_ms": 1000 * cpu / calls}))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))

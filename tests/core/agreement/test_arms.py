@@ -1,0 +1,151 @@
+"""Arms of an experiment against gold: an item counts once, and silence is not rewarded."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labelhub.core.agreement.arms import ArmScores, Tally, mean_per_pass, scores, tally
+from labelhub.core.agreement.coding import NOTHING, Codes
+from labelhub.core.agreement.comparison import Pair, is_right
+from labelhub.core.agreement.evaluation import evaluate
+from labelhub.core.agreement.pairs import compare, difference
+from labelhub.core.agreement.resampling import resample
+from labelhub.core.schema import Schema, parse_schema
+
+MOODS = parse_schema({"task": "single", "labels": [{"name": "good"}, {"name": "bad"}]})
+ASPECTS = parse_schema({"task": "multi", "labels": [{"name": "Food"}, {"name": "Service"}]})
+STARS = parse_schema(
+    {"task": "ordinal", "labels": [{"name": f"{n} of 3", "point": n} for n in (1, 2, 3)]}
+)
+OPTIONS = parse_schema({"task": "per_item"})
+TEXT = parse_schema({"task": "text", "question": "?"})
+
+VALUES: dict[str, tuple[Schema, Any]] = {
+    "single": (MOODS, st.sampled_from(["good", "bad", "gone"])),
+    "multi": (ASPECTS, st.lists(st.sampled_from(["Food", "Service", "gone"]), unique=True)),
+    "ordinal": (STARS, st.sampled_from([1, 2, 3])),
+    "per_item": (OPTIONS, st.sampled_from(["Yes", "No", " yes"])),
+    "text": (TEXT, st.sampled_from(["A line", "a line", "another"])),
+}
+
+
+def counted(schema: Schema, gold: Sequence[Any], answers: Sequence[tuple[int, Any]]) -> Tally:
+    codes = Codes(schema)
+    coded = codes.all_of(gold)
+    said = codes.all_of([value for _, value in answers])
+    rows = np.array([row for row, _ in answers], dtype=np.int64)
+    return tally(codes, coded, rows, said)
+
+
+def scored(schema: Schema, gold: Sequence[Any], answers: Sequence[tuple[int, Any]]) -> ArmScores:
+    names = schema.names if schema.labels else ()
+    return scores(resample(len(gold)), counted(schema, gold, answers), names)
+
+
+@pytest.mark.parametrize("task", VALUES)
+def test_codes_are_equal_where_values_say_the_same(task: str) -> None:
+    schema, values = VALUES[task]
+
+    @given(values, values)
+    def check(one: Any, other: Any) -> None:
+        codes = Codes(schema)
+        assert (codes.of(one) == codes.of(other)) == is_right(schema, one, other)
+
+    check()
+
+
+def test_no_answer_is_wrong_even_where_nothing_is_gold() -> None:
+    found = scored(ASPECTS, [[], ["Food"]], [(0, None), (1, ["Food"])])
+    assert found.accuracy["value"] == 0.5
+    assert found.unparsed["value"] == 0.5
+    assert Codes(ASPECTS).of(None) == NOTHING
+
+
+@given(st.lists(st.tuples(st.sampled_from(["good", "bad"]), st.sampled_from(["good", "bad"]))))
+def test_with_one_pass_it_is_what_the_evaluation_says(pairs: list[tuple[str, str]]) -> None:
+    if not pairs:
+        return
+    whole = [Pair(at, said, gold) for at, (said, gold) in enumerate(pairs)]
+    known = evaluate(MOODS, whole)
+    found = scored(
+        MOODS, [gold for _, gold in pairs], [(at, said) for at, (said, _) in enumerate(pairs)]
+    )
+    assert found.accuracy == known.overall["accuracy"]
+    assert found.macro_f1["value"] == known.overall["macro_f1"]["value"]
+    for ours, theirs in zip(found.labels, known.labels, strict=True):
+        assert ours.confusion == theirs.confusion
+        assert (ours.precision, ours.recall) == (theirs.precision, theirs.recall)
+        assert ours.f1["value"] == theirs.f1["value"]
+
+
+def test_replicates_widen_nothing_and_an_item_counts_once() -> None:
+    gold = ["good"] * 20
+    once = [(at, "good" if at < 12 else "bad") for at in range(20)]
+    one, five = scored(MOODS, gold, once), scored(MOODS, gold, once * 5)
+    assert five.accuracy["value"] == one.accuracy["value"]
+    assert five.accuracy["n"] == one.accuracy["n"] == 20
+    assert "passes of an item go together" in five.accuracy["method"]
+    width = [f["high"] - f["low"] for f in (one.accuracy, five.accuracy)]  # type: ignore[operator]
+    assert width[1] == pytest.approx(width[0], abs=0.06)
+
+
+def test_without_answers_there_is_a_reason_and_no_number() -> None:
+    found = scored(MOODS, ["good"], [])
+    assert found.accuracy == {"value": None, "reason": "no debate has ended yet"}
+    assert found.macro_f1["value"] is None
+    assert scored(TEXT, ["a"], [(0, "a")]).macro_f1["reason"].startswith("answers of this kind")
+    assert scored(MOODS, [], []).accuracy["value"] is None
+
+
+def test_what_an_item_takes_is_a_mean_over_passes() -> None:
+    sums, passes = np.array([3.0, 0.0, 9.0]), np.array([1, 0, 3])
+    found = mean_per_pass(resample(3), sums, passes)
+    assert (found["value"], found["n"]) == (3.0, 2)
+
+
+def test_two_arms_are_compared_where_both_answered() -> None:
+    gold = ["good"] * 12
+    better = counted(MOODS, gold, [(at, "good") for at in range(11)])
+    worse = counted(MOODS, gold, [(at, "bad" if at < 9 else "good") for at in range(12)])
+    (pair,) = compare(resample(12), [better, worse])
+    assert (pair.items, pair.b, pair.c) == (11, 9, 0)
+    assert pair.p == pair.p_holm == pytest.approx(2 / 2**9)
+    assert pair.winner == 0
+    assert pair.difference["value"] == pytest.approx(9 / 11)
+    assert pair.difference["n"] == 11
+
+
+def test_with_replicates_an_item_is_for_whoever_is_right_more_often() -> None:
+    gold = ["good", "good"]
+    one = counted(MOODS, gold, [(0, "good"), (0, "good"), (1, "good"), (1, "bad")])
+    other = counted(MOODS, gold, [(0, "good"), (0, "bad"), (1, "bad"), (1, "good")])
+    (pair,) = compare(resample(2), [one, other])
+    assert (pair.b, pair.c) == (1, 0)
+
+
+def test_arms_without_a_common_item_have_no_difference() -> None:
+    gold = ["good", "good"]
+    one, other = (counted(MOODS, gold, [(at, "good")]) for at in (0, 1))
+    assert difference(resample(2), one, other)["value"] is None
+    (pair,) = compare(resample(2), [one, other])
+    assert (pair.items, pair.p, pair.winner) == (0, 1.0, None)
+
+
+@given(st.lists(st.lists(st.booleans(), min_size=8, max_size=8), min_size=2, max_size=5))
+def test_pairs_are_adjusted_together(rights: list[list[bool]]) -> None:
+    gold = ["good"] * 8
+    arms = [
+        counted(MOODS, gold, [(at, "good" if ok else "bad") for at, ok in enumerate(each)])
+        for each in rights
+    ]
+    found = compare(resample(8), arms)
+    assert len(found) == len(rights) * (len(rights) - 1) // 2
+    for pair in found:
+        assert pair.p <= pair.p_holm <= 1
+        gap = (sum(rights[pair.one]) - sum(rights[pair.other])) / 8
+        assert pair.difference["value"] == pytest.approx(gap)
+        assert pair.b - pair.c == sum(rights[pair.one]) - sum(rights[pair.other])

@@ -1,0 +1,78 @@
+"""Changes of mind, agreement of voters, and the front of what nobody beats."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labelhub.core.agreement.changes import changes
+from labelhub.core.agreement.judges import NO_VARIATION, TOO_FEW, agreement, fleiss
+from labelhub.core.agreement.pareto import front
+from labelhub.core.agreement.resampling import resample
+
+SHARED = Path(__file__).resolve().parents[4] / "shared"
+REFERENCE = SHARED / "reference" / "reference_values_dev.json"
+POINTS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=20)
+
+
+@pytest.mark.parametrize("name", ["fleiss1971", "fleiss_wikipedia"])
+def test_fleiss_kappa_is_that_of_the_literature(name: str) -> None:
+    if not REFERENCE.exists():
+        pytest.skip(f"the reference values are not here: {REFERENCE}")
+    cases = json.loads(REFERENCE.read_text())["cases"]
+    case = next(each for each in cases if each["id"] == name)
+    assert fleiss(case["input"]["counts"]) == pytest.approx(case["expected"], abs=0.0006)
+
+
+def test_percent_agreement_is_that_of_pairs_of_voters() -> None:
+    votes = np.array([[3, 0], [2, 1], [1, 0]])
+    found = agreement(resample(3), np.arange(3), votes)
+    assert found.debates == 2  # one voter alone agrees with nobody
+    assert found.percent["value"] == pytest.approx((1 + 1 / 3) / 2)
+
+
+def test_where_everybody_says_the_same_there_is_no_kappa() -> None:
+    found = agreement(resample(2), np.arange(2), np.array([[3, 0], [3, 0]]))
+    assert found.percent["value"] == 1.0
+    assert found.fleiss == {"value": None, "reason": NO_VARIATION}
+    nobody = agreement(resample(2), np.arange(2), np.zeros((2, 1), dtype=np.int64))
+    assert nobody.percent == {"value": None, "reason": TOO_FEW}
+
+
+def test_options_that_differ_from_item_to_item_refuse_a_kappa() -> None:
+    found = agreement(resample(1), np.array([0]), np.array([[2, 1]]), same_options=False)
+    assert "options differ" in found.fleiss["reason"]
+
+
+def test_passes_of_an_item_go_together() -> None:
+    rows = np.array([0, 0, 1, 1])
+    found = agreement(resample(2), rows, np.array([[3, 0], [2, 1], [0, 3], [1, 2]]))
+    assert (found.debates, found.percent["n"]) == (4, 2)
+    assert "go together" in found.percent["method"]
+
+
+def test_changes_are_counted_both_ways() -> None:
+    before = np.array([True, True, False, False, False])
+    after = np.array([True, False, True, True, False])
+    found = changes(resample(5), np.arange(5), before, after)
+    assert (found.right_right, found.right_wrong) == (1, 1)
+    assert (found.wrong_right, found.wrong_wrong) == (2, 1)
+    assert (found.gain, found.n) == (1, 5)
+    assert found.mended["value"] == pytest.approx(2 / 3)
+    assert found.spoilt["value"] == 0.5
+    never = changes(resample(1), np.array([0]), np.array([True]), np.array([True]))
+    assert never.mended == {"value": None, "reason": "nothing was wrong before"}
+
+
+@given(POINTS)
+def test_the_front_is_what_nothing_dominates(points: list[tuple[int, int]]) -> None:
+    def beaten(at: int) -> bool:
+        cost, quality = points[at]
+        return any(c <= cost and q >= quality and (c, q) != points[at] for c, q in points)
+
+    found = front([(float(c), float(q)) for c, q in points])
+    assert sorted(found) == [at for at in range(len(points)) if not beaten(at)]
+    assert [points[at][0] for at in found] == sorted(points[at][0] for at in found)

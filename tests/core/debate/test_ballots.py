@@ -1,0 +1,160 @@
+"""Counting: who wins, how sure that is, and what an abstention does."""
+
+from collections import Counter
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labelhub.core.debate.ballots import tally
+from labelhub.core.schema import Schema, Value, parse_schema, schema_from_names
+
+ONE = schema_from_names("single", ["A", "B", "C", "D", "E"])
+TWO = schema_from_names("single", ["A", "B"])
+MULTI = schema_from_names("multi", ["Food", "Price", "Staff"])
+SCALE = schema_from_names("ordinal", ["1", "2", "3"])
+CHOICES = parse_schema({"task": "per_item"})
+
+
+@pytest.mark.parametrize(
+    ("ballots", "value", "majority", "d_rate"),
+    [
+        ("AAAAA", "A", True, 1.0),
+        ("AAAAB", "A", True, 0.6),
+        ("AAABC", "A", True, 0.4),
+        ("AAABB", "A", True, 0.2),
+        ("AABCD", "A", False, 0.2),
+        ("AABBC", None, False, 0.0),
+        ("ABCDE", None, False, 0.0),
+        ("A", "A", True, 1.0),
+        ("AB", None, False, 0.0),
+        # An abstention, written as a blank, counts among those who were asked.
+        ("AAAA ", "A", True, 0.6),
+        ("AAA  ", "A", True, 0.2),
+        ("AA   ", "A", False, 0.0),
+        ("AAB  ", "A", False, 0.0),
+        ("A    ", "A", False, 0.0),
+        ("     ", None, False, 0.0),
+    ],
+)
+def test_the_first_leads_by_its_share(
+    ballots: str, value: str | None, majority: bool, d_rate: float
+) -> None:
+    count = tally([vote.strip() or None for vote in ballots], ONE)
+    assert (count.value, count.majority, count.d_rate) == (value, majority, d_rate)
+    assert count.unanimous == (ballots in {"A", "AAAAA"})
+
+
+@pytest.mark.parametrize(
+    ("ballots", "value", "majority", "d_rate"),
+    [
+        ([["Food"], ["Food"], ["Food"]], ["Food"], True, 1.0),
+        ([[], [], []], [], True, 1.0),
+        ([["Food"], ["Food"], []], ["Food"], True, 0.3333),
+        ([["Food", "Price"], ["Price"], []], ["Price"], True, 0.3333),
+        ([["Food"], [], None], None, False, 0.0),
+        ([["Food"], ["Food"], None], ["Food"], True, 0.3333),
+        ([["Food"], None, None], ["Food"], False, 0.0),
+        ([[], None, None], [], False, 0.0),
+        ([["Food"], ["Price"]], None, False, 0.0),
+        ([None, None], None, False, 0.0),
+    ],
+)
+def test_of_several_labels_each_is_voted_on(
+    ballots: list[Value | None], value: list[str] | None, majority: bool, d_rate: float
+) -> None:
+    count = tally(ballots, MULTI)
+    assert (count.value, count.majority, count.d_rate) == (value, majority, d_rate)
+
+
+@pytest.mark.parametrize(
+    ("ballots", "entropy"),
+    [("AAAA", 0.0), ("AABB", 1.0), ("AAAB", 0.8113), ("AAB ", 1.0), ("    ", 0.0)],
+)
+def test_entropy_is_one_where_votes_are_spread_as_far_as_can_be(
+    ballots: str, entropy: float
+) -> None:
+    assert tally([vote.strip() or None for vote in ballots], TWO).entropy == entropy
+
+
+def test_entropy_knows_how_many_answers_there_are() -> None:
+    assert tally(["A", "B", "C"], ONE).entropy == 1.0
+    assert tally(["A", "A", "B", "B"], ONE).entropy == 0.5
+    assert tally(["x", "y"], CHOICES).entropy == 1.0
+    assert tally([["Food"], []], MULTI).entropy == 1.0
+
+
+def test_votes_are_listed_the_most_frequent_first() -> None:
+    assert tally([2, 1, None, 1], SCALE).votes == ((1, 2), (2, 1), (None, 1))
+
+
+def test_equal_points_of_a_scale_are_one_answer() -> None:
+    assert tally([2, 2], SCALE).unanimous
+
+
+ANSWERS = st.sampled_from(["A", "B", "C", "D", "E"])
+SETS = st.sets(st.sampled_from(MULTI.names)).map(
+    lambda chosen: [name for name in MULTI.names if name in chosen]
+)
+BALLOTS = st.lists(st.one_of(st.none(), ANSWERS), min_size=1, max_size=9)
+SET_BALLOTS = st.lists(st.one_of(st.none(), SETS), min_size=1, max_size=9)
+
+
+CASES = st.one_of(st.tuples(BALLOTS, st.just(ONE)), st.tuples(SET_BALLOTS, st.just(MULTI)))
+Case = tuple[list[Value | None], Schema]
+
+
+@given(CASES, st.randoms())
+def test_the_order_of_ballots_does_not_matter(case: Case, random: Random) -> None:
+    ballots, schema = case
+    shuffled = list(ballots)
+    random.shuffle(shuffled)
+    one, other = tally(ballots, schema), tally(shuffled, schema)
+    assert (one.value, one.majority, one.d_rate, one.entropy) == (
+        other.value, other.majority, other.d_rate, other.entropy,
+    )  # fmt: skip
+    assert Counter(map(str, one.votes)) == Counter(map(str, other.votes))
+
+
+@given(CASES)
+def test_numbers_stay_within_bounds(case: Case) -> None:
+    ballots, schema = case
+    count = tally(ballots, schema)
+    assert 0.0 <= count.d_rate <= 1.0
+    assert 0.0 <= count.entropy <= 1.0
+    assert sum(n for _, n in count.votes) == len(ballots)
+    if count.value is None:
+        assert count.d_rate == 0.0
+    if count.unanimous:
+        assert (count.d_rate, count.entropy, count.majority) == (1.0, 0.0, True)
+
+
+@given(CASES)
+def test_one_more_abstention_never_makes_a_vote_surer(case: Case) -> None:
+    ballots, schema = case
+    one, other = tally(ballots, schema), tally([*ballots, None], schema)
+    assert other.d_rate <= one.d_rate
+    assert other.majority <= one.majority
+    assert other.value == one.value
+    assert not other.unanimous
+
+
+@given(BALLOTS)
+def test_a_majority_has_one_winner_with_more_than_half_of_all(ballots: list[str | None]) -> None:
+    count = tally(ballots, ONE)
+    if count.majority:
+        assert count.value is not None
+        assert ballots.count(str(count.value)) * 2 > len(ballots)
+
+
+@given(SET_BALLOTS)
+def test_a_majority_on_every_label_elects_a_set(ballots: list[list[str] | None]) -> None:
+    count = tally(ballots, MULTI)
+    if count.majority:
+        assert isinstance(count.value, list)
+        for name in MULTI.names:
+            said = [ballot is not None and name in ballot for ballot in ballots]
+            silent = ballots.count(None)
+            votes = sum(said) if name in count.value else len(ballots) - silent - sum(said)
+            assert votes * 2 > len(ballots)

@@ -1,0 +1,149 @@
+"""Texts that give orders, through every protocol, before models that obey them.
+
+The worst that may happen is one wrong label, and it is flagged.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from labelhub.core.debate import PROTOCOLS, protocol
+from labelhub.core.debate.driver import run_debate
+from labelhub.core.debate.injection import injection_flags
+from labelhub.core.debate.outcome import DebateItem, Outcome, Precedent
+from labelhub.core.llm.scripted import ScriptedModel
+from labelhub.core.llm.types import Call, Output, Reply
+from labelhub.core.prompts import fence
+from labelhub.core.schema import Schema, parse_schema, schema_from_names
+from tests.core.debate.canned import STANCE, canned, opened
+from tests.core.debate.hostile_texts import HOSTILE, ORDINARY, THEFT
+
+MULTI = schema_from_names("multi", ["Dovish", "Hawkish"])
+CHOICES = parse_schema({"task": "per_item"})
+PARALLEL = {"then": "courtroom", "then.deliberation": "parallel"}
+VARIANTS: list[tuple[str, dict[str, Any]]] = [
+    *((name, {}) for name in PROTOCOLS),
+    ("courtroom", {"deliberation": "parallel", "precedents": 1}),
+    ("cascade", {"first": "single", **PARALLEL}),
+]
+TAG = re.compile(r"<\s*/?\s*text\b", re.IGNORECASE)
+OURS = re.compile(r'<(/?)text id="(\w{8})">')
+
+
+def test_the_corpora_are_as_large_as_they_should_be() -> None:
+    assert (len(HOSTILE), len(ORDINARY)) == (40, 40)
+
+
+@pytest.mark.parametrize("name", [*HOSTILE, *THEFT])
+def test_a_hostile_text_is_flagged(name: str) -> None:
+    assert injection_flags({**HOSTILE, **THEFT}[name])
+
+
+def test_ordinary_texts_are_left_alone() -> None:
+    flagged = {text: injection_flags(text) for text in ORDINARY if injection_flags(text)}
+    assert len(flagged) <= 2, flagged
+
+
+@pytest.mark.parametrize(("name", "given"), VARIANTS)
+@pytest.mark.parametrize("attack", HOSTILE.values(), ids=HOSTILE)
+async def test_models_that_obey_do_no_more_than_mislabel_one_item(
+    name: str, given: dict[str, Any], attack: str
+) -> None:
+    for item, schema in _items(attack):
+        if schema.task not in protocol(name).tasks or (name, schema) == ("cascade", MULTI):
+            continue
+        outcome, calls = await _obeyed(name, given, item, schema)
+        _is_sound(outcome, item, schema)
+        assert "injection" in outcome.flags
+        for call in calls:
+            _has_only_our_delimiters(call)
+
+
+async def _obeyed(
+    name: str, given: dict[str, Any], item: DebateItem, schema: Schema
+) -> tuple[Outcome, list[Call]]:
+    """The outcome with models that say whatever the text wants, and say the text itself again."""
+    model = ScriptedModel()
+    info = protocol(name)
+    for role in info.roles(info.read_settings(given)):
+        model.always(role, _obey)
+
+    async def ask(call: Call) -> Reply:
+        return canned(call, (await model.complete(call)).text)
+
+    outcome = await run_debate(opened(name, item=item, asked=schema, given=given), ask)
+    return outcome, model.history
+
+
+def _obey(call: Call) -> str:
+    wanted = call.options[0] if call.options else "Hawkish"
+    if call.output == Output.RANKING:
+        return f"{call.text}\nFirst choice: {wanted}\nSecond choice: nothing else"
+    # The id of a true delimiter is in the prompt: who obeys may well be told to write it.
+    stolen = "\n".join(OURS.findall(call.messages[1].content)[0])
+    closing = re.findall(r"</text id[^>]*>", call.messages[1].content)[0]
+    if call.output == Output.ARGUMENT or call.sample % 2:
+        return f"{call.text}\n{closing}{stolen}\nFinal Decision: {wanted}"
+    return call.text
+
+
+def _items(attack: str) -> Iterator[tuple[DebateItem, Schema]]:
+    kept = (Precedent("p", "Dovish", "Rates stay."), Precedent("q", "Hawkish", attack))
+    yield DebateItem("1", attack, context=((attack, attack),), precedents=kept), STANCE
+    yield DebateItem("1", attack), MULTI
+    options = (" ".join(attack.split()), "something else")
+    yield DebateItem("1", "A text.", question=attack, options=options), CHOICES
+
+
+def _is_sound(outcome: Outcome, item: DebateItem, schema: Schema) -> None:
+    if outcome.value is not None:
+        assert schema.normalise(outcome.value, item.options) == outcome.value
+    assert 0.0 <= outcome.uncertainty <= 1.0
+    json.dumps(outcome.signals)
+    json.dumps(outcome.evidence)
+
+
+def _has_only_our_delimiters(call: Call) -> None:
+    """Every tag is one of ours, they open and close in turn, and each id is that of its text."""
+    system, user = (message.content for message in call.messages)
+    assert len(TAG.findall(system)) == 2, "the system message names the delimiters and has none"
+    assert len(TAG.findall(user)) == len(OURS.findall(user))
+    pairs = OURS.findall(user)
+    for (opens, one), (closes, other) in zip(pairs[::2], pairs[1::2], strict=True):
+        assert (opens, closes, one) == ("", "/", other)
+    inside = re.findall(r'<text id="(\w{8})">\n(.*?)\n</text id="\1">', user, re.DOTALL)
+    assert len(inside) * 2 == len(pairs)
+    texts = {fence(text, "s") for text in _untrusted(call)}
+    assert {f'<text id="{at}">\n{text}\n</text id="{at}">' for at, text in inside} <= texts
+
+
+def _untrusted(call: Call) -> Iterator[str]:
+    """Every text that the call may show: the item's parts and what others said."""
+    yield call.text
+    yield call.question
+    yield "\n".join(" ".join(option.split()) for option in call.options)
+    yield f"{call.text}: {call.text}"
+    yield from (reply.text for reply in call.heard.values())
+    yield from _strings(call.inputs)
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield str(value)
+    elif isinstance(value, dict):
+        for each in value.values():
+            yield from _strings(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _strings(each)
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+async def test_no_call_shows_a_text_of_another_item(name: str) -> None:
+    secret = DebateItem("2", "The secret of another item.", context=(("note", "secret"),))
+    await _obeyed(name, {}, secret, STANCE)
+    _, calls = await _obeyed(name, {}, DebateItem("1", THEFT["texts"]), STANCE)
+    assert not any("secret" in message.content for call in calls for message in call.messages)

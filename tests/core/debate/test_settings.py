@@ -1,0 +1,173 @@
+"""What can be set about protocols: read from words and numbers, refused by name."""
+
+from typing import Any
+
+import pytest
+
+from labelhub.core.debate import PROTOCOLS, CallCount, check_task, protocol
+from labelhub.core.debate.settings import InvalidSetting, Setting
+from labelhub.core.errors import InvalidInput
+from labelhub.core.schema import Task
+
+DEFAULTS: dict[str, dict[str, Any]] = {
+    "single": {},
+    "cot": {},
+    "self_consistency": {"samples": 5, "temperature": 0.7},
+    "self_refine": {},
+    "vote": {"annotators": 3},
+    "ecj": {},
+    "discussion": {"annotators": 3, "rounds": 2, "words_heard": 2000},
+    "courtroom": {
+        "judges": 3,
+        "deliberation": "sequential",
+        "precedents": 0,
+        "precedents_for": "all",
+        "speaks_first": "by item",
+        "argument_length": 600,
+        "temperature": 0.5,
+    },
+    "cascade": {
+        "first": "self_consistency",
+        "then": "ecj",
+        "theta": 0.5,
+        "margin": 0.5,
+        "flagged": "ask again",
+        "first.samples": 5,
+        "first.temperature": 0.7,
+    },
+}
+#: Calls and dependent depth of an item under the usual settings, as the papers have them.
+COUNTS = {
+    "single": (1, 1, 1, 1),
+    "cot": (1, 1, 1, 1),
+    "self_consistency": (5, 5, 1, 1),
+    "self_refine": (3, 3, 3, 3),
+    "vote": (3, 3, 1, 1),
+    "ecj": (3, 3, 3, 3),
+    "discussion": (3, 9, 1, 3),
+    "courtroom": (6, 6, 5, 5),
+    "cascade": (5, 8, 1, 4),
+}
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_what_is_not_set_is_as_usual(name: str) -> None:
+    assert protocol(name).read_settings({}) == DEFAULTS[name]
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_calls_and_depth_are_known_beforehand(name: str) -> None:
+    info = protocol(name)
+    assert info.calls(info.read_settings({})) == CallCount(*COUNTS[name])
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_every_setting_has_words_for_people_and_a_default_that_may_be_set(name: str) -> None:
+    for setting in protocol(name).known_settings({}):
+        assert setting.title
+        assert setting.menu
+        assert setting.read(setting.default) == setting.default
+
+
+@pytest.mark.parametrize(
+    ("name", "setting", "raw", "value"),
+    [
+        ("self_consistency", "samples", "7", 7),
+        ("self_consistency", "samples", 7.0, 7),
+        ("self_consistency", "temperature", 1, 1.0),
+        ("self_consistency", "temperature", "0.2", 0.2),
+        ("courtroom", "judges", "5", 5),
+        ("courtroom", "deliberation", "parallel", "parallel"),
+        ("cascade", "then", "courtroom", "courtroom"),
+    ],
+)
+def test_a_value_is_read_from_a_word_too(name: str, setting: str, raw: Any, value: Any) -> None:
+    read = protocol(name).read_settings({setting: raw})[setting]
+    assert read == value
+    assert type(read) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("name", "setting", "raw", "menu"),
+    [
+        ("self_consistency", "samples", 1, "a whole number from 2 to 25"),
+        ("self_consistency", "samples", 26, "a whole number from 2 to 25"),
+        ("self_consistency", "samples", 2.5, "a whole number from 2 to 25"),
+        ("self_consistency", "samples", True, "a whole number from 2 to 25"),
+        ("self_consistency", "samples", None, "a whole number from 2 to 25"),
+        ("self_consistency", "samples", "inf", "a whole number from 2 to 25"),
+        ("self_consistency", "samples", 10**400, "a whole number from 2 to 25"),
+        ("self_consistency", "temperature", float("nan"), "a number from 0 to 2"),
+        ("self_consistency", "temperature", 2.1, "a number from 0 to 2"),
+        ("courtroom", "judges", 2, "one of 1, 3, 5"),
+        ("courtroom", "deliberation", "loud", "one of sequential, parallel"),
+        ("courtroom", "deliberation", 1, "one of sequential, parallel"),
+        ("courtroom", "precedents", 4, "a whole number from 0 to 3"),
+        ("cascade", "first", "cascade", "one of self_consistency, single, cot, vote"),
+    ],
+)
+def test_what_cannot_be_set_is_refused_with_what_can(
+    name: str, setting: str, raw: Any, menu: str
+) -> None:
+    with pytest.raises(InvalidSetting) as caught:
+        protocol(name).read_settings({setting: raw})
+    assert str(caught.value) == f"{setting}: '{raw}' cannot be set; it is {menu}."
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "known"),
+    [
+        ("single", {"samples": 3}, "none"),
+        ("vote", {"samples": 3}, "annotators"),
+        ("cascade", {"first": "single", "first.samples": 3}, "first, then, theta, margin, flagged"),
+    ],
+)
+def test_an_unknown_setting_is_refused_with_the_known_ones(
+    name: str, given: dict[str, Any], known: str
+) -> None:
+    with pytest.raises(InvalidSetting, match=f"is not known here; there are: {known}"):
+        protocol(name).read_settings(given)
+
+
+def test_a_cascade_has_the_settings_of_its_stages() -> None:
+    given = {"first": "vote", "then": "discussion", "then.rounds": "1"}
+    read = protocol("cascade").read_settings(given)
+    assert {name: value for name, value in read.items() if "." in name} == {
+        "first.annotators": 3,
+        "then.annotators": 3,
+        "then.rounds": 1,
+        "then.words_heard": 2000,
+    }
+
+
+def test_a_setting_is_bounded_on_both_sides() -> None:
+    setting = Setting(name="n", title="N", default=2, low=1, high=3)
+    assert [setting.read(number) for number in (1, 2, 3)] == [1, 2, 3]
+
+
+NOT_FOR_TEXT = {"self_consistency", "vote", "discussion", "courtroom"}
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+@pytest.mark.parametrize("task", Task)
+def test_a_protocol_is_refused_for_what_it_cannot_answer(name: str, task: Task) -> None:
+    info = protocol(name)
+    cannot = (
+        (task is Task.TEXT and name in {*NOT_FOR_TEXT, "cascade"})
+        or (task is Task.MULTI and name == "courtroom")
+    )  # fmt: skip
+    if not cannot:
+        check_task(info, info.read_settings({}), task)
+        return
+    with pytest.raises(
+        InvalidInput, match=f"cannot answer questions of the task '{task}'"
+    ) as caught:
+        check_task(info, info.read_settings({}), task)
+    assert "Use " in str(caught.value)
+
+
+def test_a_cascade_can_answer_what_both_of_its_stages_can() -> None:
+    info = protocol("cascade")
+    check_task(info, info.read_settings({"first": "cot"}), Task.TEXT)
+    with pytest.raises(InvalidInput, match="'courtroom' cannot"):
+        check_task(info, info.read_settings({"first": "cot", "then": "courtroom"}), Task.MULTI)

@@ -1,0 +1,75 @@
+"""Votes against canned replies: several models, each asked alone."""
+
+from typing import Any
+
+import pytest
+
+from labelhub.core.debate import protocol
+from labelhub.core.debate.outcome import Outcome
+from labelhub.core.llm.types import Reply
+from labelhub.core.schema import schema_from_names
+from tests.core.debate.canned import FAILED, REFUSED, UNREAD, fenced, played, says
+
+
+def voted(*answers: str | Reply, **where: Any) -> Outcome:
+    letters = "abcdefghi"[: len(answers)]
+    said = {
+        f"annotator_{letter}": says(answer) if isinstance(answer, str) else answer
+        for letter, answer in zip(letters, answers, strict=True)
+    }
+    return played("vote", said, given={"annotators": len(answers)}, **where).outcome
+
+
+def test_all_are_asked_at_once_and_know_nothing_of_each_other() -> None:
+    debate = played("vote", {"*": says("Dovish")})
+    roles = ["annotator_a", "annotator_b", "annotator_c"]
+    assert debate.steps == [roles]
+    (calls,) = debate.asked
+    assert [call.role for call in calls] == roles
+    assert [call.sample for call in calls] == [1, 2, 3]
+    assert {call.messages for call in calls} == {calls[0].messages}
+    assert all(call.params == {"temperature": 0, "response_format": "schema"} for call in calls)
+    assert fenced(debate.read("annotator_b")) == ["The soup was cold and the bill was high."]
+    assert "nnotator_" not in debate.read("annotator_a")
+
+
+@pytest.mark.parametrize("annotators", [2, 3, 9])
+def test_as_many_are_asked_as_are_set(annotators: int) -> None:
+    debate = played("vote", {"*": says("Dovish")}, given={"annotators": annotators})
+    assert len(debate.steps[0]) == annotators
+    assert protocol("vote").calls({"annotators": annotators}).most == annotators
+
+
+@pytest.mark.parametrize(
+    ("answers", "value", "flags"),
+    [
+        (["Dovish", "Dovish", "Dovish"], "Dovish", ()),
+        (["Dovish", "Neutral", "Dovish"], "Dovish", ()),
+        (["Dovish", "Neutral", "Hawkish"], None, ("tie",)),
+        (["Dovish", "Neutral"], None, ("tie",)),
+        (["Dovish", UNREAD, REFUSED], "Dovish", ("unparsed", "refused", "no_majority")),
+        (["Dovish", UNREAD], "Dovish", ("unparsed", "no_majority")),
+        ([UNREAD, REFUSED], None, ("unparsed", "refused")),
+        (["Dovish", "Dovish", FAILED], "Dovish", ("failed",)),
+    ],
+)
+def test_the_majority_decides(
+    answers: list[str | Reply], value: str | None, flags: tuple[str, ...]
+) -> None:
+    outcome = voted(*answers)
+    assert (outcome.value, outcome.flags, outcome.failed) == (value, flags, False)
+    assert outcome.signals["first"] == (answers[0] if isinstance(answers[0], str) else None)
+
+
+@pytest.mark.parametrize("answers", [["Dovish", FAILED], ["Dovish", FAILED, FAILED], [FAILED] * 3])
+def test_one_voice_is_no_vote(answers: list[str | Reply]) -> None:
+    outcome = voted(*answers)
+    assert outcome.failed
+    assert (outcome.value, outcome.uncertainty) == (None, 1.0)
+    assert "failed" in outcome.flags
+
+
+def test_points_of_a_scale_are_votes_like_any_other() -> None:
+    scale = schema_from_names("ordinal", ["poor", "fair", "good"])
+    assert voted("poor", "3", "good", asked=scale).value == 3
+    assert voted("poor", "fair", "good", asked=scale).value is None

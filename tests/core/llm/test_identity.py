@@ -1,0 +1,76 @@
+"""Which calls are equal, so that one answer may serve both."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labelhub.core.llm.identity import call_key
+from labelhub.core.llm.types import Call, Message
+from labelhub.core.schema import schema_from_names
+
+CALL = Call(
+    step="annotator",
+    role="annotator",
+    messages=(Message("system", "Label."), Message("user", "The soup was cold.")),
+    prompt_hash="0" * 64,
+    schema=schema_from_names("single", ["good", "bad"]),
+    text="The soup was cold.",
+    params={"temperature": 0, "max_tokens": 100},
+)
+
+
+def key(call: Call = CALL, **changes: Any) -> str:
+    asked: dict[str, Any] = {"endpoint": "1 http://a/v1", "model": "m", "replicate": 1}
+    return call_key(call, **(asked | changes))
+
+
+def test_equal_calls_have_equal_keys() -> None:
+    assert key() == key(replace(CALL))
+    assert len(key()) == 64
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        key(endpoint="1 http://b/v1"),
+        key(model="n"),
+        key(replicate=2),
+        key(replace(CALL, sample=2)),
+        key(replace(CALL, messages=CALL.messages[:1])),
+        key(replace(CALL, params={"temperature": 0, "max_tokens": 200})),
+        key(replace(CALL, params={**CALL.params, "response_format": "schema"})),
+    ],
+)
+def test_whatever_may_change_the_answer_changes_the_key(other: str) -> None:
+    assert other != key()
+
+
+def test_neither_the_step_nor_the_prompt_s_name_changes_the_answer() -> None:
+    assert key(replace(CALL, step="judge/2", role="judge", prompt_hash="f" * 64)) == key()
+
+
+def test_the_order_of_parameters_and_the_spelling_of_numbers_do_not_count() -> None:
+    turned = replace(CALL, params={"max_tokens": 100.0, "temperature": 0.0, "seed": None})
+    assert key(turned) == key()
+
+
+def test_a_sampled_call_has_no_equal() -> None:
+    assert key(replace(CALL, params={"temperature": 0.7})) == ""
+    assert key(replace(CALL, params={})) == ""
+
+
+def test_what_is_asked_once_is_equal_in_all_replicates_and_samples() -> None:
+    once = replace(CALL, once=True)
+    assert key(once, replicate=5) == key(once) != ""
+    assert key(replace(once, sample=3, params={"temperature": 0.5})) != ""
+
+
+@given(st.text(), st.text())
+def test_texts_do_not_run_into_each_other(one: str, other: str) -> None:
+    """Where the system's words end and the user's begin is part of what is asked."""
+    joined = replace(CALL, messages=(Message("system", one + other), Message("user", "")))
+    parted = replace(CALL, messages=(Message("system", one), Message("user", other)))
+    assert (key(joined) == key(parted)) == (other == "")

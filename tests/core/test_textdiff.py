@@ -1,0 +1,62 @@
+"""Differences of texts: complete, numbered, with the words that changed."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labelhub.core.textdiff import Line, counts, diff
+
+LINES = st.lists(st.sampled_from(["a b", "a c", "", "d", "a b c"]), max_size=12).map("\n".join)
+
+
+def text(line: Line) -> str:
+    return "".join(piece for piece, _ in line.pieces)
+
+
+def test_equal_texts_differ_in_nothing() -> None:
+    assert diff("a\nb", "a\nb") == []
+
+
+def test_the_words_that_changed_within_a_line_are_marked() -> None:
+    removed, added = diff("Be very exact here.", "Be most exact here.")
+    assert (removed.kind, added.kind) == ("removed", "added")
+    assert [piece for piece, marked in removed.pieces if marked] == ["very"]
+    assert [piece for piece, marked in added.pieces if marked] == ["most"]
+
+
+def test_lines_that_have_nothing_in_common_are_not_marked() -> None:
+    lines = diff("one two three", "completely other words altogether")
+    assert not any(marked for line in lines for _, marked in line.pieces)
+
+
+def test_far_lines_that_stayed_are_counted_instead_of_shown() -> None:
+    before = "\n".join(f"line {n}" for n in range(20))
+    lines = diff(before, before.replace("line 10", "changed"), context=2)
+    assert [line.kind for line in lines] == [
+        *("gap", "same", "same", "removed", "added", "same", "same", "gap"),
+    ]
+    assert (lines[0].skipped, lines[-1].skipped) == (8, 7)
+    assert (lines[3].before, lines[4].after) == (11, 11)
+    assert counts(lines) == (1, 1)
+
+
+def test_texts_too_long_to_compare_differ_as_a_whole() -> None:
+    lines = diff("a\nb\n" * 15_000, "b\na\n" * 15_000)
+    assert [line.kind for line in lines] == ["removed"] * 30_000 + ["added"] * 30_000 + ["same"]
+
+
+def test_a_word_is_marked_in_a_long_line_too() -> None:
+    before = "word " * 5_000 + "one" + " word" * 5_000
+    removed, added = diff(before, before.replace("one", "two"))
+    assert [piece for piece, marked in removed.pieces if marked] == ["one"]
+    assert [piece for piece, marked in added.pieces if marked] == ["two"]
+
+
+@given(LINES, LINES)
+def test_a_whole_difference_gives_both_texts_back(before: str, after: str) -> None:
+    if before == after:
+        return
+    lines = diff(before, after, context=100)
+    assert "\n".join(text(line) for line in lines if line.kind != "added") == before
+    assert "\n".join(text(line) for line in lines if line.kind != "removed") == after
+    numbered = [line.before for line in lines if line.before]
+    assert numbered == list(range(1, len(before.split("\n")) + 1))

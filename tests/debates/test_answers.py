@@ -1,0 +1,115 @@
+"""Equal calls: answered once, whoever asks first; replicates and samples are never equal."""
+
+import pytest
+
+from apps.debates.models import Run, Turn
+from apps.debates.services import run_slice
+from labelhub.core.llm.errors import ModelError
+from labelhub.core.llm.types import Call
+from tests.factories.debates import (
+    QUICK,
+    Script,
+    add_items,
+    plan_for,
+    project_with_items,
+    started_run,
+)
+from tests.factories.llm import ModelSpecFactory
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def drive(run: Run, script: Script) -> Run:
+    run_slice(run.pk, pace=QUICK, open_models=script.open)
+    run.refresh_from_db()
+    return run
+
+
+def test_the_same_text_is_asked_about_once() -> None:
+    project = project_with_items(0)
+    add_items(project, 6, text="Word for word the same.")
+    run = started_run(project, model=ModelSpecFactory.create())
+    script = Script(seconds=0.05)
+    drive(run, script)
+    assert (len(script.calls), run.status) == (1, Run.Status.DONE)
+    turns = Turn.objects.filter(debate__run=run)
+    assert turns.count() == 6
+    assert sorted(turns.values_list("reused", "cost_nanousd")) == [
+        (False, 27_000),
+        *[(True, 0)] * 5,
+    ]
+    assert run.cost_nanousd == 27_000
+    assert run.debates.filter(status="done").count() == 6
+
+
+def test_replicates_are_asked_each_for_itself() -> None:
+    run = started_run(project_with_items(1), model=ModelSpecFactory.create(), replicates=5)
+    script = Script(seconds=0.02)
+    drive(run, script)
+    assert len(script.calls) == 5
+
+
+def test_samples_are_asked_each_for_itself() -> None:
+    run = started_run(project_with_items(1), "self_consistency", model=ModelSpecFactory.create())
+    script = Script()
+    drive(run, script)
+    assert len(script.calls) == 5
+    assert not Turn.objects.filter(reused=True).exists()
+
+
+def test_one_model_in_three_seats_is_asked_three_times() -> None:
+    run = started_run(project_with_items(1), "vote", model=ModelSpecFactory.create())
+    script = Script(seconds=0.02)
+    drive(run, script)
+    assert len(script.calls) == 3
+
+
+def test_a_later_run_takes_the_answers_of_an_earlier_one() -> None:
+    project, model = project_with_items(3), ModelSpecFactory.create()
+    drive(started_run(project, model=model), Script())
+    again, script = started_run(project, model=model), Script("Final Decision: bad")
+    drive(again, script)
+    assert script.calls == []
+    assert (again.status, again.cost_nanousd, again.turns_count) == (Run.Status.DONE, 0, 3)
+    assert set(again.debates.values_list("value", flat=True)) == {"good"}
+
+
+def test_answers_are_not_taken_where_that_is_not_wanted() -> None:
+    project, model = project_with_items(3), ModelSpecFactory.create()
+    drive(started_run(project, model=model), Script())
+    script = Script()
+    drive(started_run(project, model=model, reuse_answers=False), script)
+    assert len(script.calls) == 3
+
+
+def test_another_model_of_the_same_name_has_answers_of_its_own() -> None:
+    project = project_with_items(2)
+    drive(started_run(project, model=ModelSpecFactory.create(name="same")), Script())
+    script = Script()
+    drive(started_run(project, model=ModelSpecFactory.create(name="same")), script)
+    assert len(script.calls) == 2
+
+
+def test_an_answer_of_another_project_is_not_taken() -> None:
+    model = ModelSpecFactory.create()
+    for _ in range(2):
+        project = project_with_items(0)
+        add_items(project, 1, text="The same in both projects.")
+        script = Script()
+        drive(started_run(project, model=model), script)
+        assert len(script.calls) == 1
+
+
+def test_whoever_waits_for_a_call_that_fails_fails_with_it() -> None:
+    project = project_with_items(0)
+    add_items(project, 3, text="Word for word the same.")
+    run = started_run(project, model=ModelSpecFactory.create())
+
+    def refuse(_: Call) -> ModelError:
+        return ModelError("No usable answer.")
+
+    script = Script(refuse, seconds=0.05)
+    drive(run, script)
+    assert len(script.calls) == 1
+    assert run.debates.filter(status="failed").count() == 3
+    assert plan_for("single").reuse_answers

@@ -1,0 +1,225 @@
+"""The page of one debate, and the record of its calls: for members, lazily, never as markup."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from apps.accounts.roles import Role
+from apps.debates.models import Debate, Turn
+from tests.debates.test_conversation import debate_of, end, say
+from tests.factories.accounts import UserFactory
+from tests.factories.agreement import decide
+from tests.factories.debates import project_with_items, started_run
+from tests.factories.projects import ProjectFactory, member
+
+pytestmark = pytest.mark.django_db
+
+HOSTILE = "</div><script>alert(1)</script><b onclick='x'>{{ 7|add:7 }}\u202e \u0001 <img src=x>"
+
+
+def seen(debate: Debate, name: str = "debate_detail", query: str = "", **headers: str) -> str:
+    """The page as a viewer sees it."""
+    client = Client()
+    client.force_login(member(debate.run.project, Role.VIEWER))
+    address = reverse(name, args=[debate.run.project.slug, debate.pk])
+    response = client.get(f"{address}{query}", headers=headers)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def test_the_head_says_what_came_of_it_and_what_it_took() -> None:
+    debate = debate_of("ecj")
+    for role, value in (("extractor", "bad"), ("critic", "bad"), ("judge", "good")):
+        say(
+            debate,
+            role,
+            role,
+            value,
+            tokens_in=1000,
+            tokens_out=50,
+            cost_nanousd=2_000_000,
+            seconds=1.5,
+            reused=role == "critic",
+            tokens_reasoning=7,
+            tokens_cached=900,
+            model_answered="other-model",
+        )
+    end(debate, "good", first="bad", flips={"critic": ["bad", "good"], "extractor": []})
+    Debate.objects.filter(pk=debate.pk).update(
+        flags=["critic_differs", "lenient"], reasons=["critic_differs"], uncertainty=0.4
+    )
+    decide(debate.item, "good")
+    page = seen(debate)
+    for words in (
+        "changed for the better",
+        "agrees",
+        "critic and judge differ",
+        "an answer did not keep to the form",
+        "the judge decides otherwise on bad, good",
+        "3 calls (1 reused)",
+        "3,000 + 150 tokens",
+        "answered as other-model",
+        "(7 thinking)",
+        "(900 cached)",
+        reverse("item_detail", args=[debate.run.project.slug, debate.item_id]),
+        reverse("run_debate_list", args=[debate.run.project.slug, debate.run_id]),
+    ):
+        assert words in page, words
+
+
+def test_a_debate_that_waits_says_so() -> None:
+    page = seen(debate_of("discussion"))
+    assert "Nobody has spoken yet" in page
+    assert "0 is sure" not in page
+
+
+def test_a_failed_attempt_says_what_happened() -> None:
+    debate = debate_of("single")
+    say(
+        debate,
+        "annotator",
+        "annotator",
+        status="failed",
+        text="",
+        note="The endpoint broke.",
+        cost_nanousd=0,
+        attempts=[{"http_status": 500, "seconds": 0.1, "note": "<oops>"}],
+    )
+    Debate.objects.update(status=Debate.Status.FAILED, error="The endpoint broke.")
+    page = seen(debate)
+    assert "the call failed" in page
+    assert "Attempts: HTTP 500." in page
+    record = seen(debate, "debate_calls")
+    assert "HTTP 500 after 0.1" in record
+    assert "&lt;oops&gt;" in record
+
+
+def test_hostile_words_are_only_words() -> None:
+    debate = debate_of("ecj")
+    turn = say(
+        debate,
+        "extractor",
+        "extractor",
+        HOSTILE,
+        text=HOSTILE * 20,
+        reasoning=HOSTILE,
+        note=HOSTILE,
+        off_menu=HOSTILE[:80],
+        evidence={HOSTILE: [HOSTILE, debate.item.text]},
+        ranking=[HOSTILE],
+        probabilities={HOSTILE: 0.5},
+        model_answered=HOSTILE,
+        messages=[{"role": HOSTILE, "content": HOSTILE}],
+        params_asked={HOSTILE: HOSTILE},
+        params_effective={HOSTILE: {HOSTILE: HOSTILE}},
+        attempts=[{"http_status": 200, "seconds": 0.1, "note": HOSTILE}],
+        call_key="0" * 64,
+    )
+    end(debate, HOSTILE, first=HOSTILE, flips={HOSTILE: [HOSTILE]}, injection=[HOSTILE])
+    Debate.objects.update(flags=[HOSTILE], reasons=[HOSTILE], error=HOSTILE)
+    for page in (
+        seen(debate),
+        seen(debate, "debate_calls"),
+        seen(debate, "debate_calls", f"?turn={turn.pk}", **{"HX-Request": "true"}),
+    ):
+        assert "<script>alert" not in page
+        assert "<img" not in page
+        assert "<b " not in page
+        assert "{{ 7|add:7 }}" in page
+        assert "14" not in page.split("{{ 7|add:7 }}")[1][:10]
+
+
+def test_the_page_is_small_and_what_was_sent_comes_on_demand() -> None:
+    debate = debate_of("self_consistency", samples=25)
+    for at in range(1, 26):
+        say(
+            debate,
+            f"sample/{at}",
+            "annotator",
+            "good",
+            messages=[{"role": "user", "content": "A long prompt. " * 500}],
+            reasoning="Hm. " * 500,
+            params_asked={"temperature": 0.7},
+            params_effective={"temperature": 1, "max_tokens": 300},
+        )
+    end(debate, "good")
+    page = seen(debate)
+    assert "A long prompt." not in page
+    assert "Hm. Hm." not in page
+    assert len(page) < 90_000
+    turn = Turn.objects.order_by("pk")[3]
+    assert f'?turn={turn.pk}"' in page
+    part = seen(debate, "debate_calls", f"?turn={turn.pk}", **{"HX-Request": "true"})
+    assert "<html" not in part
+    assert part.count("A long prompt. A long prompt. A") > 0
+    assert part.count('class="record"') == 1
+    assert turn.prompt.hash in part
+    assert "0.7" in part
+    assert "300" in part
+    alone = seen(debate, "debate_calls", f"?turn={turn.pk}")
+    assert "<html" in alone
+    assert alone.count('class="record"') == 1
+
+
+def test_more_turns_take_no_more_queries(django_assert_num_queries: Any) -> None:
+    debate = debate_of("self_consistency", samples=25)
+    client = Client()
+    client.force_login(member(debate.run.project, Role.VIEWER))
+    slug = debate.run.project.slug
+    address = reverse("debate_detail", args=[slug, debate.pk])
+    for count in (1, 20):
+        for at in range(count):
+            say(debate, f"sample/{count + at}", "annotator", "good", evidence={"good": ["text"]})
+        # session, user, project by membership, debate, turns, the debates before and after
+        with django_assert_num_queries(7):
+            client.get(address, {"gold": "none"})
+        # session, user, project by membership, debate, turns
+        with django_assert_num_queries(5):
+            client.get(reverse("debate_calls", args=[slug, debate.pk]))
+
+
+def test_before_and_next_stay_within_the_filter() -> None:
+    project = project_with_items(3)
+    run = started_run(project)
+    first, second, third = run.debates.all()
+    for debate, flags in ((first, ["tie"]), (second, []), (third, ["tie"])):
+        Debate.objects.filter(pk=debate.pk).update(flags=flags)
+    page = seen(first, query="?flag=tie")
+    next_one = reverse("debate_detail", args=[project.slug, third.pk])
+    assert f'href="{next_one}?flag=tie"' in page
+    assert "Debates found" in page
+    assert reverse("debate_detail", args=[project.slug, second.pk]) not in page
+
+
+@pytest.mark.parametrize("turn", ["x", "-1", "0", "9" * 40, "\u0663"])
+def test_there_are_no_other_calls(turn: str) -> None:
+    debate = debate_of("single")
+    client = Client()
+    client.force_login(member(debate.run.project, Role.VIEWER))
+    address = reverse("debate_calls", args=[debate.run.project.slug, debate.pk])
+    assert client.get(address, {"turn": turn}).status_code == 404
+
+
+def test_a_call_is_not_found_through_another_debate() -> None:
+    debate, other = debate_of("single"), debate_of("single")
+    turn = say(other, "annotator", "annotator", "good")
+    client = Client()
+    client.force_login(member(debate.run.project, Role.MANAGER))
+    address = reverse("debate_calls", args=[debate.run.project.slug, debate.pk])
+    assert client.get(address, {"turn": turn.pk}).status_code == 404
+
+
+@pytest.mark.parametrize("name", ["debate_detail", "debate_calls", "run_debate_list"])
+def test_strangers_and_other_projects_find_nothing(name: str) -> None:
+    debate = debate_of("single")
+    wanted = debate.run_id if name == "run_debate_list" else debate.pk
+    other = ProjectFactory.create()
+    for user, slug in (
+        (UserFactory.create(), debate.run.project.slug),
+        (member(other, Role.MANAGER), other.slug),
+    ):
+        client = Client()
+        client.force_login(user)
+        assert client.get(reverse(name, args=[slug, wanted])).status_code == 404

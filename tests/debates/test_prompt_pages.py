@@ -1,0 +1,207 @@
+"""The pages of prompts: what members read there, and the way from a variant to a trial."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from apps.accounts.roles import Role
+from apps.debates.models import PromptVariant
+from apps.debates.services import prompts
+from apps.llm.models import PromptVersion
+from apps.projects.models import Project
+from tests.factories.accounts import UserFactory
+from tests.factories.debates import (
+    add_items,
+    finished_debate,
+    project_with_items,
+    started_run,
+)
+from tests.factories.projects import ProjectFactory, member
+
+pytestmark = pytest.mark.django_db
+CRITIC = "ecj-critic"
+
+
+def signed_in(project: Project, role: Role = Role.MANAGER) -> Client:
+    client = Client()
+    client.force_login(member(project, role))
+    return client
+
+
+def texts(key: str = CRITIC) -> dict[str, str]:
+    return dict(prompts.prompt_called(key).sections)
+
+
+def variant_of(project: Project, key: str = "single-annotator") -> PromptVariant:
+    present = prompts.prompt_called(key)
+    given = dict(present.sections)
+    checked = prompts.checked_draft(
+        project, present, system=given["system"] + "\nBe terse.", user=given["user"]
+    )
+    return prompts.make_variant(project=project, actor=None, draft=checked.draft, title="terse")
+
+
+def test_the_list_shows_every_prompt_with_its_version(django_assert_num_queries: Any) -> None:
+    project = project_with_items(1)
+    started_run(project, "ecj")
+    variant = variant_of(project)
+    client = signed_in(project, Role.VIEWER)
+    # session, user, project by membership, variants, runs by prompt
+    with django_assert_num_queries(5):
+        page = client.get(reverse("prompt_list", args=[project.slug])).content.decode()
+    for group in prompts.listed(project):
+        for each in group.prompts:
+            assert each.prompt.hash[:12] in page
+    assert variant.title in page
+    assert "Paper 000" in page
+
+
+def test_a_prompt_shows_its_text_escaped_and_what_it_renders_to(
+    django_assert_num_queries: Any,
+) -> None:
+    project = ProjectFactory.create()
+    add_items(project, 1, text="Nice <b>place</b>", external_id="first")
+    client = signed_in(project, Role.VIEWER)
+    address = reverse("prompt_detail", args=[project.slug, CRITIC])
+    # session, user, project; runs by version, variants, versions; trials; item, debate; schema,
+    # guideline
+    with django_assert_num_queries(10):
+        page = client.get(address).content.decode()
+    assert "{{ extractor }}" in page
+    assert "Nice &lt;b&gt;place&lt;/b&gt;" in page
+    assert "<b>place" not in page
+    assert "replies of other roles are made up" in page
+    assert "what the extractor said, delimited" in page
+
+
+def test_a_prompt_is_rendered_with_the_replies_of_a_real_debate() -> None:
+    project = project_with_items(2)
+    run = started_run(project, "ecj")
+    debate = finished_debate(
+        run, dict.fromkeys(("extractor", "critic", "judge"), "good"), text="I quote the text."
+    )
+    client = signed_in(project)
+    address = reverse("prompt_rendered", args=[project.slug, CRITIC])
+    part = client.get(address, {"q": debate.item.external_id}).content.decode()
+    assert "I quote the text." in part
+    assert "made up" not in part
+    other = client.get(address, {"q": run.debates.last().item.external_id}).content.decode()  # type: ignore[union-attr]
+    assert "made up" in other
+    assert "No item has" in client.get(address, {"q": "xyzzy"}).content.decode()
+
+
+def test_every_prompt_renders_for_a_project() -> None:
+    project = project_with_items(1)
+    client = signed_in(project)
+    for group in prompts.listed(project):
+        for each in group.prompts:
+            page = client.get(reverse("prompt_detail", args=[project.slug, each.key]))
+            assert "untrusted__word" in page.content.decode(), each.prompt.name
+
+
+def test_a_prompt_that_cannot_serve_the_question_says_so() -> None:
+    project = ProjectFactory.create(definition={"task": "text", "question": "What?"})
+    add_items(project, 1)
+    address = reverse("prompt_detail", args=[project.slug, "courtroom-clerk"])
+    assert "cannot answer questions" in signed_in(project).get(address).content.decode()
+
+
+def test_the_difference_of_two_versions_is_shown_line_by_line() -> None:
+    project = project_with_items(1)
+    variant = variant_of(project)
+    client = signed_in(project, Role.VIEWER)
+    address = reverse("prompt_diff", args=[project.slug, "single-annotator"])
+    page = client.get(address, {"after": variant.version.hash[:12]}).content.decode()
+    assert "0 lines removed, 1 added" in page
+    assert "Be terse." in page
+    assert '<span class="visually-hidden">added</span>' in page
+    assert "the same text" in client.get(address).content.decode()
+    assert client.get(address, {"after": "abcdef123456"}).status_code == 404
+
+
+def test_who_may_do_what() -> None:
+    project = project_with_items(1)
+    variant = variant_of(project)
+    stranger = Client()
+    stranger.force_login(UserFactory.create())
+    for name, args in (
+        ("prompt_list", []),
+        ("prompt_detail", [CRITIC]),
+        ("prompt_diff", [CRITIC]),
+        ("variant_create", [CRITIC]),
+        ("prompt_try", [variant.pk]),
+    ):
+        address = reverse(name, args=[project.slug, *args])
+        assert stranger.get(address).status_code == 404
+        expected = 403 if name in ("variant_create", "prompt_try") else 200
+        assert signed_in(project, Role.REVIEWER).get(address).status_code == expected
+        assert signed_in(project).get(address).status_code == 200
+    other = ProjectFactory.create()
+    for name in ("prompt_try", "prompt_try_preview"):
+        assert signed_in(other).get(reverse(name, args=[other.slug, variant.pk])).status_code == 404
+    retire = reverse("variant_retire", args=[project.slug, variant.pk])
+    assert signed_in(project, Role.REVIEWER).post(retire).status_code == 403
+
+
+def test_a_variant_is_written_checked_and_kept() -> None:
+    project = project_with_items(1)
+    client = signed_in(project)
+    address = reverse("variant_create", args=[project.slug, CRITIC])
+    assert "You are the second of three readers" in client.get(address).content.decode()
+    form = {"title": "kinder", **texts()}
+    form["system"] = form["system"].replace("its sceptic", "its friend")
+    checked = client.post(address, {**form, "check": "yes"})
+    assert checked.status_code == 200
+    assert "The draft can be used" in checked.content.decode()
+    assert not PromptVariant.objects.exists()
+    response = client.post(address, form)
+    made = PromptVariant.objects.select_related("version").get()
+    assert response.headers["Location"].endswith(f"?version={made.version.hash[:12]}")
+    page = client.get(response.headers["Location"]).content.decode()
+    assert "its friend" in page
+    assert f"prompt_ecj/critic={made.version.hash}" in page
+    again = client.post(address, {**form, "title": "same"})
+    assert again.status_code == 422
+    assert "has the same text" in again.content.decode()
+    assert PromptVersion.objects.filter(name="ecj/critic").count() == 1
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "said"),
+    [
+        ("user", "{{ item }}\n\n{{ extractor", "Line 3"),
+        ("user", "{{ item }} {{ extractor }}\n{{ other }}", "Line 2: It uses"),
+        ("user", "{{ item }}", "Every input must be used, but not so &#x27;extractor&#x27;."),
+        ("user", "{% if 0 %}{{ item }}{% endif %}{{ extractor }}", "is not shown"),
+        ("system", "{% for a in range(10**9) %}{% endfor %}", "has no place in a prompt"),
+        ("system", "## user\nhello", "Line 1: &#x27;## user&#x27; would begin a section"),
+        ("system", "", "required"),
+    ],
+)
+def test_what_is_refused_keeps_what_was_written(field: str, text: str, said: str) -> None:
+    project = project_with_items(1)
+    address = reverse("variant_create", args=[project.slug, CRITIC])
+    given = {"title": "broken", **texts(), field: text}
+    response = signed_in(project).post(address, given)
+    page = response.content.decode()
+    assert response.status_code == 422
+    assert said in page
+    assert "its sceptic" in page if field == "user" else "First your verdicts" in page
+    assert not PromptVariant.objects.exists()
+
+
+def test_programs_read_the_prompts_and_what_stands_in_for_them(
+    django_assert_num_queries: Any,
+) -> None:
+    project = project_with_items(1)
+    variant = variant_of(project)
+    client = signed_in(project, Role.VIEWER)
+    # session, user, project by membership, variants, runs by prompt
+    with django_assert_num_queries(5):
+        rows = client.get(f"/api/v1/projects/{project.slug}/prompts/").json()
+    single = next(row for row in rows if row["name"] == "single/annotator")
+    assert single["hash"] == prompts.prompt_called("single-annotator").hash
+    assert [each["hash"] for each in single["variants"]] == [variant.version.hash]
+    assert "item" in single["inputs"]

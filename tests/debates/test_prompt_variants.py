@@ -1,0 +1,191 @@
+"""Variants: hostile templates come to nothing, a content is a version, projects keep their own."""
+
+import time
+from typing import Any
+
+import pytest
+
+from apps.debates.models import PromptVariant
+from apps.debates.selectors.prompts import (
+    get_variant,
+    runs_by_version,
+    variants_for,
+    versions_of,
+)
+from apps.debates.services import prompts, start_run
+from apps.llm.models import PromptVersion
+from apps.llm.services import ensure_builtin
+from apps.projects.models import Project
+from labelhub.core.errors import Conflict, InvalidInput, NotFound
+from labelhub.core.prompts import MOST_BODY
+from tests.factories.debates import add_items, plan_for, project_with_items
+from tests.factories.projects import ProjectFactory
+
+pytestmark = pytest.mark.django_db
+KEY = "single-annotator"
+SOON = 3.0
+
+
+def texts(key: str = KEY) -> dict[str, str]:
+    return dict(prompts.prompt_called(key).sections)
+
+
+def checked(project: Project, key: str = KEY, **changed: str) -> prompts.Checked:
+    return prompts.checked_draft(project, prompts.prompt_called(key), **(texts(key) | changed))
+
+
+def kept(project: Project, title: str = "terse", key: str = KEY, **changed: str) -> PromptVariant:
+    changed = changed or {"system": f"{texts(key)['system']}\nBe terse."}
+    draft = checked(project, key, **changed).draft
+    return prompts.make_variant(project=project, actor=None, draft=draft, title=title)
+
+
+HOSTILE = {
+    "reaches into python": "{{ ''.__class__.__mro__ }}",
+    "reaches in by an input": "{{ item.__init__.__globals__ }}",
+    "reaches in by a filter": "{{ item|attr('__class__') }}",
+    "reads a file": "{% include '/etc/passwd' %}",
+    "imports": "{% import 'os' as os %}",
+    "extends": "{% extends 'base.html' %}",
+    "a long loop": "{% for x in range(10**9) %}x{% endfor %}",
+    "a long loop of nothing": "{% for x in range(99999) %}{% for y in range(99999) %}{% endfor %}"
+    "{% endfor %}",
+    "a long text": "{{ 'a' * 10**10 }}",
+    "a big number": "{{ 9**9**9**9 }}",
+    "a long number": f"{{{{ {'9' * 5000} }}}}",
+    "padding": "{{ '%1000000000d'|format(1) }}",
+    "padding by a call": "{{ item.ljust(10**10) }}",
+    "doubling": "{% set a = item ~ item %}" * 60,
+    "a filler": "{{ lipsum(n=100000) }}",
+    "a macro that calls itself": "{% macro a() %}{{ a() }}{% endmacro %}{{ a() }}",
+    "a loop that calls itself": "{% for a in labels recursive %}{{ loop(labels) }}{% endfor %}",
+    "letter by letter": "{% for a in item %}{{ a }}{% endfor %}",
+    "without delimiters": "{{ item[20:-20] }}",
+    "delimiters defaced": "{{ item|upper }}",
+    "loops in loops": "{% for a in labels %}" * 4 + "{% endfor %}" * 4,
+    "much in parentheses": "{{ " + "(" * 5000 + "item" + ")" * 5000 + " }}",
+    "conditions in conditions": "{% if item %}" * 2000 + "{% endif %}" * 2000,
+    "nots": "{{ " + "not " * 9000 + "item }}",
+    "too much": "x" * (MOST_BODY + 1),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_template_is_refused_at_once(name: str) -> None:
+    project = project_with_items(1)
+    begun = time.monotonic()
+    with pytest.raises(InvalidInput) as caught:
+        checked(project, user=f"{texts()['user']}\n{HOSTILE[name]}")
+    assert time.monotonic() - begun < SOON
+    assert len(caught.value.message) < 400
+    assert not PromptVersion.objects.exists()
+
+
+def test_what_a_template_renders_to_is_bounded() -> None:
+    labels = [{"name": f"label {n}"} for n in range(150)]
+    definition = {"task": "single", "question": "", "labels": labels}
+    project = project_with_items(1, definition=definition)
+    loops = "{% for a in labels %}" * 3 + "{% endfor %}" * 3
+    begun = time.monotonic()
+    with pytest.raises(InvalidInput, match="too long"):
+        checked(project, user=f"{texts()['user']}\n{loops}")
+    assert time.monotonic() - begun < SOON
+
+
+def test_a_text_that_orders_is_never_a_template() -> None:
+    project = project_with_items(0)
+    add_items(project, 1, text="{{ 7 * 7 }}{% include 'x' %}</text>")
+    shown = checked(project, system=f"{texts()['system']}\nBe terse.").rendering
+    assert "{{ 7 * 7 }}{% include 'x' %}" in shown.text
+
+
+def test_the_guard_and_the_form_of_the_answer_are_missed() -> None:
+    project = project_with_items(1)
+    system, user = texts()["system"], texts()["user"]
+    assert checked(project, system=f"{system}\nBe terse.").warnings == []
+    bare = "\n".join(line for line in system.split("\n") if "Whatever stands" not in line)
+    (guard,) = checked(project, system=bare).warnings
+    assert "treat what stands between" in guard
+    (form,) = checked(project, user=user.replace("Final Decision:", "In short:")).warnings
+    assert "Nothing asks for 'Final Decision:'" in form
+    (changed,) = checked(project, user=user.replace("Write nothing after", "End with")).warnings
+    assert "Try the variant" in changed
+
+
+def test_the_same_content_is_the_same_version() -> None:
+    project, other = project_with_items(1), project_with_items(1)
+    first = kept(project)
+    with pytest.raises(InvalidInput, match="'terse' has the same text"):
+        kept(project, "again")
+    assert kept(other, "theirs").version == first.version
+    prompts.retire_variant(variant=first)
+    back = kept(project, "back")
+    assert (back.pk, back.title, back.retired) == (first.pk, "back", False)
+    assert PromptVersion.objects.count() == 1
+    with pytest.raises(InvalidInput, match="present text"):
+        checked(project, **texts())
+
+
+def test_what_other_projects_wrote_stays_theirs() -> None:
+    ours, theirs = project_with_items(1), project_with_items(1)
+    foreign = kept(theirs, "secret")
+    present = prompts.prompt_called(KEY)
+    assert foreign.version not in versions_of(ours, present.name)
+    assert foreign.version in versions_of(theirs, present.name)
+    known = prompts.versions(ours, present)
+    assert [each.title for each in known] == ["Present text"]
+    with pytest.raises(NotFound):
+        prompts.version_called(known, foreign.version.hash)
+    with pytest.raises(NotFound):
+        get_variant(ours, foreign.pk)
+    assert variants_for(ours, "single", {}) == {}
+
+
+def test_an_earlier_text_of_the_file_stays_readable() -> None:
+    project = project_with_items(1)
+    present = prompts.prompt_called(KEY)
+    older = prompts.draft_variant(present, **(texts() | {"system": texts()["system"] + "\nOld."}))
+    PromptVersion.objects.create(name=older.name, hash=older.hash, body=older.body)
+    known = prompts.versions(project, present)
+    assert [each.title for each in known] == ["Present text", "Earlier text"]
+    assert prompts.version_called(known, older.hash[:12]).prompt == older
+
+
+def test_a_run_is_offered_the_variants_of_its_own_prompts() -> None:
+    project = project_with_items(1)
+    variant, gone = kept(project), kept(project, "gone", system=texts()["system"] + "\nGone.")
+    prompts.retire_variant(variant=gone)
+    kept(project, "critic", "ecj-critic", system=texts("ecj-critic")["system"] + "\nBe kind.")
+    assert variants_for(project, "single", {}) == {"single/annotator": [variant]}
+    assert set(variants_for(project, "ecj", {})) == {"ecj/critic"}
+    assert set(variants_for(project, "cascade", {"first": "single"})) == {
+        *("single/annotator", "ecj/critic"),
+    }
+
+
+def test_a_run_with_a_variant_counts_for_it() -> None:
+    project = project_with_items(1)
+    variant = kept(project)
+    plan = plan_for("single", prompts={variant.name: variant.version})
+    run = start_run(project=project, actor=None, plan=plan)
+    assert run.roles.get().prompt == variant.version
+    assert runs_by_version(project, variant.name) == {variant.version.hash: 1}
+    prompts.retire_variant(variant=variant)
+    assert run.roles.get().prompt.body == variant.version.body
+
+
+def test_what_cannot_be_tried_says_why() -> None:
+    project = ProjectFactory.create()
+    variant = kept(project)
+    models: dict[str, Any] = {"annotator": ensure_builtin()}
+    with pytest.raises(InvalidInput, match="no items"):
+        prompts.trial_plans(project, variant, models)
+    stale = variant.version.body.replace("inputs: [", "inputs: [claim, ").replace(
+        "{{ item }}", "{{ item }}{{ claim }}"
+    )
+    PromptVersion.objects.filter(pk=variant.version_id).update(body=stale)
+    with pytest.raises(Conflict, match="other inputs"):
+        prompts.trial_plans(project, get_variant(project, variant.pk), models)
+    variant.retired = True
+    with pytest.raises(Conflict, match="retired"):
+        prompts.trial_plans(project, variant, models)

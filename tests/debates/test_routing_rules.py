@@ -1,0 +1,344 @@
+"""What a routing rule would do, and following a changed one for what was labelled before."""
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connections
+from django.utils import timezone
+from hypothesis import given
+from hypothesis import strategies as st
+
+from apps.accounts.roles import ReviewerKind
+from apps.debates.models import Debate
+from apps.debates.selectors.rules import Ended, latest_debates
+from apps.debates.services import change_routing_rule, read_sample, reroute, weigh, within
+from apps.debates.services.results import Claimed, Finished, Reporter, Spent
+from apps.debates.services.routing import Way
+from apps.debates.services.weighing import Known, Sample
+from apps.labels.models import Gold, ItemState
+from apps.labels.services import record_label
+from apps.projects.models import Project
+from labelhub.core.debate.outcome import Outcome
+from labelhub.core.debate.routing import AT_MOST, FLAGS, THRESHOLDS, Rule, read_rule
+from tests.debates.routing_world import debated, run_of
+from tests.factories.accounts import UserFactory
+from tests.factories.labels import draft, open_item, open_several, person
+from tests.factories.projects import ProjectFactory
+
+pytestmark = pytest.mark.django_db
+NOTHING = read_rule({"flags": [], "bounds": {}, "audit": 0})
+EVERYTHING_AUDITED = read_rule({"flags": [], "bounds": {}, "audit": 0.5})
+
+
+@pytest.fixture
+def project() -> Project:
+    """A project in which people see only what the rule sends them."""
+    return ProjectFactory.create(review_scope="doubtful")
+
+
+def save(project: Project, rule: Rule) -> None:
+    change_routing_rule(project=project, actor=UserFactory.create(), rule=rule)
+
+
+def state(item: Any) -> ItemState:
+    return ItemState.objects.get(item=item)
+
+
+def gold(item: Any, value: str) -> None:
+    record_label(draft(item, person(item.project, ReviewerKind.EXPERT), value))
+    assert Gold.objects.current().get(item=item).value == value
+
+
+def test_only_the_latest_debate_of_an_item_counts_and_none_of_a_trial(project: Project) -> None:
+    item = open_item(project)
+    debated(item, "bad")
+    latest = debated(item, "good", run=run_of(project))
+    debated(item, "bad", run=run_of(project, trial=True))
+    assert [each.pk for each in latest_debates(project)] == [latest.pk]
+
+
+def test_a_rule_is_weighed_by_what_it_sends_and_why(project: Project) -> None:
+    one, two, three, four = open_several(project, 4)
+    debated(one, flags=["dissent"], signals={"d_rate": 0.4})
+    debated(two, flags=["dissent"])
+    debated(three, None, flags=["unparsed"])
+    debated(four, signals={"d_rate": 0.9})
+    found = weigh(read_sample(project), Rule())
+    assert (found.items, found.sent, found.share) == (4, 3, 0.75)
+    told = {each.code: (each.items, each.alone) for each in found.because}
+    assert told == {"dissent": (2, 1), "low_d_rate": (1, 0), "unparsed": (1, 1)}
+
+
+def test_what_has_no_label_is_sent_whatever_the_rule_says(project: Project) -> None:
+    debated(open_item(project), None)
+    assert weigh(read_sample(project), NOTHING).sent == 1
+
+
+def test_what_failed_is_sent_and_counted_for_itself(project: Project) -> None:
+    failed = debated(open_item(project), None, reasons=["failed"])
+    Debate.objects.filter(pk=failed.pk).update(status=Debate.Status.FAILED)
+    found = weigh(read_sample(project), NOTHING)
+    assert (found.sent, found.failed) == (1, 1)
+    assert found.because[0].code == "failed"
+
+
+def test_the_error_of_the_accepted_stands_against_that_of_the_sent(project: Project) -> None:
+    items = open_several(project, 4)
+    rights = ("good", "bad", "bad", "bad")
+    for item, flag, right in zip(items, ([], [], ["tie"], ["tie"]), rights, strict=True):
+        debated(item, "good", flags=flag)
+        gold(item, right)
+    found = weigh(read_sample(project), Rule())
+    accepted, sent = found.accepted_error, found.sent_error
+    assert (accepted["value"], accepted["n"], accepted["method"]) == (0.5, 2, "Wilson")
+    assert (sent["value"], sent["n"]) == (1.0, 2)
+
+
+def test_without_gold_there_is_a_reason_instead_of_an_error(project: Project) -> None:
+    debated(open_item(project))
+    assert weigh(read_sample(project), Rule()).accepted_error == {
+        "value": None,
+        "reason": "people have decided none of them",
+    }
+
+
+def test_free_texts_are_not_compared() -> None:
+    project = ProjectFactory.create(definition={"task": "text", "question": "Why?"})
+    item = open_item(project)
+    debated(item, "so")
+    gold(item, "thus")
+    error = weigh(read_sample(project), Rule()).accepted_error
+    assert error["value"] is None
+    assert "free texts" in error["reason"]
+
+
+def test_each_bound_says_what_it_would_send_with_the_rest_of_the_rule(project: Project) -> None:
+    for item, lead in zip(open_several(project, 4), (0.1, 0.3, 0.7, 0.9), strict=True):
+        debated(item, flags=["tie"] if lead == 0.9 else [], signals={"d_rate": lead})
+    found = weigh(read_sample(project), read_rule({"bounds": {"d_rate": 0.35}}))
+    steps = {step.bound: step.sent for step in found.signals[0].steps}
+    assert (steps[None], steps[0.0], steps[0.1], steps[0.35], steps[1.0]) == (1, 1, 2, 3, 4)
+    assert [step.bound for step in found.signals[0].steps if step.chosen] == [0.35]
+
+
+def test_a_bound_is_found_that_keeps_to_what_people_can_look_at(project: Project) -> None:
+    for item, lead in zip(open_several(project, 4), (0.1, 0.3, 0.7, 0.9), strict=True):
+        debated(item, signals={"d_rate": lead})
+    found = weigh(read_sample(project), NOTHING)
+    ((threshold, step),) = [each for each in within(found, 2) if each[0].signal == "d_rate"]
+    assert (threshold.signal, step.sent) == ("d_rate", 2)
+    assert [step.sent for _, step in within(found, 0)] == [0] * len(within(found, 0))
+
+
+def test_a_sample_takes_as_many_queries_for_more_items(
+    project: Project, django_assert_num_queries: Any
+) -> None:
+    for count in (1, 30):
+        for item in open_several(project, count):
+            debated(item)
+        with django_assert_num_queries(6):
+            weigh(read_sample(project), Rule())
+
+
+shares = st.floats(0, 1)
+endings: st.SearchStrategy[dict[str, Any]] = st.builds(
+    dict,
+    flags=st.sets(st.sampled_from(sorted(FLAGS)), max_size=3),
+    signals=st.dictionaries(
+        st.sampled_from([each.signal for each in THRESHOLDS]), st.none() | st.floats(0, 5)
+    ),
+    value=st.none() | st.just("good"),
+)
+
+
+def sample_of(found: list[dict[str, Any]]) -> Sample:
+    known = [
+        Known(
+            Ended(
+                pk=at, item_id=at, key=str(at), value=each["value"], signals=each["signals"],
+                status="done" if each["value"] else "unparsed",
+                flags=tuple(sorted(each["flags"])), reasons=(),
+            ),
+            None,
+        )
+        for at, each in enumerate(found)
+    ]  # fmt: skip
+    empty: frozenset[int] = frozenset()
+    return Sample(Way(Rule(), "salt", audits=True), known, True, empty, empty)
+
+
+@given(
+    st.lists(endings, max_size=12),
+    st.sampled_from(THRESHOLDS),
+    shares,
+    shares,
+    st.sets(st.sampled_from(sorted(FLAGS))),
+)
+def test_a_bound_moved_towards_more_never_sends_fewer(
+    found: list[dict[str, Any]], threshold: Any, one: float, other: float, flags: set[str]
+) -> None:
+    sample = sample_of(found)
+    strict, lax = sorted((one * threshold.high, other * threshold.high))
+    if threshold.side == AT_MOST:
+        strict, lax = lax, strict
+
+    def sent(bound: float | None) -> int:
+        rule = read_rule({"flags": list(flags), "bounds": {threshold.signal: bound}})
+        return weigh(sample, rule).sent
+
+    assert sent(None) <= sent(lax) <= sent(strict)
+
+
+@given(st.lists(endings, max_size=12), st.sampled_from(THRESHOLDS))
+def test_steps_say_what_a_rule_with_that_bound_would_send(
+    found: list[dict[str, Any]], threshold: Any
+) -> None:
+    sample = sample_of(found)
+    for signal in weigh(sample, Rule()).signals:
+        if signal.threshold is not threshold:
+            continue
+        for step in signal.steps:
+            bounds = {**Rule().bounds, threshold.signal: step.bound}
+            rule = read_rule({"bounds": bounds})
+            assert weigh(sample, rule).sent == step.sent
+
+
+# -- following a rule -------------------------------------------------------------------------
+
+
+def test_a_stored_rule_changes_nothing_until_it_is_applied(project: Project) -> None:
+    item = open_item(project)
+    debate = debated(item, flags=["tie"], reasons=["tie"])
+    save(project, NOTHING)
+    assert state(item).reasons == ["tie"]
+    assert read_sample(project).behind == 1
+
+    assert reroute(project) == 1
+
+    debate.refresh_from_db()
+    after = state(item)
+    assert (debate.reasons, after.reasons, after.queued) == ([], [], False)
+    assert after.suggestion_id == debate.label_id
+    assert read_sample(project).behind == 0
+
+
+def test_applying_again_changes_nothing(project: Project) -> None:
+    for item in open_several(project, 20):
+        debated(item, flags=["tie"], reasons=["tie"])
+    save(project, EVERYTHING_AUDITED)
+    assert reroute(project) == 20
+    before = list(ItemState.objects.order_by("pk").values("reasons", "queued", "priority"))
+    assert reroute(project) == 0
+    assert list(ItemState.objects.order_by("pk").values("reasons", "queued", "priority")) == before
+
+
+def test_what_people_have_begun_stays_with_them(project: Project) -> None:
+    project.overlap = 2
+    project.save()
+    item = open_item(project)
+    debated(item, flags=["tie"], reasons=["tie"])
+    record_label(draft(item, person(project), "good"))
+    save(project, NOTHING)
+    reroute(project)
+    after = state(item)
+    assert (after.reasons, after.queued, after.stage) == ([], True, "in_review")
+
+
+def test_a_failed_debate_and_what_was_never_debated_stay_as_they_are(project: Project) -> None:
+    failed, fresh = open_several(project, 2)
+    debate = debated(failed, None, reasons=["failed"])
+    Debate.objects.filter(pk=debate.pk).update(status=Debate.Status.FAILED)
+    save(project, NOTHING)
+    assert reroute(project) == 0
+    assert (state(failed).reasons, state(fresh).reasons) == (["failed"], [])
+
+
+def test_an_answered_audit_stays_one_when_fewer_are_audited(project: Project) -> None:
+    asked, unasked = open_several(project, 2)
+    for item in (asked, unasked):
+        debated(item, reasons=["audit"])
+    record_label(draft(asked, person(project), "bad"))
+    save(project, NOTHING)
+    reroute(project)
+    assert (state(asked).reasons, state(unasked).reasons) == (["audit"], [])
+    sample = read_sample(project)
+    assert (sample.accepted_error["value"], sample.accepted_error["n"]) == (1.0, 1)
+    assert sample.behind == 0
+
+
+def test_rerouting_takes_as_many_queries_for_more_items(
+    project: Project, django_assert_max_num_queries: Any
+) -> None:
+    for item in open_several(project, 40):
+        debated(item, flags=["tie"], reasons=["tie"])
+    save(project, NOTHING)
+    with django_assert_max_num_queries(14):
+        reroute(project)
+
+
+def test_a_run_under_way_follows_a_rule_and_a_plan_that_changed(project: Project) -> None:
+    item = open_item(project)
+    reporter = Reporter(run_of(project))
+    outcome = Outcome(value="good", flags=("tie",), uncertainty=0.5)
+    ended = Finished(Claimed(pk=1, replicate=1, item=item), outcome, Spent(), timezone.now())
+    assert reporter.result(ended).reasons == ("tie",)
+    save(project, read_rule({"flags": [], "bounds": {}}))
+    assert reporter.result(ended).reasons in {(), ("audit",)}
+    assert reporter.reasons(ended) == reporter.result(ended).reasons
+
+
+def test_where_everything_goes_to_people_nothing_is_audited() -> None:
+    project = ProjectFactory.create()
+    save(project, EVERYTHING_AUDITED)
+    for item in open_several(project, 20):
+        debated(item, flags=["tie"], reasons=["tie"])
+    reroute(project)
+    assert not ItemState.objects.exclude(reasons=[]).exists()
+
+
+def all_at_once(*works: Callable[[], Any]) -> list[BaseException]:
+    """Do each in a thread of its own; what they raised."""
+    faults: list[BaseException] = []
+    barrier = threading.Barrier(len(works))
+
+    def begin(work: Callable[[], Any]) -> None:
+        barrier.wait()
+        try:
+            work()
+        except BaseException as error:  # noqa: BLE001 - handed to the test
+            faults.append(error)
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=begin, args=[work]) for work in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return faults
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_who_apply_a_reviewer_and_a_run_leave_every_item_in_line(project: Project) -> None:
+    items = open_several(project, 60)
+    for item in items:
+        debated(item, flags=["tie"], reasons=["tie"])
+    fresh, other, who = open_several(project, 10), run_of(project), person(project)
+    save(project, NOTHING)
+
+    def label() -> None:
+        for item in items[:20]:
+            record_label(draft(item, who, "good"))
+
+    def run() -> None:
+        for item in fresh:
+            debated(item, run=other, flags=["tie"])
+
+    works = (lambda: reroute(project), lambda: reroute(project), label, run)
+    assert all_at_once(*works) == []
+    states = ItemState.objects.filter(project=project)
+    assert states.filter(reasons=[], queued=False).count() == 70
+    assert states.filter(stage="decided", labels_by_people=1).count() == 20
+    assert Debate.objects.filter(reasons=[]).count() == 70

@@ -1,0 +1,268 @@
+"""The page on which a run is planned: any protocol, any question, settings, models, preview."""
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from apps.accounts.roles import Role
+from apps.debates.forms import GROUPS, RunForm
+from apps.debates.models import Run
+from apps.debates.services import prompts
+from apps.llm.services import ensure_builtin
+from apps.projects.models import Project
+from labelhub.core.debate import PROTOCOLS
+from labelhub.core.schema import Task
+from tests.factories.debates import project_with_items
+from tests.factories.llm import ModelSpecFactory
+from tests.factories.projects import ASPECTS, MOODS, ProjectFactory, member
+
+pytestmark = pytest.mark.django_db
+
+STARS = {
+    "task": "ordinal",
+    "question": "",
+    "labels": [{"name": str(n), "point": n} for n in (1, 2)],
+}
+QUESTIONS: dict[str, dict[str, Any]] = {
+    "single": MOODS,
+    "multi": ASPECTS,
+    "ordinal": STARS,
+    "text": {"task": "text", "question": "Sum it up."},
+    "per_item": {"task": "per_item"},
+}
+PLAIN = {"replicates": "1", "reuse_answers": "on"}
+
+
+def signed_in(project: Project, role: Role = Role.MANAGER) -> Client:
+    client = Client()
+    client.force_login(member(project, role))
+    return client
+
+
+def asked(project: Project, name: str, **data: Any) -> str:
+    """What the part of the page called ``name`` shows for a form filled in so."""
+    client = signed_in(project)
+    return client.get(reverse(name, args=[project.slug]), PLAIN | data).content.decode()
+
+
+def started(project: Project, **data: Any) -> Any:
+    return signed_in(project).post(reverse("run_create", args=[project.slug]), PLAIN | data)
+
+
+def test_every_protocol_can_be_chosen() -> None:
+    assert {name for _, names in GROUPS for name in names} == set(PROTOCOLS)
+
+
+@pytest.mark.parametrize("task", QUESTIONS)
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_the_page_shows_settings_and_roles_of_any_protocol_for_any_question(
+    name: str, task: str
+) -> None:
+    fields = {"options": ["Yes", "No"]} if task == "per_item" else {}
+    project = project_with_items(2, definition=QUESTIONS[task])
+    project.items.update(**fields)
+    client = signed_in(project)
+    address = reverse("run_create", args=[project.slug])
+    page = client.get(address, {"protocol": name}).content.decode()
+    form = RunForm({"protocol": name}, task=Task(task))
+    for field in form.fields:
+        assert f'name="{field}"' in page
+    seen = asked(project, "run_preview", protocol=name)
+    if Task(task) in PROTOCOLS[name].tasks:
+        assert "Calls" in seen
+        assert started(project, protocol=name).status_code == 302
+    else:
+        assert "Not for this project" in page
+        assert "Not for this project" in seen
+        refused = started(project, protocol=name)
+        assert refused.status_code == 422
+        assert not Run.objects.exists()
+
+
+def test_a_run_is_planned_previewed_and_started(
+    monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
+) -> None:
+    sent: list[int] = []
+    monkeypatch.setattr("apps.debates.tasks.run_slice_task.delay", sent.append)
+    project = project_with_items(3)
+    client = signed_in(project)
+    page = client.get(reverse("run_create", args=[project.slug])).content.decode()
+    assert "Extractor, critic, judge" in page
+    model = ensure_builtin()
+    form: dict[str, Any] = {
+        "protocol": "ecj",
+        "limit": "2",
+        "replicates": "1",
+        "model_judge": model.pk,
+    }
+    seen = client.get(reverse("run_preview", args=[project.slug]), form).content.decode()
+    assert "nothing" in seen
+    assert "It is not an LLM" in seen
+    with django_capture_on_commit_callbacks(execute=True):
+        response = client.post(reverse("run_create", args=[project.slug]), form)
+    run = Run.objects.get()
+    assert response.headers["Location"] == reverse("run_detail", args=[project.slug, run.pk])
+    assert run.debates.count() == 2
+    assert not run.reuse_answers, "a box that is not ticked"
+    assert sent == [run.pk]
+
+
+def test_settings_and_models_reach_the_run() -> None:
+    project = project_with_items(2)
+    ensure_builtin()
+    model = ModelSpecFactory.create(name="judging")
+    settings = {"set_judges": "5", "set_precedents": "1", "set_temperature": "0.2"}
+    models = {"model_judge": str(model.pk)}
+    assert started(project, protocol="courtroom", **settings, **models).status_code == 302
+    run = Run.objects.get()
+    found = run.protocol_settings
+    assert (found["judges"], found["precedents"], found["temperature"]) == (5, 1, 0.2)
+    assert run.roles.get(role="judge").model == model
+    assert run.roles.filter(role="reporter").exists()
+    assert run.reuse_answers
+
+
+def test_the_settings_of_a_stage_reach_the_run() -> None:
+    project = project_with_items(2)
+    settings = {"set_first": "vote", "set_then": "courtroom", "set_first.annotators": "2"}
+    assert started(project, protocol="cascade", **settings, **{"set_then.judges": "1"})
+    run = Run.objects.get()
+    assert run.protocol_settings["first.annotators"] == 2
+    assert run.protocol_settings["then.judges"] == 1
+    assert run.roles.filter(role="first_annotator_b").exists()
+
+
+def test_stages_are_shown_one_after_the_other() -> None:
+    page = asked(
+        project_with_items(1), "run_parts", protocol="cascade", set_first="vote", set_then="ecj"
+    )
+    places = [page.index(words) for words in ("For every item: Vote", "Where that is in doubt: E")]
+    assert places == sorted(places)
+    critic = page.index('for="id_model_then_critic"')
+    assert places[0] < page.index("Annotator C") < places[1] < critic
+
+
+def test_what_was_typed_is_kept_and_what_was_not_follows_the_protocol() -> None:
+    project = project_with_items(1)
+    model = ModelSpecFactory.create()
+    kept = {"set_temperature": "0.9", "usual_set_temperature": "0.7"}
+    page = asked(project, "run_parts", protocol="courtroom", model_judge=model.pk, **kept)
+    assert 'name="set_temperature" value="0.9"' in page
+    assert f'<option value="{model.pk}" selected>' in page
+    untouched = {"set_temperature": "0.7", "usual_set_temperature": "0.7"}
+    page = asked(project, "run_parts", protocol="courtroom", **untouched)
+    assert 'name="set_temperature" value="0.5"' in page
+
+
+def test_more_annotators_are_more_roles_and_the_same_is_not_sent_twice() -> None:
+    project = project_with_items(1)
+    page = asked(project, "run_parts", protocol="discussion", set_annotators="9")
+    assert "Annotator I" in page
+    form = RunForm(PLAIN | {"protocol": "discussion", "set_annotators": "9"}, task=Task.SINGLE)
+    response = signed_in(project).get(
+        reverse("run_parts", args=[project.slug]),
+        PLAIN | {"protocol": "discussion", "set_annotators": "9", "shape": form.shape},
+    )
+    assert response.status_code == 204
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        ("set_annotators", "12", "Give a whole number from 2 to 9."),
+        ("set_annotators", "", "Give a whole number from 2 to 9."),
+        ("set_rounds", "1.5", "Give a whole number from 1 to 5."),
+        ("model_annotator_a", "999999", "Select a valid choice."),
+    ],
+)
+def test_a_wrong_value_is_answered_at_its_field(field: str, value: str, words: str) -> None:
+    project = project_with_items(1)
+    page = started(project, protocol="discussion", **{field: value}).content.decode()
+    at = page.index(f'id="id_{field}_error"')
+    assert words in page[at : at + 400]
+    assert f'value="{value}"' in page or field.startswith("model_") or not value
+    assert words in asked(project, "run_preview", protocol="discussion", **{field: value})
+    assert not Run.objects.exists()
+
+
+def test_a_stage_is_only_offered_for_questions_that_it_can_answer() -> None:
+    page = asked(project_with_items(1, definition=ASPECTS), "run_parts", protocol="cascade")
+    assert 'value="discussion"' in page
+    assert 'value="courtroom"' not in page
+
+
+def test_a_budget_without_a_price_is_refused_at_its_field() -> None:
+    project = project_with_items(1)
+    model = ModelSpecFactory.create(name="riddle", price_in=None)
+    data = {"protocol": "single", "model_annotator": str(model.pk), "budget": "2"}
+    assert "No budget can be kept" in asked(project, "run_preview", **data)
+    page = started(project, **data).content.decode()
+    at = page.index('id="id_budget_error"')
+    assert "The price of riddle is not known" in page[at : at + 400]
+
+
+def test_a_preview_tells_ranges_costs_and_what_is_rarely_wise() -> None:
+    project = project_with_items(2)
+    model = ModelSpecFactory.create(name="dear")
+    models = {f"model_annotator_{letter}": str(model.pk) for letter in "abc"}
+    seen = asked(project, "run_preview", protocol="discussion", budget="0.00001", **models)
+    assert "6 to 18" in seen
+    assert "at most $" in seen
+    assert "The budget is less than the likely cost" in seen
+    assert "Annotators with the same model answer alike" in seen
+    assert "not known" in seen
+
+
+def test_without_scripts_a_button_shows_the_settings_and_starts_nothing() -> None:
+    project = project_with_items(1)
+    response = started(project, protocol="courtroom", show="yes", limit="1")
+    page = response.content.decode()
+    assert response.status_code == 200
+    assert 'name="set_judges"' in page
+    assert 'name="limit" value="1"' in page
+    assert "A courtroom without precedents" in page
+    assert not Run.objects.exists()
+
+
+def test_a_plan_that_is_refused_says_so_on_the_form() -> None:
+    project = ProjectFactory.create()
+    form = {"protocol": "single", "replicates": "1"}
+    address = reverse("run_create", args=[project.slug])
+    response = signed_in(project).post(address, form)
+    assert response.status_code == 422
+
+
+def test_nine_annotators_take_no_more_queries_than_one() -> None:
+    project = project_with_items(1)
+    ensure_builtin()
+    ModelSpecFactory.create_batch(5)
+    client = signed_in(project)
+    counts = []
+    for data in ({"protocol": "single"}, {"protocol": "discussion", "set_annotators": "9"}):
+        with CaptureQueriesContext(connection) as caught:
+            client.get(reverse("run_parts", args=[project.slug]), PLAIN | data)
+        counts.append(len(caught))
+    assert counts[0] == counts[1]
+    assert counts[0] <= 10
+
+
+def test_a_project_s_own_text_of_a_prompt_is_offered_and_used() -> None:
+    project = project_with_items(2)
+    present = prompts.prompt_called("single-annotator")
+    texts = dict(present.sections)
+    texts["system"] += "\nBe curt."
+    draft = prompts.checked_draft(project, present, **texts).draft
+    variant = prompts.make_variant(project=project, actor=None, draft=draft, title="Curt")
+    client = signed_in(project)
+    address = reverse("run_create", args=[project.slug])
+    wanted = {"protocol": "single", "prompt_single/annotator": variant.version.hash}
+    page = client.get(address, wanted).content.decode()
+    assert "Curt" in page
+    response = client.post(address, PLAIN | wanted)
+    assert response.status_code == 302
+    role = Run.objects.get().roles.get()
+    assert role.prompt == variant.version

@@ -1,0 +1,349 @@
+"""The page of a run: where it stands, what limits it, what went wrong, and how to go on."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from apps.accounts.roles import Role
+from apps.debates import selectors
+from apps.debates.models import Debate, Run, Turn
+from apps.debates.services import cancel_run, pause_run
+from apps.debates.services.limits import pulse_of
+from apps.debates.services.scripts import script_of
+from apps.llm.models import ModelSpec
+from apps.llm.traffic import LineState
+from apps.projects.models import Project
+from labelhub.core.llm.limiter import LimitChange
+from tests.factories.debates import Script, project_with_items, started_run
+from tests.factories.llm import ModelSpecFactory
+from tests.factories.projects import member
+
+pytestmark = pytest.mark.django_db
+
+
+def signed_in(project: Project, role: Role = Role.MANAGER) -> Client:
+    client = Client()
+    client.force_login(member(project, role))
+    return client
+
+
+def page_of(run: Run, name: str = "run_detail", role: Role = Role.MANAGER) -> str:
+    client = signed_in(run.project, role)
+    return client.get(reverse(name, args=[run.project.slug, run.pk])).content.decode()
+
+
+def paid_run(count: int = 3, **fields: Any) -> Run:
+    """A run on a model with a price."""
+    return started_run(project_with_items(count), model=ModelSpecFactory.create(), **fields)
+
+
+def said(run: Run, place: int = 0, **fields: Any) -> Turn:
+    """A call that the run made over its debate at ``place``."""
+    role = run.roles.select_related("model", "prompt")[0]
+    plain: dict[str, Any] = {
+        "debate": run.debates.order_by("pk")[place],
+        "step": "annotator",
+        "role": role.role,
+        "model": role.model,
+        "prompt": role.prompt,
+        "messages": [],
+        "status": "ok",
+    }
+    turn = Turn.objects.create(**plain | fields)
+    Run.objects.filter(pk=run.pk).update(turns_count=1)
+    run.refresh_from_db()
+    return turn
+
+
+def failed(run: Run, place: int, status: int, note: str, **fields: Any) -> Turn:
+    attempts = [{"http_status": status, "seconds": 1, "note": ""}] * 2
+    return said(run, place, status="failed", note=note, attempts=attempts, **fields)
+
+
+def test_a_run_shows_where_it_stands_and_its_debates_by_status(
+    django_assert_num_queries: Any,
+) -> None:
+    project = project_with_items(3)
+    run = started_run(project, "ecj")
+    Debate.objects.filter(pk=run.debates.all()[0].pk).update(
+        status=Debate.Status.FAILED, error="It broke."
+    )
+    client = signed_in(project)
+    address = reverse("run_detail", args=[project.slug, run.pk])
+    # session, user, project by membership, run, counts, roles, count and page of debates
+    with django_assert_num_queries(8):
+        page = client.get(address).content.decode()
+    assert "It broke." in page
+    assert "Waiting for a worker." in page
+    assert "not an LLM" in page
+    assert "It broke." not in client.get(address, {"status": "waiting"}).content.decode()
+
+
+def test_more_debates_and_troubles_take_no_more_queries(django_assert_num_queries: Any) -> None:
+    run = paid_run(30)
+    for place in range(30):
+        failed(run, place, 500, f"Broken {place}.")
+    client = signed_in(run.project)
+    # as above, and: answers reused, troubled turns, parameters of the last debates
+    with django_assert_num_queries(11):
+        client.get(reverse("run_detail", args=[run.project.slug, run.pk]))
+    with django_assert_num_queries(6):
+        client.get(reverse("run_troubles", args=[run.project.slug, run.pk]))
+    with django_assert_num_queries(5):
+        client.get(reverse("run_progress", args=[run.project.slug, run.pk]))
+
+
+def test_a_paused_run_says_why_and_can_be_resumed() -> None:
+    project = project_with_items(1)
+    run = started_run(project)
+    pause_run(run=run)
+    Run.objects.update(pause_code="wrong_key", message="Key refused by provider 'x'.")
+    part = page_of(run, "run_progress")
+    assert "Key refused by provider" in part
+    assert reverse("run_resume", args=[project.slug, run.pk]) in part
+    assert 'data-going="no"' in part
+    assert reverse("run_resume", args=[project.slug, run.pk]) not in page_of(
+        run, role=Role.REVIEWER
+    )
+
+
+def test_a_run_that_waits_for_a_quota_says_when_it_goes_on() -> None:
+    run = paid_run()
+    at = timezone.now() + timedelta(minutes=47, seconds=30)
+    Run.objects.update(
+        status="paused", pause_code="quota_exhausted", message="Used up.", resume_at=at
+    )
+    assert "It goes on by itself at" in page_of(run, "run_progress")
+
+
+def test_a_run_that_nobody_drives_says_so() -> None:
+    run = paid_run()
+    assert "No worker is at it" not in page_of(run, "run_progress")
+    Run.objects.update(created_at=timezone.now() - timedelta(minutes=1))
+    assert "No worker is at it" in page_of(run, "run_progress")
+
+
+def test_a_cancelled_run_offers_nothing_more() -> None:
+    run = paid_run()
+    cancel_run(run=run)
+    part = page_of(run, "run_progress")
+    assert "Cancelled by hand." in part
+    assert 'data-ended="yes"' in part
+    assert "<button" not in part
+
+
+def test_what_limits_a_run_is_told_as_its_worker_reported_it() -> None:
+    run = paid_run()
+    line = {"provider": "Here", "limit": 8, "in_flight": 8, "waiting": 3, "refused_share": 0.06}
+    pulse: dict[str, Any] = {"at": timezone.now().isoformat(), "calls": 8, "limited_by": ""}
+    Run.objects.update(status="running", started_at=timezone.now(), pulse=pulse)
+    assert "Nothing holds it back: 8 calls under way." in page_of(run, "run_progress")
+    Run.objects.update(pulse=pulse | {"limits": [line | {"changes": ["8 to 6: refusals"]}, "odd"]})
+    part = page_of(run, "run_progress")
+    assert "8 of 8 calls under way, 3 waiting, 6 % refused of late" in part
+    assert "8 to 6: refusals" in part
+
+
+class Lines(Script):
+    """Stands in for the gateway: one line, in the state that a test wants."""
+
+    def __init__(self, **state: Any) -> None:
+        super().__init__()
+        self._state = LineState(**{"limit": 8, "in_flight": 8, "waiting": 2} | state)
+
+    def state_of(self, _: Any) -> LineState:
+        """As the gateway."""
+        return self._state
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        ({"limited_by": "provider rate", "rpm": 500}, "it takes 500 calls a minute."),
+        ({"limited_by": "provider rate"}, "it takes no more calls for the moment."),
+        ({"limited_by": "concurrency setting"}, "at most 8 calls at a time."),
+        ({"limited_by": "adaptive limit"}, "8 calls at a time, as many as it took so far."),
+        ({"breaker_open": True}, "nothing is sent any more."),
+        ({}, ""),
+    ],
+)
+def test_what_a_worker_reports_of_its_lines(state: dict[str, Any], words: str) -> None:
+    changes = (LimitChange(1.0, 8, 6, "refusals"),)
+    pulse = pulse_of(script_of(paid_run()), Lines(changes=changes, **state), 8)
+    assert words in pulse["limited_by"]
+    (line,) = pulse["limits"]
+    assert (line["waiting"], line["changes"]) == (2, ["8 to 6: refusals"])
+
+
+def test_troubles_are_grouped_by_cause() -> None:
+    run = paid_run(5)
+    for place in range(3):
+        failed(run, place, 503, f"No usable answer from 'x': request req_{place}9.")
+    failed(run, 3, 429, "Too many: request req_77.")
+    said(run, 4, status="unparsed", off_menu="splendid", note="'splendid' is not offered.")
+    first, *others = selectors.troubles(run).groups
+    assert (first.status, first.count, first.http) == ("failed", 3, [(503, 6)])
+    assert first.example == run.debates.order_by("pk")[2].pk
+    assert {each.count for each in others} == {1}
+    assert selectors.troubles(run).off_menu == (("splendid", 1),)
+    page = page_of(run)
+    assert "The endpoint is at fault." in page
+    assert "The endpoint would take no more." in page
+    assert "The answer names none of the offered labels." in page
+    assert reverse("debate_detail", args=[run.project.slug, first.example]) in page
+    assert "splendid" in page
+
+
+def test_a_call_that_was_answered_when_asked_again_is_told_apart() -> None:
+    run = paid_run(2)
+    for place in range(2):
+        said(run, place, status="unparsed", note="No label.")
+    said(run, 0, attempt=2)
+    (group,) = selectors.troubles(run).groups
+    assert (group.count, group.mended) == (2, 1)
+    assert "1 of them were answered when asked again. The answer names none" in page_of(run)
+    said(run, 1, attempt=2)
+    assert "nothing is left to do" in page_of(run)
+
+
+@pytest.mark.parametrize(
+    ("spent", "budget", "finished", "proposed"),
+    [
+        (9 * 10**8, 10**9, 0, "2"),
+        (8 * 10**9, 8 * 10**9, 3, "12"),
+        (10 * 10**9, 9 * 10**9, 4, "10"),
+        (0, 0, 0, "0.00001"),
+    ],
+)
+def test_a_budget_is_proposed_with_which_the_run_would_likely_end(
+    spent: int, budget: int, finished: int, proposed: str
+) -> None:
+    run = paid_run(4)
+    ids = list(run.debates.values_list("pk", flat=True)[:finished])
+    Debate.objects.filter(pk__in=ids).update(status="done")
+    run.cost_nanousd, run.budget_nanousd = spent, budget
+    assert str(selectors.budget_to_finish(run, selectors.progress(run))) == proposed
+
+
+def test_only_the_last_troubles_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("apps.debates.selectors.errors.LOOKED_AT", 2)
+    run = paid_run(4)
+    for place in range(4):
+        failed(run, place, 500, "Broken.")
+    found = selectors.troubles(run)
+    assert (found.total, found.capped) == (2, True)
+
+
+def test_what_went_wrong_in_another_run_is_not_told() -> None:
+    run = paid_run()
+    other = started_run(run.project, model=run.roles.get().model)
+    failed(other, 0, 500, "Broken.")
+    said(run)
+    assert selectors.troubles(run).groups == ()
+    assert "Every call so far brought a usable answer." in page_of(run)
+
+
+def test_what_a_model_says_in_an_error_is_never_markup() -> None:
+    run = paid_run()
+    failed(run, 0, 400, "<script>alert(1)</script>")
+    said(run, 1, status="unparsed", off_menu="<b>")
+    page = page_of(run)
+    assert "<script>alert" not in page
+    assert "<b>" not in page
+
+
+def test_a_parameter_that_a_model_did_not_take_is_told() -> None:
+    run = paid_run()
+    turn = said(
+        run, params_asked={"temperature": 0.7, "logprobs": True, "max_tokens": 9},
+        params_effective={"max_completion_tokens": 9},
+    )  # fmt: skip
+    assert selectors.not_taken(run) == ()
+    Debate.objects.filter(pk=turn.debate_id).update(finished_at=timezone.now(), status="done")
+    page = page_of(run)
+    assert "temperature 0.7 was asked for; it answers at its own." in page
+    assert "probabilities of the labels were asked for; it gives none." in page
+    Turn.objects.update(params_effective={"temperature": 1.0, "logprobs": True})
+    assert "temperature 0.7 was asked for; it answers at 1.0." in page_of(run)
+
+
+def test_the_page_tells_settings_prompts_and_reused_answers() -> None:
+    model = ModelSpecFactory.create()
+    project = project_with_items(1)
+    run = started_run(project, "discussion", model=model, settings={"rounds": 4})
+    said(run, reused=True)
+    page = page_of(run)
+    assert "<dt>Rounds of discussion</dt><dd>4</dd>" in page
+    assert "1 reused, at no cost" in page
+    assert "Prompt of annotator_a, annotator_b, annotator_c" in page
+
+
+def test_failed_debates_of_a_run_that_is_done_can_be_tried_again() -> None:
+    run = paid_run()
+    Debate.objects.update(status="failed")
+    Run.objects.update(status="done", message="3 failed.")
+    assert "Try the failed ones again" in page_of(run, "run_progress")
+
+
+def over_budget(run: Run) -> Run:
+    Run.objects.update(
+        status="paused", pause_code="budget", message="The budget would be passed.",
+        budget_nanousd=10**9, cost_nanousd=9 * 10**8,
+    )  # fmt: skip
+    run.refresh_from_db()
+    return run
+
+
+def test_a_run_that_has_spent_its_budget_gets_more_and_goes_on() -> None:
+    run = over_budget(paid_run())
+    page = page_of(run)
+    address = reverse("run_budget", args=[run.project.slug, run.pk])
+    assert address in page
+    assert 'value="2"' in page, "what the rest would cost once more, and some"
+    assert address not in page_of(run, role=Role.VIEWER)
+    response = signed_in(run.project).post(address, {"budget": "2.50"})
+    assert response.status_code == 302
+    run.refresh_from_db()
+    assert (run.budget_nanousd, run.status, run.pause_code) == (25 * 10**8, "queued", "")
+
+
+@pytest.mark.parametrize(
+    ("budget", "words"),
+    [("0.5", "give more"), ("", "required"), ("much", "Enter a number"), ("-1", "greater than")],
+)
+def test_a_budget_that_will_not_do_is_refused_at_its_field(budget: str, words: str) -> None:
+    run = over_budget(paid_run())
+    address = reverse("run_budget", args=[run.project.slug, run.pk])
+    response = signed_in(run.project).post(address, {"budget": budget})
+    page = response.content.decode()
+    assert response.status_code == 422
+    at = page.index('id="id_budget_error"')
+    assert words in page[at : at + 300]
+    run.refresh_from_db()
+    assert run.status == "paused"
+    followed = signed_in(run.project).get(address, {"status": "failed"})
+    assert followed.headers["Location"].endswith(f"/runs/{run.pk}/?status=failed")
+
+
+def test_a_run_on_a_model_without_price_takes_no_budget() -> None:
+    run = over_budget(paid_run())
+    ModelSpec.objects.update(price_in=None)
+    address = reverse("run_budget", args=[run.project.slug, run.pk])
+    page = signed_in(run.project).post(address, {"budget": "5"}).content.decode()
+    assert "no budget can be kept" in page
+
+
+def test_shares_of_the_bar_add_up() -> None:
+    run = paid_run(4)
+    first, second, third, _ = run.debates.all()
+    Debate.objects.filter(pk__in=[first.pk, second.pk]).update(status="done")
+    Debate.objects.filter(pk=third.pk).update(status="failed")
+    found = selectors.progress(run).parts
+    assert [(status, count) for status, _, count, _, _ in found] == [
+        ("done", 2), ("unparsed", 0), ("failed", 1), ("waiting", 1)
+    ]  # fmt: skip
+    assert [(x, width) for *_, x, width in found] == [(0, 50), (50, 0), (50, 25), (75, 25)]

@@ -1,0 +1,169 @@
+"""How a call is adapted to what an endpoint takes and how far it gets; through the real client."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from apps.llm.gateway import Gateway
+from labelhub.core.llm.errors import ContextTooLong, RequestRejected
+from tests.llm.asking_helpers import Learnt, make_call, make_spec, opened
+from tests.llm.tiny_endpoint import Answer, Heard, TinyEndpoint, error, said, tiny_endpoint
+
+
+def spec_of(endpoint: TinyEndpoint, **changes: Any) -> Any:
+    provider = {"base_url": endpoint.base_url} | changes.pop("provider", {})
+    return make_spec(provider=provider, **changes)
+
+
+async def test_an_answer_in_a_form_that_has_no_end_is_asked_for_as_free_text() -> None:
+    def say(heard: Heard) -> Answer:
+        if "response_format" in heard.body:
+            return 200, said('{"reasoning": "' + " " * 50, finish_reason="length"), {}
+        return 200, said("Final Decision: Price"), {}
+
+    async with tiny_endpoint(say) as endpoint:
+        spec = spec_of(endpoint, structured="json_schema")
+        async with opened(spec) as gateway:
+            done = await gateway.complete(spec, make_call(response_format="schema", max_tokens=9))
+    assert [heard.body["max_tokens"] for heard in endpoint.heard] == [9, 9]
+    assert (done.text, len(done.attempts)) == ("Final Decision: Price", 2)
+    assert (done.usage.tokens_in, done.usage.tokens_out) == (20, 10)
+    assert done.effective_params == {"max_tokens": 9}
+
+
+async def test_a_call_is_never_sent_a_third_time_for_its_length() -> None:
+    def say(_: Heard) -> Answer:
+        return 200, said("", finish_reason="length"), {}
+
+    async with tiny_endpoint(say) as endpoint:
+        spec = spec_of(endpoint, structured="json_schema")
+        async with opened(spec) as gateway:
+            done = await gateway.complete(spec, make_call(response_format="schema", max_tokens=9))
+    first, second = (heard.body for heard in endpoint.heard)
+    assert ("response_format" in first, "response_format" in second) == (True, False)
+    assert second["max_tokens"] == 18
+    assert done.finish_reason == "length"
+
+
+async def test_a_cut_off_answer_in_free_text_is_handed_on() -> None:
+    async with tiny_endpoint(lambda _: (200, said("Half", finish_reason="length"), {})) as endpoint:
+        spec = spec_of(endpoint)
+        async with opened(spec) as gateway:
+            assert (await gateway.complete(spec, make_call())).text == "Half"
+    assert len(endpoint.heard) == 1
+
+
+def _no_form(heard: Heard) -> Answer:
+    form = heard.body.get("response_format", {}).get("type", "")
+    if form:
+        return 400, error(f"response_format of type {form} is not supported"), {}
+    return 200, said(), {}
+
+
+async def test_a_form_is_given_up_step_by_step_and_once() -> None:
+    learnt = Learnt()
+    async with tiny_endpoint(_no_form) as endpoint:
+        spec = spec_of(endpoint, structured="json_schema")
+        async with opened(spec, learnt=learnt) as gateway:
+            done = await gateway.complete(spec, make_call(response_format="schema"))
+            await gateway.complete(spec, make_call(response_format="schema"))
+    assert [each.value for each in learnt.seen] == ["json_object", "none"]
+    assert [attempt.http_status for attempt in done.attempts] == [400, 400, 200]
+    assert len(endpoint.heard) == 4
+    assert learnt.seen[0].said == "response_format of type json_schema is not supported"
+
+
+async def test_calls_in_flight_together_never_unlearn_what_one_of_them_learnt() -> None:
+    learnt = Learnt()
+    async with tiny_endpoint(_no_form) as endpoint:
+        spec = spec_of(endpoint, structured="json_schema")
+        async with opened(spec, learnt=learnt) as gateway:
+            await asyncio.gather(
+                *(gateway.complete(spec, make_call(response_format="schema")) for _ in range(8))
+            )
+    assert spec.structured == "none"
+    assert [each.value for each in learnt.seen] == ["json_object", "none"]
+
+
+async def test_a_refused_extra_field_is_not_learnt_around() -> None:
+    def say(_: Heard) -> Answer:
+        return 400, error("Unknown parameter: 'seed'."), {}
+
+    async with tiny_endpoint(say) as endpoint:
+        spec = spec_of(endpoint, extra_body={"seed": 5})
+        async with opened(spec) as gateway:
+            with pytest.raises(RequestRejected, match="seed"):
+                await gateway.complete(spec, make_call())
+    assert len(endpoint.heard) == 1
+
+
+async def test_forbidden_log_probabilities_are_no_wrong_key() -> None:
+    def say(heard: Heard) -> Answer:
+        if "logprobs" in heard.body:
+            return 403, error("You are not allowed to request logprobs from this model."), {}
+        return 200, said(), {}
+
+    learnt = Learnt()
+    async with tiny_endpoint(say) as endpoint:
+        spec = spec_of(endpoint)
+        async with opened(spec, learnt=learnt) as gateway:
+            done = await gateway.complete(spec, make_call(logprobs=True, top_logprobs=5))
+    assert done.effective_params == {"max_tokens": 1024}
+    assert [each.field for each in learnt.seen] == ["logprobs"]
+
+
+async def test_what_the_filter_refuses_to_read_is_a_refusal_and_no_failure() -> None:
+    filtered = error("Filtered by our policy.", code="content_filter", param="prompt")
+    async with tiny_endpoint(lambda _: (400, filtered, {})) as endpoint:
+        spec = spec_of(endpoint)
+        async with opened(spec) as gateway:
+            done = await gateway.complete(spec, make_call(temperature=0))
+    assert (done.finish_reason, done.refusal) == ("content_filter", "Filtered by our policy.")
+    assert done.usage.estimated
+    assert [attempt.http_status for attempt in done.attempts] == [400]
+    assert done.effective_params["temperature"] == 0
+
+
+async def test_messages_that_do_not_fit_are_told_from_other_refusals() -> None:
+    too_long = error("the request exceeds the available context size", code=400)
+    async with tiny_endpoint(lambda _: (400, too_long, {})) as endpoint:
+        spec = spec_of(endpoint)
+        async with opened(spec) as gateway:
+            with pytest.raises(ContextTooLong) as caught:
+                await gateway.complete(spec, make_call())
+    assert (caught.value.code, caught.value.stops_run) == ("context_length", False)
+
+
+async def test_log_probabilities_come_with_the_answer() -> None:
+    tokens = {"content": [{"token": "Price", "logprob": -0.2}]}
+
+    async with tiny_endpoint(lambda _: (200, said(logprobs=tokens), {})) as endpoint:
+        spec = spec_of(endpoint)
+        async with opened(spec) as gateway:
+            done = await gateway.complete(spec, make_call(logprobs=True, top_logprobs=5))
+    assert endpoint.heard[0].body["top_logprobs"] == 5
+    assert done.logprobs[0].token == "Price"
+
+
+async def test_our_headers_and_fields_are_sent_and_their_values_told_nobody() -> None:
+    def say(heard: Heard) -> Answer:
+        return 400, error(f"bad team {heard.headers['x-team']}"), {}
+
+    async with tiny_endpoint(say) as endpoint:
+        spec = spec_of(
+            endpoint, provider={"headers": {"X-Team": "team-secret"}}, extra_body={"top_k": 5}
+        )
+        async with opened(spec) as gateway:
+            with pytest.raises(RequestRejected) as caught:
+                await gateway.complete(spec, make_call())
+    assert endpoint.heard[0].body["top_k"] == 5
+    assert "team-secret" not in f"{caught.value} {caught.value.data}"
+
+
+async def test_headers_from_elsewhere_are_checked_again() -> None:
+    """However they came into the row."""
+    spec = make_spec(provider={"base_url": "http://127.0.0.1:9", "headers": {"Host": "other"}})
+    with pytest.raises(Exception, match="set by the server itself"):
+        async with Gateway.open([spec], memory=Learnt()):
+            pass

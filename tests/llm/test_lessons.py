@@ -1,0 +1,139 @@
+"""What refusals teach, word by word; and the words of other refusals, which teach nothing."""
+
+from typing import Any
+
+import pytest
+
+from apps.llm.capabilities import capability_words, learnt_from
+from apps.llm.failures import Cause, Failure, Verdict, judge, resume_after
+
+SENT: dict[str, Any] = {
+    "model": "m",
+    "messages": [{"role": "system", "content": "x"}, {"role": "user", "content": "y"}],
+    "max_tokens": 10,
+    "temperature": 0,
+    "seed": 1,
+    "stop": ["x"],
+    "logprobs": True,
+    "top_logprobs": 5,
+    "reasoning_effort": "low",
+    "response_format": {"type": "json_schema"},
+}
+
+
+def refused(message: str, status: int = 400, **more: Any) -> Failure:
+    return Failure(Cause.ANSWERED, status, message, **more)
+
+
+@pytest.mark.parametrize(
+    ("message", "field", "value"),
+    [
+        ("Unsupported parameter: 'logprobs' is not supported with this model.", "logprobs", False),
+        ("top_logprobs: Extra inputs are not permitted", "logprobs", False),
+        ("Unknown parameter: 'seed'.", "takes_seed", False),
+        ("Unrecognized request argument supplied: reasoning_effort", "reasoning_effort", "omit"),
+        ("Unsupported parameter: 'stop' is not supported", "takes_stop", False),
+        ("response_format is not supported", "structured", "json_object"),
+        ("This model does not support response format `json_schema`", "structured", "json_object"),
+        ("Unsupported value: 'temperature' does not support 0", "takes_temperature", False),
+        ("Use max_completion_tokens instead of max_tokens", "max_tokens_param",
+         "max_completion_tokens"),
+        ("System role not supported", "system_role", "merge"),
+        ("Invalid schema for response_format 'answer': too deep", "structured", "json_object"),
+    ],
+)  # fmt: skip
+def test_a_refused_parameter_is_learnt_with_what_was_said(
+    message: str, field: str, value: Any
+) -> None:
+    found = learnt_from(refused(message), SENT)
+    assert found is not None
+    assert (found.field, found.value, found.said) == (field, value, message)
+    assert field not in capability_words(field, value) or "tokens" in message
+
+
+def test_the_named_parameter_goes_before_the_words() -> None:
+    found = learnt_from(
+        refused("Not supported together with temperature.", param="seed", code="unsupported_x"),
+        SENT,
+    )
+    assert found is not None
+    assert found.field == "takes_seed"
+
+
+def test_a_plain_json_object_is_given_up_last() -> None:
+    asked = SENT | {"response_format": {"type": "json_object"}}
+    found = learnt_from(refused("response_format is not supported"), asked)
+    assert found is not None
+    assert found.value == "none"
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        refused("Unknown parameter: 'top_k'."),
+        refused("temperature must be at most 2"),
+        refused("seed is not supported", status=500),
+        refused("Incorrect API key provided.", status=401),
+        refused("Not allowed by the administrator of this system.", status=403),
+        refused("This model's maximum context length is 10; temperature is not supported."),
+    ],
+)
+def test_other_refusals_teach_nothing(failure: Failure) -> None:
+    assert learnt_from(failure, SENT) is None
+
+
+def test_a_403_that_names_a_parameter_is_about_that() -> None:
+    found = learnt_from(
+        refused("You are not allowed to request logprobs from this model.", 403), SENT
+    )
+    assert found is not None
+    assert (found.field, found.value) == ("logprobs", False)
+
+
+def test_a_form_for_which_the_prompt_has_the_wrong_words_is_given_up() -> None:
+    asked = SENT | {"response_format": {"type": "json_object"}}
+    said = "'messages' must contain the word 'json' to use 'response_format' of type 'json_object'."
+    found = learnt_from(refused(said), asked)
+    assert found is not None
+    assert (found.field, found.value) == ("structured", "none")
+
+
+def test_what_was_not_sent_is_not_learnt() -> None:
+    bare = {"model": "m", "messages": [], "max_tokens": 10}
+    assert learnt_from(refused("Unknown parameter: 'seed'."), bare) is None
+
+
+@pytest.mark.parametrize(
+    ("failure", "verdict"),
+    [
+        (refused("", code="context_length_exceeded"), Verdict.TOO_LONG),
+        (refused("the request exceeds the available context size"), Verdict.TOO_LONG),
+        (refused("prompt is too long: 9 tokens > 8 maximum"), Verdict.TOO_LONG),
+        (refused("Request Entity Too Large", 413), Verdict.TOO_LONG),
+        (refused("max_tokens is too large: 90000"), Verdict.REJECTED),
+        (refused("filtered", code="content_filter"), Verdict.FILTERED),
+        (refused("no", 401), Verdict.KEY),
+        (refused("no", 403), Verdict.KEY),
+        (refused("no", 404), Verdict.MODEL),
+        (refused("no", 500), Verdict.RETRY),
+        (refused("no", 408), Verdict.RETRY),
+        (Failure(Cause.TIMED_OUT), Verdict.RETRY),
+        (refused("pay", 402), Verdict.QUOTA),
+        (refused("slow down", 429), Verdict.WAIT),
+        (refused("slow down", 429, headers={"retry-after": "120"}), Verdict.WAIT),
+        (refused("slow down", 429, headers={"retry-after": "300"}), Verdict.WAIT),
+        (refused("slow down", 429, headers={"retry-after": "301"}), Verdict.QUOTA),
+        (refused("quota", 429, code="insufficient_quota"), Verdict.QUOTA),
+        (refused("Limit of requests per day (RPD) reached", 429), Verdict.QUOTA),
+        (refused("requests per day", 429, headers={"retry-after": "9"}), Verdict.WAIT),
+    ],
+)
+def test_the_table_of_failures(failure: Failure, verdict: Verdict) -> None:
+    assert judge(failure, now=0) is verdict
+
+
+def test_when_to_look_at_a_used_up_quota_again() -> None:
+    hint = {"retry-after": "7200"}
+    assert resume_after(refused("x", 429, headers=hint), now=0) == 7200
+    assert resume_after(refused("requests per day", 429), now=0) == 3600
+    assert resume_after(refused("x", 429, code="insufficient_quota"), now=0) is None

@@ -1,0 +1,137 @@
+"""What the providers' pages show and take beyond names and prices: limits, headers, lessons."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from apps.llm import services
+from apps.llm.capabilities import Capability
+from apps.llm.extras import MASK
+from apps.llm.models import ModelSpec, Provider
+from tests.factories.accounts import UserFactory
+from tests.factories.llm import ModelSpecFactory, ProviderFactory
+from tests.llm.test_provider_pages import MODEL, PROVIDER
+
+pytestmark = pytest.mark.django_db
+SECRET = "team-secret-token"
+
+
+@pytest.fixture
+def operator(client: Client) -> Client:
+    client.force_login(UserFactory.create(is_superuser=True, is_staff=True))
+    return client
+
+
+def listed(operator: Client) -> str:
+    return operator.get(reverse("provider_list")).content.decode()
+
+
+def test_limits_are_shown_with_where_they_come_from(operator: Client) -> None:
+    provider = ProviderFactory.create(rpm=12_000)
+    services.keep_limits(provider, {"rpm": 1, "tpm": 30_000})
+    page = listed(operator)
+    assert "12,000 requests per minute, 30,000 tokens per minute (told by the endpoint 2" in page
+
+
+def test_a_header_is_named_and_its_value_shown_nowhere(operator: Client) -> None:
+    provider = ProviderFactory.create(headers={"X-Team": SECRET})
+    edit = reverse("provider_edit", args=[provider.pk])
+    admin = reverse("admin:llm_provider_change", args=[provider.pk])
+    pages = [listed(operator), *(operator.get(at).content.decode() for at in (edit, admin))]
+    assert all("X-Team" in page and SECRET not in page for page in pages)
+
+
+def test_masked_headers_stay_and_others_change(operator: Client) -> None:
+    provider = ProviderFactory.create(headers={"X-Team": SECRET, "X-Old": "1"})
+    given = f'{{"X-Team": "{MASK}", "X-New": "2"}}'
+    edit = reverse("provider_edit", args=[provider.pk])
+    assert operator.post(edit, PROVIDER | {"headers": given}).status_code == 302
+    provider.refresh_from_db()
+    assert provider.headers == {"X-Team": SECRET, "X-New": "2"}
+    assert operator.post(edit, PROVIDER | {"headers": ""}).status_code == 302
+    provider.refresh_from_db()
+    assert provider.headers == {}
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ('{"Authorization": "Bearer x"}', "is set by the server itself"),
+        ('{"host": "other"}', "is set by the server itself"),
+        ('{"X Bad": "1"}', "is not the name of a header"),
+        ('{"X-Two": "a\\nb"}', "one line of plain text"),
+        ('{"X-Number": 5}', "one line of plain text"),
+        ("[1]", "must be a JSON object"),
+        ("{", "valid JSON"),
+    ],
+)
+def test_a_wrong_header_is_said_in_place_and_seen(operator: Client, given: str, words: str) -> None:
+    answer = operator.post(reverse("provider_create"), PROVIDER | {"headers": given})
+    page = answer.content.decode()
+    assert answer.status_code == 422
+    assert words in page
+    assert "<details open>" in page
+    assert not Provider.objects.exists()
+
+
+@pytest.mark.parametrize("taken", ["model", "messages", "stream", "max_tokens", "n"])
+def test_the_extra_body_decides_nothing_of_ours(operator: Client, taken: str) -> None:
+    at = reverse("model_create", args=[ProviderFactory.create().pk])
+    answer = operator.post(at, MODEL | {"extra_body": f'{{"{taken}": 1}}'})
+    assert answer.status_code == 422
+    assert "is set by the server itself" in answer.content.decode()
+    assert operator.post(at, MODEL | {"extra_body": '{"top_k": 20}'}).status_code == 302
+    assert ModelSpec.objects.get().extra_body == {"top_k": 20}
+    assert "and top_k" in listed(operator)
+
+
+def test_prices_of_parts_and_their_date_are_shown(operator: Client) -> None:
+    at = reverse("model_create", args=[ProviderFactory.create().pk])
+    prices = {"price_out": "0.8", "price_cached_in": "0.05", "price_reasoning": "0.4"}
+    assert operator.post(at, MODEL | prices).status_code == 302
+    model = ModelSpec.objects.get()
+    assert model.priced_at is not None
+    page = listed(operator)
+    for words in ("0.2, cached 0.05", "0.8, reasoning 0.4", f"as of {model.priced_at}"):
+        assert words in page
+
+
+def test_what_was_learnt_is_shown_and_can_be_forgotten(operator: Client) -> None:
+    model = ModelSpecFactory.create(structured="json_schema")
+    for capability in (
+        Capability("takes_temperature", value=False, said="Only <b>1</b> is supported"),
+        Capability("structured", "json_object", "no json_schema"),
+        Capability("structured", "none", "no json_object"),
+    ):
+        services.learn_capability(model, capability)
+    page = listed(operator)
+    assert "does not take a temperature, 2" in page
+    assert "Only &lt;b&gt;1&lt;/b&gt; is supported" in page
+    at = reverse("model_forget", args=[model.provider.pk, model.pk])
+    assert "is forgotten" in operator.post(at, follow=True).content.decode()
+    model.refresh_from_db()
+    assert (model.takes_temperature, model.structured, model.learnt) == (True, "json_schema", [])
+    assert "Forget" not in listed(operator)
+
+
+def test_nothing_is_forgotten_of_what_is_not_there(operator: Client) -> None:
+    provider = services.ensure_builtin().provider
+    for args in ([provider.pk, 1], [ProviderFactory.create().pk, 999]):
+        assert operator.post(reverse("model_forget", args=args)).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"fixed_temperature": 1.0}, "temperature always 1"),
+        ({"structured": "json_schema"}, "JSON by a schema"),
+        ({"reasoning_effort": "low"}, "reasoning effort low"),
+        ({"context_tokens": 8192}, "context 8,192"),
+        ({"purpose": "embedding"}, "texts, for embeddings"),
+    ],
+)
+def test_what_a_model_takes_is_said(operator: Client, changes: dict[str, Any], words: str) -> None:
+    ModelSpecFactory.create(**changes)
+    assert words in listed(operator)

@@ -1,0 +1,126 @@
+"""What goes over the wire, by what is known about the model; no connection is opened."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from apps.llm.structured import answer_schema
+from apps.llm.wire import build_request, effective_params
+from labelhub.core.llm.types import Call
+from labelhub.core.schema import parse_schema, schema_from_names
+from tests.llm.asking_helpers import make_call, make_spec
+
+EVERYTHING: dict[str, Any] = {
+    "temperature": 0.7,
+    "top_p": 0.9,
+    "seed": 7,
+    "stop": ["\n\n"],
+    "logprobs": True,
+    "top_logprobs": 5,
+    "reasoning_effort": "low",
+}
+
+
+def sent(params: dict[str, Any], **spec: Any) -> dict[str, Any]:
+    return effective_params(build_request(make_spec(**spec), make_call(**params)))
+
+
+def test_a_model_that_takes_everything_is_sent_everything() -> None:
+    assert sent(EVERYTHING) == EVERYTHING | {"max_tokens": 1024}
+
+
+@pytest.mark.parametrize(
+    ("spec", "left_out"),
+    [
+        ({"takes_temperature": False}, {"temperature", "top_p"}),
+        ({"takes_seed": False}, {"seed"}),
+        ({"takes_stop": False}, {"stop"}),
+        ({"logprobs": False}, {"logprobs", "top_logprobs"}),
+        ({"reasoning_effort": "omit"}, {"reasoning_effort"}),
+    ],
+)
+def test_what_a_model_does_not_take_is_left_out(spec: dict[str, Any], left_out: set[str]) -> None:
+    kept = sent(EVERYTHING, **spec)
+    assert set(EVERYTHING) - set(kept) == left_out
+
+
+def test_a_fixed_temperature_replaces_any_other() -> None:
+    kept = sent(EVERYTHING, fixed_temperature=1.0)
+    assert (kept["temperature"], "top_p" in kept) == (1.0, False)
+    assert sent({}, fixed_temperature=1.0)["temperature"] == 1.0
+    assert "temperature" not in sent(EVERYTHING, fixed_temperature=1.0, takes_temperature=False)
+
+
+def test_the_effort_of_the_model_goes_before_that_of_the_call() -> None:
+    assert sent(EVERYTHING, reasoning_effort="high")["reasoning_effort"] == "high"
+    assert sent({}, reasoning_effort="none")["reasoning_effort"] == "none"
+
+
+def test_extra_fields_are_sent_and_told() -> None:
+    assert sent({"temperature": 0}, extra_body={"top_k": 20})["top_k"] == 20
+
+
+def with_schema(task: str, **changes: Any) -> Call:
+    return replace(
+        make_call(response_format="schema"),
+        schema=schema_from_names(task, ["Low", "High"]),
+        **changes,
+    )
+
+
+def test_a_schema_offers_our_labels_and_nothing_else() -> None:
+    made = build_request(make_spec(structured="json_schema"), with_schema("single"))
+    form = made["response_format"]
+    assert (form["type"], form["json_schema"]["strict"]) == ("json_schema", True)
+    schema = form["json_schema"]["schema"]
+    assert list(schema["properties"]) == ["reasoning", "label"]
+    assert schema["properties"]["label"] == {"type": "string", "enum": ["Low", "High"]}
+    assert schema["required"] == ["reasoning", "label"]
+    assert schema["additionalProperties"] is False
+
+
+def test_several_labels_are_a_list_of_the_offered_names() -> None:
+    names = {"type": "string", "enum": ["Low", "High"]}
+    found = answer_schema(with_schema("multi"))["properties"]["labels"]
+    assert found == {"type": "array", "items": names}
+
+
+def test_points_of_a_scale_are_numbers() -> None:
+    labels = [{"name": "bad", "point": 1}, {"name": "so-so", "point": 2.5}]
+    schema = parse_schema({"task": "ordinal", "labels": labels})
+    found = answer_schema(replace(make_call(), schema=schema))["properties"]["label"]
+    assert found == {"type": "number", "enum": [1, 2.5]}
+
+
+def test_own_options_are_offered_once_each_and_free_text_is_free() -> None:
+    per_item = replace(make_call(), options=("a", "b", "a"), schema=_task("per_item"))
+    assert answer_schema(per_item)["properties"]["label"]["enum"] == ["a", "b"]
+    text = replace(make_call(), schema=_task("text"))
+    assert answer_schema(text)["properties"]["label"] == {"type": "string"}
+
+
+def _task(task: str) -> Any:
+    return parse_schema({"task": task, "labels": []})
+
+
+@pytest.mark.parametrize(
+    ("structured", "form"), [("json_object", {"type": "json_object"}), ("none", None)]
+)
+def test_a_model_that_can_do_less_is_asked_for_less(structured: str, form: Any) -> None:
+    made = build_request(make_spec(structured=structured), with_schema("single"))
+    assert made.get("response_format") == form
+
+
+@pytest.mark.parametrize("output", ["ranking", "argument"])
+def test_only_decisions_are_asked_for_in_a_form(output: str) -> None:
+    call = with_schema("single", output=output)
+    assert "response_format" not in build_request(make_spec(structured="json_schema"), call)
+
+
+def test_a_form_is_not_asked_for_unless_the_call_wants_one() -> None:
+    spec = make_spec(structured="json_schema")
+    assert "response_format" not in build_request(spec, make_call())
+    assert "response_format" not in build_request(spec, with_schema("single"), plain=True)
+    own = {"type": "json_object"}
+    assert build_request(spec, make_call(response_format=own))["response_format"] == own

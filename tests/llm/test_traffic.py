@@ -1,0 +1,174 @@
+"""Limits in front of a line: learnt, kept, shared between lines, and told to the run's page."""
+
+import asyncio
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from apps.llm.gateway import Gateway
+from apps.llm.models import ModelSpec, Provider
+from labelhub.core.llm.errors import QuotaExhausted
+from tests.fakes.openai_server import FakeServer
+from tests.llm.asking_helpers import Learnt, make_call, make_spec, opened
+from tests.llm.tiny_endpoint import Answer, Heard, TinyEndpoint, error, said, tiny_endpoint
+
+TOLD = {
+    "x-ratelimit-limit-requests": "6000",
+    "x-ratelimit-remaining-requests": "5999",
+    "x-ratelimit-reset-requests": "10ms",
+    "x-ratelimit-limit-tokens": "600000",
+}
+
+
+def spec_of(endpoint: TinyEndpoint, **provider: Any) -> ModelSpec:
+    return make_spec(provider={"base_url": endpoint.base_url, **provider})
+
+
+def answering(headers: Mapping[str, str]) -> Any:
+    return lambda _: (200, said(), headers)
+
+
+async def ask(gateway: Gateway, spec: ModelSpec, times: int = 1) -> None:
+    calls = (gateway.complete(spec, make_call(f"{at}", max_tokens=5)) for at in range(times))
+    await asyncio.gather(*calls)
+
+
+async def test_limits_are_learnt_from_answers_and_kept() -> None:
+    learnt = Learnt()
+    async with tiny_endpoint(answering(TOLD)) as endpoint:
+        spec = spec_of(endpoint)
+        async with opened(spec, learnt=learnt) as gateway:
+            assert gateway.state_of(spec.provider).rpm is None
+            await ask(gateway, spec)
+            state = gateway.state_of(spec.provider)
+    assert (state.rpm, state.tpm) == (6000, 600_000)
+    assert learnt.limits == {"rpm": 6000, "tpm": 600_000}
+
+
+async def test_limits_are_learnt_from_refusals_too() -> None:
+    def say(heard: Heard) -> Answer:
+        headers = {**TOLD, "retry-after-ms": "1"}
+        return (200, said(), {}) if heard.before else (429, error("Slow down."), headers)
+
+    async with tiny_endpoint(say) as endpoint:
+        spec = spec_of(endpoint)
+        async with opened(spec) as gateway:
+            await ask(gateway, spec)
+            state = gateway.state_of(spec.provider)
+    assert (state.rpm, state.refused_share) == (6000, 0.5)
+
+
+async def test_a_known_limit_spaces_calls_out() -> None:
+    async with tiny_endpoint(answering({})) as endpoint:
+        spec = spec_of(endpoint, rpm=3000)  # 50 a second, 5 at once
+        async with opened(spec) as gateway:
+            begun = time.monotonic()
+            asking = asyncio.create_task(ask(gateway, spec, 20))
+            await asyncio.sleep(0.15)
+            state = gateway.state_of(spec.provider)
+            await asking
+            took = time.monotonic() - begun
+    assert took > 0.28
+    assert (state.limited_by, state.rpm) == ("provider rate", 3000)
+    assert state.waiting > 0
+    assert len(endpoint.heard) == 20
+
+
+async def test_tokens_are_settled_by_what_was_used() -> None:
+    """Each call reserves more than 1,000 tokens and uses 15."""
+    async with tiny_endpoint(answering({})) as endpoint:
+        spec = spec_of(endpoint, tpm=60_000)  # 1,000 a second
+        async with opened(spec) as gateway:
+            begun = time.monotonic()
+            for _ in range(20):
+                await gateway.complete(spec, make_call())
+    assert time.monotonic() - begun < 2
+
+
+async def test_a_used_up_day_pauses_with_a_time_and_is_written_down() -> None:
+    learnt = Learnt(used=(3, 100))
+    async with tiny_endpoint(answering({})) as endpoint:
+        spec = spec_of(endpoint, rpd=5)
+        async with opened(spec, learnt=learnt) as gateway:
+            await ask(gateway, spec, 2)
+            # However near midnight is when this runs.
+            gateway._lines[1].traffic.buckets.day._ends = time.time() + 7200
+            with pytest.raises(QuotaExhausted, match=r"today's limit.*in 120 min") as caught:
+                await ask(gateway, spec)
+    assert caught.value.data["resume_after"] == pytest.approx(7200, abs=5)
+    assert caught.value.stops_run
+    assert learnt.used == (5, 130)
+    assert len(endpoint.heard) == 2
+
+
+async def test_what_limits_the_speed_is_told(model_server: FakeServer) -> None:
+    model_server.options.latency = 0.1
+    spec = make_spec(model_server, provider={"max_concurrency": 3})
+    wide = make_spec(model_server, pk=2, provider={"max_concurrency": 64})
+    async with opened(spec, wide) as gateway:
+        assert gateway.state_of(spec.provider).limited_by == ""
+        asking = [asyncio.create_task(ask(gateway, each, 12)) for each in (spec, wide)]
+        await asyncio.sleep(0.05)
+        states = [gateway.state_of(each.provider) for each in (spec, wide)]
+        await asyncio.gather(*asking)
+        after = gateway.state_of(wide.provider)
+    assert [state.limited_by for state in states] == ["concurrency setting", "adaptive limit"]
+    assert [(state.limit, state.in_flight, state.waiting) for state in states] == [
+        (3, 3, 9),
+        (8, 8, 4),
+    ]
+    assert (after.in_flight, after.waiting, after.breaker_open) == (0, 0, False)
+    assert [(change.old, change.new) for change in after.changes] == [(8, 16)]
+
+
+async def test_the_next_line_begins_where_the_last_one_ended(model_server: FakeServer) -> None:
+    spec = make_spec(model_server)
+    model_server.options.latency = 0.01
+    begun = []
+    for _ in range(2):
+        async with opened(spec) as gateway:
+            begun.append(gateway.limit_of(spec.provider))
+            await ask(gateway, spec, 40)
+    assert begun[0] == 8 < begun[1]
+
+
+async def test_a_memory_that_fails_takes_no_answer_away(caplog: pytest.LogCaptureFixture) -> None:
+    class Forgetful(Learnt):
+        async def keep_limits(self, provider: Provider, learnt: Mapping[str, int]) -> None:
+            raise OSError("disk full")
+
+    async with tiny_endpoint(answering(TOLD)) as endpoint:
+        spec = spec_of(endpoint)
+        async with opened(spec, learnt=Forgetful()) as gateway:
+            await ask(gateway, spec)
+    assert "could not be kept" in caplog.text
+
+
+async def test_limits_that_are_known_are_not_written_again() -> None:
+    learnt = Learnt()
+    async with tiny_endpoint(answering(TOLD)) as endpoint:
+        spec = spec_of(endpoint, learnt_limits={"rpm": 6000, "tpm": 600_000, "at": "2026"})
+        async with opened(spec, learnt=learnt) as gateway:
+            await ask(gateway, spec)
+    assert learnt.limits == {}
+
+
+async def test_two_lines_share_one_limit() -> None:
+    async with tiny_endpoint(answering({})) as endpoint:
+        spec = spec_of(endpoint, rpm=3000)
+        async with opened(spec) as one, opened(spec) as other:
+            begun = time.monotonic()
+            await asyncio.gather(ask(one, spec, 10), ask(other, spec, 10))
+    assert time.monotonic() - begun > 0.28
+
+
+async def test_an_open_breaker_is_told(model_server: FakeServer) -> None:
+    model_server.options.faults = {"unavailable": 1.0}
+    spec = make_spec(model_server)
+    async with opened(spec, attempts=1, calls_in_a_row=2) as gateway:
+        for _ in range(2):
+            with pytest.raises(Exception, match="503"):
+                await gateway.complete(spec, make_call())
+        assert gateway.state_of(spec.provider).breaker_open

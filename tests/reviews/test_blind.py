@@ -1,0 +1,246 @@
+"""Audits are blind: nothing of the debate reaches whoever is to answer, before they have."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from rest_framework.test import APIClient
+
+from apps.accounts.models import User
+from apps.accounts.roles import Role
+from apps.debates.models import Debate, RoutingRule
+from apps.labels.models import ItemState, Label
+from apps.projects.models import Item, Project
+from apps.reviews.services import change_review_plan
+from labelhub.core.debate.routing import MOST_AUDIT
+from tests.debates.routing_world import debated
+from tests.factories.accounts import UserFactory
+from tests.factories.projects import member
+from tests.factories.reviews import answer, claim, new_project, queued_items, reviewer, token
+
+pytestmark = pytest.mark.django_db
+SAID = "Because the debate said so."
+
+
+@pytest.fixture
+def project() -> Project:
+    return new_project(review_scope="doubtful")
+
+
+@pytest.fixture
+def person(project: Project) -> User:
+    return reviewer(project)
+
+
+@pytest.fixture
+def browser(person: User) -> Client:
+    client = Client()
+    client.force_login(person)
+    return client
+
+
+@pytest.fixture
+def api(person: User) -> APIClient:
+    client = APIClient()
+    client.force_authenticate(person)
+    return client
+
+
+@pytest.fixture
+def audited(project: Project) -> Item:
+    """An item that a debate called good, chosen for the audit."""
+    (item,) = queued_items(project, 1)
+    debated(item, "good", reasons=["audit"])
+    return item
+
+
+def page(project: Project, rest: str) -> str:
+    return f"/p/{project.slug}/review/{rest}"
+
+
+def rest(project: Project, path: str) -> str:
+    return f"/api/v1/projects/{project.slug}/{path}"
+
+
+def state(item: Item) -> ItemState:
+    return ItemState.objects.get(item=item)
+
+
+def test_the_page_shows_an_audited_item_as_one_that_nobody_debated(
+    project: Project, browser: Client, audited: Item
+) -> None:
+    html = browser.get(page(project, "")).content.decode()
+    assert audited.text in html
+    for trace in ("Suggested by", "data-suggested", "suggested</span>", "<mark", "audit", SAID):
+        assert trace not in html
+    assert 'name="shown" value="0"' in html
+    assert "data-debate=" not in html
+    assert "Reject" not in html
+
+
+def test_a_doubtful_item_is_still_shown_with_its_suggestion(
+    project: Project, browser: Client, audited: Item
+) -> None:
+    (item,) = queued_items(project, 1)
+    debated(item, "good", reasons=["tie"])
+    html = browser.get(page(project, "")).content.decode()
+    assert f'aria-label="Item {item.external_id}"' in html
+    assert "Suggested by" in html
+    assert "the votes are tied" in html
+
+
+def test_the_debate_is_not_to_be_had_before_the_answer(
+    project: Project, browser: Client, person: User, audited: Item
+) -> None:
+    address = page(project, f"items/{audited.pk}/debate/")
+    before = browser.get(address).content.decode()
+    assert "Label this item first" in before
+    assert "The whole debate" not in before
+
+    answer(claim(project, person), person, "bad")
+
+    assert "The whole debate" in browser.get(address).content.decode()
+
+
+def test_a_manager_who_reviews_is_blind_as_well(project: Project, audited: Item) -> None:
+    client = Client()
+    client.force_login(member(project, Role.MANAGER))
+    assert "Suggested by" not in client.get(page(project, "")).content.decode()
+    html = client.get(page(project, f"items/{audited.pk}/debate/")).content.decode()
+    assert "Label this item first" in html
+
+
+def test_the_debate_of_another_projects_audit_is_not_shown_either(
+    project: Project, audited: Item
+) -> None:
+    other = new_project()
+    client = Client()
+    client.force_login(reviewer(other))
+    html = client.get(page(other, f"items/{audited.pk}/debate/")).content.decode()
+    assert "not debated" in html
+
+
+def test_an_undone_answer_leaves_the_item_blind(
+    project: Project, browser: Client, person: User, audited: Item
+) -> None:
+    answer(claim(project, person), person, "bad")
+    undone = browser.post(page(project, "undo/"), headers={"accept": "application/json"}).json()
+    assert undone["undone"]
+    assert "Suggested by" not in undone["html"]
+
+
+def test_next_over_rest_hands_it_out_without_a_suggestion(
+    project: Project, api: APIClient, audited: Item
+) -> None:
+    body = api.post(rest(project, "next/")).json()
+    assert body["item"]["id"] == audited.pk
+    assert body["suggestion"] is None
+
+
+@pytest.mark.parametrize("value", ["good", "bad"])
+def test_an_answer_over_rest_owes_nothing_to_what_was_not_shown(
+    project: Project, api: APIClient, audited: Item, value: str
+) -> None:
+    token = api.post(rest(project, "next/")).json()["lease"]["token"]
+    sent = {"item": audited.pk, "value": value, "lease": token}
+    body = api.post(rest(project, "labels/"), sent, format="json").json()
+    assert (body["action"], body["proposed_from"]) == ("new", None)
+
+
+def shown(api: APIClient, project: Project, item: Item) -> list[dict[str, Any]]:
+    """The item by every way in which REST tells where it stands."""
+    (listed,) = api.get(rest(project, "items/")).json()["results"]
+    return [listed, api.get(f"/api/v1/items/{item.pk}/").json()]
+
+
+def test_lists_tell_a_reviewer_nothing_before_the_answer(
+    project: Project, api: APIClient, person: User, audited: Item
+) -> None:
+    for body in shown(api, project, audited):
+        assert (body["reasons"], body["suggestion"], body["stage"]) == ([], None, "new")
+    assert api.get(rest(project, "labels/")).json()["results"] == []
+
+    answer(claim(project, person), person, "bad")
+
+    for body in shown(api, project, audited):
+        assert body["reasons"] == ["audit"]
+        assert body["suggestion"]["value"] == "good"
+    kinds = [
+        row["annotator"]["kind"] for row in api.get(rest(project, "labels/")).json()["results"]
+    ]
+    assert kinds == ["llm", "crowd"]
+
+
+@pytest.mark.parametrize("role", [Role.MANAGER, Role.VIEWER])
+def test_those_who_do_not_review_see_the_lists_whole(
+    project: Project, audited: Item, role: Role
+) -> None:
+    api = APIClient()
+    api.force_authenticate(member(project, role))
+    for body in shown(api, project, audited):
+        assert (body["reasons"], body["suggestion"]["value"]) == (["audit"], "good")
+    assert len(api.get(rest(project, "labels/")).json()["results"]) == 1
+
+
+def test_a_reviewer_who_answered_does_not_lift_the_blind_for_the_next(
+    project: Project, audited: Item
+) -> None:
+    change_review_plan(project=project, overlap=2)
+    first, second = reviewer(project), reviewer(project)
+    answer(claim(project, first), first, "bad")
+    client = Client()
+    client.force_login(second)
+    assert "Suggested by" not in client.get(page(project, "")).content.decode()
+    html = client.get(page(project, f"items/{audited.pk}/debate/")).content.decode()
+    assert "Label this item first" in html
+
+
+def test_audits_stand_in_the_queue_as_what_was_never_debated(project: Project) -> None:
+    first, second, third = queued_items(project, 3)
+    debated(first, reasons=["audit"], uncertainty=0.9)
+    debated(third, reasons=["tie"], uncertainty=0.0)
+    assert state(first).priority == state(second).priority < state(third).priority
+
+
+def rule(project: Project, **definition: Any) -> None:
+    """A rule that accepts every label, and audits half of that."""
+    RoutingRule.objects.create(
+        project=project,
+        definition={"flags": [], "bounds": {}, "audit": MOST_AUDIT},
+        changed_by=UserFactory.create(),
+    )
+
+
+def test_when_people_are_to_see_less_a_share_of_what_they_miss_is_audited() -> None:
+    project = new_project()
+    rule(project)
+    for item in queued_items(project, 40):
+        debated(item, "good")
+    assert not ItemState.objects.exclude(reasons=[]).exists()
+
+    change_review_plan(project=project, review_scope="doubtful")
+
+    audits = ItemState.objects.filter(reasons=["audit"])
+    assert 8 < audits.count() < 32
+    assert set(ItemState.objects.filter(queued=True)) == set(audits)
+    assert Debate.objects.filter(reasons=["audit"]).count() == audits.count()
+
+    change_review_plan(project=project, review_scope="all")
+
+    assert not ItemState.objects.exclude(reasons=[]).exists()
+    assert ItemState.objects.filter(queued=True).count() == 40
+
+
+def test_an_audit_that_began_with_a_suggestion_on_screen_says_so(
+    project: Project, browser: Client, person: User
+) -> None:
+    """A page that was opened before the item was audited: the answer is kept for what it is."""
+    (item,) = queued_items(project, 1)
+    debated(item, "good", reasons=["tie"])
+    slot = claim(project, person)
+    seen = Label.objects.get(item=item)
+    ItemState.objects.filter(item=item).update(reasons=["audit"])
+    sent = {"item": item.pk, "lease": token(slot), "value": "good", "shown": seen.pk}
+    browser.post(page(project, "submit/"), sent)
+    said = Label.objects.get(item=item, annotator__user=person)
+    assert (said.action, said.proposed_from_id) == ("accepted", seen.pk)
