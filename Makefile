@@ -42,7 +42,7 @@ broker:
 	@test -n "$$REDIS_URL" || { echo "make worker: set REDIS_URL; without it the server has its own worker." >&2; exit 1; }
 
 worker: broker secret install  ## extra worker (needs REDIS_URL and LABELHUB_SECRET_KEY)
-	umask 077; DJANGO_SETTINGS_MODULE=labelhub.settings.prod $(BIN)/celery -A labelhub.celery worker --pool threads --concurrency 4 --loglevel INFO
+	umask 077; DJANGO_SETTINGS_MODULE=labelhub.settings.prod $(BIN)/celery -A labelhub.celery worker --pool threads --concurrency 8 --loglevel INFO
 
 test: install-dev  ## the suite on the embedded default
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not services and not thorough" -ra

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from celery.signals import worker_ready, worker_shutdown, worker_shutting_down
 from celery.worker import WorkController
+from django.conf import settings
 from django.db import close_old_connections, connections
 from kombu.transport import redis
 
@@ -100,11 +101,11 @@ class EmbeddedWorker:
     and logging. It does not announce that it is ready either, hence the callback.
     """
 
-    def __init__(self, threads: int = 4) -> None:
+    def __init__(self) -> None:
         self._controller = WorkController(
             app=app,
             pool_cls="threads",
-            concurrency=threads,
+            concurrency=settings.LABELHUB_RUNS_AT_ONCE + 2,
             without_mingle=True,
             without_gossip=True,
             without_heartbeat=True,

@@ -5,6 +5,7 @@ from typing import Any
 
 from django import forms
 
+from apps.debates.form_fields import model_words, setting_form_field, suited
 from apps.debates.services import RunPlan, models_for_roles, seats_for
 from apps.llm.models import ModelSpec
 from apps.llm.selectors import default_models, list_models
@@ -27,14 +28,6 @@ MIXES = (
     (TOGETHER, "All models together"),
     (BOTH, "Both ways"),
 )
-
-
-class ModelsField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]  # generic only in the stubs
-    """A choice of several models by name and provider."""
-
-    def label_from_instance(self, obj: ModelSpec) -> str:
-        """The offline model's provider says that it is no LLM."""
-        return f"{obj.name} · {obj.provider.name}"
 
 
 class ExperimentForm(forms.Form):
@@ -80,24 +73,28 @@ class ExperimentForm(forms.Form):
     def __init__(self, task: Task, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._task = task
-        known = list_models()
-        usual = [model.pk for model in default_models()]
-        self.fields["models"] = ModelsField(
-            known, initial=usual, widget=forms.CheckboxSelectMultiple
+        known = {str(model.pk): model for model in list_models()}
+        self.fields["models"] = forms.TypedMultipleChoiceField(
+            choices=[(pk, model_words(model)) for pk, model in known.items()],
+            coerce=known.__getitem__,
+            initial=[str(model.pk) for model in default_models()],
+            widget=forms.CheckboxSelectMultiple,
         )
-        self.several_models = known.count() > 1
+        self.several_models = len(known) > 1
         for info in PROTOCOLS.values():
             self.fields[f"arm_{info.name}"] = forms.BooleanField(
                 required=False, label=info.title, initial=info.name in USUAL
             )
-            for setting in shown_settings(info):
-                name = field_name(info, setting)
-                self.fields[name] = field_of(setting, self._choices(setting))
+            for setting in self._settings(info):
+                # Never required: empty means as usual.
+                field = setting_form_field(setting)
+                field.required = False
+                self.fields[field_name(info, setting)] = field
 
     def protocols(self) -> Iterator[dict[str, Any]]:
         """Each protocol for its card: its box, its settings, why it is not offered."""
         for info in PROTOCOLS.values():
-            settings = [self[field_name(info, setting)] for setting in shown_settings(info)]
+            settings = [self[field_name(info, setting)] for setting in self._settings(info)]
             calls = info.calls(info.read_settings({}))
             refusal = "" if self._answers(info) else info.not_for
             yield {
@@ -115,7 +112,7 @@ class ExperimentForm(forms.Form):
         if not chosen:
             raise forms.ValidationError("Choose at least one way to label.")
         for info in chosen:
-            for setting in shown_settings(info):
+            for setting in self._settings(info):
                 name = field_name(info, setting)
                 try:
                     said = cleaned.get(name)
@@ -136,11 +133,11 @@ class ExperimentForm(forms.Form):
     def _arms_of(self, info: ProtocolInfo) -> Iterator[RunPlan]:
         given = {
             setting.name: self.cleaned_data[field_name(info, setting)]
-            for setting in shown_settings(info)
+            for setting in self._settings(info)
         }
         settings = info.read_settings(given)
         check_task(info, settings, self._task)
-        models = list(self.cleaned_data["models"])
+        models = list(dict.fromkeys(self.cleaned_data["models"]))
         mixable = len(models) > 1 and len(info.roles(settings)) > 1
         mix = (self.cleaned_data["mix"] or ALONE) if mixable else ALONE
         if mix in (ALONE, BOTH):
@@ -167,13 +164,10 @@ class ExperimentForm(forms.Form):
     def _answers(self, info: ProtocolInfo) -> bool:
         return info.name == "cascade" or self._task in info.tasks
 
-    def _choices(self, setting: Setting) -> Sequence[int | str]:
-        """Without the protocols that cannot answer the project's question."""
-        return [
-            choice
-            for choice in setting.choices
-            if choice not in PROTOCOLS or self._task in PROTOCOLS[str(choice)].tasks
-        ]
+    def _settings(self, info: ProtocolInfo) -> list[Setting]:
+        """What can be set about a protocol here."""
+        shown = SHOWN.get(info.name, ())
+        return [suited(setting, self._task) for setting in info.settings if setting.name in shown]
 
 
 def mixed(
@@ -184,32 +178,9 @@ def mixed(
     return {role: models[place % len(models)] for place, role in enumerate(roles)}
 
 
-def shown_settings(info: ProtocolInfo) -> list[Setting]:
-    """What can be set about a protocol here."""
-    return [setting for setting in info.settings if setting.name in SHOWN.get(info.name, ())]
-
-
 def field_name(info: ProtocolInfo, setting: Setting) -> str:
     """``set_discussion_rounds``."""
     return f"set_{info.name}_{setting.name}"
-
-
-def field_of(setting: Setting, choices: Sequence[int | str]) -> forms.Field:
-    """The field of a setting, never required: empty means as usual."""
-    about: dict[str, Any] = {
-        "initial": setting.default,
-        "label": setting.title,
-        "required": False,
-    }
-    if setting.choices:
-        return forms.TypedChoiceField(
-            choices=[(choice, str(choice).replace("_", " ")) for choice in choices],
-            coerce=type(setting.default),
-            **about,
-        )
-    if isinstance(setting.default, float):
-        return forms.FloatField(min_value=setting.low, max_value=setting.high, **about)
-    return forms.IntegerField(min_value=int(setting.low), max_value=int(setting.high), **about)
 
 
 def _without_seats(given: Mapping[str, Any]) -> dict[str, Any]:

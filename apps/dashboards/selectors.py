@@ -115,7 +115,7 @@ def item_rows(
     if query:
         items = items.filter(Q(external_id__icontains=query) | Q(text__icontains=query))
     if stage in ItemState.Stage.values:
-        items = items.filter(state__stage=stage)
+        items = items.filter(_shown_at(stage))
     elif stage in ("waiting", "doubtful", "rest"):
         items = items.filter(state__queued=True)
         sort = sort or "-priority"
@@ -126,6 +126,16 @@ def item_rows(
     elif stage == "rest":
         items = items.filter(Q(state__reasons=[]) | Q(state__reasons=ONLY_AUDITED))
     return items.order_by(*SORTS.get(sort, ("pk",)))
+
+
+def _shown_at(stage: str) -> Q:
+    """Items that are shown at that stage: one that is yet to be audited blind stands as new."""
+    shown = Q(state__stage=stage)
+    if stage == ItemState.Stage.SUGGESTED:
+        return shown & Q(hidden=False)
+    if stage == ItemState.Stage.NEW:
+        return shown | Q(state__stage=ItemState.Stage.SUGGESTED, hidden=True)
+    return shown
 
 
 def is_hidden(item: Item, user: User) -> bool:

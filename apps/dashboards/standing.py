@@ -82,7 +82,7 @@ def overview(project: Project) -> Overview:
         **counted,
         **backlog(project),
         importing=list(ImportBatch.objects.filter(project=project).unfinished()[:3]),
-        runs=list(runs[:5]),
+        runs=list(runs.filter(trial=False)[:5]),
         cost_nanousd=spent["cost"] or 0,
         unpriced=bool(spent["unpriced"]),
         right=suggestions_right(project),

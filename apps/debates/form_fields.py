@@ -1,13 +1,17 @@
 """Form fields of what is data elsewhere: a protocol's settings, an amount of money, a prompt."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from django import forms
 
 from apps.debates.models import PromptVariant
+from apps.debates.naming import protocol_title
+from apps.llm.models import ModelSpec
 from labelhub.core.debate import PROTOCOLS
 from labelhub.core.debate.settings import Setting
+from labelhub.core.schema import Task
 
 
 def dollars_field(words: str, label: str, *, required: bool) -> forms.DecimalField:
@@ -20,6 +24,22 @@ def dollars_field(words: str, label: str, *, required: bool) -> forms.DecimalFie
         label=label,
         help_text=words,
     )
+
+
+def suited(setting: Setting, task: Task) -> Setting:
+    """The setting without the protocols that cannot answer the question."""
+    choices = tuple(
+        each for each in setting.choices if each not in PROTOCOLS or task in PROTOCOLS[each].tasks
+    )
+    if choices == setting.choices:
+        return setting
+    usual = setting.default if setting.default in choices else choices[0]
+    return replace(setting, choices=choices, default=usual)
+
+
+def model_words(model: ModelSpec) -> str:
+    """How a model is offered: the offline model's provider says that it is no LLM."""
+    return f"{model.name} · {model.provider.name}"
 
 
 def setting_form_field(setting: Setting) -> forms.Field:
@@ -54,5 +74,5 @@ def prompt_field(name: str, variants: Iterable[PromptVariant]) -> forms.ChoiceFi
 
 
 def _choice_words(choice: int | str) -> str:
-    info = PROTOCOLS.get(str(choice))
-    return info.title if info else str(choice).capitalize()
+    said = str(choice)
+    return protocol_title(said) if said in PROTOCOLS else said.capitalize()

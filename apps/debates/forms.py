@@ -2,15 +2,21 @@
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from django import forms
 
-from apps.debates.form_fields import dollars_field, prompt_field, setting_form_field
+from apps.debates.form_fields import (
+    dollars_field,
+    model_words,
+    prompt_field,
+    setting_form_field,
+    suited,
+)
 from apps.debates.models import PromptVariant
+from apps.debates.naming import role_words
 from apps.debates.services import RunPlan, models_for_roles
-from apps.llm.models import ModelSpec
 from apps.llm.selectors import default_models, list_models
 from labelhub.core.debate import PROTOCOLS, CallCount, ProtocolInfo, cascade
 from labelhub.core.debate.settings import InvalidSetting, Setting
@@ -25,6 +31,8 @@ GROUPS = (
     ("In stages", ("cascade",)),
 )
 STAGES = (cascade.FIRST, cascade.THEN)
+#: More than any project has; a database counts no further than it can.
+MOST_ITEMS = 10**9
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +73,11 @@ class RunForm(forms.Form):
         widget=forms.RadioSelect,
     )
     limit = forms.IntegerField(
-        min_value=1, required=False, label="How many items", help_text="Empty: all of them."
+        min_value=1,
+        max_value=MOST_ITEMS,
+        required=False,
+        label="How many items",
+        help_text="Empty: all of them.",
     )
     replicates = forms.IntegerField(
         min_value=1, max_value=20, initial=1, help_text="How often each item passes through."
@@ -83,7 +95,7 @@ class RunForm(forms.Form):
         initial=True,
         label="Reuse answers that earlier runs already paid for",
         help_text="Where model, prompt, text and settings are the same. Switch it off to see how "
-        "much answers vary from run to run.",
+        "much answers vary from run to run. The offline model is always asked anew: it is free.",
     )
 
     def __init__(
@@ -180,7 +192,7 @@ class RunForm(forms.Form):
         return str(self.data.get(name) or self.initial.get(name) or "")
 
     def _add_settings(self) -> tuple[Setting, ...]:
-        own = [_suited(setting, self.task) for setting in self.info.settings]
+        own = [suited(setting, self.task) for setting in self.info.settings]
         more = self.info.known_settings(self._readable(own))[len(own) :]
         known = (*own, *more)
         for setting in known:
@@ -213,13 +225,18 @@ class RunForm(forms.Form):
         for role in self._roles:
             name, pk = _model_field(role), str(usual[role].pk)
             self.fields[name] = forms.TypedChoiceField(
-                choices=[(key, _model_words(model)) for key, model in models.items()],
+                choices=[(key, model_words(model)) for key, model in models.items()],
                 coerce=models.__getitem__,
-                label=_role_words(role, staged=self.info.name == "cascade"),
+                label=role_words(self._in_stage(role)),
                 initial=pk,
             )
             if self.is_bound:
                 self._filled.setdefault(name, pk)
+
+    def _in_stage(self, role: str) -> str:
+        """The role as its stage's protocol knows it."""
+        staged = self.info.name == "cascade"
+        return role.removeprefix(f"{_stage_of(role)}_") if staged else role
 
     def _add_prompts(
         self, variants: Iterable[PromptVariant]
@@ -246,17 +263,6 @@ class BudgetForm(forms.Form):
         return int(self.cleaned_data["budget"] * 10**9)
 
 
-def _suited(setting: Setting, task: Task) -> Setting:
-    """The setting without the protocols that cannot answer the question."""
-    choices = tuple(
-        each for each in setting.choices if each not in PROTOCOLS or task in PROTOCOLS[each].tasks
-    )
-    if choices == setting.choices:
-        return setting
-    usual = setting.default if setting.default in choices else choices[0]
-    return replace(setting, choices=choices, default=usual)
-
-
 def _not_for(info: ProtocolInfo, task: Task) -> str:
     """Why the protocol cannot answer the question; empty where it can."""
     return "" if task in info.tasks else f"Not for this project: {info.not_for}"
@@ -264,19 +270,6 @@ def _not_for(info: ProtocolInfo, task: Task) -> str:
 
 def _stage_of(role: str) -> str:
     return next(stage for stage in STAGES if role.startswith(f"{stage}_"))
-
-
-def _role_words(role: str, *, staged: bool) -> str:
-    """``then_annotator_b`` as people read it within its stage: Annotator B."""
-    *words, last = role.split("_")[1 if staged else 0 :]
-    if len(last) > 1:
-        return " ".join((*words, last)).capitalize()
-    return f"{' '.join(words).capitalize()} {last.upper()}"
-
-
-def _model_words(model: ModelSpec) -> str:
-    """The offline model's provider says that it is no LLM."""
-    return f"{model.name} · {model.provider.name}"
 
 
 def _setting_field(setting: Setting) -> str:

@@ -5,7 +5,9 @@ from typing import Any
 
 from django import forms
 
+from apps.debates.form_fields import model_words
 from apps.debates.models import PromptVariant
+from apps.debates.naming import role_words
 from apps.debates.services import models_for_roles
 from apps.debates.services.prompts import Version, protocol_of, trial_roles
 from apps.llm.models import ModelSpec
@@ -56,9 +58,9 @@ class TrialForm(forms.Form):
         usual = models_for_roles(name, {}, default_models(), settings)
         for role in self._roles:
             self.fields[f"model_{role}"] = forms.TypedChoiceField(
-                choices=[(pk, f"{each.name} · {each.provider}") for pk, each in models.items()],
+                choices=[(pk, model_words(each)) for pk, each in models.items()],
                 coerce=models.__getitem__,
-                label=_words(role),
+                label=role_words(role),
                 initial=str(usual[role].pk),
             )
 
@@ -66,11 +68,3 @@ class TrialForm(forms.Form):
     def models(self) -> dict[str, ModelSpec]:
         """Role to model; only after ``is_valid()``."""
         return {role: self.cleaned_data[f"model_{role}"] for role in self._roles}
-
-
-def _words(role: str) -> str:
-    """``annotator_b`` as people read it: Annotator B."""
-    *words, last = role.split("_")
-    last = last.upper() if len(last) == 1 and words else last
-    words = [*words, last]
-    return " ".join([words[0].capitalize(), *words[1:]])

@@ -1,17 +1,39 @@
-"""Celery's way in: id in, one service called."""
+"""Celery's way in: id in, one service called.
+
+A run may be waiting for its endpoint for minutes. So that imports need not wait for it too, fewer
+runs are driven in a process than it has threads; the others take turns.
+"""
+
+import threading
 
 from celery import shared_task
+from django.conf import settings
 from django.db import transaction
 
 from apps.debates import services
 from apps.debates.services import SliceEnd
 
+_places = threading.BoundedSemaphore(settings.LABELHUB_RUNS_AT_ONCE)
+_others_wait = threading.Event()
+
 
 @shared_task(name="debates.run_slice")
 def run_slice_task(run_id: int) -> None:
-    """Drive a run for one slice, then queue the next."""
-    if services.run_slice(run_id) is SliceEnd.MORE:
+    """Drive a run for one slice, then queue the next; where all places are taken, come back later.
+
+    While others wait, who has had a slice steps back: :func:`resume_unfinished` draws who is next.
+    """
+    if not _places.acquire(blocking=False):
+        _others_wait.set()
+        services.take_back_dispatch(run_id)
+        return
+    try:
+        end = services.run_slice(run_id)
+    finally:
+        _places.release()
+    if end is SliceEnd.MORE and not _others_wait.is_set():
         launch_run(run_id)
+    _others_wait.clear()
 
 
 def launch_run(run_id: int) -> None:

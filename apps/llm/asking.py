@@ -1,15 +1,14 @@
 """One call of a debate on its way to a completion: what is asked, and how it is adapted."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from apps.llm.capabilities import Capability, learnt_from
-from apps.llm.failures import Cause, Failure, Verdict
+from apps.llm.failures import Failure, Verdict
 from apps.llm.models import ModelSpec
 from apps.llm.trying import Breaker, Line, Patience, Trying
 from apps.llm.wire import add_usage, build_request, effective_params, output_cap
-from labelhub.core.errors import LabelhubError
 from labelhub.core.llm.prices import estimate_usage
 from labelhub.core.llm.types import Call, Completion, Usage
 
@@ -49,39 +48,36 @@ class Asking(Trying[Completion]):
         self._adapted: set[tuple[str, Any]] = set()
         self._cap: int | None = None
         self._plain = self._again = False
-        self._spent = Usage()
         self._unspent: Usage | None = None
         self._tokens_in = estimate_usage(call.messages, "").tokens_in
 
     def _build(self) -> dict[str, Any]:
         return build_request(self._spec, self._call, max_tokens=self._cap, plain=self._plain)
 
-    async def run(self) -> Completion:
-        """As :meth:`Trying.run`; ``data['usage']`` of an error says what was paid for nothing."""
-        try:
-            return await super().run()
-        except LabelhubError as error:
-            error.data["usage"] = asdict(self._spent)
-            raise
-
     async def _send(self) -> tuple[Completion | Failure, float]:
-        if self._unspent is not None:
-            useless, self._unspent = self._unspent, None
-            await self._spend(useless, self._cap or output_cap(self._spec, self._call))
+        await self._before_again()
         self._request = self._build()
         return await self._line.send(self._request, self._tokens())
 
+    async def _before_again(self) -> None:
+        if self._unspent is not None:
+            useless, self._unspent = self._unspent, None
+            await self._spend(useless, self._longest())
+
+    def _longest(self) -> int:
+        """The most tokens of the next answer."""
+        return self._cap or output_cap(self._spec, self._call)
+
     def _tokens(self) -> int:
         """What to reserve: the input as estimated, and the longest answer."""
-        cap = self._cap or output_cap(self._spec, self._call)
-        return self._tokens_in + cap
+        return self._tokens_in + self._longest()
 
     def _finished(self, answer: Completion) -> Completion | None:
         if self._cut_off(answer):
             return None
         return replace(
             answer,
-            usage=add_usage(self._spent, answer.usage) if self._spent.tokens_in else answer.usage,
+            usage=add_usage(self._spent, answer.usage),
             attempts=tuple(self._attempts),
             seconds=round(sum(attempt.seconds for attempt in self._attempts), 4),
         )
@@ -97,9 +93,10 @@ class Asking(Trying[Completion]):
         return True
 
     def _useless(self, failure: Failure) -> None:
-        """An answer that cannot be read was written all the same: its tokens are guessed."""
-        if failure.cause is Cause.MALFORMED:
-            self._waste(Usage(self._tokens_in, failure.length // 3, estimated=True))
+        """An answer that nobody can read was written all the same: its tokens are guessed."""
+        if failure.paid:
+            written = min(failure.length // 3, self._longest())
+            self._waste(Usage(self._tokens_in, written, estimated=True))
 
     def _waste(self, usage: Usage) -> None:
         self._spent = add_usage(self._spent, usage)

@@ -104,7 +104,7 @@ class Connections:
             if (response.content_length or 0) > LONGEST_ANSWER:
                 raise TooMuch("The answer is longer than any completion.")
             found = {name.lower(): value for name, value in response.headers.items()}
-            return Answer(response.status, found, await response.read())
+            return Answer(response.status, found, await _whole(response))
 
 
 class CheckedResolver(aiohttp.ThreadedResolver):
@@ -123,6 +123,16 @@ class CheckedResolver(aiohttp.ThreadedResolver):
         for each in found:
             check_address(each["host"], host)
         return found
+
+
+async def _whole(response: aiohttp.ClientResponse) -> bytes:
+    """The body; its length may be told wrongly, not at all, or as it was before unpacking."""
+    body = bytearray()
+    async for part in response.content.iter_any():
+        body += part
+        if len(body) > LONGEST_ANSWER:
+            raise TooMuch("The answer is longer than any completion.")
+    return bytes(body)
 
 
 def proxy_for(base_url: str) -> tuple[URL | None, dict[str, str]]:
@@ -146,3 +156,12 @@ def cause_of(error: BaseException) -> Cause:
     if isinstance(error, aiohttp.ClientConnectorError):
         return Cause.NO_CONNECTION
     return Cause.TIMED_OUT if isinstance(error, TimeoutError) else Cause.BROKEN_OFF
+
+
+def unread(error: BaseException) -> int:
+    """How long an answer may be that was written and never read: models go on writing when nobody
+    waits any more, and a body begins when all of it is written."""
+    if isinstance(error, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError):
+        return 0
+    hung_up = isinstance(error, TimeoutError | aiohttp.ClientPayloadError)
+    return LONGEST_ANSWER if hung_up else 0

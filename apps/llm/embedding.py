@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from apps.llm.extras import check_extra_body
@@ -11,7 +11,7 @@ from apps.llm.failures import Failure
 from apps.llm.models import ModelSpec
 from apps.llm.texts import clean
 from apps.llm.trying import Breaker, Patience, Trying
-from apps.llm.wire import Malformed, token_count
+from apps.llm.wire import Malformed, add_usage, token_count
 from labelhub.core.llm.errors import ModelError
 from labelhub.core.llm.prices import estimate_tokens
 from labelhub.core.llm.types import Usage
@@ -45,10 +45,18 @@ class Embedding(Trying[Embedded]):
         super().__init__(spec, breaker, patience)
         self._request = build_embedding(spec, texts)
         self._send_texts = send
+        self._tokens = sum(estimate_tokens(text) for text in self._request["input"])
 
     async def _send(self) -> tuple[Embedded | Failure, float]:
-        tokens = sum(estimate_tokens(text) for text in self._request["input"])
-        return await self._send_texts(self._request, tokens)
+        return await self._send_texts(self._request, self._tokens)
+
+    def _finished(self, answer: Embedded) -> Embedded:
+        return replace(answer, usage=add_usage(self._spent, answer.usage))
+
+    def _useless(self, failure: Failure) -> None:
+        """Texts are paid for also where nobody can read the answer."""
+        if failure.paid:
+            self._spent = add_usage(self._spent, Usage(self._tokens, estimated=True))
 
 
 def build_embedding(spec: ModelSpec, texts: Sequence[str]) -> dict[str, Any]:

@@ -11,6 +11,9 @@ from typing import Any
 #: A longer wait than this is a quota, not a rate limit: the run pauses and frees its worker.
 LONGEST_WAIT = 300.0
 
+#: Longer waits are not believed, seconds: no calendar has a day for some of those that are sent.
+LONGEST_HINT = 31 * 86_400.0
+
 #: When to look again at a daily limit whose renewal nobody tells, seconds.
 HOURLY = 3600.0
 
@@ -56,7 +59,7 @@ class Verdict(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Failure:
     """One request that brought no completion; ``status`` is 0 when no answer came, ``length`` how
-    many characters of an answer came that cannot be read."""
+    many characters came, or may have been written, of an answer that nobody can read."""
 
     cause: Cause
     status: int = 0
@@ -65,6 +68,11 @@ class Failure:
     param: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
     length: int = 0
+
+    @property
+    def paid(self) -> bool:
+        """Whether an answer may have been written, and has its price."""
+        return self.cause is Cause.MALFORMED or self.length > 0
 
     @property
     def note(self) -> str:
@@ -149,12 +157,13 @@ def retry_after(headers: Mapping[str, str], *, now: float) -> float | None:
     for name, scale in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         seconds = _number(headers.get(name, ""))
         if seconds is not None:
-            return seconds * scale
+            return min(seconds * scale, LONGEST_HINT)
     try:
         then = email.utils.parsedate_to_datetime(headers.get("retry-after", ""))
-    except ValueError:
+        seconds = then.timestamp() - now
+    except (ValueError, OverflowError):
         return None
-    return max(0.0, then.timestamp() - now)
+    return min(max(0.0, seconds), LONGEST_HINT)
 
 
 def _number(text: str) -> float | None:

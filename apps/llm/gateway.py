@@ -224,12 +224,12 @@ class HttpLine:
         """What ``ask`` returns, or the failure that its exception stands for."""
         import aiohttp  # noqa: PLC0415 - see connecting.py
 
-        from apps.llm.connecting import cause_of  # noqa: PLC0415 - the same
+        from apps.llm.connecting import cause_of, unread  # noqa: PLC0415 - the same
 
         try:
             return await ask()
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            return Failure(cause_of(error))
+            return Failure(cause_of(error), length=unread(error))
         except AddressRefused as error:
             raise troubles.forbidden_address(error, self.provider) from None
 

@@ -1,8 +1,8 @@
 """Log-probabilities of an answer's tokens, read from whatever an endpoint sends."""
 
-import math
 from collections.abc import Iterable, Mapping
 from itertools import islice
+from math import isnan
 from typing import Any
 
 from apps.llm.texts import clean
@@ -42,7 +42,8 @@ def _choice(raw: Any) -> tuple[str, float] | None:
     token, logprob = raw.get("token"), raw.get("logprob")
     if not isinstance(token, str) or isinstance(logprob, bool):
         return None
-    if not isinstance(logprob, int | float) or math.isnan(logprob):
+    # Whole numbers may be too large for a float, and are none that is no number.
+    if not isinstance(logprob, int | float) or (isinstance(logprob, float) and isnan(logprob)):
         return None
     # Rounding makes some certain tokens a hair more than certain.
     return clean(token), float(max(NEVER, min(0, logprob)))

@@ -15,8 +15,9 @@ from apps.llm import troubles
 from apps.llm.capabilities import Capability
 from apps.llm.failures import Cause, Failure, Verdict, judge, retry_after
 from apps.llm.models import ModelSpec
+from labelhub.core.errors import LabelhubError
 from labelhub.core.llm.errors import ModelError, ModelUnreachable
-from labelhub.core.llm.types import Attempt, Completion
+from labelhub.core.llm.types import Attempt, Completion, Usage
 
 T = TypeVar("T")
 
@@ -101,6 +102,7 @@ class Trying(ABC, Generic[T]):
         self._attempts: list[Attempt] = []
         self._failed = self._limited = 0
         self._waited = 0.0
+        self._spent = Usage()
 
     @abstractmethod
     async def _send(self) -> tuple[T | Failure, float]:
@@ -113,6 +115,9 @@ class Trying(ABC, Generic[T]):
     def _useless(self, failure: Failure) -> None:
         """Take note of a failure that may have been paid for."""
 
+    async def _before_again(self) -> None:
+        """Called before the wait for another try, which may be the last thing that happens."""
+
     async def _otherwise(self, verdict: Verdict, failure: Failure) -> T | bool:
         """What to make of a failure that waiting does not mend: an answer, True to ask again, or
         False."""
@@ -122,12 +127,14 @@ class Trying(ABC, Generic[T]):
         """Ask until there is an answer.
 
         Raises:
-            ModelError: or one of its kinds; ``data['attempts']`` says what was tried.
+            ModelError: or one of its kinds; ``data['attempts']`` says what was tried, and
+                ``data['usage']`` what was paid for answers of no use.
         """
         try:
             return await self._run()
-        except ModelError as error:
+        except LabelhubError as error:
             error.data["attempts"] = [asdict(attempt) for attempt in self._attempts]
+            error.data["usage"] = asdict(self._spent)
             raise
 
     async def _run(self) -> T:
@@ -186,4 +193,5 @@ class Trying(ABC, Generic[T]):
                 troubles.unreachable(failure, provider),
                 at_once=failure.cause is Cause.NO_CONNECTION,
             )
+        await self._before_again()
         await self._patience.sleep(self._patience.backoff(self._failed))

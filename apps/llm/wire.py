@@ -30,6 +30,10 @@ SENDABLE = (
 SAMPLING = ("temperature", "top_p")
 
 
+#: A count above this is a fault of whoever counted, and more than a turn can hold.
+MOST_TOKENS = 10**8
+
+
 class Malformed(ValueError):
     """An answer with status 200 that is not a chat completion; ``length`` is that of its body."""
 
@@ -103,12 +107,13 @@ def read_completion(body: bytes, request: Mapping[str, Any]) -> Completion:
     choice = _first_choice(data)
     message = choice["message"]
     text = _text_of(message.get("content"))
+    reasoning = _text_of(message.get("reasoning_content") or message.get("reasoning"))
     return Completion(
         text=text,
-        finish_reason=str(choice.get("finish_reason") or "stop"),
-        usage=_usage(data.get("usage"), request, text),
+        finish_reason=clean(str(choice.get("finish_reason") or "stop")),
+        usage=_usage(data.get("usage"), request, reasoning + text),
         model_answered=clean(str(data.get("model") or "")),
-        reasoning=_text_of(message.get("reasoning_content") or message.get("reasoning")),
+        reasoning=reasoning,
         refusal=_text_of(message.get("refusal")),
         effective_params=effective_params(request),
         logprobs=read_logprobs(choice.get("logprobs")),
@@ -124,7 +129,7 @@ def read_model_names(body: bytes) -> list[str]:
     try:
         data = json.loads(body)
         return sorted(clean(str(row["id"])) for row in data["data"])
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         raise Malformed("the answer is not a list of models") from None
 
 
@@ -193,7 +198,8 @@ def _usage(raw: Any, request: Mapping[str, Any], answer: str) -> Usage:
         token_count(said, "completion_tokens"),
     )
     if tokens_in is None or tokens_out is None:
-        return estimate_usage((Message(**each) for each in request["messages"]), answer)
+        guessed = estimate_usage((Message(**each) for each in request["messages"]), answer)
+        return replace(guessed, tokens_out=min(guessed.tokens_out, _cap_of(request)))
     return Usage(
         tokens_in,
         tokens_out,
@@ -203,8 +209,14 @@ def _usage(raw: Any, request: Mapping[str, Any], answer: str) -> Usage:
     )
 
 
+def _cap_of(request: Mapping[str, Any]) -> int:
+    """The most tokens of the answer, as sent: nobody is paid for more."""
+    return int(request.get("max_tokens") or request.get("max_completion_tokens") or MOST_TOKENS)
+
+
 def token_count(holder: Any, key: str) -> int | None:
     """The count that ``holder`` has under ``key``; None where it has none that can be used."""
     counted = holder.get(key) if isinstance(holder, Mapping) else None
-    usable = isinstance(counted, int) and not isinstance(counted, bool) and counted >= 0
-    return counted if usable else None
+    if isinstance(counted, bool) or not isinstance(counted, int):
+        return None
+    return counted if 0 <= counted <= MOST_TOKENS else None

@@ -24,7 +24,7 @@ export function watchBusy() {
     for (const form of document.querySelectorAll("form[data-sent]")) settle(form);
   });
   document.addEventListener("htmx:afterRequest", (event) => {
-    const form = event.target.closest?.("form");
-    if (form) settle(form);
+    // Parts of a form that follow its fields ask for themselves: the form is still on its way.
+    if (event.target.matches?.("form")) settle(event.target);
   });
 }

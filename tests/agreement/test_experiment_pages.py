@@ -1,5 +1,6 @@
 """The pages of experiments: set up, watched, compared, read, used."""
 
+import re
 from typing import Any
 
 import pytest
@@ -246,3 +247,102 @@ def test_use_this_one_shows_the_cost_and_starts_a_real_run(sent: list[int]) -> N
     assert sent == [real.pk]
     other = reverse("experiment_use", args=[trial.project.slug, made.pk, real.pk])
     assert client.get(other).status_code == 404
+
+
+def test_a_page_of_pairs_says_what_counts_when_items_pass_twice() -> None:
+    trial = trial_of(["good"] * 2)
+    for _ in range(2):
+        trial.arm("single", ["good", "bad"] * 2, replicates=2)
+    page = signed_in(trial.project).get(at(trial, "experiment_detail")).content.decode()
+    assert "Items that the row gets right more often" in page
+    assert "only the row is right" not in page
+
+
+def test_only_what_no_llm_played_is_said_to_be_played_by_none() -> None:
+    trial = trial_of(["good"] * 2)
+    trial.arm("single", ["good", "bad"])
+    address = at(trial, "experiment_detail")
+    client = signed_in(trial.project)
+    assert "Played by the offline model" in client.get(address).content.decode()
+    trial.arm("single", ["good", "bad"], model=ModelSpecFactory.create())
+    assert "Played by the offline model" not in client.get(address).content.decode()
+
+
+def test_debates_of_one_arm_say_whose_they_are_and_lead_back_to_all() -> None:
+    trial = compared()
+    address = at(trial, "experiment_debates")
+    page = signed_in(trial.project).get(f"{address}?kind=wrong&arm={trial.runs[1].pk}")
+    html = page.content.decode()
+    assert "Extractor, critic, judge" in html
+    assert 'href="?kind=wrong">Of all set-ups' in html
+    assert "Of all set-ups" not in signed_in(trial.project).get(address).content.decode()
+
+
+def test_without_scripts_the_cost_is_shown_before_anything_starts(sent: list[int]) -> None:
+    trial = trial_of(["good"] * 3)
+    client = signed_in(trial.project)
+    address = reverse("experiment_create", args=[trial.project.slug])
+    form = {"title": "T", "models": [ensure_builtin().pk], "replicates": 1, "arm_single": "on"}
+    assert 'name="show"' in client.get(address).content.decode()
+    shown = client.post(address, form | {"show": "yes"})
+    assert shown.status_code == 200
+    assert "Calls in all" in shown.content.decode()
+    wrong = client.post(address, form | {"show": "yes", "replicates": 99})
+    assert wrong.status_code == 422
+    assert (Experiment.objects.count(), sent) == (1, [])
+
+
+@pytest.mark.parametrize("model", ["9" * 30, "x", ""])
+def test_a_model_that_there_is_not_is_refused(model: str) -> None:
+    trial = trial_of(["good"])
+    client, slug = signed_in(trial.project), trial.project.slug
+    form: dict[str, Any] = {"title": "T", "models": [model], "replicates": 1, "arm_single": "on"}
+    assert client.get(reverse("experiment_preview", args=[slug]), form).status_code == 200
+    assert client.post(reverse("experiment_create", args=[slug]), form).status_code == 422
+
+
+def test_a_run_that_cannot_start_has_no_button_to_start_it(sent: list[int]) -> None:
+    trial = trial_of([["Food"]], ASPECTS)
+    trial.arm("single", [["Food"]])
+    run = trial.runs[0]
+    Run.objects.filter(pk=run.pk).update(protocol="courtroom")
+    address = at(trial, "experiment_use", run.pk)
+    client = signed_in(trial.project)
+    page = client.get(address)
+    assert "It cannot start like this" in page.content.decode()
+    assert "Start the run over all items" not in page.content.decode()
+    assert client.post(address).status_code == 422
+    assert sent == []
+
+
+def test_settings_are_called_in_the_plan_of_an_experiment_as_in_that_of_a_run() -> None:
+    trial = trial_of(["good"])
+    client, slug = signed_in(trial.project), trial.project.slug
+    page = client.get(reverse("experiment_create", args=[slug])).content.decode()
+    assert '<option value="self_consistency">Self-consistency</option>' in page
+    form = {"title": "T", "models": [ensure_builtin().pk], "replicates": 1}
+    form |= {"arm_self_consistency": "on", "set_self_consistency_samples": "999"}
+    refused = client.post(reverse("experiment_create", args=[slug]), form)
+    assert refused.status_code == 422
+    assert "Give a whole number from" in refused.content.decode()
+
+
+def test_what_polls_keeps_the_focus_where_it_is() -> None:
+    """htmx gives the focus back to what has the same id after a part was replaced."""
+    trial = compared()
+    Run.objects.filter(pk=trial.runs[0].pk).update(status=Run.Status.RUNNING)
+    part = signed_in(trial.project).get(at(trial, "experiment_progress")).content.decode()
+    assert [link for link in re.findall(r"<(?:a|button)\b[^>]*>", part) if " id=" not in link] == []
+
+
+def test_labels_of_strangers_have_their_own_direction() -> None:
+    trial = trial_of(["good"])
+    trial.arm("ecj", ["bad"], [{"first": "good", "flips": {}}])
+    client = signed_in(trial.project)
+    page = client.get(at(trial, "experiment_debates")).content.decode()
+    for word in ("good", "bad"):
+        assert f'<span dir="auto">{word}</span>' in page
+    assert (
+        '<th scope="row" dir="auto">good</th>'
+        in client.get(at(trial, "experiment_detail")).content.decode()
+    )

@@ -336,3 +336,50 @@ def test_more_arms_take_no_more_queries(django_assert_num_queries: Any) -> None:
     # gold, debates, turns
     with django_assert_num_queries(3):
         make_report(trial.experiment, arms)
+
+
+def test_an_arm_of_unknown_price_is_not_called_the_cheapest() -> None:
+    trial = trial_of(["good"] * 4)
+    trial.arm("ecj", ["good"] * 4, calls=3, cost=None)
+    trial.arm("single", ["good"] * 4, calls=1, cost=1000)
+    assert finding(trial.report()).startswith(
+        "No set-up is reliably better than B (Single annotator), the one with the fewest calls."
+    )
+
+
+def test_a_single_arm_is_told_with_its_doubt() -> None:
+    trial = trial_of(["good"] * 6)
+    trial.arm("single", ["good"] * 5 + ["bad"])
+    words = finding(trial.report())
+    assert "83 % right (95 % interval 44 % to 97 %, n = 6)" in words
+
+
+def test_with_passes_an_item_is_won_by_whoever_is_right_more_often() -> None:
+    trial = trial_of(["good"] * 10)
+    trial.arm("single", ["good", "bad"] * 10, replicates=2)
+    trial.arm("cot", ["good", "good"] * 10, replicates=2, calls=2)
+    report = trial.report()
+    told = [finding(report), pair_rows(report)[0].cells[1].words]
+    assert "right more often on 10 items" in told[0]
+    for words in told:
+        assert "gets wrong" not in words
+        assert "gets right" not in words
+
+
+def test_an_item_just_at_the_bound_is_ambiguous_however_its_passes_add_up() -> None:
+    trial = trial_of(["good"])
+    told = [{"first": "good", "votes": [["good", 10]], "d_rate": rate} for rate in (0.4, 0.8, 0.3)]
+    trial.arm("self_consistency", ["good"] * 3, told, settings={"samples": 10}, replicates=3)
+    assert trial.report().ambiguous_items == 1
+
+
+def test_where_nothing_varies_the_number_of_items_still_says_how_sure_it_is() -> None:
+    trial = trial_of(["good"] * 6)
+    told = [{"first": "good", "votes": [["good", 5]], "d_rate": 1.0}] * 12
+    trial.arm("self_consistency", ["good"] * 12, told, settings={"samples": 5}, replicates=2)
+    arm = only(trial.report())
+    assert arm.voices is not None
+    for found in (arm.scores.accuracy, arm.normal, arm.voices.parts["all items"].percent):
+        assert (found["value"], found["high"], found["n"]) == (1.0, 1.0, 6)
+        assert found["low"] == pytest.approx(0.61, abs=0.01)
+    assert arm.scores.unparsed["high"] == pytest.approx(0.39, abs=0.01)

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from apps.agreement.experiments.doubt import with_ends
 from apps.agreement.papers.answers import Answers, Said
-from apps.agreement.papers.counting import COUNTS, label_figures, mean_of, with_ends
+from apps.agreement.papers.counting import COUNTS, label_figures, mean_of
 from apps.agreement.papers.layout import (
     COUNT,
     FRACTION,

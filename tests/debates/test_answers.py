@@ -1,9 +1,13 @@
 """Equal calls: answered once, whoever asks first; replicates and samples are never equal."""
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from apps.debates.models import Run, Turn
 from apps.debates.services import run_slice
+from apps.debates.services.asker import _key
 from labelhub.core.llm.errors import ModelError
 from labelhub.core.llm.types import Call
 from tests.factories.debates import (
@@ -15,6 +19,7 @@ from tests.factories.debates import (
     started_run,
 )
 from tests.factories.llm import ModelSpecFactory
+from tests.llm.asking_helpers import make_call, make_spec
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -100,16 +105,42 @@ def test_an_answer_of_another_project_is_not_taken() -> None:
         assert len(script.calls) == 1
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"extra_body": {"top_k": 1}}, {"extra_body": {"top_k": 2}}),
+        ({"reasoning_effort": "low"}, {"reasoning_effort": "high"}),
+        ({"max_output_tokens": 10}, {"max_output_tokens": 20}),
+    ],
+)
+def test_what_is_set_about_a_model_is_part_of_the_call(
+    one: dict[str, Any], other: dict[str, Any]
+) -> None:
+    call = make_call(temperature=0)
+    assert len({_key(make_spec(**changes), call, 1) for changes in (one, other)}) == 2
+
+
+@pytest.mark.parametrize(
+    "warm",
+    [{"fixed_temperature": 1.0}, {"extra_body": {"temperature": 1}}, {"takes_temperature": False}],
+)
+def test_a_model_that_is_always_warm_never_answers_alike(warm: dict[str, Any]) -> None:
+    assert _key(make_spec(**warm), make_call(temperature=0), 1) == ""
+    assert _key(make_spec(**warm), replace(make_call(), once=True), 1)
+
+
 def test_whoever_waits_for_a_call_that_fails_fails_with_it() -> None:
     project = project_with_items(0)
     add_items(project, 3, text="Word for word the same.")
     run = started_run(project, model=ModelSpecFactory.create())
 
     def refuse(_: Call) -> ModelError:
-        return ModelError("No usable answer.")
+        paid = {"usage": {"tokens_in": 100, "tokens_out": 20}}
+        return ModelError("No usable answer.", data=paid)
 
     script = Script(refuse, seconds=0.05)
     drive(run, script)
     assert len(script.calls) == 1
     assert run.debates.filter(status="failed").count() == 3
+    assert run.cost_nanousd == 27_000  # what it cost was paid once
     assert plan_for("single").reuse_answers

@@ -2,18 +2,24 @@
 
 import asyncio
 from dataclasses import replace
+from decimal import Decimal
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.debates.models import Run, Turn
-from apps.debates.services import run_slice
+from apps.debates.services import SliceEnd, run_slice
 from apps.debates.services.budget import Budget, BudgetReached
 from apps.debates.services.closing import recount
+from apps.debates.services.costs import worst_cost
 from tests.factories.debates import QUICK, project_with_items, started_run
 from tests.factories.llm import ModelSpecFactory
 from tests.fakes.fast_endpoint import FastEndpoint
+from tests.fakes.openai_server import FakeServer
+from tests.llm.asking_helpers import make_call, make_spec, opened
+from tests.llm.tiny_endpoint import Answer, Heard, said, tiny_endpoint
 
 CALLS = st.lists(st.tuples(st.integers(1, 50), st.floats(0, 1)), min_size=1, max_size=60)
 
@@ -97,3 +103,57 @@ def test_with_256_calls_in_flight_the_endpoint_is_never_paid_more(malformed: flo
     recount(run)
     run.refresh_from_db()
     assert run.cost_nanousd == before
+
+
+async def test_what_was_set_aside_for_a_call_that_is_cancelled_is_given_back() -> None:
+    """Else whoever comes later would wait for it for ever."""
+    budget = Budget(100)
+    await budget.reserve(90)
+    waiting = asyncio.create_task(budget.reserve(60))
+    await asyncio.sleep(0)
+    budget.settle(90, 0)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert budget._reserved == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_answers_of_no_use_have_cost_is_booked_when_the_slice_ends(
+    model_server: FakeServer,
+) -> None:
+    """The next slice would spend it again."""
+    model_server.options.faults = {"malformed": 1.0}
+    model = ModelSpecFactory.create(provider__base_url=model_server.base_url)
+    run = started_run(project_with_items(1), model=model)
+    assert run_slice(run.pk, pace=replace(QUICK, slice=0.3)) is SliceEnd.MORE
+    run.refresh_from_db()
+    turn = Turn.objects.get()
+    assert (turn.status, turn.debate.status, turn.usage_estimated) == ("failed", "waiting", True)
+    assert run.cost_nanousd == turn.cost_nanousd
+    assert (turn.cost_nanousd or 0) > 0
+
+
+@pytest.mark.parametrize("useless", [{"junk": "x" * 40_000}, said("x " * 40_000)])
+async def test_what_is_guessed_is_never_more_than_the_cap_allows(useless: dict[str, Any]) -> None:
+    useless.pop("usage", None)
+
+    def say(heard: Heard) -> Answer:
+        return 200, said() if heard.before else useless, {}
+
+    async with tiny_endpoint(say) as endpoint:
+        spec = make_spec(provider={"base_url": endpoint.base_url}, max_output_tokens=100)
+        async with opened(spec) as gateway:
+            usage = (await gateway.complete(spec, make_call())).usage
+    assert usage.estimated
+    assert 100 <= usage.tokens_out <= 105
+
+
+def test_what_is_added_to_a_request_may_cost_as_well() -> None:
+    tools = {"tools": [{"description": "x" * 1000}]}
+    call = make_call(response_format=tools)
+    plain = make_spec(price_in=Decimal(1), price_out=Decimal(1))
+    armed = make_spec(price_in=Decimal(1), price_out=Decimal(1), extra_body=tools)
+    bare = worst_cost(plain, make_call())
+    assert worst_cost(armed, make_call()) >= bare + 1_000_000
+    assert worst_cost(plain, call) >= bare + 1_000_000

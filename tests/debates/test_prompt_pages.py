@@ -205,3 +205,9 @@ def test_programs_read_the_prompts_and_what_stands_in_for_them(
     assert single["hash"] == prompts.prompt_called("single-annotator").hash
     assert [each["hash"] for each in single["variants"]] == [variant.version.hash]
     assert "item" in single["inputs"]
+
+
+def test_texts_in_a_rendering_have_their_own_direction() -> None:
+    project = project_with_items(1)
+    page = signed_in(project).get(reverse("prompt_detail", args=[project.slug, CRITIC]))
+    assert '<div class="prompt-message__text" dir="auto"' in page.content.decode()

@@ -141,11 +141,21 @@ def test_what_other_projects_wrote_stays_theirs() -> None:
     assert variants_for(ours, "single", {}) == {}
 
 
+def test_what_a_deleted_project_wrote_is_nobody_elses() -> None:
+    ours, theirs = project_with_items(1), project_with_items(1)
+    foreign = kept(theirs, "secret")
+    theirs.delete()
+    assert foreign.version not in versions_of(ours, foreign.name)
+    known = prompts.versions(ours, prompts.prompt_called(KEY))
+    assert [each.title for each in known] == ["Present text"]
+
+
 def test_an_earlier_text_of_the_file_stays_readable() -> None:
     project = project_with_items(1)
     present = prompts.prompt_called(KEY)
     older = prompts.draft_variant(present, **(texts() | {"system": texts()["system"] + "\nOld."}))
-    PromptVersion.objects.create(name=older.name, hash=older.hash, body=older.body)
+    version = PromptVersion.objects.create(name=older.name, hash=older.hash, body=older.body)
+    start_run(project=project, actor=None, plan=plan_for(prompts={older.name: version}))
     known = prompts.versions(project, present)
     assert [each.title for each in known] == ["Present text", "Earlier text"]
     assert prompts.version_called(known, older.hash[:12]).prompt == older

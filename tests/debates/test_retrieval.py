@@ -1,5 +1,7 @@
 """Precedents in a run: found among what people verified, their reasons asked for once."""
 
+from decimal import Decimal
+
 import pytest
 
 from apps.debates.models import Run, Turn
@@ -10,6 +12,7 @@ from apps.projects.selectors import current_schema
 from labelhub.core.llm.types import Call
 from tests.factories.debates import QUICK, Script, add_items, project_with_items, started_run
 from tests.factories.llm import ModelSpecFactory
+from tests.fakes.fast_endpoint import FastEndpoint
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -64,6 +67,31 @@ def test_a_reason_is_asked_for_once_however_many_items_use_it(tried: tuple[Run, 
     assert sum(call.role == "reporter" for call in script.calls) == 2
     turns = Turn.objects.filter(debate__run=run, role="reporter")
     assert (turns.count(), turns.filter(reused=True, cost_nanousd=0).count()) == (8, 6)
+
+
+def test_vectors_are_booked_also_where_no_call_was_ever_made() -> None:
+    """The budget holds the vectors and nothing else: the run pauses before its first turn."""
+    project = project_with_items(40)
+    for number in range(20):
+        verified(project, f"The soup number {number} was good.", "good")
+    with FastEndpoint() as endpoint:
+        model = ModelSpecFactory.create(provider__base_url=endpoint.base_url)
+        ModelSpecFactory.create(provider=model.provider, purpose="embedding", price_in=Decimal(1))
+        run = started_run(
+            project,
+            "courtroom",
+            model=model,
+            settings={"precedents": 1},
+            budget_nanousd=20_000_000,
+            params={"clerk": {"max_tokens": 1_000_000}},
+        )
+        run_slice(run.pk, pace=QUICK)
+        seen = endpoint.stats()
+    run.refresh_from_db()
+    assert (run.status, run.pause_code) == (Run.Status.PAUSED, "budget")
+    assert not Turn.objects.exists()
+    assert seen["embeddings"] >= 20
+    assert run.cost_nanousd == run.other_cost_nanousd > 1000 * seen["embeddings"]
 
 
 def test_a_later_run_takes_the_reasons_even_where_it_takes_nothing_else(

@@ -240,3 +240,14 @@ def test_every_threshold_has_a_field(project: Project) -> None:
     html = browser(project, Role.MANAGER).get(page(project)).content.decode()
     for threshold in THRESHOLDS:
         assert f'name="bound_{threshold.signal}"' in html
+
+
+def test_the_error_that_a_bound_would_leave_comes_with_its_doubt(project: Project) -> None:
+    for state in ItemState.objects.filter(project=project).select_related("item"):
+        record_label(draft(state.item, person(project), value="good"))
+    client = browser(project, Role.MANAGER)
+    html = client.get(page(project, "preview/"), {"audit": "0", "capacity": "2"}).content.decode()
+    fits = html[html.index("routing__fits") :].partition("</ul>")[0]
+    assert "of the rest wrong" in words(fits)
+    assert "95 % interval" in fits
+    assert "figure__n" in fits

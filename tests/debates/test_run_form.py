@@ -266,3 +266,14 @@ def test_a_project_s_own_text_of_a_prompt_is_offered_and_used() -> None:
     assert response.status_code == 302
     role = Run.objects.get().roles.get()
     assert role.prompt == variant.version
+
+
+@pytest.mark.parametrize("name", ["run_preview", "run_create"])
+def test_more_items_than_a_database_can_count_are_refused(name: str) -> None:
+    project = project_with_items(1)
+    data = {"protocol": "single", "limit": "9" * 30}
+    if name == "run_preview":
+        assert "How many items" in asked(project, name, **data)
+    else:
+        assert started(project, **data).status_code == 422
+    assert not Run.objects.exists()

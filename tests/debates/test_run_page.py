@@ -1,5 +1,6 @@
 """The page of a run: where it stands, what limits it, what went wrong, and how to go on."""
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -279,7 +280,7 @@ def test_the_page_tells_settings_prompts_and_reused_answers() -> None:
     page = page_of(run)
     assert "<dt>Rounds of discussion</dt><dd>4</dd>" in page
     assert "1 reused, at no cost" in page
-    assert "Prompt of annotator_a, annotator_b, annotator_c" in page
+    assert "Prompt of Annotator A, Annotator B, Annotator C" in page
 
 
 def test_failed_debates_of_a_run_that_is_done_can_be_tried_again() -> None:
@@ -347,3 +348,34 @@ def test_shares_of_the_bar_add_up() -> None:
         ("done", 2), ("unparsed", 0), ("failed", 1), ("waiting", 1)
     ]  # fmt: skip
     assert [(x, width) for *_, x, width in found] == [(0, 50), (50, 0), (50, 25), (75, 25)]
+
+
+def test_protocols_and_roles_are_called_as_people_do() -> None:
+    project = project_with_items(1)
+    run = started_run(project, "self_consistency")
+    discussed = started_run(project, "discussion")
+    client, slug = signed_in(project), project.slug
+    debate = run.debates.get()
+    for address in (
+        reverse("run_list", args=[slug]),
+        reverse("run_debate_list", args=[slug, run.pk]),
+        reverse("debate_detail", args=[slug, debate.pk]),
+        reverse("debate_calls", args=[slug, debate.pk]),
+        reverse("run_detail", args=[slug, discussed.pk]),
+    ):
+        page = client.get(address).content.decode()
+        assert "self_consistency" not in page, address
+        assert "annotator_" not in page, address
+    assert "Prompt of Annotator A, Annotator B, Annotator C" in page_of(discussed)
+
+
+def test_what_moves_keeps_the_focus_where_it_is() -> None:
+    """htmx gives the focus back to what has the same id after a part was replaced."""
+    run = started_run(project_with_items(2))
+    failed(run, 0, 500, "It broke.")
+    failed(run, 1, 429, "Too many.")
+    for name in ("run_progress", "run_troubles"):
+        part = page_of(run, name)
+        found = re.findall(r"<(?:a|button|summary)\b[^>]*>", part)
+        assert found
+        assert [each for each in found if " id=" not in each] == []

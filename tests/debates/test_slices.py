@@ -196,6 +196,12 @@ def test_when_its_time_is_up_a_slice_leaves_the_rest_to_the_next() -> None:
     assert len(script.calls) == 8
 
 
+def test_a_call_that_takes_longer_than_a_slice_is_not_thrown_away() -> None:
+    run, script = scripted_run(1), Script(seconds=1.0)
+    drive(run, script, slice=0.1, grace=0.1)
+    assert Turn.objects.filter(status="ok").count() == len(script.calls) == 1
+
+
 def test_a_worker_that_dies_leaves_its_debates_to_others_once_the_lease_is_over() -> None:
     run = scripted_run(4, "ecj")
     script = Script("Final Decision: good")
@@ -233,7 +239,8 @@ def test_a_result_is_not_written_once_the_lease_is_lost() -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
-        assert drive(run, Script(lose_lease)) is SliceEnd.BUSY
+        # Seen at the end, or by a beat before.
+        assert drive(run, Script(lose_lease)) in {SliceEnd.BUSY, SliceEnd.STOPPED}
     assert Debate.objects.get().status == Debate.Status.WAITING
     assert not Label.objects.exists()
     assert Turn.objects.count() == 1

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 
 from apps.debates.models import Debate, Run
 from apps.debates.services import resume_run
@@ -43,6 +44,20 @@ def test_what_was_spent_since_the_run_was_read_counts() -> None:
     Run.objects.filter(pk=run.pk).update(cost_nanousd=100, budget_nanousd=90)
     store.begin()
     assert (store.run.cost_nanousd, store.run.budget_nanousd) == (100, 90)
+
+
+def test_a_slice_whose_lease_has_lapsed_stops() -> None:
+    """Another may have begun since, with the whole budget."""
+    run = started_run(project_with_items(3))
+    first, second = store_of(run), store_of(run)
+    first.begin()
+    assert first.beat({}) == Run.Status.RUNNING
+    past = timezone.now() - timedelta(seconds=1)
+    run.debates.filter(lease_token=first.token).update(lease_until=past)
+    assert second.begin()
+    second.claim(1)
+    assert second.beat({}) == Run.Status.RUNNING
+    assert first.beat({}) == ""
 
 
 def test_a_run_in_which_something_waits_again_stays_open() -> None:

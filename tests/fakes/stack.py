@@ -108,7 +108,7 @@ class Stack:
     def worker(self) -> Program:
         """A Celery worker process that takes tasks."""
         command = (
-            "-m celery -A labelhub.celery worker --pool threads --concurrency 4 --loglevel INFO -n"
+            "-m celery -A labelhub.celery worker --pool threads --concurrency 8 --loglevel INFO -n"
         )
         program = self.start(
             "worker", [sys.executable, "-W", "ignore", *command.split(), f"{uuid4().hex}@here"]

@@ -1,12 +1,21 @@
 """Connections to an endpoint: by the environment's proxy, without redirections, bounded in size."""
 
 import asyncio
+import contextlib
 
 import aiohttp
 import pytest
 from yarl import URL
 
-from apps.llm.connecting import LONGEST_ANSWER, Connections, TooMuch, cause_of, proxy_for
+from apps.llm import connecting
+from apps.llm.connecting import (
+    LONGEST_ANSWER,
+    Connections,
+    TooMuch,
+    cause_of,
+    proxy_for,
+    unread,
+)
 from apps.llm.failures import Cause
 from tests.fakes.openai_server import FakeServer
 
@@ -63,11 +72,20 @@ async def test_a_redirection_is_not_followed(model_server: FakeServer) -> None:
     assert (answer.status, answer.ok) == (307, False)
 
 
-async def test_an_answer_of_absurd_length_is_not_read() -> None:
+@pytest.mark.parametrize("told", [True, False])
+async def test_an_answer_of_absurd_length_is_not_read(
+    monkeypatch: pytest.MonkeyPatch, *, told: bool
+) -> None:
+    monkeypatch.setattr(connecting, "LONGEST_ANSWER", 100_000)
+
     async def endless(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
-        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % (LONGEST_ANSWER + 1))
-        await writer.drain()
+        length = b"Content-Length: 100001\r\n" if told else b""
+        writer.write(b"HTTP/1.1 200 OK\r\n" + length + b"\r\n")
+        with contextlib.suppress(ConnectionError):
+            while not told:
+                writer.write(b"x" * 10_000)
+                await writer.drain()
         writer.close()
 
     server = await asyncio.start_server(endless, "127.0.0.1", 0)
@@ -84,3 +102,10 @@ def test_why_no_answer_came() -> None:
     assert cause_of(TimeoutError()) is Cause.TIMED_OUT
     assert cause_of(aiohttp.ServerDisconnectedError()) is Cause.BROKEN_OFF
     assert cause_of(ConnectionResetError()) is Cause.BROKEN_OFF
+
+
+def test_what_may_have_been_written_all_the_same() -> None:
+    for written in (TimeoutError(), aiohttp.SocketTimeoutError(), aiohttp.ClientPayloadError()):
+        assert unread(written) == LONGEST_ANSWER
+    for never in (aiohttp.ConnectionTimeoutError(), aiohttp.ServerDisconnectedError(), OSError()):
+        assert unread(never) == 0

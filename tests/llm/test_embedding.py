@@ -9,7 +9,7 @@ from apps.llm.embedding import read_embeddings
 from apps.llm.models import ModelSpec
 from apps.llm.wire import Malformed
 from labelhub.core.llm.errors import ModelError, RequestRejected
-from labelhub.core.llm.prices import cost_nanousd
+from labelhub.core.llm.prices import cost_nanousd, estimate_tokens
 from labelhub.core.llm.types import Usage
 from tests.factories.llm import ModelSpecFactory
 from tests.llm.asking_helpers import Sleeper, make_spec, opened
@@ -65,6 +65,18 @@ async def test_an_answer_without_sense_fails_after_its_attempts() -> None:
             with pytest.raises(ModelError, match="one embedding for each of 1 texts") as caught:
                 await gateway.embed(spec, ["abc"])
     assert len(caught.value.data["attempts"]) == 5
+    assert caught.value.data["usage"]["tokens_in"] == 5 * estimate_tokens("abc")
+
+
+async def test_what_an_answer_without_sense_cost_is_counted() -> None:
+    def say(heard: Heard) -> Answer:
+        return vectors(heard) if heard.before else (200, {"data": []}, {})
+
+    async with tiny_endpoint(say) as endpoint:
+        spec = spec_of(endpoint.base_url)
+        async with opened(spec) as gateway:
+            usage = (await gateway.embed(spec, ["abc"])).usage
+    assert usage == Usage(tokens_in=7 + estimate_tokens("abc"), estimated=True)
 
 
 async def test_batches_of_different_lengths_are_refused() -> None:

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from apps.llm.wire import Malformed, read_completion
+from apps.llm.failures import LONGEST_HINT, retry_after
+from apps.llm.wire import Malformed, read_completion, read_model_names
 from labelhub.core.llm.errors import (
     ModelError,
     ModelUnreachable,
@@ -113,6 +114,9 @@ async def test_an_endpoint_that_hangs_is_given_up_in_time(model_server: FakeServ
         with pytest.raises(ModelError, match=r"no answer within 0\.05 s") as caught:
             await gateway.complete(spec, make_call())
     assert [attempt["note"] for attempt in caught.value.data["attempts"]] == ["timed out"] * 2
+    # The model wrote on, perhaps to its cap, and is paid for it.
+    usage = caught.value.data["usage"]
+    assert (usage["tokens_out"], usage["estimated"]) == (2 * spec.max_output_tokens, True)
 
 
 async def test_five_failed_calls_in_a_row_stop_all_others(model_server: FakeServer) -> None:
@@ -244,6 +248,26 @@ async def test_a_date_in_retry_after_is_understood() -> None:
     assert retry_after(header, now=now) == pytest.approx(90, abs=1.5)
     assert retry_after({"retry-after": "soon"}, now=now) is None
     assert retry_after({"retry-after": "-3"}, now=now) is None
+
+
+@pytest.mark.parametrize(
+    ("sent", "seconds"),
+    [
+        ("1e300", LONGEST_HINT),
+        ("9" * 20, LONGEST_HINT),
+        ("Fri, 31 Dec 9999 23:59:59 GMT", LONGEST_HINT),
+        ("1 Jan 2024 99999999999999999999:00:00 GMT", None),
+        ("-5", None),
+        ("nan", None),
+    ],
+)
+def test_an_absurd_wait_is_cut_to_what_a_calendar_holds(sent: str, seconds: float | None) -> None:
+    assert retry_after({"retry-after": sent}, now=time.time()) == seconds
+
+
+def test_a_list_of_models_without_end_is_none() -> None:
+    with pytest.raises(Malformed):
+        read_model_names(b"[" * 100_000)
 
 
 def test_a_key_in_an_error_is_not_cut_in_half() -> None:

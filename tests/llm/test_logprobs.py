@@ -37,6 +37,8 @@ def test_what_cannot_be_read_is_none_at_all(raw: Any) -> None:
 
 
 def test_odd_numbers_are_put_in_bounds() -> None:
+    huge = {"content": [{"token": "a", "logprob": each} for each in (10**400, -(10**400))]}
+    assert [each.logprob for each in read_logprobs(huge)] == [0.0, NEVER]
     raw = {"content": [{"token": "a\0\ud800", "logprob": -math.inf, "top_logprobs": {"a": 1}}]}
     assert read_logprobs(raw) == (TokenChoices("a?", NEVER),)
     assert read_logprobs({"content": [{"token": "a", "logprob": 1e-9}]})[0].logprob == 0

@@ -2,13 +2,19 @@
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 from rest_framework.test import APIClient
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
-from apps.debates.models import Debate
+from apps.debates.models import Debate, PromptVariant, Run, Turn
+from apps.debates.services import prompts
+from apps.labels.models import ItemState
+from apps.llm.services import ensure_builtin
 from apps.projects.models import Item, Project
 from tests.debates.routing_world import debated
+from tests.factories.debates import finished_debate, started_run
+from tests.factories.llm import PromptVersionFactory
 from tests.factories.projects import member
 from tests.factories.reviews import answer, claim, new_project, queued_items, reviewer
 
@@ -25,6 +31,15 @@ def audited(project: Project) -> Item:
     (item,) = queued_items(project, 1)
     debated(item, "good", reasons=["audit"])
     return item
+
+
+def variant_of(project: Project) -> PromptVariant:
+    present = prompts.prompt_called("single-annotator")
+    given = dict(present.sections)
+    draft = prompts.draft_variant(
+        present, system=given["system"] + "\nBe terse.", user=given["user"]
+    )
+    return prompts.make_variant(project=project, actor=None, draft=draft, title="terse")
 
 
 def seen_by(user: User, item: Item) -> dict[str, int | bool]:
@@ -67,3 +82,84 @@ def test_a_reviewer_finds_the_debate_nowhere_before_answering(
 
 def test_a_manager_reads_it(project: Project, audited: Item) -> None:
     assert seen_by(member(project, Role.MANAGER), audited) == SHOWN
+
+
+def rendered(user: User, item: Item) -> str:
+    """What the page of a prompt shows for the item, with the replies of its debate if any."""
+    browser = Client()
+    browser.force_login(user)
+    address = reverse("prompt_rendered", args=[item.project.slug, "ecj-critic"])
+    return browser.get(address, {"q": item.external_id}).content.decode()
+
+
+def test_a_prompt_is_not_rendered_with_what_a_reviewer_is_yet_to_audit(project: Project) -> None:
+    (item,) = queued_items(project, 1)
+    said = dict.fromkeys(("extractor", "critic", "judge"), "good")
+    finished_debate(started_run(project, "ecj"), said, text="I call it good.")
+    ItemState.objects.filter(item=item).update(reasons=["audit"], queued=True)
+    person = reviewer(project)
+    assert "I call it good." not in rendered(person, item)
+    assert "I call it good." in rendered(member(project, Role.MANAGER), item)
+    answer(claim(project, person), person, "bad")
+    assert "I call it good." in rendered(person, item)
+
+
+def test_a_trial_of_a_prompt_leaves_out_what_a_reviewer_is_yet_to_audit(
+    project: Project, audited: Item
+) -> None:
+    variant = variant_of(project)
+    models = dict.fromkeys(prompts.trial_roles(variant)[1], ensure_builtin())
+    plans = prompts.trial_plans(project, variant, models)
+    tried, _ = prompts.start_trial(project=project, actor=None, plans=plans)
+    Debate.objects.filter(run__trial=True).update(status="done", value="good")
+    person, client = reviewer(project), Client()
+    client.force_login(person)
+    for name in ("prompt_trial", "prompt_trial_part"):
+        page = client.get(reverse(name, args=[project.slug, tried.pk])).content.decode()
+        assert audited.external_id not in page
+        assert "1 item is left out until you have labelled it" in page
+    answer(claim(project, person), person, "bad")
+    page = client.get(reverse("prompt_trial", args=[project.slug, tried.pk])).content.decode()
+    assert audited.external_id in page
+    assert "left out" not in page
+
+
+def test_troubles_tell_a_reviewer_only_of_debates_that_they_may_read(
+    project: Project, audited: Item
+) -> None:
+    debate = Debate.objects.get(item=audited)
+    Turn.objects.create(
+        debate=debate,
+        step="annotator",
+        role="annotator",
+        model=ensure_builtin(),
+        prompt=PromptVersionFactory.create(),
+        messages=[],
+        status="failed",
+        note="out of memory",
+    )
+    Run.objects.filter(pk=debate.run_id).update(turns_count=1)
+    link = f"/p/{project.slug}/debates/{debate.pk}/"
+    client = Client()
+    client.force_login(reviewer(project))
+    for rest in ("", "troubles/"):
+        page = client.get(f"/p/{project.slug}/runs/{debate.run_id}/{rest}").content.decode()
+        assert "out of memory" not in page
+        assert link not in page
+    client.force_login(member(project, Role.MANAGER))
+    page = client.get(f"/p/{project.slug}/runs/{debate.run_id}/troubles/").content.decode()
+    assert "out of memory" in page
+    assert link in page
+
+
+@pytest.mark.parametrize("stage", ["new", "suggested"])
+def test_a_list_narrowed_by_stage_says_no_more_than_its_rows(
+    project: Project, audited: Item, stage: str
+) -> None:
+    person, api = reviewer(project), APIClient()
+    api.force_authenticate(person)
+    address = f"/api/v1/projects/{project.slug}/items/?stage={stage}"
+    shown = [row["stage"] for row in api.get(address).json()["results"]]
+    assert shown == (["new"] if stage == "new" else [])
+    api.force_authenticate(member(project, Role.MANAGER))
+    assert len(api.get(address).json()["results"]) == (stage == "suggested")

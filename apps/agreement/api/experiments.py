@@ -4,7 +4,7 @@ from typing import Any, cast
 
 from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers, status
+from rest_framework import status
 from rest_framework.generics import ListAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -19,12 +19,10 @@ from apps.agreement.api.experiment_serializers import (
 from apps.agreement.experiments import report_of
 from apps.agreement.experiments.wording import finding
 from apps.debates import services, tasks
+from apps.debates.api.views import plan_from
 from apps.debates.models import Experiment
 from apps.debates.selectors import experiments as selectors
 from apps.debates.services import RunPlan
-from apps.llm.models import ModelSpec
-from apps.llm.selectors import UnknownModelName, default_models
-from apps.llm.services import ensure_builtin, known_model
 from apps.projects.api.mixins import ProjectScopedMixin
 
 
@@ -54,7 +52,6 @@ class ExperimentList(ProjectScopedMixin, ListAPIView[Experiment]):
         asked = ExperimentRequestSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         fields: dict[str, Any] = asked.validated_data
-        ensure_builtin()
         made = services.start_experiment(
             project=self.project,
             actor=cast(User, request.user),
@@ -83,25 +80,6 @@ class ExperimentDetail(APIView):
 
 
 def _plan(arm: dict[str, Any], fields: dict[str, Any]) -> RunPlan:
-    others = [_model("annotators", name) for name in arm.get("annotators", [])]
-    others = others or ([_model("model", arm["model"])] if arm.get("model") else default_models())
-    given = {role: _model(f"models.{role}", name) for role, name in arm.get("models", {}).items()}
-    settings = services.seats_for(arm["protocol"], others, arm.get("settings", {}))
-    budget = fields.get("budget")
-    return RunPlan(
-        protocol=arm["protocol"],
-        models=services.models_for_roles(arm["protocol"], given, others, settings),
-        settings=settings,
-        params=arm.get("params", {}),
-        limit=fields.get("limit"),
-        replicates=fields["replicates"],
-        budget_nanousd=None if budget is None else int(budget * 10**9),
-    )
-
-
-def _model(field: str, name: str) -> ModelSpec:
-    """The model that ``field`` names; the message of a 400 lists the known ones."""
-    try:
-        return known_model(name)
-    except UnknownModelName as error:
-        raise serializers.ValidationError({field: [error.message]}) from None
+    """An arm as a run is asked for; what all arms share stands beside them."""
+    shared = {name: fields.get(name) for name in ("limit", "replicates", "budget")}
+    return plan_from({**shared, **arm, "only_unlabelled": False, "reuse_answers": False})

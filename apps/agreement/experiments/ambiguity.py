@@ -52,13 +52,22 @@ def own(each: ArmAnswers, place: int, items: int) -> Ambiguity | None:
 
 
 def _by(each: ArmAnswers, place: int, items: int, words: str) -> Ambiguity:
-    """The mean D_rate of an item's passes decides."""
+    """By what a debate tells of its votes."""
     names = [name for name in ("d_rate", "first_d_rate") if name in each.told]
     lines = zip(*(each.told[name] for name in names), strict=True)
     rates = [own_d_rate(dict(zip(names, line, strict=True))) for line in lines]
+    return Ambiguity(*told_apart(each.rows, rates, items, MOST), place, words)
+
+
+def told_apart(
+    rows: Ints, rates: Sequence[float | None], items: int, most: float
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which items are known, and which ambiguous: the mean D_rate of their passes is at most
+    ``most``. ``rows`` says which item each rate is of."""
     kept = np.array([rate is not None for rate in rates], dtype=bool)
-    rows: Ints = each.rows[kept] if len(kept) else each.rows
-    total = np.bincount(rows, [rate for rate in rates if rate is not None], minlength=items)
-    passes = np.bincount(rows, minlength=items)
+    found: Ints = rows[kept] if len(kept) else rows
+    total = np.bincount(found, [rate for rate in rates if rate is not None], minlength=items)
+    passes = np.bincount(found, minlength=items)
     known = passes > 0
-    return Ambiguity(known, known & (total <= MOST * passes), place, words)
+    # Tenths and fifths do not add up exactly.
+    return known, known & (total <= most * passes + 1e-9)

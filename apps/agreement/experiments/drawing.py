@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from apps.agreement.experiments.report import ArmReport, ExperimentReport
-from apps.agreement.experiments.wording import p_words
+from apps.agreement.experiments.wording import p_words, won_words
 from apps.common.figures import DrawnFigure, draw_figure, duration, money
 from labelhub.core.agreement.figures import Figure
 from labelhub.core.agreement.pairs import Pair
@@ -42,7 +42,7 @@ class TableRow:
 
 @dataclass(frozen=True, slots=True)
 class PairCell:
-    """The arm of the row against that of the column: items that only one of both gets right.
+    """The arm of the row against that of the column: items that one of both gets right more often.
 
     ``outcome``: better, worse, level, or self.
     """
@@ -149,13 +149,13 @@ def _pair_cell(
     pair = known[min(row, column), max(row, column)]
     won, lost = (pair.b, pair.c) if pair.one == row else (pair.c, pair.b)
     outcome = "level" if pair.winner is None else "better" if pair.winner == row else "worse"
-    one, other = report.arms[row], report.arms[column]
+    one, other = report.arms[row].letter, report.arms[column].letter
+    counted = won_words(won, lost, other, repeated=report.repeated)
     return PairCell(
         outcome=outcome,
         won=won,
         lost=lost,
         p=p_words(pair.p_holm),
-        words=f"{one.letter} against {other.letter}: right on {won} items that {other.letter} gets "
-        f"wrong, wrong on {lost} that it gets right; {p_words(pair.p_holm)} after Holm, "
+        words=f"{one} against {other}: {counted}; {p_words(pair.p_holm)} after Holm, "
         f"{p_words(pair.p)} before, on {pair.items} items",
     )

@@ -9,6 +9,7 @@ from django.core.cache import cache
 from apps.agreement.experiments import ambiguity
 from apps.agreement.experiments.ambiguity import NO_MEASURE, Ambiguity
 from apps.agreement.experiments.answers import Answers, ArmAnswers, answers_of
+from apps.agreement.experiments.doubt import with_ends
 from apps.agreement.experiments.minds import Step, steps_of
 from apps.agreement.experiments.naming import letter_of, models_of, title_of, votes_for
 from apps.agreement.experiments.readings import (
@@ -31,7 +32,7 @@ from labelhub.core.schema import Task
 
 #: How long a comparison is kept that nobody asks for again; it is made anew in about a second.
 KEPT_SECONDS = 3600
-VERSION = 1
+VERSION = 2
 NO_PRICE = "the price of a model is not known"
 
 
@@ -87,7 +88,8 @@ class ArmReport:
 
 @dataclass(frozen=True, slots=True)
 class ExperimentReport:
-    """The arms beside each other on ``items`` verified items. ``axis``: what the front weighs."""
+    """The arms beside each other on ``items`` verified items. ``axis``: what the front weighs;
+    ``repeated``: whether an item passed more than once."""
 
     task: str
     items: int
@@ -95,6 +97,12 @@ class ExperimentReport:
     pairs: Sequence[Pair]
     axis: str
     ambiguous_items: int | None
+    repeated: bool
+
+    @property
+    def offline(self) -> bool:
+        """Whether no LLM played in any arm."""
+        return all(arm.offline for arm in self.arms)
 
     def to_json(self) -> dict[str, Any]:
         """JSON-ready form; pairs name arms by their runs."""
@@ -171,6 +179,7 @@ def make_report(experiment: Experiment, arms: Sequence[Arm]) -> ExperimentReport
         pairs=compare(sample, [each.counts for each in answers.arms]),
         axis=axis,
         ambiguous_items=int(shared.ambiguous.sum()) if shared else None,
+        repeated=any(each.counts.passes.max(initial=0) > 1 for each in answers.arms),
     )
 
 
@@ -200,7 +209,7 @@ def _arm(context: _Context, place: int) -> ArmReport:
         votes_for=[context.letters[run_id] for run_id in context.votes.get(arm.run.pk, ())],
         passes=int(passes.sum()),
         failed=arm.counts["failed"],
-        scores=scores(sample, each.counts, names),
+        scores=_scores(sample, each, names),
         cost=mean_per_pass(sample, each.spent.cost, passes)
         if each.spent.priced
         else undefined(NO_PRICE),
@@ -220,6 +229,11 @@ def _arm(context: _Context, place: int) -> ArmReport:
     )
 
 
+def _scores(sample: Resample, each: ArmAnswers, names: Sequence[str]) -> ArmScores:
+    found = scores(sample, each.counts, names)
+    return replace(found, accuracy=with_ends(found.accuracy), unparsed=with_ends(found.unparsed))
+
+
 def _accuracy_on(
     sample: Resample, each: ArmAnswers, by: Ambiguity | None, *, ambiguous: bool
 ) -> Figure:
@@ -228,7 +242,7 @@ def _accuracy_on(
     wanted = by.ambiguous if ambiguous else by.normal
     right, passes = each.counts.right * wanted, each.counts.passes * wanted
     kind = "ambiguous" if ambiguous else "normal"
-    return clustered_share(sample, right, passes, reason=f"no item is {kind}")
+    return with_ends(clustered_share(sample, right, passes, reason=f"no item is {kind}"))
 
 
 def _measure(by: Ambiguity | None, context: _Context) -> str:

@@ -1,7 +1,7 @@
 """How far the voters of an arm agree: in all, on ambiguous and on normal items, by round."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from apps.agreement.experiments.ambiguity import Ambiguity
 from apps.agreement.experiments.answers import Answers, ArmAnswers
+from apps.agreement.experiments.doubt import with_ends
 from apps.agreement.experiments.opinions import VOTERS, first_voices
 from labelhub.core.agreement.coding import NOTHING
 from labelhub.core.agreement.judges import Agreement, agreement
@@ -70,7 +71,8 @@ class _Count:
     def agreement(self, votes: Ints, items: NDArray[np.bool_]) -> Agreement:
         kept = items[self.rows]
         fixed = self.answers.schema.task is not Task.PER_ITEM
-        return agreement(self.sample, self.rows[kept], votes[kept], same_options=fixed)
+        found = agreement(self.sample, self.rows[kept], votes[kept], same_options=fixed)
+        return replace(found, percent=with_ends(found.percent))
 
 
 def _ballots(told: Any) -> list[tuple[Any, int]]:

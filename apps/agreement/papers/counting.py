@@ -162,18 +162,6 @@ def times(shown: Figure, size: float) -> Figure:
     return figure(shown["value"] * size, low=low, high=high, n=shown["n"], method=shown["method"])
 
 
-def with_ends(shown: Figure) -> Figure:
-    """A share in which nothing varied, with Wilson's interval for as many items.
-
-    The bootstrap cannot say how sure it is: every draw is alike.
-    """
-    value = shown["value"]
-    if value not in {0.0, 1.0} or shown["low"] is not None:
-        return shown
-    n = shown["n"]
-    return share(n if value else 0, n, reason=NO_ANSWER_YET)
-
-
 def share_where(sample: Resample, rows: Ints, hit: Bools, *, reason: str) -> Figure:
     """The share of the debates about the items at ``rows`` that ``hit`` says."""
     part, whole = _bin(rows[hit], sample.items), _bin(rows, sample.items)

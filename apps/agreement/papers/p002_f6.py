@@ -5,10 +5,11 @@ from functools import partial
 
 import numpy as np
 
+from apps.agreement.experiments.doubt import with_ends
 from apps.agreement.papers import p002
 from apps.agreement.papers.answers import Answers, Said
 from apps.agreement.papers.asked import COURT_ROLES, Asked
-from apps.agreement.papers.counting import Bools, with_ends
+from apps.agreement.papers.counting import Bools
 from apps.agreement.papers.kinds import PaperTable, faults
 from apps.agreement.papers.layout import HUNDREDTHS, PERCENT, Cell, Shown, Table
 from apps.agreement.papers.strata import note_on, strata_of

@@ -2,12 +2,10 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
+from apps.agreement.experiments.ambiguity import told_apart
 from apps.agreement.papers.answers import Answers, Said
 from apps.agreement.papers.counting import Bools
 from labelhub.core.agreement.figures import Figure, share
-from labelhub.core.agreement.resampling import Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +27,7 @@ class Strata:
 
 def strata_of(answers: Answers, said: Said, theta: float) -> Strata:
     """By the votes of the parallel LLMs: ambiguous where D_rate is at most ``theta``."""
-    kept = np.array([rate is not None for rate in said.told["d_rate"]], dtype=bool)
-    rows: Ints = said.rows[kept]
-    rates = [rate for rate in said.told["d_rate"] if rate is not None]
-    total = np.bincount(rows, rates, minlength=answers.items)
-    passes = np.bincount(rows, minlength=answers.items)
-    known = passes > 0
-    return Strata(known, known & (total <= theta * passes + 1e-9))
+    return Strata(*told_apart(said.rows, said.told["d_rate"], answers.items, theta))
 
 
 def note_on(asked_theta: float, singles: int) -> str:

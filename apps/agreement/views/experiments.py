@@ -14,6 +14,7 @@ from django_htmx.http import HttpResponseClientRefresh
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right, Role
 from apps.agreement.experiments import KIND_WORDS, readings_of, report_of
+from apps.agreement.experiments.naming import letter_of
 from apps.agreement.experiments.page import comparison_page, expected_width, texts_of
 from apps.agreement.forms import ExperimentForm
 from apps.common.forms import show_refusal
@@ -44,11 +45,15 @@ def experiment_list(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def experiment_create(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Choose protocols and models; see what it takes and how much it can tell; start."""
+    """Choose protocols and models; see what it takes and how much it can tell; start.
+
+    A POST with ``show`` starts nothing: without scripts it is how one sees what it takes.
+    """
     project = get_project(request.user, slug, Right.MANAGE)
     ensure_builtin()
     form = ExperimentForm(current_schema(project).parsed.task, request.POST or None)
-    if request.method == "POST" and form.is_valid():
+    showing = "show" in request.POST
+    if request.method == "POST" and not showing and form.is_valid():
         try:
             made = services.start_experiment(
                 project=project,
@@ -63,9 +68,11 @@ def experiment_create(request: SignedInRequest, slug: str) -> HttpResponse:
             for run_id in made.runs.values_list("pk", flat=True):
                 tasks.launch_run(run_id)
             return redirect("experiment_detail", slug, made.pk)
-    status = 422 if form.errors else 200
-    context = {"form": form, "verified": len(chosen_items(project, None))}
+    context: dict[str, Any] = {"form": form, "verified": len(chosen_items(project, None))}
+    if showing:
+        context |= {"weighed": True} | _weighed(project, form)
     page = _frame(request, project) | context
+    status = 422 if form.errors else 200
     return render(request, "agreement/experiment_create.html", page, status=status)
 
 
@@ -77,19 +84,7 @@ def experiment_preview(request: SignedInRequest, slug: str) -> HttpResponse:
     project = get_project(request.user, slug, Right.MANAGE)
     ensure_builtin()
     form = ExperimentForm(current_schema(project).parsed.task, request.GET)
-    context: dict[str, Any] = {"project": project}
-    if form.is_valid():
-        try:
-            arms = form.arms()
-            planned = services.preview_experiment(
-                project=project,
-                arms=arms,
-                equal_budget_votes=form.cleaned_data["equal_budget"],
-            )
-        except LabelhubError as error:
-            context["refusal"] = error.message
-        else:
-            context |= expected_width(planned, len(arms))
+    context = {"project": project} | _weighed(project, form)
     return render(request, "agreement/experiment_preview.html", context)
 
 
@@ -133,6 +128,7 @@ def experiment_debates(request: SignedInRequest, slug: str, experiment_id: int) 
     every = selectors.arms_of(experiment)
     wanted, kind = request.GET.get("arm", ""), request.GET.get("kind", "wrong")
     arms = [arm for arm in every if not wanted or str(arm.run.pk) == wanted]
+    letters = {arm.run.pk: letter_of(place) for place, arm in enumerate(every)}
     if not arms:
         raise NotFound("There is no such arm in this experiment.")
     page = Paginator(readings_of(experiment, arms, kind), DEBATES_A_PAGE)
@@ -142,6 +138,7 @@ def experiment_debates(request: SignedInRequest, slug: str, experiment_id: int) 
         "title": KIND_WORDS[kind],
         "kinds": KIND_WORDS.items(),
         "kind": kind,
+        "of": (letters[arms[0].run.pk], arms[0]) if wanted else None,
         "page": shown,
         "rows": texts_of(list(shown), every),
     }
@@ -170,7 +167,22 @@ def experiment_use(
         context["preview"] = services.preview(project=project, plan=plan)
     except LabelhubError as error:
         context["refusal"] = error.message
-    return render(request, "agreement/experiment_use.html", context)
+    status = 422 if request.method == "POST" else 200
+    return render(request, "agreement/experiment_use.html", context, status=status)
+
+
+def _weighed(project: Project, form: ExperimentForm) -> dict[str, Any]:
+    """What the experiment in the form would take, or why there is no telling."""
+    if not form.is_valid():
+        return {}
+    try:
+        arms = form.arms()
+        planned = services.preview_experiment(
+            project=project, arms=arms, equal_budget_votes=form.cleaned_data["equal_budget"]
+        )
+    except LabelhubError as error:
+        return {"refusal": error.message}
+    return expected_width(planned, len(arms))
 
 
 def _frame(request: SignedInRequest, project: Project) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from apps.debates.models import Run, RunRole, Turn
+from apps.debates.naming import protocol_title, role_words
 from apps.debates.selectors.runs import roles_of
 from apps.llm.models import PromptVersion
 from labelhub.core.debate import PROTOCOLS
@@ -29,10 +30,9 @@ def asked_of(run: Run) -> Asked:
     prompts: dict[str, tuple[PromptVersion, tuple[str, ...]]] = {}
     for role in roles:
         _, speakers = prompts.get(role.prompt.hash, (role.prompt, ()))
-        prompts[role.prompt.hash] = (role.prompt, (*speakers, role.role))
-    info = PROTOCOLS.get(run.protocol)
+        prompts[role.prompt.hash] = (role.prompt, (*speakers, role_words(role.role)))
     return Asked(
-        title=info.title if info else run.protocol,
+        title=protocol_title(run.protocol),
         settings=tuple(_settings(run)),
         roles=roles,
         prompts=tuple(prompts.values()),
@@ -52,7 +52,7 @@ def _settings(run: Run) -> Iterator[tuple[str, Any]]:
         own = {each.name: each.title for each in known}
         titles = {name: _within_stage(name, title, own) for name, title in own.items()}
     for name, value in run.protocol_settings.items():
-        shown = PROTOCOLS[value].title if value in PROTOCOLS and info else value
+        shown = protocol_title(value) if isinstance(value, str) and info else value
         yield titles.get(name, name), shown
 
 

@@ -6,10 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.contrib.auth.models import AnonymousUser
 from django.db.models import Exists, OuterRef
 
+from apps.accounts.models import User
 from apps.debates.models import Debate, Run, Turn
 from apps.debates.reasons import TROUBLE_WORDS, trouble_advice
+from apps.labels.blindness import hidden_from
 from labelhub.core.llm.types import Status
 
 #: How many of the last troubled turns are looked at, and how much of what they lead to is shown.
@@ -78,8 +81,9 @@ class NotTaken:
     sent: Any
 
 
-def troubles(run: Run) -> Troubles:
-    """What went wrong so far, from the run's last troubled turns, and what models did not take."""
+def troubles(run: Run, user: User | AnonymousUser | None = None) -> Troubles:
+    """What went wrong so far, from the run's last troubled turns that ``user`` may know of by now,
+    and what models did not take."""
     if not run.turns_count:
         return Troubles((), 0, (), 0, capped=False)
     later = Turn.objects.filter(
@@ -89,6 +93,8 @@ def troubles(run: Run) -> Troubles:
         status=Status.OK,
     )
     turns = Turn.objects.filter(debate__run=run).exclude(status=Status.OK).order_by("-pk")
+    if user is not None:
+        turns = turns.exclude(hidden_from(user.pk or 0, item="debate__item"))
     rows = list(turns.annotate(mended=Exists(later)).values(*_TROUBLED)[: LOOKED_AT + 1])
     looked_at = rows[:LOOKED_AT]
     groups = sorted(_grouped(looked_at), key=lambda group: -group.count)

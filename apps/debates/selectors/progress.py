@@ -60,6 +60,7 @@ class RunProgress:
     debates_per_minute: float | None = None
     calls_under_way: int | None = None
     lines: tuple[Line, ...] = ()
+    settling: bool = False
 
     @property
     def finished(self) -> int:
@@ -110,7 +111,16 @@ def progress(run: Run) -> RunProgress:
         debates_per_minute=per_second * 60 if per_second else None,
         calls_under_way=_whole(run.pulse.get("calls")) if watched else None,
         lines=_lines(run.pulse) if watched else (),
+        settling=_settling(run),
     )
+
+
+def _settling(run: Run) -> bool:
+    """Whether a worker is still writing down what was under way when the run was stopped."""
+    if run.going or run.status == Run.Status.DONE:
+        return False
+    held = Debate.objects.filter(lease_token__isnull=False, lease_until__gt=timezone.now())
+    return held.filter(run=run).exists()
 
 
 def budget_to_finish(run: Run, so_far: RunProgress) -> Decimal:

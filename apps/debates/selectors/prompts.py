@@ -5,9 +5,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.contrib.auth.models import AnonymousUser
 from django.db.models import Count, Q, QuerySet
 
+from apps.accounts.models import User
 from apps.debates.models import Debate, PromptVariant, Run, RunRole, Turn
+from apps.labels.blindness import hidden_from
 from apps.labels.selectors import current_gold
 from apps.llm.models import PromptVersion
 from apps.projects.models import Item, Project
@@ -36,13 +39,17 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class TrialRow:
-    """One item: what either side concluded, and what is right where that is known."""
+    """One item: what either side concluded, and what is right where that is known.
+
+    ``hidden``: whoever looks is yet to audit the item blind.
+    """
 
     item: Item
     debate: Debate
     beside: Debate
     known: bool
     gold: Any
+    hidden: bool = False
 
     @property
     def ended(self) -> bool:
@@ -133,15 +140,14 @@ def get_variant(project: Project, pk: int) -> PromptVariant:
 
 
 def versions_of(project: Project, name: str) -> QuerySet[PromptVersion]:
-    """The stored versions of a prompt, the newest first.
+    """The versions of a prompt that the project wrote or its runs used, the newest first.
 
-    What other projects wrote is theirs: their variants only show here if a run of ours used them.
+    What other projects wrote is theirs, also once they are gone.
     """
     ours = Q(hash__in=_used(project).filter(prompt__name=name).values("prompt__hash")) | Q(
         pk__in=PromptVariant.objects.filter(project=project).values("version")
     )
-    foreign = PromptVariant.objects.exclude(project=project).values("version")
-    return PromptVersion.objects.filter(ours | ~Q(pk__in=foreign), name=name).order_by("-pk")
+    return PromptVersion.objects.filter(ours, name=name).order_by("-pk")
 
 
 def runs_by_version(project: Project, name: str) -> dict[str, int]:
@@ -167,9 +173,12 @@ def prompt_items(project: Project, query: str) -> list[Item]:
     return exact + list(rest[:FOUND_ITEMS])
 
 
-def latest_debate(project: Project, item: Item, protocol_name: str) -> Debate | None:
-    """The last debate of that protocol about ``item`` that ended, with its turns."""
-    ended = Debate.objects.filter(
+def latest_debate(
+    project: Project, item: Item, protocol_name: str, user: User | AnonymousUser
+) -> Debate | None:
+    """The last debate of that protocol about ``item`` that ended, with its turns; none that
+    ``user`` must not know of yet."""
+    ended = Debate.objects.open_to(user).filter(
         run__project=project, run__protocol=protocol_name, item=item, status=Debate.Status.DONE
     )
     return ended.select_related("run").prefetch_related("turns").order_by("-pk").first()
@@ -210,17 +219,22 @@ def get_trial(project: Project, run_id: int) -> Trial:
     return Trial(variant, run, beside)
 
 
-def trial_rows(trial: Trial) -> list[TrialRow]:
-    """The trial item by item, in two queries."""
+def trial_rows(trial: Trial, user: User | AnonymousUser) -> list[TrialRow]:
+    """The trial item by item, as ``user`` looks at it, in two queries."""
     held: dict[int, dict[int, Debate]] = {trial.run.pk: {}, trial.beside.pk: {}}
-    for debate in Debate.objects.filter(run__in=held).select_related("item").order_by("pk"):
+    blind: set[int] = set()
+    debates = Debate.objects.filter(run__in=held)
+    debates = debates.annotate(hidden=hidden_from(user.pk or 0, item="item"))
+    for debate in debates.select_related("item").order_by("pk"):
         held[debate.run_id][debate.item_id] = debate
+        if getattr(debate, "hidden", False):
+            blind.add(debate.item_id)
     first, second = held.values()
     gold = current_gold(trial.run.project).filter(schema=trial.run.schema_id, item__in=first)
     written = trial.run.schema.parsed.task is Task.TEXT
     known = {} if written else dict(gold.values_list("item", "value"))
     return [
-        TrialRow(debate.item, debate, second[item], item in known, known.get(item))
+        TrialRow(debate.item, debate, second[item], item in known, known.get(item), item in blind)
         for item, debate in first.items()
         if item in second
     ]

@@ -2,7 +2,11 @@
 
 from apps.debates.services.casting import models_for_roles, seats_for
 from apps.debates.services.closing import finish_run
-from apps.debates.services.dispatch import mark_dispatched, unfinished_runs
+from apps.debates.services.dispatch import (
+    mark_dispatched,
+    take_back_dispatch,
+    unfinished_runs,
+)
 from apps.debates.services.experiments import (
     experiment_plans,
     plan_of,
@@ -46,6 +50,7 @@ __all__ = [
     "start_experiment",
     "start_run",
     "stop_all_slices",
+    "take_back_dispatch",
     "unfinished_runs",
     "warnings_of",
     "weigh",

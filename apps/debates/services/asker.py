@@ -1,8 +1,9 @@
 """How a debate's calls reach their models: from memory, within the budget, always written down."""
 
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Protocol
 
 from apps.debates.models import RunRole, Turn
@@ -10,12 +11,14 @@ from apps.debates.services.answers import Answer, Answers
 from apps.debates.services.budget import Budget, BudgetReached
 from apps.debates.services.costs import call_cost, worst_cost
 from apps.debates.services.halt import Halt
-from apps.debates.services.results import Claimed, answered_turn, failed_turn, storable
+from apps.debates.services.results import Claimed, answered_turn, failed_turn
 from apps.debates.services.writer import Writer
 from apps.llm.asking import Spend, spend_freely
 from apps.llm.embedding import Embedded
 from apps.llm.models import ModelSpec, Provider
+from apps.llm.texts import clean
 from apps.llm.traffic import LineState
+from apps.llm.wire import add_usage
 from labelhub.core.llm.errors import ContextTooLong, ModelError
 from labelhub.core.llm.identity import call_key
 from labelhub.core.llm.parsing.ladder import AFTER_REASK
@@ -28,6 +31,9 @@ REMINDER = (
     "An earlier answer to this could not be read. Keep exactly to the form asked for above, and "
     "end with the line that states the decision."
 )
+
+
+CUT_SHORT = "Its answers so far were of no use, and it was stopped before another came."
 
 
 class Models(Protocol):
@@ -71,7 +77,7 @@ class Talk:
 
 
 class Asker:
-    """Asks the models of a run's roles; ``calls`` is how many calls are under way."""
+    """Asks the models of a run's roles."""
 
     def __init__(
         self,
@@ -89,7 +95,6 @@ class Asker:
         self._writer = writer
         self._halt = halt
         self._answers = answers
-        self.calls = 0
 
     async def ask(self, talk: Talk, call: Call) -> Reply:
         """The reply to ``call``: the stored one if it was already paid for.
@@ -113,7 +118,7 @@ class Asker:
         key = _key(role.model, call, talk.claimed.replicate)
         known = await self._answers.known(key, call) if key else None
         if known is None:
-            turn, reply = await self._asked(role, call, key)
+            turn, reply = await self._asked(talk, call, key)
         elif isinstance(known, ModelError):
             turn, reply = _failed(role, call, known)
         else:
@@ -133,18 +138,19 @@ class Asker:
                 await self._halt.park()
         return reply
 
-    async def _asked(self, role: RunRole, call: Call, key: str) -> tuple[Turn, Reply]:
+    async def _asked(self, talk: Talk, call: Call, key: str) -> tuple[Turn, Reply]:
         """As :meth:`_paid`; nobody waits for an equal call that broke."""
         try:
-            return await self._paid(role, call, key)
+            return await self._paid(talk, call, key)
         except Exception:
             if key:
                 self._answers.settle(key, None)
             raise
 
-    async def _paid(self, role: RunRole, call: Call, key: str) -> tuple[Turn, Reply]:
+    async def _paid(self, talk: Talk, call: Call, key: str) -> tuple[Turn, Reply]:
         """Ask the model, with the worst that each answer may cost set aside before it is asked
         for."""
+        role = self._roles[call.role]
         held = Held(self._budget, role.model, call)
         try:
             await held.reserve()
@@ -153,13 +159,17 @@ class Asker:
         if self._halt.asked:
             held.settle(0)
             await self._halt.park()
-        self.calls += 1
-        cost = held.booked
         try:
             turn, reply = await self._call(role, call, key, held)
             cost = turn.cost_nanousd or 0
+        except BaseException:
+            # The slice ends while the call waits for another try: what it has cost is spent.
+            cost = held.booked
+            if held.useless.tokens_in or held.useless.tokens_out:
+                paid = ModelError(CUT_SHORT, data={"usage": asdict(held.useless)})
+                self._writer.add(talk.book(_failed(role, call, paid)[0]))
+            raise
         finally:
-            self.calls -= 1
             held.settle(cost)
         return turn, reply
 
@@ -170,10 +180,12 @@ class Asker:
             if isinstance(error, BudgetReached) or error.stops_run:
                 self._halt.stop_for(error)
             if key:
-                self._answers.settle(key, error if isinstance(error, ModelError) else None)
+                # Without what it cost: those who wait have paid nothing.
+                told = type(error)(error.message) if isinstance(error, ModelError) else None
+                self._answers.settle(key, told)
             return _failed(role, call, error)
         completion = replace(
-            completion, text=storable(completion.text), reasoning=storable(completion.reasoning)
+            completion, text=clean(completion.text), reasoning=clean(completion.reasoning)
         )
         reply = Answer(completion, {}).read(call)
         if key:
@@ -190,6 +202,7 @@ class Held:
         self._budget, self._model, self._call = budget, model, call
         self._worst = 0
         self.booked = 0
+        self.useless = Usage()
 
     async def reserve(self, cap: int | None = None) -> None:
         """Set the worst case of one answer aside.
@@ -207,6 +220,7 @@ class Held:
         Raises:
             BudgetReached: that does not fit.
         """
+        self.useless = add_usage(self.useless, useless)
         self.settle(self.booked + (call_cost(self._model, useless) or 0))
         await self.reserve(cap)
 
@@ -238,11 +252,18 @@ def _failed(role: RunRole, call: Call, error: ModelError | BudgetReached) -> tup
 def _key(model: ModelSpec, call: Call, replicate: int) -> str:
     """What decides the answer to ``call``; empty where chance has a part in it, and for the
     offline model, which is quicker than any look."""
-    if model.offline or not (call.once or model.takes_temperature):
+    warm = model.extra_body.get("temperature", model.fixed_temperature)
+    chance = model.offline or warm or not model.takes_temperature
+    if chance and not call.once:
         return ""
     endpoint = f"{model.provider_id} {model.provider.base_url}"
-    about = f"{model.name} {model.max_output_tokens}"
-    return call_key(call, endpoint=endpoint, model=about, replicate=replicate)
+    about = [model.name, model.max_output_tokens, model.reasoning_effort, model.extra_body]
+    return call_key(
+        call,
+        endpoint=endpoint,
+        model=json.dumps(about, sort_keys=True),
+        replicate=replicate,
+    )
 
 
 def reminded(call: Call) -> Call:

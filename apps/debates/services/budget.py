@@ -43,7 +43,12 @@ class Budget:
                 raise self._reached(worst)
             turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._waiting.append((worst, turn))
-            await turn
+            try:
+                await turn
+            except asyncio.CancelledError:
+                if turn.done() and not turn.cancelled() and turn.exception() is None:
+                    self.settle(worst, 0)  # it had been set aside already
+                raise
             return
         self._reserved += worst
 

@@ -1,6 +1,9 @@
 """What calls cost, and the most that one can cost."""
 
+import json
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from apps.llm.models import ModelSpec
 from apps.llm.wire import output_cap
@@ -30,7 +33,9 @@ def worst_cost(model: ModelSpec, call: Call, cap: int | None = None) -> int:
     """
     if not model.prices_known or model.free:
         return 0
-    tokens_in, tokens_out = most_tokens_in(call), cap or output_cap(model, call)
+    # What is added to the body may be text to the model, such as tools.
+    tokens_in = most_tokens_in(call) + _spelled(model.extra_body)
+    tokens_out = cap or output_cap(model, call)
     plain = Usage(tokens_in, tokens_out)
     # Whichever part of them is the dearer one.
     special = Usage(tokens_in, tokens_out, tokens_cached=tokens_in, tokens_reasoning=tokens_out)
@@ -50,8 +55,17 @@ def most_tokens_in(call: Call) -> int:
         len(message.content.encode("utf-8", "replace")) + AROUND_A_MESSAGE
         for message in call.messages
     )
-    form = 4 * sum(len(name.encode("utf-8", "replace")) + 8 for name in _names(call))
-    return said + AROUND_A_CALL + (form if "response_format" in call.params else 0)
+    form = call.params.get("response_format")
+    if isinstance(form, Mapping):
+        asked = _spelled(form)
+    else:
+        asked = 4 * sum(len(name.encode("utf-8", "replace")) + 8 for name in _names(call))
+    return said + AROUND_A_CALL + (asked if form else 0)
+
+
+def _spelled(given: Mapping[str, Any]) -> int:
+    """A bound on the tokens of an object that is sent as it is."""
+    return len(json.dumps(given)) if given else 0
 
 
 def _names(call: Call) -> tuple[str, ...]:

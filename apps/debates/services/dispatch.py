@@ -22,7 +22,9 @@ def unfinished_runs() -> list[int]:
     )
     driven = Debate.objects.filter(lease_token__isnull=False, lease_until__gt=now).order_by()
     going = Run.objects.going().filter(_not_on_its_way(now)).exclude(pk__in=driven.values("run"))
-    return [run_id for run_id in going.values_list("pk", flat=True) if mark_dispatched(run_id)]
+    # In no order: where not all find a place, each has the same chance.
+    ids = going.order_by("?").values_list("pk", flat=True)
+    return [run_id for run_id in ids if mark_dispatched(run_id)]
 
 
 def mark_dispatched(run_id: int) -> bool:
@@ -30,6 +32,11 @@ def mark_dispatched(run_id: int) -> bool:
     now = timezone.now()
     free = Run.objects.going().filter(_not_on_its_way(now), pk=run_id)
     return bool(free.update(dispatched_until=now + DISPATCH))
+
+
+def take_back_dispatch(run_id: int) -> None:
+    """Its task was turned away: the run may be named again at once."""
+    Run.objects.filter(pk=run_id).update(dispatched_until=None)
 
 
 def _not_on_its_way(now: datetime) -> Q:

@@ -73,8 +73,8 @@ def warnings_of(plan: RunPlan) -> tuple[str, ...]:
         f"{prefix}precedents"
     ):
         found.append(
-            "a courtroom without precedents often does worse than a single call (paper 002, "
-            "table 3); set precedents to 1 or more once people have verified some items."
+            "a courtroom without precedents often does worse than a single call (the Courtroom-LLM "
+            "paper, table 3); set precedents to 1 or more once people have verified some items."
         )
     return tuple(found)
 

@@ -6,11 +6,13 @@ from dataclasses import dataclass, field
 
 from django.db.models import Avg, QuerySet
 
-from apps.debates.models import Turn
+from apps.debates.models import Run, Turn
 from apps.debates.services.casting import Cast
 from apps.debates.services.costs import call_cost
 from apps.debates.services.plans import RunPlan, checked_cast, selected_items
+from apps.debates.services.precedents import PrecedentBook
 from apps.debates.services.results import Claimed
+from apps.debates.services.retrieval import wants_precedents
 from apps.debates.services.scripts import Script, salt_of
 from apps.llm.models import ModelSpec
 from apps.llm.wire import output_cap
@@ -20,7 +22,7 @@ from labelhub.core.debate import protocol
 from labelhub.core.debate.outcome import Debate
 from labelhub.core.errors import InvalidInput
 from labelhub.core.llm.prices import estimate_tokens, estimate_usage
-from labelhub.core.llm.types import Call, Output, Reply, Usage
+from labelhub.core.llm.types import Call, Message, Output, Reply, Usage
 from labelhub.core.schema import Schema, Task, Value
 
 SAMPLES = 20
@@ -35,9 +37,9 @@ class Preview:
     """Estimates; costs in nano-USD, None when the price of a model is unknown.
 
     ``calls``, tokens, ``cost_nanousd`` and ``seconds`` are for debates that end as soon as they
-    can; ``calls_most`` for those that go on as long as they may, ``worst_nanousd`` moreover for
-    answers that are as long as they may be. ``seconds`` is None where the models have not been
-    asked before.
+    can; ``calls_most`` and ``tokens_most`` (in and out) for those that go on as long as they may,
+    ``worst_nanousd`` moreover for answers that are as long as they may be. ``seconds`` is None
+    where the models have not been asked before.
     """
 
     items: int
@@ -46,6 +48,7 @@ class Preview:
     calls_most: int
     tokens_in: int
     tokens_out: int
+    tokens_most: tuple[int, int]
     cost_nanousd: int | None
     worst_nanousd: int | None
     seconds: float | None
@@ -64,6 +67,46 @@ class _Sums:
     worst: int = 0
     calls: int = 0
     by_model: dict[int, int] = field(default_factory=dict)
+    asked_once: set[tuple[Message, ...]] = field(default_factory=set)
+
+    def times(self, scale: float) -> "_Sums":
+        """As many times as much, rounded up."""
+        return _Sums(
+            tokens_in=math.ceil(self.tokens_in * scale),
+            tokens_out=math.ceil(self.tokens_out * scale),
+            cost=math.ceil(self.cost * scale),
+            worst=math.ceil(self.worst * scale),
+            calls=round(self.calls * scale),
+            by_model={model: round(n * scale) for model, n in self.by_model.items()},
+        )
+
+    def plus(self, other: "_Sums") -> "_Sums":
+        """Both together."""
+        return _Sums(
+            self.tokens_in + other.tokens_in,
+            self.tokens_out + other.tokens_out,
+            self.cost + other.cost,
+            self.worst + other.worst,
+            self.calls + other.calls,
+            {
+                model: self.by_model.get(model, 0) + other.by_model.get(model, 0)
+                for model in self.by_model.keys() | other.by_model.keys()
+            },
+        )
+
+
+@dataclass(slots=True)
+class _Rehearsal:
+    """What debates over the samples send: for each of them, and once for many of them."""
+
+    each: _Sums = field(default_factory=_Sums)
+    once: _Sums = field(default_factory=_Sums)
+
+    def whole(self, scale: float, most_once: int) -> _Sums:
+        """For ``scale`` times as many debates, of which at most ``most_once`` calls are made once
+        for many."""
+        share = min(scale, most_once / self.once.calls) if self.once.calls else 0.0
+        return self.each.times(scale).plus(self.once.times(share))
 
 
 class UnknownPrice(InvalidInput):
@@ -83,23 +126,30 @@ def preview(*, project: Project, plan: RunPlan) -> Preview:
     items = selected_items(project, plan)
     count = items.count()
     samples = spread(items, count)
-    short, long = _Sums(), _Sums()
+    book = _book(project, script)
+    shortest, longest = _Rehearsal(), _Rehearsal()
     for item in samples:
-        _rehearse(script, item, short, agreeing=True)
-        _rehearse(script, item, long, agreeing=False)
+        claimed = Claimed(pk=0, replicate=1, item=item, precedents=book.for_item(item))
+        _rehearse(script, claimed, shortest, agreeing=True)
+        _rehearse(script, claimed, longest, agreeing=False)
     unpriced = unpriced_models(script.models)
     debates = count * plan.replicates
     scale = debates / len(samples) if samples else 0.0
+    short, long = shortest.whole(scale, len(book)), longest.whole(scale, len(book))
     return Preview(
         items=count,
         debates=debates,
-        calls=round(short.calls * scale),
-        calls_most=round(max(short.calls, long.calls) * scale),
-        tokens_in=round(short.tokens_in * scale),
-        tokens_out=round(short.tokens_out * scale),
-        cost_nanousd=None if unpriced else math.ceil(short.cost * scale),
-        worst_nanousd=None if unpriced else math.ceil(max(short.worst, long.worst) * scale),
-        seconds=_seconds(script, short, scale),
+        calls=short.calls,
+        calls_most=max(short.calls, long.calls),
+        tokens_in=short.tokens_in,
+        tokens_out=short.tokens_out,
+        tokens_most=(
+            max(short.tokens_in, long.tokens_in),
+            max(short.tokens_out, long.tokens_out),
+        ),
+        cost_nanousd=None if unpriced else short.cost,
+        worst_nanousd=None if unpriced else max(short.worst, long.worst),
+        seconds=_seconds(script, short),
         unpriced=unpriced,
         offline=script.offline,
         samples=len(samples),
@@ -146,10 +196,17 @@ def _script(project: Project, plan: RunPlan) -> Script:
     )
 
 
-def _rehearse(script: Script, item: Item, sums: _Sums, *, agreeing: bool) -> None:
+def _book(project: Project, script: Script) -> PrecedentBook:
+    """What the debates would have for precedents, were they held now."""
+    if not wants_precedents(script.settings):
+        return PrecedentBook()
+    return PrecedentBook.of_run(Run(project=project, schema=current_schema(project)))
+
+
+def _rehearse(script: Script, claimed: Claimed, sums: _Rehearsal, *, agreeing: bool) -> None:
     """Drive a debate with made-up answers, all alike or all different, and count what it sends."""
-    debate: Debate = script.start(Claimed(pk=0, replicate=1, item=item).debate_item)
-    values = _values(script.schema, item)
+    debate: Debate = script.start(claimed.debate_item)
+    values = _values(script.schema, claimed.item)
     try:
         calls = next(debate)
         while True:
@@ -180,7 +237,12 @@ def _values(schema: Schema, item: Item) -> list[Value]:
     return list(names)
 
 
-def _count(script: Script, call: Call, sums: _Sums) -> None:
+def _count(script: Script, call: Call, rehearsal: _Rehearsal) -> None:
+    sums = rehearsal.once if call.once else rehearsal.each
+    if call.once:
+        if call.messages in sums.asked_once:
+            return
+        sums.asked_once.add(call.messages)
     model = script.cast[call.role].model
     usage = estimate_usage(call.messages, TYPICAL_ANSWER)
     # What was heard may be as long as the models that said it were allowed to answer.
@@ -196,7 +258,7 @@ def _count(script: Script, call: Call, sums: _Sums) -> None:
     sums.worst += call_cost(model, most) or 0
 
 
-def _seconds(script: Script, sums: _Sums, scale: float) -> float | None:
+def _seconds(script: Script, sums: _Sums) -> float | None:
     """How long the calls would take, as long as the models' last calls took, side by side."""
     total = 0.0
     for model in script.models:
@@ -205,5 +267,5 @@ def _seconds(script: Script, sums: _Sums, scale: float) -> float | None:
         latency = lately.aggregate(mean=Avg("seconds"))["mean"]
         if latency is None:
             return None
-        total += sums.by_model.get(model.pk, 0) * scale * latency / model.provider.max_concurrency
+        total += sums.by_model.get(model.pk, 0) * latency / model.provider.max_concurrency
     return total

@@ -159,11 +159,6 @@ def answer_of(turn: Turn) -> Answer:
     return Answer(completion, turn.probabilities)
 
 
-def storable(text: str) -> str:
-    """A model's words without what no database takes: NUL and halves of surrogate pairs."""
-    return text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")
-
-
 def _asked(role: RunRole, call: Call) -> dict[str, Any]:
     return {
         "step": call.step,

@@ -13,6 +13,7 @@ from apps.debates.services.results import Claimed
 from apps.llm.embedding import Embedded
 from apps.llm.models import ModelSpec
 from apps.llm.selectors import embedding_models
+from labelhub.core.errors import LabelhubError
 from labelhub.core.llm.types import Usage
 
 
@@ -30,6 +31,9 @@ class Retrieval:
     Args:
         book: the examples; None where the run wants no precedents.
         model: of embeddings; None to compare words.
+
+    Attributes:
+        unbooked: what vectors have cost that is not written down yet, nano-USD.
     """
 
     def __init__(self, book: PrecedentBook | None, model: ModelSpec | None) -> None:
@@ -67,6 +71,9 @@ class Retrieval:
             try:
                 found = await models.embed(spec, texts)
                 cost = call_cost(spec, found.usage) or 0
+            except LabelhubError as error:
+                cost = call_cost(spec, Usage(**error.data.get("usage", {}))) or 0
+                raise
             finally:
                 budget.settle(worst, cost)
                 self.unbooked += cost
@@ -80,11 +87,6 @@ class Retrieval:
             return list(claimed)
         found = await self._book.for_items([each.item for each in claimed])
         return [replace(each, precedents=found[each.item.pk]) for each in claimed]
-
-    def take_unbooked(self) -> int:
-        """What vectors have cost since this was last asked, nano-USD."""
-        cost, self.unbooked = self.unbooked, 0
-        return cost
 
 
 def wants_precedents(settings: Mapping[str, Any]) -> bool:

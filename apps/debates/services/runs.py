@@ -116,6 +116,8 @@ def resume_run(*, run: Run) -> Run:
             message="",
             resume_at=None,
             resumed_at=timezone.now(),
+            # A task sent before it was paused is no longer on its way.
+            dispatched_until=None,
             finished_at=None,
         )
     return run

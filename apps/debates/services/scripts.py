@@ -56,6 +56,12 @@ class Script:
         return min(MOST_WIDTH, sum(ceilings.values()))
 
     @property
+    def longest_answer(self) -> float:
+        """How long a call may take, seconds, and a little more."""
+        providers = [model.provider for model in self.models]
+        return max(each.connect_timeout + each.read_timeout for each in providers) + 5.0
+
+    @property
     def offline(self) -> bool:
         """Whether no language model takes part."""
         return all(model.offline for model in self.models)

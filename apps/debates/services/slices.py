@@ -38,7 +38,6 @@ from apps.llm.models import ModelSpec
 from labelhub.core.debate.driver import run_debate
 from labelhub.core.debate.outcome import Outcome
 from labelhub.core.errors import LabelhubError
-from labelhub.core.llm.errors import ModelError
 
 logger = logging.getLogger(__name__)
 
@@ -49,7 +48,8 @@ OpenModels: TypeAlias = Callable[[Iterable[ModelSpec]], AbstractAsyncContextMana
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """The rhythm of a slice; times in seconds. ``width`` None: what the providers allow."""
+    """The rhythm of a slice; times in seconds. ``width`` None: what the providers allow. ``grace``
+    is for calls under way once time is up, at least as long as a provider may take to answer."""
 
     width: int | None = None
     claim: int = 50
@@ -98,10 +98,10 @@ async def _run_slice(
     try:
         async with open_models(begun.models) as models:
             await Slice(begun, models=models, halt=halt, database=database, pace=pace).run()
-    except ModelError as error:
-        halt.stop_for(error)
     except RunGone:
         return SliceEnd.STOPPED
+    except LabelhubError as error:
+        halt.stop_for(error)
     finally:
         await database(begun.store.release)
     return await database(_after, begun.store, halt.reason)
@@ -183,6 +183,7 @@ class Slice:
         self._halt = halt
         self._database, self._pace = database, pace
         self._width = self._pace.width or begun.script.width
+        self._grace = max(pace.grace, begun.script.longest_answer)
         self._writer = Writer(self._write, rows=self._pace.flush_rows, seconds=self._pace.flush)
         self._budget = Budget(self._store.run.budget_nanousd, self._store.run.cost_nanousd)
         self._asker = Asker(
@@ -211,6 +212,8 @@ class Slice:
             self._writer.close()
             await asyncio.gather(*workers, *others, writing, return_exceptions=True)
             await self._writer.flush()
+            if self._retrieval.unbooked:
+                await self._write((), ())
 
     async def _watch(
         self, workers: list[asyncio.Task[None]], others: list[asyncio.Task[None]]
@@ -230,7 +233,7 @@ class Slice:
             # What is being answered is paid for: wait for it, within reason. A call that still
             # waits for its turn, or to be tried again, is not.
             answering = self._models.in_flight()
-            if self._halt.asked and (answering == 0 or now > deadline + self._pace.grace):
+            if self._halt.asked and (answering == 0 or now > deadline + self._grace):
                 return
 
     async def _feed(self) -> None:
@@ -271,7 +274,10 @@ class Slice:
         return await self._database(self._store.answers, keys)
 
     async def _write(self, turns: Sequence[Turn], finished: Sequence[Finished]) -> None:
-        await self._database(self._store.write, turns, finished, self._retrieval.take_unbooked())
+        other_cost = self._retrieval.unbooked
+        status = await self._database(self._store.write, turns, finished, other_cost)
+        self._heed(status)
+        self._retrieval.unbooked -= other_cost
         now = time.monotonic()
         if now - self._announced >= self._pace.announce:
             self._announced = now
@@ -280,9 +286,13 @@ class Slice:
     async def _beat(self) -> None:
         while True:
             status = await self._database(self._store.beat, self._pulse())
-            if status != Run.Status.RUNNING:
-                self._halt.stop()
+            self._heed(status)
             await asyncio.sleep(self._pace.beat)
+
+    def _heed(self, status: str) -> None:
+        """Stop when somebody has paused, cancelled or deleted the run."""
+        if status != Run.Status.RUNNING:
+            self._halt.stop()
 
     def _pulse(self) -> dict[str, Any]:
         return pulse_of(self._script, self._models, self._models.in_flight())

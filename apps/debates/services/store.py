@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import IntegrityError, connection, transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from apps.common.bulk import insert_rows
@@ -96,11 +97,25 @@ class SliceStore:
         return ids
 
     def beat(self, pulse: Mapping[str, Any]) -> str:
-        """Renew the lease of everything held, report ``pulse``; the run's status, "" when gone."""
+        """Renew the lease of everything held, report ``pulse``; the run's status, "" when gone
+        or no longer ours to drive."""
         now = timezone.now()
+        if self._overtaken(now):
+            return ""
         Debate.objects.filter(lease_token=self.token).update(lease_until=now + self._lease)
         Run.objects.filter(pk=self.run.pk).update(pulse={"at": now.isoformat(), **pulse})
+        return self._status()
+
+    def _status(self) -> str:
         return Run.objects.filter(pk=self.run.pk).values_list("status", flat=True).first() or ""
+
+    def _overtaken(self, now: datetime) -> bool:
+        """Whether our lease has lapsed, as after a long sleep of the machine: somebody else may
+        drive the run by now, and two slices would spend its budget twice."""
+        held = Debate.objects.filter(run=self.run, lease_token__isnull=False)
+        lapsed = Q(lease_token=self.token, lease_until__lt=now)
+        others = ~Q(lease_token=self.token) & Q(lease_until__gt=now)
+        return held.filter(lapsed | others).exists()
 
     @property
     def has_earlier_answers(self) -> bool:
@@ -123,8 +138,9 @@ class SliceStore:
 
     def write(
         self, turns: Sequence[Turn], finished: Sequence[Finished], other_cost: int = 0
-    ) -> None:
-        """Turns and results in one transaction: a result implies all of its turns.
+    ) -> str:
+        """Turns and results in one transaction: a result implies all of its turns. Returns the
+        run's status by now.
 
         Raises:
             RunGone: what they belong to was deleted meanwhile.
@@ -134,6 +150,7 @@ class SliceStore:
                 _insert(turns)
                 self._conclude(finished)
                 count_in(self.run, turns, other_cost)
+            return self._status()
         except IntegrityError as error:
             if Run.objects.filter(pk=self.run.pk).exists():
                 raise

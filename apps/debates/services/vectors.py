@@ -48,23 +48,27 @@ async def unit_vectors(texts: Sequence[str], embed: Embed) -> list[NDArray[np.fl
     """Their vectors, of length one.
 
     Raises:
-        LabelhubError: what ``embed`` raised first, or that its vectors cannot be used.
+        LabelhubError: what ``embed`` raised for the first part of them that failed, or that its
+            vectors cannot be used.
     """
-    failed: LabelhubError | None = None
     parts = [texts[at : at + TEXTS] for at in range(0, len(texts), TEXTS)]
-    tasks = []
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(_part(part, embed)) for part in parts]
+    found: list[NDArray[np.float32]] = []
+    for task in tasks:
+        rows = task.result()
+        if isinstance(rows, LabelhubError):
+            raise rows
+        found.extend(rows)
+    return found
+
+
+async def _part(texts: Sequence[str], embed: Embed) -> NDArray[np.float32] | LabelhubError:
+    """Their vectors, or why there are none: raised, it would cancel what is being paid for."""
     try:
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(_part(part, embed)) for part in parts]
-    except* LabelhubError as errors:
-        failed = next(error for error in errors.exceptions if isinstance(error, LabelhubError))
-    if failed is not None:
-        raise failed
-    return [row for task in tasks for row in task.result()]
-
-
-async def _part(texts: Sequence[str], embed: Embed) -> NDArray[np.float32]:
-    rows = unit_rows(await embed(texts))
+        rows = unit_rows(await embed(texts))
+    except LabelhubError as error:
+        return error
     if len(rows) != len(texts):
-        raise UnusableVectors(f"{len(rows)} vectors came for {len(texts)} texts.")
+        return UnusableVectors(f"{len(rows)} vectors came for {len(texts)} texts.")
     return rows

@@ -111,7 +111,10 @@ def run_troubles(request: SignedInRequest, slug: str, run_id: int) -> HttpRespon
     """What went wrong so far, by cause: the part that follows the run at a slower pace."""
     project = get_project(request.user, slug, Right.VIEW)
     run = selectors.get_run(project, run_id)
-    context = page_frame(request, project) | {"run": run, "troubles": selectors.troubles(run)}
+    context = page_frame(request, project) | {
+        "run": run,
+        "troubles": selectors.troubles(run, request.user),
+    }
     return render(request, "debates/_run_troubles.html", context)
 
 
@@ -208,7 +211,7 @@ def _run_page(
     page = Paginator(debates, DEBATES_A_PAGE).get_page(request.GET.get("page"))
     context = page_frame(request, project) | _progress(run) | {"page": page, "wanted": wanted}
     context |= {"asked": selectors.asked_of(run), "statuses": Debate.Status.choices}
-    context["troubles"] = selectors.troubles(run)
+    context["troubles"] = selectors.troubles(run, request.user)
     if budget is not None:
         context["budget"] = budget
     status = 422 if budget is not None else 200

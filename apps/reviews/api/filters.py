@@ -12,7 +12,7 @@ from apps.projects.models import Item
 class ItemFilter(django_filters.FilterSet):
     """``?stage=&queued=&external_id=&q=``."""
 
-    stage = django_filters.ChoiceFilter(field_name="state__stage", choices=ItemState.Stage.choices)
+    stage = django_filters.ChoiceFilter(method="narrow_to_stage", choices=ItemState.Stage.choices)
     queued = django_filters.BooleanFilter(field_name="state__queued")
     external_id = django_filters.CharFilter()
     q = django_filters.CharFilter(method="search", label="In the text or the id")
@@ -20,6 +20,16 @@ class ItemFilter(django_filters.FilterSet):
     class Meta:
         model = Item
         fields = ["stage", "queued", "external_id", "q"]
+
+    def narrow_to_stage(self, queryset: QuerySet[Item], _name: str, stage: str) -> QuerySet[Item]:
+        """Items that are shown to stand there: one that is yet to be audited blind stands as new,
+        not as suggested."""
+        shown = Q(state__stage=stage)
+        if stage == ItemState.Stage.SUGGESTED:
+            shown &= Q(hidden=False)
+        elif stage == ItemState.Stage.NEW:
+            shown |= Q(state__stage=ItemState.Stage.SUGGESTED, hidden=True)
+        return queryset.filter(shown)
 
     def search(self, queryset: QuerySet[Item], _name: str, words: str) -> QuerySet[Item]:
         """Items whose text or external id contains ``words``."""

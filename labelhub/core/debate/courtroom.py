@@ -59,7 +59,7 @@ SETTINGS = (
         name="precedents",
         title="Precedents for each label",
         help="Verified items that are most like the text. Without any, a trial often does worse "
-        "than a single call (paper 002, table 3).",
+        "than a single call (the Courtroom-LLM paper, table 3).",
         default=0,
         low=0,
         high=3,

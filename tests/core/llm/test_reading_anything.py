@@ -65,6 +65,14 @@ def _is_offered(schema: Schema, value: object) -> bool:
             return value in schema.offered(OPTIONS)
 
 
+@pytest.mark.parametrize("task", ["multi", "single", "ordinal"])
+@pytest.mark.parametrize("number", ["9" * 4000, "9" * 5000, "1e999", "NaN", "-Infinity"])
+def test_numbers_beyond_all_bounds_are_no_label(task: str, number: str) -> None:
+    schema = schema_from_names(task, ["1", "2"])
+    for said in (f'{{"label": {number}}}', f'{{"labels": [{number}]}}'):
+        assert not read_answer(said, schema).ok
+
+
 @given(ANSWERS)
 def test_a_thought_is_cut_off_once_and_for_all(text: str) -> None:
     said = without_thinking(text)

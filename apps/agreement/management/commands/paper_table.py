@@ -57,7 +57,10 @@ class Command(LabelhubCommand):
         return self._tell(wanted, _with_sources(table, setups), (files, done), options["csv"])
 
     def _say_bill(self, wanted: PaperTable, files: Sequence[Brought], bill: Bill) -> None:
-        items = ", ".join(f"{len(each.item_ids):,} of {each.title}" for each in files)
+        items = ", ".join(
+            f"{len(each.item_ids):,} of {each.title} (project {each.project.slug})"
+            for each in files
+        )
         self.say(f"{wanted.code}: {bill.runs} run{'' if bill.runs == 1 else 's'}; items: {items}.")
         if bill.reused:
             self.say(f"{bill.reused} of them are there already and cost nothing.")

@@ -42,25 +42,27 @@ def marked(text: str) -> list[tuple[str, bool]]:
     return [(piece, bool(at % 2)) for at, piece in enumerate(_CODE.split(text)) if piece]
 
 
-def shown_for(project: Project, prompt: Prompt, query: str) -> dict[str, Any]:
+def shown_for(request: SignedInRequest, project: Project, prompt: Prompt) -> dict[str, Any]:
     """What ``prompt`` renders to for the first item that is found, and which others there are."""
-    query = query.strip()[:LONGEST_QUERY]
+    query = request.GET.get("q", "").strip()[:LONGEST_QUERY]
     found = prompt_items(project, query)
     context: dict[str, Any] = {"query": query, "found": found[1:]}
     if not found:
         return context
     try:
-        context["rendering"] = _rendering(project, prompt, found[0])
+        context["rendering"] = _rendering(request, project, prompt, found[0])
     except LabelhubError as error:
         context["refusal"] = error.message
     return context
 
 
-def _rendering(project: Project, prompt: Prompt, item: Item) -> prompts.Rendering:
+def _rendering(
+    request: SignedInRequest, project: Project, prompt: Prompt, item: Item
+) -> prompts.Rendering:
     """With the replies of a real debate where there is one that came to this prompt."""
     debate: Debate | None = None
     if set(prompt.inputs) - _OWN:
-        debate = latest_debate(project, item, prompt.protocol)
+        debate = latest_debate(project, item, prompt.protocol, request.user)
     try:
         return prompts.rendering(project, prompt, item, debate)
     except Conflict:

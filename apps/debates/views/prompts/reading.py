@@ -67,7 +67,7 @@ def prompt_detail(request: SignedInRequest, slug: str, key: str) -> HttpResponse
         "warnings": [] if version.present else prompts.warnings_about(prompt),
         "trials": trials_of(project, [each.variant for each in versions if each.variant]),
     }
-    context |= shown_for(project, prompt, request.GET.get("q", ""))
+    context |= shown_for(request, project, prompt)
     return render(request, "debates/prompt_detail.html", context)
 
 
@@ -78,7 +78,7 @@ def prompt_rendered(request: SignedInRequest, slug: str, key: str) -> HttpRespon
     project = get_project(request.user, slug, Right.VIEW)
     versions = prompts.versions(project, prompts.prompt_called(key))
     version = chosen_version(request, versions)
-    context = {"project": project} | shown_for(project, version.prompt, request.GET.get("q", ""))
+    context = {"project": project} | shown_for(request, project, version.prompt)
     return render(request, "debates/prompt_rendered.html", context)
 
 

@@ -26,12 +26,16 @@ from labelhub.core.errors import LabelhubError
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def prompt_try(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
-    """Choose the models that try a variant, see the cost, start."""
+    """Choose the models that try a variant, see the cost, start.
+
+    A POST with ``show`` starts nothing: without scripts it is how one sees what it takes.
+    """
     project = get_project(request.user, slug, Right.MANAGE)
     variant = selectors.get_variant(project, pk)
     ensure_builtin()
     form = TrialForm(request.POST, variant=variant)
-    if request.method == "POST" and form.is_valid():
+    showing = "show" in request.POST
+    if request.method == "POST" and not showing and form.is_valid():
         try:
             plans = prompts.trial_plans(project, variant, form.models)
             runs = prompts.start_trial(project=project, actor=request.user, plans=plans)
@@ -46,6 +50,8 @@ def prompt_try(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
         "key": prompts.key_of(variant.name),
         "form": form,
     }
+    if showing:
+        context |= {"weighed": True} | _weighed(project, variant, form)
     status = 422 if form.errors else 200
     return render(request, "debates/prompt_try.html", context, status=status)
 
@@ -68,10 +74,8 @@ def prompt_try_preview(request: SignedInRequest, slug: str, pk: int) -> HttpResp
 def prompt_trial(request: SignedInRequest, slug: str, run_id: int) -> HttpResponse:
     """A trial: item by item what the variant and the present prompt came to."""
     project = get_project(request.user, slug, Right.VIEW)
-    trial = get_trial(project, run_id)
-    return render(
-        request, "debates/prompt_trial.html", frame(request, project) | _came_to(trial)
-    )  # fmt: skip
+    context = frame(request, project) | _came_to(request, get_trial(project, run_id))
+    return render(request, "debates/prompt_trial.html", context)
 
 
 @login_required
@@ -80,7 +84,7 @@ def prompt_trial(request: SignedInRequest, slug: str, run_id: int) -> HttpRespon
 def prompt_trial_part(request: SignedInRequest, slug: str, run_id: int) -> HttpResponse:
     """The moving part of a trial's page."""
     project = get_project(request.user, slug, Right.VIEW)
-    context = {"project": project} | _came_to(get_trial(project, run_id))
+    context = {"project": project} | _came_to(request, get_trial(project, run_id))
     return render(request, "debates/prompt_trial_part.html", context)
 
 
@@ -95,13 +99,15 @@ def _weighed(project: Project, variant: PromptVariant, form: TrialForm) -> dict[
     return {"previews": list(zip((variant.title, "Present text"), found, strict=True))}
 
 
-def _came_to(trial: Trial) -> dict[str, Any]:
-    rows = trial_rows(trial)
+def _came_to(request: SignedInRequest, trial: Trial) -> dict[str, Any]:
+    found = trial_rows(trial, request.user)
+    rows = [row for row in found if not row.hidden]
     return {
         "trial": trial,
         "variant": trial.variant,
         "key": prompts.key_of(trial.variant.name),
         "rows": rows,
+        "left_out": len(found) - len(rows),
         "sides": trial_sides(trial, rows),
         "ended": sum(row.ended for row in rows),
         "differing": sum(row.differs for row in rows),

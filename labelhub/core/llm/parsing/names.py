@@ -72,7 +72,8 @@ def answer_ids(schema: Schema) -> dict[str, str]:
 
 def number_words(number: float) -> str:
     """``number`` in full: never rounded, without a needless ``.0``."""
-    whole = math.isfinite(number) and number == int(number)
+    # Whole numbers may be too large for a float.
+    whole = isinstance(number, int) or (math.isfinite(number) and number == int(number))
     return str(int(number)) if whole else repr(number)
 
 

@@ -1,0 +1,74 @@
+"""What a run would take: as many calls as it then makes, at least and at most."""
+
+import pytest
+
+from apps.debates.models import Run, Turn
+from apps.debates.services import (
+    mark_dispatched,
+    pause_run,
+    preview,
+    resume_run,
+    run_slice,
+    unfinished_runs,
+)
+from apps.labels.models import Gold
+from apps.projects.models import Project
+from apps.projects.selectors import current_schema
+from labelhub.core.debate import PROTOCOLS
+from tests.factories.debates import (
+    QUICK,
+    Script,
+    add_items,
+    plan_for,
+    project_with_items,
+    started_run,
+)
+from tests.factories.llm import ModelSpecFactory
+
+pytestmark = pytest.mark.django_db(transaction=True)
+RANKED = "First choice: good\nSecond choice: bad\nFinal Decision: good"
+
+
+def verified(project: Project, count: int) -> None:
+    for item, label in zip(add_items(project, count), ["good", "bad"] * count, strict=False):
+        schema = current_schema(project)
+        Gold.objects.create(item=item, schema=schema, value=label, basis=Gold.Basis.IMPORTED)
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_every_protocol_makes_the_calls_that_were_announced(name: str) -> None:
+    project, model = project_with_items(6), ModelSpecFactory.create()
+    plan = plan_for(name, model)
+    told = preview(project=project, plan=plan)
+    run = started_run(project, name, model=model)
+    script = Script(RANKED)
+    run_slice(run.pk, pace=QUICK, open_models=script.open)
+    assert told.calls <= len(script.calls) <= told.calls_most
+    assert told.tokens_in <= told.tokens_most[0]
+    assert told.cost_nanousd is not None
+    assert told.worst_nanousd is not None
+    assert told.cost_nanousd <= told.worst_nanousd
+
+
+def test_reasons_for_precedents_are_part_of_it() -> None:
+    project, model = project_with_items(0), ModelSpecFactory.create()
+    verified(project, 8)
+    settings = {"precedents": 2}
+    told = preview(project=project, plan=plan_for("courtroom", model, settings=settings))
+    run = started_run(project, "courtroom", model=model, settings=settings)
+    script = Script(RANKED)
+    run_slice(run.pk, pace=QUICK, open_models=script.open)
+    asked = len(script.calls)
+    assert asked > 8 * 6
+    assert told.calls == asked
+    assert Turn.objects.filter(role="reporter", reused=False).count() == asked - 8 * 6
+
+
+def test_a_resumed_run_is_taken_up_at_once() -> None:
+    """Not only when the task of before is overdue."""
+    run = started_run(project_with_items(1))
+    assert mark_dispatched(run.pk)
+    pause_run(run=run)
+    resume_run(run=run)
+    assert unfinished_runs() == [run.pk]
+    assert Run.objects.get().status == Run.Status.QUEUED
