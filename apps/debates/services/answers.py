@@ -7,7 +7,7 @@ turns themselves are the cache, so that an answer is kept once, and gone when it
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from labelhub.core.llm.errors import ModelError
@@ -16,8 +16,6 @@ from labelhub.core.llm.types import Call, Completion, Reply, Usage
 
 #: Answers of this slice that are remembered, the most recent ones.
 REMEMBERED = 1000
-#: How long keys are gathered for one query, seconds.
-GATHER = 0.005
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +44,13 @@ class Answers:
 
     Args:
         stored: looks keys up among the turns of earlier runs, many at once.
-        look_up: whether to look up every call; those asked ``once`` are always looked up.
+        keys: what earlier runs have answers to; None where there are too many to know. Calls that
+            are asked ``once`` are always looked up.
     """
 
-    def __init__(self, stored: Stored, *, look_up: bool) -> None:
+    def __init__(self, stored: Stored, *, keys: Collection[str] | None) -> None:
         self._stored = stored
-        self._look_up = look_up
+        self._keys = keys
         self._under_way: dict[str, asyncio.Future[Answer | ModelError | None]] = {}
         self._recent: OrderedDict[str, Answer] = OrderedDict()
         self._wanted: dict[str, asyncio.Future[Answer | None]] = {}
@@ -65,7 +64,7 @@ class Answers:
             return self._recent[key]
         # From here on equal calls wait for this one.
         self._under_way[key] = asyncio.get_running_loop().create_future()
-        if not (self._look_up or call.once):
+        if not (call.once or self._keys is None or key in self._keys):
             return None
         try:
             found = await self._look(key)
@@ -95,7 +94,8 @@ class Answers:
 
     async def _gather(self) -> None:
         while self._wanted:
-            await asyncio.sleep(GATHER)
+            # Whoever asks meanwhile, and while a query is under way, is part of the next one.
+            await asyncio.sleep(0)
             wanted, self._wanted = self._wanted, {}
             try:
                 found = await self._stored(list(wanted))

@@ -9,15 +9,13 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 from functools import partial
-from typing import Any, ParamSpec, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
-from django.db import connections
 from django.utils import timezone
 
 from apps.debates import events
@@ -32,6 +30,7 @@ from apps.debates.services.results import Claimed, Finished
 from apps.debates.services.retrieval import Retrieval
 from apps.debates.services.scripts import Script, script_of
 from apps.debates.services.store import RunGone, SliceStore
+from apps.debates.services.threads import Database
 from apps.debates.services.writer import Writer
 from apps.llm.gateway import Gateway
 from apps.llm.models import ModelSpec
@@ -41,8 +40,6 @@ from labelhub.core.errors import LabelhubError
 
 logger = logging.getLogger(__name__)
 
-P = ParamSpec("P")
-T = TypeVar("T")
 OpenModels: TypeAlias = Callable[[Iterable[ModelSpec]], AbstractAsyncContextManager[Models]]
 
 
@@ -52,10 +49,10 @@ class Pace:
     is for calls under way once time is up, at least as long as a provider may take to answer."""
 
     width: int | None = None
-    claim: int = 50
+    claim: int = 100
     lease: float = 10.0
     beat: float = 2.5
-    flush_rows: int = 50
+    flush_rows: int = 100
     flush: float = 0.25
     slice: float = 75.0
     grace: float = 130.0
@@ -80,24 +77,22 @@ def run_slice(
     run_id: int, *, pace: Pace = PACE, open_models: OpenModels = Gateway.open
 ) -> SliceEnd:
     """Drive the run for one slice. Safe to call at any time, in any process, for any run."""
-    with ThreadPoolExecutor(1, thread_name_prefix=f"run-{run_id}") as thread:
-        try:
-            return asyncio.run(_run_slice(run_id, thread, pace, open_models))
-        finally:
-            thread.submit(connections.close_all).result()
+    # Answers are looked up beside what is written: behind it, every call would wait for a batch.
+    with Database(f"run-{run_id}") as database, Database(f"answers-{run_id}") as reading:
+        return asyncio.run(_run_slice(run_id, (database, reading), pace, open_models))
 
 
 async def _run_slice(
-    run_id: int, thread: ThreadPoolExecutor, pace: Pace, open_models: OpenModels
+    run_id: int, threads: tuple[Database, Database], pace: Pace, open_models: OpenModels
 ) -> SliceEnd:
-    database = Database(thread)
+    database = threads[0]
     begun = await database(_begin, run_id, pace)
     if isinstance(begun, SliceEnd):
         return begun
     halt = Halt()
     try:
         async with open_models(begun.models) as models:
-            await Slice(begun, models=models, halt=halt, database=database, pace=pace).run()
+            await Slice(begun, models=models, halt=halt, threads=threads, pace=pace).run()
     except RunGone:
         return SliceEnd.STOPPED
     except LabelhubError as error:
@@ -114,7 +109,7 @@ class Begun:
     store: SliceStore
     script: Script
     retrieval: Retrieval
-    look_up: bool
+    answered: frozenset[str] | None
 
     @property
     def models(self) -> list[ModelSpec]:
@@ -142,7 +137,7 @@ def _begin(run_id: int, pace: Pace) -> "SliceEnd | Begun":
     try:
         script = script_of(run)
         retrieval = Retrieval.of_run(run, script.settings, script.models)
-        return Begun(store, script, retrieval, store.has_earlier_answers)
+        return Begun(store, script, retrieval, store.answered_keys())
     except LabelhubError as error:
         store.release()
         store.pause(error.code, error.message)
@@ -161,27 +156,21 @@ def _after(store: SliceStore, reason: Reason | None) -> SliceEnd:
         events.announce_run(store.run.pk)
 
 
-class Database:
-    """The slice's one database thread, seen from its event loop."""
-
-    def __init__(self, thread: ThreadPoolExecutor) -> None:
-        self._thread = thread
-
-    async def __call__(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run ``work`` there, after everything that was handed over before."""
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._thread, partial(work, *args, **kwargs))
-
-
 class Slice:
     """The window of debates in flight. Use once, within one event loop."""
 
     def __init__(
-        self, begun: Begun, *, models: Models, halt: Halt, database: Database, pace: Pace
+        self,
+        begun: Begun,
+        *,
+        models: Models,
+        halt: Halt,
+        threads: tuple[Database, Database],
+        pace: Pace,
     ) -> None:
         self._store, self._script, self._retrieval = begun.store, begun.script, begun.retrieval
         self._halt = halt
-        self._database, self._pace = database, pace
+        (self._database, self._reading), self._pace = threads, pace
         self._width = self._pace.width or begun.script.width
         self._grace = max(pace.grace, begun.script.longest_answer)
         self._writer = Writer(self._write, rows=self._pace.flush_rows, seconds=self._pace.flush)
@@ -192,7 +181,7 @@ class Slice:
             budget=self._budget,
             writer=self._writer,
             halt=halt,
-            answers=Answers(self._stored_answers, look_up=begun.look_up),
+            answers=Answers(self._stored_answers, keys=begun.answered),
         )
         # Half a claim waits here while the next one is fetched.
         self._ready: asyncio.Queue[Claimed | None] = asyncio.Queue(max(1, self._pace.claim // 2))
@@ -271,7 +260,7 @@ class Slice:
         return Outcome(value=None, failed=True)
 
     async def _stored_answers(self, keys: Sequence[str]) -> Mapping[str, Answer]:
-        return await self._database(self._store.answers, keys)
+        return await self._reading(self._store.answers, keys)
 
     async def _write(self, turns: Sequence[Turn], finished: Sequence[Finished]) -> None:
         other_cost = self._retrieval.unbooked

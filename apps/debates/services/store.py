@@ -16,7 +16,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from apps.common.bulk import insert_rows
-from apps.debates.models import Debate, Run, Turn
+from apps.debates.models import Debate, Run, RunRole, Turn
 from apps.debates.services.answers import Answer
 from apps.debates.services.closing import count_in
 from apps.debates.services.results import (
@@ -38,6 +38,9 @@ class RunGone(LabelhubError):
 
     code = "run_gone"
 
+
+#: So many keys of earlier answers are kept in memory, some 20 MB.
+MOST_KEYS = 150_000
 
 #: What the end of a debate changes of its row.
 CONCLUDED = [
@@ -117,13 +120,21 @@ class SliceStore:
         others = ~Q(lease_token=self.token) & Q(lease_until__gt=now)
         return held.filter(lapsed | others).exists()
 
-    @property
-    def has_earlier_answers(self) -> bool:
-        """Whether calls may have been answered already: by other runs, or by this one before."""
+    def answered_keys(self) -> frozenset[str] | None:
+        """What calls of the project were answered already by the same models to the same prompts,
+        by other runs or by this one before; None where that is too many to keep."""
         if not self.run.reuse_answers:
-            return False
-        runs = Run.objects.filter(project=self.run.project_id, turns_count__gt=0)
-        return runs.exists()
+            return frozenset()
+        asked = RunRole.objects.filter(run=self.run)
+        turns = Turn.objects.filter(
+            debate__run__project=self.run.project_id,
+            model__in=asked.values("model"),
+            prompt__in=asked.values("prompt"),
+            reused=False,
+        ).exclude(call_key="")
+        keys = turns.order_by().values_list("call_key", flat=True)[: MOST_KEYS + 1]
+        found = frozenset(keys.iterator(chunk_size=5000))
+        return found if len(found) <= MOST_KEYS else None
 
     def answers(self, keys: Sequence[str]) -> dict[str, Answer]:
         """key → the whole answer that an equal call of the project got, the oldest one."""
