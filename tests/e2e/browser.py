@@ -25,6 +25,9 @@ ARGUMENTS = [
 SETTLED = "Promise.allSettled(document.getAnimations().map((one) => one.finished))"
 #: What Chromium itself writes to the console for a status that a test provokes on purpose.
 STATUS_LINE = "Failed to load resource: the server responded with a status of"
+#: What htmx writes when a newer request takes the place of one under way, as pages ask it to; what
+#: fails is written as ``htmx:sendError`` or ``htmx:responseError`` too.
+REPLACED = ("htmx:sendAbort", "htmx:afterRequest")
 
 
 def find_chromium() -> str | None:
@@ -54,5 +57,6 @@ class Troubles(list[str]):
 
     def _heard(self, message: ConsoleMessage) -> None:
         policy = "Content Security Policy" in message.text
-        if (message.type == "error" or policy) and not message.text.startswith(STATUS_LINE):
+        expected = message.text.startswith((STATUS_LINE, *REPLACED))
+        if (message.type == "error" or policy) and not expected:
             self.append(f"{message.type}: {message.text}")
