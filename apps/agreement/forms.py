@@ -1,11 +1,12 @@
-"""The form that sets an experiment up."""
+"""The forms that set an experiment up, and that put an arm of one to use."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django import forms
 
-from apps.debates.form_fields import model_words, setting_form_field, suited
+from apps.debates.form_fields import dollars_field, model_words, setting_form_field, suited
 from apps.debates.services import RunPlan, models_for_roles, seats_for
 from apps.llm.models import ModelSpec
 from apps.llm.selectors import default_models, list_models
@@ -55,13 +56,10 @@ class ExperimentForm(forms.Form):
         label="Passes for each item",
         help_text="More show how much a set-up varies by chance; an item still counts once.",
     )
-    budget = forms.DecimalField(
-        min_value=0,
-        max_digits=12,
-        decimal_places=6,
+    budget = dollars_field(
+        "It pauses before it would cost more. Needs known prices.",
+        "Budget for each set-up in USD",
         required=False,
-        label="Budget for each set-up in USD",
-        help_text="It pauses before it would cost more. Needs known prices.",
     )
     equal_budget = forms.BooleanField(
         initial=True,
@@ -168,6 +166,38 @@ class ExperimentForm(forms.Form):
         """What can be set about a protocol here."""
         shown = SHOWN.get(info.name, ())
         return [suited(setting, self._task) for setting in info.settings if setting.name in shown]
+
+
+class UseForm(forms.Form):
+    """How far an arm is put to use: on which items, for how much."""
+
+    limit = forms.IntegerField(
+        min_value=1,
+        max_value=10**9,
+        required=False,
+        label="How many items",
+        help_text="Empty: all of them.",
+    )
+    budget = dollars_field(
+        "The run pauses before it would cost more. Needs known prices.",
+        "Budget in USD",
+        required=False,
+    )
+    only_unlabelled = forms.BooleanField(
+        required=False,
+        label="Only items that have no label at all yet",
+        help_text="Otherwise its suggestions take the place of those of earlier runs.",
+    )
+
+    def narrowed(self, plan: RunPlan) -> RunPlan:
+        """The plan within these bounds; only after ``is_valid()``."""
+        fields = self.cleaned_data
+        return replace(
+            plan,
+            limit=fields["limit"],
+            only_unlabelled=fields["only_unlabelled"],
+            budget_nanousd=None if fields["budget"] is None else int(fields["budget"] * 10**9),
+        )
 
 
 def mixed(

@@ -11,6 +11,9 @@ urlpatterns = [
     path("p/<slug:slug>/runs/parts/", runs.run_parts, name="run_parts"),
     path("p/<slug:slug>/runs/preview/", runs.run_preview, name="run_preview"),
     path("p/<slug:slug>/runs/<int:run_id>/", runs.run_detail, name="run_detail"),
+    path(
+        "p/<slug:slug>/runs/<int:run_id>/transcripts/", runs.run_transcripts, name="run_transcripts"
+    ),
     path("p/<slug:slug>/runs/<int:run_id>/progress/", runs.run_progress, name="run_progress"),
     path("p/<slug:slug>/runs/<int:run_id>/troubles/", runs.run_troubles, name="run_troubles"),
     path("p/<slug:slug>/runs/<int:run_id>/budget/", runs.run_budget, name="run_budget"),

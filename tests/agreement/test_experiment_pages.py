@@ -237,8 +237,8 @@ def test_use_this_one_shows_the_cost_and_starts_a_real_run(sent: list[int]) -> N
     address = reverse("experiment_use", args=[trial.project.slug, made.pk, run.pk])
     client = signed_in(trial.project)
     page = client.get(address).content.decode()
-    assert "<dd>5</dd>" in page
-    assert "<dd>15</dd>" in page
+    assert '<dd class="numeric">5</dd>' in page
+    assert '<dd class="numeric">15</dd>' in page
     answer = client.post(address)
     real = Run.objects.get(experiment=None)
     assert answer.headers["Location"] == reverse("run_detail", args=[trial.project.slug, real.pk])
@@ -301,16 +301,43 @@ def test_a_model_that_there_is_not_is_refused(model: str) -> None:
     assert client.post(reverse("experiment_create", args=[slug]), form).status_code == 422
 
 
-def test_a_run_that_cannot_start_has_no_button_to_start_it(sent: list[int]) -> None:
+def test_an_arm_is_put_to_use_within_bounds(sent: list[int]) -> None:
+    trial = trial_of(["good"] * 2)
+    open_several(trial.project, 3)
+    ensure_builtin()
+    made = start_experiment(project=trial.project, actor=None, title="T", arms=[plan_for("ecj")])
+    run = made.runs.get(protocol="ecj")
+    address = reverse("experiment_use", args=[trial.project.slug, made.pk, run.pk])
+    client = signed_in(trial.project)
+    shown = client.get(address, {"limit": "4"}).content.decode()
+    assert '<dd class="numeric">4</dd>' in shown
+    client.post(address, {"limit": "2", "budget": "0.5", "only_unlabelled": "on"})
+    real = Run.objects.get(experiment=None)
+    assert (real.debates.count(), real.budget_nanousd) == (2, 500_000_000)
+    assert sent == [real.pk]
+
+
+@pytest.mark.parametrize(("bound", "value"), [("limit", "0"), ("budget", "-1"), ("limit", "x")])
+def test_bounds_that_make_no_sense_are_said_beside_the_field(
+    sent: list[int], bound: str, value: str
+) -> None:
+    trial = trial_of(["good"])
+    trial.arm("single", ["good"])
+    address = at(trial, "experiment_use", trial.runs[0].pk)
+    answer = signed_in(trial.project).post(address, {bound: value})
+    assert answer.status_code == 422
+    assert 'aria-invalid="true"' in answer.content.decode()
+    assert sent == []
+
+
+def test_a_run_that_cannot_start_says_why(sent: list[int]) -> None:
     trial = trial_of([["Food"]], ASPECTS)
     trial.arm("single", [["Food"]])
     run = trial.runs[0]
     Run.objects.filter(pk=run.pk).update(protocol="courtroom")
     address = at(trial, "experiment_use", run.pk)
     client = signed_in(trial.project)
-    page = client.get(address)
-    assert "It cannot start like this" in page.content.decode()
-    assert "Start the run over all items" not in page.content.decode()
+    assert "a trial weighs two answers" in client.get(address).content.decode()
     assert client.post(address).status_code == 422
     assert sent == []
 

@@ -7,7 +7,7 @@ import pytest
 
 from apps.debates.models import Run, Turn
 from apps.debates.services import run_slice
-from apps.debates.services.asker import _key
+from apps.debates.services.driving.asker import _key
 from labelhub.core.llm.errors import ModelError
 from labelhub.core.llm.types import Call
 from tests.factories.debates import (

@@ -8,8 +8,11 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from apps.debates.models import Debate, Run
+from apps.labels.services import record_label
+from apps.projects.models import Project
 from labelhub.core.llm.errors import WrongKey
 from tests.factories.debates import project_with_items
+from tests.factories.labels import draft, person
 from tests.factories.llm import ModelSpecFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -96,7 +99,58 @@ def test_a_fault_of_ours_fails_the_item_not_the_run(monkeypatch: pytest.MonkeyPa
     async def broken(*_: Any) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("apps.debates.services.slices.run_debate", broken)
+    monkeypatch.setattr("apps.debates.services.driving.slices.run_debate", broken)
     project = project_with_items(2)
     result = call(project.slug, "--protocol", "single", "--wait")
     assert (result["status"], result["failed"]) == ("done", 2)
+
+
+def interrupted(project: Project, *args: str) -> Run:
+    """What a command leaves behind that was killed half way: half is labelled, none is held."""
+    call(project.slug, "--protocol", "single", *args)
+    run = Run.objects.get()
+    Debate.objects.filter(run=run, item=project.items.first()).update(status=Debate.Status.FAILED)
+    Run.objects.update(status=Run.Status.RUNNING)
+    return run
+
+
+def test_called_again_it_goes_on_with_the_run_that_was_interrupted() -> None:
+    project = project_with_items(3)
+    run = interrupted(project)
+    result = call(project.slug, "--protocol", "single", "--wait")
+    assert (result["run"], result["status"]) == (run.pk, "done")
+    assert Run.objects.count() == 1
+
+
+def test_a_paused_run_of_the_same_plan_is_resumed_and_its_failures_are_tried_again() -> None:
+    project = project_with_items(3)
+    run = interrupted(project)
+    Run.objects.update(status=Run.Status.PAUSED, message="Too many failures.")
+    result = call(project.slug, "--protocol", "single", "--wait")
+    assert (result["run"], result["labelled"], result["failed"]) == (run.pk, 3, 0)
+
+
+def test_only_those_without_a_label_may_be_fewer_by_now() -> None:
+    project = project_with_items(3)
+    run = interrupted(project)
+    item = project.items.all()[0]
+    record_label(draft(item, person(project), "good"))
+    result = call(project.slug, "--protocol", "single", "--only-unlabelled", "--wait")
+    assert result["run"] == run.pk
+
+
+@pytest.mark.parametrize(
+    "other",
+    [["--new"], ["--budget", "1"], ["--limit", "2"], ["--replicates", "2"], ["--fresh"]],
+)
+def test_another_plan_or_an_explicit_wish_starts_another_run(other: list[str]) -> None:
+    project = project_with_items(3)
+    run = interrupted(project)
+    result = call(project.slug, "--protocol", "single", "--wait", *other)
+    assert result["run"] != run.pk
+
+
+def test_a_finished_run_is_not_gone_on_with() -> None:
+    project = project_with_items(1)
+    runs = {call(project.slug, "--protocol", "single", "--wait")["run"] for _ in range(2)}
+    assert len(runs) == 2

@@ -14,7 +14,7 @@ from apps.accounts.roles import ReviewerKind
 from apps.debates.models import Debate
 from apps.debates.selectors.rules import Ended, latest_debates
 from apps.debates.services import change_routing_rule, read_sample, reroute, weigh, within
-from apps.debates.services.results import Claimed, Finished, Reporter, Spent
+from apps.debates.services.driving.results import Claimed, Finished, Reporter, Spent
 from apps.debates.services.routing import Way
 from apps.debates.services.weighing import Known, Sample
 from apps.labels.models import Gold, ItemState

@@ -13,7 +13,7 @@ from apps.accounts.roles import Role
 from apps.debates import selectors
 from apps.debates.models import Debate, Run, Turn
 from apps.debates.services import cancel_run, pause_run
-from apps.debates.services.limits import pulse_of
+from apps.debates.services.driving.limits import pulse_of
 from apps.debates.services.scripts import script_of
 from apps.llm.models import ModelSpec
 from apps.llm.traffic import LineState

@@ -9,9 +9,9 @@ from django.utils import timezone
 
 from apps.debates.models import Debate, Run, Turn
 from apps.debates.selectors import progress
-from apps.debates.services import SliceEnd, pause_run, resume_run, run_slice
-from apps.debates.services.asker import REMINDER
-from apps.debates.services.costs import worst_cost
+from apps.debates.services import SliceEnd, pause_run, resume_run, run_slice, unfinished_runs
+from apps.debates.services.driving.asker import REMINDER
+from apps.debates.services.driving.costs import worst_cost
 from apps.labels.models import ItemState, Label
 from labelhub.core.llm.errors import ModelError, QuotaExhausted, WrongKey
 from labelhub.core.llm.types import Call
@@ -280,6 +280,21 @@ def test_an_item_that_breaks_the_protocol_does_not_stop_the_others() -> None:
     drive(run, Script())
 
     assert run.message.startswith("2 of 3 labelled, 1 failed")
+
+
+def test_a_fault_of_the_server_rests_the_run_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any) -> None:
+        raise ZeroDivisionError
+
+    run = scripted_run(2)
+    with monkeypatch.context() as patch:
+        patch.setattr("apps.debates.services.driving.store.SliceStore.claim", broken)
+        assert drive(run, Script()) is SliceEnd.STOPPED
+    assert (run.status, run.pause_code) == (Run.Status.PAUSED, "fault")
+    assert "its log has the details" in run.message
+    Run.objects.update(resume_at=timezone.now())
+    assert unfinished_runs() == [run.pk]
+    assert drive(run, Script()) is SliceEnd.FINISHED
 
 
 def test_a_deleted_run_ends_its_slice_quietly() -> None:

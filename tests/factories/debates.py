@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from apps.debates.models import Debate, Run, Turn
 from apps.debates.services import Pace, RunPlan, start_run
-from apps.debates.services.slices import OpenModels
+from apps.debates.services.driving.slices import OpenModels
 from apps.labels.models import Kind, Label
 from apps.labels.services import annotator_for, open_items
 from apps.llm.asking import Spend, spend_freely

@@ -58,16 +58,17 @@ def seen_by(user: User, item: Item) -> dict[str, int | bool]:
         "item": link in browser.get(f"/p/{slug}/items/{item.pk}/").content.decode(),
         "rest": api.get(f"/api/v1/debates/{debate.pk}/").status_code,
         "rest list": bool(api.get(f"/api/v1/runs/{run}/debates/").data["count"]),
+        "file": bool(b"".join(browser.get(f"/p/{slug}/runs/{run}/transcripts/"))),
     }
 
 
 HIDDEN = {
     "debate": 404, "calls": 404, "list": False, "run": False, "item": False, "rest": 404,
-    "rest list": False,
+    "rest list": False, "file": False,
 }  # fmt: skip
 SHOWN = {
     "debate": 200, "calls": 200, "list": True, "run": True, "item": True, "rest": 200,
-    "rest list": True,
+    "rest list": True, "file": True,
 }  # fmt: skip
 
 

@@ -16,9 +16,10 @@ from apps.accounts.roles import Right, Role
 from apps.agreement.experiments import KIND_WORDS, readings_of, report_of
 from apps.agreement.experiments.naming import letter_of
 from apps.agreement.experiments.page import comparison_page, expected_width, texts_of
-from apps.agreement.forms import ExperimentForm
+from apps.agreement.forms import ExperimentForm, UseForm
 from apps.common.forms import show_refusal
 from apps.debates import services, tasks
+from apps.debates.forecast import faults_of, forecast
 from apps.debates.selectors import experiments as selectors
 from apps.debates.services.experiments import chosen_items
 from apps.llm.services import ensure_builtin
@@ -150,24 +151,27 @@ def experiment_debates(request: SignedInRequest, slug: str, experiment_id: int) 
 def experiment_use(
     request: SignedInRequest, slug: str, experiment_id: int, run_id: int
 ) -> HttpResponse:
-    """Start what an arm tried over all items; before that, what it will take."""
+    """Start what an arm tried over the project's items; before that, what it will take."""
     project = get_project(request.user, slug, Right.MANAGE)
     experiment = selectors.get_experiment(project, experiment_id)
     arm = next((arm for arm in selectors.arms_of(experiment) if arm.run.pk == run_id), None)
     if arm is None:
         raise NotFound(f"There is no arm {run_id} in this experiment.")
     plan = services.plan_of(arm.run, arm.roles)
-    context = _frame(request, project) | {"experiment": experiment, "arm": arm}
-    try:
-        if request.method == "POST":
-            run = services.start_run(project=project, actor=request.user, plan=plan)
+    form = UseForm(request.POST if request.method == "POST" else request.GET)
+    if request.method == "POST" and form.is_valid():
+        try:
+            narrowed = form.narrowed(plan)
+            run = services.start_run(project=project, actor=request.user, plan=narrowed)
+        except LabelhubError as error:
+            show_refusal(form, error)
+        else:
             tasks.launch_run(run.pk)
-            messages.success(request, f"Run {run.pk} has started over all items.")
+            messages.success(request, f"Run {run.pk} has started.")
             return redirect("run_detail", slug, run.pk)
-        context["preview"] = services.preview(project=project, plan=plan)
-    except LabelhubError as error:
-        context["refusal"] = error.message
-    status = 422 if request.method == "POST" else 200
+    context = _frame(request, project) | {"experiment": experiment, "arm": arm, "form": form}
+    context |= forecast(project, form.narrowed(plan)) if form.is_valid() else faults_of(form)
+    status = 422 if form.errors else 200
     return render(request, "agreement/experiment_use.html", context, status=status)
 
 

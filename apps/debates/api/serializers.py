@@ -9,6 +9,7 @@ from rest_framework import serializers
 from apps.debates.conversation.standing import gold_of, verdict_of
 from apps.debates.models import Debate, Run, RunRole, Turn
 from apps.debates.selectors import RunProgress, progress
+from apps.debates.transcripts import DEBATE_FIELDS, TURN_FIELDS
 from labelhub.core.debate import PROTOCOLS
 
 
@@ -148,22 +149,7 @@ class DebateSerializer(serializers.ModelSerializer[Debate]):
 
     class Meta:
         model = Debate
-        fields = [
-            "id",
-            "run",
-            "item",
-            "item_external_id",
-            "replicate",
-            "status",
-            "value",
-            "gold",
-            "uncertainty",
-            "signals",
-            "flags",
-            "reasons",
-            "error",
-            "finished_at",
-        ]
+        fields = [*DEBATE_FIELDS]
 
     @extend_schema_field(serializers.JSONField(allow_null=True))
     def read_value(self, debate: Debate) -> Any:
@@ -186,40 +172,7 @@ class TurnSerializer(serializers.ModelSerializer[Turn]):
 
     class Meta:
         model = Turn
-        fields = [
-            "id",
-            "step",
-            "attempt",
-            "role",
-            "model",
-            "model_answered",
-            "prompt",
-            "messages",
-            "params_asked",
-            "params_effective",
-            "text",
-            "reasoning",
-            "value",
-            "evidence",
-            "ranking",
-            "probabilities",
-            "off_menu",
-            "status",
-            "rung",
-            "note",
-            "finish_reason",
-            "tokens_in",
-            "tokens_out",
-            "tokens_cached",
-            "tokens_reasoning",
-            "usage_estimated",
-            "cost_usd",
-            "seconds",
-            "attempts",
-            "call_key",
-            "reused",
-            "created_at",
-        ]
+        fields = [*TURN_FIELDS]
 
     def get_cost_usd(self, turn: Turn) -> float | None:
         """Null when the model's price is unknown."""

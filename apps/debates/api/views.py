@@ -4,6 +4,8 @@ from collections.abc import Callable
 from typing import Any, ClassVar, cast
 
 from django.db.models import QuerySet
+from django.http import StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
 from rest_framework.exceptions import ValidationError
@@ -25,6 +27,7 @@ from apps.debates.api.serializers import (
 from apps.debates.models import Debate, Run
 from apps.debates.selectors import DebateFilters
 from apps.debates.services import RunPlan
+from apps.debates.transcripts import transcript_response
 from apps.llm.models import ModelSpec
 from apps.llm.selectors import UnknownModelName, default_models
 from apps.llm.services import ensure_builtin, known_model
@@ -110,6 +113,19 @@ class RunDebates(ListAPIView[Debate]):
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """The run's debates in the order of their items, or of ``sort``."""
         return super().get(request, *args, **kwargs)
+
+
+class RunTranscripts(APIView):
+    """``runs/{id}/transcripts/``."""
+
+    @extend_schema(
+        operation_id="run_transcripts",
+        tags=["runs"],
+        responses={(200, "application/x-ndjson"): OpenApiTypes.STR},
+    )
+    def get(self, request: Request, run_id: int) -> StreamingHttpResponse:
+        """All debates of the run with all of their turns, one JSON object a line."""
+        return transcript_response(selectors.visible_run(request.user, run_id), request.user)
 
 
 class DebateDetail(APIView):

@@ -2,6 +2,7 @@
 
 from apps.debates.selectors.asked import Asked, asked_of
 from apps.debates.selectors.debates import (
+    all_with_turns,
     calls_of,
     debate_with_turns,
     debates_of,
@@ -60,6 +61,7 @@ __all__ = [
     "RunRow",
     "Trouble",
     "Troubles",
+    "all_with_turns",
     "asked_of",
     "beside",
     "budget_to_finish",

@@ -1,7 +1,9 @@
 """Looking at debates and their turns."""
 
+from collections.abc import Iterator
+
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import Prefetch
+from django.db.models import Prefetch, QuerySet
 
 from apps.accounts.models import User
 from apps.debates.models import Debate, Run, Turn
@@ -11,6 +13,8 @@ from labelhub.core.errors import NotFound
 
 #: Columns of turns that only the record of their calls shows.
 _LONG = ("messages", "params_asked", "params_effective", "reasoning")
+#: Debates read at once where all of a run are.
+CHUNK = 200
 
 
 def debates_of(run: Run, user: User | AnonymousUser | None = None) -> DebateQuerySet:
@@ -57,6 +61,29 @@ def visible_debate(user: User | AnonymousUser, debate_id: int) -> Debate:
     return _with_turns(Debate.objects.visible_to(user).open_to(user), debate_id)
 
 
+def all_with_turns(run: Run, user: User | AnonymousUser | None = None) -> Iterator[Debate]:
+    """The run's debates with all of their turns, in bounded memory; two queries per 200.
+
+    By id: no cursor stays open while somebody downloads slowly.
+    """
+    debates = debates_of(run, user).select_related("item__state__gold", "label__annotator")
+    debates = debates.prefetch_related(Prefetch("turns", queryset=_turns()))
+    after = 0
+    while chunk := list(debates.filter(pk__gt=after)[:CHUNK]):
+        for debate in chunk:
+            debate.run = run
+            yield debate
+        after = chunk[-1].pk
+
+
+def _turns() -> QuerySet[Turn]:
+    return (
+        Turn.objects.select_related("model__provider", "prompt")
+        .defer("prompt__body")
+        .order_by("pk")
+    )
+
+
 def _with_turns(
     debates: DebateQuerySet,
     debate_id: int,
@@ -64,8 +91,7 @@ def _with_turns(
     without: tuple[str, ...] = (),
     turn_id: int | None = None,
 ) -> Debate:
-    turns = Turn.objects.select_related("model__provider", "prompt").order_by("pk")
-    turns = turns.defer("prompt__body", *without)
+    turns = _turns().defer("prompt__body", *without)
     if turn_id is not None:
         turns = turns.filter(pk=turn_id)
     debate = (

@@ -1,24 +1,25 @@
 """Runs of debates: planning, starting, steering and driving them."""
 
 from apps.debates.services.casting import models_for_roles, seats_for
-from apps.debates.services.closing import finish_run
 from apps.debates.services.dispatch import (
     mark_dispatched,
     take_back_dispatch,
     unfinished_runs,
 )
+from apps.debates.services.driving.closing import finish_run
+from apps.debates.services.driving.halt import stop_all_slices
+from apps.debates.services.driving.slices import Pace, SliceEnd, run_slice
 from apps.debates.services.experiments import (
     experiment_plans,
     plan_of,
     preview_experiment,
     start_experiment,
 )
-from apps.debates.services.halt import stop_all_slices
+from apps.debates.services.interrupted import interrupted_run
 from apps.debates.services.plans import RunPlan, checked_cast, selected_items, warnings_of
 from apps.debates.services.preview import Preview, preview
 from apps.debates.services.routing import change_routing_rule, reroute
 from apps.debates.services.runs import cancel_run, pause_run, resume_run, set_budget, start_run
-from apps.debates.services.slices import Pace, SliceEnd, run_slice
 from apps.debates.services.weighing import ENOUGH, Sample, Weighed, read_sample, weigh, within
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "checked_cast",
     "experiment_plans",
     "finish_run",
+    "interrupted_run",
     "mark_dispatched",
     "models_for_roles",
     "pause_run",

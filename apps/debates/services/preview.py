@@ -8,11 +8,11 @@ from django.db.models import Avg, QuerySet
 
 from apps.debates.models import Run, Turn
 from apps.debates.services.casting import Cast
-from apps.debates.services.costs import call_cost
+from apps.debates.services.driving.costs import call_cost
+from apps.debates.services.driving.results import Claimed
+from apps.debates.services.driving.retrieval import wants_precedents
 from apps.debates.services.plans import RunPlan, checked_cast, selected_items
 from apps.debates.services.precedents import PrecedentBook
-from apps.debates.services.results import Claimed
-from apps.debates.services.retrieval import wants_precedents
 from apps.debates.services.scripts import Script, salt_of
 from apps.llm.models import ModelSpec
 from apps.llm.wire import output_cap

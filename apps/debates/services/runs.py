@@ -13,8 +13,8 @@ from django.utils import timezone
 from apps.accounts.models import User
 from apps.debates import events
 from apps.debates.models import Debate, Experiment, Run, RunRole
-from apps.debates.services.budget import usd
 from apps.debates.services.casting import Cast
+from apps.debates.services.driving.budget import usd
 from apps.debates.services.plans import RunPlan, checked_cast, selected_items
 from apps.debates.services.preview import check_prices
 from apps.llm.services import remember_prompt

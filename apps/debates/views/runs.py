@@ -6,7 +6,7 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.http import HttpResponse
+from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
@@ -16,8 +16,10 @@ from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
 from apps.common.forms import show_refusal
 from apps.debates import selectors, services, tasks
+from apps.debates.forecast import faults_of, forecast
 from apps.debates.forms import BudgetForm, RunForm
 from apps.debates.models import Debate, Run
+from apps.debates.transcripts import transcript_response
 from apps.debates.views.frame import page_frame
 from apps.llm.services import ensure_builtin
 from apps.projects.models import Project
@@ -92,6 +94,14 @@ def run_detail(request: SignedInRequest, slug: str, run_id: int) -> HttpResponse
     """A run as it goes: progress, what limits it, what went wrong, its debates."""
     project = get_project(request.user, slug, Right.VIEW)
     return _run_page(request, project, selectors.get_run(project, run_id))
+
+
+@login_required
+@require_safe
+def run_transcripts(request: SignedInRequest, slug: str, run_id: int) -> StreamingHttpResponse:
+    """Its debates word for word, as a file."""
+    project = get_project(request.user, slug, Right.VIEW)
+    return transcript_response(selectors.get_run(project, run_id), request.user)
 
 
 @login_required
@@ -181,15 +191,7 @@ def _run_form(
 
 def _weighed(project: Project, form: RunForm) -> dict[str, Any]:
     """What the plan in the form would take, or why there is no telling."""
-    if not form.is_valid():
-        return {"faults": [(form[name].label, faults) for name, faults in form.errors.items()]}
-    plan = form.plan()
-    try:
-        found = services.preview(project=project, plan=plan)
-    except LabelhubError as error:
-        return {"refusal": error.message}
-    warnings = services.warnings_of(plan)
-    return {"preview": found, "plan": plan, "warnings": warnings, "per_item": form.calls}
+    return forecast(project, form.plan()) if form.is_valid() else faults_of(form)
 
 
 def _refuse(form: RunForm | BudgetForm, error: LabelhubError) -> None:

@@ -63,6 +63,11 @@ class Command(LabelhubCommand):
         parser.add_argument(
             "--fresh", action="store_true", help="Take no answers from earlier runs."
         )
+        parser.add_argument(
+            "--new",
+            action="store_true",
+            help="Start another run, also where --wait finds one of the same plan unfinished.",
+        )
         parser.add_argument("--dry-run", action="store_true", help="Only say what it would take.")
         parser.add_argument("--wait", action="store_true", help="Return when the run is done.")
 
@@ -72,10 +77,9 @@ class Command(LabelhubCommand):
         plan = _plan(options)
         if options["dry_run"]:
             return self._preview(project, plan)
-        run = services.start_run(project=project, actor=None, plan=plan)
-        for warning in services.warnings_of(plan):
-            self.say(f"Note: {warning}")
-        self.say(f"Run {run.pk} is recorded.")
+        again = options["wait"] and not options["new"]
+        begun = services.interrupted_run(project=project, plan=plan) if again else None
+        run = self._go_on(begun) if begun else self._start(project, plan)
         if not options["wait"]:
             self.say("A worker takes it up; see it on the project's page of runs.")
             return report(run)
@@ -86,6 +90,19 @@ class Command(LabelhubCommand):
         self.say(run.message)
         self.say(f"Cost: {_money(result['cost_usd'])}.")
         return result
+
+    def _start(self, project: Project, plan: RunPlan) -> Run:
+        run = services.start_run(project=project, actor=None, plan=plan)
+        for warning in services.warnings_of(plan):
+            self.say(f"Note: {warning}")
+        self.say(f"Run {run.pk} is recorded.")
+        return run
+
+    def _go_on(self, run: Run) -> Run:
+        """What an earlier call of the same command began: its answers are paid already."""
+        state = f"{run.status}: {run.message}" if run.message else run.status
+        self.say(f"Going on with run {run.pk} of the same plan ({state}); --new starts another.")
+        return services.resume_run(run=run) if run.status == Run.Status.PAUSED else run
 
     def _preview(self, project: Project, plan: RunPlan) -> Mapping[str, Any]:
         estimate = services.preview(project=project, plan=plan)

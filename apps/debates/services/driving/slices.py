@@ -20,18 +20,18 @@ from django.utils import timezone
 
 from apps.debates import events
 from apps.debates.models import Run, Turn
-from apps.debates.services.answers import Answer, Answers
-from apps.debates.services.asker import Asker, Models, Talk
-from apps.debates.services.budget import Budget
-from apps.debates.services.closing import finish_run
-from apps.debates.services.halt import Halt, Reason, closing
-from apps.debates.services.limits import pulse_of
-from apps.debates.services.results import Claimed, Finished
-from apps.debates.services.retrieval import Retrieval
+from apps.debates.services.driving.answers import Answer, Answers
+from apps.debates.services.driving.asker import Asker, Models, Talk
+from apps.debates.services.driving.budget import Budget
+from apps.debates.services.driving.closing import finish_run
+from apps.debates.services.driving.halt import Halt, Reason, closing
+from apps.debates.services.driving.limits import pulse_of
+from apps.debates.services.driving.results import Claimed, Finished
+from apps.debates.services.driving.retrieval import Retrieval
+from apps.debates.services.driving.store import RunGone, SliceStore
+from apps.debates.services.driving.threads import Database
+from apps.debates.services.driving.writer import Writer
 from apps.debates.services.scripts import Script, script_of
-from apps.debates.services.store import RunGone, SliceStore
-from apps.debates.services.threads import Database
-from apps.debates.services.writer import Writer
 from apps.llm.gateway import Gateway
 from apps.llm.models import ModelSpec
 from labelhub.core.debate.driver import run_debate
@@ -97,6 +97,10 @@ async def _run_slice(
         return SliceEnd.STOPPED
     except LabelhubError as error:
         halt.stop_for(error)
+    except Exception:
+        # Not raised on: the next slice would break alike, again and again, and nobody would see.
+        logger.exception("A slice of run %s broke", run_id)
+        halt.stop_for_fault()
     finally:
         await database(begun.store.release)
     return await database(_after, begun.store, halt.reason)

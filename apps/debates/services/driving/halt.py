@@ -15,6 +15,9 @@ from labelhub.core.errors import LabelhubError
 WINDOW = 50
 TOLERATED_SHARE = 0.2
 
+#: How long a run rests after a fault of our own, seconds.
+AFTER_FAULT = 60
+
 #: Set once, when this process is to end: its slices stop at the next call.
 _closing = threading.Event()
 
@@ -60,6 +63,14 @@ class Halt:
     def stop_for(self, error: LabelhubError) -> None:
         """Pause the run over ``error``; ``data['resume_after']``: when going on may be of use."""
         self.stop(Reason(error.code, error.message, _resume_at(error.data)))
+
+    def stop_for_fault(self) -> None:
+        """Pause the run for a minute over a fault of our own, which the log tells of."""
+        words = (
+            "The server failed at this run; its log has the details. What was answered is kept, "
+            "and the rest is tried again in a minute."
+        )
+        self.stop(Reason("fault", words, timezone.now() + timedelta(seconds=AFTER_FAULT)))
 
     def note(self, failed: bool, why: str) -> None:  # noqa: FBT001 - the one thing to note
         """Count a finished debate; too many failures among the last pause the run."""

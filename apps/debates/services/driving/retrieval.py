@@ -5,11 +5,11 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from apps.debates.models import Run
-from apps.debates.services.budget import Budget, BudgetReached
-from apps.debates.services.costs import call_cost
-from apps.debates.services.halt import Halt
+from apps.debates.services.driving.budget import Budget, BudgetReached
+from apps.debates.services.driving.costs import call_cost
+from apps.debates.services.driving.halt import Halt
+from apps.debates.services.driving.results import Claimed
 from apps.debates.services.precedents import PrecedentBook
-from apps.debates.services.results import Claimed
 from apps.llm.embedding import Embedded
 from apps.llm.models import ModelSpec
 from apps.llm.selectors import embedding_models

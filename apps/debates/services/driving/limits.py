@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from apps.debates.services.asker import Models
+from apps.debates.services.driving.asker import Models
 from apps.debates.services.scripts import Script
 from apps.llm.models import Provider
 from apps.llm.traffic import ADAPTIVE_LIMIT, CONCURRENCY_SETTING, PROVIDER_RATE, LineState

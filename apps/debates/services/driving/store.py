@@ -17,9 +17,9 @@ from django.utils import timezone
 
 from apps.common.bulk import insert_rows
 from apps.debates.models import Debate, Run, RunRole, Turn
-from apps.debates.services.answers import Answer
-from apps.debates.services.closing import count_in
-from apps.debates.services.results import (
+from apps.debates.services.driving.answers import Answer
+from apps.debates.services.driving.closing import count_in
+from apps.debates.services.driving.results import (
     Claimed,
     Finished,
     Reporter,

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from apps.debates.models import Debate, Run, RunRole, Turn
-from apps.debates.services.answers import Answer
+from apps.debates.services.driving.answers import Answer
 from apps.debates.services.routing import way_of
 from apps.labels.models import Annotator, Kind, Label
 from apps.labels.services import DebateResult, LabelDraft, annotator_for

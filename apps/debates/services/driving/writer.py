@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeAlias
 
 from apps.debates.models import Turn
-from apps.debates.services.results import Finished
+from apps.debates.services.driving.results import Finished
 
 Write: TypeAlias = Callable[[Sequence[Turn], Sequence[Finished]], Awaitable[None]]
 

@@ -7,12 +7,12 @@ from dataclasses import asdict, replace
 from typing import Protocol
 
 from apps.debates.models import RunRole, Turn
-from apps.debates.services.answers import Answer, Answers
-from apps.debates.services.budget import Budget, BudgetReached
-from apps.debates.services.costs import call_cost, worst_cost
-from apps.debates.services.halt import Halt
-from apps.debates.services.results import Claimed, answered_turn, failed_turn
-from apps.debates.services.writer import Writer
+from apps.debates.services.driving.answers import Answer, Answers
+from apps.debates.services.driving.budget import Budget, BudgetReached
+from apps.debates.services.driving.costs import call_cost, worst_cost
+from apps.debates.services.driving.halt import Halt
+from apps.debates.services.driving.results import Claimed, answered_turn, failed_turn
+from apps.debates.services.driving.writer import Writer
 from apps.llm.asking import Spend, spend_freely
 from apps.llm.embedding import Embedded
 from apps.llm.models import ModelSpec, Provider

@@ -1,0 +1,33 @@
+"""export_debates SLUG --run ID: a run's debates word for word into a file."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from apps.common.commands import LabelhubCommand
+from apps.common.files import write_whole
+from apps.debates.selectors import get_run
+from apps.debates.transcripts import transcript_lines
+from apps.projects.selectors import find_project
+
+
+class Command(LabelhubCommand):
+    """See ``help``."""
+
+    help = "Export the debates of a run with every call: as sent, as answered, as paid."
+
+    def add_command_arguments(self, parser: CommandParser) -> None:
+        """SLUG, which run and where to."""
+        parser.add_argument("slug")
+        parser.add_argument("--run", type=int, required=True, metavar="ID")
+        parser.add_argument("--output", type=Path, required=True, metavar="FILE.jsonl")
+
+    def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
+        """Write the file, say what is in it."""
+        run = get_run(find_project(options["slug"]), options["run"])
+        target, count = Path(options["output"]), run.debates.count()
+        size = write_whole(target, transcript_lines(run))
+        self.say(f"{count:,} debates written to {target}.")
+        return {"run": run.pk, "debates": count, "output": str(target), "bytes": size}

@@ -1,0 +1,69 @@
+"""A run's debates word for word, one JSON object a line: for archives and for other programs."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from django.contrib.auth.models import AnonymousUser
+from django.http import StreamingHttpResponse
+from rest_framework.utils.encoders import JSONEncoder
+
+from apps.accounts.models import User
+from apps.debates import selectors
+from apps.debates.conversation.standing import gold_of, verdict_of
+from apps.debates.models import Debate, Run, Turn
+
+#: What REST and files tell of a debate and of a turn, in this order.
+DEBATE_FIELDS = (
+    "id", "run", "item", "item_external_id", "replicate", "status", "value", "gold", "uncertainty",
+    "signals", "flags", "reasons", "error", "finished_at",
+)  # fmt: skip
+TURN_FIELDS = (
+    "id", "step", "attempt", "role", "model", "model_answered", "prompt", "messages",
+    "params_asked", "params_effective", "text", "reasoning", "value", "evidence", "ranking",
+    "probabilities", "off_menu", "status", "rung", "note", "finish_reason", "tokens_in",
+    "tokens_out", "tokens_cached", "tokens_reasoning", "usage_estimated", "cost_usd", "seconds",
+    "attempts", "call_key", "reused", "created_at",
+)  # fmt: skip
+
+
+def transcript_lines(run: Run, user: User | AnonymousUser | None = None) -> Iterator[bytes]:
+    """Each debate as ``debates/{id}/`` gives it, with the item's text; those that ``user`` may
+    know of by now (None: all)."""
+    for debate in selectors.all_with_turns(run, user):
+        row = _debate(debate) | {"text": debate.item.text}
+        yield json.dumps(row, cls=JSONEncoder, ensure_ascii=False).encode() + b"\n"
+
+
+def transcript_response(run: Run, user: User | AnonymousUser) -> StreamingHttpResponse:
+    """The same as a download, sent while it is read."""
+    lines = transcript_lines(run, user)
+    response = StreamingHttpResponse(lines, content_type="application/x-ndjson")
+    name = f"{run.project.slug}-run-{run.pk}.debates.jsonl"
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    response["X-Accel-Buffering"] = "no"
+    return response
+
+
+def _debate(debate: Debate) -> dict[str, Any]:
+    gold = gold_of(debate)
+    known = {
+        "run": debate.run_id,
+        "item": debate.item_id,
+        "item_external_id": debate.item.external_id,
+        "value": verdict_of(debate),
+        "gold": gold.value if gold else None,
+    }
+    return _fields(debate, DEBATE_FIELDS, known) | {
+        "turns": [_turn(turn) for turn in debate.turns.all()]
+    }
+
+
+def _turn(turn: Turn) -> dict[str, Any]:
+    cost = None if turn.cost_nanousd is None else turn.cost_nanousd / 1e9
+    known = {"model": turn.model.name, "prompt": turn.prompt.hash, "cost_usd": cost}
+    return _fields(turn, TURN_FIELDS, known)
+
+
+def _fields(row: Debate | Turn, names: tuple[str, ...], known: dict[str, Any]) -> dict[str, Any]:
+    return {name: known[name] if name in known else getattr(row, name) for name in names}

@@ -1,0 +1,91 @@
+"""A run's debates word for word, as a file: on the page, by REST and by command."""
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.urls import reverse
+from rest_framework.test import APIClient
+
+from apps.accounts.roles import Role
+from apps.debates.models import Run
+from apps.debates.selectors import all_with_turns
+from tests.factories.accounts import UserFactory
+from tests.factories.debates import finished_debate, project_with_items, started_run
+from tests.factories.projects import member
+
+pytestmark = pytest.mark.django_db
+HOSTILE = 'Line\none "quoted"\u2028 <script>'
+
+
+@pytest.fixture(autouse=True)
+def no_set_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The test database is there already."""
+    monkeypatch.setattr("apps.common.commands.prepare_database", lambda: None)
+
+
+def ended(count: int = 3) -> Run:
+    """A run whose first item was debated; the others wait."""
+    run = started_run(project_with_items(count), "ecj")
+    said = {"extractor": "good", "critic": "bad", "judge": "good"}
+    finished_debate(run, said, text=HOSTILE)
+    return run
+
+
+def parsed(file: bytes) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in file.decode().split("\n")[:-1]]
+
+
+def test_each_line_is_a_debate_as_rest_gives_it_with_the_text() -> None:
+    run = ended()
+    client = APIClient()
+    client.force_authenticate(member(run.project, Role.VIEWER))
+    answer = client.get(f"/api/v1/runs/{run.pk}/transcripts/")
+    assert answer["Content-Type"] == "application/x-ndjson"
+    rows = parsed(b"".join(answer))
+    first = run.debates.select_related("item").order_by("pk")[0]
+    one = json.loads(client.get(f"/api/v1/debates/{first.pk}/").content)
+    assert rows[0] == one | {"text": first.item.text}
+    assert [turn["text"] for turn in rows[0]["turns"]] == [HOSTILE] * 3
+    assert [row["status"] for row in rows] == ["done", "waiting", "waiting"]
+
+
+def test_the_page_of_the_run_offers_the_file() -> None:
+    run = ended()
+    browser = Client()
+    browser.force_login(member(run.project, Role.VIEWER))
+    address = reverse("run_transcripts", args=[run.project.slug, run.pk])
+    page = browser.get(reverse("run_detail", args=[run.project.slug, run.pk]))
+    assert address in page.content.decode()
+    answer = browser.get(address)
+    assert f'{run.project.slug}-run-{run.pk}.debates.jsonl"' in answer["Content-Disposition"]
+    assert len(parsed(b"".join(answer))) == 3
+    stranger = Client()
+    stranger.force_login(UserFactory.create())
+    assert stranger.get(address).status_code == 404
+
+
+def test_the_command_writes_the_same(tmp_path: Path) -> None:
+    run, target, out = ended(), tmp_path / "debates.jsonl", io.StringIO()
+    call = ("export_debates", run.project.slug, "--run", str(run.pk), "--output", str(target))
+    call_command(*call, "--json", stdout=out)
+    assert json.loads(out.getvalue())["debates"] == len(parsed(target.read_bytes())) == 3
+
+
+def test_a_run_of_another_project_is_none_of_it(tmp_path: Path) -> None:
+    run, other = ended(), project_with_items(1)
+    with pytest.raises(CommandError, match=f"no run {run.pk}"):
+        call_command(
+            "export_debates", other.slug, "--run", str(run.pk), "--output", str(tmp_path / "f")
+        )
+
+
+def test_the_queries_do_not_grow_with_the_debates(django_assert_num_queries: Any) -> None:
+    for count in (2, 6):
+        run = ended(count)
+        with django_assert_num_queries(3):  # debates, turns, that there are no more debates
+            assert len(list(all_with_turns(run))) == count
