@@ -6,7 +6,14 @@ from typing import Any
 
 from django import forms
 
-from apps.debates.form_fields import dollars_field, model_words, setting_form_field, suited
+from apps.common.figures import nanousd
+from apps.debates.form_fields import (
+    MOST_ITEMS,
+    dollars_field,
+    model_words,
+    setting_form_field,
+    suited,
+)
 from apps.debates.services import RunPlan, models_for_roles, seats_for
 from apps.llm.models import ModelSpec
 from apps.llm.selectors import default_models, list_models
@@ -149,14 +156,13 @@ class ExperimentForm(forms.Form):
         self, info: ProtocolInfo, settings: Mapping[str, Any], models: Mapping[str, ModelSpec]
     ) -> RunPlan:
         fields = self.cleaned_data
-        budget = fields["budget"]
         return RunPlan(
             protocol=info.name,
             models=models,
             settings=settings,
             limit=fields["limit"],
             replicates=fields["replicates"],
-            budget_nanousd=None if budget is None else int(budget * 10**9),
+            budget_nanousd=nanousd(fields["budget"]),
         )
 
     def _answers(self, info: ProtocolInfo) -> bool:
@@ -173,7 +179,7 @@ class UseForm(forms.Form):
 
     limit = forms.IntegerField(
         min_value=1,
-        max_value=10**9,
+        max_value=MOST_ITEMS,
         required=False,
         label="How many items",
         help_text="Empty: all of them.",
@@ -196,7 +202,7 @@ class UseForm(forms.Form):
             plan,
             limit=fields["limit"],
             only_unlabelled=fields["only_unlabelled"],
-            budget_nanousd=None if fields["budget"] is None else int(fields["budget"] * 10**9),
+            budget_nanousd=nanousd(fields["budget"]),
         )
 
 

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 _NANO = 1_000_000_000
@@ -70,6 +71,11 @@ def money(nano_usd: float | None) -> str:
     size = abs(dollars)
     decimals = 2 if size >= 0.1 else min(9, 1 - math.floor(math.log10(size)))
     return f"{'-' if dollars < 0 else ''}${size:,.{decimals}f}"
+
+
+def nanousd(dollars: Decimal | None) -> int | None:
+    """An amount that people gave, as it is stored and summed; None stays None."""
+    return None if dollars is None else int(dollars * _NANO)
 
 
 def duration(seconds: float | None) -> str:

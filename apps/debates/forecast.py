@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django.forms import BaseForm
+
 from apps.debates import services
 from apps.debates.services import RunPlan
 from apps.projects.models import Project
@@ -11,28 +13,19 @@ from labelhub.core.errors import LabelhubError
 
 def forecast(project: Project, plan: RunPlan) -> dict[str, Any]:
     """For ``debates/_preview.html``: what the plan takes, or why there is no telling."""
-    plan = plan.complete()
     try:
-        found = services.preview(project=project, plan=plan)
+        plan = plan.complete()
+        return {
+            "preview": services.preview(project=project, plan=plan),
+            "plan": plan,
+            "warnings": services.warnings_of(plan),
+            "per_item": protocol(plan.protocol).calls(plan.settings),
+        }
     except LabelhubError as error:
         return {"refusal": error.message}
-    return {
-        "preview": found,
-        "plan": plan,
-        "warnings": services.warnings_of(plan),
-        "per_item": protocol(plan.protocol).calls(plan.settings),
-    }
 
 
-def faults_of(form: Any) -> dict[str, Any]:
-    """For the same, where the form has faults: each field's, by its label.
-
-    What is wrong with the whole is shown above the form.
-    """
-    return {
-        "faults": [
-            (form[name].label, faults)
-            for name, faults in form.errors.items()
-            if name in form.fields
-        ]
-    }
+def faults_of(form: BaseForm) -> dict[str, Any]:
+    """For the same, where fields of the form have faults: each by the label of its field."""
+    faults = form.errors.items()
+    return {"faults": [(form[name].label, words) for name, words in faults if name in form.fields]}

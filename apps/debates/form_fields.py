@@ -13,6 +13,9 @@ from labelhub.core.debate import PROTOCOLS
 from labelhub.core.debate.settings import Setting
 from labelhub.core.schema import Task
 
+#: More than any project has; a database counts no further than it can.
+MOST_ITEMS = 10**9
+
 
 def dollars_field(words: str, label: str, *, required: bool) -> forms.DecimalField:
     """An amount in USD."""

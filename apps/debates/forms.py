@@ -7,7 +7,9 @@ from typing import Any
 
 from django import forms
 
+from apps.common.figures import nanousd
 from apps.debates.form_fields import (
+    MOST_ITEMS,
     dollars_field,
     model_words,
     prompt_field,
@@ -31,8 +33,6 @@ GROUPS = (
     ("In stages", ("cascade",)),
 )
 STAGES = (cascade.FIRST, cascade.THEN)
-#: More than any project has; a database counts no further than it can.
-MOST_ITEMS = 10**9
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +173,7 @@ class RunForm(forms.Form):
             limit=fields["limit"],
             only_unlabelled=fields["only_unlabelled"],
             replicates=fields["replicates"],
-            budget_nanousd=None if fields["budget"] is None else int(fields["budget"] * 10**9),
+            budget_nanousd=nanousd(fields["budget"]),
             reuse_answers=fields["reuse_answers"],
             prompts={
                 name: variants[chosen].version
@@ -258,9 +258,9 @@ class BudgetForm(forms.Form):
     budget = dollars_field("", "New budget in USD", required=True)
 
     @property
-    def nanousd(self) -> int:
+    def nanousd(self) -> int | None:
         """The budget; only after ``is_valid()``."""
-        return int(self.cleaned_data["budget"] * 10**9)
+        return nanousd(self.cleaned_data["budget"])
 
 
 def _not_for(info: ProtocolInfo, task: Task) -> str:

@@ -99,10 +99,16 @@ class Run(models.Model):
     spec_hash = models.CharField(
         max_length=64, help_text="Protocol, roles, prompts, schema, parameters."
     )
+    plan_hash = models.CharField(
+        max_length=64, blank=True, help_text="All that was asked for but the budget."
+    )
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.QUEUED)
     pause_code = models.CharField(max_length=40, blank=True)
     message = models.TextField(blank=True, help_text="What happened, in words for people.")
     resume_at = models.DateTimeField(null=True, blank=True)
+    faults = models.PositiveSmallIntegerField(
+        default=0, help_text="How often in a row a fault of the server stopped it."
+    )
     budget_nanousd = models.BigIntegerField(null=True, blank=True, help_text="None: no limit.")
     # Sums over the turns, added to in the transaction that writes them, counted anew at the end.
     turns_count = models.PositiveBigIntegerField(default=0)

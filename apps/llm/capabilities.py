@@ -14,6 +14,16 @@ _NOT_TAKEN = re.compile(
     r"|not available|not enabled|invalid (?:parameter|value|type)|does not (?:take|accept)",
     re.IGNORECASE,
 )
+#: The parameter is taken, what it was set to is not: whoever set it is to hear of it.
+_OUT_OF_RANGE = re.compile(
+    r"above_max|below_min|invalid_type|out of range|\brange\b|\bbetween\b|(?:less|greater) than"
+    r"|(?:max|min)imum value|at (?:most|least)|invalid type|expected an?\b|must be an?\b"
+    r"|not a valid (?:number|float|integer)",
+    re.IGNORECASE,
+)
+_NEVER_TAKEN = re.compile(
+    r"unsupported|not (?:yet )?support|n't support|only the default", re.IGNORECASE
+)
 _SYSTEM_ROLE = re.compile(
     r"\bsystem\b|\bdeveloper\b|messages\[0\]\.role|roles? must alternate", re.IGNORECASE
 )
@@ -64,7 +74,7 @@ def learnt_from(failure: Failure, request: Mapping[str, Any]) -> Capability | No
     said = f"{failure.param} {failure.message}"
     if failure.status not in (400, 403, 422) or TOO_LONG.search(said):
         return None
-    not_taken = failure.code.startswith("unsupported_") or bool(_NOT_TAKEN.search(said))
+    not_taken = failure.code.startswith("unsupported_") or _says_not_taken(said, failure.code)
     about = failure.param or failure.message
     words = failure.message[:SAID_LENGTH]
     for names, field, value in _LESSONS:
@@ -74,6 +84,12 @@ def learnt_from(failure: Failure, request: Mapping[str, Any]) -> Capability | No
     if not_taken and _about_the_system_role(failure.status, said, request):
         return Capability("system_role", str(ModelSpec.SystemRole.MERGE), words)
     return None
+
+
+def _says_not_taken(said: str, code: str) -> bool:
+    if _OUT_OF_RANGE.search(f"{code} {said}") and not _NEVER_TAKEN.search(said):
+        return False
+    return bool(_NOT_TAKEN.search(said))
 
 
 def capability_words(field: str, value: Any) -> str:

@@ -168,6 +168,7 @@ class HttpLine:
 
         Raises:
             QuotaExhausted: a limit that we keep leaves no room for minutes.
+            ModelError: the breaker is open.
         """
         return await self._through(lambda: self._chat(request), tokens)
 
@@ -182,6 +183,7 @@ class HttpLine:
     ) -> tuple[T | Failure, float]:
         try:
             async with self.traffic.passage(tokens) as passage:
+                self.breaker.check()  # it may have opened while this call waited
                 started = time.perf_counter()
                 answer = await self._exchange(ask)
                 seconds = time.perf_counter() - started

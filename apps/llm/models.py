@@ -1,5 +1,6 @@
 """Where models live and what they cost. Keys are named here, never stored."""
 
+import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -204,6 +205,12 @@ class ModelSpec(models.Model):
     def free(self) -> bool:
         """Whether it is known to cost nothing."""
         return self.prices_known and not any(self.prices.values())
+
+    @property
+    def identity(self) -> tuple[str, str]:
+        """Who answers, and as what: beside a call itself, all that decides its answer."""
+        about = [self.name, self.max_output_tokens, self.reasoning_effort, self.extra_body]
+        return f"{self.provider_id} {self.provider.base_url}", json.dumps(about, sort_keys=True)
 
     @property
     def offline(self) -> bool:

@@ -20,6 +20,8 @@ from labelhub.core.llm.errors import ModelError, ModelUnreachable
 from labelhub.core.llm.types import Attempt, Completion, Usage
 
 T = TypeVar("T")
+#: What befalls one call befalls every other.
+_FOR_ALL = (Verdict.KEY, Verdict.MODEL, Verdict.QUOTA)
 
 
 def _jitter() -> float:
@@ -45,7 +47,8 @@ class Patience:
 
 
 class Breaker:
-    """Stops all calls to a provider once several in a row were given up.
+    """Stops all calls to a provider once several in a row were given up, or one was refused in a
+    way that no other will fare better.
 
     It never closes again: whoever resumes the run opens a new line, with a new breaker.
     """
@@ -53,7 +56,7 @@ class Breaker:
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._in_a_row = 0
-        self._reason: ModelUnreachable | None = None
+        self._reason: ModelError | None = None
 
     @property
     def open(self) -> bool:
@@ -63,7 +66,7 @@ class Breaker:
     def check(self) -> None:
         """Raise what opened the breaker, if it is open."""
         if self._reason is not None:
-            raise ModelUnreachable(self._reason.message, data=self._reason.data)
+            raise type(self._reason)(self._reason.message, data=dict(self._reason.data))
 
     def answered(self) -> None:
         """A call was answered: the row starts anew."""
@@ -75,6 +78,10 @@ class Breaker:
         if self._reason is None and (at_once or self._in_a_row >= self._limit):
             self._reason = reason
         return self._reason or error
+
+    def refused(self, error: ModelError) -> None:
+        """No call will be answered any more: the key, the model or the quota is at fault."""
+        self._reason = self._reason or error
 
 
 class Line(Protocol):
@@ -166,7 +173,10 @@ class Trying(ABC, Generic[T]):
             return None
         done = await self._otherwise(verdict, failure)
         if done is False:
-            raise troubles.final_error(verdict, failure, self._spec, now=now)
+            error = troubles.final_error(verdict, failure, self._spec, now=now)
+            if verdict in _FOR_ALL:
+                self._breaker.refused(error)
+            raise error
         return None if isinstance(done, bool) else done
 
     async def _wait_for_room(self, failure: Failure, now: float) -> None:

@@ -197,7 +197,8 @@ def _usage(raw: Any, request: Mapping[str, Any], answer: str) -> Usage:
         token_count(said, "prompt_tokens"),
         token_count(said, "completion_tokens"),
     )
-    if tokens_in is None or tokens_out is None:
+    # No request is without tokens, nor any text: a zero is no count.
+    if not tokens_in or tokens_out is None or (answer and not tokens_out):
         guessed = estimate_usage((Message(**each) for each in request["messages"]), answer)
         return replace(guessed, tokens_out=min(guessed.tokens_out, _cap_of(request)))
     return Usage(

@@ -10,11 +10,12 @@ from django.urls import reverse
 from apps.accounts.roles import Role
 from apps.debates.models import Experiment, Run
 from apps.debates.services import start_experiment
+from apps.labels.services import record_label
 from apps.llm.services import ensure_builtin
 from apps.projects.models import Project
 from tests.agreement.test_experiment_report import Trial, trial_of
 from tests.factories.debates import plan_for
-from tests.factories.labels import open_several
+from tests.factories.labels import draft, open_several, person
 from tests.factories.llm import ModelSpecFactory
 from tests.factories.projects import ASPECTS, ProjectFactory, member
 
@@ -327,6 +328,31 @@ def test_bounds_that_make_no_sense_are_said_beside_the_field(
     answer = signed_in(trial.project).post(address, {bound: value})
     assert answer.status_code == 422
     assert 'aria-invalid="true"' in answer.content.decode()
+    assert sent == []
+
+
+def test_a_fault_in_a_field_is_said_while_one_fills_it_in() -> None:
+    trial = trial_of(["good"])
+    trial.arm("single", ["good"])
+    shown = signed_in(trial.project).get(
+        at(trial, "experiment_use", trial.runs[0].pk), {"limit": "0"}
+    )
+    assert shown.status_code == 200
+    assert "<strong>How many items:</strong>" in shown.content.decode()
+
+
+def test_when_nothing_is_left_to_label_it_says_so_in_its_own_words(sent: list[int]) -> None:
+    trial = trial_of(["good"] * 2)
+    ensure_builtin()
+    made = start_experiment(project=trial.project, actor=None, title="T", arms=[plan_for("ecj")])
+    run = made.runs.get(protocol="ecj")
+    for item in trial.items:
+        record_label(draft(item, person(trial.project), "good"))
+    address = reverse("experiment_use", args=[trial.project.slug, made.pk, run.pk])
+    answer = signed_in(trial.project).post(address, {"only_unlabelled": "on"})
+    assert answer.status_code == 422
+    assert "there is nothing to label" in answer.content.decode()
+    assert "Choose a protocol" not in answer.content.decode()
     assert sent == []
 
 

@@ -117,6 +117,40 @@ def test_a_run_is_paused_resumed_and_cancelled() -> None:
     assert (again.status_code, again.data["code"]) == (409, "conflict")
 
 
+def test_a_run_that_ran_out_of_money_goes_on_with_more() -> None:
+    project = project_with_items(1)
+    run = started_run(project)
+    Run.objects.update(status="paused", pause_code="budget", budget_nanousd=1, cost_nanousd=2_000)
+    client, address = client_of(project), f"/api/v1/runs/{run.pk}/resume/"
+    refused = client.post(address, {"budget": "0.000001"})
+    assert (refused.status_code, refused.data["code"]) == (422, "invalid")
+    assert client.post(address, {"budget": "lots"}).status_code == 400
+    assert client_of(project, Role.VIEWER).post(address, {"budget": "9"}).status_code == 403
+    assert Run.objects.get().budget_nanousd == 1
+    assert client.post(address, {"budget": "2.5"}).data["budget_usd"] == 2.5
+    assert Run.objects.get().status == "queued"
+
+
+@pytest.mark.parametrize(
+    ("params", "words"),
+    [
+        ({"temperature": "hot"}, "annotator.temperature must be a number from 0 to 2"),
+        ({"temperature": 99}, "annotator.temperature must be a number from 0 to 2"),
+        ({"temperature": True}, "annotator.temperature"),
+        ({"seed": 1.5}, "annotator.seed must be a whole number"),
+        ({"stop": []}, "annotator.stop must be a text or a list of up to 4"),
+        ({"reasoning_effort": "huge"}, "one of none, minimal, low, medium, high, xhigh"),
+        ({"messages": []}, "annotator.messages cannot be set; what can is temperature"),
+    ],
+)
+def test_parameters_that_no_endpoint_knows_are_refused(params: dict[str, Any], words: str) -> None:
+    project = project_with_items(1)
+    body = {"protocol": "single", "model": "offline", "params": {"annotator": params}}
+    response = client_of(project).post(f"/api/v1/projects/{project.slug}/runs/", body)
+    assert (response.status_code, response.data["code"]) == (422, "invalid")
+    assert words in str(response.data)
+
+
 def test_debates_are_listed_by_status_and_read_with_their_turns(
     django_assert_num_queries: Any,
 ) -> None:

@@ -8,10 +8,14 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from apps.debates.models import Debate, Run
+from apps.debates.selectors import progress
+from apps.debates.services import resume_run
 from apps.labels.services import record_label
+from apps.llm.models import ModelSpec
 from apps.projects.models import Project
 from labelhub.core.llm.errors import WrongKey
-from tests.factories.debates import project_with_items
+from tests.factories.accounts import UserFactory
+from tests.factories.debates import add_items, project_with_items
 from tests.factories.labels import draft, person
 from tests.factories.llm import ModelSpecFactory
 
@@ -95,62 +99,130 @@ def test_a_run_that_pauses_ends_the_command_with_the_reason(
     assert Run.objects.get().pause_code == WrongKey.code
 
 
-def test_a_fault_of_ours_fails_the_item_not_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_in_which_every_debate_failed_ends_the_command_with_the_reason(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     async def broken(*_: Any) -> None:
         raise ZeroDivisionError
 
     monkeypatch.setattr("apps.debates.services.driving.slices.run_debate", broken)
     project = project_with_items(2)
-    result = call(project.slug, "--protocol", "single", "--wait")
-    assert (result["status"], result["failed"]) == ("done", 2)
+    with pytest.raises(CommandError, match="labelled nothing: every debate failed, the last one"):
+        call(project.slug, "--protocol", "single", "--wait")
+    assert progress(Run.objects.get()).failed == 2
 
 
 def interrupted(project: Project, *args: str) -> Run:
-    """What a command leaves behind that was killed half way: half is labelled, none is held."""
+    """What a killed command leaves behind: nobody drives its run, whose first debate failed."""
     call(project.slug, "--protocol", "single", *args)
     run = Run.objects.get()
-    Debate.objects.filter(run=run, item=project.items.first()).update(status=Debate.Status.FAILED)
+    Debate.objects.filter(run=run, item=project.items.all()[0]).update(status=Debate.Status.FAILED)
     Run.objects.update(status=Run.Status.RUNNING)
     return run
+
+
+def paused(project: Project, code: str, *args: str) -> Run:
+    run = interrupted(project, *args)
+    Run.objects.update(status=Run.Status.PAUSED, pause_code=code, message="Why.")
+    return run
+
+
+def again(project: Project, *args: str) -> dict[str, Any]:
+    return call(project.slug, "--protocol", "single", "--wait", *args)
 
 
 def test_called_again_it_goes_on_with_the_run_that_was_interrupted() -> None:
     project = project_with_items(3)
     run = interrupted(project)
-    result = call(project.slug, "--protocol", "single", "--wait")
-    assert (result["run"], result["status"]) == (run.pk, "done")
+    result = again(project)
+    assert (result["run"], result["status"], result["continued"]) == (run.pk, "done", True)
     assert Run.objects.count() == 1
 
 
 def test_a_paused_run_of_the_same_plan_is_resumed_and_its_failures_are_tried_again() -> None:
     project = project_with_items(3)
-    run = interrupted(project)
-    Run.objects.update(status=Run.Status.PAUSED, message="Too many failures.")
-    result = call(project.slug, "--protocol", "single", "--wait")
+    run = paused(project, "too_many_failures")
+    result = again(project)
     assert (result["run"], result["labelled"], result["failed"]) == (run.pk, 3, 0)
 
 
-def test_only_those_without_a_label_may_be_fewer_by_now() -> None:
+def test_what_somebody_paused_by_hand_stays_paused() -> None:
     project = project_with_items(3)
-    run = interrupted(project)
-    item = project.items.all()[0]
-    record_label(draft(item, person(project), "good"))
-    result = call(project.slug, "--protocol", "single", "--only-unlabelled", "--wait")
-    assert result["run"] == run.pk
+    run = paused(project, "user")
+    with pytest.raises(CommandError, match=f"Run {run.pk} of the same plan was paused by hand"):
+        again(project)
+    assert list(Run.objects.values_list("status", flat=True)) == ["paused"]
+
+
+def test_a_worker_that_is_quicker_to_resume_is_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    project = project_with_items(3)
+    run = paused(project, "quota_exhausted")
+
+    def late(*, run: Run) -> Run:
+        Run.objects.update(status=Run.Status.QUEUED)
+        return resume_run(run=run)
+
+    monkeypatch.setattr("apps.debates.services.interrupted.resume_run", late)
+    assert again(project)["run"] == run.pk
+
+
+def test_the_first_so_many_without_a_label_are_the_same_though_some_have_one_by_now() -> None:
+    project = project_with_items(4)
+    args = ("--only-unlabelled", "--limit", "2")
+    run = interrupted(project, *args)
+    for item in project.items.all()[:2]:
+        record_label(draft(item, person(project), "good"))
+    result = again(project, *args)
+    assert (result["run"], result["items"]) == (run.pk, 2)
+
+
+def test_a_budget_may_be_raised_and_is_then_that_of_the_run() -> None:
+    project = project_with_items(3)
+    run = paused(project, "budget", "--budget", "1")
+    assert again(project, "--budget", "2.5")["run"] == run.pk
+    run.refresh_from_db()
+    assert run.budget_nanousd == 2_500_000_000
+
+
+def test_a_budget_that_is_spent_already_is_that_of_another_run() -> None:
+    project = project_with_items(3)
+    run = paused(project, "budget", "--budget", "1")
+    Run.objects.update(cost_nanousd=900_000_000)
+    assert again(project, "--budget", "0.5")["run"] != run.pk
 
 
 @pytest.mark.parametrize(
     "other",
-    [["--new"], ["--budget", "1"], ["--limit", "2"], ["--replicates", "2"], ["--fresh"]],
+    [["--new"], ["--limit", "2"], ["--only-unlabelled"], ["--replicates", "2"], ["--fresh"]],
 )
 def test_another_plan_or_an_explicit_wish_starts_another_run(other: list[str]) -> None:
     project = project_with_items(3)
     run = interrupted(project)
-    result = call(project.slug, "--protocol", "single", "--wait", *other)
-    assert result["run"] != run.pk
+    result = again(project, *other)
+    assert (result["run"] == run.pk, result["continued"]) == (False, False)
+
+
+def test_a_model_that_is_set_up_otherwise_by_now_starts_another_run() -> None:
+    project = project_with_items(3)
+    run = interrupted(project)
+    ModelSpec.objects.update(max_output_tokens=77)
+    assert again(project)["run"] != run.pk
+
+
+def test_other_items_by_now_start_another_run() -> None:
+    project = project_with_items(3)
+    run = interrupted(project)
+    add_items(project, 1)
+    assert again(project)["run"] != run.pk
+
+
+def test_what_somebody_started_on_the_web_is_theirs() -> None:
+    project = project_with_items(3)
+    run = interrupted(project)
+    Run.objects.update(created_by=UserFactory.create())
+    assert again(project)["run"] != run.pk
 
 
 def test_a_finished_run_is_not_gone_on_with() -> None:
     project = project_with_items(1)
-    runs = {call(project.slug, "--protocol", "single", "--wait")["run"] for _ in range(2)}
-    assert len(runs) == 2
+    assert again(project)["run"] != again(project)["run"]

@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import OperationalError
 from django.utils import timezone
 
 from apps.debates.models import Debate, Run, Turn
@@ -13,6 +14,7 @@ from apps.debates.services import SliceEnd, pause_run, resume_run, run_slice, un
 from apps.debates.services.driving.asker import REMINDER
 from apps.debates.services.driving.costs import worst_cost
 from apps.labels.models import ItemState, Label
+from labelhub.core.errors import Conflict
 from labelhub.core.llm.errors import ModelError, QuotaExhausted, WrongKey
 from labelhub.core.llm.types import Call
 from tests.factories.debates import (
@@ -160,7 +162,25 @@ def test_many_failures_in_a_row_pause_the_run() -> None:
 
     assert run.status == Run.Status.PAUSED
     assert run.pause_code == "too_many_failures"
-    assert 11 <= Debate.objects.filter(status=Debate.Status.FAILED).count() <= 20
+    assert 50 <= Debate.objects.filter(status=Debate.Status.FAILED).count() < 60
+
+
+@pytest.mark.parametrize(("bad", "resumed"), [(9, 0), (17, 1)])
+def test_items_that_always_fail_do_not_keep_a_run_from_its_end(bad: int, resumed: int) -> None:
+    project = ProjectFactory.create()
+    add_items(project, bad, text="BAD: no model will read this.")
+    add_items(project, 80 - bad)
+    run = started_run(project, model=ModelSpecFactory.create())
+
+    def answer(call: Call) -> ModelError | str:
+        bad = "BAD" in call.messages[-1].content
+        return ModelError("Nonsense.") if bad else "Final Decision: good"
+
+    drive(run, Script(answer))
+    for _ in range(resumed):
+        assert run.pause_code == "too_many_failures"
+        drive(resume_run(run=run), Script(answer))
+    assert (run.status, progress(run).failed) == (Run.Status.DONE, bad)
 
 
 def test_a_pause_keeps_what_was_said_and_resuming_pays_for_nothing_twice() -> None:
@@ -282,19 +302,70 @@ def test_an_item_that_breaks_the_protocol_does_not_stop_the_others() -> None:
     assert run.message.startswith("2 of 3 labelled, 1 failed")
 
 
-def test_a_fault_of_the_server_rests_the_run_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: Any) -> None:
-        raise ZeroDivisionError
+def broken(*_: Any) -> None:
+    raise ZeroDivisionError
 
+
+STORE = "apps.debates.services.driving.store.SliceStore"
+
+
+@pytest.mark.parametrize(
+    "place", [f"{STORE}.claim", f"{STORE}.write", "apps.debates.services.driving.slices.script_of"]
+)
+def test_a_fault_of_the_server_rests_the_run_in_words(
+    monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
     run = scripted_run(2)
     with monkeypatch.context() as patch:
-        patch.setattr("apps.debates.services.driving.store.SliceStore.claim", broken)
+        patch.setattr(place, broken)
         assert drive(run, Script()) is SliceEnd.STOPPED
-    assert (run.status, run.pause_code) == (Run.Status.PAUSED, "fault")
+    assert (run.status, run.pause_code, run.faults) == (Run.Status.PAUSED, "fault", 1)
     assert "its log has the details" in run.message
     Run.objects.update(resume_at=timezone.now())
     assert unfinished_runs() == [run.pk]
     assert drive(run, Script()) is SliceEnd.FINISHED
+    assert run.faults == 0
+
+
+def test_after_several_faults_in_a_row_it_rests_until_somebody_looks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run = scripted_run(2)
+    monkeypatch.setattr(f"{STORE}.claim", broken)
+    rests = []
+    for _ in range(4):
+        drive(run, Script())
+        rests.append(run.resume_at and round((run.resume_at - timezone.now()).total_seconds() / 60))
+        Run.objects.update(status=Run.Status.QUEUED)
+    assert rests == [1, 5, 15, None]
+    assert "Mend the cause, then resume." in run.message
+
+
+def test_a_fault_at_the_end_of_its_time_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = scripted_run(3)
+    monkeypatch.setattr(f"{STORE}.write", broken)
+    assert drive(run, Script(seconds=0.5), slice=0.1, width=1) is SliceEnd.STOPPED
+    assert run.pause_code == "fault"
+
+
+def test_a_database_that_will_not_let_go_is_a_fault_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stuck(*_: Any) -> None:
+        raise OperationalError("disk I/O error")
+
+    run = scripted_run(2)
+    monkeypatch.setattr(f"{STORE}.claim", broken)
+    monkeypatch.setattr(f"{STORE}.release", stuck)
+    drive(run, Script())
+    assert run.pause_code == "fault"
+
+
+def test_what_rests_can_be_kept_paused() -> None:
+    run = scripted_run(2)
+    drive(run, Script(lambda _: QuotaExhausted("Used up.", data={"resume_after": 3600})))
+    pause_run(run=run)
+    assert (run.pause_code, run.resume_at) == ("user", None)
+    with pytest.raises(Conflict):
+        pause_run(run=run)
 
 
 def test_a_deleted_run_ends_its_slice_quietly() -> None:

@@ -44,7 +44,7 @@ def test_each_line_is_a_debate_as_rest_gives_it_with_the_text() -> None:
     run = ended()
     client = APIClient()
     client.force_authenticate(member(run.project, Role.VIEWER))
-    answer = client.get(f"/api/v1/runs/{run.pk}/transcripts/")
+    answer = client.get(f"/api/v1/runs/{run.pk}/transcripts/", HTTP_ACCEPT="application/x-ndjson")
     assert answer["Content-Type"] == "application/x-ndjson"
     rows = parsed(b"".join(answer))
     first = run.debates.select_related("item").order_by("pk")[0]

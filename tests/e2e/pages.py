@@ -22,7 +22,8 @@ NOT_PAGES = {
     "review_debate", "review_next", "review_release", "review_renew", "review_skip",
     "routing_preview", "review_status", "review_submit", "review_undo", "review_unskip",
     "run_budget", "run_cancel",
-    "run_parts", "run_pause", "run_transcripts", "run_preview", "run_progress", "run_resume", "run_troubles",
+    "run_parts", "run_pause", "run_preview", "run_progress", "run_resume", "run_transcripts",
+    "run_troubles",
     "set_theme",
     "prompt_rendered", "prompt_trial_part", "prompt_try_preview", "variant_retire",
 }  # fmt: skip

@@ -52,6 +52,20 @@ async def test_missing_usage_is_estimated_and_says_so(model_server: FakeServer) 
     assert done.usage.tokens_in > 20
 
 
+@pytest.mark.parametrize(("prompt", "completion"), [(0, 20), (100, 0), (0, 0)])
+async def test_a_usage_of_nothing_is_none(
+    model_server: FakeServer, prompt: int, completion: int
+) -> None:
+    usage = {"prompt_tokens": prompt, "completion_tokens": completion}
+    model_server.script({"text": "Final Decision: none", "usage": usage})
+    spec = make_spec(model_server)
+    async with opened(spec) as gateway:
+        done = await gateway.complete(spec, make_call())
+    assert done.usage.estimated
+    assert done.usage.tokens_in > 20
+    assert done.usage.tokens_out > 2
+
+
 @pytest.mark.parametrize(
     ("fault", "finish_reason", "refusal"),
     [

@@ -159,6 +159,19 @@ async def test_nobody_there_is_said_with_host_and_port() -> None:
                 await gateway.complete(spec, make_call())
 
 
+@pytest.mark.parametrize("fault", ["wrong_key", "unknown_model", "insufficient_quota"])
+async def test_calls_in_line_are_not_sent_once_one_was_refused_for_all(
+    model_server: FakeServer, fault: str
+) -> None:
+    model_server.options.faults = {fault: 1.0}
+    spec = make_spec(model_server, provider={"max_concurrency": 4})
+    async with opened(spec) as gateway:
+        calls = [gateway.complete(spec, make_call(f"Text {each}.")) for each in range(40)]
+        ended = await asyncio.gather(*calls, return_exceptions=True)
+    assert len(model_server.requests) == 4
+    assert len({(type(error), str(error)) for error in ended}) == 1
+
+
 @pytest.mark.parametrize(
     ("fault", "error", "words"),
     [

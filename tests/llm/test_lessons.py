@@ -72,12 +72,18 @@ def test_a_plain_json_object_is_given_up_last() -> None:
     [
         refused("Unknown parameter: 'top_k'."),
         refused("temperature must be at most 2"),
+        refused("Invalid 'temperature': decimal above maximum value. Expected a value <= 2, but "
+                "got 99 instead.", code="decimal_above_max_value"),
+        refused("Invalid type for 'temperature': expected a decimal, but got a string instead.",
+                code="invalid_type"),
+        refused("`top_p` must be a number between 0 and 1", param="top_p"),
+        refused("Invalid value for seed: should be less than or equal to 9223372036854775807"),
         refused("seed is not supported", status=500),
         refused("Incorrect API key provided.", status=401),
         refused("Not allowed by the administrator of this system.", status=403),
         refused("This model's maximum context length is 10; temperature is not supported."),
     ],
-)
+)  # fmt: skip
 def test_other_refusals_teach_nothing(failure: Failure) -> None:
     assert learnt_from(failure, SENT) is None
 

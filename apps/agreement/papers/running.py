@@ -20,7 +20,7 @@ from apps.debates.services import (
     set_budget,
     start_run,
 )
-from apps.debates.services.runs import spec_hash
+from apps.debates.services.hashes import spec_hash
 from apps.projects.selectors import current_guideline
 from labelhub.core.errors import LabelhubError
 

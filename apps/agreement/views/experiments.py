@@ -159,19 +159,23 @@ def experiment_use(
         raise NotFound(f"There is no arm {run_id} in this experiment.")
     plan = services.plan_of(arm.run, arm.roles)
     form = UseForm(request.POST if request.method == "POST" else request.GET)
-    if request.method == "POST" and form.is_valid():
-        try:
-            narrowed = form.narrowed(plan)
-            run = services.start_run(project=project, actor=request.user, plan=narrowed)
-        except LabelhubError as error:
-            show_refusal(form, error)
-        else:
-            tasks.launch_run(run.pk)
-            messages.success(request, f"Run {run.pk} has started.")
-            return redirect("run_detail", slug, run.pk)
     context = _frame(request, project) | {"experiment": experiment, "arm": arm, "form": form}
-    context |= forecast(project, form.narrowed(plan)) if form.is_valid() else faults_of(form)
-    status = 422 if form.errors else 200
+    if not form.is_valid():
+        context |= faults_of(form)
+    else:
+        narrowed = form.narrowed(plan)
+        context |= forecast(project, narrowed)
+        if request.method == "POST":
+            try:
+                run = services.start_run(project=project, actor=request.user, plan=narrowed)
+            except LabelhubError as error:
+                show_refusal(form, error)
+            else:
+                tasks.launch_run(run.pk)
+                messages.success(request, f"Run {run.pk} has started.")
+                return redirect("run_detail", slug, run.pk)
+    # A GET follows the fields as they are filled in: a fault in one is no fault of the request.
+    status = 422 if request.method == "POST" else 200
     return render(request, "agreement/experiment_use.html", context, status=status)
 
 

@@ -13,6 +13,23 @@ from apps.debates.transcripts import DEBATE_FIELDS, TURN_FIELDS
 from labelhub.core.debate import PROTOCOLS
 
 
+def _budget_field() -> serializers.DecimalField:
+    return serializers.DecimalField(
+        max_digits=12,
+        decimal_places=6,
+        min_value=Decimal(0),
+        required=False,
+        allow_null=True,
+        help_text="USD; needs known prices. Null: no limit.",
+    )
+
+
+class ResumeSerializer(serializers.Serializer[Any]):
+    """What may change when a run goes on."""
+
+    budget = _budget_field()
+
+
 class RunRequestSerializer(serializers.Serializer[Any]):
     """A run as asked for. ``model`` plays every role that ``models`` does not name."""
 
@@ -37,14 +54,7 @@ class RunRequestSerializer(serializers.Serializer[Any]):
     )
     only_unlabelled = serializers.BooleanField(default=False)
     replicates = serializers.IntegerField(min_value=1, max_value=20, default=1)
-    budget = serializers.DecimalField(
-        max_digits=12,
-        decimal_places=6,
-        min_value=Decimal(0),
-        required=False,
-        allow_null=True,
-        help_text="USD; needs known prices.",
-    )
+    budget = _budget_field()
     reuse_answers = serializers.BooleanField(
         default=True, help_text="Take answers from earlier runs where nothing differs."
     )

@@ -16,10 +16,13 @@ from rest_framework.views import APIView
 
 from apps.accounts.models import User
 from apps.accounts.roles import Right
+from apps.common.api.negotiation import OneRenderer
+from apps.common.figures import nanousd
 from apps.debates import selectors, services, tasks
 from apps.debates.api.serializers import (
     DebateDetailSerializer,
     DebateSerializer,
+    ResumeSerializer,
     RunDetailSerializer,
     RunRequestSerializer,
     RunSerializer,
@@ -118,13 +121,15 @@ class RunDebates(ListAPIView[Debate]):
 class RunTranscripts(APIView):
     """``runs/{id}/transcripts/``."""
 
+    content_negotiation_class = OneRenderer
+
     @extend_schema(
         operation_id="run_transcripts",
         tags=["runs"],
         responses={(200, "application/x-ndjson"): OpenApiTypes.STR},
     )
     def get(self, request: Request, run_id: int) -> StreamingHttpResponse:
-        """All debates of the run with all of their turns, one JSON object a line."""
+        """The run's debates that you may see, with all of their turns, one JSON object a line."""
         return transcript_response(selectors.visible_run(request.user, run_id), request.user)
 
 
@@ -144,10 +149,15 @@ class _Steer(APIView):
     change: ClassVar[Callable[..., Run]]
     launches: ClassVar[bool] = False
 
-    def steer(self, request: Request, run_id: int) -> Response:
-        """Check the right, change, answer with the run."""
+    def managed(self, request: Request, run_id: int) -> Run:
+        """The run, for who manages its project."""
         run = selectors.visible_run(request.user, run_id)
         get_project(request.user, run.project.slug, Right.MANAGE)
+        return run
+
+    def steer(self, request: Request, run_id: int) -> Response:
+        """Check the right, change, answer with the run."""
+        run = self.managed(request, run_id)
         type(self).change(run=run)
         if self.launches:
             tasks.launch_run(run.pk)
@@ -174,10 +184,18 @@ class RunResume(_Steer):
     launches = True
 
     @extend_schema(
-        operation_id="run_resume", tags=["runs"], request=None, responses=RunDetailSerializer
+        operation_id="run_resume",
+        tags=["runs"],
+        request=ResumeSerializer,
+        responses=RunDetailSerializer,
     )
     def post(self, request: Request, run_id: int) -> Response:
-        """Go on, and try failed debates again."""
+        """Go on, perhaps with another budget, and try failed debates again."""
+        asked = ResumeSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        if "budget" in asked.validated_data:
+            budget = nanousd(asked.validated_data["budget"])
+            services.set_budget(run=self.managed(request, run_id), budget_nanousd=budget)
         return self.steer(request, run_id)
 
 
@@ -211,7 +229,6 @@ def plan_from(asked: dict[str, Any]) -> RunPlan:
     others = [_model("annotators", name) for name in asked.get("annotators", [])]
     others = others or ([_model("model", asked["model"])] if asked.get("model") else [])
     settings = services.seats_for(asked["protocol"], others, asked.get("settings", {}))
-    budget = asked.get("budget")
     return RunPlan(
         protocol=asked["protocol"],
         models=services.models_for_roles(
@@ -224,5 +241,5 @@ def plan_from(asked: dict[str, Any]) -> RunPlan:
         item_ids=asked.get("items"),
         only_unlabelled=asked["only_unlabelled"],
         replicates=asked["replicates"],
-        budget_nanousd=None if budget is None else int(budget * 10**9),
+        budget_nanousd=nanousd(asked.get("budget")),
     )

@@ -14,7 +14,7 @@ from labelhub.core.errors import NotFound
 #: Columns of turns that only the record of their calls shows.
 _LONG = ("messages", "params_asked", "params_effective", "reasoning")
 #: Debates read at once where all of a run are.
-CHUNK = 200
+CHUNK = 20
 
 
 def debates_of(run: Run, user: User | AnonymousUser | None = None) -> DebateQuerySet:
@@ -62,17 +62,14 @@ def visible_debate(user: User | AnonymousUser, debate_id: int) -> Debate:
 
 
 def all_with_turns(run: Run, user: User | AnonymousUser | None = None) -> Iterator[Debate]:
-    """The run's debates with all of their turns, in bounded memory; two queries per 200.
+    """The run's debates with all of their turns, in bounded memory; two queries per 20.
 
     By id: no cursor stays open while somebody downloads slowly.
     """
-    debates = debates_of(run, user).select_related("item__state__gold", "label__annotator")
-    debates = debates.prefetch_related(Prefetch("turns", queryset=_turns()))
+    debates = debates_of(run, user).prefetch_related(Prefetch("turns", queryset=_turns()))
     after = 0
     while chunk := list(debates.filter(pk__gt=after)[:CHUNK]):
-        for debate in chunk:
-            debate.run = run
-            yield debate
+        yield from chunk
         after = chunk[-1].pk
 
 
@@ -91,7 +88,7 @@ def _with_turns(
     without: tuple[str, ...] = (),
     turn_id: int | None = None,
 ) -> Debate:
-    turns = _turns().defer("prompt__body", *without)
+    turns = _turns().defer(*without)
     if turn_id is not None:
         turns = turns.filter(pk=turn_id)
     debate = (

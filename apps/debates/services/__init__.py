@@ -8,14 +8,15 @@ from apps.debates.services.dispatch import (
 )
 from apps.debates.services.driving.closing import finish_run
 from apps.debates.services.driving.halt import stop_all_slices
-from apps.debates.services.driving.slices import Pace, SliceEnd, run_slice
+from apps.debates.services.driving.pace import Pace
+from apps.debates.services.driving.slices import SliceEnd, run_slice
 from apps.debates.services.experiments import (
     experiment_plans,
     plan_of,
     preview_experiment,
     start_experiment,
 )
-from apps.debates.services.interrupted import interrupted_run
+from apps.debates.services.interrupted import go_on, interrupted_run
 from apps.debates.services.plans import RunPlan, checked_cast, selected_items, warnings_of
 from apps.debates.services.preview import Preview, preview
 from apps.debates.services.routing import change_routing_rule, reroute
@@ -35,6 +36,7 @@ __all__ = [
     "checked_cast",
     "experiment_plans",
     "finish_run",
+    "go_on",
     "interrupted_run",
     "mark_dispatched",
     "models_for_roles",

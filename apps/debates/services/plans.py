@@ -12,9 +12,9 @@ from apps.llm.models import ModelSpec, PromptVersion
 from apps.projects.models import Item, LabelSchema, Project
 from labelhub.core.debate import check_task, protocol
 from labelhub.core.errors import InvalidInput
+from labelhub.core.llm.params import check_params
 
 MOST_REPLICATES = 20
-MOST_TOKENS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,17 +109,12 @@ def selected_items(project: Project, plan: RunPlan) -> QuerySet[Item]:
 
 
 def _check_params(plan: RunPlan) -> None:
-    """What is asked of a role's model; the cap on its answers decides what a call may cost."""
+    """What is asked of each role's model."""
     roles = protocol(plan.protocol).roles(plan.settings)
     strange = next((role for role in plan.params if role not in roles), None)
     if strange is not None:
         raise InvalidInput(
             f"params: '{plan.protocol}' has no role '{strange}'; its roles are {', '.join(roles)}."
         )
-    for role in roles:
-        asked = plan.params.get(role, {})
-        cap = asked.get("max_tokens", 1) if isinstance(asked, Mapping) else None
-        if isinstance(cap, bool) or not isinstance(cap, int) or not 1 <= cap <= MOST_TOKENS:
-            raise InvalidInput(
-                f"params: {role}.max_tokens must be a whole number from 1 to {MOST_TOKENS:,}."
-            )
+    for role, asked in plan.params.items():
+        check_params(role, asked)

@@ -1,7 +1,5 @@
 """Starting, pausing, resuming and cancelling runs. Nothing here talks to a model."""
 
-import hashlib
-import json
 from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import islice
@@ -15,10 +13,11 @@ from apps.debates import events
 from apps.debates.models import Debate, Experiment, Run, RunRole
 from apps.debates.services.casting import Cast
 from apps.debates.services.driving.budget import usd
+from apps.debates.services.hashes import plan_hash, spec_hash
 from apps.debates.services.plans import RunPlan, checked_cast, selected_items
 from apps.debates.services.preview import check_prices
 from apps.llm.services import remember_prompt
-from apps.projects.models import Guideline, LabelSchema, Project
+from apps.projects.models import Project
 from apps.projects.selectors import current_guideline, current_schema
 from labelhub.core.errors import Conflict, InvalidInput
 
@@ -53,6 +52,7 @@ def start_run(
             schema=schema,
             guideline=guideline,
             spec_hash=spec_hash(plan, cast, schema, guideline),
+            plan_hash=plan_hash(plan, cast, schema, guideline),
             budget_nanousd=plan.budget_nanousd,
             created_by=actor,
         )
@@ -65,18 +65,20 @@ def start_run(
 
 
 def pause_run(*, run: Run) -> Run:
-    """Stop starting calls; what is under way is finished and kept.
+    """Stop starting calls; what is under way is finished and kept. A run that rests and would go
+    on by itself stays where it is.
 
     Raises:
-        Conflict: the run is not going.
+        Conflict: the run is neither going nor about to.
     """
     _change(
         run,
-        Run.objects.going(),
+        Run.objects.going() | Run.objects.filter(status=Run.Status.PAUSED, resume_at__isnull=False),
         "paused",
         status=Run.Status.PAUSED,
         pause_code="user",
         message="Paused by hand.",
+        resume_at=None,
     )
     return run
 
@@ -116,6 +118,7 @@ def resume_run(*, run: Run) -> Run:
             message="",
             resume_at=None,
             resumed_at=timezone.now(),
+            faults=0,
             # A task sent before it was paused is no longer on its way.
             dispatched_until=None,
             finished_at=None,
@@ -141,29 +144,6 @@ def cancel_run(*, run: Run) -> Run:
         finished_at=timezone.now(),
     )
     return run
-
-
-def spec_hash(
-    plan: RunPlan, cast: Mapping[str, Cast], schema: LabelSchema, guideline: Guideline | None
-) -> str:
-    """One hash over everything that decides what a run's models are asked."""
-    spec = {
-        "protocol": plan.protocol,
-        "settings": dict(plan.settings),
-        "params": dict(plan.params),
-        "roles": {
-            role: {
-                "provider": each.model.provider.name,
-                "model": each.model.name,
-                "prompt": each.prompt.hash,
-            }
-            for role, each in cast.items()
-        },
-        "schema": schema.definition,
-        "guideline": guideline.text if guideline else "",
-    }
-    canonical = json.dumps(spec, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return hashlib.sha256(canonical.encode()).hexdigest()
 
 
 def _add_roles(run: Run, cast: Mapping[str, Cast]) -> None:

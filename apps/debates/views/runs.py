@@ -54,7 +54,7 @@ def run_create(request: SignedInRequest, slug: str) -> HttpResponse:
         try:
             run = services.start_run(project=project, actor=request.user, plan=form.plan())
         except LabelhubError as error:
-            _refuse(form, error)
+            show_refusal(form, error)
         else:
             tasks.launch_run(run.pk)
             messages.success(request, f"Run {run.pk} has started.")
@@ -166,7 +166,7 @@ def run_budget(request: SignedInRequest, slug: str, run_id: int) -> HttpResponse
         try:
             services.set_budget(run=run, budget_nanousd=form.nanousd)
         except LabelhubError as error:
-            _refuse(form, error)
+            show_refusal(form, error)
         else:
             return run_resume(request, slug, run_id)
     return _run_page(request, project, run, form)
@@ -192,15 +192,6 @@ def _run_form(
 def _weighed(project: Project, form: RunForm) -> dict[str, Any]:
     """What the plan in the form would take, or why there is no telling."""
     return forecast(project, form.plan()) if form.is_valid() else faults_of(form)
-
-
-def _refuse(form: RunForm | BudgetForm, error: LabelhubError) -> None:
-    """Show a refusal beside the field that its message begins with, else above the form."""
-    name, colon, words = error.message.partition(": ")
-    if colon and name in form.fields:
-        form.add_error(name, words[:1].upper() + words[1:])
-    else:
-        show_refusal(form, error)
 
 
 def _run_page(

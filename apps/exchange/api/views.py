@@ -6,13 +6,13 @@ from typing import Any
 from django.http import StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
-from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.models import User
 from apps.accounts.roles import Right
+from apps.common.api.negotiation import OneRenderer
 from apps.exchange.api.parsers import StoredBody, StoredBodyParser
 from apps.exchange.api.serializers import (
     ExportQuerySerializer,
@@ -30,24 +30,6 @@ from labelhub.core.errors import InvalidInput
 
 #: Larger bodies are imported by the worker and answered with 202; poll ``imports/{id}/``.
 AT_ONCE_BYTES = 64 * 1024 * 1024
-
-
-class OneRenderer(BaseContentNegotiation):
-    """``?format=`` and Accept are about the file, not about how errors are rendered."""
-
-    def select_parser(self, request: Request, parsers: Any) -> Any:
-        """The first that takes the content type."""
-        wanted = request.content_type.partition(";")[0].strip()
-        return next(one for one in parsers if one.media_type in (wanted, "*/*"))
-
-    def select_renderer(
-        self,
-        request: Request,
-        renderers: Any,
-        format_suffix: str | None = None,
-    ) -> Any:
-        """Always the first."""
-        return renderers[0], renderers[0].media_type
 
 
 class ImportView(ProjectScopedMixin):

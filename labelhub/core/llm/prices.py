@@ -4,6 +4,7 @@ Money is integer nano-USD: a sum over a million calls stays exact. A price of on
 tokens is 1,000 nano-USD per token.
 """
 
+import math
 import re
 from collections.abc import Iterable
 from decimal import ROUND_HALF_UP, Decimal
@@ -12,15 +13,19 @@ from labelhub.core.llm.types import Message, Usage
 
 NANO_PER_TOKEN = 1000
 
-#: Tokens per character, on the high side: an estimate that is too low overruns a budget.
+#: Tokens per character, on the high side: an estimate that is too low overruns a budget. Scripts
+#: that tokenizers saw little of come to pieces, emoji to their bytes.
 TOKENS_PER_CHARACTER = 0.30
 TOKENS_PER_WIDE_CHARACTER = 1.0
+TOKENS_PER_RARE_CHARACTER = 2.0
+TOKENS_PER_ASTRAL_CHARACTER = 3.0
 #: What chat formats add around each message.
 TOKENS_PER_MESSAGE = 4
 
-_WIDE = re.compile(
-    r"[\u0e00-\u0eff\u1100-\u11ff\u2e80-\ud7ff\uf900-\ufaff\uff00-\uffef\U00010000-\U0010ffff]"
-)
+#: The scripts of India, South-East Asia, Georgia, Ethiopia, the Americas.
+_RARE = re.compile("[\u0900-\u10ff\u1200-\u1cff\ua4d0-\uabff]")
+_ASTRAL = re.compile("[\U00010000-\U0010ffff]")
+_NARROW = re.compile("[\u0000-\u024f]")
 
 
 def cost_nanousd(
@@ -53,9 +58,15 @@ def cost_nanousd(
 
 def estimate_tokens(text: str) -> int:
     """About how many tokens ``text`` has, by its characters; 0 for an empty text."""
-    wide = len(_WIDE.findall(text))
-    narrow = len(text) - wide
-    return -int(-(narrow * TOKENS_PER_CHARACTER + wide * TOKENS_PER_WIDE_CHARACTER) // 1)
+    narrow = len(text) if text.isascii() else len(_NARROW.findall(text))
+    wide = len(text) - narrow
+    tokens = narrow * TOKENS_PER_CHARACTER + wide * TOKENS_PER_WIDE_CHARACTER
+    if wide:
+        tokens += len(_RARE.findall(text)) * (TOKENS_PER_RARE_CHARACTER - TOKENS_PER_WIDE_CHARACTER)
+        tokens += len(_ASTRAL.findall(text)) * (
+            TOKENS_PER_ASTRAL_CHARACTER - TOKENS_PER_WIDE_CHARACTER
+        )
+    return math.ceil(tokens)
 
 
 def estimate_usage(messages: Iterable[Message], answer: str) -> Usage:

@@ -70,6 +70,11 @@ def test_tokens_are_estimated_on_the_high_side() -> None:
     assert estimate_tokens("a") == 1
     assert estimate_tokens("The soup was cold.") == 6
     assert estimate_tokens("とても清潔") == 5
+    assert estimate_tokens("Это") == 3
+    assert estimate_tokens("ክፍሉ") == 6
+    assert estimate_tokens("አ👍") == 5
+    assert estimate_tokens("👍") == 3
+    assert estimate_tokens("Café") == 2
 
 
 @given(st.text(), st.text())

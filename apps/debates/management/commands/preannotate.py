@@ -79,14 +79,16 @@ class Command(LabelhubCommand):
             return self._preview(project, plan)
         again = options["wait"] and not options["new"]
         begun = services.interrupted_run(project=project, plan=plan) if again else None
-        run = self._go_on(begun) if begun else self._start(project, plan)
+        run = self._go_on(begun, plan) if begun else self._start(project, plan)
         if not options["wait"]:
             self.say("A worker takes it up; see it on the project's page of runs.")
             return report(run)
         drive(run)
-        result = report(run)
+        result = report(run) | {"continued": begun is not None}
         if run.status != Run.Status.DONE:
-            raise RunStopped(f"Run {run.pk} is {run.status}: {run.message}", data=result)
+            raise RunStopped(_stopped(run), data=result)
+        if result["failed"] == result["items"] * run.replicates:
+            raise RunStopped(_all_failed(run), data=result)
         self.say(run.message)
         self.say(f"Cost: {_money(result['cost_usd'])}.")
         return result
@@ -98,11 +100,12 @@ class Command(LabelhubCommand):
         self.say(f"Run {run.pk} is recorded.")
         return run
 
-    def _go_on(self, run: Run) -> Run:
+    def _go_on(self, run: Run, plan: RunPlan) -> Run:
         """What an earlier call of the same command began: its answers are paid already."""
         state = f"{run.status}: {run.message}" if run.message else run.status
+        run = services.go_on(run=run, plan=plan)
         self.say(f"Going on with run {run.pk} of the same plan ({state}); --new starts another.")
-        return services.resume_run(run=run) if run.status == Run.Status.PAUSED else run
+        return run
 
     def _preview(self, project: Project, plan: RunPlan) -> Mapping[str, Any]:
         estimate = services.preview(project=project, plan=plan)
@@ -162,6 +165,17 @@ def preview_json(estimate: Preview) -> dict[str, Any]:
         "unpriced": list(estimate.unpriced),
         "offline": estimate.offline,
     }
+
+
+def _all_failed(run: Run) -> str:
+    last = run.debates.order_by("-finished_at").values_list("error", flat=True).first()
+    return f"Run {run.pk} labelled nothing: every debate failed, the last one: {last}"
+
+
+def _stopped(run: Run) -> str:
+    words = f"Run {run.pk} is {run.status}: {run.message}"
+    mendable = run.status == Run.Status.PAUSED and run.pause_code != "user"
+    return f"{words} To go on, call the command again." if mendable else words
 
 
 def _plan(options: Mapping[str, Any]) -> RunPlan:

@@ -1,4 +1,5 @@
 """Driving a run: claim debates, ask within limits and budget, write what was said, close.
 
-``slices`` is the way in; a worker calls ``run_slice`` for a run until nothing is left to do.
+A worker calls ``slices.run_slice`` for a run until nothing is left to do. Planning reads from here
+what a call costs, what an item brings along and whether it has precedents.
 """

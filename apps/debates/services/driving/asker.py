@@ -1,6 +1,5 @@
 """How a debate's calls reach their models: from memory, within the budget, always written down."""
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
@@ -256,14 +255,8 @@ def _key(model: ModelSpec, call: Call, replicate: int) -> str:
     chance = model.offline or warm or not model.takes_temperature
     if chance and not call.once:
         return ""
-    endpoint = f"{model.provider_id} {model.provider.base_url}"
-    about = [model.name, model.max_output_tokens, model.reasoning_effort, model.extra_body]
-    return call_key(
-        call,
-        endpoint=endpoint,
-        model=json.dumps(about, sort_keys=True),
-        replicate=replicate,
-    )
+    endpoint, about = model.identity
+    return call_key(call, endpoint=endpoint, model=about, replicate=replicate)
 
 
 def reminded(call: Call) -> Call:

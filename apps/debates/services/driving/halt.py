@@ -15,9 +15,6 @@ from labelhub.core.errors import LabelhubError
 WINDOW = 50
 TOLERATED_SHARE = 0.2
 
-#: How long a run rests after a fault of our own, seconds.
-AFTER_FAULT = 60
-
 #: Set once, when this process is to end: its slices stop at the next call.
 _closing = threading.Event()
 
@@ -35,12 +32,13 @@ def closing() -> bool:
 @dataclass(frozen=True, slots=True)
 class Reason:
     """Why a slice stops: with a ``code``, the run is paused with it and ``message``;
-    ``again``: only this slice's time is up."""
+    ``again``: only this slice's time is up; ``fault``: the server failed."""
 
     code: str = ""
     message: str = ""
     resume_at: datetime | None = None
     again: bool = False
+    fault: bool = False
 
 
 class Halt:
@@ -65,22 +63,20 @@ class Halt:
         self.stop(Reason(error.code, error.message, _resume_at(error.data)))
 
     def stop_for_fault(self) -> None:
-        """Pause the run for a minute over a fault of our own, which the log tells of."""
-        words = (
-            "The server failed at this run; its log has the details. What was answered is kept, "
-            "and the rest is tried again in a minute."
-        )
-        self.stop(Reason("fault", words, timezone.now() + timedelta(seconds=AFTER_FAULT)))
+        """Rest the run over a fault of our own. It outweighs any reason to go on at once: the next
+        slice would break alike, again and again, and nobody would see."""
+        self.reason = Reason(fault=True)
 
     def note(self, failed: bool, why: str) -> None:  # noqa: FBT001 - the one thing to note
-        """Count a finished debate; too many failures among the last pause the run."""
+        """Count a finished debate; too many failures among the last 50 pause the run. Fewer say
+        nothing: those that fail are done first, and first again when a run is resumed."""
         self._failures.append(failed)
         count = sum(self._failures)
-        if count > WINDOW * TOLERATED_SHARE:
+        if len(self._failures) == WINDOW and count > WINDOW * TOLERATED_SHARE:
             self.stop(
                 Reason(
                     "too_many_failures",
-                    f"{count} of the last {len(self._failures)} debates failed, the last one: "
+                    f"{count} of the last {WINDOW} debates failed, the last one: "
                     f"{why} Mend the cause, then resume; what failed is tried again.",
                 )
             )

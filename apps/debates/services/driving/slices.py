@@ -16,6 +16,7 @@ from enum import StrEnum
 from functools import partial
 from typing import Any, TypeAlias
 
+from django.db import DatabaseError
 from django.utils import timezone
 
 from apps.debates import events
@@ -26,6 +27,7 @@ from apps.debates.services.driving.budget import Budget
 from apps.debates.services.driving.closing import finish_run
 from apps.debates.services.driving.halt import Halt, Reason, closing
 from apps.debates.services.driving.limits import pulse_of
+from apps.debates.services.driving.pace import PACE, TICK, Pace
 from apps.debates.services.driving.results import Claimed, Finished
 from apps.debates.services.driving.retrieval import Retrieval
 from apps.debates.services.driving.store import RunGone, SliceStore
@@ -43,22 +45,6 @@ logger = logging.getLogger(__name__)
 OpenModels: TypeAlias = Callable[[Iterable[ModelSpec]], AbstractAsyncContextManager[Models]]
 
 
-@dataclass(frozen=True, slots=True)
-class Pace:
-    """The rhythm of a slice; times in seconds. ``width`` None: what the providers allow. ``grace``
-    is for calls under way once time is up, at least as long as a provider may take to answer."""
-
-    width: int | None = None
-    claim: int = 100
-    lease: float = 10.0
-    beat: float = 2.5
-    flush_rows: int = 100
-    flush: float = 0.25
-    slice: float = 75.0
-    grace: float = 130.0
-    announce: float = 0.5
-
-
 class SliceEnd(StrEnum):
     """Why a slice ended."""
 
@@ -66,11 +52,6 @@ class SliceEnd(StrEnum):
     MORE = "its time is up and there is more"
     STOPPED = "the run is paused, cancelled or gone"
     BUSY = "another worker is at it"
-
-
-PACE = Pace()
-#: How often the loop looks at the clock, seconds.
-TICK = 0.25
 
 
 def run_slice(
@@ -98,11 +79,10 @@ async def _run_slice(
     except LabelhubError as error:
         halt.stop_for(error)
     except Exception:
-        # Not raised on: the next slice would break alike, again and again, and nobody would see.
         logger.exception("A slice of run %s broke", run_id)
         halt.stop_for_fault()
     finally:
-        await database(begun.store.release)
+        await database(_let_go, begun.store)
     return await database(_after, begun.store, halt.reason)
 
 
@@ -145,12 +125,27 @@ def _begin(run_id: int, pace: Pace) -> "SliceEnd | Begun":
     except LabelhubError as error:
         store.release()
         store.pause(error.code, error.message)
-        return SliceEnd.STOPPED
+    except Exception:
+        logger.exception("Run %s could not be taken up", run_id)
+        store.release()
+        store.rest()
+    return SliceEnd.STOPPED
+
+
+def _let_go(store: SliceStore) -> None:
+    try:
+        store.release()
+    except DatabaseError:
+        logger.exception("Run %s could not be released; its leases lapse", store.run.pk)
 
 
 def _after(store: SliceStore, reason: Reason | None) -> SliceEnd:
     """Settle the run's status once the slice has let go of its debates."""
     try:
+        if reason is not None and reason.fault:
+            store.rest()
+            return SliceEnd.STOPPED
+        store.recovered()
         if reason is None:
             return SliceEnd.FINISHED if finish_run(store.run.pk) else SliceEnd.BUSY
         if reason.code:

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import IntegrityError, connection, transaction
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils import timezone
 
 from apps.common.bulk import insert_rows
@@ -38,6 +38,9 @@ class RunGone(LabelhubError):
 
     code = "run_gone"
 
+
+#: How long a run rests after the first, second … fault of the server in a row.
+RESTS = (timedelta(minutes=1), timedelta(minutes=5), timedelta(minutes=15))
 
 #: So many keys of earlier answers are kept in memory, some 20 MB.
 MOST_KEYS = 150_000
@@ -176,6 +179,21 @@ class SliceStore:
         Run.objects.filter(pk=self.run.pk, status=Run.Status.RUNNING).update(
             status=Run.Status.PAUSED, pause_code=code, message=message, resume_at=resume_at
         )
+
+    def rest(self) -> None:
+        """Pause the run over a fault of the server: for a while at first, longer each time, and
+        until somebody looks after the last."""
+        Run.objects.filter(pk=self.run.pk).update(faults=F("faults") + 1)
+        faults = Run.objects.values_list("faults", flat=True).get(pk=self.run.pk)
+        words = "The server failed at this run; its log has the details. What was stored is kept."
+        if faults > len(RESTS):
+            self.pause("fault", f"{words} Mend the cause, then resume.")
+        else:
+            self.pause("fault", words, timezone.now() + RESTS[faults - 1])
+
+    def recovered(self) -> None:
+        """Forget the faults of earlier slices."""
+        Run.objects.filter(pk=self.run.pk, faults__gt=0).update(faults=0)
 
     def _conclude(self, finished: Sequence[Finished]) -> None:
         ours = self._still_ours(finished)

@@ -1,0 +1,24 @@
+"""Content negotiation of addresses that give or take files."""
+
+from typing import Any
+
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.request import Request
+
+
+class OneRenderer(BaseContentNegotiation):
+    """``?format=`` and Accept are about the file, not about how errors are rendered."""
+
+    def select_parser(self, request: Request, parsers: Any) -> Any:
+        """The first that takes the content type."""
+        wanted = request.content_type.partition(";")[0].strip()
+        return next(one for one in parsers if one.media_type in (wanted, "*/*"))
+
+    def select_renderer(
+        self,
+        request: Request,
+        renderers: Any,
+        format_suffix: str | None = None,
+    ) -> Any:
+        """Always the first."""
+        return renderers[0], renderers[0].media_type

@@ -1,0 +1,104 @@
+"""The parameters that may be set about a role's calls, and what they may be."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from labelhub.core.errors import InvalidInput
+
+#: A cap above this is a slip, and more than any model writes.
+MOST_TOKENS = 1_000_000
+MOST_SEED = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Numbers from ``low`` to ``high``, both included."""
+
+    low: float
+    high: float
+    whole: bool = False
+
+    @property
+    def words(self) -> str:
+        """For messages: ``a number from 0 to 2``."""
+        kind = "a whole number" if self.whole else "a number"
+        return f"{kind} from {self.low:,} to {self.high:,}"
+
+    def holds(self, value: Any) -> bool:
+        """Whether ``value`` is such a number; a boolean is none."""
+        kinds = int if self.whole else (int, float)
+        right = isinstance(value, kinds) and not isinstance(value, bool)
+        return right and self.low <= value <= self.high
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """One of some values."""
+
+    values: tuple[Any, ...]
+
+    @property
+    def words(self) -> str:
+        """For messages: ``one of low, high``."""
+        return f"one of {', '.join(str(value).lower() for value in self.values)}"
+
+    def holds(self, value: Any) -> bool:
+        """Whether it is one of them, of the same type."""
+        return any(
+            value is each or (value == each and type(value) is type(each)) for each in self.values
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """One to ``most`` texts that are not empty; one may stand alone."""
+
+    most: int
+
+    @property
+    def words(self) -> str:
+        """For messages."""
+        return f"a text or a list of up to {self.most}"
+
+    def holds(self, value: Any) -> bool:
+        """Whether it is such a text or list."""
+        texts = [value] if isinstance(value, str) else value
+        return (
+            isinstance(texts, list)
+            and 1 <= len(texts) <= self.most
+            and all(isinstance(text, str) and text for text in texts)
+        )
+
+
+#: Those of chat completions that change answers; what form they have, a protocol decides.
+PARAMS: Mapping[str, Span | OneOf | Texts] = {
+    "temperature": Span(0, 2),
+    "top_p": Span(0, 1),
+    "max_tokens": Span(1, MOST_TOKENS, whole=True),
+    "seed": Span(-MOST_SEED - 1, MOST_SEED, whole=True),
+    "stop": Texts(4),
+    "presence_penalty": Span(-2, 2),
+    "frequency_penalty": Span(-2, 2),
+    "logprobs": OneOf((True, False)),
+    "top_logprobs": Span(0, 20, whole=True),
+    "reasoning_effort": OneOf(("none", "minimal", "low", "medium", "high", "xhigh")),
+}
+
+
+def check_params(role: str, asked: Any) -> None:
+    """Refuse what is asked of a role's model and no endpoint could understand; None is unset.
+
+    Raises:
+        InvalidInput: it is no object, a parameter is not known, or a value is none of it.
+    """
+    if not isinstance(asked, Mapping):
+        raise InvalidInput(f'params: {role} must be an object, such as {{"temperature": 0}}.')
+    for name, value in asked.items():
+        known = PARAMS.get(name)
+        if known is None:
+            raise InvalidInput(
+                f"params: {role}.{name} cannot be set; what can is {', '.join(PARAMS)}."
+            )
+        if value is not None and not known.holds(value):
+            raise InvalidInput(f"params: {role}.{name} must be {known.words}.")
