@@ -1,7 +1,8 @@
 """What every test may count on: no network beyond this machine, a clean cache, quiet logs.
 
-Property-based tests draw the same examples each time, so that what passed here passes elsewhere.
-``LABELHUB_HYPOTHESIS=search`` draws new ones, and many more, to look for what nobody thought of.
+Property-based tests draw the same examples each time, so that what passed here passes elsewhere:
+fifty daily, more with ``LABELHUB_HYPOTHESIS=thorough`` (as ``make test-services``). ``search``
+draws new ones, and many more, to look for what nobody thought of.
 """
 
 import os
@@ -13,9 +14,10 @@ import pytest
 from django.core.cache import cache
 from hypothesis import settings
 
-settings.register_profile("repeatable", derandomize=True, deadline=None)
+settings.register_profile("daily", max_examples=50, derandomize=True, deadline=None)
+settings.register_profile("thorough", max_examples=120, derandomize=True, deadline=None)
 settings.register_profile("search", max_examples=2000, deadline=None)
-settings.load_profile(os.environ.get("LABELHUB_HYPOTHESIS", "repeatable"))
+settings.load_profile(os.environ.get("LABELHUB_HYPOTHESIS", "daily"))
 
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 

@@ -175,6 +175,7 @@ def test_other_texts_have_another_key(other: str) -> None:
     assert same_text_key(other) != same_text_key("Good food")
 
 
+@pytest.mark.thorough
 def test_twenty_thousand_texts_take_bounded_memory() -> None:
     drawn = (20_000 * np.random.default_rng(1).random((20_000, 25)) ** 3).astype(int)
     texts = [" ".join(f"word{number}" for number in row) for row in drawn]

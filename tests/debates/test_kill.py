@@ -18,8 +18,8 @@ REPAID = 4 * 5 + 8 + 20
     ("protocol", "items", "kills"),
     [
         ("ecj", 60, 5),
-        ("discussion", 25, 2),
-        ("courtroom", 20, 2),
+        pytest.param("discussion", 25, 2, marks=pytest.mark.thorough),
+        pytest.param("courtroom", 20, 2, marks=pytest.mark.thorough),
         pytest.param("self_consistency", 30, 2, marks=pytest.mark.thorough),
         pytest.param("self_refine", 30, 2, marks=pytest.mark.thorough),
         pytest.param("vote", 40, 2, marks=pytest.mark.thorough),

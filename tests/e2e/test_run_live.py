@@ -2,12 +2,14 @@
 
 from typing import Any
 
+import pytest
 from playwright.sync_api import Locator, Page, WebSocket, expect
 
 from tests.e2e.conftest import OpenAs
 from tests.e2e.server import Server
 from tests.e2e.steps import mark, same_page
 
+pytestmark = pytest.mark.thorough
 TEXTS = ["The lift is slow and sings.", "A room with a view of the other room."]
 
 

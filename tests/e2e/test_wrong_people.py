@@ -6,6 +6,8 @@ from playwright.sync_api import expect
 from tests.e2e.conftest import OpenAs
 from tests.e2e.server import DEMO
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.mark.parametrize("part", ["", "items/", "runs/", "review/", "export/", "settings/"])
 def test_a_stranger_is_told_that_there_is_nothing(open_as: OpenAs, part: str) -> None:

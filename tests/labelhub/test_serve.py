@@ -44,7 +44,9 @@ def refusal(stack: Stack, *arguments: str, **env: str) -> str:
     return line
 
 
-@pytest.mark.parametrize("order", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "order", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.thorough)]
+)
 def test_an_idle_server_stops_cleanly_and_has_warned_of_nothing(stack: Stack, order: int) -> None:
     program, address = stack.server()
     assert Client(address).health() == (200, {"status": "ok", "parts": {"database": "ok"}})
@@ -100,6 +102,7 @@ def test_production_without_its_secret_is_one_line(stack: Stack) -> None:
     assert "Set LABELHUB_SECRET_KEY" in refusal(stack, "serve", **env)
 
 
+@pytest.mark.thorough
 def test_two_servers_on_one_folder_both_work_and_the_second_says_what_to_expect(
     stack: Stack,
 ) -> None:
@@ -129,6 +132,7 @@ def test_what_a_killed_server_left_of_uploads_is_removed(stack: Stack) -> None:
     assert not left.exists()
 
 
+@pytest.mark.thorough
 def test_a_second_server_leaves_the_uploads_of_the_first_alone(stack: Stack) -> None:
     stack.server()
     coming = stack.folder / "spool" / "coming-in"

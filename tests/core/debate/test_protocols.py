@@ -24,7 +24,8 @@ from labelhub.core.llm.types import Call, Completion, Output, Reply, Status
 from labelhub.core.schema import Schema, Task, Value, parse_schema, schema_from_names
 from tests.core.debate.canned import LIBRARY, STANCE, Start, answering, opened
 
-often = settings(max_examples=25, deadline=None)
+#: Fewer examples of what is tried for every protocol and kind of question.
+often = settings(max_examples=settings().max_examples // 4)
 
 
 def _answers(name: str, given: dict[str, Any], schema: Schema) -> bool:

@@ -121,7 +121,7 @@ def inputs_of(role: str, strange: str, claim: str) -> dict[str, Any]:
     output=st.sampled_from(Output),
     sample=st.integers(1, 25),
 )
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3 * settings().max_examples)
 def test_every_role_answers_whatever_it_is_told(
     text: str, strange: str, role: str, schema: Schema, output: Output, sample: int
 ) -> None:
@@ -153,7 +153,6 @@ async def test_an_argument_is_one_short_line(schema: Schema, text: str) -> None:
 
 
 @given(st.text(max_size=400))
-@settings(max_examples=60, deadline=None)
 def test_a_reading_covers_the_text_and_quotes_it(text: str) -> None:
     reading = read(text, {})
     assert all(0 <= start < end <= len(text) for start, end in reading.clauses if text)
