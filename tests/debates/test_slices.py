@@ -178,7 +178,7 @@ def test_items_that_always_fail_do_not_keep_a_run_from_its_end(bad: int, resumed
 
     drive(run, Script(answer))
     for _ in range(resumed):
-        assert run.pause_code == "too_many_failures"
+        assert "17 of the last 50 debates failed, the last one: Nonsense." in run.message
         drive(resume_run(run=run), Script(answer))
     assert (run.status, progress(run).failed) == (Run.Status.DONE, bad)
 

@@ -47,6 +47,7 @@ class Halt:
     def __init__(self) -> None:
         self.reason: Reason | None = None
         self._failures: deque[bool] = deque(maxlen=WINDOW)
+        self._why = ""
 
     @property
     def asked(self) -> bool:
@@ -71,13 +72,14 @@ class Halt:
         """Count a finished debate; too many failures among the last 50 pause the run. Fewer say
         nothing: those that fail are done first, and first again when a run is resumed."""
         self._failures.append(failed)
+        self._why = why if failed else self._why
         count = sum(self._failures)
         if len(self._failures) == WINDOW and count > WINDOW * TOLERATED_SHARE:
             self.stop(
                 Reason(
                     "too_many_failures",
                     f"{count} of the last {WINDOW} debates failed, the last one: "
-                    f"{why} Mend the cause, then resume; what failed is tried again.",
+                    f"{self._why} Mend the cause, then resume; what failed is tried again.",
                 )
             )
 
