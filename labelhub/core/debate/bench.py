@@ -61,10 +61,15 @@ def verdict(
         value=value,
         evidence=merged_evidence(value, spec.schema, agreeing),
         rationale=rationale(*agreeing, *judges),
-        signals=told(item, replies, first=two.first, decided=alone)
+        signals=told(item, replies, first=two.first, decided=alone, labels=spec.schema.names)
         | voted(count)
         | {"verdicts": verdicts, "judge_changes": _changes(verdicts)},
-        flags=flags(item, replies.values(), (*ended, *_peculiar(two, value, count))),
+        flags=flags(
+            item,
+            replies.values(),
+            (*ended, *_peculiar(two, value, count)),
+            labels=spec.schema.names,
+        ),
         uncertainty=_uncertainty(two, value, count),
         failed=failed,
     )

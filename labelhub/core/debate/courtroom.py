@@ -96,7 +96,7 @@ def courtroom(item: DebateItem, spec: DebateSpec) -> Debate:
     (hearing,) = yield [spec.call(CLERK, params=warmth | {"logprobs": True})]
     heard = {CLERK: hearing}
     if hearing.value is None:
-        return _dismissed(item, heard)
+        return _dismissed(item, spec, heard)
     two = candidates(hearing.value, hearing, item, spec.schema)
     shown = _shown(item, two, spec)
     calls = [
@@ -109,7 +109,7 @@ def courtroom(item: DebateItem, spec: DebateSpec) -> Debate:
     names = (PROSECUTOR, DEFENCE, *(_step(at) for at in range(1, len(shown) + 1)))
     heard |= dict(zip(names, replies, strict=True))
     if silent(heard[PROSECUTOR]) or silent(heard[DEFENCE]):
-        return _dismissed(item, heard)
+        return _dismissed(item, spec, heard)
     case = {
         "arguments": _arguments(spec, two, heard),
         "precedents": _precedents(spec, shown, heard),
@@ -205,14 +205,14 @@ def _of_the_trial(
     }
 
 
-def _dismissed(item: DebateItem, heard: Mapping[str, Reply]) -> Outcome:
+def _dismissed(item: DebateItem, spec: DebateSpec, heard: Mapping[str, Reply]) -> Outcome:
     """No trial: the hearing named no answer, or a side could not be heard."""
     hearing = heard[CLERK]
     return Outcome(
         value=None,
         rationale=rationale(hearing),
-        signals=told(item, heard, first=hearing.value, decided=None),
-        flags=flags(item, heard.values()),
+        signals=told(item, heard, first=hearing.value, decided=None, labels=spec.schema.names),
+        flags=flags(item, heard.values(), labels=spec.schema.names),
         uncertainty=1.0,
         failed=any(reply.status is Status.FAILED for reply in heard.values()),
     )

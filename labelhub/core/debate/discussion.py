@@ -106,7 +106,9 @@ def _outcome(item: DebateItem, spec: DebateSpec, rounds: list[Round]) -> Outcome
     agreeing = supporters(ended, last, spec.schema)
     failed = _broken_off(rounds[-1])
     value = None if failed else ended.value
-    signals = told(item, replies, first=begun.value, decided=None) | voted(ended)
+    signals = told(
+        item, replies, first=begun.value, decided=None, labels=spec.schema.names
+    ) | voted(ended)
     signals |= {
         "rounds": [{letter: reply.value for letter, reply in said.items()} for said in rounds],
         "rounds_needed": len(rounds) - 1,
@@ -117,7 +119,7 @@ def _outcome(item: DebateItem, spec: DebateSpec, rounds: list[Round]) -> Outcome
         evidence=merged_evidence(value, spec.schema, agreeing),
         rationale=rationale(*agreeing, *last),
         signals=signals,
-        flags=flags(item, replies.values(), _how_it_went(begun, ended)),
+        flags=flags(item, replies.values(), _how_it_went(begun, ended), labels=spec.schema.names),
         # Later consensus is worth less than the first: who hears the others tends to follow them.
         uncertainty=round(1.0 - (begun.d_rate + ended.d_rate) / 2, 4),
         failed=failed,

@@ -35,9 +35,16 @@ def ecj(item: DebateItem, spec: DebateSpec) -> Debate:
         value=judge.value,
         evidence=merged_evidence(judge.value, spec.schema, list(heard.values())),
         rationale=rationale(*reversed(list(heard.values()))),
-        signals=told(item, heard, first=heard["extractor"].value, decided=judge)
+        signals=told(
+            item, heard, first=heard["extractor"].value, decided=judge, labels=spec.schema.names
+        )
         | {"flips": differing},
-        flags=flags(item, heard.values(), _who_differs(heard, differing, spec.schema)),
+        flags=flags(
+            item,
+            heard.values(),
+            _who_differs(heard, differing, spec.schema),
+            labels=spec.schema.names,
+        ),
         uncertainty=_uncertainty(heard, differing, spec.schema) if judge.ok else 1.0,
         failed=any(reply.status is Status.FAILED for reply in heard.values()),
     )

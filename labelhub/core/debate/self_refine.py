@@ -29,8 +29,10 @@ def self_refine(item: DebateItem, spec: DebateSpec) -> Debate:
         value=refined.value,
         evidence=merged_evidence(refined.value, spec.schema, list(heard.values())),
         rationale=rationale(*reversed(list(heard.values()))),
-        signals=told(item, heard, first=drafted.value, decided=refined),
-        flags=flags(item, heard.values(), ("changed_mind",) if changed else ()),
+        signals=told(item, heard, first=drafted.value, decided=refined, labels=spec.schema.names),
+        flags=flags(
+            item, heard.values(), ("changed_mind",) if changed else (), labels=spec.schema.names
+        ),
         uncertainty=(0.0 if same else CHANGED_MIND) if refined.ok else 1.0,
         failed=any(reply.status is Status.FAILED for reply in heard.values()),
     )

@@ -19,7 +19,7 @@ and where there was a vote ``d_rate``, ``entropy``, ``votes``; after a discussio
 ``doubts``. Flags are codes of what asks for a look whatever the numbers say.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from labelhub.core.debate.ballots import Tally
@@ -34,7 +34,12 @@ LAST_STRICT_RUNG = 3
 
 
 def told(
-    item: DebateItem, replies: Mapping[str, Reply], *, first: Value | None, decided: Reply | None
+    item: DebateItem,
+    replies: Mapping[str, Reply],
+    *,
+    first: Value | None,
+    decided: Reply | None,
+    labels: Sequence[str] = (),
 ) -> dict[str, Any]:
     """The signals that every debate has.
 
@@ -43,12 +48,13 @@ def told(
         replies: step to reply, in the order of the calls.
         first: the first opinion.
         decided: the reply that decided; None where several did.
+        labels: the names that an answer may use.
     """
     return {
         "values": {step: reply.value for step, reply in replies.items()},
         "statuses": {step: str(reply.status) for step, reply in replies.items()},
         "off_menu": {step: reply.off_menu for step, reply in replies.items() if reply.off_menu},
-        "injection": list(item_flags(item)),
+        "injection": list(item_flags(item, labels)),
         "rung": max((reply.rung for reply in replies.values()), default=0),
         "margin": margin(decided) if decided else None,
         "first": first,
@@ -64,14 +70,20 @@ def voted(count: Tally) -> dict[str, Any]:
     }
 
 
-def flags(item: DebateItem, replies: Iterable[Reply], more: Iterable[str] = ()) -> tuple[str, ...]:
+def flags(
+    item: DebateItem,
+    replies: Iterable[Reply],
+    more: Iterable[str] = (),
+    *,
+    labels: Sequence[str] = (),
+) -> tuple[str, ...]:
     """The codes of what asks for a look, each once: how answers ended, ``more``, injection."""
     replies = list(replies)
     found = [str(reply.status) for reply in replies if not reply.ok]
     found += ["lenient" for reply in replies if reply.ok and reply.rung > LAST_STRICT_RUNG]
     found += ["cut_off" for reply in replies if reply.ok and reply.cut_off]
     found += more
-    found += ["injection"] if item_flags(item) else []
+    found += ["injection"] if item_flags(item, labels) else []
     return tuple(dict.fromkeys(found))
 
 

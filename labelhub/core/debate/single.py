@@ -26,8 +26,14 @@ def asked_once(item: DebateItem, spec: DebateSpec, params: Mapping[str, Any]) ->
         value=annotator.value,
         evidence=merged_evidence(annotator.value, spec.schema, [annotator]),
         rationale=rationale(annotator),
-        signals=told(item, {ROLE: annotator}, first=annotator.value, decided=annotator),
-        flags=flags(item, [annotator]),
+        signals=told(
+            item,
+            {ROLE: annotator},
+            first=annotator.value,
+            decided=annotator,
+            labels=spec.schema.names,
+        ),
+        flags=flags(item, [annotator], labels=spec.schema.names),
         uncertainty=_uncertainty(annotator),
         failed=annotator.status is Status.FAILED,
     )

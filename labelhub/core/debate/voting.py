@@ -31,8 +31,9 @@ def elected(item: DebateItem, spec: DebateSpec, replies: Mapping[str, Reply]) ->
         value=value,
         evidence=merged_evidence(value, spec.schema, agreeing),
         rationale=rationale(*agreeing, *voters),
-        signals=told(item, replies, first=voters[0].value, decided=None) | voted(count),
-        flags=flags(item, voters, how_it_ended(count)),
+        signals=told(item, replies, first=voters[0].value, decided=None, labels=spec.schema.names)
+        | voted(count),
+        flags=flags(item, voters, how_it_ended(count), labels=spec.schema.names),
         uncertainty=round(1.0 - count.d_rate, 4),
         failed=failed,
     )
