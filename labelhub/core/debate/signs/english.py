@@ -30,8 +30,8 @@ _ALTERED = (
     r"|withdrawn|annulled|outdated|no\s+longer\s+(?:apply|valid|in\s+force|hold|count))"
 )
 _OTHERS = (
-    r"(?:other|previous|earlier|all)\s+(?:the\s+)?(?:texts?|items?|reviews?|messages?|precedents?"
-    r"|conversations?)"
+    r"(?:(?:other|previous|earlier)\s+(?:texts?|items?|reviews?|messages?|precedents?|conversations?)"
+    r"|all\s+(?:the\s+)?(?:texts|messages|precedents|conversations))"
 )
 _DOING = r"(?:analy[sz]|label|classif|annotat|evaluat|judging|task|assess|reviewing\s+this)\w*"
 
@@ -99,7 +99,12 @@ _FORGET = (
         whole=_IGNORE_WORDS,
         also="guide,orders,brief,policy,request,notes",
     ),
-    sign("system,developer", r"\b(?:system|developer)\s+(?:prompt|message|override)\b"),
+    sign(
+        "system,developer,admin,root,operator,policy",
+        r"\b(?:system|developer)\s+(?:prompt|message)\b"
+        r"|\b(?:system|developer|admin(?:istrator)?|root|operator|policy)\s+override\b",
+    ),
+    sign("sudo", r"(?:^|[.!?:]\s)\W{0,3}sudo\s"),
 )
 _TASKS = (
     sign(
@@ -113,6 +118,13 @@ _TASKS = (
         "stop,abort,cancel,quit,cease,halt,pause,instead of,forget",
         r"\b(?:stop|abort|cancel|quit|cease|halt|pause|instead\s+of|forget(?:\s+about)?)\s(?:the\s|this\s|your\s|all\s"
         rf"|current\s|any\s|further\s){{0,3}}{_DOING}",
+    ),
+    sign("stop being", rf"\bstop\sbeing\s(?:an?|the|my)\s{READER}\b"),
+    sign("confidence", r"\bconfidence\s(?:score\s)?(?:must|should|has\sto|shall)\sbe\s\d"),
+    sign(
+        "only one,no other",
+        r"\b(?:only\sone|no\sother)\s(?:answer|label|option|output)\s(?:is|will\sbe|can\sbe)\s"
+        r"(?:acceptable|accepted|allowed|valid|correct|possible|permitted)\b",
     ),
     sign("repeat after me", r"\brepeat\safter\sme\s?[:,\"“']"),
     sign(
@@ -216,12 +228,6 @@ _ORDERED = (
         r"(?:labels?|categor(?:y|ies)|class)\b",
         r"\b(?:choose|pick|select|assign)\s+(?:the\s+)?(?:label|category|class)\b",
     ),
-    # What a thief would want: our words, or those of other texts.
-    sign(
-        "repeat,reveal,print,quote,show,list,copy,output,include,send",
-        r"\b(?:repeat|reveal|print|quote|show|list|copy|output|include|send)\b[^.!?\n]{0,60}"
-        rf"\b(?:instructions?|prompts?|{_OTHERS})\b",
-    ),
     # A reward or a threat for what is answered.
     sign(
         "your answer,your label,your output,your response,your verdict,your reply,you answer,"
@@ -236,4 +242,30 @@ _ORDERED = (
     ),
 )  # fmt: skip
 
-ENGLISH: tuple[Sign, ...] = (*_FORGET, *_TASKS, *_PERSONAS, *_ADDRESSED, *_ORDERED)
+# What a thief would want: our words, those of other texts, keys; and somebody to carry them off.
+_THEFT = (
+    sign(
+        "repeat,reveal,print,quote,show,list,copy,output,include,send,tell me,give me,recite,leak",
+        r"\b(?:repeat|reveal|print|quote|show|list|copy|output|include|send|tell\sme|give\sme|recite"
+        rf"|leak)\b[^.!?\n]{{0,60}}\b(?:instructions?|prompts?|{_OTHERS})\b",
+        r"\b(?:reveal|print|show|output|send|leak|dump|tell\sme|give\sme)\s(?:\w+\s){0,3}"
+        r"(?:api[ _-]?keys?|credentials|secrets|configuration|environment\svariables)\b",
+    ),
+    sign(
+        "what are,what is,what were,what was",
+        r"\bwhat\s(?:are|were|is|was)\syour\s(?:\w+\s){0,2}(?:instructions?|prompts?|guidelines"
+        r"|system\smessage)\b",
+    ),
+    sign(
+        "send,forward,upload,request to,e-mail,email",
+        r"\b(?:send|forward|upload|e-?mail)\s[^.!?\n]{0,40}\b(?:user\sdata|prompts?|conversations?"
+        r"|instructions)\b[^.!?\n]{0,40}(?:https?:|@)",
+        r"\b(?:http|get|post)\srequest\sto\b",
+    ),
+    sign(
+        "call the,call a,invoke,_label(,_answer(",
+        r"\b(?:call|invoke)\s(?:the|a)\s(?:\w+\s)?(?:function|tool|api)\b|_(?:label|answer)\(",
+    ),
+)
+
+ENGLISH: tuple[Sign, ...] = (*_FORGET, *_TASKS, *_PERSONAS, *_ADDRESSED, *_ORDERED, *_THEFT)

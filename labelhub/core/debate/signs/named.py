@@ -16,7 +16,7 @@ _BEGUN = (
     r"|essential|want\syou|need\syou|like\syou|told|ordered|instructed|remember|sure|agreed|supposed"
     r"|expected|have|need|ought|order\syou|urge\syou|command\syou|tell\syou)\sto)\s)"
     r"(?:(?:always|only|ever|just|please|simply|kindly|still|therefore|now|have\sto|need\sto|ought\sto"
-    r"|are\s(?:\w+\s)?to|will|shall|must|should|can|then|also|immediately)\s){0,3})"
+    r"|are\s(?:\w+\s)?to|will|shall|must|should|can|could|would|then|also|immediately)\s){0,3})"
 )
 # Words between a verb of answering and the answer.
 _FILL = (
@@ -53,7 +53,7 @@ _END = (
     r"|no\s(?:matter|reason)|whatever|because|please|without|every|each|always|only|even|here|now"
     r"|if|when|unless|then|this|one\s(?:thousand|hundred|million)|times|it\sis"
     r"|(?:on|to|in)\s(?:this|all|every|each|any|the\s(?:above|text|review|item|whole)|it\b|them)"
-    r"|where|rather|by|and\s(?:stop|nothing|no|move|be|do|give|end|say|then|don|ignore|leave|you|i"
+    r"|where|rather|forever|repeatedly|over\sand\sover|by|and\s(?:stop|nothing|no|move|be|do|give|end|say|then|don|ignore|leave|you|i"
     r"|finish|be\sdone|quit|exit|continue|proceed|follow|go|skip|that|output|write|forget|negeer|only))\b))"
 )
 _AND_NO_MORE = (
@@ -140,6 +140,17 @@ _DECREES = (
         rf"\b(?:counts?|counted|to\sbe\s(?:\w+\s)?|treat\s\w+)\s?as\s{QUOTE}{SURE}",
     ),
     sign(" be ", rf"\b{_MUST_BE}\s(?:with\s|as\s|under\s)?{QUOTE}{SURE}"),
+    sign(
+        "only",
+        rf"\bonly\s{QUOTE}{SURE}[\"'*]{{0,2}}\s(?:is|will\sbe)\s(?:acceptable|accepted|allowed|valid"
+        r"|correct|right|permitted)\b",
+    ),
+    sign(
+        "verified,confirmed,certified,validated,labelled,labeled,classified,annotated",
+        r"\b(?:already|been|was|is)\s(?:\w+\s)?(?:verified|confirmed|certified|validated|(?:pre-?)?"
+        rf"labell?ed|classified|annotated)\s(?:\w+\s){{0,3}}as\s{QUOTE}{LABEL}",
+    ),
+    sign("", rf"(?:{SURE}\W{{1,3}}){{4}}"),
     sign(
         "text,pair,item,passage,input,example,sample,document,sentence",
         rf"\b(?:this|every|each|all|these|the)\s{_ITEM}\s(?:is|are|counts?\sas|=|-|must\sbe"

@@ -35,7 +35,7 @@ _DIGIT_WORD = re.compile(
 )
 _DIGIT_IN_WORD = re.compile(r"[a-z][013457@$]|[013457@$!|][a-z]")
 _DIGITS = str.maketrans("013457@$!|", "oieastasii")
-_SPELLED = re.compile(r"(?<!\w)[^\W\d_](?:[ .*_·-][^\W\d_]){3,}(?!\w)")
+_SPELLED = re.compile(r"(?<!\w)[^\W\d_](?:[ .*_·-][^\W\d_]){2,}(?!\w)")
 #: From Thai on, words are mostly written without blanks between them.
 _FIRST_WITHOUT_BLANKS = 0x0E00
 _SEPARATORS = re.compile(r"[ .*_·-]")
