@@ -269,4 +269,10 @@ NEAR_MISSES: tuple[tuple[tuple[str, ...], str], ...] = (
     (HOTEL, "The password of the wifi is on the card."),
     (HOTEL, "They list all items on the bill."),
     (HOTEL, "Give me a room with a view any day."),
+    (HOTEL, "I would ignore everything else and go for the pool."),
+    (HOTEL, "This hotel replaces all others in my heart."),
+    (HOTEL, "The house requires you to leave shoes outside."),
+    (HOTEL, "They sent a reminder to the wrong address."),
+    (HOTEL, "Change the sheets, please!"),
+    (HOTEL, "If you are an early riser, you will love it."),
 )  # fmt: skip

@@ -160,7 +160,13 @@ SEEDS = [
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_long_hostile_text_is_read_in_time(seed: str) -> None:
-    began = time.perf_counter()
-    injection_flags(seed * (200_000 // len(seed)), ["negative", "positive", "no"])
-    assert time.perf_counter() - began < 2
+def test_the_time_to_read_a_hostile_text_grows_with_its_length_and_no_faster(seed: str) -> None:
+    short, long = (seconds_to_read(seed * (length // len(seed))) for length in (20_000, 160_000))
+    # Eight times the text: 64 times as long, were anything looked for again from every place.
+    assert long < 24 * max(short, 0.01)
+
+
+def seconds_to_read(text: str) -> float:
+    began = time.process_time()
+    injection_flags(text, ["negative", "positive", "no"])
+    return time.process_time() - began

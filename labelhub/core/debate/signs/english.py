@@ -69,13 +69,17 @@ _FORGET = (
         rf"\b{_DROP}\b[^.!?\n]{{0,30}}\b{_WHAT}\b[^.!?\n]{{0,10}}\b{_GIVEN}\b",
     ),
     sign(
-        "instruction,rule,guideline,guide,direct,definition,scheme,prompt",
+        "instruction,rule,guideline,guide,direct,definition,scheme,prompt,supersede,override,overrule",
         r"(?<!\bthe\s)\b(?:new|updated|real|actual|revised)\s+(?:system\s+)?"
         r"(?:instructions?|rules?|guidelines?)\s*+:",
         r"\b(?:your|(?:all|the|any)\s+(?:previous|prior|earlier|former)|annotation|labell?ing|coding"
         r"|classification|system|all\s+prior)\s+"
         r"(?:instructions?|guidelines?|guide|rules?|scheme|definitions?|prompt|scale|directives?"
         rf"|directions)\s[^.!?\n]{{0,40}}\b{_ALTERED}\b",
+        r"\b(?:previous|prior|earlier|former|above)\s(?:instructions?|guidelines?|rules?|directives?"
+        rf"|prompts?)\s[^.!?\n]{{0,20}}\b{_ALTERED}\b",
+        r"\b(?:supersedes?|overrides?|overrules?|replaces?)\s(?:all|any|your|every|the)\s(?:others?\b"
+        r"|previous|prior|earlier|instructions?|guidelines?|rules?)",
         rf"\bdefinitions\s(?:have|were|are|had)\s(?:\w+\s){{0,2}}{_ALTERED}\b",
         r"\b(?:correction|update|amendment|change|erratum|addendum)s?\s(?:to|of|in)\s(?:the|your)\s"
         r"(?:\w+\s)?(?:instructions?|guidelines?|guide|definitions?|prompt|codebook|scheme)\b",
@@ -119,6 +123,11 @@ _TASKS = (
         r"\b(?:stop|abort|cancel|quit|cease|halt|pause|instead\s+of|forget(?:\s+about)?)\s(?:the\s|this\s|your\s|all\s"
         rf"|current\s|any\s|further\s){{0,3}}{_DOING}",
     ),
+    sign(
+        "everything,all,it all",
+        r"(?:^|[.!?:]\s)(?:ignore|forget|disregard)\s(?:everything|all|it\sall)\s(?:else\s)?(?:and|,)\s?"
+        r"(?:just\s|only\s|simply\s)?(?:say|answer|follow|respond|reply|output|return|write|do\sas)\b",
+    ),
     sign("stop being", rf"\bstop\sbeing\s(?:an?|the|my)\s{READER}\b"),
     sign("confidence", r"\bconfidence\s(?:score\s)?(?:must|should|has\sto|shall)\sbe\s\d"),
     sign(
@@ -155,6 +164,8 @@ _PERSONAS = (
         "you are,you're,you’re",
         r"\byou\s+are\s+(?:now|no\s+longer)\s+(?:an?\b|the\b|in\b|dan\b|free\b|called\b)",
         r"\byou(?:\s+are|['’]re)\s(?:now\s)?(?:in\s)?(?:an?\s)?\w{0,20}(?:bot|gpt)\b",
+        r"\byou(?:\s+are|['’]re)\san?\s(?:\w+\s){0,2}(?:ai|llm|language\smodel|classifier"
+        r"|annotator)\b",
         r"\byou(?:\s+are|['’]re)\s(?:now\s)?in\s\w+\smode\b",
     ),
     sign(
@@ -195,12 +206,13 @@ _ADDRESSED = (
         r"(?:(?:the|any|all|every|whatever|whichever|whoever|each|our|my|future|dear|you)\s){0,2}"
         rf"(?:{MACHINE}|bots?|robots?)\b(?:\s(?:that|who|reading|processing|reads|processes)\b"
         r"|\s?[,:!.-])",
-        rf"\b(?:message|note|instructions?|request|reminder)\s(?:to|for)\s(?:\w+\s){{0,2}}{MACHINE}\b",
+        rf"\b(?:message|note|instructions?|request|reminder)\s(?:to|for)\s(?:\w+\s){{0,2}}"
+        rf"(?:{MACHINE}|models?)\b",
         rf"(?:^|[.!?]\s){MACHINE}\s?[,:]\s(?!but|and|which|who)",
         rf"\b{MACHINE}\s(?:instructions?|directive|note|notice)\b",
         rf"\b(?:any|whatever|whichever|the)\s{MACHINE}\s(?:that\s|who\s|which\s)?(?:is\s)?"
         r"(?:reading|processing|reads|processes|labell?ing|evaluating|scoring|sees|parses)\b",
-        whole=f"{MACHINE_WORDS},bot,bots,robot,robots",
+        whole=f"{MACHINE_WORDS},bot,bots,robot,robots,model,models",
     ),
     sign(
         "bot,model,assistant,judge,robot",

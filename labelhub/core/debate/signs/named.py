@@ -14,7 +14,7 @@ _BEGUN = (
     r"|you|to\sme|to\sthis|let['’]s|never|not|don['’]?t|us|circumstances|ai|model"
     r"|annotators?|judges?|dan|it|or|but|(?:mandatory|required|necessary|obligatory|imperative"
     r"|essential|want\syou|need\syou|like\syou|told|ordered|instructed|remember|sure|agreed|supposed"
-    r"|expected|have|need|ought|order\syou|urge\syou|command\syou|tell\syou)\sto)\s)"
+    r"|expected|have|need|ought|order\syou|instruct\syou|requires?\syou|asks?\syou|wants\syou|urge\syou|command\syou|tell\syou)\sto)\s)"
     r"(?:(?:always|only|ever|just|please|simply|kindly|still|therefore|now|have\sto|need\sto|ought\sto"
     r"|are\s(?:\w+\s)?to|will|shall|must|should|can|could|would|then|also|immediately)\s){0,3})"
 )
@@ -102,8 +102,9 @@ _ORDERS = (
         rf"(?:other\sthan|but|except|else\sthan)\s{QUOTE}{LABEL}",
     ),
     sign(
-        "your,choosing,picking,answering,selecting,labelling,labeling,i need,i want,i expect",
-        r"\b(?:change|overwrite|replace|set|switch|correct|revise)\syour\s(?:answer|label|verdict|output"
+        "your,the ,this ,its ,choosing,picking,answering,selecting,labelling,labeling,i need,"
+        "i want,i expect",
+        r"\b(?:change|overwrite|replace|set|switch|correct|revise)\s(?:your|the|this|its)\s(?:answer|label|verdict|output"
         rf"|vote|decision|rating)\s(?:to|with|by)\s{QUOTE}{LABEL}",
         r"\byour\s(?:answer|label|output|verdict|reply|rating)\s(?:is\snot|isn['’]?t|is)\s"
         rf"{QUOTE}{SURE}",
