@@ -9,27 +9,16 @@ from django.urls import reverse
 
 from apps.accounts.roles import Role
 from apps.debates.models import Experiment, Run
-from apps.debates.services import start_experiment
-from apps.labels.services import record_label
 from apps.llm.services import ensure_builtin
 from apps.projects.models import Project
 from tests.agreement.test_experiment_report import Trial, trial_of
-from tests.factories.debates import plan_for
-from tests.factories.labels import draft, open_several, person
+from tests.factories.labels import open_several
 from tests.factories.llm import ModelSpecFactory
 from tests.factories.projects import ASPECTS, ProjectFactory, member
 
 pytestmark = pytest.mark.django_db
 
 HOSTILE = "<script>alert(1)</script>"
-
-
-@pytest.fixture
-def sent(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The runs that were given to a worker."""
-    runs: list[int] = []
-    monkeypatch.setattr("apps.debates.tasks.launch_run", runs.append)
-    return runs
 
 
 def signed_in(project: Project, role: Role = Role.MANAGER) -> Client:
@@ -229,27 +218,6 @@ def test_texts_and_titles_of_strangers_are_escaped() -> None:
         assert "&lt;script&gt;" in page
 
 
-def test_use_this_one_shows_the_cost_and_starts_a_real_run(sent: list[int]) -> None:
-    trial = trial_of(["good"] * 2)
-    open_several(trial.project, 3)
-    ensure_builtin()
-    made = start_experiment(project=trial.project, actor=None, title="T", arms=[plan_for("ecj")])
-    run = made.runs.get(protocol="ecj")
-    address = reverse("experiment_use", args=[trial.project.slug, made.pk, run.pk])
-    client = signed_in(trial.project)
-    page = client.get(address).content.decode()
-    assert '<dd class="numeric">5</dd>' in page
-    assert '<dd class="numeric">15</dd>' in page
-    answer = client.post(address)
-    real = Run.objects.get(experiment=None)
-    assert answer.headers["Location"] == reverse("run_detail", args=[trial.project.slug, real.pk])
-    assert (real.protocol, real.trial, real.debates.count()) == ("ecj", False, 5)
-    assert real.spec_hash == run.spec_hash
-    assert sent == [real.pk]
-    other = reverse("experiment_use", args=[trial.project.slug, made.pk, real.pk])
-    assert client.get(other).status_code == 404
-
-
 def test_a_page_of_pairs_says_what_counts_when_items_pass_twice() -> None:
     trial = trial_of(["good"] * 2)
     for _ in range(2):
@@ -300,72 +268,6 @@ def test_a_model_that_there_is_not_is_refused(model: str) -> None:
     form: dict[str, Any] = {"title": "T", "models": [model], "replicates": 1, "arm_single": "on"}
     assert client.get(reverse("experiment_preview", args=[slug]), form).status_code == 200
     assert client.post(reverse("experiment_create", args=[slug]), form).status_code == 422
-
-
-def test_an_arm_is_put_to_use_within_bounds(sent: list[int]) -> None:
-    trial = trial_of(["good"] * 2)
-    open_several(trial.project, 3)
-    ensure_builtin()
-    made = start_experiment(project=trial.project, actor=None, title="T", arms=[plan_for("ecj")])
-    run = made.runs.get(protocol="ecj")
-    address = reverse("experiment_use", args=[trial.project.slug, made.pk, run.pk])
-    client = signed_in(trial.project)
-    shown = client.get(address, {"limit": "4"}).content.decode()
-    assert '<dd class="numeric">4</dd>' in shown
-    client.post(address, {"limit": "2", "budget": "0.5", "only_unlabelled": "on"})
-    real = Run.objects.get(experiment=None)
-    assert (real.debates.count(), real.budget_nanousd) == (2, 500_000_000)
-    assert sent == [real.pk]
-
-
-@pytest.mark.parametrize(("bound", "value"), [("limit", "0"), ("budget", "-1"), ("limit", "x")])
-def test_bounds_that_make_no_sense_are_said_beside_the_field(
-    sent: list[int], bound: str, value: str
-) -> None:
-    trial = trial_of(["good"])
-    trial.arm("single", ["good"])
-    address = at(trial, "experiment_use", trial.runs[0].pk)
-    answer = signed_in(trial.project).post(address, {bound: value})
-    assert answer.status_code == 422
-    assert 'aria-invalid="true"' in answer.content.decode()
-    assert sent == []
-
-
-def test_a_fault_in_a_field_is_said_while_one_fills_it_in() -> None:
-    trial = trial_of(["good"])
-    trial.arm("single", ["good"])
-    shown = signed_in(trial.project).get(
-        at(trial, "experiment_use", trial.runs[0].pk), {"limit": "0"}
-    )
-    assert shown.status_code == 200
-    assert "<strong>How many items:</strong>" in shown.content.decode()
-
-
-def test_when_nothing_is_left_to_label_it_says_so_in_its_own_words(sent: list[int]) -> None:
-    trial = trial_of(["good"] * 2)
-    ensure_builtin()
-    made = start_experiment(project=trial.project, actor=None, title="T", arms=[plan_for("ecj")])
-    run = made.runs.get(protocol="ecj")
-    for item in trial.items:
-        record_label(draft(item, person(trial.project), "good"))
-    address = reverse("experiment_use", args=[trial.project.slug, made.pk, run.pk])
-    answer = signed_in(trial.project).post(address, {"only_unlabelled": "on"})
-    assert answer.status_code == 422
-    assert "there is nothing to label" in answer.content.decode()
-    assert "Choose a protocol" not in answer.content.decode()
-    assert sent == []
-
-
-def test_a_run_that_cannot_start_says_why(sent: list[int]) -> None:
-    trial = trial_of([["Food"]], ASPECTS)
-    trial.arm("single", [["Food"]])
-    run = trial.runs[0]
-    Run.objects.filter(pk=run.pk).update(protocol="courtroom")
-    address = at(trial, "experiment_use", run.pk)
-    client = signed_in(trial.project)
-    assert "a trial weighs two answers" in client.get(address).content.decode()
-    assert client.post(address).status_code == 422
-    assert sent == []
 
 
 def test_settings_are_called_in_the_plan_of_an_experiment_as_in_that_of_a_run() -> None:
