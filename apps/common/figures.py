@@ -3,10 +3,13 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from labelhub.core.errors import InvalidInput
+
 _NANO = 1_000_000_000
+_MOST_DOLLARS = 1_000_000_000
 _MOST_DECIMALS = 3
 _NOT_COMPUTED = "not computed"
 
@@ -76,6 +79,23 @@ def money(nano_usd: float | None) -> str:
 def nanousd(dollars: Decimal | None) -> int | None:
     """An amount that people gave, as it is stored and summed; None stays None."""
     return None if dollars is None else int(dollars * _NANO)
+
+
+def read_budget(text: str | None) -> int | None:
+    """The same of an amount of USD in words; None stays None.
+
+    Raises:
+        InvalidInput: it is no amount, or more than anybody has.
+    """
+    if text is None:
+        return None
+    try:
+        dollars = Decimal(text)
+    except InvalidOperation:
+        dollars = Decimal(-1)
+    if not dollars.is_finite() or not 0 <= dollars <= _MOST_DOLLARS:
+        raise InvalidInput(f"budget: '{text}' is not an amount in USD, such as 2.50.")
+    return nanousd(dollars)
 
 
 def duration(seconds: float | None) -> str:

@@ -78,6 +78,8 @@ def test_a_dry_run_says_what_it_would_take_and_writes_nothing() -> None:
         (["SLUG", "--protocol", "ecj", "--model", "king=offline"], "no role 'king'"),
         (["SLUG", "--protocol", "ecj", "--model", "nobody"], "No model 'nobody'"),
         (["SLUG", "--protocol", "ecj", "--budget", "lots"], "'lots' is not an amount"),
+        (["SLUG", "--protocol", "ecj", "--budget", "1e400"], "'1e400' is not an amount"),
+        (["SLUG", "--protocol", "ecj", "--budget", "nan"], "'nan' is not an amount"),
         (["SLUG", "--protocol", "ecj", "--limit", "0"], "limit: must be at least 1"),
     ],
 )

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
@@ -119,20 +118,3 @@ def _schema(path: Path) -> Schema:
         return parse_schema(json.loads(_text(path)))
     except json.JSONDecodeError as error:
         raise InvalidInput(f"{path}: is not JSON ({error}).") from None
-
-
-def read_budget(text: str | None) -> int | None:
-    """An amount of USD, in nano-USD.
-
-    Raises:
-        InvalidInput: it is none.
-    """
-    if text is None:
-        return None
-    try:
-        dollars = Decimal(text)
-    except InvalidOperation:
-        dollars = Decimal(-1)
-    if not dollars.is_finite() or dollars < 0:
-        raise InvalidInput(f"budget: '{text}' is not an amount in USD, such as 2.50.")
-    return int(dollars * 10**9)

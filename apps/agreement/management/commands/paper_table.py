@@ -12,10 +12,10 @@ from apps.agreement.papers.asked import Asked
 from apps.agreement.papers.bringing import Brought, Choice, bring, project_of
 from apps.agreement.papers.kinds import PaperTable, aspect_of
 from apps.agreement.papers.layout import Table, csv_rows, text_lines
-from apps.agreement.papers.options import read_asked, read_budget, read_choice
+from apps.agreement.papers.options import read_asked, read_choice
 from apps.agreement.papers.running import Bill, Needed, bill_of, by_setup, finish, needed
 from apps.common.commands import LabelhubCommand
-from apps.common.figures import money
+from apps.common.figures import money, read_budget
 from apps.debates.models import Run
 from labelhub.core.errors import InvalidInput
 from labelhub.core.schema import Task

@@ -2,13 +2,12 @@
 
 import time
 from collections.abc import Mapping
-from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from django.core.management.base import CommandParser
 
 from apps.common.commands import LabelhubCommand
-from apps.common.figures import duration, money
+from apps.common.figures import duration, money, read_budget
 from apps.debates import services
 from apps.debates.models import Run
 from apps.debates.selectors import RunProgress, progress
@@ -191,7 +190,7 @@ def _plan(options: Mapping[str, Any]) -> RunPlan:
         limit=options["limit"],
         only_unlabelled=options["only_unlabelled"],
         replicates=options["replicates"],
-        budget_nanousd=_budget(options["budget"]),
+        budget_nanousd=read_budget(options["budget"]),
         reuse_answers=not options["fresh"],
     )
 
@@ -217,18 +216,6 @@ def _settings(given: list[str]) -> dict[str, str]:
             raise InvalidInput(f"set: '{each}' is not NAME=VALUE, such as judges=5.")
         settings[name.strip()] = value.strip()
     return settings
-
-
-def _budget(text: str | None) -> int | None:
-    if text is None:
-        return None
-    try:
-        dollars = Decimal(text)
-    except InvalidOperation:
-        dollars = Decimal(-1)
-    if not dollars.is_finite() or dollars < 0:
-        raise InvalidInput(f"budget: '{text}' is not an amount in USD, such as 2.50.")
-    return int(dollars * 10**9)
 
 
 def _dollars(nanousd: int | None) -> float | None:
