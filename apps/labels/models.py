@@ -122,6 +122,7 @@ class Gold(models.Model):
         REVIEW = "review", "Decided by a reviewer"
         AGREEMENT = "agreement", "Reviewers agree"
         ADJUDICATION = "adjudication", "Decided by an expert"
+        AUTHOR = "author", "Said by the author"
         IMPORTED = "imported", "Imported with the item"
         WITHDRAWN = "withdrawn", "Withdrawn"
 

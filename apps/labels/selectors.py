@@ -31,6 +31,7 @@ VERIFIED = (
     Gold.Basis.REVIEW,
     Gold.Basis.AGREEMENT,
     Gold.Basis.ADJUDICATION,
+    Gold.Basis.AUTHOR,
     Gold.Basis.IMPORTED,
 )
 

@@ -25,6 +25,7 @@ BASES = {
     "review": "decided by one reviewer",
     "agreement": "where reviewers agree",
     "adjudication": "decided by an expert",
+    "author": "said by the author",
     "imported": "imported",
 }
 

@@ -6,7 +6,7 @@ one item wait for each other), appends rows and brings the item's state into lin
 
 from apps.labels.services.annotators import annotator_for, annotator_for_user
 from apps.labels.services.debating import record_debate_results
-from apps.labels.services.drafts import UNASKED, DebateResult, GoldDraft, LabelDraft
+from apps.labels.services.drafts import ADVISORY, UNASKED, DebateResult, GoldDraft, LabelDraft
 from apps.labels.services.facts import read_history, standing
 from apps.labels.services.importing import ImportOutcome, import_gold, import_labels, import_ledger
 from apps.labels.services.recording import record_label, withdraw_label
@@ -14,6 +14,7 @@ from apps.labels.services.rerouting import reroute_items
 from apps.labels.services.states import open_items, replan
 
 __all__ = [
+    "ADVISORY",
     "UNASKED",
     "DebateResult",
     "GoldDraft",

@@ -27,7 +27,7 @@ def _decision(overlap: int, fact: Facts) -> Gold | None:
     now = fact.gold
     if now and not now.withdrawn and now.basis == Gold.Basis.IMPORTED:
         return None
-    wanted = _wanted_gold(overlap, fact.by_people)
+    wanted = _wanted_gold(overlap, fact)
     if wanted is None:
         if now is None or now.withdrawn or not _rests_on_our_labels(now):
             return None
@@ -46,10 +46,17 @@ def _rests_on_our_labels(gold: Gold) -> bool:
     return not {str(uid) for uid in ours}.isdisjoint(gold.evidence)
 
 
-def _wanted_gold(overlap: int, labels: Sequence[Label]) -> Gold | None:
-    """What the people's labels decide: a strict majority of all who spoke, else the last expert
-    beyond the overlap. Labels that were only imported decide nothing by themselves, nor do those
-    that a crowd worker gave unasked: anybody could undo the others' decisions otherwise."""
+def _wanted_gold(overlap: int, fact: Facts) -> Gold | None:
+    """What the labels decide: the author knows what they meant; others can only read it."""
+    if fact.by_author is not None:
+        return _gold_from([fact.by_author], Gold.Basis.AUTHOR)
+    return _gold_by_people(overlap, fact.by_people)
+
+
+def _gold_by_people(overlap: int, labels: Sequence[Label]) -> Gold | None:
+    """A strict majority of all who spoke, else the last expert beyond the overlap. Labels that were
+    only imported decide nothing by themselves, nor do those that a crowd worker gave unasked:
+    anybody could undo the others' decisions otherwise."""
     labels = [label for label in labels if _counts(label)]
     if len(labels) < overlap or all(label.action == Label.Action.IMPORTED for label in labels):
         return None

@@ -12,6 +12,8 @@ from labelhub.core.schema import Value
 
 #: In the provenance of a label that nobody asked for: given for an item that had enough of them.
 UNASKED = "unasked"
+#: In the provenance of an author's label that decides nothing, such as one that came too late.
+ADVISORY = "advisory"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

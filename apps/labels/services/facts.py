@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 
 from apps.common.prepared import prepared
 from apps.labels.models import PEOPLE, Gold, Kind, Label
+from apps.labels.services.drafts import ADVISORY
 
 MACHINES = (Kind.LLM, Kind.MODEL)
 
@@ -26,6 +27,20 @@ class Facts:
         said = [label for label in self.labels if label.annotator.kind in PEOPLE]
         newest = {label.annotator.user_id or -label.annotator_id: label for label in said}
         return [label for label in said if label in newest.values()]
+
+    @property
+    def by_author(self) -> Label | None:
+        """What the one who wrote the text says of it. An import may say so of anybody, and what
+        came too late or from somebody not trusted is told, not decided."""
+        said = [label for label in self.labels if label.annotator.kind == Kind.AUTHOR]
+        deciding = [
+            label
+            for label in said
+            if label.value is not None
+            and label.action != Label.Action.IMPORTED
+            and not label.provenance.get(ADVISORY)
+        ]
+        return deciding[-1] if deciding else None
 
     @property
     def by_machines(self) -> Label | None:

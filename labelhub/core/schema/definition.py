@@ -12,7 +12,7 @@ single     one label name (``str``)
 multi      list of the present label names, in schema order
 ordinal    the number of a scale point (``int`` or ``float``)
 text       non-empty ``str``
-per_item   one of the item's own options (``str``)
+per_item   one of the item's own options (``str``); free text where it has none
 ========== ===========================================================
 """
 
@@ -96,6 +96,12 @@ class Schema:
             "question": self.question,
             "labels": [label.to_json() for label in self.labels],
         }
+
+    def of_item(self, options: Sequence[str]) -> "Schema":
+        """The schema as it is for an item with these options: without any, it asks for text."""
+        if self.task is Task.PER_ITEM and not options:
+            return Schema(Task.TEXT, self.question)
+        return self
 
     def offered(self, options: Sequence[str] = ()) -> tuple[str, ...]:
         """The names an answer may use: the item's own options for ``per_item``."""

@@ -1,0 +1,110 @@
+"""What authors say of their own texts decides them: nobody else knows what they meant."""
+
+from typing import Any
+
+import pytest
+
+from apps.accounts.roles import ReviewerKind
+from apps.labels.models import Annotator, Gold, Kind, Label
+from apps.labels.selectors import current_gold
+from apps.labels.services import ADVISORY, annotator_for, record_label, withdraw_label
+from apps.projects.models import Item, Project
+from labelhub.core.schema import ValueNotOffered
+from tests.factories.labels import draft, open_item, person
+from tests.factories.projects import ProjectFactory
+
+pytestmark = pytest.mark.django_db
+
+PER_ITEM = {"task": "per_item", "question": "", "labels": []}
+
+
+@pytest.fixture
+def project() -> Project:
+    return ProjectFactory.create(definition=PER_ITEM)
+
+
+def question(project: Project, options: tuple[str, ...] = ("Hopeful", "Worried")) -> Item:
+    return open_item(project, question="How did you feel?", options=list(options))
+
+
+def author(project: Project, name: str = "author-1") -> Annotator:
+    return annotator_for(project, kind=Kind.AUTHOR, name=name)
+
+
+def say(item: Item, by: Annotator, value: Any, **fields: Any) -> Label:
+    return record_label(draft(item, by, value, **fields))
+
+
+def gold(item: Item) -> Gold | None:
+    return current_gold(item.project).filter(item=item).first()
+
+
+def test_an_authors_answer_is_gold(project: Project) -> None:
+    item = question(project)
+    label = say(item, author(project), "Worried")
+    decided = gold(item)
+    assert decided is not None
+    assert (decided.value, decided.basis) == ("Worried", Gold.Basis.AUTHOR)
+    assert decided.evidence == [str(label.uid)]
+
+
+def test_others_do_not_overrule_the_author(project: Project) -> None:
+    item = question(project)
+    say(item, author(project), "Worried")
+    say(item, person(project, ReviewerKind.EXPERT), "Hopeful")
+    decided = gold(item)
+    assert decided is not None
+    assert decided.value == "Worried"
+
+
+def test_the_author_overrules_others(project: Project) -> None:
+    item = question(project)
+    say(item, person(project), "Hopeful")
+    say(item, author(project), "Worried")
+    decided = gold(item)
+    assert decided is not None
+    assert (decided.value, decided.basis) == ("Worried", Gold.Basis.AUTHOR)
+
+
+def test_what_an_author_takes_back_leaves_the_decision_to_others(project: Project) -> None:
+    item = question(project)
+    say(item, person(project), "Hopeful")
+    label = say(item, author(project), "Worried")
+    withdraw_label(label=label)
+    decided = gold(item)
+    assert decided is not None
+    assert (decided.value, decided.basis) == ("Hopeful", Gold.Basis.REVIEW)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"provenance": {ADVISORY: True}}, {"action": Label.Action.IMPORTED}],
+    ids=["advisory", "imported"],
+)
+def test_some_answers_are_told_and_decide_nothing(project: Project, fields: dict[str, Any]) -> None:
+    item = question(project)
+    say(item, author(project), "Worried", **fields)
+    assert gold(item) is None
+
+
+def test_that_nothing_fits_decides_nothing(project: Project) -> None:
+    item = question(project)
+    say(item, author(project), None, abstained=True)
+    assert gold(item) is None
+
+
+def test_an_answered_question_still_waits_for_other_people(project: Project) -> None:
+    item = question(project)
+    say(item, author(project), "Worried")
+    item.state.refresh_from_db()
+    assert item.state.queued
+
+
+def test_a_question_without_options_takes_a_word(project: Project) -> None:
+    item = question(project, options=())
+    assert say(item, author(project), " waterproof ").value == "waterproof"
+
+
+def test_a_question_with_options_takes_nothing_else(project: Project) -> None:
+    with pytest.raises(ValueNotOffered):
+        say(question(project), author(project), "Curious")
