@@ -1,0 +1,177 @@
+"""What a site's page counts, from message to answer, and when a change is more than chance.
+
+Shares are of what was *shown*, not of what was sent out: a question that nobody saw says nothing
+about its wording.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from labelhub.core.interview.trust.chance import (
+    LEAST_EXPECTED,
+    two_shares,
+    uniform_chance,
+    wilson,
+)
+
+METHOD = "Wilson, 95 %"
+#: A rise is reported when chance explains it less often than this, and on enough of both sides.
+#: Strict, because somebody may look every day.
+LEVEL = 0.01
+LEAST_COMPARED = 30
+#: Positions of chosen options are alarming below this chance.
+POSITION_LEVEL = 0.001
+
+
+@dataclass(frozen=True, slots=True)
+class Funnel:
+    """Counts of one span of time.
+
+    messages: authors' messages; dropped: of these by the stage that dropped them; taskable: those
+    worth a question. surveys: messages asked about. shown, answered, nofit ("none of these fit"),
+    skipped, closed, expired: questions. early: questions on which an option was chosen too early.
+    optouts: authors who asked not to be asked again.
+    """
+
+    messages: int = 0
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    taskable: int = 0
+    surveys: int = 0
+    shown: int = 0
+    answered: int = 0
+    nofit: int = 0
+    skipped: int = 0
+    closed: int = 0
+    expired: int = 0
+    early: int = 0
+    optouts: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """A share with its 95 % interval and what it is the share of.
+
+    ``value``, ``low`` and ``high`` are None when it cannot be computed; ``reason`` says why then.
+    """
+
+    name: str
+    definition: str
+    part: int
+    n: int
+    value: float | None
+    low: float | None
+    high: float | None
+    method: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """Something that got worse: the rate's ``name``, the words for it, and the chance ``p``."""
+
+    name: str
+    words: str
+    p: float
+
+
+@dataclass(frozen=True, slots=True)
+class PositionCheck:
+    """Whether the places of chosen options look shuffled; ``p`` is None when n is too small."""
+
+    n: int
+    statistic: float | None
+    p: float | None
+    alarm: bool
+    words: str
+
+
+class _Share(NamedTuple):
+    definition: str
+    part: int
+    n: int
+
+
+def rates(funnel: Funnel) -> dict[str, Rate]:
+    """Every rate of ``funnel`` by its name; dropping stages as ``dropped:<stage>``."""
+    return {name: _rate(name, share) for name, share in _shares(funnel).items()}
+
+
+def alerts(now: Funnel, before: Funnel) -> list[Alert]:
+    """What rose since ``before`` beyond what chance explains, in plain words; gravest first."""
+    found = [alert for name in _WATCHED for alert in _risen(name, now, before)]
+    return sorted(found, key=lambda alert: alert.p)
+
+
+def position_check(counts: Sequence[int]) -> PositionCheck:
+    """Pearson's chi-square of how often the option at each place was chosen.
+
+    Args:
+        counts: one number for each place, of questions whose options were shuffled.
+    """
+    n = sum(counts)
+    if len(counts) < 2 or n < LEAST_EXPECTED * len(counts):
+        few = f"{n} answers are too few: at least {LEAST_EXPECTED} for each place are needed."
+        return PositionCheck(n, None, None, alarm=False, words=few)
+    statistic, p = uniform_chance(counts)
+    alarm = p < POSITION_LEVEL
+    places = ", ".join(f"{count / n:.0%}" for count in counts)
+    said = "more uneven than shuffling explains" if alarm else "as even as shuffling makes them"
+    words = f"The places of the {n} chosen options ({places}) are {said} (p = {p:.2g})."
+    return PositionCheck(n, statistic, p, alarm=alarm, words=words)
+
+
+def _shares(funnel: Funnel) -> dict[str, _Share]:
+    shown, messages, fitted = funnel.shown, funnel.messages, funnel.answered + funnel.nofit
+    dropped = {
+        f"dropped:{stage}": _Share(f"messages dropped by {stage} / messages", count, messages)
+        for stage, count in sorted(funnel.dropped.items())
+    }
+    return dropped | {
+        "taskable": _Share("messages worth a question / messages", funnel.taskable, messages),
+        "asked": _Share("messages asked about / those worth it", funnel.surveys, funnel.taskable),
+        "answered": _Share("questions answered / shown", funnel.answered, shown),
+        "nofit": _Share("none of these fit / (answered + none of these fit)", funnel.nofit, fitted),
+        "skipped": _Share("questions skipped / shown", funnel.skipped, shown),
+        "closed": _Share("questions closed / shown", funnel.closed, shown),
+        "expired": _Share("questions expired / shown", funnel.expired, shown),
+        "early": _Share("questions chosen too early on / shown", funnel.early, shown),
+        "optouts": _Share("authors who opted out / questions shown", funnel.optouts, shown),
+    }
+
+
+def _rate(name: str, share: _Share) -> Rate:
+    definition, part, n = share
+    reason = _why_not(part, n)
+    if reason:
+        return Rate(name, definition, part, n, None, None, None, method="", reason=reason)
+    low, high = wilson(part, n)
+    return Rate(name, definition, part, n, part / n, low, high, method=METHOD, reason="")
+
+
+def _why_not(part: int, n: int) -> str:
+    if n == 0:
+        return "nothing to count yet"
+    # Reports of what was shown travel apart from answers and may be lost.
+    return "more were counted than there can be; reports are missing" if part > n else ""
+
+
+#: The rates that are watched, and how their rise is told.
+_WATCHED: Mapping[str, str] = {
+    "nofit": "“None of these fit” rose from {before} to {now}: look at the options offered.",
+    "optouts": "Opting out rose from {before} to {now} of questions shown: ask less often.",
+}
+
+
+def _risen(name: str, now: Funnel, before: Funnel) -> Iterator[Alert]:
+    new, old = rates(now)[name], rates(before)[name]
+    if new.value is None or old.value is None or min(new.n, old.n) < LEAST_COMPARED:
+        return
+    p = two_shares(new.part, new.n, old.part, old.n)
+    if new.value > old.value and p < LEVEL:
+        words = _WATCHED[name].format(before=_told(old), now=_told(new))
+        yield Alert(name, f"{words} Chance alone explains this in {p:.2g} of cases.", p)
+
+
+def _told(rate: Rate) -> str:
+    return f"{rate.part / rate.n:.1%} ({rate.part} of {rate.n})"

@@ -1,0 +1,299 @@
+"""Many small signs make an author's answers doubtful; no single one does."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from itertools import combinations
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labelhub.core.errors import InvalidInput
+from labelhub.core.interview.trust import TrustEvidence, elicits, judge_trust, near_duplicates
+from labelhub.core.interview.trust.judging import SIGNS, STRONG
+
+NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+HONEST = TrustEvidence(
+    answers=20,
+    early_attempts=1,
+    positions=(0, 2, 1, 3, 3, 0, 1, 2, 2, 1, 0, 3, 1, 2, 0, 3, 2, 0, 1, 1),
+    nofit=2,
+    skips=4,
+    reask_agreed=5,
+    reask_total=6,
+    answers_per_hour=4,
+    messages_per_minute=5,
+    median_over_ms=2_300,
+    messages=60,
+    duplicate_share=0.1,
+    machine_like_share=0.02,
+    countries=((NOW, "DE"), (NOW + timedelta(hours=9), "FR")),
+    surveys=20,
+    eliciting=2,
+    network_authors=3,
+)
+#: For each sign the evidence at its worst, all else honest.
+WORST: dict[str, dict[str, Any]] = {
+    "early": {"early_attempts": 500},
+    "instant": {"median_over_ms": -250},
+    "same_position": {"positions": (1,) * 200},
+    "inconsistent": {"reask_agreed": 0, "reask_total": 100},
+    "abstaining": {"answers": 500, "early_attempts": 0, "nofit": 0, "skips": 0},
+    "many_answers": {"answers_per_hour": 10_000},
+    "flood": {"messages_per_minute": 10_000},
+    "repeating": {"duplicate_share": 1.0},
+    "machine_like": {"machine_like_share": 1.0},
+    "eliciting": {"surveys": 500, "eliciting": 500},
+    "travel": {
+        "countries": tuple((NOW + timedelta(minutes=n), ("US", "VN")[n % 2]) for n in range(50))
+    },
+    "crowded_network": {"network_authors": 10_000},
+}
+STRONG_SIGNS = [name for name, sign in SIGNS.items() if sign.most == STRONG]
+
+
+def strengths(evidence: TrustEvidence) -> dict[str, float]:
+    return {each.name: each.strength for each in judge_trust(evidence).signals}
+
+
+def test_an_honest_author_is_trusted_and_so_is_one_who_is_new() -> None:
+    assert judge_trust(HONEST).signals == ()
+    assert judge_trust(HONEST).score == judge_trust(TrustEvidence()).score == 0.9241
+
+
+def test_every_sign_has_a_worst_case_here() -> None:
+    assert WORST.keys() == SIGNS.keys()
+
+
+@pytest.mark.parametrize("verified", [True, False])
+@pytest.mark.parametrize("name", SIGNS)
+def test_one_sign_alone_never_makes_trust_low(name: str, verified: bool) -> None:
+    found = judge_trust(replace(HONEST, **WORST[name], verified=verified))
+    if not (verified and name == "crowded_network"):
+        assert [(each.name, each.strength) for each in found.signals] == [(name, 1.0)]
+    assert not found.low
+
+
+@pytest.mark.parametrize("verified", [True, False])
+@pytest.mark.parametrize(("one", "other"), [*combinations(STRONG_SIGNS, 2)])
+def test_two_strong_signs_do(one: str, other: str, verified: bool) -> None:
+    found = judge_trust(replace(HONEST, **WORST[one], **WORST[other], verified=verified))
+    assert found.low
+    assert {each.name for each in found.signals} == {one, other}
+
+
+@pytest.mark.parametrize("strong", STRONG_SIGNS)
+@pytest.mark.parametrize("weak", sorted(SIGNS.keys() - set(STRONG_SIGNS)))
+def test_a_weak_sign_beside_a_strong_one_does_not(strong: str, weak: str) -> None:
+    evidence = WORST[weak] | WORST[strong]
+    assert not judge_trust(replace(HONEST, **evidence)).low
+
+
+def test_a_habit_seen_in_two_ways_counts_less_than_two_habits() -> None:
+    same = {"duplicate_share": 0.65, "surveys": 20, "eliciting": 15}
+    twice = {"duplicate_share": 0.65, "median_over_ms": 190}
+    assert strengths(replace(HONEST, **same)) == pytest.approx(  # type: ignore[arg-type]
+        {"repeating": 0.7, "eliciting": 0.5782}, abs=1e-3
+    )
+    assert not judge_trust(replace(HONEST, **same)).low  # type: ignore[arg-type]
+    assert judge_trust(replace(HONEST, **twice)).low  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("changed", "detail"),
+    [
+        ({"early_attempts": 10}, "10 of 30 choices came too early to have read"),
+        (
+            {"positions": (2,) * 9 + (0,)},
+            "9 of 10 answers at place 3 of 4 after shuffling (chance 0.00012)",
+        ),
+        ({"answers": 0, "early_attempts": 0, "skips": 12}, "abstained from all of 14 questions"),
+        ({"answers": 90, "nofit": 0, "skips": 0}, "never abstained from any of 90 questions"),
+        (
+            {"reask_agreed": 1, "reask_total": 8},
+            "1 of 8 questions asked again got the same answer",
+        ),
+        ({"median_over_ms": 12.4}, "half of 20 answers within 12 ms of the minimum"),
+        ({"answers_per_hour": 40}, "40 answers in one hour"),
+        ({"messages_per_minute": 45}, "45 messages in one minute"),
+        ({"duplicate_share": 0.6}, "60% of 60 messages nearly repeat another"),
+        ({"machine_like_share": 0.5}, "50% of 60 messages look machine-made"),
+        ({"eliciting": 18}, "18 of 20 surveys came after a repeated or empty message"),
+        (
+            {"countries": ((NOW, "US"), (NOW + timedelta(minutes=59), "DE"))},
+            "1 of 2 sightings in another country within 60 minutes",
+        ),
+        ({"network_authors": 30}, "30 other authors in the same network"),
+    ],
+)
+def test_each_sign_is_told_in_words_with_its_numbers(changed: dict[str, Any], detail: str) -> None:
+    assert [each.detail for each in judge_trust(replace(HONEST, **changed)).signals] == [detail]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"answers": 2, "early_attempts": 5},
+        {"positions": (1,) * 4},
+        {"answers": 0, "early_attempts": 0, "nofit": 4, "skips": 5},
+        {"answers": 40, "nofit": 0, "skips": 0},
+        {"reask_agreed": 0, "reask_total": 3},
+        {"answers": 7, "early_attempts": 0, "median_over_ms": 0},
+        {"messages": 7, "duplicate_share": 1.0, "machine_like_share": 1.0},
+        {"surveys": 4, "eliciting": 4},
+        {"countries": ((NOW, "US"), (NOW + timedelta(minutes=61), "DE"))},
+        {"countries": ((NOW, "XX"), (NOW, "DE"), (NOW, "T1"), (NOW, ""))},
+    ],
+)
+def test_too_little_to_go_by_says_nothing(changed: dict[str, Any]) -> None:
+    assert judge_trust(replace(HONEST, **changed)).signals == ()
+
+
+def test_a_slight_liking_for_one_place_is_not_carelessness_however_many_answers() -> None:
+    positions = (0,) * 380 + (1,) * 220 + (2,) * 200 + (3,) * 200
+    assert "same_position" not in strengths(replace(HONEST, positions=positions))
+
+
+def test_one_message_sent_five_times_is_no_fraud() -> None:
+    patient = replace(HONEST, messages=8, duplicate_share=0.75, surveys=5, eliciting=4)
+    assert not judge_trust(patient).low
+
+
+def test_who_the_host_vouches_for_is_not_held_against_their_network() -> None:
+    crowded = replace(HONEST, network_authors=500)
+    assert judge_trust(replace(crowded, verified=True)).signals == ()
+    assert judge_trust(replace(crowded, verified=True)).score > judge_trust(crowded).score
+
+
+EVIDENCE = st.builds(
+    TrustEvidence,
+    answers=st.integers(0, 200),
+    early_attempts=st.integers(0, 100),
+    positions=st.lists(st.integers(0, 3), max_size=60).map(tuple),
+    nofit=st.integers(0, 20),
+    skips=st.integers(0, 20),
+    reask_agreed=st.integers(0, 10),
+    reask_total=st.integers(10, 20),
+    answers_per_hour=st.floats(0, 100),
+    messages_per_minute=st.floats(0, 100),
+    median_over_ms=st.none() | st.floats(-250, 5_000),
+    messages=st.integers(0, 100),
+    duplicate_share=st.floats(0, 1),
+    machine_like_share=st.floats(0, 1),
+    surveys=st.integers(30, 60),
+    eliciting=st.integers(0, 30),
+    network_authors=st.integers(0, 100),
+    verified=st.booleans(),
+)
+
+
+@given(EVIDENCE)
+def test_the_verdict_is_the_same_each_time_and_never_rests_on_one_sign(
+    evidence: TrustEvidence,
+) -> None:
+    found = judge_trust(evidence)
+    assert found == judge_trust(replace(evidence))
+    assert 0 <= found.score <= 1
+    assert found.low == (found.score < 0.5)
+    assert not (found.low and len(found.signals) < 2)
+    assert all(0 < each.strength <= 1 and each.detail for each in found.signals)
+
+
+@given(
+    EVIDENCE,
+    st.sampled_from(
+        [
+            *("early_attempts", "answers_per_hour", "messages_per_minute", "duplicate_share"),
+            *("machine_like_share", "eliciting", "network_authors"),
+        ]
+    ),
+    st.integers(1, 20),
+)
+def test_more_of_what_speaks_against_an_author_never_raises_trust(
+    evidence: TrustEvidence, field: str, more: int
+) -> None:
+    value = getattr(evidence, field)
+    worse = min(1.0, value + more / 20) if field.endswith("share") else value + more
+    changed = {field: worse, "surveys": max(evidence.surveys, int(worse))}
+    if field != "eliciting":
+        changed["surveys"] = evidence.surveys
+    assert judge_trust(replace(evidence, **changed)).score <= judge_trust(evidence).score
+
+
+@given(EVIDENCE)
+def test_another_broken_re_ask_or_another_answer_at_the_same_place_never_raises_trust(
+    evidence: TrustEvidence,
+) -> None:
+    before = judge_trust(evidence).score
+    broken = replace(evidence, reask_total=evidence.reask_total + 1)
+    assert judge_trust(broken).score <= before
+    places = evidence.positions
+    favourite = max(range(4), key=places.count)
+    assert judge_trust(replace(evidence, positions=(*places, favourite))).score <= before
+    assert judge_trust(replace(evidence, verified=True)).score >= before
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"answers": -1},
+        {"answers_per_hour": float("nan")},
+        {"duplicate_share": 1.1},
+        {"reask_agreed": 1},
+        {"eliciting": 1},
+        {"positions": (4,)},
+        {"options": 1},
+        {"median_over_ms": float("inf")},
+    ],
+)
+def test_counts_that_cannot_be_are_refused_by_name(wrong: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput, match=next(iter(wrong))):
+        TrustEvidence(**wrong)
+
+
+LONG = "I am looking for a quiet dishwasher that fits under a low kitchen worktop please"
+
+
+@pytest.mark.parametrize(
+    ("texts", "share"),
+    [
+        ([], 0.0),
+        ([LONG], 0.0),
+        ([LONG, LONG.upper() + "!!"], 1.0),
+        ([LONG, LONG + " now", "What is the weather like in Rome this week?"], 2 / 3),
+        (["Show me red shoes", "Show me blue shoes"], 0.0),
+        (["???", "???", "ok"], 2 / 3),
+        (["早く安い靴が欲しいです", "早く安い靴が欲しいです。", "明日の天気を教えて"], 2 / 3),
+        (["", ""], 1.0),
+    ],
+)
+def test_near_duplicates_are_told_by_their_runs_of_words(texts: list[str], share: float) -> None:
+    assert near_duplicates(texts) == pytest.approx(share)
+
+
+def test_only_the_last_fifty_texts_and_their_beginnings_are_compared() -> None:
+    texts = [LONG, LONG, *(f"text number {n} about thing {n * n}" for n in range(50))]
+    assert near_duplicates(texts) == 0.0
+    assert near_duplicates(["a b " * 500 + "end", "a b " * 500 + "other end"]) == 1.0
+
+
+@given(st.lists(st.text(max_size=40), max_size=12))
+def test_the_share_is_one_whatever_the_order(texts: list[str]) -> None:
+    assert 0 <= near_duplicates(texts) == near_duplicates(texts[::-1]) <= 1
+
+
+@pytest.mark.parametrize(
+    ("text", "earlier", "sent_for_it"),
+    [
+        ("hi", [], True),
+        ("hm ok", [LONG], True),
+        (LONG, [], False),
+        (LONG + "!", ["Hello there, friend", LONG], True),
+        ("cheap flights to Rome", [LONG], False),
+    ],
+)
+def test_a_message_is_taken_as_sent_for_a_survey_if_empty_or_said_before(
+    text: str, earlier: list[str], sent_for_it: bool
+) -> None:
+    assert elicits(text, earlier) is sent_for_it
