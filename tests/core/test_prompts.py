@@ -27,6 +27,10 @@ PINNED = {
     "ecj/critic": "8b0f5832c117f4c2952fd087a9eb83b6e3f0e97ba65357853f225c31f1e2f1fe",
     "ecj/extractor": "9509434f4ca0e866416e695f15d427a7b5e10a797bfdfb480ff151c399590022",
     "ecj/judge": "eec695b513cdebebf76697dc913dd9888af3fa8ccdf8371c3bd98650e9bdbf86",
+    "interview/prediction": "e8c37751bdc7bb3057d6be7e93ec6dd85d287d9becae6f19e390eb026ad6d9bf",
+    "interview/question": "69b122b06f7b0b046f054aa9994650d27c9f729050e40fa2d8d80cfca9dc2ee6",
+    "interview/relevance": "0b448d7d58af86d4bd31e2f75b965c677e98342bf56b596d6d09f7c24e3b90f7",
+    "interview/word": "f571215c30935a7898554e6bd424d99ae4cf62aaf034dce8a8cf98a4db7be081",
     "self_consistency/annotator": "b15e64e0338a4ca4c65b39adcdba149ca2db080bed477315b1a2bfcd04ca11bb",  # noqa: E501
     "self_refine/drafter": "768fa7e0ec9b5ca4858584c2ca800cb17a137c5ecb5385cee20b4d1efc3be1af",
     "self_refine/refiner": "ee65a66d12b29f33d88f15718be92ed2863e774b146307715cd50bd745e9035c",

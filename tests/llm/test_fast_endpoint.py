@@ -77,7 +77,11 @@ def test_answers_can_be_read_for_every_kind_of_question(endpoint: FastEndpoint, 
 LIBRARY = PromptLibrary(ROOT / "prompts")
 
 
-@pytest.mark.parametrize("name", LIBRARY.names())
+#: Prompts whose answer is labels or words; how questions to authors are worded is tried elsewhere.
+READ_HERE = [name for name in LIBRARY.names() if LIBRARY.get(*name.split("/")).output != "question"]
+
+
+@pytest.mark.parametrize("name", READ_HERE)
 def test_every_prompt_gets_the_form_of_answer_it_asks_for(
     endpoint: FastEndpoint, name: str
 ) -> None:

@@ -53,6 +53,7 @@ class Output(StrEnum):
     DECISION = "decision"
     RANKING = "ranking"
     ARGUMENT = "argument"
+    QUESTION = "question"
 
 
 @dataclass(frozen=True, slots=True)

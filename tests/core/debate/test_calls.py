@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from labelhub.core.debate import PROTOCOLS
 from labelhub.core.debate.calls import Caller, NoPrompt
 from labelhub.core.debate.outcome import DebateItem, Untrusted
 from labelhub.core.llm.parsing import read_completion
@@ -15,7 +16,11 @@ from labelhub.core.prompts import PromptVariables
 from labelhub.core.schema import Schema, parse_schema, schema_from_names
 from tests.core.debate.canned import LIBRARY, fenced
 
-PROMPTS = {name: LIBRARY.get(*name.split("/")) for name in LIBRARY.names()}
+PROMPTS = {
+    name: LIBRARY.get(*name.split("/"))
+    for name in LIBRARY.names()
+    if name.partition("/")[0] in PROTOCOLS
+}
 #: What protocols give to the inputs that do not follow from the item: others' words, and names.
 SAID: Mapping[str, Any] = {
     "name": "B",

@@ -92,7 +92,7 @@ def prompt_called(key: str) -> Prompt:
         NotFound: no file of that key.
     """
     library = prompt_library()
-    name = next((name for name in library.names() if key_of(name) == key), None)
+    name = next((name for name in _debated() if key_of(name) == key), None)
     if name is None:
         raise NotFound(f"There is no prompt '{key}'.")
     return library.get(*name.split("/"))
@@ -121,7 +121,7 @@ def listed(project: Project) -> list[Group]:
         variants.setdefault(each.name, []).append(each)
     runs = runs_by_prompt(project)
     groups = {name: Group(info) for name, info in PROTOCOLS.items()}
-    for name in sorted(prompt_library().names(), key=_speaks):
+    for name in sorted(_debated(), key=_speaks):
         prompt = prompt_library().get(*name.split("/"))
         row = Listed(prompt, variants.get(name, []), runs.get(name, 0))
         groups[prompt.protocol].prompts.append(row)
@@ -163,6 +163,11 @@ def version_called(known: Sequence[Version], given: str) -> Version:
     if found is None or len(given) < SHORT:
         raise NotFound(f"There is no version {given[:SHORT]} of this prompt here.")
     return found
+
+
+def _debated() -> list[str]:
+    """The names of the prompts that debates use; authors are asked by others."""
+    return [name for name in prompt_library().names() if name.partition("/")[0] in PROTOCOLS]
 
 
 def _speaks(name: str) -> tuple[str, int]:

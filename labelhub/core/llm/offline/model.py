@@ -9,6 +9,7 @@ from dataclasses import replace
 from labelhub.core.llm.offline.answers import written
 from labelhub.core.llm.offline.decide import decided
 from labelhub.core.llm.offline.look import look_at
+from labelhub.core.llm.offline.question import few_words, wording
 from labelhub.core.llm.offline.speech import plea, ranking, reason, review, ruling, second_thoughts
 from labelhub.core.llm.types import Call, Completion, Output, Usage
 
@@ -36,6 +37,8 @@ class OfflineModel:
 
 def _answer(call: Call) -> str:
     """The answer in the form that the call's prompt asks for."""
+    if call.output == Output.QUESTION:
+        return wording(call)
     # A reporter speaks of an example instead of the item's text. No answer may hold a NUL, so none
     # is quoted.
     text = str(call.inputs.get("example", call.text)).replace("\0", " ")
@@ -47,6 +50,9 @@ def _answer(call: Call) -> str:
             return reason(look, call)
         case Output.ARGUMENT:
             return plea(look, call) if "claim" in call.inputs else review(look)
+    if "most_words" in call.inputs:
+        said = few_words(look, call.inputs.get("cues", ()), call.inputs["most_words"])
+        return written((), said)
     verdict = decided(look)
     heard = (*ruling(look, call), *second_thoughts(look))
     return written((*heard, *verdict.lines), verdict.decided)

@@ -28,6 +28,8 @@ def read_completion(call: Call, completion: Completion) -> Reply:
     Evidence is checked against the call's text. ``probabilities`` are those of the labels by name,
     for questions with one answer and where the completion has log-probabilities.
     """
+    if call.output == Output.QUESTION:
+        return read_question(completion.text, completion.finish_reason, completion.refusal)
     read = _READERS.get(call.output, read_answer)
     reply = read(
         completion.text,
@@ -125,6 +127,22 @@ def read_argument(
         return Reply(said, status=Status.REFUSED, note="The model declined to argue.")
     evidence = read_evidence(said, schema.offered(options), source)
     return Reply(said, evidence=evidence, cut_off=cut_off)
+
+
+def read_question(text: str, finish_reason: str = "stop", refusal: str = "") -> Reply:
+    """The wording of a question in ``text``, as it stands; whoever asked for it checks it.
+
+    Never raises. It has no value and no evidence. Arguments are those of :func:`read_answer`.
+    """
+    said, refused = _heard(text, finish_reason, refusal)
+    if refused is not None:
+        return refused
+    cut_off = finish_reason == "length"
+    if not said.strip():
+        return _unread(said, NoAnswer("The answer is empty."), cut_off=cut_off)
+    if _DECLINED.match(said):
+        return Reply(said, status=Status.REFUSED, note="The model declined to word a question.")
+    return Reply(said, cut_off=cut_off)
 
 
 def _heard(text: str, finish_reason: str, refusal: str) -> tuple[str, Reply | None]:

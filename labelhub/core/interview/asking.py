@@ -1,0 +1,254 @@
+"""Asking an author, as far as models are needed: from a message to the questions to show.
+
+Stages (paper 004, sections 2.2, 3.1 and 3.4.1): which features the message gives reason to ask
+about; the value of each that is most probable; whether that is enough; the questions. No I/O: like
+a debate protocol, :func:`ask` yields lists of calls, each list answered in parallel, and hears the
+replies. What is read from a model is checked, so that a message that gives orders can change
+neither what is asked about, nor how many options there are, nor what they stand for.
+"""
+
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from labelhub.core.interview.features import Feature
+from labelhub.core.interview.questions import (
+    Draft,
+    Fault,
+    Unreadable,
+    faults,
+    read_draft,
+    template_draft,
+)
+from labelhub.core.interview.questions.choices import LONGEST_OPTION
+from labelhub.core.interview.questions.text import bad_character, word_count
+from labelhub.core.interview.turns import (
+    MOST_PREDICTED_WORDS,
+    AuthorMessage,
+    InterviewPlan,
+    prediction_turn,
+    question_turn,
+    relevance_turn,
+)
+from labelhub.core.llm.types import Call, Reply, Status
+
+__all__ = ["MOST_PREDICTED", "Asked", "AuthorMessage", "InterviewPlan", "StageVerdict", "ask"]
+
+#: Features whose values are predicted for one message, each with a call.
+MOST_PREDICTED = 6
+#: How often a question is worded before the template is taken.
+_TRIES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class StageVerdict:
+    """How one stage ended.
+
+    Args:
+        stage: "relevance", "prediction", "enough" or "questions".
+        passed: whether the next stage was entered.
+        reason: why so, as a code: "" where there is nothing to say, "all_always" for a relevance
+            that needed no model, "none_relevant", "no_prediction", "too_few", "no_question", or
+            how a call ended ("failed", "refused", "unparsed" …).
+        data: JSON-ready detail.
+    """
+
+    stage: str
+    passed: bool
+    reason: str = ""
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What came of a message: questions, or the stage it was dropped at ("" with questions)."""
+
+    drafts: tuple[Draft, ...]
+    stages: tuple[StageVerdict, ...]
+    dropped_at: str = ""
+
+
+#: Lists of calls out, each list asked in parallel; lists of replies in; what was asked in the end.
+Asking: TypeAlias = Generator[list[Call], list[Reply], Asked]
+_Features: TypeAlias = Generator[list[Call], list[Reply], tuple[list[Feature], StageVerdict]]
+_Values: TypeAlias = Generator[list[Call], list[Reply], tuple[dict[str, str], StageVerdict]]
+_Drafts: TypeAlias = Generator[list[Call], list[Reply], tuple[tuple[Draft, ...], StageVerdict]]
+
+
+@dataclass(slots=True)
+class _Writing:
+    """One question while it is being worded: what each try was refused for, and what remained."""
+
+    feature: Feature
+    predicted: str
+    draft: Draft | None = None
+    refused: list[tuple[Fault, ...]] = field(default_factory=list)
+    failed: str = ""
+
+    def told(self) -> dict[str, Any]:
+        """JSON-ready account of it."""
+        return {
+            "predicted": self.predicted,
+            "source": self.draft.source if self.draft else "",
+            "failed": self.failed,
+            "faults": [[fault.code for fault in each] for each in self.refused],
+        }
+
+
+def ask(message: AuthorMessage, plan: InterviewPlan) -> Asking:
+    """The questions to put to the author of ``message``; never raises for any reply.
+
+    Steps of the calls: "relevance", "prediction/<key>", "question/<key>", "question/<key>/2".
+    """
+    relevant, judged = yield from _relevance(message, plan)
+    if not judged.passed:
+        return Asked((), (judged,), judged.stage)
+    values, guessed = yield from _prediction(message, plan, relevant)
+    counted = _enough(values, plan)
+    stages = (judged, guessed, counted)[: 3 if guessed.passed else 2]
+    if not stages[-1].passed:
+        return Asked((), stages, stages[-1].stage)
+    wanted = [feature for feature in relevant if feature.key in values][: plan.most_questions]
+    drafts, worded = yield from _questions(message, plan, wanted, values)
+    return Asked(drafts, (*stages, worded), "" if drafts else worded.stage)
+
+
+def _relevance(message: AuthorMessage, plan: InterviewPlan) -> _Features:
+    """The relevant features, those least asked about first."""
+    always = [feature.key for feature in plan.features if feature.always]
+    open_ = [feature for feature in plan.features if not feature.always]
+    found: list[str] = []
+    reason = "all_always"
+    if open_:
+        (reply,) = yield [relevance_turn(message, plan, open_)]
+        if not reply.ok or not isinstance(reply.value, list):
+            return [], _dropped("relevance", _failure(reply), {"note": reply.note})
+        found = [feature.key for feature in open_ if feature.key in reply.value]
+        reason = ""
+    keys = {*always, *found}
+    data = {"always": always, "relevant": found}
+    if not keys:
+        return [], _dropped("relevance", "none_relevant", data)
+    relevant = [feature for feature in plan.features if feature.key in keys]
+    relevant.sort(key=lambda feature: plan.asked.get(feature.key, 0))
+    return relevant, StageVerdict("relevance", passed=True, reason=reason, data=data)
+
+
+def _prediction(
+    message: AuthorMessage, plan: InterviewPlan, relevant: Sequence[Feature]
+) -> _Values:
+    """The most probable value of each feature, by key; those without a usable one are left out."""
+    asked = relevant[:MOST_PREDICTED]
+    replies = yield [prediction_turn(message, plan, feature) for feature in asked]
+    values: dict[str, str] = {}
+    unusable: dict[str, str] = {}
+    for feature, reply in zip(asked, replies, strict=True):
+        problem = _unusable(feature, reply, plan)
+        if problem:
+            unusable[feature.key] = problem
+        else:
+            values[feature.key] = str(reply.value)
+    left_out = [feature.key for feature in relevant[MOST_PREDICTED:]]
+    data = {"predicted": values, "unusable": unusable, "left_out": left_out}
+    reason = "" if values else "no_prediction"
+    return values, StageVerdict("prediction", bool(values), reason, data)
+
+
+def _enough(values: Mapping[str, str], plan: InterviewPlan) -> StageVerdict:
+    enough = len(values) >= plan.least_relevant
+    data = {"usable": len(values), "wanted": plan.least_relevant}
+    return StageVerdict("enough", enough, "" if enough else "too_few", data)
+
+
+def _questions(
+    message: AuthorMessage,
+    plan: InterviewPlan,
+    wanted: Sequence[Feature],
+    values: Mapping[str, str],
+) -> _Drafts:
+    """Each question worded by a model, once more where it has faults, else by its template."""
+    texts = [_Writing(feature, values[feature.key]) for feature in wanted]
+    for number in range(1, _TRIES + 1):
+        unfinished = [each for each in texts if each.draft is None and not each.failed]
+        if not unfinished:
+            break
+        replies = yield [_question_turn(message, plan, each, number) for each in unfinished]
+        for each, reply in zip(unfinished, replies, strict=True):
+            _take(each, reply, message, plan)
+    for each in texts:
+        if each.draft is None:
+            each.draft = _from_template(each, message, plan)
+    drafts = tuple(each.draft for each in texts if each.draft is not None)
+    data = {"questions": {each.feature.key: each.told() for each in texts}}
+    reason = "" if drafts else "no_question"
+    return drafts, StageVerdict("questions", bool(drafts), reason, data)
+
+
+def _question_turn(
+    message: AuthorMessage, plan: InterviewPlan, writing: _Writing, number: int
+) -> Call:
+    problems = writing.refused[-1] if writing.refused else ()
+    return question_turn(
+        message,
+        plan,
+        writing.feature,
+        predicted=writing.predicted,
+        problems=problems,
+        number=number,
+    )
+
+
+def _take(writing: _Writing, reply: Reply, message: AuthorMessage, plan: InterviewPlan) -> None:
+    if not reply.ok:
+        writing.failed = _failure(reply)
+        return
+    try:
+        draft = read_draft(reply.text, writing.feature, writing.predicted, message.language)
+    except Unreadable as problem:
+        writing.refused.append((Fault("unreadable", problem.message),))
+        return
+    found = _faults(draft, writing.feature, message, plan)
+    if found:
+        writing.refused.append(found)
+    else:
+        writing.draft = draft
+
+
+def _from_template(writing: _Writing, message: AuthorMessage, plan: InterviewPlan) -> Draft | None:
+    draft = template_draft(writing.feature, writing.predicted, message.language)
+    if draft is None:
+        return None
+    found = _faults(draft, writing.feature, message, plan)
+    if found:
+        writing.refused.append(found)
+        return None
+    return draft
+
+
+def _faults(
+    draft: Draft, feature: Feature, message: AuthorMessage, plan: InterviewPlan
+) -> tuple[Fault, ...]:
+    return faults(draft, message.text, feature, leaks=plan.leaks, detect=plan.detect)
+
+
+def _unusable(feature: Feature, reply: Reply, plan: InterviewPlan) -> str:
+    """Why a predicted value is of no use; "" where it is one of the feature's, or a few words."""
+    value = reply.value
+    if not reply.ok or not isinstance(value, str):
+        return _failure(reply)
+    if feature.values:
+        return "" if value in feature.values else "not_offered"
+    if word_count(value) > MOST_PREDICTED_WORDS or len(value) > LONGEST_OPTION:
+        return "too_long"
+    if bad_character(value) or plan.leaks(value):
+        return "not_fit_to_show"
+    return ""
+
+
+def _dropped(stage: str, reason: str, data: Mapping[str, Any]) -> StageVerdict:
+    return StageVerdict(stage, passed=False, reason=reason, data=data)
+
+
+def _failure(reply: Reply) -> str:
+    """How a call ended that gave nothing."""
+    return str(Status.UNPARSED if reply.ok else reply.status)

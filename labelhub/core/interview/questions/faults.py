@@ -1,0 +1,156 @@
+"""What speaks against showing a question: rules of form, of wording, and of the options.
+
+Source: author-widget.md, sections 3.4 (lengths, closed values, no markup) and 7, point 8 (the
+author's own state, no second question, nothing presupposed, options that exclude each other).
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+
+from labelhub.core.interview.features import CHOICE, Feature
+from labelhub.core.interview.questions.choices import option_faults
+from labelhub.core.interview.questions.draft import Draft, Fault
+from labelhub.core.interview.questions.tables import Table, is_known, plain, table_of
+from labelhub.core.interview.questions.text import bad_character, is_written_in, word_count
+
+LONGEST_QUESTION, MOST_WORDS = 140, 14
+#: Characters of a message that a question may repeat in one piece.
+LONGEST_QUOTE = 80
+
+Leaks = Callable[[str], bool]
+Detect = Callable[[str], str]
+
+_ENDS = ("?", "？", "か。", "か")
+_ASKED = re.compile(r"[?？؟]+")
+_MARKUP = re.compile(r"[<>{}\[\]\\`|]|\*\*|__|&#?\w{1,10};|^\s*#")
+_ADDRESS = re.compile(
+    r"\w+://|\bwww\.|\S@\S|@\w{2,}|\b[a-z0-9-]{2,}\.(?:com|net|org|io|info|biz|co|de|fr|es|jp|ru|cn|xyz|top|ly|me|app|shop)\b",
+    re.IGNORECASE,
+)
+#: Six digits or more, grouped or not, say who or where; fewer may be a year or a model.
+_NUMBER = re.compile(r"\d(?:[ .\-/]?\d){5,}")
+_ABOUT: tuple[tuple[str, str], ...] = (
+    ("leading", "it suggests an answer, or takes something for granted"),
+    ("reward", "it speaks of a reward"),
+    ("others", "it speaks of the author as of somebody else"),
+    ("private", "it asks for something private"),
+    ("joined", "it asks a second question"),
+    ("paired", "it asks about two things at once"),
+)
+_CODES: Mapping[str, str] = {
+    "others": "not_the_author",
+    "joined": "several_questions",
+    "paired": "several_questions",
+}
+
+
+def no_leaks(_: str) -> bool:
+    """What is said of every text where nobody looks for personal data."""
+    return False
+
+
+def faults(
+    draft: Draft,
+    message_text: str,
+    feature: Feature,
+    *,
+    leaks: Leaks = no_leaks,
+    detect: Detect | None = None,
+) -> tuple[Fault, ...]:
+    """What speaks against showing ``draft``; nothing, where it may be shown.
+
+    Args:
+        draft: the question; untrusted wherever a model wrote it.
+        message_text: the author's message.
+        feature: what the question is about.
+        leaks: whether words hold personal data.
+        detect: the language of some words, where one can tell ("de").
+    """
+    table = table_of(draft.language)
+    return (
+        *_kind(draft, feature),
+        *_form(draft.text),
+        *_wording(draft, table),
+        *_language(draft, detect),
+        *_told(draft, message_text, leaks),
+        *(option_faults(draft, feature, table) if feature.answer == CHOICE else ()),
+        *(fault for option in draft.options for fault in _option_form(option, table)),
+    )
+
+
+def _kind(draft: Draft, feature: Feature) -> Iterator[Fault]:
+    if draft.feature != feature.key or draft.kind != feature.answer:
+        yield Fault("wrong_feature", f"It is not a question about '{feature.key}'.")
+    if feature.answer != CHOICE and draft.options:
+        yield Fault("option_count", "A question for one word has no options.")
+
+
+def _form(text: str) -> Iterator[Fault]:
+    if not text.strip():
+        yield Fault("empty", "There is no question.")
+        return
+    words = word_count(text)
+    if len(text) > LONGEST_QUESTION or words > MOST_WORDS:
+        most = f"at most {MOST_WORDS} words and {LONGEST_QUESTION} characters"
+        yield Fault("too_long", f"The question has {words} words; {most} fit.")
+    if not text.rstrip(" \"'”’」").endswith(_ENDS):
+        yield Fault("no_question", "It does not end as a question does.")
+    if len(_ASKED.findall(text)) > 1:
+        yield Fault("several_questions", "There is more than one question mark.")
+    yield from _characters(text, "The question")
+
+
+def _characters(text: str, what: str) -> Iterator[Fault]:
+    if bad := bad_character(text):
+        yield Fault("control_character", f"{what} holds the character {bad}.")
+    if _MARKUP.search(text):
+        yield Fault("markup", f"{what} holds markup or a placeholder.")
+    if _ADDRESS.search(text):
+        yield Fault("address", f"{what} holds an address or a link.")
+
+
+def _wording(draft: Draft, table: Table) -> Iterator[Fault]:
+    said = plain(draft.text)
+    for name, problem in _ABOUT:
+        found = getattr(table, name).search(said)
+        if found:
+            yield Fault(_CODES.get(name, name), f'"{found[0]}": {problem}.')
+    spoken_to = table.author if is_known(draft.language) else None
+    if spoken_to is not None and not spoken_to.search(said):
+        yield Fault("not_the_author", "It does not ask about the author.")
+
+
+def _language(draft: Draft, detect: Detect | None) -> Iterator[Fault]:
+    if not draft.language:
+        return
+    words = " ".join((draft.text, *draft.options))
+    found = detect(words) if detect and draft.source == "model" else draft.language
+    same = found.partition("-")[0] == draft.language.partition("-")[0]
+    if not same or not is_written_in(draft.text, draft.language):
+        yield Fault("language", f"It is not written in the language '{draft.language}'.")
+
+
+def _told(draft: Draft, message_text: str, leaks: Leaks) -> Iterator[Fault]:
+    parts = (draft.text, *draft.options)
+    if any(leaks(part) for part in parts) or _NUMBER.search(draft.text):
+        yield Fault("personal_data", "It holds something that looks like personal data.")
+    if _repeats(draft.text, message_text):
+        yield Fault("quote", f"It repeats more than {LONGEST_QUOTE} characters of the message.")
+
+
+def _repeats(question: str, message: str) -> bool:
+    # A longer question is refused for its length.
+    said, written = plain(question[:LONGEST_QUESTION]), plain(message)
+    size = LONGEST_QUOTE + 1
+    return any(said[at : at + size] in written for at in range(len(said) - size + 1))
+
+
+def _option_form(option: str, table: Table) -> Iterator[Fault]:
+    yield from _characters(option, "An option")
+    said = plain(option)
+    for name in ("reward", "private"):
+        found = getattr(table, name).search(said)
+        if found:
+            yield Fault(name, f'The option "{found[0]}" has no place here.')
+    if _ASKED.search(option):
+        yield Fault("option_question", "An option asks a question.")

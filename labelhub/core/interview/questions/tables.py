@@ -1,0 +1,101 @@
+"""The word tables of ``wording.toml``, compiled once: what questions say, by language."""
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from labelhub.core.schema import fold
+
+_SOURCE = Path(__file__).with_name("wording.toml")
+_FALLBACK = "en"
+#: Languages written without blanks: an entry counts wherever it stands.
+UNSPACED = frozenset({"ja"})
+#: A "*" that stands alone is one or two words; at the end of a word it is the rest of that word.
+_LONE = r"\w+(?:[ ]\w+)?"
+_QUOTES = str.maketrans("’‘´`", "''''")
+_BLANKS = re.compile(r"\s+")
+_NEVER = re.compile(r"(?!)")
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One language's words as patterns; a pattern without words never matches."""
+
+    leading: re.Pattern[str]
+    reward: re.Pattern[str]
+    catch_all: re.Pattern[str]
+    catch_start: re.Pattern[str]
+    others: re.Pattern[str]
+    author: re.Pattern[str] | None
+    private: re.Pattern[str]
+    joined: re.Pattern[str]
+    paired: re.Pattern[str]
+    degree: re.Pattern[str]
+    small: frozenset[str]
+    alike: Mapping[str, str]
+
+
+@lru_cache(maxsize=1)
+def _tables() -> Mapping[str, Table]:
+    data = tomllib.loads(_SOURCE.read_text(encoding="utf-8"))
+    return {language: _table(language, raw) for language, raw in data.items()}
+
+
+def table_of(language: str) -> Table:
+    """The words of that language ("de", "de-AT"); English for one that has no table."""
+    tables = _tables()
+    return tables.get(language.partition("-")[0], tables[_FALLBACK])
+
+
+def is_known(language: str) -> bool:
+    """Whether that language has words of its own."""
+    return language.partition("-")[0] in _tables()
+
+
+def plain(text: str) -> str:
+    """The form in which words are looked for: folded, one kind of apostrophe, single blanks."""
+    return _BLANKS.sub(" ", fold(text.translate(_QUOTES)))
+
+
+def _table(language: str, raw: Mapping[str, Any]) -> Table:
+    spaced = language not in UNSPACED
+    said = {
+        key: _pattern(raw[key], spaced=spaced)
+        for key in ("leading", "reward", "others", "private", "joined", "paired", "degree")
+    }
+    return Table(
+        **said,
+        catch_all=_pattern(raw["catch_all"], spaced=True),
+        catch_start=_pattern(raw["catch_start"], spaced=spaced),
+        author=_pattern(raw["author"], spaced=spaced) if raw["author"] else None,
+        small=frozenset(raw["small"]),
+        alike=_groups(raw["alike"]),
+    )
+
+
+def _pattern(entries: Iterable[str], *, spaced: bool) -> re.Pattern[str]:
+    # Longest first: alternatives are tried in their order.
+    parts = [_entry(each) for each in sorted(entries, key=len, reverse=True)]
+    if not parts:
+        return _NEVER
+    either = "|".join(parts)
+    return re.compile(rf"(?<![\w'])(?:{either})(?![\w'])" if spaced else either)
+
+
+def _entry(entry: str) -> str:
+    words = [_LONE if word == "*" else _word(word) for word in plain(entry).split(" ")]
+    return "[ ]".join(words)
+
+
+def _word(word: str) -> str:
+    return re.escape(word.removesuffix("*")) + (r"\w*" if word.endswith("*") else "")
+
+
+def _groups(groups: Iterable[str]) -> dict[str, str]:
+    """Every word of a group to the group's first."""
+    listed = [[plain(word) for word in group.split(",")] for group in groups]
+    return {word: words[0] for words in listed for word in words}

@@ -1,0 +1,240 @@
+"""The calls of an interview: prompts rendered for one message, every stranger's word delimited."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from labelhub.core.errors import InvalidInput
+from labelhub.core.interview.features import WORD, Feature
+from labelhub.core.interview.questions import Draft, Fault, template_draft
+from labelhub.core.interview.questions.faults import Detect, Leaks, no_leaks
+from labelhub.core.llm.parsing.names import answer_ids
+from labelhub.core.llm.types import Call
+from labelhub.core.prompts import Prompt, fence
+from labelhub.core.schema import Schema, parse_schema
+
+ROLES = ("relevance", "prediction", "question", "word")
+MOST_QUESTIONS = 4
+#: Words of a prediction where any words will do.
+MOST_PREDICTED_WORDS = 4
+
+_RELEVANCE = "Which of these does the message give a reason to ask its author about?"
+_PREDICTION = "{name}: {definition} What is most probable?"
+#: The same questions for the same message wherever a model can.
+_USUAL_PARAMS: Mapping[str, Any] = {"temperature": 0}
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorMessage:
+    """A message as models may see it.
+
+    Args:
+        text: already redacted.
+        language: of the questions about it ("en").
+        context: what was said before, (role, text), already redacted and cut.
+    """
+
+    text: str
+    language: str
+    context: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InterviewPlan:
+    """What a site wants to learn, and how its authors are asked.
+
+    Args:
+        features: in the site's order.
+        prompts: by role: "relevance", "prediction", "question" and "word".
+        salt: secret to authors and constant for a site; makes delimiters that cannot be forged.
+        least_relevant: features with a usable prediction that a message needs to be asked about.
+        most_questions: 1 to 4.
+        asked: how often this author was asked about a feature already, by its key.
+        params: what to ask of each role's model.
+        leaks: whether words hold personal data.
+        detect: the language of some words, where one can tell.
+
+    Raises:
+        InvalidInput: a prompt is missing, or ``most_questions`` is out of bounds.
+    """
+
+    features: tuple[Feature, ...]
+    prompts: Mapping[str, Prompt]
+    salt: str
+    least_relevant: int = 1
+    most_questions: int = MOST_QUESTIONS
+    asked: Mapping[str, int] = field(default_factory=dict)
+    params: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    leaks: Leaks = no_leaks
+    detect: Detect | None = None
+
+    def __post_init__(self) -> None:
+        missing = [role for role in ROLES if role not in self.prompts]
+        if missing:
+            raise InvalidInput.at("prompts", f"there is none for '{missing[0]}'.")
+        if not 1 <= self.most_questions <= MOST_QUESTIONS:
+            raise InvalidInput.at("most_questions", f"must be from 1 to {MOST_QUESTIONS}.")
+
+
+def relevance_turn(
+    message: AuthorMessage, plan: InterviewPlan, features: Sequence[Feature]
+) -> Call:
+    """Which of ``features`` the message gives reason to ask about: a question with many answers."""
+    return _decision(message, plan, _relevance_schema(tuple(features)), step="relevance")
+
+
+def prediction_turn(message: AuthorMessage, plan: InterviewPlan, feature: Feature) -> Call:
+    """The most probable value of ``feature``: one of its values, or a few words."""
+    inputs: dict[str, Any] = {}
+    if not feature.values:
+        inputs = {"most_words": MOST_PREDICTED_WORDS, "cues": feature.cues}
+    step = f"prediction/{feature.key}"
+    return _decision(message, plan, _value_schema(feature), step=step, inputs=inputs)
+
+
+def question_turn(
+    message: AuthorMessage,
+    plan: InterviewPlan,
+    feature: Feature,
+    *,
+    predicted: str,
+    problems: Sequence[Fault],
+    number: int,
+) -> Call:
+    """A question about ``feature``; ``problems`` are what an earlier one was refused for."""
+    role = "word" if feature.answer == WORD else "question"
+    prompt = plan.prompts[role]
+    inputs = {
+        "name": feature.name,
+        "predicted": predicted,
+        "language": message.language,
+        "template": _template(template_draft(feature, predicted, message.language)),
+    }
+    shown = inputs | _shown(message, plan, feature, predicted, problems)
+    return Call(
+        step=f"question/{feature.key}" + (f"/{number}" if number > 1 else ""),
+        role=role,
+        messages=prompt.render(**{name: shown[name] for name in prompt.inputs}),
+        prompt_hash=prompt.hash,
+        schema=_value_schema(feature),
+        text=message.text,
+        inputs=inputs,
+        params=_params(plan, role),
+        output=prompt.output,
+    )
+
+
+def _shown(
+    message: AuthorMessage,
+    plan: InterviewPlan,
+    feature: Feature,
+    predicted: str,
+    problems: Sequence[Fault],
+) -> dict[str, Any]:
+    """What the prompts of questions say of a feature; words of models and strangers delimited."""
+    # What is told of a fault quotes the question that a model wrote.
+    told = "\n".join(fault.detail for fault in problems)
+    return {
+        "definition": feature.definition,
+        "hint": feature.hint,
+        "values": _value_block(feature),
+        "count": feature.option_count,
+        "predicted": predicted if feature.values else fence(predicted, plan.salt),
+        "problems": fence(told, plan.salt) if told else "",
+        "item": _item_block(message, plan.salt),
+    }
+
+
+def _decision(
+    message: AuthorMessage,
+    plan: InterviewPlan,
+    schema: Schema,
+    *,
+    step: str,
+    inputs: Mapping[str, Any] | None = None,
+) -> Call:
+    role = step.partition("/")[0]
+    prompt = plan.prompts[role]
+    messages = prompt.render(
+        task=str(schema.task),
+        question=schema.question,
+        labels=_label_block(schema),
+        guideline="",
+        item=_item_block(message, plan.salt),
+    )
+    return Call(
+        step=step,
+        role=role,
+        messages=messages,
+        prompt_hash=prompt.hash,
+        schema=schema,
+        text=message.text,
+        inputs=inputs or {},
+        params=_params(plan, role),
+        output=prompt.output,
+    )
+
+
+@lru_cache(maxsize=256)
+def _relevance_schema(features: tuple[Feature, ...]) -> Schema:
+    labels = [
+        {
+            "name": feature.key,
+            "description": f"{feature.name}. {feature.definition}",
+            "include": " ".join((feature.applies, ", ".join(feature.cues))).strip(),
+        }
+        for feature in features
+    ]
+    return parse_schema({"task": "multi", "question": _RELEVANCE, "labels": labels})
+
+
+@lru_cache(maxsize=1024)
+def _value_schema(feature: Feature) -> Schema:
+    question = _PREDICTION.format(name=feature.name, definition=feature.definition)
+    if not feature.values:
+        return parse_schema({"task": "text", "question": question})
+    labels = [
+        {"name": value, "description": feature.meanings.get(value, "")} for value in feature.values
+    ]
+    return parse_schema({"task": "single", "question": question, "labels": labels})
+
+
+def _label_block(schema: Schema) -> list[dict[str, Any]]:
+    """The labels as prompts show them, with the number that an answer may give instead."""
+    numbers = answer_ids(schema)
+    return [
+        {
+            "id": numbers.get(label.name, ""),
+            "name": label.name,
+            "description": label.description,
+            "include": label.include,
+            "exclude": label.exclude,
+            "examples_for": label.examples_for,
+            "examples_against": label.examples_against,
+        }
+        for label in schema.labels
+    ]
+
+
+def _value_block(feature: Feature) -> list[dict[str, str]]:
+    return [{"name": value, "meaning": feature.meanings.get(value, "")} for value in feature.values]
+
+
+def _item_block(message: AuthorMessage, salt: str) -> str:
+    """The message as prompts show it, what was said before it first."""
+    before = "\n".join(f"{role}: {text}" for role, text in message.context)
+    parts = [f"What was said before:\n{fence(before, salt)}"] if before else []
+    return "\n\n".join([*parts, f"The message:\n{fence(message.text, salt)}"])
+
+
+def _template(draft: Draft | None) -> dict[str, Any]:
+    """A ready question as models that are no language models take it; empty where none is."""
+    if draft is None:
+        return {}
+    options = {option: draft.values.get(option, "") for option in draft.options}
+    return {"question": draft.text, "options": options}
+
+
+def _params(plan: InterviewPlan, role: str) -> dict[str, Any]:
+    return {**_USUAL_PARAMS, **plan.params.get(role, {})}

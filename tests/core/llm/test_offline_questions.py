@@ -1,0 +1,193 @@
+"""The offline model as an interviewer: relevance, predictions and questions without a network.
+
+Measured on the 420 messages of kind "request" of a shared data set that is no part of this
+repository: the share with at least one relevant feature is .24 for the first nine features of the
+set "shopping", and .17 for the set "emotion" (features that always apply not counted).
+"""
+
+import json
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from labelhub.core.interview.asking import Asked, AuthorMessage, InterviewPlan, ask
+from labelhub.core.interview.features import Feature, parse_feature, starter_library
+from labelhub.core.interview.turns import ROLES, relevance_turn
+from labelhub.core.llm.offline import OfflineModel
+from labelhub.core.llm.parsing import read_completion
+from labelhub.core.llm.types import Call, Completion, Output, Reply, Status
+from labelhub.core.prompts import PromptLibrary
+
+LIBRARY = PromptLibrary(Path(__file__).parents[3] / "prompts")
+PROMPTS = {role: LIBRARY.get("interview", role) for role in ROLES}
+DATA = Path(__file__).parents[4] / "shared" / "data" / "chat_messages.jsonl"
+SHOPPING, EMOTION = starter_library()["shopping"], starter_library()["emotion"]
+LAPTOP = "I need a cheap laptop for college next week"
+#: Milliseconds of a whole interview; about 4 where it was measured.
+MOST_MS = 40.0
+
+
+def plan(features: Sequence[Feature], **more: Any) -> InterviewPlan:
+    return InterviewPlan(features=tuple(features), prompts=PROMPTS, salt="s", **more)
+
+
+async def said(call: Call) -> Reply:
+    return read_completion(call, await OfflineModel().complete(call))
+
+
+async def interviewed(text: str, given: InterviewPlan, language: str = "en") -> Asked:
+    run = ask(AuthorMessage(text, language), given)
+    try:
+        calls = next(run)
+        while True:
+            calls = run.send([await said(call) for call in calls])
+    except StopIteration as end:
+        result: Asked = end.value
+        return result
+
+
+async def relevant(text: str, features: Sequence[Feature]) -> set[str]:
+    open_ = [feature for feature in features if not feature.always]
+    reply = await said(relevance_turn(AuthorMessage(text, "en"), plan(features), open_))
+    assert isinstance(reply.value, list)
+    return set(reply.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (LAPTOP, {"budget", "when_to_buy", "urgency"}),
+        ("compare the headphones of sony and apple", {"brand_openness", "decision_stage"}),
+        ("I want a gift for my daughter, at most 30 dollars", {"recipient", "budget"}),
+        ("what is the capital of France", set()),
+        ("what time is it in Tokyo", set()),
+        ("write a haiku about the sea", set()),
+    ],
+)  # fmt: skip
+async def test_relevance_follows_the_words_of_the_message(text: str, found: set[str]) -> None:
+    shown = await relevant(text, SHOPPING)
+    assert found <= shown
+    assert found or not shown
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "value"),
+    [
+        (LAPTOP, "budget", "lowest"),
+        (LAPTOP, "when_to_buy", "within_weeks"),
+        (LAPTOP, "urgency", "soon"),
+        (LAPTOP, "main_attribute", "cheap"),
+        (LAPTOP, "sentiment", "neutral"),
+        ("I urgently need to buy a gift for my wife today", "urgency", "right_now"),
+        ("I urgently need to buy a gift for my wife today", "recipient", "family"),
+        ("no rush, but which phones have a good price", "urgency", "no_hurry"),
+    ],
+)
+async def test_predictions_follow_the_words_of_the_message(text: str, key: str, value: str) -> None:
+    feature = next(each for each in SHOPPING if each.key == key)
+    always = parse_feature({**feature.to_json(), "always": True})
+    result = await interviewed(text, plan([always]))
+    assert result.stages[1].data["predicted"] == {key: value}
+
+
+async def test_feelings_are_told_by_their_words() -> None:
+    result = await interviewed("I am stressed and afraid because of my exam", plan(EMOTION))
+    predicted = result.stages[1].data["predicted"]
+    assert predicted["main_emotion"] == "fear"
+    assert predicted["cause"] == "exam"
+    assert predicted["coping"] == "struggling"
+
+
+@pytest.mark.parametrize("language", ["en", "de", "es", "fr", "ja"])
+@pytest.mark.parametrize("features", [SHOPPING, EMOTION], ids=["shopping", "emotion"])
+async def test_its_questions_can_be_shown_in_every_language(
+    features: Sequence[Feature], language: str
+) -> None:
+    for feature in features:
+        always = parse_feature({**feature.to_json(), "always": True})
+        result = await interviewed("cheap, because of my job", plan([always]), language)
+        (draft,) = result.drafts
+        assert draft.source == "model"
+        assert draft.language == language
+
+
+CUSTOM = {"key": "plan", "name": "Travel plan", "definition": "How it goes.", "always": True}
+
+
+async def test_without_a_template_the_name_of_the_feature_has_to_do() -> None:
+    values = ["by_train", "by_car", "by_boat", "on_foot", "by_bike"]
+    feature = parse_feature(
+        {**CUSTOM, "values": values, "meanings": {"by_bike": "bicycle, cycling"}}
+    )
+    result = await interviewed("I am cycling there", plan([feature]))
+    (draft,) = result.drafts
+    assert draft.text == "What was your travel plan when you wrote this?"
+    assert draft.options == ("by bike", "by train", "by car", "by boat")
+    assert draft.predicted == "by bike"
+
+
+async def test_an_open_choice_without_a_template_cannot_be_worded() -> None:
+    result = await interviewed("I am cycling there", plan([parse_feature(CUSTOM)]))
+    assert result.dropped_at == "questions"
+
+
+async def test_one_word_without_a_template() -> None:
+    feature = parse_feature({**CUSTOM, "answer": "word"})
+    result = await interviewed("I am cycling there", plan([feature]))
+    assert result.drafts[0].text == "What was your travel plan when you wrote this?"
+    assert result.stages[1].data["predicted"] == {"plan": "cycling"}
+
+
+@pytest.mark.parametrize("text", ["", "?", "\0", "x" * 5000, "¿" * 900, "the of and"])
+async def test_any_text_gets_an_answer(text: str) -> None:
+    result = await interviewed(text, plan([*SHOPPING, *EMOTION]))
+    assert result.stages[0].passed
+
+
+QUESTION_CALL = Call("question/x", "question", (), "", CUSTOM, "", output=Output.QUESTION)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("completion", "status"),
+    [
+        (Completion("Question: How?\n- a"), Status.OK),
+        (Completion("<think>hm</think>\nAnything at all"), Status.OK),
+        (Completion(" "), Status.UNPARSED),
+        (Completion("", finish_reason="length"), Status.TRUNCATED),
+        (Completion("I'm sorry, but I can't write that."), Status.REFUSED),
+        (Completion("Question: How?", refusal="no"), Status.REFUSED),
+        (Completion("Question: How?", finish_reason="content_filter"), Status.REFUSED),
+    ],
+)
+def test_what_a_model_words_is_taken_as_it_stands(completion: Completion, status: Status) -> None:
+    reply = read_completion(QUESTION_CALL, completion)
+    assert (reply.status, reply.value, reply.evidence) == (status, None, {})
+    assert "hm" not in reply.text
+
+
+async def test_a_whole_interview_takes_milliseconds() -> None:
+    text = (
+        "I need a cheap and quiet laptop for my daughter by next week, "
+        "which brand is better, apple or samsung?"
+    )
+    given = plan(SHOPPING[:9])
+    assert len((await interviewed(text, given)).drafts) == 4
+    seconds = []
+    for _ in range(7):
+        start = time.perf_counter()
+        await interviewed(text, given)
+        seconds.append(time.perf_counter() - start)
+    assert min(seconds) * 1000 < MOST_MS
+
+
+async def test_about_a_quarter_of_requests_give_a_reason_to_ask() -> None:
+    if not DATA.exists():
+        pytest.skip("shared data set chat_messages.jsonl is not on this machine")
+    rows = [json.loads(line) for line in DATA.read_text(encoding="utf-8").splitlines()]
+    texts = [row["text"] for row in rows if row["kind"] == "request"]
+    for features, share in ((SHOPPING[:9], 0.24), (EMOTION, 0.17)):
+        found = [bool(await relevant(text, features)) for text in texts]
+        assert sum(found) / len(found) == pytest.approx(share, abs=0.02)
