@@ -81,7 +81,7 @@ GOOD: list[tuple[str, dict[str, Any], Body]] = [
     ("dismiss", {"qid": "q1", "how": "nofit", "val": ""}, Dismiss("q1", "nofit", "")),
     ("dismiss", {"qid": "q1", "how": "nofit", "val": "価格"}, Dismiss("q1", "nofit", "価格")),
     ("undo", {"qid": "q1"}, Undo("q1")),
-    ("retry", {"mid": "m1"}, Retry("m1")),
+    ("retry", {"mid": "shop/m:1"}, Retry("shop/m:1")),
     ("ident", {"ident": "a.b.c"}, Ident("a.b.c")),
     (
         "consent",
@@ -217,7 +217,7 @@ def test_the_limit_of_a_frame_is_of_bytes(sign: str) -> None:
         ("msg", MSG | {"text": "a\0b"}, "text"),
         ("msg", MSG | {"text": "a\ud83db"}, "text"),
         ("msg", MSG | {"mid": "a" * 65}, "mid"),
-        ("msg", MSG | {"mid": "m:1"}, "mid"),
+        ("msg", MSG | {"mid": "m\u2028"}, "mid"),
         ("msg", MSG | {"mid": "m1\n"}, "mid"),
         ("msg", MSG | {"conv": None}, "conv"),
         ("msg", MSG | {"role": "system"}, "role"),

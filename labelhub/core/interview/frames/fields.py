@@ -53,6 +53,15 @@ def identifier(value: object) -> str:
     return value
 
 
+def reference(value: object) -> str:
+    """What a host calls something of its own: 1 to 64 printable characters, such as ``msg:17``."""
+    if not isinstance(value, str) or not 1 <= len(value) <= MOST_ID:
+        raise ValueError(f"must be 1 to {MOST_ID} characters")
+    if not value.isprintable() or not value.strip():
+        raise ValueError("has characters that are not printable")
+    return value
+
+
 def text(value: object) -> str:
     """Text without NUL and without halves of surrogate pairs, of any length."""
     if not isinstance(value, str):

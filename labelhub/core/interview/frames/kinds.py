@@ -11,6 +11,7 @@ from labelhub.core.interview.frames.fields import (
     inner,
     message,
     one_of,
+    reference,
     short,
     some_of,
     take,
@@ -193,8 +194,8 @@ def _hello(d: _Fields) -> Hello:
 def _msg(d: _Fields) -> Msg:
     return Msg(
         text=take(d, "text", message),
-        mid=take(d, "mid", identifier),
-        conv=take(d, "conv", identifier),
+        mid=take(d, "mid", reference),
+        conv=take(d, "conv", reference),
         role=take(d, "role", one_of("author", "assistant")),
     )
 
@@ -225,7 +226,7 @@ KINDS: Mapping[str, Callable[[_Fields], Body]] = {
     "answer": _answer,
     "dismiss": _dismiss,
     "undo": lambda d: Undo(take(d, "qid", identifier)),
-    "retry": lambda d: Retry(take(d, "mid", identifier)),
+    "retry": lambda d: Retry(take(d, "mid", reference)),
     "ident": lambda d: Ident(take(d, "ident", text)),
     "consent": lambda d: Consent(_agreed(d)),
     "optout": lambda _: Optout(),
