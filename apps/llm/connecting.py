@@ -6,7 +6,8 @@ a client. Why no client library for these endpoints stands between: ``docs/adr/1
 
 import json
 import socket
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 from urllib.request import getproxies, proxy_bypass
@@ -41,6 +42,41 @@ class Answer:
         return 200 <= self.status < 300
 
 
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """An answer of which the head is here; header names in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    _response: aiohttp.ClientResponse
+
+    @property
+    def ok(self) -> bool:
+        """As :attr:`Answer.ok`."""
+        return 200 <= self.status < 300
+
+    async def parts(self) -> AsyncGenerator[bytes, None]:
+        """The body as it comes in.
+
+        Raises:
+            TooMuch: it is longer than any completion.
+        """
+        if (self._response.content_length or 0) > LONGEST_ANSWER:
+            raise TooMuch("The answer is longer than any completion.")
+        length = 0
+        async for part in self._response.content.iter_any():
+            # Counted: a length may be told wrongly, not at all, or as it was before unpacking.
+            length += len(part)
+            if length > LONGEST_ANSWER:
+                raise TooMuch("The answer is longer than any completion.")
+            yield part
+
+    async def whole(self) -> Answer:
+        """The answer with all of its body. Raises as :meth:`parts`."""
+        body = b"".join([part async for part in self.parts()])
+        return Answer(self.status, self.headers, body)
+
+
 class Connections:
     """The connections to one base URL. Belong to the event loop that they were made in.
 
@@ -61,6 +97,7 @@ class Connections:
     ) -> None:
         self._base_url = base_url.rstrip("/")
         self._proxy, self._proxy_headers = proxy_for(base_url)
+        self._only_connecting = aiohttp.ClientTimeout(total=None, sock_connect=connect_timeout)
         self._session = aiohttp.ClientSession(
             # How many there are at once is the limiter's affair.
             connector=aiohttp.TCPConnector(resolver=CheckedResolver(), limit=0),
@@ -73,38 +110,44 @@ class Connections:
 
     async def post(self, path: str, content: Mapping[str, Any]) -> Answer:
         """Send ``content`` as JSON. Raises what aiohttp raises, or ``AddressRefused``."""
-        body = json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
-        return await self._send("POST", path, body, {"Content-Type": "application/json"})
+        async with self._asked("POST", path, content) as incoming:
+            return await incoming.whole()
 
     async def get(self, path: str) -> Answer:
         """Ask for ``path``. Raises as :meth:`post`."""
-        return await self._send("GET", path)
+        async with self._asked("GET", path) as incoming:
+            return await incoming.whole()
+
+    def stream(
+        self, path: str, content: Mapping[str, Any]
+    ) -> AbstractAsyncContextManager[Incoming]:
+        """Send ``content`` as JSON; the answer once its head is here. Who leaves before its end
+        closes the connection; how long it may take is the caller's affair. Raises as :meth:`post`.
+        """
+        return self._asked("POST", path, content, timeout=self._only_connecting)
 
     async def close(self) -> None:
         """Close all of them."""
         await self._session.close()
 
-    async def _send(
-        self,
-        method: str,
-        path: str,
-        body: bytes | None = None,
-        headers: Mapping[str, str] | None = None,
-    ) -> Answer:
+    @asynccontextmanager
+    async def _asked(
+        self, method: str, path: str, content: Mapping[str, Any] | None = None, **more: Any
+    ) -> AsyncIterator[Incoming]:
+        if content is not None:
+            body = json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
+            more |= {"data": body, "headers": {"Content-Type": "application/json"}}
         async with self._session.request(
             method,
             self._base_url + path,
-            data=body,
-            headers=headers,
             proxy=self._proxy,
             proxy_headers=self._proxy_headers,
             # A redirection could lead to an address that was never checked.
             allow_redirects=False,
+            **more,
         ) as response:
-            if (response.content_length or 0) > LONGEST_ANSWER:
-                raise TooMuch("The answer is longer than any completion.")
             found = {name.lower(): value for name, value in response.headers.items()}
-            return Answer(response.status, found, await _whole(response))
+            yield Incoming(response.status, found, response)
 
 
 class CheckedResolver(aiohttp.ThreadedResolver):
@@ -123,16 +166,6 @@ class CheckedResolver(aiohttp.ThreadedResolver):
         for each in found:
             check_address(each["host"], host)
         return found
-
-
-async def _whole(response: aiohttp.ClientResponse) -> bytes:
-    """The body; its length may be told wrongly, not at all, or as it was before unpacking."""
-    body = bytearray()
-    async for part in response.content.iter_any():
-        body += part
-        if len(body) > LONGEST_ANSWER:
-            raise TooMuch("The answer is longer than any completion.")
-    return bytes(body)
 
 
 def proxy_for(base_url: str) -> tuple[URL | None, dict[str, str]]:

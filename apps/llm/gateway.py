@@ -9,8 +9,16 @@ and retries are those of ``traffic`` and ``trying``.
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Mapping,
+    Sequence,
+)
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from apps.llm import troubles
@@ -22,16 +30,17 @@ from apps.llm.failures import Cause, Failure, read_refusal
 from apps.llm.keys import NO_KEY, provider_key
 from apps.llm.memory import InDatabase, Memory, remember
 from apps.llm.models import ModelSpec, Provider
+from apps.llm.streaming import Streaming, Tell, offline_deltas, tell_nobody
 from apps.llm.texts import clean
 from apps.llm.traffic import LineState, Traffic
 from apps.llm.trying import Breaker, Patience
 from apps.llm.wire import Malformed, read_completion, read_model_names
 from labelhub.core.llm.buckets import UsedUp
 from labelhub.core.llm.offline import OfflineModel
-from labelhub.core.llm.types import Call, Completion
+from labelhub.core.llm.types import Call, Completion, Message
 
 if TYPE_CHECKING:
-    from apps.llm.connecting import Answer, Connections
+    from apps.llm.connecting import Answer, Connections, Incoming
 
 T = TypeVar("T", Completion, Embedded)
 R = TypeVar("R")
@@ -85,6 +94,28 @@ class Gateway:
             return await self._offline.complete(call)
         line = self._lines[spec.provider.pk]
         return await Asking(spec, call, line, self._patience, spend=spend).run()
+
+    def stream(
+        self,
+        spec: ModelSpec,
+        messages: Sequence[Message],
+        *,
+        params: Mapping[str, Any] | None = None,
+        tell: Tell = tell_nobody,
+    ) -> AsyncGenerator[str, None]:
+        """The answer of ``spec`` to ``messages`` piece by piece; whoever stops early closes it.
+
+        Tried again like any other call until its first text, never after it. ``tell`` is told once
+        what it cost, however it ended.
+
+        Raises:
+            ModelError: or one of its kinds, while it is read; what came before stays said.
+        """
+        if spec.offline:
+            return offline_deltas(messages, params or {}, tell)
+        line = self._lines[spec.provider.pk]
+        streaming = Streaming(spec, messages, line, self._patience, params=params or {}, tell=tell)
+        return streaming.deltas()
 
     async def embed(self, spec: ModelSpec, texts: Sequence[str]) -> Embedded:
         """One vector for each of ``texts``, in their order, through the same limits and retries.
@@ -143,6 +174,7 @@ class HttpLine:
         self.traffic = Traffic(provider, key)
         self.breaker = Breaker(patience.calls_in_a_row)
         self._memory, self.learn = memory, memory.learn
+        self.unstreamed: set[str] = set()
         self._headers = check_headers(provider.headers)
         self._secrets = [each for each in self._headers.values() if len(each) >= SECRET_LENGTH]
         if key != NO_KEY:
@@ -178,6 +210,10 @@ class HttpLine:
         """As :meth:`send`, for embeddings."""
         return await self._through(lambda: self._embed(request), tokens)
 
+    def stream(self, request: dict[str, Any]) -> "AbstractAsyncContextManager[Incoming]":
+        """Send one request for a stream; its answer while it comes in."""
+        return self._connections.stream("/chat/completions", request)
+
     async def _through(
         self, ask: Callable[[], Awaitable[T | Failure]], tokens: int
     ) -> tuple[T | Failure, float]:
@@ -185,7 +221,7 @@ class HttpLine:
             async with self.traffic.passage(tokens) as passage:
                 self.breaker.check()  # it may have opened while this call waited
                 started = time.perf_counter()
-                answer = await self._exchange(ask)
+                answer = await self.exchange(ask)
                 seconds = time.perf_counter() - started
                 if isinstance(answer, Failure):
                     passage.heed(answer.status)
@@ -198,7 +234,7 @@ class HttpLine:
 
     async def model_names(self) -> list[str] | Failure:
         """What ``GET /models`` lists."""
-        return await self._exchange(self._list_models)
+        return await self.exchange(self._list_models)
 
     async def _chat(self, request: dict[str, Any]) -> Completion | Failure:
         answer = await self._connections.post("/chat/completions", request)
@@ -214,16 +250,20 @@ class HttpLine:
     def _read(self, answer: "Answer", read: Callable[[bytes], R]) -> R | Failure:
         """What ``read`` finds in an answer, or the failure that it is."""
         if not answer.ok:
-            return read_refusal(answer.status, answer.body, answer.headers, self._redacted)
+            return read_refusal(answer.status, answer.body, answer.headers, self.redacted)
         self.traffic.follow(answer.headers)
         try:
             return read(answer.body)
         except Malformed as error:
-            said = self._redacted(str(error))
+            said = self.redacted(str(error))
             return Failure(Cause.MALFORMED, answer.status, said, length=len(answer.body))
 
-    async def _exchange(self, ask: Callable[[], Awaitable[R | Failure]]) -> R | Failure:
-        """What ``ask`` returns, or the failure that its exception stands for."""
+    async def exchange(self, ask: Callable[[], Awaitable[R | Failure]]) -> R | Failure:
+        """What ``ask`` returns, or the failure that its exception stands for.
+
+        Raises:
+            ModelUnreachable: the provider's name leads to a forbidden address.
+        """
         import aiohttp  # noqa: PLC0415 - see connecting.py
 
         from apps.llm.connecting import cause_of, unread  # noqa: PLC0415 - the same
@@ -235,7 +275,7 @@ class HttpLine:
         except AddressRefused as error:
             raise troubles.forbidden_address(error, self.provider) from None
 
-    def _redacted(self, text: str) -> str:
+    def redacted(self, text: str) -> str:
         """``text`` without the key and our headers' values, which some endpoints repeat."""
         text = clean(text)
         for secret in self._secrets:

@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
+from decimal import Decimal
 from typing import Protocol
 
 from django.conf import settings
@@ -55,8 +56,9 @@ def ensure_builtin() -> ModelSpec:
     model, _ = ModelSpec.objects.get_or_create(
         provider=provider,
         name=selectors.OFFLINE_MODEL,
-        defaults={"price_in": 0, "price_out": 0},
+        defaults={"price_in": Decimal(0), "price_out": Decimal(0)},
     )
+    model.provider = provider
     return model
 
 

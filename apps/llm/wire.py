@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from apps.llm.extras import check_extra_body
@@ -48,15 +48,27 @@ def build_request(
     ``max_tokens`` overrides the cap of the call, which overrides the cap of the model. ``plain``
     asks for free text whatever form the call wants.
     """
-    asked = {key: call.params[key] for key in SENDABLE if call.params.get(key) is not None}
+    form = None if plain else response_format(spec, call)
+    params = {**call.params, "response_format": form}
+    return build_chat(spec, call.messages, params, max_tokens=max_tokens)
+
+
+def build_chat(
+    spec: ModelSpec,
+    messages: Sequence[Message],
+    params: Mapping[str, Any],
+    *,
+    max_tokens: int | None = None,
+) -> dict[str, Any]:
+    """The JSON body for ``messages``; see :func:`build_request`."""
+    asked = {key: params[key] for key in SENDABLE if params.get(key) is not None}
     asked |= _decided(spec)
-    asked["response_format"] = None if plain else response_format(spec, call)
     left_out = _not_taken(spec)
     kept = {key: sent for key, sent in asked.items() if sent is not None and key not in left_out}
-    kept[spec.max_tokens_param] = max_tokens or output_cap(spec, call)
+    kept[spec.max_tokens_param] = max_tokens or longest_output(spec, params)
     return {
         "model": spec.name,
-        "messages": _messages(spec, call.messages),
+        "messages": _messages(spec, messages),
         **kept,
         **check_extra_body(spec.extra_body),
     }
@@ -86,7 +98,12 @@ def _not_taken(spec: ModelSpec) -> set[str]:
 
 def output_cap(spec: ModelSpec, call: Call) -> int:
     """The most tokens this call may be answered with."""
-    return int(call.params.get("max_tokens") or spec.max_output_tokens)
+    return longest_output(spec, call.params)
+
+
+def longest_output(spec: ModelSpec, params: Mapping[str, Any]) -> int:
+    """The most tokens of an answer that is asked for with ``params``."""
+    return int(params.get("max_tokens") or spec.max_output_tokens)
 
 
 def effective_params(request: Mapping[str, Any]) -> dict[str, Any]:
@@ -111,12 +128,44 @@ def read_completion(body: bytes, request: Mapping[str, Any]) -> Completion:
     return Completion(
         text=text,
         finish_reason=clean(str(choice.get("finish_reason") or "stop")),
-        usage=_usage(data.get("usage"), request, reasoning + text),
+        usage=read_usage(data.get("usage"), request, reasoning + text),
         model_answered=clean(str(data.get("model") or "")),
         reasoning=reasoning,
         refusal=_text_of(message.get("refusal")),
         effective_params=effective_params(request),
         logprobs=read_logprobs(choice.get("logprobs")),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """What one event of a streamed answer adds; ``raw_usage`` as the endpoint told it."""
+
+    text: str = ""
+    reasoning: str = ""
+    finish_reason: str = ""
+    raw_usage: Any = None
+
+
+def read_delta(event: Any) -> Delta:
+    """Read one event of a streamed answer; one without anything of use adds nothing.
+
+    Raises:
+        Malformed: it is no JSON object.
+    """
+    if not isinstance(event, Mapping):
+        raise Malformed("a part of the answer is not a JSON object")
+    choices = event.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    choice = choice if isinstance(choice, Mapping) else {}
+    # Some endpoints that cannot stream send the whole message as their only event.
+    said = choice["delta"] if "delta" in choice else choice.get("message")
+    said = said if isinstance(said, Mapping) else {}
+    return Delta(
+        text=_text_of(said.get("content")),
+        reasoning=_text_of(said.get("reasoning_content") or said.get("reasoning")),
+        finish_reason=clean(str(choice.get("finish_reason") or "")),
+        raw_usage=event.get("usage"),
     )
 
 
@@ -191,7 +240,9 @@ def _text_of(content: Any) -> str:
     return clean(content) if isinstance(content, str) else ""
 
 
-def _usage(raw: Any, request: Mapping[str, Any], answer: str) -> Usage:
+def read_usage(raw: Any, request: Mapping[str, Any], answer: str) -> Usage:
+    """The tokens that an endpoint counted for ``request`` and what was written; an estimate where
+    it told none."""
     said = raw if isinstance(raw, Mapping) else {}
     tokens_in, tokens_out = (
         token_count(said, "prompt_tokens"),

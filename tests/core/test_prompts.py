@@ -27,6 +27,7 @@ PINNED = {
     "ecj/critic": "8b0f5832c117f4c2952fd087a9eb83b6e3f0e97ba65357853f225c31f1e2f1fe",
     "ecj/extractor": "9509434f4ca0e866416e695f15d427a7b5e10a797bfdfb480ff151c399590022",
     "ecj/judge": "eec695b513cdebebf76697dc913dd9888af3fa8ccdf8371c3bd98650e9bdbf86",
+    "interview/chat": "7e7fddaefc8c0c2be2f298858e001429e7dd869618baebf34deafb0fd7576621",
     "interview/prediction": "e8c37751bdc7bb3057d6be7e93ec6dd85d287d9becae6f19e390eb026ad6d9bf",
     "interview/question": "69b122b06f7b0b046f054aa9994650d27c9f729050e40fa2d8d80cfca9dc2ee6",
     "interview/relevance": "0b448d7d58af86d4bd31e2f75b965c677e98342bf56b596d6d09f7c24e3b90f7",

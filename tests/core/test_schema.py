@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from labelhub.core.schema import (
     Schema,
     SchemaError,
+    Task,
     ValueNotOffered,
     fold,
     parse_schema,
@@ -64,7 +65,7 @@ def test_an_offered_value_becomes_canonical(schema: Schema, raw: Any, value: Any
         (STARS, "two"),
         (TEXT, "  "),
         (TEXT, 3),
-        (PER_ITEM, "anything"),
+        (PER_ITEM, " "),
     ],
 )
 def test_what_is_not_offered_is_refused(schema: Schema, raw: Any) -> None:
@@ -76,6 +77,12 @@ def test_a_per_item_value_is_one_of_the_items_own_options() -> None:
     assert PER_ITEM.normalise("yes", ["Yes", "No"]) == "Yes"
     with pytest.raises(ValueNotOffered, match="Yes, No"):
         PER_ITEM.normalise("maybe", ["Yes", "No"])
+
+
+def test_an_item_without_options_of_its_own_takes_any_words() -> None:
+    assert PER_ITEM.normalise(" waterproof ") == "waterproof"
+    assert PER_ITEM.of_item(()).task is Task.TEXT
+    assert PER_ITEM.of_item(("Yes", "No")) is PER_ITEM
 
 
 def test_the_refusal_names_the_value_and_the_choice() -> None:

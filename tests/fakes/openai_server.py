@@ -7,7 +7,7 @@ In a test (fixture ``model_server`` of tests/fakes/fixtures.py, or by hand)::
         server.script("Final Decision: Price", {"fault": "rate_limit", "retry_after": 1})
         server.stats["outcomes"]   # {"ok": 3, "unavailable": 1}
 
-As a script: ``python tests/fakes/openai_server.py --port 9000 --faults unavailable=0.05,slow=0.1``.
+As a script: ``python -m tests.fakes.openai_server --port 9000 --faults unavailable=0.05``.
 
 Whether a request fails is a hash of (seed, body, how often this body came before): reruns and
 resumed runs see the same faults. A scripted entry goes before chance.
@@ -27,6 +27,8 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Self, TypeAlias
 
 from aiohttp import web
+
+from tests.fakes.streamed import streamed
 
 Handler: TypeAlias = Callable[["FakeServer", web.Request, dict[str, Any]], Awaitable[web.Response]]
 Entry: TypeAlias = str | dict[str, Any]
@@ -280,7 +282,7 @@ class FakeServer:
         await self._stop.wait()
         await runner.cleanup()
 
-    async def _chat(self, request: web.Request) -> web.Response:
+    async def _chat(self, request: web.Request) -> web.StreamResponse:
         raw = await request.read()
         body = json.loads(raw)
         self.requests.append(body)
@@ -291,7 +293,7 @@ class FakeServer:
         finally:
             self._open -= 1
         self.outcomes[outcome] += 1
-        return answer
+        return await streamed(request, body, answer)
 
     async def _answer(
         self, request: web.Request, raw: bytes, body: dict[str, Any]

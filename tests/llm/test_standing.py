@@ -1,0 +1,196 @@
+"""Lines that stand between calls: shared, opened anew when due, closed when nobody uses them."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from apps.llm import standing
+from apps.llm.gateway import Gateway
+from apps.llm.models import ModelSpec
+from apps.llm.standing import close_all, standing_gateway
+from apps.llm.trying import Patience
+from labelhub.core.llm.errors import ModelError, ModelUnreachable, WrongKey
+from tests.fakes.openai_server import FakeServer
+from tests.llm.asking_helpers import make_call, make_spec
+
+QUICK = Patience(attempts=1, calls_in_a_row=1)
+
+
+@pytest.fixture(autouse=True)
+async def _closed() -> AsyncIterator[None]:
+    """Nothing is left of a test's lines."""
+    yield
+    await close_all()
+    assert asyncio.get_running_loop() not in standing._lines
+    assert not standing._closing
+
+
+def open_lines() -> int:
+    return len(standing._lines.get(asyncio.get_running_loop(), {}))
+
+
+def is_closed(gateway: Gateway) -> bool:
+    (line,) = gateway._lines.values()
+    return line._connections._session.closed
+
+
+async def ask(spec: ModelSpec) -> Gateway:
+    async with standing_gateway(spec, QUICK) as gateway:
+        await gateway.complete(spec, make_call())
+    return gateway
+
+
+async def test_callers_at_once_and_later_share_one_line(model_server: FakeServer) -> None:
+    model_server.options.latency = 0.01
+    # Each request of a site reads its own rows.
+    gateways = await asyncio.gather(*(ask(make_spec(model_server)) for _ in range(8)))
+    gateways.append(await ask(make_spec(model_server)))
+    assert len(set(gateways)) == 1
+    assert open_lines() == 1
+    assert not is_closed(gateways[0])
+
+
+async def test_a_line_is_opened_once_however_many_wait_for_it(
+    model_server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = []
+
+    async def slowly(_: Gateway, provider: Any, __: Any) -> None:
+        opened.append(provider)
+        await asyncio.sleep(0.02)
+
+    monkeypatch.setattr(Gateway, "_connect", slowly)
+
+    async def use(pk: int) -> None:
+        async with standing_gateway(make_spec(model_server, pk=pk), QUICK):
+            pass
+
+    started = time.perf_counter()
+    monkeypatch.setattr(standing._Kept, "look", lambda _: None)
+    await asyncio.gather(*(use(pk) for pk in (1, 2, 3, 1, 2, 3)))
+    assert sorted(each.pk for each in opened) == [1, 2, 3]
+    assert time.perf_counter() - started < 0.05, "one that is slow to open stops no other"
+
+
+@pytest.mark.parametrize(
+    "change", [{"read_timeout": 4.0}, {"headers": {"x-team": "a"}}, {"rpm": 600}]
+)
+async def test_a_changed_provider_gets_a_line_of_its_own(
+    model_server: FakeServer, change: dict[str, Any]
+) -> None:
+    before = await ask(make_spec(model_server))
+    changed = make_spec(model_server, provider=change)
+    async with standing_gateway(changed, QUICK) as after:
+        assert after is not before
+
+
+async def test_models_of_one_provider_share_its_line(model_server: FakeServer) -> None:
+    first, second = make_spec(model_server, name="a"), make_spec(model_server, name="b")
+    assert await ask(first) is await ask(second)
+    assert [body["model"] for body in model_server.requests] == ["a", "b"]
+
+
+async def test_a_line_that_nobody_uses_is_closed(
+    model_server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(standing, "IDLE", 0.02)
+    spec = make_spec(model_server)
+    gateway = await ask(spec)
+    await asyncio.sleep(0.1)
+    assert is_closed(gateway)
+    assert open_lines() == 0
+    assert await ask(spec) is not gateway
+
+
+async def test_a_line_in_use_is_not_idle(
+    model_server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(standing, "IDLE", 0.01)
+    spec = make_spec(model_server)
+    gateway = await ask(spec)
+    async with standing_gateway(spec, QUICK) as again:
+        await asyncio.sleep(0.04)
+        assert again is gateway
+        assert not is_closed(gateway)
+        await gateway.complete(spec, make_call())
+
+
+async def test_a_line_that_was_given_up_rests_and_is_opened_anew(
+    model_server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(standing, "REST", 0.05)
+    spec = make_spec(model_server)
+    await ask(spec)
+    await asyncio.sleep(0.06)  # a rest begins when a line is given up, not when it was opened
+    model_server.script({"fault": "unavailable"})
+    with pytest.raises(ModelError):
+        await ask(spec)
+    with pytest.raises(ModelUnreachable):
+        await ask(spec)
+    assert len(model_server.requests) == 2, "nothing is sent while it rests"
+    await asyncio.sleep(0.06)
+    await ask(spec)
+    assert len(model_server.requests) == 3
+
+
+async def test_who_still_uses_a_line_that_was_given_up_finishes_first(
+    model_server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(standing, "REST", 0.0)
+    spec = make_spec(model_server)
+    async with standing_gateway(spec, QUICK) as old:
+        model_server.script({"fault": "unavailable"})
+        with pytest.raises(ModelError):
+            await ask(spec)
+        await asyncio.sleep(0.001)
+        assert await ask(spec) is not old
+        assert not is_closed(old)
+    assert is_closed(old)
+    assert open_lines() == 1
+
+
+async def test_a_line_that_cannot_be_opened_is_not_kept(
+    model_server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SOME_API_KEY", raising=False)
+    spec = make_spec(model_server, provider={"api_key_env": "SOME_API_KEY"})
+    failed = await asyncio.gather(*(ask(spec) for _ in range(3)), return_exceptions=True)
+    assert {type(error) for error in failed} == {WrongKey}
+    assert open_lines() == 0
+    monkeypatch.setenv("SOME_API_KEY", "sk-test-0123456789")
+    assert not is_closed(await ask(spec))
+
+
+async def test_at_the_end_of_a_loop_all_is_closed(model_server: FakeServer) -> None:
+    gateways = [await ask(make_spec(model_server, pk=pk)) for pk in (1, 2)]
+    async with standing_gateway(make_spec(model_server), QUICK):
+        await close_all()
+        assert all(map(is_closed, gateways))
+    assert open_lines() == 0, "whoever leaves later leaves nothing behind"
+
+
+async def test_loops_share_nothing_and_one_that_ended_is_forgotten(
+    model_server: FakeServer,
+) -> None:
+    here = await ask(make_spec(model_server))
+
+    def elsewhere() -> tuple[asyncio.AbstractEventLoop, Gateway]:
+        with asyncio.Runner() as runner:
+            gateway = runner.run(ask(make_spec(model_server)))
+            return runner.get_loop(), gateway
+
+    ended, there = await asyncio.to_thread(elsewhere)
+    assert there is not here
+    assert ended in standing._lines
+    await asyncio.to_thread(elsewhere)
+    assert ended not in standing._lines
+
+
+async def test_the_offline_model_opens_nothing() -> None:
+    spec = make_spec(provider={"kind": "offline"}, name="offline")
+    async with standing_gateway(spec, QUICK) as gateway:
+        assert (await gateway.complete(spec, make_call("The price!"))).text
+    assert open_lines() == 0
