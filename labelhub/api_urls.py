@@ -5,6 +5,7 @@ from drf_spectacular.views import SpectacularAPIView
 from rest_framework.permissions import AllowAny
 
 from apps.agreement.api.urls import urlpatterns as agreement
+from apps.authors.api.urls import urlpatterns as authors
 from apps.common.api.docs import api_docs
 from apps.debates.api.urls import urlpatterns as debates
 from apps.exchange.api.urls import urlpatterns as exchange
@@ -12,7 +13,7 @@ from apps.llm.api.urls import urlpatterns as llm
 from apps.projects.api.urls import urlpatterns as projects
 from apps.reviews.api.urls import urlpatterns as reviews
 
-v1 = [*projects, *llm, *debates, *reviews, *agreement, *exchange]
+v1 = [*projects, *llm, *authors, *debates, *reviews, *agreement, *exchange]
 
 urlpatterns = [
     path("v1/", include(v1)),

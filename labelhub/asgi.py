@@ -18,9 +18,10 @@ from channels.auth import AuthMiddlewareStack  # noqa: E402
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from channels.security.websocket import AllowedHostsOriginValidator  # noqa: E402
 from django.conf import settings  # noqa: E402
+from django.urls import re_path  # noqa: E402
 
 from apps.exchange.services.uploads import MAX_BYTES  # noqa: E402
-from labelhub.routing import websocket_urlpatterns  # noqa: E402
+from labelhub.routing import foreign_urlpatterns, own_urlpatterns  # noqa: E402
 from labelhub.web.answers import patient, while_wanted  # noqa: E402
 from labelhub.web.asgi_types import App  # noqa: E402
 from labelhub.web.bodies import whole_bodies  # noqa: E402
@@ -40,11 +41,12 @@ http = cast(
     ),
 )
 
+own_sockets = AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(own_urlpatterns)))
+
 application = ProtocolTypeRouter(
     {
         "http": patient(whole_bodies(http, file_limit=MAX_BYTES, known=is_known)),
-        "websocket": AllowedHostsOriginValidator(
-            AuthMiddlewareStack(URLRouter(websocket_urlpatterns))
-        ),
+        # The widget checks origins itself, by site, and knows nothing of our cookies.
+        "websocket": URLRouter([*foreign_urlpatterns, re_path("", own_sockets)]),
     }
 )

@@ -2,13 +2,15 @@
 
 import fcntl
 import os
+import resource
 import signal
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import uvicorn
 from django.conf import settings
@@ -64,10 +66,23 @@ def serve(listener: socket.socket, *, announce: Announce, warn: Announce) -> Non
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         # After the worker's threads, which go where there is room.
+        _allow_many_sockets()
         with _data_folder(warn), _worker(), _place(), listener:
             _Server(announce).run(sockets=[listener])
     except KeyboardInterrupt:
         return
+
+
+#: How uvicorn keeps websockets.
+SOCKETS: Mapping[str, Any] = {
+    "ws": "websockets-sansio",
+    # The widget's frames have 16 KB at most; a little more is refused in its own words.
+    "ws_max_size": 64 * 1024,
+    "ws_max_queue": 8,
+    "ws_per_message_deflate": False,  # costs 50 KB a socket, and our frames are short
+    "ws_ping_interval": 20,
+    "ws_ping_timeout": 20,
+}
 
 
 class _Server(uvicorn.Server):
@@ -77,7 +92,7 @@ class _Server(uvicorn.Server):
         config = uvicorn.Config(
             "labelhub.asgi:application",
             http=Connection,
-            ws="websockets-sansio",
+            **SOCKETS,
             lifespan="off",
             log_config=None,
             log_level="warning",
@@ -109,6 +124,13 @@ def _leave_at_the_latest() -> None:
     last = threading.Timer(LAST_MOMENT, os._exit, (0,))
     last.daemon = True
     last.start()
+
+
+def _allow_many_sockets() -> None:
+    """Each is an open file, and what a shell allows is often a thousand."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < hard:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 def _place() -> AbstractContextManager[int | None]:

@@ -7,6 +7,7 @@ from django.urls import include, path
 
 from apps.accounts.urls import urlpatterns as accounts
 from apps.agreement.urls import urlpatterns as agreement
+from apps.authors.urls import urlpatterns as authors
 from apps.common.urls import urlpatterns as common
 from apps.dashboards.urls import urlpatterns as dashboards
 from apps.debates.urls import urlpatterns as debates
@@ -46,6 +47,7 @@ urlpatterns = [
     *projects,
     *llm,
     *debates,
+    *authors,
     *reviews,
     *agreement,
     *exchange,

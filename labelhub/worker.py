@@ -15,6 +15,7 @@ from django.conf import settings
 from django.db import close_old_connections, connections
 from kombu.transport import redis
 
+from apps.authors.tasks import keep_house, resume_messages
 from apps.debates.services import stop_all_slices
 from apps.debates.tasks import resume_unfinished as resume_runs
 from apps.exchange.services import sweep_uploads
@@ -29,7 +30,13 @@ redis.Channel.ack_emulation = False
 redis.Channel.do_restore = False
 
 HOUSEKEEPING_SECONDS = 2.0
-KEEPERS: tuple[Callable[[], object], ...] = (resume_runs, resume_imports, sweep_uploads)
+KEEPERS: tuple[Callable[[], object], ...] = (
+    resume_runs,
+    resume_imports,
+    sweep_uploads,
+    resume_messages,
+    keep_house,
+)
 
 
 class Housekeeping:

@@ -1,12 +1,14 @@
 """The demo: a project, its debate run and three people, written for it and made once."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from apps.accounts.models import User
 from apps.accounts.roles import ReviewerKind, Role
 from apps.accounts.services import create_user
+from apps.dashboards.demo_site import prepare_demo_site
 from apps.debates.models import Run
 from apps.debates.services import RunPlan, models_for_roles, run_slice, start_run
 from apps.exchange.services import queue_import, receive_upload, run_import, store_upload
@@ -41,8 +43,10 @@ LOGINS = (
 )
 
 
-def prepare_demo(password: str = PASSWORD) -> tuple[Login, ...]:
+def prepare_demo(password: str = PASSWORD, origins: Sequence[str] = ()) -> tuple[Login, ...]:
     """Make what is missing of the demo; running it again changes nothing that is there.
+
+    ``origins`` are those of this server: its own pages embed the demo's site.
 
     Another ``password`` than the one everybody knows is for a demo that others can reach: it is
     given to people who are there already, too. The known one never is.
@@ -58,6 +62,7 @@ def prepare_demo(password: str = PASSWORD) -> tuple[Login, ...]:
         _import_reviews(project, manager)
     if not Run.objects.filter(project=project).exists():
         _debate(project, manager)
+    prepare_demo_site(manager, origins)
     return tuple(login for _, login in people)
 
 

@@ -2,10 +2,12 @@
 
 from django.urls import path
 
-from apps.dashboards import views
+from apps.dashboards import demo_views, views
 
 urlpatterns = [
     path("", views.home, name="home"),
+    path("demo/shop/", demo_views.demo_shop, name="demo_shop"),
+    path("demo/chat/", demo_views.demo_chat, name="demo_chat"),
     path("p/<slug:slug>/", views.project_overview, name="project_overview"),
     path("p/<slug:slug>/setup/", views.project_setup, name="project_setup"),
     path("p/<slug:slug>/items/", views.item_list, name="item_list"),

@@ -67,7 +67,8 @@ def _item_row(raw: RawRow, columns: ColumnMap, schema: Schema) -> ItemRow:
     text = _text(given.get("text"), fields.get("text", "text"), data)
     context = _context(given.get("context"))
     question = _plain(given.get("question"), "question")
-    options = _options(given.get("options"), schema.task)
+    options = _options(given.get("options"))
+    _check_per_item(schema.task, question, options)
     meta = _meta(given.get("meta"), {name: data[name] for name in others})
     content = _dumps([text, context, question, options])
     labels, gold = _annotations_and_gold(given, fields)
@@ -178,7 +179,7 @@ def _turn(raw: Any, where: str) -> dict[str, str]:
     return {"role": role, "text": text}
 
 
-def _options(raw: Any, task: Task) -> list[str]:
+def _options(raw: Any) -> list[str]:
     given = json_cell(raw, "options")
     if isinstance(given, str):
         given = [part.strip() for part in given.split("|")] if given.strip() else []
@@ -189,12 +190,17 @@ def _options(raw: Any, task: Task) -> list[str]:
         raise RowFault("Must be a list of texts, none of them empty.", field="options")
     if len(set(given)) < len(given):
         raise RowFault("The same option is given twice.", field="options")
-    if task is Task.PER_ITEM and len(given) < 2:
+    return given
+
+
+def _check_per_item(task: Task, question: str, options: Sequence[str]) -> None:
+    """Where each item brings its own question, it needs options, or a question to answer freely."""
+    if task is Task.PER_ITEM and (len(options) == 1 or not (options or question)):
         raise RowFault(
-            "Each item needs two options or more, because the project asks per item.",
+            "Each item needs two options or more, or a question and none, because the project asks "
+            "per item.",
             field="options",
         )
-    return given
 
 
 def _meta(raw: Any, others: dict[str, Any]) -> dict[str, Any]:

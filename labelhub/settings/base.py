@@ -43,6 +43,7 @@ INSTALLED_APPS = [
     "apps.labels",
     "apps.llm",
     "apps.debates",
+    "apps.authors",
     "apps.reviews",
     "apps.agreement",
     "apps.exchange",
@@ -253,12 +254,19 @@ SPECTACULAR_SETTINGS = {
         "RunStatus": "apps.debates.models.Run.Status",
         "DebateStatus": "apps.debates.models.Debate.Status",
         "ImportStatus": "apps.projects.models.ImportBatch.Status",
+        "RoleEnum": "apps.accounts.roles.Role",
+        "MessageStatus": "apps.authors.models.Message.Status",
+        "MessageRole": "apps.authors.models.Message.Role",
+        "QuestionStatus": "apps.authors.models.Question.Status",
     },
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "apps.common.api.openapi.add_problems",
     ],
 }
+
+# Seal what authors wrote: the first seals, all open. Without any, the secret key does.
+LABELHUB_TEXT_KEYS: list[str] = env.list("LABELHUB_TEXT_KEYS", default=[])
 
 # Seeds the first provider; more are rows (see apps/llm).
 LABELHUB_LLM_BASE_URL = env.str("LABELHUB_LLM_BASE_URL", default="")

@@ -21,6 +21,7 @@ class Level(StrEnum):
     MANAGE = "managers"
     MAKE_ACCOUNTS = "managers whom an operator allowed to make accounts"
     OPERATE = "operators"
+    SERVER = "a site's own servers, by server key; no person"
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ def row(*, absent: tuple[str, ...] = (), **levels: Level) -> Row:
     return Row(levels, absent)
 
 
-EVERYBODY, SIGNED_IN, OWN, VIEW, REVIEW, MANAGE, MAKE_ACCOUNTS, OPERATE = Level
+EVERYBODY, SIGNED_IN, OWN, VIEW, REVIEW, MANAGE, MAKE_ACCOUNTS, OPERATE, SERVER = Level
 
 READ = row(GET=VIEW)
 READ_AND_CHANGE = row(GET=VIEW, POST=MANAGE)
@@ -44,6 +45,7 @@ MANAGER_PAGE = row(GET=MANAGE, POST=MANAGE)
 CHANGE = row(POST=MANAGE)
 LABEL = row(POST=REVIEW)
 OPERATOR_PAGE = row(GET=OPERATE, POST=OPERATE)
+FROM_SERVER = row(POST=SERVER)
 
 PAGES = {
     "home": row(GET=SIGNED_IN),
@@ -112,6 +114,32 @@ PAGES = {
     "review_status": row(GET=REVIEW),
     "review_debate": row(GET=REVIEW, absent=("GET",)),
     "review_plan": MANAGER_PAGE,
+    "site_list": READ,
+    "site_create": MANAGER_PAGE,
+    "site_overview": READ,
+    "site_live": READ,
+    "site_live_rows": READ,
+    "site_install": row(GET=MANAGE),
+    "site_allow_here": CHANGE,
+    "site_key_add": CHANGE,
+    "site_key_revoke": CHANGE,
+    "site_preview": row(GET=MANAGE),
+    "site_console": MANAGER_PAGE,
+    "site_questions": row(GET=MANAGE),
+    "feature_add": CHANGE,
+    "feature_create": MANAGER_PAGE,
+    "feature_edit": MANAGER_PAGE,
+    "feature_change": CHANGE,
+    "site_authors": row(GET=MANAGE),
+    "site_author": row(GET=MANAGE),
+    "author_rule": CHANGE,
+    "author_erase": CHANGE,
+    "site_rewards": row(GET=MANAGE),
+    "site_pay": CHANGE,
+    "site_payout": row(GET=MANAGE),
+    "site_settings": MANAGER_PAGE,
+    "site_consent": CHANGE,
+    "site_delete": CHANGE,
     "evaluation": READ,
     "evaluation_items": row(GET=VIEW, absent=("GET",)),
     "experiment_list": READ,
@@ -128,6 +156,13 @@ PAGES = {
     "model_create": OPERATOR_PAGE,
     "model_edit": OPERATOR_PAGE,
     "model_forget": row(POST=OPERATE),
+    # Where no demo was made there are none.
+    "demo_shop": row(GET=EVERYBODY, absent=("GET",)),
+    "demo_chat": row(GET=EVERYBODY, absent=("GET",)),
+    # What pages of other sites load.
+    "widget_script": row(GET=EVERYBODY),
+    "widget_file": row(GET=EVERYBODY),
+    "widget_config": row(GET=EVERYBODY),
 }
 
 REST = {
@@ -151,13 +186,32 @@ REST = {
     "api_run_resume": CHANGE,
     "api_run_cancel": CHANGE,
     "api_debate": READ,
-    "api_routing": READ,
+    "api_routing": row(GET=VIEW, PUT=MANAGE),
     "api_prompts": READ,
     "api_gold": READ,
     "api_evaluation": READ,
     "api_experiment_list": READ_AND_CHANGE,
     "api_experiment": READ,
     "api_model_list": row(GET=SIGNED_IN),
+    "api_sites": READ_AND_CHANGE,
+    "api_site": row(GET=VIEW, PATCH=MANAGE, DELETE=MANAGE),
+    "api_site_keys": CHANGE,
+    "api_site_key": row(DELETE=MANAGE),
+    "api_site_features": row(GET=VIEW, PUT=MANAGE),
+    "api_site_consent": row(PUT=MANAGE),
+    "api_site_messages": row(GET=MANAGE, POST=SERVER),
+    "api_site_answers": row(GET=MANAGE),
+    "api_site_rewards": row(GET=MANAGE),
+    "api_site_payouts": MANAGER_PAGE,
+    "api_site_payout": row(GET=MANAGE),
+    "api_site_author_ruling": CHANGE,
+    "api_site_author": row(GET=SERVER, DELETE=SERVER),
+    "api_site_optout": FROM_SERVER,
+    "api_site_questions": row(GET=SERVER),
+    "api_site_question_shown": FROM_SERVER,
+    "api_site_question_answer": FROM_SERVER,
+    "api_site_question_dismiss": FROM_SERVER,
+    "api_site_question_undo": FROM_SERVER,
 }
 
 # allauth's pages hold no project data; it decides itself what a method does there.

@@ -9,11 +9,15 @@ from rest_framework.test import APIClient
 
 from apps.accounts.models import ApiKey, User
 from apps.accounts.roles import Role
+from apps.authors.models import Payout, Site, SiteKey
+from apps.authors.services.sites import add_key, set_consent_text, set_features
 from apps.debates.models import Debate, Experiment, Run
 from apps.projects.models import Project
 from apps.projects.selectors import current_schema
+from labelhub.core.interview.features import starter_library
 from tests.architecture.access_table import Level
 from tests.factories.accounts import ApiKeyFactory, UserFactory, allow_accounts
+from tests.factories.authors import asked, author_of, server_key
 from tests.factories.labels import open_item
 from tests.factories.llm import ModelSpecFactory
 from tests.factories.projects import ImportBatchFactory, ProjectFactory, member
@@ -36,6 +40,7 @@ ACTORS = (
     "manager",
     "account_maker",
     "operator",
+    "server",
 )
 
 
@@ -48,6 +53,7 @@ class World:
     ids: dict[str, Any]
     people: dict[str, User]
     keys: dict[str, ApiKey] = field(default_factory=dict)
+    server_key: str = ""
 
     def kwargs(self, wanted: set[str], actor: str, level: Level) -> dict[str, Any]:
         """Values for an address's parts; for :attr:`Level.OWN` the actor's own key."""
@@ -66,6 +72,8 @@ class World:
     def rest_client(self, actor: str) -> APIClient:
         """A program of ``actor``."""
         client = APIClient(raise_request_exception=False)
+        if actor == "server":
+            client.credentials(HTTP_AUTHORIZATION=f"Bearer {self.server_key}")
         if actor in self.people:
             client.force_authenticate(self.people[actor])
         return client
@@ -83,7 +91,9 @@ def build_world() -> World:
         "account_maker": allow_accounts(member(project, Role.MANAGER)),
         "operator": UserFactory.create(is_superuser=True, is_staff=True),
     }
-    return World(project, foreign, _one_of_each(project), people, _keys(people))
+    site = _site(project)
+    ids = _one_of_each(project) | _one_of_each_on(site)
+    return World(project, foreign, ids, people, _keys(people), server_key(site))
 
 
 def _one_of_each(project: Project) -> dict[str, Any]:
@@ -112,6 +122,35 @@ def _one_of_each(project: Project) -> dict[str, Any]:
         "token": uuid4(),
         "uidb36": "1",
         "key": "nothing",
+    }
+
+
+def _site(project: Project) -> Site:
+    """A site of the project, whatever the project's task."""
+    site = Site.objects.create(
+        project=project, name="Shop", public_key="pk_shop", languages=["en"],
+        chat_instructions=SECRET,
+    )  # fmt: skip
+    set_consent_text(site=site, texts={"en": "May we ask you?"}, actor=None)
+    set_features(site=site, features=starter_library()["shopping"])
+    return site
+
+
+def _one_of_each_on(site: Site) -> dict[str, Any]:
+    author = author_of(site, "customer")
+    key, _ = add_key(site=site, purpose=SiteKey.Purpose.SIGN, actor=None)
+    return {
+        "public_key": site.public_key,
+        "build": "present",
+        "name": "card.js",
+        "site_id": site.pk,
+        "feature_key": "urgency",
+        "author_uid": author.uid,
+        "kid": key.kid,
+        "uid": author.uid,
+        "subject": author.subject,
+        "qid": asked(author)[0].uid,
+        "payout_id": Payout.objects.create(site=site, cents=0, rewards=0).pk,
     }
 
 

@@ -13,13 +13,14 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from apps.debates.selectors import may_watch
-from labelhub.routing import websocket_urlpatterns
+from labelhub.routing import foreign_urlpatterns, own_urlpatterns
 from tests.architecture.access_table import ACCOUNT_PAGES, PAGES, REST, SILENT, Level, Row
 from tests.architecture.access_world import ACTORS, MEMBERS, SECRET, World, build_world
 
 pytestmark = pytest.mark.django_db
 LEAK = "the secret"
-METHODS = ("GET", "POST", "PATCH", "DELETE")
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+NO_PERSON = {"anonymous", "server"}
 
 
 @pytest.fixture
@@ -125,14 +126,18 @@ def allowed(level: Level, actor: str) -> bool:
     if level is Level.EVERYBODY:
         return True
     if level in (Level.SIGNED_IN, Level.OWN):
-        return actor != "anonymous"
+        return actor not in NO_PERSON
+    if level is Level.SERVER:
+        return actor == "server"
     return actor in MEMBERS.get(level, {"operator"})
 
 
 def refusals(level: Level, actor: str, name: str) -> set[str]:
     """How somebody who may not pass is to be told."""
-    if actor == "anonymous":
+    if actor in NO_PERSON:
         return {"401"} if name in REST else {"login"}
+    if level is Level.SERVER:
+        return {"401"}
     if level is Level.OPERATE:
         return {"403", "404"}
     return {"403"} if actor in MEMBERS[Level.VIEW] else {"404"}
@@ -174,8 +179,10 @@ def test_the_admin_console_is_for_operators(world: World) -> None:
 
 
 def test_sockets_are_for_members(world: World) -> None:
-    """Each socket is named here with what guards it; tests/debates/test_socket.py opens it."""
-    assert {str(entry.pattern) for entry in websocket_urlpatterns} == {"ws/v1/runs/<int:run_id>/"}
+    """Each socket is named here with what guards it; tests/debates/test_socket.py opens it. The
+    widget's is for everybody from a site's own pages (tests/authors)."""
+    assert {str(entry.pattern) for entry in own_urlpatterns} == {"ws/v1/runs/<int:run_id>/"}
+    assert {str(entry.pattern) for entry in foreign_urlpatterns} == {"ws/v1/widget/"}
     run_id = world.ids["run_id"]
     watching = {actor for actor, user in world.people.items() if may_watch(user, run_id)}
     assert watching == MEMBERS[Level.VIEW]

@@ -10,6 +10,7 @@ from typing import Any
 from playwright.sync_api import Browser, Page
 
 from tests.e2e.server import DEMO, Server, until
+from tests.e2e.sites import prepare_sites
 from tests.e2e.steps import sign_in
 
 #: Parts of pages, files, and addresses that only take a form.
@@ -26,6 +27,9 @@ NOT_PAGES = {
     "run_troubles",
     "set_theme",
     "prompt_rendered", "prompt_trial_part", "prompt_try_preview", "variant_retire",
+    "author_erase", "author_rule", "feature_add", "feature_change", "site_allow_here",
+    "site_consent", "site_delete", "site_key_add", "site_key_revoke", "site_live_rows", "site_pay",
+    "site_payout",
 }  # fmt: skip
 
 
@@ -34,7 +38,7 @@ SEEN_DAILY = {
     "account_login", "debate_detail", "evaluation", "experiment_detail", "export_page", "home",
     "import_create", "item_detail", "item_list", "project_overview", "project_people",
     "project_schema",
-    "project_setup", "review", "run_create", "run_detail",
+    "project_setup", "review", "run_create", "run_detail", "site_live", "site_overview",
 }  # fmt: skip
 
 
@@ -59,6 +63,7 @@ class View:
 
 
 IN_DEMO = f"/p/{DEMO}"
+SITE, SILENT_SITE = "/p/asked-shop/sites/{site}/", "/p/asked-shop/sites/{silent_site}/"
 
 VIEWS = (
     View("account_login", None, "/accounts/login/"),
@@ -141,6 +146,28 @@ VIEWS = (
     View("experiment_detail", "manager", "/p/{single}/experiments/{watched}/", "live"),
     View("experiment_debates", "manager", IN_DEMO + "/experiments/{tried}/debates/"),
     View("experiment_use", "manager", IN_DEMO + "/experiments/{tried}/use/{arm}/"),
+    View("site_list", "manager", "/p/asked-shop/sites/"),
+    View("site_list", "manager", "/p/unasked/sites/", "empty"),
+    View("site_list", "manager", IN_DEMO + "/sites/", "other-task"),
+    View("site_create", "manager", "/p/unasked/sites/new/"),
+    View("site_overview", "manager", SITE),
+    View("site_overview", "viewer", SITE + "?days=91", "viewer"),
+    View("site_overview", "manager", SILENT_SITE, "empty"),
+    View("site_live", "manager", SITE + "live/"),
+    View("site_live", "manager", SILENT_SITE + "live/", "empty"),
+    View("site_install", "manager", SITE + "install/"),
+    View("site_preview", "manager", SITE + "preview/"),
+    View("site_preview", "manager", SILENT_SITE + "preview/?mode=chat", "off"),
+    View("site_console", "manager", SITE + "console/"),
+    View("site_questions", "manager", SITE + "questions/"),
+    View("feature_edit", "manager", SITE + "questions/urgency/edit/"),
+    View("feature_create", "manager", SITE + "questions/new/"),
+    View("site_authors", "manager", SITE + "authors/"),
+    View("site_authors", "manager", SILENT_SITE + "authors/", "empty"),
+    View("site_author", "manager", "{site_author}"),
+    View("site_rewards", "manager", SITE + "rewards/"),
+    View("site_rewards", "manager", SILENT_SITE + "rewards/", "empty"),
+    View("site_settings", "manager", SITE + "settings/"),
     View("export_page", "manager", IN_DEMO + "/export/"),
     View("export_page", "manager", "/p/{empty}/export/", "empty"),
     View("api_keys", "manager", "/keys/"),
@@ -208,6 +235,7 @@ def prepare(server: Server, browser: Browser, folder: Path) -> dict[str, Any]:
     places["faulty"] = batch["id"]
     places["columns"] = _uploaded(server, browser, places["empty"], folder)
     places |= _as_manager(server, browser) | _as_operator(server, browser)
+    places |= prepare_sites(server, _page(server, browser, "manager"))
     places["reset"] = _reset_address(server, browser)
     return places
 

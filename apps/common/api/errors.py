@@ -65,8 +65,8 @@ def _of_framework(error: exceptions.APIException) -> Response:
     extra: dict[str, Any] = {}
     detail, code = _words(error)
     if isinstance(error, exceptions.ValidationError):
-        extra["errors"] = list(_faults(error.detail))
-        detail, code = _summary(extra["errors"]), "invalid"
+        extra["errors"] = list(faults(error.detail))
+        detail, code = summary(extra["errors"]), "invalid"
     response = _problem(error.status_code, code, detail, **extra)
     if way_in := getattr(error, "auth_header", ""):
         response["WWW-Authenticate"] = way_in
@@ -104,23 +104,24 @@ def _details(error: LabelhubError) -> dict[str, Any]:
     return {key: kept for key, kept in extra.items() if kept}
 
 
-def _faults(detail: Any, path: str = "") -> Iterator[dict[str, str]]:
+def faults(detail: Any, path: str = "") -> Iterator[dict[str, str]]:
     """Nested framework errors as a flat list; fields in lists are named ``labels.0.name``."""
     if isinstance(detail, Mapping):
         for key, inner in detail.items():
             name = "" if key == "non_field_errors" else str(key)
-            yield from _faults(inner, f"{path}.{name}".strip("."))
+            yield from faults(inner, f"{path}.{name}".strip("."))
     elif isinstance(detail, list):
         for at, inner in enumerate(detail):
             nested = isinstance(inner, Mapping | list)
-            yield from _faults(inner, f"{path}.{at}".strip(".") if nested else path)
+            yield from faults(inner, f"{path}.{at}".strip(".") if nested else path)
     else:
         yield {"field": path, "message": str(detail)}
 
 
-def _summary(faults: list[dict[str, str]]) -> str:
+def summary(found: list[dict[str, str]]) -> str:
+    """The first few faults in one line."""
     said = [
         f"{fault['field']}: {fault['message']}" if fault["field"] else fault["message"]
-        for fault in faults[:3]
+        for fault in found[:3]
     ]
     return " ".join(said)

@@ -52,6 +52,9 @@ def _complete(operation: dict[str, Any], path: str) -> None:
     codes += ["400", "409", "422"] if "requestBody" in operation else []
     for code in sorted(codes):
         operation["responses"].setdefault(code, _response(REFUSALS[code]))
+    for code, answer in operation["responses"].items():
+        if code >= "400" and "content" not in answer:
+            answer.update(_response(answer["description"]))
 
 
 def _response(words: str) -> dict[str, Any]:

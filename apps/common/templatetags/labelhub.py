@@ -34,6 +34,7 @@ _PROJECT_PAGES: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("items", "Items", "item_list", _ALL),
     ("runs", "Runs", "run_list", _ALL),
     ("review", "Review", "review", ("manager", "reviewer")),
+    ("sites", "Sites", "site_list", _ALL),
     ("evaluation", "Evaluation", "evaluation", _ALL),
     ("export", "Export", "export_page", _ALL),
     ("people", "People", "project_people", ("manager",)),

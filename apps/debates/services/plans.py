@@ -10,9 +10,11 @@ from apps.debates.services.casting import Cast, cast_of
 from apps.labels.models import Label
 from apps.llm.models import ModelSpec, PromptVersion
 from apps.projects.models import Item, LabelSchema, Project
-from labelhub.core.debate import check_task, protocol
+from apps.projects.selectors import current_schema
+from labelhub.core.debate import can_answer, check_task, protocol
 from labelhub.core.errors import InvalidInput
 from labelhub.core.llm.params import check_params
+from labelhub.core.schema import Task
 
 MOST_REPLICATES = 20
 
@@ -105,7 +107,16 @@ def selected_items(project: Project, plan: RunPlan) -> QuerySet[Item]:
         items = items.filter(pk__in=plan.item_ids)
     if plan.only_unlabelled:
         items = items.filter(~Exists(Label.objects.filter(item=OuterRef("pk"))))
+    if not can_answer(protocol(plan.protocol), plan.settings, Task.TEXT) and _asks_per_item(
+        project
+    ):
+        # Without options of its own an item asks for a word, which votes cannot give.
+        items = items.exclude(options=[])
     return items if plan.limit is None else items[: plan.limit]
+
+
+def _asks_per_item(project: Project) -> bool:
+    return current_schema(project).task is Task.PER_ITEM
 
 
 def _check_params(plan: RunPlan) -> None:

@@ -206,7 +206,7 @@ def _book(project: Project, script: Script) -> PrecedentBook:
 def _rehearse(script: Script, claimed: Claimed, sums: _Rehearsal, *, agreeing: bool) -> None:
     """Drive a debate with made-up answers, all alike or all different, and count what it sends."""
     debate: Debate = script.start(claimed.debate_item)
-    values = _values(script.schema, claimed.item)
+    values = _values(script.schema.of_item(claimed.item.options), claimed.item)
     try:
         calls = next(debate)
         while True:

@@ -34,15 +34,16 @@ class Script:
 
     def start(self, item: DebateItem) -> Debate:
         """A fresh debate over ``item``."""
+        schema = self.schema.of_item(item.options)
         caller = Caller(
             item=item,
-            schema=self.schema,
+            schema=schema,
             prompts={role: cast.prompt for role, cast in self.cast.items()},
             salt=self.salt,
             guideline=self.guideline,
             params={role: self.params[role] for role in self.cast if role in self.params},
         )
-        return self.protocol.start(item, DebateSpec(self.schema, caller, self.settings))
+        return self.protocol.start(item, DebateSpec(schema, caller, self.settings))
 
     @property
     def models(self) -> list[ModelSpec]:

@@ -4,7 +4,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
         ("labels", "0002_append_only"),
     ]
@@ -13,6 +12,16 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name="gold",
             name="basis",
-            field=models.CharField(choices=[("review", "Decided by a reviewer"), ("agreement", "Reviewers agree"), ("adjudication", "Decided by an expert"), ("author", "Said by the author"), ("imported", "Imported with the item"), ("withdrawn", "Withdrawn")], max_length=12),
+            field=models.CharField(
+                choices=[
+                    ("review", "Decided by a reviewer"),
+                    ("agreement", "Reviewers agree"),
+                    ("adjudication", "Decided by an expert"),
+                    ("author", "Said by the author"),
+                    ("imported", "Imported with the item"),
+                    ("withdrawn", "Withdrawn"),
+                ],
+                max_length=12,
+            ),
         ),
     ]

@@ -37,7 +37,7 @@ def record_label(
     row.item = state.item
     if draft.value is not None:
         options = state.item.options if draft.schema.task is Task.PER_ITEM else ()
-        row.value = draft.schema.parsed.of_item(options).normalise(draft.value, options)
+        row.value = draft.schema.parsed.normalise(draft.value, options)
     fact = facts_of(draft.item_id, read_history(draft.item_id) if history is None else history)
     _check_supersedes(draft, fact)
     row.save(force_insert=True)

@@ -8,7 +8,7 @@ from django.views.decorators.http import require_http_methods
 
 from apps.accounts.http import SignedInRequest
 from apps.common.forms import show_refusal
-from apps.projects.forms import ProjectForm
+from apps.projects.forms import TASKS, ProjectForm
 from apps.projects.models import Project
 from apps.projects.schema_form import SchemaForm
 from apps.projects.services import create_project
@@ -20,7 +20,9 @@ from labelhub.core.errors import LabelhubError
 def project_create(request: SignedInRequest) -> HttpResponse:
     """Name, question and labels; then on to the set-up page."""
     data = request.POST if request.method == "POST" else None
-    form, labels = ProjectForm(data), SchemaForm(data)
+    asked = request.GET.get("task", "")
+    initial = {"task": asked} if asked in TASKS else None
+    form, labels = ProjectForm(data, initial=initial), SchemaForm(data)
     project = _created(request, form, labels) if data is not None else None
     if project is not None:
         messages.success(request, f"The project “{project.name}” is ready for its texts.")

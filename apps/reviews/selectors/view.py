@@ -68,7 +68,7 @@ class ReviewTask:
     @property
     def task(self) -> Task:
         """What kind of answer is asked for."""
-        return self.schema.task
+        return self.schema.parsed.of_item(self.item.options).task
 
     @property
     def evidence(self) -> Mapping[str, Sequence[str]]:

@@ -5,7 +5,13 @@ To add a protocol: write its generator in a file of its own beside ``ecj.py``, i
 """
 
 from labelhub.core.debate.info import CallCount, Part, ProtocolInfo
-from labelhub.core.debate.protocols import PROTOCOLS, UnknownProtocol, check_task, protocol
+from labelhub.core.debate.protocols import (
+    PROTOCOLS,
+    UnknownProtocol,
+    can_answer,
+    check_task,
+    protocol,
+)
 
 __all__ = [
     "PROTOCOLS",
@@ -13,6 +19,7 @@ __all__ = [
     "Part",
     "ProtocolInfo",
     "UnknownProtocol",
+    "can_answer",
     "check_task",
     "protocol",
 ]

@@ -235,6 +235,12 @@ def protocol(name: str) -> ProtocolInfo:
     return found
 
 
+def can_answer(info: ProtocolInfo, settings: Settings, task: Task) -> bool:
+    """Whether a protocol, with all its stages, answers questions of that kind."""
+    stages = _stages(settings) if info.name == "cascade" else (info,)
+    return all(task in stage.tasks for stage in stages)
+
+
 def check_task(info: ProtocolInfo, settings: Settings, task: Task) -> None:
     """Refuse a protocol for a question that it, or a stage of it, cannot answer.
 

@@ -123,7 +123,7 @@ class Schema:
             case Task.TEXT:
                 return _text(raw)
             case Task.PER_ITEM:
-                return _option(raw, options)
+                return _option(raw, options) if options else _text(raw)
 
     def _one(self, raw: Any) -> str:
         found = self.label(raw) if isinstance(raw, str) else None

@@ -5,6 +5,7 @@ import secrets
 from argparse import ArgumentParser
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 from apps.dashboards.services import PASSWORD, SLUG, Login, prepare_demo
 from apps.llm.services import seed_from_environment
@@ -29,7 +30,8 @@ class Command(PrivateCommand):
         listener = None if options["no_serve"] else listen(host, port)
         address = address_of(listener) if listener else f"http://{host}:{port}"
         seed_from_environment()
-        logins = prepare_demo(PASSWORD if is_loopback(host) else secrets.token_urlsafe(9))
+        password = PASSWORD if is_loopback(host) else secrets.token_urlsafe(9)
+        logins = prepare_demo(password, origins_of(address))
         if listener is None:
             self._introduce(address, logins)
         else:
@@ -41,6 +43,8 @@ class Command(PrivateCommand):
         return {
             "address": address,
             "project": f"{address}/p/{SLUG}/",
+            "shop": f"{address}/demo/shop/",
+            "chat": f"{address}/demo/chat/",
             "logins": [{"username": each.username, "password": each.password} for each in logins],
         }
 
@@ -48,6 +52,8 @@ class Command(PrivateCommand):
         self.say(f"\nLabelHub demo   {address}/")
         self.say(f"  project       {address}/p/{SLUG}/")
         self.say(f"  review        {address}/p/{SLUG}/review/")
+        self.say(f"  a shop        {address}/demo/shop/   (asks you about what you write)")
+        self.say(f"  a chat        {address}/demo/chat/")
         self.say(f"  REST docs     {address}/api/docs/\n")
         for login in logins:
             self.say(
@@ -55,6 +61,13 @@ class Command(PrivateCommand):
             )
         self.say("\nStop with Ctrl+C; what you did is kept.")
         self.stdout.flush()
+
+
+def origins_of(address: str) -> list[str]:
+    """The origins under which browsers know a server at ``address``."""
+    parts = urlsplit(address)
+    hosts = ["127.0.0.1", "localhost"] if is_loopback(parts.hostname or "") else []
+    return list(dict.fromkeys([address, *(f"http://{host}:{parts.port}" for host in hosts)]))
 
 
 def is_loopback(host: str) -> bool:

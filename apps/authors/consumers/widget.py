@@ -1,0 +1,136 @@
+"""The life of a socket: opened, greeted, heard frame by frame, closed."""
+
+import asyncio
+import logging
+import time
+
+from apps.authors.consumers.crowd import crowd, network_of
+from apps.authors.consumers.handlers import HANDLERS
+from apps.authors.consumers.hello import greet
+from apps.authors.consumers.session import Session
+from apps.authors.consumers.socket import (
+    BAD_FRAME,
+    FLOOD,
+    NO_AUTH,
+    TOO_MUCH,
+    Receive,
+    Scope,
+    Send,
+    Socket,
+    frame_id,
+)
+from apps.authors.database import in_database
+from apps.authors.models import Event
+from labelhub.core.errors import LabelhubError
+from labelhub.core.interview.frames import BadFrame, Frame, Hello, read_frame
+
+logger = logging.getLogger(__name__)
+
+#: Seconds in which the first frame must come.
+GREETING = 5.0
+#: Frames that cost us nothing and tell that somebody is there.
+FREE = frozenset({"ping"})
+
+
+async def widget_socket(scope: Scope, receive: Receive, send: Send) -> None:
+    """The ASGI application of the widget's address."""
+    socket = Socket(scope, receive, send)
+    await receive()  # websocket.connect
+    await socket.accept()
+    client = scope.get("client")
+    network = network_of(client[0]) if client else ""
+    if not crowd().may_connect(network):
+        await socket.close(TOO_MUCH, "Too many connections from your network; come back later.")
+        return
+    session = await _greeting(socket, network)
+    if session is None:
+        return
+    try:
+        await _listen(session)
+    finally:
+        socket.closed = True
+        session.crowd.leave(session, session.author_id)
+
+
+async def _greeting(socket: Socket, network: str) -> Session | None:
+    """The session that the first frame begins; None where there is none, and it is closed."""
+    deadline = asyncio.get_running_loop().call_later(
+        GREETING, lambda: asyncio.ensure_future(socket.close(NO_AUTH, "No hello within 5 s."))
+    )
+    try:
+        raw = await socket.receive()
+        if raw is None or socket.closed:
+            return None
+    finally:
+        deadline.cancel()
+    frame = await _read(socket, raw)
+    if frame is None:
+        # Nothing is known of who is there: there is no going on.
+        await socket.close(NO_AUTH, "The first frame must be a hello.")
+        return None
+    if not isinstance(frame.d, Hello):
+        await socket.close(NO_AUTH, "The first frame must be a hello.")
+        return None
+    return await greet(socket, frame.id, frame.d, network)
+
+
+async def _listen(session: Session) -> None:
+    socket = session.socket
+    while not socket.closed:
+        raw = await socket.receive()
+        if raw is None:
+            return
+        session.heard_at = time.monotonic()
+        frame = await _read(socket, raw)
+        if frame is None or not await _has_room(session, frame):
+            continue
+        await _handle(session, frame)
+
+
+async def _read(socket: Socket, raw: str | bytes) -> Frame | None:
+    try:
+        return read_frame(raw)
+    except BadFrame as fault:
+        if fault.close is not None:
+            await socket.close(fault.close, fault.message)
+        elif isinstance(raw, bytes):
+            await socket.close(BAD_FRAME, "Frames are text.")
+        else:
+            await socket.nack(fault.id or frame_id(raw), fault.code, fault.message)
+        return None
+
+
+async def _has_room(session: Session, frame: Frame) -> bool:
+    """Whether this frame is not one too many. What does not fit is to be sent again; who goes on
+    regardless is sent away."""
+    socket = session.socket
+    if frame.t in FREE or socket.bucket.take():
+        socket.refused = 0 if frame.t not in FREE else socket.refused
+        return True
+    socket.refused += 1
+    wait = max(200, int(socket.bucket.wait() * 1000))
+    await socket.nack(frame.id, "rate", "Too much at once.", retry=True, after_ms=wait)
+    if socket.refused >= FLOOD:
+        await in_database(_note_flood, session.author_id, session.known.site.pk)
+        await socket.close(TOO_MUCH, "Too much at once; come back in a minute.")
+    return False
+
+
+async def _handle(session: Session, frame: Frame) -> None:
+    handler = HANDLERS.get(type(frame.d))
+    if handler is None:  # a kind of a later version: passed over
+        return
+    try:
+        await handler(session, frame)
+    except LabelhubError as error:
+        await session.refuse(frame.id, error)
+    except Exception:  # one frame must not end the others; what failed is not acknowledged
+        logger.exception("A frame '%s' failed", frame.t)
+        await session.socket.nack(
+            frame.id, "busy", "This did not work; it is tried again.", retry=True, after_ms=1000
+        )
+
+
+def _note_flood(author_id: int, site_id: int) -> None:
+    author = author_id or None
+    Event.objects.create(site_id=site_id, author_id=author, kind=Event.Kind.FLOOD)

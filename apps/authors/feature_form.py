@@ -1,0 +1,173 @@
+"""The form of one feature: its definition as fields, one block of words per language."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from django import forms
+
+from apps.authors.form_fields import LinesField
+from apps.authors.words import LANGUAGES
+from labelhub.core.errors import InvalidInput
+from labelhub.core.interview.features import Feature, parse_feature
+
+_BLANK = Feature(key="", name="", definition="")
+_ANSWERS = [("choice", "One of a few options"), ("word", "One word")]
+
+
+class FeatureForm(forms.Form):
+    """A feature as people edit it. The key stays once it is made: answers are found by it.
+
+    Args:
+        feature: what is edited; None for a new one.
+        languages: those of the site.
+    """
+
+    key = forms.CharField(
+        label="Name for programs",
+        max_length=40,
+        help_text="Small letters, digits and underscores, such as when_to_buy. It stays.",
+    )
+    name = forms.CharField(max_length=60)
+    definition = forms.CharField(
+        max_length=500,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="What it is, for people and models.",
+    )
+    answer = forms.ChoiceField(
+        label="Answered by", choices=_ANSWERS, initial="choice", widget=forms.RadioSelect
+    )
+    values = LinesField(
+        label="Values",
+        rows=5,
+        required=False,
+        help_text="One a line; after a colon, what it means: “soon: next week, in a few days”. "
+        "Empty for one word, or where any options will do.",
+    )
+    ordinal = forms.BooleanField(
+        label="The values are a scale", required=False, help_text="Kept in order, not shuffled."
+    )
+    always = forms.BooleanField(
+        label="It applies to every message", required=False, help_text="No model is asked first."
+    )
+    applies = forms.CharField(
+        label="When it applies",
+        max_length=500,
+        required=False,
+        help_text="In words for a model, such as “There is a purchase ahead.”",
+    )
+    cues = LinesField(
+        label="Words that speak for it",
+        commas=True,
+        required=False,
+        help_text="Parted by commas; the offline model goes by them.",
+    )
+    hint = forms.CharField(label="How to word a question about it", max_length=500, required=False)
+
+    def __init__(
+        self, *args: Any, feature: Feature | None, languages: Sequence[str], **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self.feature = feature or _BLANK
+        spoken = [*languages, *(each for each in self.feature.templates if each not in languages)]
+        self.languages = [each for each in LANGUAGES if each in spoken]
+        for language in self.languages:
+            self._add_words(language)
+        if feature is not None:
+            del self.fields["key"]
+            self.initial = _shown(feature)
+
+    def words(self) -> Iterator[tuple[str, forms.BoundField, forms.BoundField]]:
+        """Language, question and options of each block."""
+        for language in self.languages:
+            yield LANGUAGES[language], self[f"question_{language}"], self[f"options_{language}"]
+
+    def plain(self) -> list[forms.BoundField]:
+        """The other fields."""
+        return [field for field in self if not field.name.startswith(("question_", "options_"))]
+
+    def definition_read(self) -> Feature:
+        """The feature as typed.
+
+        Raises:
+            InvalidInput: as :func:`parse_feature`, naming a field of this form.
+        """
+        data = self.cleaned_data
+        values, meanings = _values(data["values"])
+        raw = self.feature.to_json() | {
+            name: data[name]
+            for name in ("name", "definition", "answer", "ordinal", "always", "applies", "hint")
+        }
+        raw |= {"key": data.get("key", self.feature.key), "cues": data["cues"]}
+        raw |= {"values": values, "meanings": meanings, "templates": self._templates()}
+        try:
+            return parse_feature(raw)
+        except InvalidInput as error:
+            raise _renamed(error) from None
+
+    def _templates(self) -> dict[str, Any]:
+        """The blocks that say something; what is in other languages stays."""
+        made: dict[str, Any] = {}
+        for language in self.languages:
+            question = self.cleaned_data[f"question_{language}"]
+            options = _pairs(self.cleaned_data[f"options_{language}"])
+            if question or options:
+                made[language] = {"question": question, "options": options}
+        return made
+
+    def _add_words(self, language: str) -> None:
+        direction = {"lang": language, "dir": "auto"}
+        self.fields[f"question_{language}"] = forms.CharField(
+            label=f"Question, {LANGUAGES[language]}",
+            max_length=140,
+            required=False,
+            widget=forms.TextInput(attrs=direction),
+        )
+        options = LinesField(label=f"Options, {LANGUAGES[language]}", rows=4, required=False)
+        options.widget.attrs |= direction
+        options.help_text = "One a line: value = words, such as “soon = Fairly soon”."
+        self.fields[f"options_{language}"] = options
+
+
+def _shown(feature: Feature) -> dict[str, Any]:
+    """What the fields of a known feature begin with."""
+    told = feature.to_json()
+    told["values"] = [
+        f"{value}: {feature.meanings[value]}" if feature.meanings.get(value) else value
+        for value in feature.values
+    ]
+    told["cues"] = ", ".join(feature.cues)
+    for language, template in feature.templates.items():
+        told[f"question_{language}"] = template.question
+        told[f"options_{language}"] = [
+            f"{value} = {words}" for value, words in template.options.items()
+        ]
+    return told
+
+
+def _values(lines: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    parted = [line.partition(":") for line in lines]
+    values = [value.strip() for value, _, _ in parted]
+    meanings = {value.strip(): meaning.strip() for value, _, meaning in parted if meaning.strip()}
+    return values, meanings
+
+
+def _pairs(lines: Sequence[str]) -> Mapping[str, str]:
+    parted = (line.partition("=") for line in lines)
+    return {value.strip(): words.strip() for value, _, words in parted}
+
+
+def _renamed(error: InvalidInput) -> InvalidInput:
+    """The refusal under the name that the form has for the field."""
+    faults = error.data.get("errors") or [{"field": "", "message": error.message}]
+    renamed = [fault | {"field": _field_name(str(fault["field"]))} for fault in faults]
+    return InvalidInput(error.message, data={"errors": renamed})
+
+
+def _field_name(field: str) -> str:
+    parts = [part.strip() for part in field.split(",")]
+    if parts[0] != "templates":
+        return {"meanings": "values"}.get(parts[0], parts[0])
+    if len(parts) == 1:
+        return ""
+    kind = "options" if "options" in parts else "question"
+    return f"{kind}_{parts[1]}"

@@ -1,0 +1,45 @@
+"""``erase_author PUBLIC_KEY --subject ID``: delete everything of an author."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django.core.management.base import CommandParser
+
+from apps.authors.models import Author, Site
+from apps.authors.selectors.people import get_author
+from apps.authors.selectors.records import author_called
+from apps.authors.selectors.sites import find_site
+from apps.authors.services.privacy import erase_author
+from apps.common.commands import LabelhubCommand
+from labelhub.core.errors import InvalidInput
+
+
+class Command(LabelhubCommand):
+    """Delete what an author wrote and answered, and every label of it; prints the receipt."""
+
+    help = "Delete everything of an author, for good, and print a receipt."
+
+    def add_command_arguments(self, parser: CommandParser) -> None:
+        """See ``--help``."""
+        parser.add_argument("public_key", help="The site's key (pk_…).")
+        who = parser.add_mutually_exclusive_group(required=True)
+        who.add_argument("--subject", help="The host's id for them.")
+        who.add_argument("--uid", help="Our id for them.")
+
+    def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
+        """Delete it all, or nothing."""
+        author = _author(find_site(options["public_key"]), options)
+        erasure = erase_author(author)
+        counts = ", ".join(f"{count:,} {kind}" for kind, count in erasure.removed.items())
+        self.say(f"Deleted: {counts}. Receipt: {erasure.receipt}")
+        return {"receipt": str(erasure.receipt), "removed": erasure.removed}
+
+
+def _author(site: Site, options: dict[str, Any]) -> Author:
+    if options["subject"] is not None:
+        return author_called(site, options["subject"])
+    try:
+        return get_author(site, UUID(options["uid"]))
+    except ValueError:
+        raise InvalidInput(f"--uid: '{options['uid']}' is no id of ours.") from None

@@ -1,0 +1,1 @@
+"""Looking up sites, authors and what is asked of them."""

@@ -1,0 +1,68 @@
+"""The last messages of a site, with what became of each."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import F, Prefetch
+
+from apps.authors.models import Message, Question, Site
+from apps.authors.stage_words import ToldStage, reason_words, stage_name, told_stages
+
+SHOWN = 40
+#: So far back messages that were dropped at one stage are looked for.
+SEARCHED = 20_000
+#: What the feed may be narrowed to, beside a stage's name.
+ASKED, WAITING = "asked", "waiting"
+
+
+@dataclass(frozen=True, slots=True)
+class FeedRow:
+    """A message as the live page shows it."""
+
+    message: Message
+    status: str
+    words: str
+    stages: Sequence[ToldStage]
+    questions: Sequence[Question]
+
+
+def feed(site: Site, only: str = "") -> list[FeedRow]:
+    """The last messages of authors, newest first.
+
+    Args:
+        only: :data:`ASKED`, :data:`WAITING` or the stage that dropped them; "" for all.
+    """
+    questions = Question.objects.select_related("feature").order_by("number")
+    # ``+ 0``: SQLite must walk the messages from the newest, not sort all of the site's authors'.
+    recent = (
+        Message.objects.by_authors()
+        .annotate(of_site=F("author__site_id") + 0)
+        .filter(of_site=site.pk)
+        .select_related("author")
+        .defer("sealed")
+        .prefetch_related(Prefetch("questions", questions))
+    )
+    if only in (ASKED, WAITING):
+        status = Message.Status.ASKED if only == ASKED else Message.Status.RECEIVED
+        recent = recent.filter(status=status)
+    elif only:
+        recent = recent.filter(status=Message.Status.DROPPED, dropped_at=only)
+    if only:
+        newest = Message.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
+        recent = recent.filter(pk__gt=newest - SEARCHED)
+    return [_row(each) for each in recent.order_by("-pk")[:SHOWN]]
+
+
+def _row(message: Message) -> FeedRow:
+    status = {
+        Message.Status.ASKED: "asked",
+        Message.Status.RECEIVED: "waiting",
+        Message.Status.DROPPED: "dropped",
+    }[Message.Status(message.status)]
+    words = {"asked": "Asked about", "waiting": "With the models"}.get(status, "")
+    if not words:
+        reason = reason_words(message.reason)
+        words = stage_name(message.dropped_at) + (f": {reason}" if reason else "")
+    return FeedRow(
+        message, status, words, told_stages(message.stages), list(message.questions.all())
+    )

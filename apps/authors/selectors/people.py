@@ -1,0 +1,189 @@
+"""A site's authors with what they did, and what they are owed."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Count, Max, Min, Q, QuerySet, Sum
+
+from apps.authors.models import Answer, Author, ConsentText, Message, Payout, Reward, Site
+from labelhub.core.errors import NotFound
+
+#: What the list of authors may be narrowed to.
+GROUPS = {
+    "": "Everybody",
+    "counting": "Whose answers count",
+    "excluded": "Excluded",
+    "ruled": "Decided by a manager",
+    "verified": "Signed in by the host",
+    "left": "Opted out",
+}
+_EXCLUDED = Q(ruling=False) | Q(ruling__isnull=True, trusted=False)
+_FILTERS = {
+    "counting": ~_EXCLUDED,
+    "excluded": _EXCLUDED,
+    "ruled": Q(ruling__isnull=False),
+    "verified": ~Q(subject=""),
+    "left": Q(opted_out_at__isnull=False),
+}
+_PSEUDONYM = re.compile(r"(?:author-)?([0-9a-f]{8})[0-9a-f]{0,2}", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorRow:
+    """An author in a list, with counts of their messages and answers."""
+
+    author: Author
+    messages: int
+    answers: int
+    nofit: int
+    excluded: int
+
+
+@dataclass(frozen=True, slots=True)
+class Owed:
+    """Rewards of one currency and state: "held", "due", "paid" or "void"."""
+
+    state: str
+    currency: str
+    cents: int
+    rewards: int
+    authors: int
+
+
+@dataclass(frozen=True, slots=True)
+class PayoutLine:
+    """What one author is paid by a payout."""
+
+    subject: str
+    pseudonym: str
+    cents: int
+    currency: str
+    answers: int
+
+
+def authors_of(site: Site, group: str = "", words: str = "") -> QuerySet[Author]:
+    """A site's authors, last seen first; ``words``: a host's id or a pseudonym."""
+    found = Author.objects.filter(site=site).order_by("-seen_at", "-pk")
+    if group in _FILTERS:
+        found = found.filter(_FILTERS[group])
+    pseudonym = _PSEUDONYM.fullmatch(words.strip())
+    if pseudonym:
+        return found.filter(Q(uid__startswith=pseudonym[1].lower()) | Q(subject=words.strip()))
+    return found.filter(subject__icontains=words.strip()) if words.strip() else found
+
+
+def with_counts(authors: Sequence[Author]) -> list[AuthorRow]:
+    """The authors with what they wrote and answered, in two queries."""
+    ids = [each.pk for each in authors]
+    wrote = Message.objects.by_authors().filter(author__in=ids)
+    messages = dict(wrote.values_list("author").annotate(n=Count("pk")).order_by())
+    answers: dict[int, dict[str, int]] = {
+        row["author"]: row
+        for row in Answer.objects.standing().filter(author__in=ids).values("author").annotate(
+            n=Count("pk"),
+            nofit=Count("pk", filter=Q(outcome=Answer.Outcome.NOFIT)),
+            excluded=Count("pk", filter=Q(excluded_at__isnull=False)),
+        ).order_by()
+    }  # fmt: skip
+    rows = []
+    for author in authors:
+        did = answers.get(author.pk, {})
+        counts = (did.get("n", 0), did.get("nofit", 0), did.get("excluded", 0))
+        rows.append(AuthorRow(author, messages.get(author.pk, 0), *counts))
+    return rows
+
+
+def get_author(site: Site, uid: UUID) -> Author:
+    """The author of that site.
+
+    Raises:
+        NotFound: there is none.
+    """
+    author = Author.objects.filter(site=site, uid=uid).first()
+    if author is None:
+        raise NotFound("There is no such author on this site.")
+    author.site = site
+    return author
+
+
+def answers_of(author: Author, most: int = 50) -> QuerySet[Answer]:
+    """An author's last answers, with their questions."""
+    found = Answer.objects.filter(author=author).select_related("question__feature")
+    return found.order_by("-pk")[:most]
+
+
+def owed(site: Site, now: datetime) -> list[Owed]:
+    """What is held, due, paid and void, by currency."""
+    unpaid = Q(payout__isnull=True, void_at__isnull=True)
+    states = {
+        "held": unpaid & Q(due_at__gt=now),
+        "due": unpaid & Q(due_at__lte=now),
+        "paid": Q(payout__isnull=False),
+        "void": Q(void_at__isnull=False, payout__isnull=True),
+    }
+    parts: dict[str, Any] = {}
+    for state, which in states.items():
+        parts[f"{state}_cents"] = Sum("cents", filter=which)
+        parts[f"{state}_n"] = Count("pk", filter=which)
+        parts[f"{state}_authors"] = Count("author", filter=which, distinct=True)
+    rows = Reward.objects.filter(site=site).values("currency").annotate(**parts)
+    return [
+        Owed(
+            state=state,
+            currency=row["currency"],
+            cents=row[f"{state}_cents"] or 0,
+            rewards=row[f"{state}_n"],
+            authors=row[f"{state}_authors"],
+        )
+        for row in rows.order_by("currency")
+        for state in states
+    ]
+
+
+def payouts_of(site: Site) -> QuerySet[Payout]:
+    """The payouts of a site, newest first, each with the currency that it was made in."""
+    made = Payout.objects.filter(site=site).select_related("created_by")
+    return made.annotate(currency=Min("paid__currency")).order_by("-pk")
+
+
+def get_payout(site: Site, payout_id: int) -> Payout:
+    """The payout of that site.
+
+    Raises:
+        NotFound: there is none.
+    """
+    payout = Payout.objects.filter(site=site, pk=payout_id).first()
+    if payout is None:
+        raise NotFound("There is no such payout of this site.")
+    return payout
+
+
+def payout_lines(payout: Payout) -> list[PayoutLine]:
+    """Whom the host pays how much: a line for each author and currency."""
+    rows = (
+        Reward.objects.filter(payout=payout)
+        .values("author__subject", "author__uid", "currency")
+        .annotate(cents=Sum("cents"), answers=Count("pk"))
+        .order_by("author__subject", "author__uid", "currency")
+    )
+    return [
+        PayoutLine(
+            subject=row["author__subject"],
+            pseudonym=Author(uid=row["author__uid"]).pseudonym,
+            cents=row["cents"],
+            currency=row["currency"],
+            answers=row["answers"],
+        )
+        for row in rows
+    ]
+
+
+def consent_history(site: Site) -> QuerySet[ConsentText]:
+    """Every version of what authors agree to, newest first, with how many agreed to it."""
+    return site.consent_texts.select_related("created_by").annotate(
+        agreed=Count("consents__author", distinct=True), last=Max("consents__given_at")
+    )

@@ -1,0 +1,63 @@
+"""What waits to be brought to authors, and the words in which it is."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils import timezone
+
+from apps.authors.models import Author, Message, Question
+from apps.authors.querysets import OPEN
+from apps.authors.selectors.sites import money_words
+from apps.authors.words import RIGHT_TO_LEFT, WHY, spoken
+
+AT_ONCE = 500
+
+
+def authors_to_wake(author_ids: Sequence[int]) -> list[int]:
+    """Those of the authors who have a question that nobody has brought to them yet."""
+    here = set(author_ids)
+    waiting = Question.objects.open(timezone.now()).filter(status="waiting", number=1)
+    ids = waiting.order_by("-pk").values_list("author_id", flat=True)[:AT_ONCE]
+    return list(dict.fromkeys(each for each in ids if each in here))
+
+
+def pending_questions(message: Message) -> list[dict[str, Any]]:
+    """What may still be answered of a message's survey, each with its status, in their order.
+
+    Args:
+        message: with its author and their site.
+    """
+    survey = list(message.questions.order_by("number"))
+    now, told = timezone.now(), []
+    for question in survey:
+        question.message = message
+        if question.status in OPEN and question.expires_at > now:
+            words = question_words(question, message.author, of=len(survey))
+            told.append(words | {"status": question.status})
+    return told
+
+
+def question_words(question: Question, author: Author, *, of: int) -> dict[str, Any]:
+    """A question as its author is told of it. What was predicted is never among it.
+
+    Args:
+        of: how many questions there are about the same message.
+    """
+    site, message = author.site, question.message
+    earns = site.reward_cents and author.verified
+    return {
+        "qid": str(question.uid),
+        "re": message.ref,
+        "conv": message.conversation.ref,
+        "kind": "choice4" if question.kind == Question.Kind.CHOICE else "word",
+        "text": question.text,
+        "quote": [0, 80],
+        "opts": [{"id": each["id"], "label": each["label"]} for each in question.options],
+        "min_ms": question.min_ms,
+        "expires": int(question.expires_at.timestamp() * 1000),
+        "survey": {"n": question.number, "of": of},
+        "lang": question.language,
+        "dir": "rtl" if question.language in RIGHT_TO_LEFT else "ltr",
+        "why": spoken(WHY, question.language),
+        "reward": money_words(site.reward_cents, site.currency) if earns else "",
+    }

@@ -1,0 +1,98 @@
+"""From a stored message to its questions: the models are asked, what they say is written down.
+
+What decides is ``labelhub.core.interview.asking``, a generator without I/O as debate protocols are;
+here it gets its answers. A message that nobody finishes (the process was killed) is taken up again
+while its moment lasts, and told as dropped afterwards.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from typing import Protocol, TypeAlias
+
+from apps.authors.database import in_database
+from apps.authors.models import Message, Question
+from apps.authors.services.storing import store, store_failure
+from apps.authors.services.taking_up import Task, take_up
+from apps.llm.models import ModelSpec
+from apps.llm.standing import close_all, standing_gateway
+from apps.llm.trying import Patience
+from labelhub.core.errors import LabelhubError
+from labelhub.core.interview.asking import Asked, ask
+from labelhub.core.llm.errors import ModelError
+from labelhub.core.llm.parsing import read_completion
+from labelhub.core.llm.prices import cost_nanousd
+from labelhub.core.llm.types import Call, Completion, Reply, Status
+
+logger = logging.getLogger(__name__)
+
+#: An author waits for no retry of minutes.
+PATIENCE = Patience(attempts=2, first_backoff=0.2, longest_backoff=1.0, total_wait=10.0)
+
+
+class Models(Protocol):
+    """Whoever answers calls: a gateway, or what a test wants."""
+
+    async def complete(self, spec: ModelSpec, call: Call) -> Completion:
+        """Ask ``spec`` the ``call``."""
+        ...
+
+
+OpenModels: TypeAlias = Callable[[ModelSpec, Patience], AbstractAsyncContextManager[Models]]
+
+
+async def ask_about(
+    task: Task, open_models: OpenModels = standing_gateway, *, send: bool = False
+) -> list[Question]:
+    """Ask the models about a message and store what comes of it; the questions, in their order.
+
+    With ``send`` the first one counts as sent: the caller sends it.
+    """
+    spent: list[int] = []
+    try:
+        async with open_models(task.spec, PATIENCE) as models:
+            asked = await interview(task, models, spent)
+    except LabelhubError as error:
+        logger.warning("Message %s: %s", task.message.pk, error)
+        return await in_database(store_failure, task, error.message[:300], sum(spent))
+    return await in_database(store, task, asked, sum(spent), send=send)
+
+
+def ask_now(message_id: int) -> list[Question]:
+    """Take a message up and ask about it, for callers without an event loop."""
+    related = ("author__site__project", "author__site__model__provider", "conversation")
+    message = Message.objects.select_related(*related).filter(pk=message_id).first()
+    task = take_up(message) if message is not None else None
+    return asyncio.run(_ask_and_close(task)) if task is not None else []
+
+
+async def _ask_and_close(task: Task) -> list[Question]:
+    try:
+        return await ask_about(task)
+    finally:
+        await close_all()
+
+
+async def interview(task: Task, models: Models, spent: list[int]) -> Asked:
+    """Drive the generator: each list of calls in parallel."""
+    steps = ask(task.author_message, task.plan)
+    try:
+        calls = next(steps)
+        while True:
+            replies = await asyncio.gather(
+                *(_reply(task.spec, call, models, spent) for call in calls)
+            )
+            calls = steps.send(replies)
+    except StopIteration as end:
+        asked: Asked = end.value
+        return asked
+
+
+async def _reply(spec: ModelSpec, call: Call, models: Models, spent: list[int]) -> Reply:
+    try:
+        completion = await models.complete(spec, call)
+    except ModelError as error:
+        return Reply(status=Status.FAILED, note=error.message)
+    spent.append(cost_nanousd(completion.usage, **spec.prices) or 0)
+    return read_completion(call, completion)

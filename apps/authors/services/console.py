@@ -1,0 +1,114 @@
+"""The test console: what would become of a message, without storing anything."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from apps.authors.models import Author, Message, Site
+from apps.authors.services.asking import PATIENCE, OpenModels, interview
+from apps.authors.services.hearing import Screening, screen_text
+from apps.authors.services.taking_up import Task, plan_of
+from apps.llm.models import ModelSpec
+from apps.llm.services import ensure_builtin
+from apps.llm.standing import close_all, standing_gateway
+from labelhub.core.errors import LabelhubError
+from labelhub.core.interview.asking import Asked, AuthorMessage
+from labelhub.core.interview.questions import Draft, shuffled
+from labelhub.core.interview.reading_time import minimum_ms
+
+
+@dataclass(frozen=True, slots=True)
+class DryQuestion:
+    """A question as an author would see it, and which option the model expects."""
+
+    feature: str
+    text: str
+    options: Sequence[tuple[str, bool]]
+    language: str
+    source: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class DryRun:
+    """What would become of a message.
+
+    ``text``: as models see it; ``stages``: the verdicts as they would be stored; ``dropped_at`` is
+    empty where there are questions.
+    """
+
+    text: str
+    language: str
+    stages: Sequence[dict[str, object]]
+    dropped_at: str
+    reason: str
+    questions: Sequence[DryQuestion]
+    model: str
+    cost_nanousd: int
+
+
+def dry_run(site: Site, text: str, open_models: OpenModels = standing_gateway) -> DryRun:
+    """Pass ``text`` through every stage but the throttle; nothing is stored, models are asked.
+
+    A model that cannot be reached is told as the stage that dropped the message.
+    """
+    screened = screen_text(site, text)
+    spec = site.model or ensure_builtin()
+    if screened.dropped_at:
+        return _told(screened, spec, [])
+    spent: list[int] = []
+    try:
+        asked = asyncio.run(_asked(_task(site, screened, spec), spent, open_models))
+    except LabelhubError as error:
+        screened.note("model", passed=False, reason=error.message)
+        return _told(screened, spec, [], sum(spent))
+    for stage in asked.stages:
+        screened.note(stage.stage, passed=stage.passed, reason=stage.reason, **stage.data)
+    return _told(screened, spec, asked.drafts, sum(spent))
+
+
+async def _asked(task: Task, spent: list[int], open_models: OpenModels) -> Asked:
+    try:
+        async with open_models(task.spec, PATIENCE) as models:
+            return await interview(task, models, spent)
+    finally:
+        await close_all()
+
+
+def _task(site: Site, screened: Screening, spec: ModelSpec) -> Task:
+    """As of a message of somebody who has never written before; neither is saved."""
+    message = Message(author=Author(site=site), text=screened.text, language=screened.language)
+    features = list(site.features.asked())
+    return Task(
+        message=message,
+        spec=spec,
+        author_message=AuthorMessage(text=screened.text, language=screened.language),
+        plan=plan_of(site, [feature.parsed for feature in features], {}),
+        propensity=1.0,
+        features={feature.key: feature for feature in features},
+    )
+
+
+def _told(screened: Screening, spec: ModelSpec, drafts: Sequence[Draft], cost: int = 0) -> DryRun:
+    return DryRun(
+        text=screened.text,
+        language=screened.language,
+        stages=screened.stages,
+        dropped_at=screened.dropped_at,
+        reason=screened.reason,
+        questions=[_question(draft, screened.text) for draft in drafts],
+        model=spec.name,
+        cost_nanousd=cost,
+    )
+
+
+def _question(draft: Draft, text: str) -> DryQuestion:
+    order = shuffled(draft, text)
+    return DryQuestion(
+        feature=draft.feature,
+        text=draft.text,
+        options=[(option, option == draft.predicted) for option in order],
+        language=draft.language,
+        source=draft.source,
+        seconds=minimum_ms(draft.text, order) / 1000,
+    )

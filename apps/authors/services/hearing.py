@@ -1,0 +1,170 @@
+"""A message arrives: screened, stripped of personal data, and only then stored."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from apps.authors.models import Author, Conversation, Message, Site
+from apps.authors.sealing import keyed_hash, seal
+from apps.common.prepared import prepared
+from labelhub.core.interview.language import detect_language
+from labelhub.core.interview.redaction import finder, redact
+from labelhub.core.interview.screening import screen
+from labelhub.core.interview.sensitive import sensitive_topic
+from labelhub.core.schema import fold
+
+#: Earlier messages that a repetition is looked for in, and that belong to a message (paper 004,
+#: B.1).
+RECENT = CONTEXT = 5
+#: For so long whoever asks the models about a message has it to themselves.
+LEASE = timedelta(seconds=60)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Incoming:
+    """One message as it was sent."""
+
+    ref: str
+    conversation: str
+    role: str
+    text: str
+    language: str = ""
+    country: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """The stored message; ``fresh`` unless it had arrived before."""
+
+    message: Message
+    fresh: bool
+
+
+@dataclass(slots=True)
+class Screening:
+    """What the stages without a model say of a text; ``dropped_at`` is empty where it passed."""
+
+    text: str
+    language: str = ""
+    dropped_at: str = ""
+    reason: str = ""
+    stages: list[dict[str, Any]] = field(default_factory=list)
+
+    def note(self, stage: str, *, passed: bool, reason: str = "", **data: Any) -> bool:
+        """Write down a verdict; returns ``passed``."""
+        self.stages.append({"stage": stage, "passed": passed, "reason": reason, "data": data})
+        if not passed and not self.dropped_at:
+            self.dropped_at, self.reason = stage, reason
+        return passed
+
+
+def hear(site: Site, author: Author, incoming: Incoming, *, claim: bool = False) -> Heard:
+    """Store a message once, whatever is sent again; committed when this returns.
+
+    With ``claim`` it is stored as taken up by the caller, who asks the models about it at once.
+    """
+    known = _message_with_ref.first(author.pk, incoming.ref)
+    if known is not None:
+        return Heard(known, fresh=False)
+    conversation = _conversation(author, incoming.conversation)
+    message = Message(conversation=conversation, author=author, ref=incoming.ref)
+    message.role, message.country = incoming.role, incoming.country[:2].upper()
+    if incoming.role == Message.Role.ASSISTANT:
+        _fill_context(message, site, incoming)
+    else:
+        _fill(message, site, incoming, _recent_texts(author.pk))
+        message.lease_until = timezone.now() + LEASE if claim else None
+    try:
+        with transaction.atomic():
+            message.save(force_insert=True)
+    except IntegrityError:  # the same message came over another connection
+        return Heard(Message.objects.get(author=author, ref=incoming.ref), fresh=False)
+    return Heard(message, fresh=True)
+
+
+def screen_text(site: Site, text: str, recent: Sequence[str] = ()) -> Screening:
+    """The stages that need no model, in their order: what is worth asking about, personal data
+    out before anything else reads it, nothing about what is nobody's business."""
+    found = Screening(text="", language=detect_language(text, site.languages, site.language))
+    screened = screen(text, recent=recent)
+    found.note("screen", passed=screened.passed, reason=screened.reason, detail=screened.detail)
+    redacted = redact(text, region=site.region, names=finder())
+    found.text = redacted.text
+    kinds = sorted({finding.type for finding in redacted.findings})
+    found.note("redaction", passed=True, found=kinds, count=len(redacted.findings))
+    sensitive = sensitive_topic(text)
+    if not found.note(
+        "sensitive", passed=sensitive is None, reason=sensitive.topic if sensitive else ""
+    ):
+        # Neither the text nor the word that gave it away is kept.
+        found.text, found.dropped_at, found.reason = "", "sensitive", found.stages[-1]["reason"]
+    return found
+
+
+def context_of(message: Message) -> list[Message]:
+    """The messages of the conversation before ``message``, oldest first."""
+    return _earlier(message.conversation_id, message.pk)[::-1]
+
+
+def _fill(message: Message, site: Site, incoming: Incoming, recent: Sequence[str]) -> None:
+    found = screen_text(site, incoming.text, recent)
+    message.text, message.language = found.text, found.language
+    message.stages, message.reason = found.stages, found.reason
+    message.dropped_at = found.dropped_at
+    message.status = Message.Status.DROPPED if found.dropped_at else Message.Status.RECEIVED
+    message.fingerprint = keyed_hash("text", fold(incoming.text))
+    if site.keep_text == Site.KeepText.SEALED and found.dropped_at != "sensitive":
+        message.sealed = seal(incoming.text.encode())
+    elif site.keep_text == Site.KeepText.NOTHING and found.dropped_at:
+        message.text = ""
+
+
+def _fill_context(message: Message, site: Site, incoming: Incoming) -> None:
+    """What the assistant said repeats what the author told it: it is redacted too."""
+    message.status = Message.Status.CONTEXT
+    if sensitive_topic(incoming.text) is None:
+        message.text = redact(incoming.text, region=site.region, names=finder()).text
+
+
+def _conversation(author: Author, ref: str) -> Conversation:
+    found = _conversation_with_ref.first(author.pk, ref)
+    if found is None:
+        found, _ = Conversation.objects.get_or_create(author=author, ref=ref)
+    return found
+
+
+def ref_of(*parts: str) -> str:
+    """An id of 32 hexadecimal digits for what has none of its own, equal for equal parts."""
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
+
+
+@prepared
+def _message_with_ref(author: int, ref: str) -> QuerySet[Message]:
+    return Message.objects.filter(author=author, ref=ref)
+
+
+@prepared
+def _conversation_with_ref(author: int, ref: str) -> QuerySet[Conversation]:
+    return Conversation.objects.filter(author=author, ref=ref)
+
+
+@prepared
+def _earlier(conversation: int, before: int) -> QuerySet[Message]:
+    earlier = Message.objects.filter(conversation=conversation, pk__lt=before).exclude(text="")
+    return earlier.order_by("-pk")[:CONTEXT]
+
+
+@prepared
+def _recent_of(author: int) -> QuerySet[Message, tuple[str]]:
+    recent = Message.objects.filter(author=author, role="author").order_by("-pk")
+    return recent.values_list("text")[:RECENT]
+
+
+def _recent_texts(author: int) -> list[str]:
+    return [text for (text,) in _recent_of(author) if text]

@@ -1,0 +1,46 @@
+"""What asking about a message needs of its site, read once for many messages."""
+
+import time
+from dataclasses import dataclass
+from functools import cached_property
+
+from apps.authors.models import Feature, Site
+from apps.authors.selectors.sites import FRESH
+from apps.llm.models import ModelSpec
+from apps.llm.services import ensure_builtin
+from labelhub.core.interview.features import Feature as Definition
+
+
+@dataclass(frozen=True)
+class Kit:
+    """The features that a site asks about, in its order, and the model that words the questions."""
+
+    features: tuple[Feature, ...]
+    spec: ModelSpec
+    read_at: float
+
+    @cached_property
+    def definitions(self) -> tuple[Definition, ...]:
+        """The features' definitions."""
+        return tuple(feature.parsed for feature in self.features)
+
+
+_kits: dict[str, Kit] = {}
+
+
+def kit_of(site: Site) -> Kit:
+    """The site's kit, as old as what a process believes of a site may be."""
+    now = time.monotonic()
+    known = _kits.get(site.public_key)
+    if known is not None and now - known.read_at < FRESH:
+        return known
+    if len(_kits) > 1000:
+        _kits.clear()
+    features = tuple(Feature.objects.filter(site=site).asked())
+    _kits[site.public_key] = Kit(features, site.model or ensure_builtin(), now)
+    return _kits[site.public_key]
+
+
+def forget_kits() -> None:
+    """Read every site anew: the test suite and a manager's own page must not see what was."""
+    _kits.clear()

@@ -1,0 +1,70 @@
+"""A question asked twice: whether its author says the same again tells how much to make of it."""
+
+from datetime import datetime, timedelta
+
+from apps.authors.models import Answer, Message, Question
+from labelhub.core.interview.questions import Draft, shuffled
+from labelhub.core.interview.throttle import sampled
+
+#: Not at once, when one remembers the click, and not when one has changed one's mind.
+AFTER, WITHIN = timedelta(minutes=5), timedelta(days=7)
+#: Of options by their place; they tell nothing of what is predicted.
+OPTION_IDS = "abcdefgh"
+
+
+def reask_for(
+    message: Message, *, number: int, now: datetime, expires_at: datetime
+) -> list[Question]:
+    """A question that the author has answered before, as the last of a survey; mostly none.
+
+    Its answer is compared with the first one and becomes no label of its own.
+    """
+    site = message.author.site
+    draw = sampled(site.public_key, message.author.uid.hex, f"again {message.ref}")
+    if draw >= site.reask_share or number > site.most_questions:
+        return []
+    answered = (
+        Answer.objects.standing()
+        .filter(
+            author=message.author_id,
+            outcome=Answer.Outcome.ANSWER,
+            question__kind=Question.Kind.CHOICE,
+            question__reask_of__isnull=True,
+            question__reasked_as__isnull=True,
+            received_at__lt=now - AFTER,
+            received_at__gt=now - WITHIN,
+        )
+        .select_related("question__feature")
+        .order_by("-pk")
+        .first()
+    )
+    if answered is None:
+        return []
+    return [_again(answered.question, message, number, expires_at)]
+
+
+def _again(first: Question, message: Message, number: int, expires_at: datetime) -> Question:
+    by_label = {option["label"]: option for option in first.options}
+    again = Draft(
+        first.feature.key, first.kind, first.text, tuple(by_label),
+        ordinal=first.feature.parsed.ordinal,
+    )  # fmt: skip
+    order = shuffled(again, f"again {message.author.uid.hex} {message.ref}")
+    return Question(
+        site_id=first.site_id,
+        author_id=first.author_id,
+        message=message,
+        feature_id=first.feature_id,
+        number=number,
+        kind=first.kind,
+        text=first.text,
+        options=[by_label[label] | {"id": OPTION_IDS[at]} for at, label in enumerate(order)],
+        predicted=first.predicted,
+        language=first.language,
+        source=first.source,
+        prompt_hash=first.prompt_hash,
+        min_ms=first.min_ms,
+        propensity=message.author.site.reask_share,
+        reask_of=first,
+        expires_at=expires_at,
+    )

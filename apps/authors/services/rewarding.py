@@ -1,0 +1,89 @@
+"""The ledger of rewards: each answer earns once, within caps, and is paid after a while."""
+
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import Count, Sum
+from django.utils import timezone
+
+from apps.accounts.models import User
+from apps.authors.models import Answer, Author, Payout, Reward, Site
+from labelhub.core.errors import Conflict
+
+
+def credit(answer: Answer) -> Reward | None:
+    """What an answer earns; None where it earns nothing.
+
+    Nobody anonymous earns (there is nobody to pay, and rewards draw fraud), nothing that was timed
+    by the widget alone or came too late, and nothing above the caps. Inside the transaction that
+    stores the answer, so that it is credited once or not at all.
+    """
+    author, site = answer.author, answer.question.site
+    timed = answer.timing == Answer.Timing.SERVER and not answer.late
+    if not (site.reward_cents and author.verified and author.counts and timed):
+        return None
+    # Two tabs that answer at once must not both find room below the cap.
+    Author.objects.select_for_update().get(pk=author.pk)
+    cents = min(site.reward_cents, _room(author, site, answer.received_at))
+    if cents <= 0:
+        return None
+    return Reward.objects.create(
+        answer=answer,
+        author=author,
+        site=site,
+        cents=cents,
+        currency=site.currency,
+        credited_at=answer.received_at,
+        due_at=answer.received_at + timedelta(days=site.reward_hold_days),
+    )
+
+
+def void(answer: Answer, why: str) -> None:
+    """Take back what an answer earned, unless it is paid already."""
+    Reward.objects.filter(answer=answer, payout__isnull=True, void_at__isnull=True).update(
+        void_at=timezone.now(), void_for=why[:300]
+    )
+
+
+def restore(answer: Answer) -> None:
+    """Give back what was voided: the answer counts again."""
+    Reward.objects.filter(answer=answer, payout__isnull=True).update(void_at=None, void_for="")
+
+
+@transaction.atomic
+def pay_out(site: Site, actor: User | None) -> Payout:
+    """Put everything that is due into one payout, for the host to pay; each reward once.
+
+    Raises:
+        Conflict: nothing is due.
+    """
+    Site.objects.select_for_update().get(pk=site.pk)
+    payout = Payout.objects.create(site=site, cents=0, rewards=0, created_by=actor)
+    # What is voided at this moment is in the payout or is not; the sum is of what is.
+    Reward.objects.filter(site=site).due(timezone.now()).update(payout=payout)
+    taken = payout.paid.aggregate(cents=Sum("cents"), count=Count("pk"))
+    if not taken["count"]:
+        raise Conflict("Nothing is due yet: rewards are held for a while after each answer.")
+    payout.cents, payout.rewards = taken["cents"], taken["count"]
+    payout.save(update_fields=["cents", "rewards"])
+    return payout
+
+
+def balance(author: Author) -> tuple[int, int]:
+    """Cents that an author has earned in all, and those of them that are still held."""
+    standing = Reward.objects.filter(author=author).standing()
+    total = _cents(standing.aggregate(cents=Sum("cents")))
+    held = standing.filter(payout__isnull=True, due_at__gt=timezone.now())
+    return total, _cents(held.aggregate(cents=Sum("cents")))
+
+
+def _room(author: Author, site: Site, now: datetime) -> int:
+    standing = Reward.objects.filter(author=author).standing()
+    today = standing.filter(credited_at__gt=now - timedelta(days=1))
+    left_today = site.reward_daily_cents - _cents(today.aggregate(cents=Sum("cents")))
+    left = site.reward_total_cents - _cents(standing.aggregate(cents=Sum("cents")))
+    return min(left_today, left)
+
+
+def _cents(found: dict[str, int | None]) -> int:
+    return found["cents"] or 0

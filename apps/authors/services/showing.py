@@ -1,0 +1,57 @@
+"""Which question is before an author's eyes, and since when."""
+
+from datetime import datetime
+from uuid import UUID
+
+from django.db.models import F
+from django.utils import timezone
+
+from apps.authors.models import Author, Event, Question
+from apps.authors.querysets import OPEN
+
+
+def next_question(author: Author) -> Question | None:
+    """The question whose turn it is, marked as sent now if it was not before. One at a time: the
+    next comes when this one is answered or sent away."""
+    if author.opted_out_at is not None:
+        return None
+    now = timezone.now()
+    related = ("message__conversation", "site")
+    question = Question.objects.filter(author=author).open(now).select_related(*related).first()
+    if question is not None and question.pushed_at is None:
+        # Whoever is first decides since when it counts; the other socket sends the same.
+        waiting = Question.objects.filter(pk=question.pk, pushed_at__isnull=True)
+        waiting.update(pushed_at=now, status=Question.Status.PUSHED)
+        question.refresh_from_db(fields=["pushed_at", "status"])
+    return question
+
+
+def mark_shown(author: Author, uid: UUID, at: datetime) -> None:
+    """The widget has it on the screen; the first time counts. Unknown questions are nobody's."""
+    Question.objects.filter(
+        uid=uid, author=author, shown_at__isnull=True, pushed_at__isnull=False
+    ).update(shown_at=at)
+    Question.objects.filter(uid=uid, author=author, status=Question.Status.PUSHED).update(
+        status=Question.Status.SHOWN
+    )
+
+
+def note_early(author: Author, uid: UUID, ms: int) -> None:
+    """Somebody clicked before the question could be read: a signal, not an answer."""
+    question = Question.objects.filter(uid=uid, author=author).first()
+    if question is None:
+        return
+    Question.objects.filter(pk=question.pk).update(early=F("early") + 1)
+    Event.objects.create(
+        site_id=question.site_id,
+        author=author,
+        question=question,
+        kind=Event.Kind.EARLY,
+        data={"ms": ms},
+    )
+
+
+def expire_questions(now: datetime) -> int:
+    """Close questions whose moment is over; how many."""
+    late = Question.objects.filter(status__in=OPEN, expires_at__lt=now)
+    return late.update(status=Question.Status.EXPIRED, closed_at=now)

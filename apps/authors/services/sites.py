@@ -1,0 +1,252 @@
+"""Making and changing sites, their consent text, features and keys."""
+
+import re
+import secrets
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.db import transaction
+from django.utils import timezone
+
+from apps.accounts.models import User
+from apps.authors.models import ConsentText, Feature, Reward, Site, SiteKey
+from apps.authors.sealing import digest, seal
+from apps.authors.selectors.sites import current_consent
+from apps.authors.services.throttling import rule_of
+from apps.authors.words import CONSENT_TEXTS, LANGUAGES
+from apps.common.validation import check_model
+from apps.projects.models import Project
+from apps.projects.selectors import current_schema
+from labelhub.core.errors import Conflict, InvalidInput, NotFound
+from labelhub.core.interview.features import Feature as Definition
+from labelhub.core.interview.features import parse_feature
+from labelhub.core.schema import Task
+
+MOST_ORIGINS, MOST_FEATURES = 50, 40
+#: What ``update_site`` takes.
+CHANGEABLE = frozenset(
+    {
+        "name", "enabled", "allowed_origins", "languages", "region", "identity", "consent_by",
+        "privacy_url", "least_relevant", "most_questions", "sampling", "every_messages",
+        "min_seconds", "per_conversation", "per_day", "reask_share", "model", "chat_model",
+        "chat_title", "chat_greeting", "chat_instructions", "daily_budget_nanousd", "reward_cents",
+        "currency", "reward_daily_cents", "reward_total_cents", "reward_hold_days", "keep_text",
+        "retention_days", "answers_decide", "country_header",
+    }
+)  # fmt: skip
+
+
+@transaction.atomic
+def create_site(
+    *,
+    project: Project,
+    actor: User | None,
+    name: str,
+    features: Sequence[Definition],
+    consent: Mapping[str, str] | None = None,
+    **changes: Any,
+) -> Site:
+    """Make a site whose answers go into ``project``.
+
+    Args:
+        features: what it asks about, in order.
+        consent: language → text; by default ours, in the site's languages.
+        changes: fields of the site, as :func:`update_site` takes them.
+
+    Raises:
+        InvalidInput: the project is not ``per_item``, the name is taken, a field is wrong.
+    """
+    if current_schema(project).task is not Task.PER_ITEM:
+        raise InvalidInput(
+            f"The project {project.slug} asks the same of every text; a site needs one of task "
+            "per_item, where each text brings its own question."
+        )
+    site = Site(
+        project=project,
+        name=name.strip(),
+        public_key=f"pk_{secrets.token_urlsafe(18)}",
+        languages=["en"],
+        created_by=actor,
+    )
+    _change(site, changes)
+    _check_name(site)
+    site.save()
+    texts = consent or {language: CONSENT_TEXTS[language] for language in site.languages}
+    set_consent_text(site=site, texts=texts, actor=actor)
+    set_features(site=site, features=features)
+    return site
+
+
+@transaction.atomic
+def update_site(*, site: Site, **changes: Any) -> Site:
+    """Change fields of a site; all of them or none.
+
+    Raises:
+        InvalidInput: a field that cannot be changed, or a value it cannot take.
+        Conflict: another currency, while something is owed in the present one.
+    """
+    if changes.get("currency", site.currency) != site.currency and _owes(site):
+        raise Conflict(f"Pay out what is owed in {site.currency} before you change the currency.")
+    _change(site, changes)
+    _check_name(site)
+    if "languages" in changes and site.language not in current_consent(site).texts:
+        raise InvalidInput.at(
+            "languages", f"Write what authors agree to in '{site.language}' before it comes first."
+        )
+    site.save(update_fields=sorted(changes))
+    return site
+
+
+@transaction.atomic
+def set_consent_text(*, site: Site, texts: Mapping[str, str], actor: User | None) -> ConsentText:
+    """Make ``texts`` the newest version of what authors agree to; equal ones change nothing.
+
+    Raises:
+        InvalidInput: the default language has none, one is in a language that we do not speak, or
+            longer than 600 characters.
+    """
+    texts = {language: " ".join(text.split()) for language, text in texts.items() if text.strip()}
+    strange = next((language for language in texts if language not in LANGUAGES), None)
+    if strange is not None:
+        raise InvalidInput.at("consent", f"'{strange}' is not among {', '.join(LANGUAGES)}.")
+    if site.language not in texts:
+        raise InvalidInput.at(
+            "consent", f"The text in the default language '{site.language}' is missing."
+        )
+    long = next((language for language, text in texts.items() if len(text) > 600), None)
+    if long is not None:
+        raise InvalidInput.at("consent", f"The text in '{long}' is longer than 600 characters.")
+    Site.objects.select_for_update().get(pk=site.pk)
+    newest = site.consent_texts.first()
+    if newest is not None and newest.texts == texts:
+        return newest
+    version = newest.version + 1 if newest else 1
+    return ConsentText.objects.create(site=site, version=version, texts=texts, created_by=actor)
+
+
+@transaction.atomic
+def set_features(*, site: Site, features: Sequence[Definition]) -> list[Feature]:
+    """Make ``features`` what the site asks about, in this order. Those left out are asked no more;
+    what was answered to them stays.
+
+    Raises:
+        InvalidInput: none, too many, or two with one key.
+    """
+    keys = [feature.key for feature in features]
+    if not 1 <= len(keys) <= MOST_FEATURES:
+        raise InvalidInput.at("features", f"Choose between 1 and {MOST_FEATURES} features.")
+    if len(set(keys)) < len(keys):
+        raise InvalidInput.at("features", "Two features have the same key.")
+    Site.objects.select_for_update().get(pk=site.pk)
+    site.features.exclude(key__in=keys).update(active=False)
+    known = {feature.key: feature for feature in site.features.all()}
+    return [_kept(site, known, at, definition) for at, definition in enumerate(features)]
+
+
+def _kept(site: Site, known: Mapping[str, Feature], at: int, definition: Definition) -> Feature:
+    row = known.get(definition.key) or Feature(site=site, key=definition.key)
+    row.definition, row.position, row.active = definition.to_json(), at, True
+    parse_feature(row.definition)
+    row.save()
+    return row
+
+
+def add_key(*, site: Site, purpose: str, actor: User | None) -> tuple[SiteKey, str]:
+    """A new secret and the row that stands for it. It is told this once.
+
+    A signing secret is kept encrypted, because signatures are checked with it; of a server's key
+    only a hash is kept.
+    """
+    plain = f"{'sk' if purpose == SiteKey.Purpose.SERVER else 'ss'}_{secrets.token_urlsafe(32)}"
+    key = SiteKey(site=site, purpose=purpose, kid=secrets.token_hex(6), created_by=actor)
+    if purpose == SiteKey.Purpose.SIGN:
+        key.sealed = seal(plain.encode())
+    else:
+        key.digest = digest(plain)
+    key.save(force_insert=True)
+    return key, plain
+
+
+def revoke_key(*, site: Site, kid: str) -> None:
+    """From now on, nothing that was signed or sent with this key is taken.
+
+    Raises:
+        NotFound: the site has no such key, or it was revoked before.
+    """
+    found = SiteKey.objects.filter(site=site, kid=kid, revoked_at__isnull=True)
+    if not found.update(revoked_at=timezone.now()):
+        raise NotFound("The site has no such key in use.")
+
+
+def delete_site(*, site: Site) -> None:
+    """Delete the site with its authors, messages and answers; the labelled items stay."""
+    site.delete()
+
+
+def _check_name(site: Site) -> None:
+    if site.project.sites.filter(name=site.name).exclude(pk=site.pk).exists():
+        raise InvalidInput.at("name", f"There is already a site “{site.name}” in this project.")
+
+
+def _change(site: Site, changes: Mapping[str, Any]) -> None:
+    strange = next((field for field in changes if field not in CHANGEABLE), None)
+    if strange is not None:
+        raise InvalidInput.at(strange, "A site has no such field to change.")
+    for field, value in changes.items():
+        setattr(site, field, value.strip() if isinstance(value, str) else value)
+    if "allowed_origins" in changes:
+        site.allowed_origins = read_origins(site.allowed_origins)
+    if "languages" in changes:
+        site.languages = _read_languages(site.languages)
+    check_model(site, exclude=["created_by", "project"])
+    # Limits that the throttle does not take would be found out at the next message.
+    rule_of(site)
+
+
+def _owes(site: Site) -> bool:
+    return Reward.objects.filter(site=site, payout__isnull=True).standing().exists()
+
+
+_ORIGIN = re.compile(r"https?://[^\s/?#@]+")
+
+
+def read_origins(raw: Any) -> list[str]:
+    """Origins as browsers send them: scheme, host and port, lower case, no path.
+
+    Raises:
+        InvalidInput: one of them is none; the message names it.
+    """
+    if not isinstance(raw, list) or len(raw) > MOST_ORIGINS:
+        raise InvalidInput.at("allowed_origins", f"Must be a list of at most {MOST_ORIGINS}.")
+    return list(dict.fromkeys(_origin(str(each).strip()) for each in raw if str(each).strip()))
+
+
+def _origin(given: str) -> str:
+    bare = given.rstrip("/").lower()
+    if not _ORIGIN.fullmatch(bare) or "*" in bare or not _has_host(bare):
+        raise InvalidInput.at(
+            "allowed_origins",
+            f"'{given[:80]}' is no origin; write scheme and host such as https://shop.example.org,"
+            " without a path.",
+        )
+    scheme, _, host = bare.partition("://")
+    usual = {"http": ":80", "https": ":443"}[scheme]
+    return bare.removesuffix(usual) if host.endswith(usual) else bare
+
+
+def _has_host(origin: str) -> bool:
+    try:
+        parts = urlsplit(origin)
+        return bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
+def _read_languages(raw: Any) -> list[str]:
+    if not isinstance(raw, list) or not raw:
+        raise InvalidInput.at("languages", "Name at least one language.")
+    strange = next((each for each in raw if each not in LANGUAGES), None)
+    if strange is not None:
+        raise InvalidInput.at("languages", f"'{strange}' is not among {', '.join(LANGUAGES)}.")
+    return list(dict.fromkeys(raw))

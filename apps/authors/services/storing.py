@@ -1,0 +1,99 @@
+"""What came of asking the models: verdicts and questions, written down together."""
+
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from apps.authors.models import Author, Question
+from apps.authors.querysets import OPEN
+from apps.authors.services.reasking import OPTION_IDS, reask_for
+from apps.authors.services.taking_up import Task, prompts
+from apps.authors.services.throttling import asked_before
+from apps.authors.services.verdicts import close, verdict
+from apps.common.prepared import prepared
+from apps.llm.services import remember_prompt
+from labelhub.core.interview.asking import Asked
+from labelhub.core.interview.questions import Draft, shuffled
+from labelhub.core.interview.reading_time import minimum_ms
+
+#: For so long after it was asked an answer counts: it is about now (author-widget.md, 3.3).
+EXPIRES = timedelta(minutes=10)
+
+
+@transaction.atomic
+def store(task: Task, asked: Asked, cost: int = 0, *, send: bool = False) -> list[Question]:
+    """Write down the stages' verdicts and the questions; none for who has left meanwhile.
+
+    With ``send`` the first question counts as sent from now on: the caller sends it.
+    """
+    message = task.message
+    # Two messages of one author may be asked about at once: the first to come here has the turn.
+    author = _locked_author.first(message.author_id)
+    if author is None or author.opted_out_at is not None:
+        close(message, "left", "The author has left.", cost=cost)
+        return []
+    for stage in asked.stages:
+        message.stages.append(
+            verdict(stage.stage, passed=stage.passed, reason=stage.reason, data=dict(stage.data))
+        )
+    if asked.dropped_at:
+        reason = next((each.reason for each in asked.stages if not each.passed), "")
+        close(message, asked.dropped_at, reason, cost=cost)
+        return []
+    now = timezone.now()
+    if any(each.status in OPEN and each.expires > now for each in asked_before(author.pk)):
+        close(message, "throttle", "open_question", cost=cost)
+        return []
+    rows = [_row(task, draft, at, now) for at, draft in enumerate(asked.drafts, 1)]
+    rows += reask_for(message, number=len(rows) + 1, now=now, expires_at=now + EXPIRES)
+    for row in rows:
+        row.cost_nanousd = cost // len(rows)
+    if send:
+        rows[0].status, rows[0].pushed_at = Question.Status.PUSHED, now
+    questions = Question.objects.bulk_create(rows)
+    close(message, "", "", cost=cost)
+    return questions
+
+
+@prepared
+def _locked_author(pk: int) -> QuerySet[Author]:
+    return Author.objects.select_for_update(of=("self",)).filter(pk=pk)
+
+
+@transaction.atomic
+def store_failure(task: Task, reason: str, cost: int) -> list[Question]:
+    """The models could not be asked at all."""
+    task.message.stages.append(verdict("model", passed=False, reason=reason, data={}))
+    close(task.message, "model", reason, cost=cost)
+    return []
+
+
+def _row(task: Task, draft: Draft, number: int, now: datetime) -> Question:
+    message = task.message
+    order = shuffled(draft, f"{message.author.uid.hex} {message.ref} {draft.feature}")
+    prompt = prompts()["question" if draft.kind == "choice" else "word"]
+    if number == 1 and draft.source == "model":
+        remember_prompt(prompt)
+    return Question(
+        site_id=message.author.site_id,
+        author_id=message.author_id,
+        message=message,
+        feature=task.features[draft.feature],
+        number=number,
+        kind=draft.kind,
+        text=draft.text,
+        options=[
+            {"id": OPTION_IDS[at], "label": option, "value": draft.values.get(option, "")}
+            for at, option in enumerate(order)
+        ],
+        predicted=draft.predicted,
+        language=draft.language,
+        source=draft.source,
+        prompt_hash=prompt.hash if draft.source == "model" else "",
+        min_ms=minimum_ms(draft.text, order),
+        propensity=task.propensity,
+        created_at=now,
+        expires_at=now + EXPIRES,
+    )

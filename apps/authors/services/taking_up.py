@@ -1,0 +1,150 @@
+"""Taking a message up: whether its author may be asked now, and by which plan."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import lru_cache
+
+from django.conf import settings
+from django.db.models import Q, Sum
+from django.utils import timezone
+
+from apps.authors.models import Feature, Message, Site
+from apps.authors.sealing import keyed_hash
+from apps.authors.services.hearing import LEASE, context_of
+from apps.authors.services.kits import kit_of
+from apps.authors.services.ledger import SHOWN_OF_REPLIES
+from apps.authors.services.throttling import (
+    Asked,
+    asked_before,
+    history_of,
+    rule_of,
+    times_asked,
+)
+from apps.authors.services.verdicts import drop, verdict
+from apps.llm.models import ModelSpec
+from labelhub.core.interview.asking import AuthorMessage, InterviewPlan
+from labelhub.core.interview.features import Feature as Definition
+from labelhub.core.interview.redaction import redact
+from labelhub.core.interview.throttle import may_ask, sampled
+from labelhub.core.prompts import Prompt, PromptLibrary
+
+#: A question is about now (author-widget.md, 3.3): this long after its message it is asked, not
+#: later.
+MOMENT = timedelta(minutes=2)
+#: For so long whoever stored it has time to take it up.
+UNCLAIMED = timedelta(seconds=5)
+ROLES = ("relevance", "prediction", "question", "word")
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A message that somebody has taken up, and what is needed to ask about it."""
+
+    message: Message
+    spec: ModelSpec
+    author_message: AuthorMessage
+    plan: InterviewPlan
+    propensity: float
+    features: Mapping[str, Feature]
+
+
+def take_up(message: Message, *, claimed: bool = False) -> Task | None:
+    """Take a message up, if nobody has and its author may be asked now.
+
+    Args:
+        message: with its author and their site.
+        claimed: it was stored as taken up already.
+
+    Returns:
+        What to ask; None where there is nothing to ask, and then the message says why.
+    """
+    now = timezone.now()
+    if not claimed and not _claimed(message, now):
+        return None
+    asked = asked_before(message.author_id)
+    stage, reason, propensity = _permit(message, asked, now)
+    if stage:
+        drop(message, stage, reason)
+        return None
+    message.stages.append(verdict("throttle", passed=True, reason="", data={}))
+    kit = kit_of(message.author.site)
+    return Task(
+        message=message,
+        spec=kit.spec,
+        author_message=as_asked(message),
+        plan=plan_of(message.author.site, kit.definitions, times_asked(asked)),
+        propensity=propensity,
+        features={feature.key: feature for feature in kit.features},
+    )
+
+
+def unfinished_messages(most: int = 50) -> list[int]:
+    """Messages that were received and are in nobody's hands, such as after a kill."""
+    now = timezone.now()
+    left = Message.objects.filter(
+        Q(lease_until__lt=now) | Q(lease_until__isnull=True, received_at__lt=now - UNCLAIMED),
+        status=Message.Status.RECEIVED,
+    )
+    return list(left.order_by("pk").values_list("pk", flat=True)[:most])
+
+
+def as_asked(message: Message) -> AuthorMessage:
+    """The message as models see it."""
+    context = tuple(
+        (each.role, each.text if each.role == "author" else each.text[:SHOWN_OF_REPLIES])
+        for each in context_of(message)
+    )
+    return AuthorMessage(text=message.text, language=message.language, context=context)
+
+
+def plan_of(
+    site: Site, definitions: Sequence[Definition], asked: Mapping[str, int]
+) -> InterviewPlan:
+    """What a site wants to learn, and how often its author was asked about each feature."""
+    return InterviewPlan(
+        features=tuple(definitions),
+        prompts=prompts(),
+        salt=keyed_hash("salt", site.public_key),
+        least_relevant=site.least_relevant,
+        most_questions=site.most_questions,
+        asked=asked,
+        leaks=lambda text: bool(redact(text, region=site.region).findings),
+    )
+
+
+@lru_cache(maxsize=1)
+def prompts() -> dict[str, Prompt]:
+    """The prompts of the model stages, by role."""
+    library = PromptLibrary(settings.PROMPTS_DIR)
+    return {role: library.get("interview", role) for role in ROLES}
+
+
+def budget_spent(site: Site) -> bool:
+    """Whether the site's models have cost today what they may cost a day (UTC)."""
+    if site.daily_budget_nanousd is None:
+        return False
+    midnight = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
+    today = Message.objects.filter(author__site=site, received_at__gte=midnight)
+    spent = today.aggregate(cost=Sum("cost_nanousd"))["cost"] or 0
+    return bool(spent >= site.daily_budget_nanousd)
+
+
+def _claimed(message: Message, now: datetime) -> bool:
+    """Whether it is ours to ask about: of two who come at once only one gets it."""
+    free = Q(lease_until__isnull=True) | Q(lease_until__lt=now)
+    waiting = Message.objects.filter(free, pk=message.pk, status=Message.Status.RECEIVED)
+    return bool(waiting.update(lease_until=now + LEASE))
+
+
+def _permit(message: Message, asked: Sequence[Asked], now: datetime) -> tuple[str, str, float]:
+    """The stage that ends it here and the reason, both empty where none does; how likely it was
+    to be asked."""
+    site, author = message.author.site, message.author
+    if now - message.received_at > MOMENT:
+        return "interrupted", "Its moment was over before it was asked about.", 0.0
+    if budget_spent(site):
+        return "budget", "The site's budget for today is spent.", 0.0
+    draw = sampled(site.public_key, author.uid.hex, message.ref)
+    permit = may_ask(rule_of(site), history_of(author, message, asked, now), now, draw)
+    return ("" if permit.allowed else "throttle"), permit.reason, permit.propensity

@@ -1,0 +1,165 @@
+"""Who comes: an author is found or made, and what they agreed to is written down."""
+
+import secrets
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from apps.authors.models import Author, Consent, ConsentText, Event, Site
+from apps.authors.refusals import ConsentOutdated, IdentRequired
+from apps.authors.sealing import digest, keyed_hash
+from apps.authors.selectors.sites import KnownSite, consent_hash, signing_secrets
+from labelhub.core.errors import LabelhubError
+from labelhub.core.interview.identity import Ident, read_ident
+
+#: An author who was here so recently goes on where they were.
+RESUMED_WITHIN = timedelta(minutes=10)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arrival:
+    """What somebody brings when they come.
+
+    ``consent_hash`` is that of the words they were shown; ``network`` their address's prefix.
+    """
+
+    token: str = ""
+    ident: str = ""
+    consent_version: int = 0
+    consent_hash: str = ""
+    consent_by: str = Site.ConsentBy.WIDGET
+    network: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Welcome:
+    """Who they are here. ``token`` lets an anonymous author come back; it is new or as sent."""
+
+    author: Author
+    consent: Consent | None
+    token: str
+    resumed: bool
+    ident_until: datetime | None = None
+
+
+def welcome(known: KnownSite, arrival: Arrival) -> Welcome:
+    """Find or make the author. Nothing is written before the consent was looked at.
+
+    Raises:
+        ConsentOutdated: what was agreed to is not the present text.
+        IdentRequired: the site wants a signature and there is none.
+        IdentInvalid: the signature is wrong, or ``IdentExpired``: too old.
+    """
+    site = known.site
+    check_consent(known, arrival)
+    ident = check_ident(site, arrival.ident)
+    now = timezone.now()
+    author, token, made = _author(site, arrival, ident, now)
+    resumed = not made and now - author.seen_at < RESUMED_WITHIN
+    author.seen_at = now
+    author.network = keyed_hash("network", arrival.network) if arrival.network else ""
+    author.save(update_fields=["seen_at", "network", "token_digest", "token_until"])
+    return Welcome(
+        author=author,
+        # Somebody who has opted out agrees anew by saying so, not by coming back.
+        consent=None
+        if author.opted_out_at
+        else consent_of(author, known.consent, arrival.consent_by),
+        token=token,
+        resumed=resumed,
+        ident_until=ident.expires_at if ident else None,
+    )
+
+
+def check_consent(known: KnownSite, arrival: Arrival) -> None:
+    """Refuse who has not agreed to the words that the site has now.
+
+    Raises:
+        ConsentOutdated: see there.
+    """
+    if known.site.consent_by != arrival.consent_by:
+        raise ConsentOutdated(
+            "This site has its consent from the widget itself."
+            if known.site.consent_by == Site.ConsentBy.WIDGET
+            else "This site has its consent from the host: set data-consent to host."
+        )
+    if arrival.consent_by == Site.ConsentBy.HOST:
+        return
+    shown = {consent_hash(text) for text in known.consent.texts.values()}
+    if arrival.consent_version != known.consent.version or arrival.consent_hash not in shown:
+        raise ConsentOutdated("The text to agree to has changed; ask again.")
+
+
+def check_ident(site: Site, token: str) -> Ident | None:
+    """Whom the host says this is; None for nobody in particular.
+
+    Raises:
+        IdentRequired: the site wants a signature and there is none.
+        IdentInvalid: the signature is wrong, or ``IdentExpired``: too old.
+    """
+    if not token:
+        if site.identity == Site.Identity.VERIFIED:
+            raise IdentRequired("This site asks only people whom its host has signed in.")
+        return None
+    try:
+        return read_ident(
+            token, signing_secrets(site), audience=site.public_key, now=timezone.now()
+        )
+    except LabelhubError as error:
+        Event.objects.create(site=site, kind=Event.Kind.IDENT, data={"code": error.code})
+        raise
+
+
+def author_of_subject(site: Site, subject: str) -> Author:
+    """The author whom the host knows by ``subject``."""
+    author, _ = Author.objects.get_or_create(site=site, subject=subject)
+    return author
+
+
+def consent_of(author: Author, text: ConsentText, by: str) -> Consent:
+    """The author's consent to that text; written on the first time."""
+    standing = author.consents.filter(text=text, withdrawn_at__isnull=True).first()
+    return standing or Consent.objects.create(author=author, text=text, by=by)
+
+
+@transaction.atomic
+def opt_out(author: Author) -> None:
+    """They do not want to be asked again. What they have answered stays until they delete it."""
+    now = timezone.now()
+    if Author.objects.filter(pk=author.pk, opted_out_at__isnull=True).update(opted_out_at=now):
+        Event.objects.create(site_id=author.site_id, author=author, kind=Event.Kind.OPTED_OUT)
+    author.consents.filter(withdrawn_at__isnull=True).update(withdrawn_at=now)
+    author.questions.filter(status__in=("waiting", "pushed", "shown")).update(
+        status="retracted", closed_at=now
+    )
+    author.opted_out_at = now
+
+
+def opt_in(author: Author) -> None:
+    """They have agreed anew after having opted out."""
+    Author.objects.filter(pk=author.pk).update(opted_out_at=None)
+    author.opted_out_at = None
+
+
+def _author(
+    site: Site, arrival: Arrival, ident: Ident | None, now: datetime
+) -> tuple[Author, str, bool]:
+    """The author, the token to come back with, and whether they are new."""
+    until = now + timedelta(days=site.retention_days)
+    if ident is not None:
+        author, made = Author.objects.get_or_create(site=site, subject=ident.sub)
+        return author, "", made
+    if arrival.token:
+        known = Author.objects.with_token(digest(arrival.token), now).filter(site=site).first()
+        if known is not None:
+            known.token_until = until
+            return known, arrival.token, False
+    token = secrets.token_urlsafe(32)
+    author = Author(site=site, token_digest=digest(token), token_until=until, seen_at=now)
+    try:
+        author.save(force_insert=True)
+    except IntegrityError:  # the site was deleted meanwhile
+        raise ConsentOutdated("This site is gone.") from None
+    return author, token, True

@@ -1,0 +1,185 @@
+"""The forms of a site's settings page."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django import forms
+
+from apps.authors.form_fields import (
+    ORIGINS_HELP,
+    DollarsField,
+    LanguagesForm,
+    LinesField,
+    PercentField,
+)
+from apps.authors.models import Site
+from apps.authors.words import LANGUAGES
+from apps.llm.models import ModelSpec
+from apps.llm.selectors import list_models
+from labelhub.core.errors import LabelhubError
+
+
+class _ModelField(forms.ModelChoiceField):  # type: ignore[type-arg]  # generic only in the stubs
+    """A model, offered as on the other pages."""
+
+    def label_from_instance(self, obj: ModelSpec) -> str:
+        """Its name and whose it is: the offline model's provider says that it is no LLM."""
+        return f"{obj.name} · {obj.provider.name}"
+
+
+class SiteSettingsForm(forms.ModelForm, LanguagesForm):  # type: ignore[type-arg]  # generic only in the stubs
+    """Everything that can be changed of a site, in groups."""
+
+    GROUPS = (
+        ("embedding", "Where and who", "Which pages may embed the widget, and whom it serves.", (
+            "name", "enabled", "allowed_origins", "identity", "consent_by", "privacy_url",
+            "language", "more_languages", "region", "country_header",
+        )),
+        ("asking", "How often", "A question too many costs more than it brings.", (
+            "every_messages", "min_seconds", "per_conversation", "per_day", "most_questions",
+            "least_relevant", "sampling", "reask_share",
+        )),
+        ("models", "Models and chat", "Who words the questions, and who answers in chat mode.", (
+            "model", "daily_budget_nanousd", "chat_model", "chat_title", "chat_greeting",
+            "chat_instructions",
+        )),
+        ("rewards", "Rewards", "For people whom the host has signed in; nobody else can be paid.", (
+            "reward_cents", "currency", "reward_daily_cents", "reward_total_cents",
+            "reward_hold_days",
+        )),
+        ("data", "Data", "What is kept, for how long, and what an answer counts for.", (
+            "keep_text", "retention_days", "answers_decide",
+        )),
+    )  # fmt: skip
+
+    allowed_origins = LinesField(
+        label="Pages that may embed it", required=False, help_text=ORIGINS_HELP
+    )
+    sampling = PercentField(
+        label="Sampling, %",
+        help_text="Of the messages worth asking about, so many are asked about. The chance is "
+        "kept with each question, to weigh answers by.",
+    )
+    reask_share = PercentField(
+        label="Asked again, %",
+        help_text="Of surveys, so many repeat a question the author has answered before: whether "
+        "they say the same is a sign of trust.",
+    )
+    daily_budget_nanousd = DollarsField(
+        label="Budget of a day in USD",
+        help_text="Models are not asked once so much is spent since midnight UTC. Empty: no limit.",
+    )
+
+    class Meta:
+        model = Site
+        fields = [
+            "name", "enabled", "identity", "consent_by", "privacy_url", "region", "country_header",
+            "every_messages", "min_seconds", "per_conversation", "per_day", "most_questions",
+            "least_relevant", "model", "chat_model", "chat_title", "chat_greeting",
+            "chat_instructions", "reward_cents", "currency", "reward_daily_cents",
+            "reward_total_cents", "reward_hold_days", "keep_text", "retention_days",
+            "answers_decide",
+        ]  # fmt: skip
+        labels = {
+            "enabled": "The widget is switched on",
+            "identity": "Who is asked",
+            "consent_by": "Who asks for consent",
+            "privacy_url": "Address of the privacy notice",
+            "region": "Country of phone numbers",
+            "country_header": "Header with the visitor's country",
+            "every_messages": "Messages between two surveys",
+            "min_seconds": "Seconds between two surveys",
+            "per_conversation": "Surveys in a conversation",
+            "per_day": "Surveys of an author a day",
+            "most_questions": "Questions of a survey, at most",
+            "least_relevant": "Features that must matter",
+            "model": "Model that words the questions",
+            "chat_model": "Model that answers in chat mode",
+            "chat_title": "Title of the chat",
+            "chat_greeting": "First words of the chat",
+            "chat_instructions": "Instructions to the chat's model",
+            "reward_cents": "For each answer, in cents",
+            "reward_daily_cents": "Most per author a day, in cents",
+            "reward_total_cents": "Most per author in all, in cents",
+            "reward_hold_days": "Held for so many days",
+            "keep_text": "What is kept of a message",
+            "retention_days": "Messages are kept for so many days",
+            "answers_decide": "A trusted author's answer becomes gold",
+        }
+        help_texts = {
+            "enabled": "Off: pages show nothing, nothing is taken, what was said stays.",
+            "every_messages": "At most one survey in so many messages of an author.",
+            "min_seconds": "After two surveys sent away in a row the pause grows four times with "
+            "each, up to a week.",
+            "per_conversation": "At most.",
+            "most_questions": "One at a time, 1 to 4, each can be skipped.",
+            "least_relevant": "Fewer features that matter to a message, and it is not asked about.",
+            "model": "Also judges what is relevant. Empty: the offline model, a text matcher that "
+            "takes each question from its template.",
+            "chat_instructions": "What it is and knows. Ours are added: be brief, ask for no "
+            "personal data, do not pretend to be human.",
+            "reward_cents": "0: no rewards.",
+            "currency": "Three letters, such as EUR.",
+            "reward_hold_days": "Time in which a reward can be voided.",
+            "keep_text": "Models and exports only ever see it without personal data.",
+            "answers_decide": "Off: the answer is one label among others.",
+        }
+        widgets = {
+            "identity": forms.RadioSelect,
+            "consent_by": forms.RadioSelect,
+            "keep_text": forms.RadioSelect,
+            "chat_instructions": forms.Textarea(attrs={"rows": 5}),
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        site: Site = self.instance
+        own = ("allowed_origins", "sampling", "reask_share", "daily_budget_nanousd")
+        self.initial.update({name: getattr(site, name) for name in own})
+        self.initial.update({"language": site.language, "more_languages": site.languages[1:]})
+        for name in ("model", "chat_model"):
+            self.fields[name] = _ModelField(
+                list_models(),
+                required=False,
+                label=self.fields[name].label,
+                help_text=self.fields[name].help_text,
+                empty_label="Offline model (not an LLM)",
+            )
+
+    def groups(self) -> Iterator[tuple[str, str, str, list[forms.BoundField]]]:
+        """Key, title, words and fields of each group."""
+        for key, title, words, names in self.GROUPS:
+            yield key, title, words, [self[name] for name in names]
+
+    def changes(self) -> dict[str, Any]:
+        """What :func:`update_site` is to take."""
+        apart = ("language", "more_languages")
+        kept = {name: value for name, value in self.cleaned_data.items() if name not in apart}
+        return kept | {"languages": self.languages()}
+
+
+class ConsentForm(forms.Form):
+    """What authors agree to, in each language of the site."""
+
+    def __init__(self, *args: Any, site: Site, texts: dict[str, str], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for language in site.languages:
+            self.fields[f"text_{language}"] = forms.CharField(
+                label=LANGUAGES[language],
+                max_length=600,
+                required=language == site.language,
+                initial=texts.get(language, ""),
+                widget=forms.Textarea(attrs={"rows": 3, "lang": language, "dir": "auto"}),
+            )
+
+    def texts(self) -> dict[str, str]:
+        """Language → text."""
+        return {name.removeprefix("text_"): text for name, text in self.cleaned_data.items()}
+
+
+def named_as_in_form(error: LabelhubError) -> LabelhubError:
+    """The refusal with the list of languages under the name of the field that leads it."""
+    for fault in error.data.get("errors", []):
+        if fault["field"] == "languages":
+            fault["field"] = "language"
+    return error

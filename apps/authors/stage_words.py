@@ -1,0 +1,171 @@
+"""The stages a message passes, and the reasons for which it does not, as people read them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class StageWords:
+    """A stage's name, and what it decides."""
+
+    name: str
+    decides: str
+
+
+#: In the order in which a message meets them.
+STAGES: Mapping[str, StageWords] = MappingProxyType(
+    {
+        "screen": StageWords("Filter", "Greetings, thanks, bare replies, spam are left alone."),
+        "redaction": StageWords("Personal data", "Taken out before anything else reads it."),
+        "sensitive": StageWords("Sensitive topics", "Never asked about, never kept."),
+        "interrupted": StageWords("Moment", "A question is about now or not at all."),
+        "budget": StageWords("Budget", "What models may cost in a day."),
+        "throttle": StageWords("Not too often", "Pauses, caps and sampling of this site."),
+        "model": StageWords("Model", "Whether it could be reached at all."),
+        "relevance": StageWords(
+            "Relevance", "Which features the message gives reason to ask about."
+        ),
+        "prediction": StageWords("Prediction", "The value that is most probable for each."),
+        "enough": StageWords("Enough to ask", "Whether enough features are left."),
+        "questions": StageWords("Questions", "Worded, checked, reworded once, or from a template."),
+        "left": StageWords("Still there", "Who has opted out or left is not asked."),
+    }
+)
+#: What these drop was never worth a question; the others drop what was.
+NOT_WORTH_ASKING = frozenset({"screen", "sensitive", "relevance", "enough"})
+
+REASONS: Mapping[str, str] = MappingProxyType(
+    {
+        "empty": "nothing written",
+        "greeting": "only a greeting",
+        "thanks": "only thanks",
+        "goodbye": "only a goodbye",
+        "bare_reply": "a bare reply",
+        "smalltalk": "small talk",
+        "spam": "looks like spam",
+        "machine_like": "looks like a machine's",
+        "too_short": "too short",
+        "repeated": "said before",
+        "health": "about health",
+        "religion": "about religion",
+        "finance": "about somebody's finances",
+        "sexual_life": "about sexual life",
+        "politics": "about politics",
+        "minors": "about minors",
+        "opted_out": "does not want to be asked",
+        "open_question": "a question is still open",
+        "conversation_full": "asked enough in this conversation",
+        "day_full": "asked enough today",
+        "backing_off": "was sent away lately",
+        "too_soon": "asked a moment ago",
+        "too_few_messages": "too few messages since the last question",
+        "not_sampled": "not in the sample",
+        "all_always": "its features always apply",
+        "none_relevant": "no feature matters here",
+        "no_prediction": "no value could be predicted",
+        "too_few": "too few features left",
+        "no_question": "no question passed the checks",
+        "not_offered": "not one of its values",
+        "too_long": "too long to offer",
+        "not_fit_to_show": "not fit to show",
+        "failed": "the model could not be reached",
+        "refused": "the model refused",
+        "unparsed": "the model's answer could not be read",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ToldStage:
+    """One verdict, ready to show: ``mark`` is "passed" or "dropped"."""
+
+    stage: str
+    name: str
+    decides: str
+    mark: str
+    reason: str
+    details: tuple[str, ...] = ()
+
+
+def stage_name(stage: str) -> str:
+    """The stage as people read it."""
+    return STAGES[stage].name if stage in STAGES else stage.replace("_", " ").capitalize()
+
+
+def reason_words(reason: str) -> str:
+    """The reason as people read it; what is a sentence already stays."""
+    return REASONS.get(reason, reason)
+
+
+def told_stages(stages: list[dict[str, Any]]) -> list[ToldStage]:
+    """The stored verdicts of a message, ready to show."""
+    return [_told(each) for each in stages]
+
+
+def _told(stored: Mapping[str, Any]) -> ToldStage:
+    stage, data = str(stored.get("stage", "")), stored.get("data") or {}
+    known = STAGES.get(stage)
+    return ToldStage(
+        stage=stage,
+        name=stage_name(stage),
+        decides=known.decides if known else "",
+        mark="passed" if stored.get("passed") else "dropped",
+        reason=reason_words(str(stored.get("reason") or "")),
+        details=tuple(_DETAILS[stage](data)) if stage in _DETAILS else (),
+    )
+
+
+def _screen(data: Mapping[str, Any]) -> list[str]:
+    return [str(data["detail"])] if data.get("detail") else []
+
+
+def _redaction(data: Mapping[str, Any]) -> list[str]:
+    found = ", ".join(map(str, data.get("found") or ()))
+    return [f"{data.get('count')} taken out: {found}"] if found else ["nothing found"]
+
+
+def _relevance(data: Mapping[str, Any]) -> list[str]:
+    kinds = (("always", "always"), ("relevant", "found relevant"))
+    return [f"{words}: {_list(data[key])}" for key, words in kinds if data.get(key)]
+
+
+def _prediction(data: Mapping[str, Any]) -> list[str]:
+    told = [f"{key} = {value}" for key, value in (data.get("predicted") or {}).items()]
+    unusable = data.get("unusable") or {}
+    told += [f"{key}: {reason_words(str(why))}" for key, why in unusable.items()]
+    return told + ([f"left out: {_list(data['left_out'])}"] if data.get("left_out") else [])
+
+
+def _enough(data: Mapping[str, Any]) -> list[str]:
+    return [f"{data['usable']} usable, {data['wanted']} wanted"] if "usable" in data else []
+
+
+def _questions(data: Mapping[str, Any]) -> list[str]:
+    return [_question(key, each) for key, each in (data.get("questions") or {}).items()]
+
+
+def _question(key: str, told: Mapping[str, Any]) -> str:
+    source = {"model": "worded by the model", "template": "from its template"}
+    words = source.get(str(told.get("source")), "dropped")
+    if told.get("failed"):
+        words += f" ({reason_words(str(told['failed']))})"
+    refused = [_list(each) for each in told.get("faults") or () if each]
+    return f"{key}: {words}" + (
+        f"; refused before for {'; then '.join(refused)}" if refused else ""
+    )
+
+
+def _list(words: Any) -> str:
+    return ", ".join(str(each).replace("_", " ") for each in words)
+
+
+_DETAILS = {
+    "screen": _screen,
+    "redaction": _redaction,
+    "relevance": _relevance,
+    "prediction": _prediction,
+    "enough": _enough,
+    "questions": _questions,
+}

@@ -1,0 +1,47 @@
+"""Celery's way in: a message's id in, one service called; and what is kept in order meanwhile."""
+
+import time
+
+from celery import shared_task
+from django.db import transaction
+from django.utils import timezone
+
+from apps.authors.services.asking import ask_now
+from apps.authors.services.privacy import forget_old
+from apps.authors.services.showing import expire_questions
+from apps.authors.services.taking_up import unfinished_messages
+from apps.authors.services.trusting import judge_due
+
+#: Seconds between two looks at what is past its retention.
+FORGET_EVERY = 600.0
+_forgot_at = 0.0
+
+
+@shared_task(name="authors.ask_about")
+def ask_about_task(message_id: int) -> None:
+    """Ask the models about a message that came without a socket, or that a kill left behind."""
+    ask_now(message_id)
+
+
+def launch_asking(message_id: int) -> None:
+    """Send a task for the message once the transaction is through. A broker that is down is logged,
+    nothing more: :func:`resume_messages` tries again."""
+    transaction.on_commit(lambda: ask_about_task.delay(message_id), robust=True)
+
+
+def resume_messages() -> int:
+    """Send a task for each message in nobody's hands; how many."""
+    ids = unfinished_messages()
+    for message_id in ids:
+        ask_about_task.delay(message_id)
+    return len(ids)
+
+
+def keep_house() -> None:
+    """Close what is over, judge who has answered, forget what is past its time."""
+    global _forgot_at  # noqa: PLW0603 - one clock of this process
+    expire_questions(timezone.now())
+    judge_due()
+    if time.monotonic() - _forgot_at > FORGET_EVERY:
+        _forgot_at = time.monotonic()
+        forget_old(timezone.now())

@@ -1,0 +1,113 @@
+"""The people who write on a site: what speaks for and against them, and what may be done."""
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from apps.accounts.http import SignedInRequest
+from apps.accounts.roles import Right
+from apps.authors.forms import RulingForm, TypedForm
+from apps.authors.models import Author, Site
+from apps.authors.pages import site_page
+from apps.authors.selectors.people import (
+    GROUPS,
+    answers_of,
+    authors_of,
+    get_author,
+    with_counts,
+)
+from apps.authors.selectors.sites import get_site
+from apps.authors.services.privacy import erase_author
+from apps.authors.services.trusting import rule
+
+AUTHORS_A_PAGE = 50
+
+
+@login_required
+@require_safe
+def site_authors(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
+    """Everybody who wrote, last seen first."""
+    site = get_site(request.user, slug, site_id, Right.MANAGE)
+    group, words = request.GET.get("group", ""), request.GET.get("q", "")[:200].replace("\0", "")
+    group = group if group in GROUPS else ""
+    found = Paginator(authors_of(site, group, words), AUTHORS_A_PAGE)
+    page = found.get_page(request.GET.get("page"))
+    context = site_page(request, site, "authors") | {
+        "page": page,
+        "rows": with_counts(list(page)),
+        "groups": GROUPS.items(),
+        "group": group,
+        "q": words,
+    }
+    return render(request, "authors/site_authors.html", context)
+
+
+@login_required
+@require_safe
+def site_author(
+    request: SignedInRequest, slug: str, site_id: int, author_uid: UUID
+) -> HttpResponse:
+    """One author: the signals in words, the answers, the ruling, deleting."""
+    site = get_site(request.user, slug, site_id, Right.MANAGE)
+    return _page(request, site, get_author(site, author_uid))
+
+
+@login_required
+@require_POST
+def author_rule(
+    request: SignedInRequest, slug: str, site_id: int, author_uid: UUID
+) -> HttpResponse:
+    """Exclude an author's answers or take them in again; nothing is deleted."""
+    site = get_site(request.user, slug, site_id, Right.MANAGE)
+    author = get_author(site, author_uid)
+    form = RulingForm(request.POST)
+    if not form.is_valid():
+        return _page(request, site, author, ruling=form)
+    trusted = form.cleaned_data["trusted"]
+    rule(author, trusted=trusted, reason=form.cleaned_data["reason"])
+    told = {True: "is included", False: "is excluded", None: "is judged by the signals again"}
+    messages.success(request, f"{author.pseudonym} {told[trusted]}.")
+    return redirect("site_author", slug, site.pk, author.uid)
+
+
+@login_required
+@require_POST
+def author_erase(
+    request: SignedInRequest, slug: str, site_id: int, author_uid: UUID
+) -> HttpResponse:
+    """Delete everything of an author, once their pseudonym was typed."""
+    site = get_site(request.user, slug, site_id, Right.MANAGE)
+    author = get_author(site, author_uid)
+    typed = _typed(author, request.POST)
+    if not typed.is_valid():
+        return _page(request, site, author, erase=typed)
+    receipt = erase_author(author).receipt
+    messages.success(request, f"Everything of {author.pseudonym} is deleted. Receipt {receipt}.")
+    return redirect("site_authors", slug, site.pk)
+
+
+def _typed(author: Author, data: object = None) -> TypedForm:
+    return TypedForm(data, words=author.pseudonym, label=f"Type {author.pseudonym}")
+
+
+def _page(
+    request: SignedInRequest,
+    site: Site,
+    author: Author,
+    ruling: RulingForm | None = None,
+    erase: TypedForm | None = None,
+) -> HttpResponse:
+    context = site_page(request, site, "authors") | {
+        "row": with_counts([author])[0],
+        "author": author,
+        "answers": answers_of(author),
+        "ruling": ruling or RulingForm(),
+        "erase": erase or _typed(author),
+    }
+    status = 422 if ruling or erase else 200
+    return render(request, "authors/site_author.html", context, status=status)

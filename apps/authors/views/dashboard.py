@@ -1,0 +1,101 @@
+"""A site's first page: are authors answering, and do the questions fit?"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from apps.accounts.http import SignedInRequest
+from apps.accounts.roles import Right
+from apps.authors.models import Feature, Site
+from apps.authors.pages import site_page
+from apps.authors.pictures import charts, dropped_rates, figure_of, funnel_steps, side_rates
+from apps.authors.selectors.funnel import (
+    WINDOWS,
+    Answers,
+    Traffic,
+    answers_since,
+    funnels_by_feature,
+    position_check_of,
+    site_traffic,
+    start_of,
+)
+from apps.authors.selectors.sites import get_site
+from labelhub.core.interview.funnel import alerts, rates
+
+USUAL_DAYS = 7
+_WINDOW_WORDS = {7: "7 days", 28: "4 weeks", 91: "13 weeks"}
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureRow:
+    """A feature and what became of the questions about it."""
+
+    feature: Feature
+    asked: int
+    shown: int
+    answered: dict[str, Any]
+    nofit: dict[str, Any]
+
+
+@login_required
+@require_safe
+def site_overview(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
+    """The funnel, its rates, by feature and by day."""
+    site = get_site(request.user, slug, site_id, Right.VIEW)
+    days, now = _days(request), timezone.now()
+    start = start_of(days, now)
+    traffic, answers = site_traffic(site, days, now), answers_since(site, start)
+    features = list(site.features.order_by("-active", "position"))
+    found = rates(traffic.now)
+    context = site_page(request, site, "overview") | {
+        "days": days,
+        "windows": [(each, _WINDOW_WORDS[each]) for each in WINDOWS],
+        "traffic": traffic,
+        "answers": answers,
+        "seconds": None if answers.median_ms is None else answers.median_ms / 1000,
+        "label_cost": _cost_per_label(traffic, answers),
+        "answered": figure_of(found["answered"]),
+        "nofit": figure_of(found["nofit"]),
+        "funnel": funnel_steps(traffic),
+        "side_rates": side_rates(traffic.now),
+        "dropped": dropped_rates(traffic.now),
+        "charts": charts(traffic.bars),
+        "week_bars": WINDOWS[days] > 1,
+        "alerts": alerts(traffic.now, traffic.before),
+        "position": position_check_of(site, features, start),
+        "features": feature_rows(site, features, days),
+    }
+    return render(request, "authors/site_overview.html", context)
+
+
+def feature_rows(site: Site, features: list[Feature], days: int) -> list[FeatureRow]:
+    """Each feature with its questions of so many days."""
+    counted = funnels_by_feature(site, start_of(days, timezone.now()))
+    rows = []
+    for feature in features:
+        asked, funnel = counted.get(feature.pk, (0, None))
+        found = rates(funnel) if funnel else {}
+        rows.append(
+            FeatureRow(
+                feature=feature,
+                asked=asked,
+                shown=funnel.shown if funnel else 0,
+                answered=figure_of(found["answered"]) if found else {},
+                nofit=figure_of(found["nofit"]) if found else {},
+            )
+        )
+    return rows
+
+
+def _days(request: HttpRequest) -> int:
+    given = request.GET.get("days", "")
+    return int(given) if given.isdecimal() and int(given) in WINDOWS else USUAL_DAYS
+
+
+def _cost_per_label(traffic: Traffic, answers: Answers) -> float | None:
+    return traffic.cost_nanousd / answers.labels if answers.labels else None

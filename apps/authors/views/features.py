@@ -1,0 +1,163 @@
+"""What a site asks about: features from the library or of one's own."""
+
+from collections.abc import Callable, Sequence
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from apps.accounts.http import SignedInRequest
+from apps.accounts.roles import Right
+from apps.authors.feature_form import FeatureForm
+from apps.authors.form_fields import library_choices, picked_features
+from apps.authors.models import Feature, Site
+from apps.authors.pages import site_page
+from apps.authors.selectors.sites import get_site
+from apps.authors.services.sites import set_features
+from apps.authors.views.dashboard import feature_rows
+from apps.common.forms import show_refusal
+from labelhub.core.errors import InvalidInput, LabelhubError, NotFound
+from labelhub.core.interview.features import Feature as Definition
+
+#: Days whose questions the page counts.
+DAYS = 91
+
+
+@login_required
+@require_safe
+def site_questions(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
+    """The features in their order, each with how its questions fared; the library below."""
+    site = get_site(request.user, slug, site_id, Right.MANAGE)
+    features = list(site.features.order_by("-active", "position"))
+    asked = {each.key for each in features if each.active}
+    rows = feature_rows(site, features, DAYS)
+    context = site_page(request, site, "questions") | {
+        "rows": [row for row in rows if row.feature.active],
+        "retired": [row for row in rows if not row.feature.active],
+        "library": [
+            (title, [(pick, name) for pick, name in each if pick.partition("/")[2] not in asked])
+            for title, each in library_choices()
+        ],
+    }
+    return render(request, "authors/site_questions.html", context)
+
+
+@login_required
+@require_POST
+def feature_add(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
+    """Ask about features of the library too."""
+    site = get_site(request.user, slug, site_id, Right.MANAGE)
+    picked = picked_features(request.POST.getlist("picked"))
+    if not picked:
+        raise InvalidInput("Tick at least one feature of the library.")
+    asked = {each.key for each in picked}
+    kept = [each for each in _definitions(site) if each.key not in asked]
+    set_features(site=site, features=[*kept, *picked])
+    messages.success(request, f"Asked about now: {', '.join(each.name for each in picked)}.")
+    return redirect("site_questions", slug, site.pk)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def feature_create(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
+    """A feature of one's own."""
+    site = get_site(request.user, slug, site_id, Right.MANAGE)
+    return _edited(request, site, None)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def feature_edit(
+    request: SignedInRequest, slug: str, site_id: int, feature_key: str
+) -> HttpResponse:
+    """Its words, values and templates."""
+    site = get_site(request.user, slug, site_id, Right.MANAGE)
+    return _edited(request, site, _feature(site, feature_key))
+
+
+@login_required
+@require_POST
+def feature_change(
+    request: SignedInRequest, slug: str, site_id: int, feature_key: str
+) -> HttpResponse:
+    """Move it up or down, ask about it no more, or again."""
+    site = get_site(request.user, slug, site_id, Right.MANAGE)
+    feature = _feature(site, feature_key)
+    change = _CHANGES.get(request.POST.get("do", ""))
+    if change is None:
+        raise InvalidInput("Choose something that the page offers.")
+    set_features(site=site, features=change(_definitions(site), feature.parsed))
+    return redirect("site_questions", slug, site.pk)
+
+
+def _feature(site: Site, key: str) -> Feature:
+    feature = Feature.objects.filter(site=site, key=key).first()
+    if feature is None:
+        raise NotFound("This site has no such feature.")
+    return feature
+
+
+def _definitions(site: Site) -> list[Definition]:
+    return [each.parsed for each in site.features.asked()]
+
+
+def _moved(by: int) -> Callable[[Sequence[Definition], Definition], list[Definition]]:
+    def change(asked: Sequence[Definition], feature: Definition) -> list[Definition]:
+        keys = [each.key for each in asked]
+        if feature.key not in keys:
+            return list(asked)
+        at = keys.index(feature.key)
+        rest = [each for each in asked if each.key != feature.key]
+        rest.insert(max(0, at + by), feature)
+        return rest
+
+    return change
+
+
+def _retired(asked: Sequence[Definition], feature: Definition) -> list[Definition]:
+    rest = [each for each in asked if each.key != feature.key]
+    if not rest:
+        raise InvalidInput("A site asks about one feature at least; switch the site off instead.")
+    return rest
+
+
+def _asked_again(asked: Sequence[Definition], feature: Definition) -> list[Definition]:
+    return [*(each for each in asked if each.key != feature.key), feature]
+
+
+_CHANGES = {"up": _moved(-1), "down": _moved(1), "retire": _retired, "ask": _asked_again}
+
+
+def _edited(request: SignedInRequest, site: Site, feature: Feature | None) -> HttpResponse:
+    known = feature.parsed if feature else None
+    data = request.POST if request.method == "POST" else None
+    form = FeatureForm(data, feature=known, languages=site.languages)
+    if data is not None and _saved(site, form, known):
+        messages.success(request, "The feature is saved; the next question goes by it.")
+        return redirect("site_questions", site.project.slug, site.pk)
+    context = site_page(request, site, "questions") | {"form": form, "feature": feature}
+    status = 422 if form.errors else 200
+    return render(request, "authors/feature_edit.html", context, status=status)
+
+
+def _saved(site: Site, form: FeatureForm, known: Definition | None) -> bool:
+    """Whether the feature is kept: in its place, or last where it is new or was retired."""
+    if not form.is_valid():
+        return False
+    try:
+        new = form.definition_read()
+        asked = _definitions(site)
+        keys = [each.key for each in asked]
+        if known is None and site.features.filter(key=new.key).exists():
+            raise InvalidInput.at("key", "This site has a feature of that name.")
+        if new.key in keys:
+            asked[keys.index(new.key)] = new
+        else:
+            asked.append(new)
+        set_features(site=site, features=asked)
+    except LabelhubError as error:
+        show_refusal(form, error)
+        return False
+    return True

@@ -1,0 +1,111 @@
+"""What pages of other sites load: the widget's files, and what a site tells before any consent.
+
+No cookie is read or set here, and any origin may load the files: they hold nothing of anybody.
+"""
+
+import gzip
+import hashlib
+import mimetypes
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.utils.cache import patch_vary_headers
+from django.views.decorators.http import require_safe
+
+from apps.authors.selectors.sites import check_open, known_site, widget_config
+from labelhub.core.errors import LabelhubError
+
+FOLDER: Path = settings.BASE_DIR / "static" / "widget"
+ENTRY = "v1.js"
+#: Stands in the entry for the address of the other files, which changes with them.
+BUILD_MARK = b"__LH_BUILD__"
+HOUR = "public, max-age=3600, stale-while-revalidate=86400"
+FOR_EVER = "public, max-age=31536000, immutable"
+
+
+@dataclass(frozen=True, slots=True)
+class WidgetFile:
+    """A file as it is sent, plain and packed."""
+
+    plain: bytes
+    packed: bytes
+    content_type: str
+    etag: str
+
+
+@require_safe
+def widget_script(request: HttpRequest) -> HttpResponseBase:
+    """``v1.js``: the address that snippets name and that never changes."""
+    return _sent(request, _files()[ENTRY], HOUR)
+
+
+@require_safe
+def widget_file(request: HttpRequest, build: str, name: str) -> HttpResponseBase:
+    """Any other file. A page that was loaded before an update asks for files of the build before;
+    it gets the present ones, not to be kept under that address."""
+    found = _files().get(name)
+    if found is None:
+        raise Http404
+    return _sent(request, found, FOR_EVER if build == build_of_files() else "no-store")
+
+
+@require_safe
+def config(request: HttpRequest, public_key: str) -> HttpResponseBase:
+    """What a site tells everybody: its name, languages and the text to agree to."""
+    try:
+        known = known_site(public_key)
+        check_open(known.site, request.headers.get("Origin"))
+    except LabelhubError as error:
+        response = JsonResponse(
+            {"code": error.code, "message": error.message}, status=error.http_status
+        )
+    else:
+        language = request.GET.get("lang", "")[:2].lower()
+        response = JsonResponse(widget_config(known, language))
+    response["Cache-Control"] = "no-store"
+    patch_vary_headers(response, ["Origin"])
+    return _for_everybody(response)
+
+
+@lru_cache(maxsize=1)
+def build_of_files() -> str:
+    """A name that changes with any of the widget's files."""
+    found = hashlib.sha256()
+    for path in sorted(FOLDER.rglob("*.js")):
+        found.update(path.relative_to(FOLDER).as_posix().encode() + b"\0" + path.read_bytes())
+    return found.hexdigest()[:12]
+
+
+@lru_cache(maxsize=1)
+def _files() -> dict[str, WidgetFile]:
+    paths = {path.relative_to(FOLDER).as_posix(): path for path in FOLDER.rglob("*.js")}
+    return {name: _read(path) for name, path in paths.items()}
+
+
+def _read(path: Path) -> WidgetFile:
+    plain = path.read_bytes().replace(BUILD_MARK, build_of_files().encode())
+    content_type = mimetypes.types_map.get(path.suffix, "text/javascript")
+    etag = f'"{hashlib.sha256(plain).hexdigest()[:16]}"'
+    return WidgetFile(plain, gzip.compress(plain, 9, mtime=0), content_type, etag)
+
+
+def _sent(request: HttpRequest, found: WidgetFile, caching: str) -> HttpResponse:
+    if request.headers.get("If-None-Match") == found.etag:
+        response = HttpResponse(status=304)
+    elif "gzip" in request.headers.get("Accept-Encoding", ""):
+        response = HttpResponse(found.packed, content_type=f"{found.content_type}; charset=utf-8")
+        response["Content-Encoding"] = "gzip"
+    else:
+        response = HttpResponse(found.plain, content_type=f"{found.content_type}; charset=utf-8")
+    response["Cache-Control"], response["ETag"] = caching, found.etag
+    patch_vary_headers(response, ["Accept-Encoding"])
+    return _for_everybody(response)
+
+
+def _for_everybody(response: HttpResponse) -> HttpResponse:
+    response["Access-Control-Allow-Origin"] = "*"
+    response["Cross-Origin-Resource-Policy"] = "cross-origin"
+    return response

@@ -1,0 +1,47 @@
+"""What the server itself says to authors, in their languages."""
+
+#: The languages that the widget and our texts speak, with their own names.
+LANGUAGES = {
+    "en": "English",
+    "de": "Deutsch",
+    "es": "Español",
+    "fr": "Français",
+    "ja": "日本語",
+    "ar": "العربية",
+}
+RIGHT_TO_LEFT = frozenset({"ar"})
+
+#: What authors agree to where a site does not bring words of its own.
+CONSENT_TEXTS = {
+    "en": "May we read what you write here, without your personal details, and now and then ask "
+    "you a short question about it? It is voluntary, and you can stop or delete your data at any "
+    "time.",
+    "de": "Dürfen wir lesen, was Sie hier schreiben, ohne Ihre persönlichen Angaben, und Ihnen hin "
+    "und wieder eine kurze Frage dazu stellen? Es ist freiwillig; Sie können jederzeit aufhören "
+    "oder Ihre Daten löschen.",
+    "es": "¿Podemos leer lo que escribe aquí, sin sus datos personales, y hacerle de vez en cuando "
+    "una pregunta breve al respecto? Es voluntario; puede parar o borrar sus datos cuando quiera.",
+    "fr": "Pouvons-nous lire ce que vous écrivez ici, sans vos données personnelles, et vous poser "
+    "de temps en temps une courte question à ce sujet ? C'est facultatif ; vous pouvez arrêter ou "
+    "effacer vos données à tout moment.",
+    "ja": "ここに書かれた内容を、個人情報を除いて読ませていただき、ときどき短い質問をしてもよろしい"
+    "ですか。回答は任意で、いつでもやめたり、データを削除したりできます。",
+    "ar": "هل تسمح لنا بقراءة ما تكتبه هنا دون بياناتك الشخصية، وبأن نطرح عليك أحيانًا سؤالًا قصيرًا"
+    " عنه؟ المشاركة اختيارية، ويمكنك التوقف أو حذف بياناتك في أي وقت.",
+}
+#: One line below each question.
+WHY = {
+    "en": "You know best what you meant. Your answer is used to measure how well others read it.",
+    "de": "Sie wissen am besten, was Sie meinten. Ihre Antwort zeigt, wie gut andere es verstehen.",
+    "es": "Usted sabe mejor lo que quiso decir. Su respuesta mide lo bien que otros lo entienden.",
+    "fr": "Vous savez mieux que personne ce que vous vouliez dire. Votre réponse mesure si les "
+    "autres l'ont compris.",
+    "ja": "書いた意図を一番よく知っているのはあなたです。"
+    "回答は、他の人の読み取りの正確さを測るために使われます。",
+    "ar": "أنت أدرى بما قصدته. تُستخدم إجابتك لقياس مدى فهم الآخرين لما كتبت.",
+}
+
+
+def spoken(words: dict[str, str], language: str) -> str:
+    """The words in ``language``, or in English."""
+    return words.get(language) or words["en"]

@@ -1,0 +1,64 @@
+/* The shop's own chatbot, a toy. What matters here are the two calls of LabelHub.message: what a
+   visitor writes, and that the shop has answered. */
+
+window.LabelHub ??= {
+  q: [],
+  message(...args) {
+    this.q.push(["message", ...args]);
+  },
+};
+
+const conversation = crypto.randomUUID();
+const talk = document.getElementById("bot-talk");
+const form = document.getElementById("bot-form");
+const text = document.getElementById("bot-text");
+const wares = [...document.querySelectorAll(".ware")].map(({ dataset }) => ({
+  name: dataset.name,
+  price: Number(dataset.price),
+  words: dataset.words,
+}));
+
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  const written = text.value.trim();
+  if (!written) return;
+  text.value = "";
+  say("you", written);
+  window.LabelHub.message(written, { id: crypto.randomUUID(), conversation });
+  setTimeout(() => answer(written), 600);
+});
+
+text.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+    event.preventDefault();
+    form.requestSubmit();
+  }
+});
+
+function answer(written) {
+  const said = reply(written.toLowerCase());
+  say("shop", said);
+  window.LabelHub.message(said, { id: crypto.randomUUID(), conversation, role: "assistant" });
+}
+
+function reply(written) {
+  const limit = Number(/(?:under|below|max\w*|at most)\s*\$?(\d+)/.exec(written)?.[1] ?? Infinity);
+  const wanted = wares.filter(
+    (ware) => ware.price <= limit && words(`${ware.name} ${ware.words}`).some((word) => written.includes(word)),
+  );
+  const [found] = wanted.length ? wanted : wares.filter((ware) => ware.price <= limit);
+  if (!found) return "Nothing of ours is as cheap as that, I am afraid.";
+  return `${wanted.length ? "Have a look at this" : "Perhaps this"}: ${found.name}, $${found.price}. ${found.words}`;
+}
+
+function words(of) {
+  return of.toLowerCase().match(/[a-z]{4,}/g) ?? [];
+}
+
+function say(who, what) {
+  const line = document.createElement("li");
+  line.className = `bot__line bot__line--${who}`;
+  line.textContent = what;
+  talk.append(line);
+  line.scrollIntoView({ block: "nearest" });
+}

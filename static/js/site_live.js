@@ -1,0 +1,42 @@
+// The list of a site's last messages renews itself, and rests while somebody reads it.
+const POLL = 3000;
+
+function watchFeed(feed, controls) {
+  const button = controls.querySelector("[data-live-pause]");
+  const words = controls.querySelector("[data-live-words]");
+  const action = controls.querySelector("[data-live-action]");
+  let paused = false;
+
+  const reading = () => feed.querySelector("details[open]") !== null;
+
+  function tell() {
+    const now = paused ? "Paused" : reading() ? "Rests while a message is open" : "Renewed every 3 seconds";
+    if (words.textContent !== now) words.textContent = now;
+    feed.toggleAttribute("data-rests", paused || reading());
+  }
+
+  function pause(on) {
+    paused = on;
+    button.setAttribute("aria-pressed", String(on));
+    action.textContent = on ? "Go on" : "Pause";
+    tell();
+  }
+
+  function tick() {
+    if (paused || document.hidden || reading()) return;
+    // A swap would take the focus from the row it is on.
+    if (feed.contains(document.activeElement)) return;
+    feed.dispatchEvent(new CustomEvent("site-tick"));
+  }
+
+  button.addEventListener("click", () => pause(!paused));
+  // "toggle" does not bubble.
+  feed.addEventListener("toggle", tell, true);
+  controls.hidden = false;
+  tell();
+  setInterval(tick, POLL);
+}
+
+const feed = document.querySelector("[data-live]");
+const controls = document.querySelector("[data-live-controls]");
+if (feed && controls) watchFeed(feed, controls);

@@ -1,0 +1,133 @@
+import { createBoundary } from "./boundary.js";
+import { createComposer } from "./chat/composer.js";
+import { createLog } from "./chat/log.js";
+import { createMenu } from "./chat/menu.js";
+import { createPanel } from "./chat/panel.js";
+import { look } from "./chat/styles.js";
+import { createTalk } from "./chat/talk.js";
+import { dataView, erasedView, gateView, sureView } from "./chat/views.js";
+import { consentCard } from "./consent.js";
+import { words } from "./dom.js";
+import { createQuestions } from "./questions.js";
+import { createSession } from "./session.js";
+import { createStorage } from "./storage.js";
+import { css } from "./styles.js";
+import { createSurface, watchHotkey } from "./surface.js";
+
+const BOTH = ["chat", "questions"];
+const CHAT_ONLY = ["chat"];
+
+/** The chat is ours: behind a button in the corner, or inside `data-anchor`. Returns what LabelHub calls. */
+export async function start(context) {
+  const { key, options, nonce, emit, settings } = context;
+  const byHost = options.consent === "host";
+  let { config } = context;
+  const strings = { ...(await words([config.lang])), ...(await words([config.lang], "./chat/locales/")) };
+  const storage = createStorage(key);
+  const surface = createSurface({ options, strings, nonce, anchor: options.anchor });
+  surface.dress(css + look);
+  const boundary = createBoundary(options.boundary, true);
+  const session = createSession(context, storage, BOTH);
+
+  const log = createLog(strings, config.chat?.greeting);
+  const talk = createTalk({ session, boundary, log, strings, onNews: () => panel.news() });
+  const composer = createComposer(strings, talk.send);
+  const menu = createMenu(strings, [
+    [strings.show, show],
+    [strings.stopQuestions, stopFromMenu, () => (storage.load().scope ?? BOTH).includes("questions")],
+    [strings.erase, () => panel.view(sureView(strings, erase, converse))],
+  ]);
+  const panel = createPanel({ surface, strings, config, menu, log, composer, onOpen: enter });
+  const stage = { root: surface.root, announce: surface.announce, show: panel.showCard, clear: panel.clearCard };
+  const leave = { stop: withdraw, erase };
+  const questions = createQuestions({ key, config, options, session, stage, boundary, emit, leave });
+
+  const agreed = () => byHost || storage.load().consent === config.consent.version;
+
+  function converse() {
+    menu.allow(true);
+    panel.converse();
+  }
+
+  function enter() {
+    if (!agreed()) return ask();
+    if (byHost && storage.load().consent === undefined) session.agree(BOTH);
+    for (const frame of storage.load().outbox ?? []) if (frame.t === "msg") talk.waiting(frame.d);
+    session.resume();
+    panel.online(session.isReady());
+    return converse();
+  }
+
+  function ask() {
+    const answers = [[BOTH, strings.agree], [CHAT_ONLY, strings.chatOnly], [null, strings.refuse]];
+    menu.allow(false);
+    panel.view(gateView(config, consentCard(config, strings, answers, (scope) => {
+      if (!scope) {
+        session.forget();
+        storage.refuse(config.consent.version);
+        return panel.close();
+      }
+      storage.refuse(undefined);
+      session.agree(scope, config.consent);
+      return enter();
+    })));
+  }
+
+  async function renew() {
+    if (byHost) return;
+    config = await settings();
+    if (!agreed()) ask();
+  }
+
+  // The chat goes on; only the questions end.
+  function withdraw() {
+    storage.update((kept) => { kept.scope = CHAT_ONLY; });
+    return session.push("consent", { v: config.consent.version, hash: config.consent.hash, scope: CHAT_ONLY });
+  }
+
+  function stopFromMenu() {
+    withdraw();
+    questions.clear();
+    converse();
+    surface.announce(strings.stopped);
+    log.note(strings.stopped);
+  }
+
+  async function erase() {
+    const result = await session.erase();
+    if (!result.ok) return result;
+    log.clear();
+    menu.allow(false);
+    panel.view(erasedView(strings, result.receipt, enter));
+    emit("erased", { receipt: result.receipt });
+    return result;
+  }
+
+  async function show() {
+    panel.view(dataView(strings, session.push("export"), converse));
+  }
+
+  session.on("question", questions.take);
+  session.on("retract", questions.retract);
+  session.on("ready", (ready) => panel.online(ready));
+  session.on("end", () => panel.ended());
+  session.on("nack", ({ code }) => code === "consent_outdated" && renew());
+  session.on("welcome", ({ consent_version: version, reward }) => {
+    menu.reward(reward);
+    if (version > storage.load().consent) renew();
+  });
+  watchHotkey(options, questions.focus);
+  if (surface.inline) panel.open();
+  else if (agreed() && storage.load().outbox?.length) enter();
+
+  return {
+    identify: session.identify,
+    erase,
+    open: panel.open,
+    close: panel.close,
+    pause(on = true) {
+      boundary.pause(on);
+      surface.pause(on);
+    },
+  };
+}

@@ -1,0 +1,123 @@
+import { openCard, quoted } from "./card.js";
+import { hint, words } from "./dom.js";
+import { createTabs } from "./tabs.js";
+
+const LONGEST_TIMER = 2 ** 31 - 1;
+const ACK_WITHIN = 3000;
+const BEHIND = 300; // ms: the tab that wrote the message goes first
+
+/** Asks what the session is asked: one at a time, in one tab, at a boundary, before it expires. */
+export function createQuestions({ key, config, options, session, stage, boundary, emit, leave }) {
+  const queue = [];
+  const known = new Map(); // qid -> AbortController
+  let busy = false;
+  let card = null;
+  let followed = false;
+
+  const abort = (qid) => known.get(qid)?.abort();
+  const tabs = createTabs(key, abort);
+
+  async function next() {
+    if (busy || !queue.length) return;
+    busy = true;
+    await run(queue.shift()).catch(() => {}); // its words could not be loaded; the next one's may
+    busy = false;
+    next();
+  }
+
+  async function run(question) {
+    const { qid, re, expires } = question;
+    const { signal } = known.get(qid);
+    const expiry = expires && setTimeout(abort, Math.min(LONGEST_TIMER, expires - session.now()), qid);
+    const release = await tabs.claim(signal, session.text(re) ? 0 : BEHIND);
+    try {
+      const due = await boundary.wait(re, signal);
+      clearTimeout(expiry);
+      if (due) await show(question, signal);
+      else if (!signal.aborted) dismiss(qid, "timeout");
+      if (!signal.aborted) tabs.settled(qid);
+    } finally {
+      release();
+      abort(qid); // takes its listeners away
+      known.set(qid, null);
+    }
+  }
+
+  // What is in the outbox will arrive; nobody has to watch it travel.
+  function soon(sent, delay = { until: 0 }) {
+    return new Promise((resolve) => {
+      const look = () => {
+        if (performance.now() < delay.until) setTimeout(look, ACK_WITHIN);
+        else resolve({ ok: true, later: true });
+      };
+      setTimeout(look, session.isReady() ? ACK_WITHIN : 0);
+      sent.then(resolve);
+    });
+  }
+
+  function dismiss(qid, how, val) {
+    emit("dismissed", { qid, how });
+    return soon(session.push("dismiss", { qid, how, val }));
+  }
+
+  async function answer(qid, content, onDelay) {
+    const delay = { until: 0 };
+    const sent = session.push("answer", { qid, ...content }, (pause) => {
+      delay.until = performance.now() + pause;
+      onDelay(pause);
+    });
+    const result = await soon(sent, delay);
+    if (result.ok) emit("answered", { qid });
+    return result;
+  }
+
+  const hooks = (qid) => ({
+    shown(lat) {
+      session.push("shown", { qid, lat });
+      emit("shown", { qid });
+    },
+    early: (ms) => session.push("early", { qid, ms }),
+    answer: (content, onDelay) => answer(qid, content, onDelay),
+    dismiss: (how, val) => dismiss(qid, how, val),
+    undo: () => soon(session.push("undo", { qid })),
+    stop() {
+      queue.length = 0;
+      leave.stop();
+    },
+    erase() {
+      queue.length = 0;
+      return soon(leave.erase());
+    },
+  });
+
+  async function show(question, signal) {
+    const { qid, re, lang } = question;
+    const strings = await words([lang, config.lang]);
+    await new Promise((closed) => {
+      card = openCard({
+        stage, question, quote: quoted(session.text(re), question.quote), terms: config.consent,
+        strings: { ...strings, hint: hint(strings, options) }, hooks: { ...hooks(qid), closed },
+      });
+      // Whoever pressed "next" by keyboard goes on by keyboard.
+      if (followed) card.focus();
+      signal.addEventListener("abort", () => card?.retract());
+    }).then((wantsNext) => { followed = wantsNext; });
+    card = null;
+  }
+
+  return {
+    take(question) {
+      if (known.has(question.qid)) return;
+      known.set(question.qid, new AbortController());
+      queue.push(question);
+      next();
+    },
+    retract: ({ qid }) => abort(qid),
+    /** Moves the focus into the card; undefined when there is none. */
+    focus: () => card?.focus(),
+    clear() {
+      queue.length = 0;
+      for (const qid of known.keys()) abort(qid);
+    },
+  };
+}

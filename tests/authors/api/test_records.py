@@ -1,0 +1,153 @@
+"""REST: a site's messages, answers and the ruling over its authors."""
+
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from rest_framework.test import APIClient
+
+from apps.authors.models import Answer, Author, Reward, Site
+from apps.authors.services.trusting import rule
+from apps.labels.models import Label
+from tests.authors.api.answering import answered
+from tests.authors.api.calling import refused, url
+from tests.common.openapi import assert_matches_schema
+from tests.factories.authors import author_of, message_of, site_with_features
+
+pytestmark = pytest.mark.django_db
+MESSAGES = "/api/v1/sites/{public_key}/messages/"
+ANSWERS = "/api/v1/sites/{public_key}/answers/"
+RULING = "/api/v1/sites/{public_key}/authors/{uid}/ruling/"
+
+
+def test_messages_say_what_became_of_them(site: Site, manager: APIClient) -> None:
+    message_of(author_of(site, "anna"), "Hello!")
+    answered(site, "bert")
+    message_of(author_of(site_with_features()))
+    response = manager.get(url(site, "messages/"))
+    assert_matches_schema(response, "GET", MESSAGES)
+    newest, oldest = response.json()["results"]
+    assert (newest["status"], oldest["status"]) == ("asked", "dropped")
+    assert (oldest["dropped_at"], oldest["reason"]) == ("screen", "greeting")
+    assert oldest["stages"][0] == {
+        "stage": "screen", "passed": False, "reason": "greeting", "data": {"detail": "hello"},
+    }  # fmt: skip
+    assert newest["cost_usd"] == 0.00002
+
+
+def test_who_an_author_is_elsewhere_is_not_told(site: Site, manager: APIClient) -> None:
+    answered(site, "anna@example.org")
+    for rest in ("messages/", "answers/"):
+        told = manager.get(url(site, rest))
+        assert "anna@example.org" not in told.content.decode()
+        assert told.json()["results"][0]["author"]["pseudonym"].startswith("author-")
+
+
+def test_sealed_text_stays_sealed(manager: APIClient, site: Site) -> None:
+    site.keep_text = "sealed"
+    message_of(author_of(site), "My mail is jane.roe@example.org and I like quiet laptops a lot.")
+    told = manager.get(url(site, "messages/"))
+    assert "jane.roe" not in told.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("query", "count"),
+    [
+        ("status=dropped", 1),
+        ("status=asked", 1),
+        ("dropped_at=screen", 1),
+        ("dropped_at=nowhere", 0),
+        ("page_size=1", 2),
+    ],
+)
+def test_messages_are_narrowed(site: Site, manager: APIClient, query: str, count: int) -> None:
+    message_of(author_of(site), "Hello!")
+    answered(site, "bert")
+    assert manager.get(url(site, f"messages/?{query}")).json()["count"] == count
+    refused(manager.get(url(site, "messages/?status=lost")), 400, "invalid")
+
+
+def test_answers_come_with_their_questions(site: Site, manager: APIClient) -> None:
+    answer = answered(site, "anna")
+    response = manager.get(url(site, "answers/"))
+    assert_matches_schema(response, "GET", ANSWERS)
+    (row,) = response.json()["results"]
+    assert (row["feature"], row["outcome"], row["value"]) == ("urgency", "answer", answer.value)
+    assert row["value"] in row["options"]
+    assert row["item"] == Label.objects.get().item_id
+    assert row["label_uid"] == str(answer.label_uid)
+
+
+def test_answers_are_narrowed(site: Site, manager: APIClient) -> None:
+    answered(site, "anna")
+    rule(answered(site, "bert").author, trusted=False, reason="Clicks blindly.")
+
+    def values(query: str) -> list[str]:
+        rows = manager.get(url(site, f"answers/?{query}")).json()["results"]
+        return [row["excluded_for"] for row in rows]
+
+    assert values("excluded=true") == ["Clicks blindly."]
+    assert values("excluded=false") == [""]
+    assert values("outcome=nofit") == []
+    assert len(values("outcome=answer")) == 2
+
+
+@pytest.mark.parametrize("rest", ["messages/", "answers/", "rewards/"])
+def test_a_long_list_takes_no_more_queries(
+    site: Site, manager: APIClient, rest: str, django_assert_num_queries: Any
+) -> None:
+    for number in range(4):
+        answered(site, f"author {number}")
+    manager.get(url(site, rest))
+    with django_assert_num_queries(5):  # key, site, membership, count, rows
+        assert len(manager.get(url(site, rest)).json()["results"]) == 4
+
+
+def test_what_authors_wrote_is_for_managers(
+    site: Site, viewer: APIClient, stranger: APIClient
+) -> None:
+    for rest in ("messages/", "answers/", "rewards/", "payouts/"):
+        refused(viewer.get(url(site, rest)), 403, "forbidden")
+        refused(stranger.get(url(site, rest)), 404, "not_found")
+
+
+def test_a_ruling_takes_answers_out_and_back_in(site: Site, manager: APIClient) -> None:
+    author = answered(site, "anna").author
+    address = url(site, f"authors/{author.uid}/ruling/")
+    response = manager.post(address, {"trusted": False, "reason": "Clicks blindly."})
+    assert_matches_schema(response, "POST", RULING)
+    body = response.json()
+    assert (body["counts"], body["trusted"], body["ruling"]) == (False, True, False)
+    assert body["ruling_reason"] == "Clicks blindly."
+    assert not Label.objects.current().exists()
+    assert Answer.objects.get().excluded_for == "Clicks blindly."
+    assert Reward.objects.get().void_at is not None
+
+    back = manager.post(address, {"trusted": None})
+
+    assert (back.json()["counts"], back.json()["ruling"]) == (True, None)
+    assert Label.objects.current().count() == 1
+    assert Answer.objects.get().excluded_at is None
+    assert Reward.objects.get().void_at is None
+
+
+@pytest.mark.parametrize(
+    "sent", [{}, {"trusted": "maybe"}, {"trusted": True, "reason": "x" * 301}, []]
+)
+def test_a_ruling_says_whom_to_trust(site: Site, manager: APIClient, sent: Any) -> None:
+    author = author_of(site, "anna")
+    refused(manager.post(url(site, f"authors/{author.uid}/ruling/"), sent), 400, "invalid")
+    assert Author.objects.get().ruling is None
+
+
+def test_only_managers_rule_and_only_over_their_own(
+    site: Site, manager: APIClient, viewer: APIClient, stranger: APIClient
+) -> None:
+    mine, theirs = author_of(site, "anna"), author_of(site_with_features(), "bert")
+    sent = {"trusted": False}
+    refused(viewer.post(url(site, f"authors/{mine.uid}/ruling/"), sent), 403, "forbidden")
+    refused(stranger.post(url(site, f"authors/{mine.uid}/ruling/"), sent), 404, "not_found")
+    for uid in (theirs.uid, uuid4(), "1"):
+        response = manager.post(url(site, f"authors/{uid}/ruling/"), sent)
+        assert response.status_code in (401, 404)
+    assert not Author.objects.filter(ruling__isnull=False).exists()

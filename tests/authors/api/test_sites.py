@@ -1,0 +1,175 @@
+"""REST: projects/{slug}/sites/ and sites/{public_key}/."""
+
+from typing import Any
+
+import pytest
+from rest_framework.test import APIClient
+
+from apps.authors.models import Site
+from apps.authors.services.rewarding import pay_out
+from apps.projects.models import Item
+from tests.authors.api.answering import answered
+from tests.authors.api.calling import person, refused, url
+from tests.common.openapi import assert_matches_schema
+from tests.factories.authors import server_key, signing_secret, site_with_features
+from tests.factories.llm import ModelSpecFactory
+from tests.factories.projects import MembershipFactory, ProjectFactory
+
+pytestmark = pytest.mark.django_db
+LIST, ONE = "/api/v1/projects/{slug}/sites/", "/api/v1/sites/{public_key}/"
+NEW = {
+    "name": "Shop",
+    "allowed_origins": ["https://Shop.Example.org/"],
+    "features": {"set": "shopping"},
+}
+
+
+@pytest.fixture
+def project_url(site: Site) -> str:
+    return f"/api/v1/projects/{site.project.slug}/sites/"
+
+
+def test_a_site_is_made_from_the_starter_library(manager: APIClient, project_url: str) -> None:
+    sent = NEW | {"languages": ["en", "de"], "reward_cents": 5, "daily_budget_usd": "2.50"}
+    response = manager.post(project_url, sent)
+    assert response.status_code == 201, response.content
+    assert_matches_schema(response, "POST", LIST)
+    body = response.json()
+    assert body["public_key"].startswith("pk_")
+    assert body["allowed_origins"] == ["https://shop.example.org"]
+    assert (body["reward_cents"], body["daily_budget_usd"]) == (5, 2.5)
+    assert set(body["consent"]["texts"]) == {"en", "de"}
+    assert f'data-site="{body["public_key"]}"' in body["snippet"]
+    assert "http://testserver/widget/v1.js" in body["snippet"]
+    made = Site.objects.get(public_key=body["public_key"])
+    assert made.features.asked().count() == 10
+    assert made.created_by is not None
+
+
+def test_a_site_is_made_with_features_of_its_own(manager: APIClient, project_url: str) -> None:
+    feature = {"key": "mood", "name": "Mood", "definition": "How they feel.", "answer": "word"}
+    response = manager.post(project_url, NEW | {"features": [feature]})
+    assert response.status_code == 201, response.content
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"features": {"set": "groceries"}}, "features"),
+        ({"features": "shopping"}, "features"),
+        ({"features": []}, "features"),
+        ({"features": [{"key": "Mood!"}]}, "features.0.key"),
+        ({"features": [17]}, "features.0"),
+        ({"allowed_origins": ["shop.example.org"]}, "allowed_origins"),
+        ({"allowed_origins": ["https://*.example.org"]}, "allowed_origins"),
+        ({"languages": ["tlh"]}, "languages"),
+        ({"languages": []}, "languages"),
+        ({"consent": {"de": "Dürfen wir?"}}, "consent"),
+        ({"consent": {"en": "May we?", "tlh": "nuqneH"}}, "consent"),
+        ({"colour": "red"}, "colour"),
+        ({"country_header": "X" * 100}, "country_header"),
+        ({"name": ""}, "name"),
+        ({"most_questions": 9}, "most_questions"),
+        ({"daily_budget_usd": -1}, "daily_budget_usd"),
+        ({"model": "no-such-model"}, "model"),
+    ],
+)
+def test_a_wrong_field_is_named(
+    manager: APIClient, project_url: str, change: dict[str, Any], field: str
+) -> None:
+    response = manager.post(project_url, NEW | change)
+    assert response.status_code in (400, 422), response.content
+    assert [fault["field"] for fault in response.json()["errors"]] == [field]
+    assert Site.objects.filter(name="Shop").count() == 0
+
+
+def test_two_sites_of_a_project_have_two_names(manager: APIClient, project_url: str) -> None:
+    assert manager.post(project_url, NEW).status_code == 201
+    refused(manager.post(project_url, NEW), 422, "invalid")
+
+
+def test_a_project_that_asks_the_same_of_all_takes_no_site() -> None:
+    membership = MembershipFactory.create(project=ProjectFactory.create(), role="manager")
+    slug = membership.project.slug
+    body = refused(
+        person(membership.user).post(f"/api/v1/projects/{slug}/sites/", NEW), 422, "invalid"
+    )
+    assert "per_item" in body["detail"]
+
+
+def test_the_list_takes_no_more_queries_when_it_is_long(
+    site: Site, viewer: APIClient, project_url: str, django_assert_num_queries: Any
+) -> None:
+    for _ in range(5):
+        site_with_features(site.project)
+    viewer.get(project_url)
+    with django_assert_num_queries(4):  # key, membership, count, sites
+        response = viewer.get(project_url)
+    assert_matches_schema(response, "GET", LIST)
+    assert response.json()["count"] == 6
+
+
+def test_members_see_a_site_without_secrets(site: Site, viewer: APIClient) -> None:
+    secrets = [server_key(site), signing_secret(site)[1]]
+    response = viewer.get(url(site))
+    assert_matches_schema(response, "GET", ONE)
+    assert {key["purpose"] for key in response.json()["keys"]} == {"server", "sign"}
+    told = response.content.decode()
+    assert not [secret for secret in secrets if secret in told]
+    assert "digest" not in told
+    assert "sealed" not in told
+
+
+def test_changes_are_all_made_or_none(site: Site, manager: APIClient) -> None:
+    model = ModelSpecFactory.create()
+    response = manager.patch(url(site), {"model": model.name, "most_questions": 2})
+    assert_matches_schema(response, "PATCH", ONE)
+    assert response.json()["model"] == f"{model.provider.name}/{model.name}"
+
+    wrong = manager.patch(url(site), {"most_questions": 1, "currency": "dollars"})
+
+    assert wrong.status_code in (400, 422)
+    site.refresh_from_db()
+    assert (site.most_questions, site.model) == (2, model)
+
+
+def test_what_was_read_can_be_sent_back(site: Site, manager: APIClient) -> None:
+    read = manager.get(url(site)).json()
+    assert manager.patch(url(site), read).json() == read
+
+
+def test_a_language_comes_first_once_there_is_a_text_to_agree_to(
+    site: Site, manager: APIClient
+) -> None:
+    refused(manager.patch(url(site), {"languages": ["de", "en"]}), 422, "invalid")
+    texts = {"en": "May we?", "de": "Dürfen wir?"}
+    assert manager.put(url(site, "consent/"), {"texts": texts}).status_code == 200
+    assert manager.patch(url(site), {"languages": ["de", "en"]}).status_code == 200
+
+
+def test_a_site_is_deleted_and_labelled_items_stay(site: Site, manager: APIClient) -> None:
+    answered(site, "customer-17", due=True)
+    pay_out(site, None)
+    assert manager.delete(url(site)).status_code == 204
+    assert Item.objects.count() == 1
+    refused(manager.get(url(site)), 404, "not_found")
+
+
+def test_strangers_learn_nothing_from_a_public_key(site: Site, stranger: APIClient) -> None:
+    told = refused(stranger.get(url(site)), 404, "not_found")
+    assert site.project.slug not in str(told)
+    refused(stranger.get("/api/v1/sites/pk_nothing/"), 404, "not_found")
+    refused(stranger.patch(url(site), {"name": "Mine"}), 404, "not_found")
+
+
+def test_who_only_sees_changes_nothing(site: Site, viewer: APIClient, project_url: str) -> None:
+    refused(viewer.post(project_url, NEW), 403, "forbidden")
+    refused(viewer.patch(url(site), {"name": "Mine"}), 403, "forbidden")
+    refused(viewer.delete(url(site)), 403, "forbidden")
+
+
+def test_a_project_is_deleted_with_its_sites_and_payouts(site: Site) -> None:
+    answered(site, "customer-17", due=True)
+    pay_out(site, None)
+    site.project.delete()
+    assert not Site.objects.filter(pk=site.pk).exists()

@@ -1,0 +1,122 @@
+"""/sites/<id>/authors/: who wrote, what speaks for and against them, excluding and deleting."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from apps.authors.models import Answer, Author, Erasure, Message, Site
+from apps.authors.services.answering import Said, record_answer
+from apps.labels.models import Label
+from tests.authors.pages.reading import page, words
+from tests.factories.authors import asked, author_of, message_of, shown_to, site_with_features
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def author(site: Site) -> Author:
+    """Somebody whom the host knows, who has answered once."""
+    author = author_of(site, "customer-17")
+    asked(author, features=["urgency"])
+    said = Said(ref="a-1", option="a")
+    now = timezone.now()
+    record_answer(author, shown_to(author).uid, said, consent=None, received=now)
+    return author
+
+
+def at(author: Author, rest: str = "") -> str:
+    return page(author.site, f"authors/{author.uid}/{rest}")
+
+
+def standing() -> int:
+    return Label.objects.current().filter(abstained=False).count()
+
+
+def test_nobody_yet(manager: Client, site: Site) -> None:
+    assert "No authors yet" in words(manager.get(page(site, "authors/")))
+
+
+def test_authors_are_listed_under_pseudonyms_with_what_they_did(
+    manager: Client, author: Author
+) -> None:
+    author_of(author.site)
+    told = words(manager.get(page(author.site, "authors/")))
+    assert f"{author.pseudonym} customer-17 not judged yet yes 1 1" in told
+    assert "anonymous" in told
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ({"q": "customer"}, True),
+        ({"q": "somebody"}, False),
+        ({"q": "100%_"}, False),
+        ({"group": "verified"}, True),
+        ({"group": "excluded"}, False),
+        ({"group": "left"}, False),
+        ({"group": "nonsense"}, True),
+    ],
+)
+def test_they_are_found(
+    manager: Client, author: Author, given: dict[str, str], found: bool
+) -> None:
+    told = words(manager.get(page(author.site, "authors/"), given))
+    assert (author.pseudonym in told) == found
+
+
+def test_a_pseudonym_finds_its_author(manager: Client, author: Author) -> None:
+    other = author_of(author.site)
+    told = words(manager.get(page(author.site, "authors/"), {"q": author.pseudonym}))
+    assert author.pseudonym in told
+    assert other.pseudonym not in told
+
+
+def test_the_list_takes_as_many_queries_for_any_number(
+    manager: Client, author: Author, django_assert_num_queries: Any
+) -> None:
+    address = page(author.site, "authors/")
+    manager.get(address)
+    with django_assert_num_queries(10, exact=False) as first:
+        manager.get(address)
+    for _ in range(5):
+        message_of(author_of(author.site))
+    with django_assert_num_queries(len(first)):
+        manager.get(address)
+
+
+def test_signals_are_told_in_words(manager: Client, author: Author) -> None:
+    signals = [{"name": "early", "strength": 0.6, "detail": "9 of 18 were clicked too early"}]
+    Author.objects.update(trust={"score": 0.31, "low": True, "signals": signals}, trusted=False)
+    told = words(manager.get(at(author)))
+    assert "9 of 18 were clicked too early strength 0.60" in told
+    assert "no, by the signals" in told
+
+
+def test_excluding_takes_a_reason_and_can_be_taken_back(manager: Client, author: Author) -> None:
+    assert manager.post(at(author, "ruling/"), {"trusted": "no"}).status_code == 422
+    assert standing() == 1
+    manager.post(at(author, "ruling/"), {"trusted": "no", "reason": "A colleague"})
+    assert standing() == 0
+    assert "excluded: A colleague" in words(manager.get(at(author)))
+    manager.post(at(author, "ruling/"), {"trusted": "yes"})
+    assert standing() == 1
+    manager.post(at(author, "ruling/"), {"trusted": ""})
+    assert Author.objects.get().ruling is None
+
+
+def test_deleting_takes_the_typed_pseudonym(manager: Client, author: Author) -> None:
+    assert manager.post(at(author, "erase/"), {"typed": "customer-17"}).status_code == 422
+    assert Author.objects.exists()
+    manager.post(at(author, "erase/"), {"typed": author.pseudonym})
+    assert not any(model.objects.exists() for model in (Author, Message, Answer, Label))
+    assert Erasure.objects.count() == 1
+
+
+def test_an_author_of_another_site_is_nowhere(manager: Client, site: Site) -> None:
+    other = author_of(site_with_features(site.project))
+    for rest in ("", "ruling/", "erase/"):
+        address = page(site, f"authors/{other.uid}/{rest}")
+        response = manager.post(address) if rest else manager.get(address)
+        assert response.status_code == 404

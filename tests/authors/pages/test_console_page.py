@@ -1,0 +1,94 @@
+"""/sites/<id>/console/: what would become of a message; nothing is stored."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+from django.test import Client
+
+from apps.authors.models import Author, Conversation, Message, Question, Site
+from apps.authors.services.console import dry_run
+from apps.llm.models import ModelSpec
+from apps.llm.trying import Patience
+from labelhub.core.llm.errors import ModelUnreachable
+from labelhub.core.llm.types import Call, Completion
+from tests.authors.pages.reading import page, words
+
+pytestmark = pytest.mark.django_db
+WISH = "I need a quiet laptop for the train by Friday, under 800 dollars."
+
+
+def nothing_is_stored() -> bool:
+    return not any(model.objects.exists() for model in (Author, Conversation, Message, Question))
+
+
+def test_a_wish_shows_every_stage_and_the_questions(manager: Client, site: Site) -> None:
+    response = manager.post(page(site, "console/"), {"text": WISH})
+    told = words(response)
+    assert "It would be asked about" in told
+    for stage in ("Filter", "Personal data", "Sensitive topics", "Relevance", "Prediction"):
+        assert stage in told
+    assert "How did you feel when you wrote this message?" in told
+    assert "expected" in told
+    assert nothing_is_stored()
+
+
+@pytest.mark.parametrize(
+    ("text", "stage", "reason"),
+    [
+        ("hello there!", "screen", "greeting"),
+        ("Which chair helps with my depression?", "sensitive", "health"),
+    ],
+)
+def test_what_is_not_asked_about_tells_where_it_ends(
+    site: Site, text: str, stage: str, reason: str
+) -> None:
+    run = dry_run(site, text)
+    assert (run.dropped_at, run.reason, list(run.questions)) == (stage, reason, [])
+
+
+def test_personal_data_is_out_before_models_read_it(manager: Client, site: Site) -> None:
+    told = words(manager.post(page(site, "console/"), {"text": f"{WISH} Write to jo@example.org."}))
+    assert "[e-mail]" in told
+    assert "1 taken out" in told
+
+
+def test_the_predicted_option_is_among_those_shown(site: Site) -> None:
+    for question in dry_run(site, WISH).questions:
+        assert not question.options or sum(expected for _, expected in question.options) == 1
+        assert question.seconds >= 5
+
+
+def test_a_model_that_cannot_be_reached_is_a_stage_too(site: Site) -> None:
+    class Silent:
+        async def complete(self, spec: ModelSpec, call: Call) -> Completion:
+            raise ModelUnreachable(f"{spec.name} does not answer {call.step}.")
+
+    @asynccontextmanager
+    async def silent(_spec: ModelSpec, _patience: Patience) -> AsyncIterator[Silent]:
+        yield Silent()
+
+    run = dry_run(site, WISH, silent)
+    assert run.dropped_at in ("relevance", "model")
+    assert not run.questions
+
+
+def test_a_part_is_enough_where_the_page_is_there(manager: Client, site: Site) -> None:
+    response = manager.post(page(site, "console/"), {"text": WISH}, headers={"HX-Request": "true"})
+    assert response.status_code == 200
+    assert "<html" not in response.content.decode()
+
+
+@pytest.mark.parametrize("text", ["", "x" * 8001, "a\0b"])
+def test_what_is_no_message_is_refused(manager: Client, site: Site, text: str) -> None:
+    assert manager.post(page(site, "console/"), {"text": text}).status_code == 422
+
+
+def test_markup_of_a_message_stays_text(manager: Client, site: Site) -> None:
+    text = "I want <script>alert(1)</script> a tent for my trip next week"
+    html = manager.post(page(site, "console/"), {"text": text}).content.decode()
+    assert "<script>alert(1)" not in html
+
+
+def test_members_cannot_ask_models(viewer: Client, site: Site) -> None:
+    assert viewer.post(page(site, "console/"), {"text": WISH}).status_code == 403

@@ -1,0 +1,143 @@
+"""/sites/<id>/live/: the last messages, each with every verdict and its reason."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from apps.authors.models import Message, Site
+from apps.authors.selectors import feed as selector
+from apps.authors.selectors.feed import SHOWN, feed
+from apps.authors.stage_words import REASONS, STAGES, told_stages
+from labelhub.core.interview.asking import StageVerdict
+from tests.authors.pages.reading import page, words
+from tests.factories.authors import asked, author_of, message_of, site_with_features
+
+pytestmark = pytest.mark.django_db
+
+
+def test_nobody_has_written_yet(viewer: Client, site: Site) -> None:
+    assert "Nobody has written yet" in words(viewer.get(page(site, "live/")))
+
+
+def test_a_message_tells_what_every_stage_said(viewer: Client, site: Site) -> None:
+    asked(author_of(site), "I need a warm lamp, write to jo@example.org please.")
+    told = words(viewer.get(page(site, "live/")))
+    assert "[e-mail]" in told
+    assert "jo@example.org" not in told
+    assert "1 taken out: email" in told or "1 taken out: e-mail" in told
+    assert "How urgent did this feel to you when you wrote it?" in told
+    assert "Asked about" in told
+
+
+def test_a_dropped_message_tells_the_stage_and_the_reason(viewer: Client, site: Site) -> None:
+    author = author_of(site)
+    message_of(author, "hello there!")
+    message_of(author, "Which chair helps with my herniated disc and my depression?")
+    told = words(viewer.get(page(site, "live/")))
+    assert "Filter: only a greeting" in told
+    assert "Sensitive topics: about health" in told
+    assert "the words are not kept" in told
+    assert "herniated" not in told
+
+
+def test_what_the_models_have_just_now_says_so(viewer: Client, site: Site) -> None:
+    message_of(author_of(site))
+    assert "With the models" in words(viewer.get(page(site, "live/")))
+
+
+def test_it_shows_one_stage_alone(viewer: Client, site: Site) -> None:
+    author = author_of(site)
+    asked(author)
+    message_of(author, "hello there!")
+    rows = page(site, "live/rows/")
+    assert "Filter: only a greeting" not in words(viewer.get(rows, {"stage": "asked"}))
+    assert "Asked about" not in words(viewer.get(rows, {"stage": "screen"}))
+    assert "None of late" in words(viewer.get(rows, {"stage": "budget"}))
+    both = words(viewer.get(rows, {"stage": "nonsense"}))
+    assert "only a greeting" in both
+    assert "Asked about" in both
+
+
+def test_the_list_alone_is_no_page(viewer: Client, site: Site) -> None:
+    html = viewer.get(page(site, "live/rows/")).content.decode()
+    assert "<html" not in html
+
+
+def test_the_newest_come_first_and_only_so_many(site: Site) -> None:
+    author = author_of(site)
+    for number in range(SHOWN + 5):
+        message_of(author, f"I am looking for tent number {number} for the summer.")
+    rows = feed(site)
+    assert len(rows) == SHOWN
+    assert [row.message.pk for row in rows] == sorted((r.message.pk for r in rows), reverse=True)
+
+
+def test_other_sites_and_assistants_are_left_out(site: Site) -> None:
+    other = author_of(site_with_features(site.project))
+    message_of(other)
+    message_of(author_of(site), "Here you are.", role="assistant")
+    assert feed(site) == []
+
+
+def test_one_stage_is_looked_for_so_far_back(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    author = author_of(site)
+    message_of(author, "hello there!")
+    message_of(author)
+    assert len(feed(site, "screen")) == 1
+    monkeypatch.setattr(selector, "SEARCHED", 1)
+    assert feed(site, "screen") == []
+
+
+def test_it_takes_as_many_queries_for_any_number(
+    viewer: Client, site: Site, django_assert_num_queries: Any
+) -> None:
+    author = author_of(site)
+    asked(author)
+    address = page(site, "live/rows/")
+    viewer.get(address)
+    with django_assert_num_queries(7, exact=False) as first:
+        viewer.get(address)
+    author.questions.update(status="answered")
+    Message.objects.update(received_at=Message.objects.get().received_at - timedelta(hours=1))
+    for number in range(4):
+        asked(author, f"I am looking for tent number {number}.")
+        author.questions.update(status="answered")
+    with django_assert_num_queries(len(first)):
+        viewer.get(address)
+
+
+def test_every_stage_of_the_product_has_a_name() -> None:
+    told = told_stages([{"stage": stage, "passed": True} for stage in STAGES])
+    assert [each.name for each in told] == [words.name for words in STAGES.values()]
+
+
+def test_the_verdicts_of_the_models_stages_are_told_with_their_details() -> None:
+    relevance = StageVerdict("relevance", passed=True, data={"always": ["mood"], "relevant": []})
+    stored = [
+        {"stage": relevance.stage, "passed": True, "reason": "", "data": dict(relevance.data)},
+        {
+            "stage": "prediction",
+            "passed": True,
+            "reason": "",
+            "data": {"predicted": {"mood": "calm"}, "unusable": {"budget": "not_offered"}},
+        },
+        {
+            "stage": "questions",
+            "passed": False,
+            "reason": "no_question",
+            "data": {"questions": {"mood": {"source": "", "failed": "", "faults": [["leading"]]}}},
+        },
+    ]
+    first, second, third = told_stages(stored)
+    assert first.details == ("always: mood",)
+    assert second.details == ("mood = calm", "budget: not one of its values")
+    assert third.mark == "dropped"
+    assert third.reason == REASONS["no_question"]
+    assert third.details == ("mood: dropped; refused before for leading",)
+
+
+def test_verdicts_of_another_version_are_shown_as_they_are() -> None:
+    (told,) = told_stages([{"stage": "brand_new", "passed": False, "reason": "odd", "data": None}])
+    assert (told.name, told.reason, told.details) == ("Brand new", "odd", ())

@@ -1,0 +1,318 @@
+"""An answer is taken once, from whom it was asked, not before it could be read."""
+
+import threading
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.db import connections
+from django.utils import timezone
+
+from apps.authors.models import Answer, Author, Event, Question, Reward
+from apps.authors.refusals import (
+    AlreadyAnswered,
+    BadField,
+    Expired,
+    NotYours,
+    OptedOut,
+    TooEarly,
+    TooLate,
+    UnknownQuestion,
+)
+from apps.authors.services.answering import Said, dismiss, record_answer, undo
+from apps.authors.services.showing import next_question
+from apps.authors.services.welcoming import opt_out
+from apps.labels.models import Gold, Kind, Label
+from labelhub.core.errors import LabelhubError
+from tests.factories.authors import asked, author_of, shown_to, site_with_features
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def author() -> Author:
+    return author_of(site_with_features())
+
+
+def say(author: Author, question: Question, ref: str = "a-1", **said: Any) -> Answer:
+    said = said or {"option": question.options[0]["id"]}
+    now = timezone.now()
+    return record_answer(author, question.uid, Said(ref=ref, **said), consent=None, received=now)
+
+
+def question_for(author: Author, **fields: Any) -> Question:
+    asked(author, **fields)
+    return shown_to(author)
+
+
+def label_of(answer: Answer) -> Label:
+    """The label that an answer became."""
+    assert answer.label_uid is not None
+    return Label.objects.select_related("item", "annotator").get(uid=answer.label_uid)
+
+
+def test_an_answer_becomes_the_authors_label_of_an_item_of_its_own(author: Author) -> None:
+    question = question_for(author)
+    answer = say(author, question)
+    label = label_of(answer)
+    assert label.annotator.kind == Kind.AUTHOR
+    assert label.value == question.options[0]["label"]
+    assert label.item.question == question.text
+    assert label.item.options == [option["label"] for option in question.options]
+    assert label.item.text == question.message.text
+    assert label.seconds is not None
+    assert 9 < label.seconds < 12
+    gold = Gold.objects.get(item=label.item)
+    assert (gold.basis, gold.value) == (Gold.Basis.AUTHOR, label.value)
+
+
+def test_the_item_does_not_say_who_the_author_is() -> None:
+    author = author_of(site_with_features(), "customer-4711")
+    label = label_of(say(author, question_for(author)))
+    assert "4711" not in str(label.item.meta) + label.annotator.name
+    assert label.item.meta["author"] == label.annotator.name == author.pseudonym
+
+
+def test_the_same_answer_sent_twice_counts_once(author: Author) -> None:
+    question = question_for(author)
+    assert say(author, question).pk == say(author, question).pk
+    assert Label.objects.count() == 1
+
+
+def test_a_second_answer_is_refused(author: Author) -> None:
+    question = question_for(author)
+    say(author, question)
+    with pytest.raises(AlreadyAnswered):
+        say(author, question, ref="a-2", option=question.options[1]["id"])
+    assert Answer.objects.count() == 1
+
+
+def test_an_id_is_good_for_one_question(author: Author) -> None:
+    first = question_for(author)
+    say(author, first)
+    second = shown_to(author)
+    with pytest.raises(BadField, match="each needs its own"):
+        say(author, second, word="quiet")
+
+
+@pytest.mark.parametrize("seconds", [0.0, 1.0, 4.0])
+def test_what_comes_before_it_could_be_read_is_refused_and_counted(
+    author: Author, seconds: float
+) -> None:
+    asked(author)
+    question = shown_to(author, seconds_ago=seconds)
+    with pytest.raises(TooEarly) as refused:
+        say(author, question)
+    assert 0 < refused.value.data["after_ms"] <= question.min_ms
+    assert not Answer.objects.exists()
+    assert not Label.objects.exists()
+    question.refresh_from_db()
+    assert question.early == 1
+    assert Event.objects.get().kind == Event.Kind.REFUSED_EARLY
+
+
+def test_a_question_that_was_never_sent_cannot_be_answered(author: Author) -> None:
+    question = asked(author)[0]
+    with pytest.raises(TooEarly):
+        say(author, question)
+
+
+def test_a_question_shown_while_the_line_was_down_is_timed_by_the_widget(author: Author) -> None:
+    asked(author)
+    question = shown_to(author, seconds_ago=60)
+    now = timezone.now()
+    Question.objects.filter(pk=question.pk).update(shown_at=now)
+    said = Said(
+        ref="a-1",
+        option=question.options[0]["id"],
+        visible_ms=9000,
+        connected=now - timedelta(seconds=1),
+    )
+    answer = record_answer(author, question.uid, said, consent=None, received=now)
+    assert answer.timing == Answer.Timing.CLIENT
+
+
+def test_what_the_widget_says_of_its_clock_counts_for_nothing_while_connected(
+    author: Author,
+) -> None:
+    asked(author)
+    question = shown_to(author, seconds_ago=1)
+    before = timezone.now() - timedelta(minutes=5)
+    said = Said(ref="a-1", option="a", visible_ms=60_000, connected=before)
+    with pytest.raises(TooEarly):
+        record_answer(author, question.uid, said, consent=None, received=timezone.now())
+
+
+def test_somebody_elses_question_is_refused(author: Author) -> None:
+    question = question_for(author)
+    stranger = author_of(author.site)
+    with pytest.raises(NotYours):
+        say(stranger, question)
+    with pytest.raises(NotYours):
+        dismiss(stranger, question.uid, "skip")
+    assert not Answer.objects.exists()
+
+
+def test_a_question_of_another_site_is_refused(author: Author) -> None:
+    question = question_for(author)
+    with pytest.raises(NotYours):
+        say(author_of(site_with_features()), question)
+
+
+def test_a_question_nobody_asked_is_refused(author: Author) -> None:
+    with pytest.raises(UnknownQuestion):
+        record_answer(
+            author, uuid4(), Said(ref="a", option="a"), consent=None, received=timezone.now()
+        )
+
+
+@pytest.mark.parametrize(
+    "said",
+    [{"option": "z"}, {"option": ""}, {"word": "fast"}],
+    ids=["no such option", "nothing", "a word where options are offered"],
+)
+def test_only_an_offered_option_is_taken(author: Author, said: dict[str, str]) -> None:
+    with pytest.raises(BadField):
+        say(author, question_for(author), **said)
+    assert not Answer.objects.exists()
+
+
+@pytest.mark.parametrize("word", ["", "me@example.org", "x" * 41, "a\0b"])
+def test_a_word_must_be_one_and_nobodys_address(author: Author, word: str) -> None:
+    question = question_for(author, features=["main_attribute"])
+    with pytest.raises(BadField):
+        say(author, question, word=word)
+
+
+def test_a_word_is_a_label_of_free_text(author: Author) -> None:
+    question = question_for(author, features=["main_attribute"])
+    answer = say(author, question, word=" waterproof ")
+    assert label_of(answer).value == "waterproof"
+
+
+def test_that_nothing_fits_is_an_abstention(author: Author) -> None:
+    question = question_for(author)
+    answer = say(author, question, nofit=True, word="other")
+    label = label_of(answer)
+    assert (label.abstained, label.value) == (True, None)
+    question.refresh_from_db()
+    assert question.status == Question.Status.NOFIT
+    assert not Gold.objects.exists()
+
+
+def test_a_late_answer_is_kept_and_decides_nothing(author: Author) -> None:
+    question = question_for(author)
+    Question.objects.filter(pk=question.pk).update(
+        expires_at=timezone.now() - timedelta(minutes=1), status=Question.Status.EXPIRED
+    )
+    answer = say(author, question)
+    assert answer.late
+    assert label_of(answer).provenance["advisory"] is True
+    assert not Gold.objects.exists()
+
+
+def test_an_answer_of_the_next_day_is_refused(author: Author) -> None:
+    question = question_for(author)
+    Question.objects.filter(pk=question.pk).update(
+        expires_at=timezone.now() - timedelta(hours=25), status=Question.Status.EXPIRED
+    )
+    with pytest.raises(Expired):
+        say(author, question)
+
+
+def test_who_opted_out_is_not_heard(author: Author) -> None:
+    question = question_for(author)
+    opt_out(author)
+    with pytest.raises(OptedOut):
+        say(author, question)
+
+
+@pytest.mark.parametrize(
+    ("how", "status"),
+    [("skip", "skipped"), ("close", "closed"), ("esc", "closed"), ("timeout", "expired")],
+)
+def test_a_question_can_be_sent_away(author: Author, how: str, status: str) -> None:
+    question = question_for(author)
+    dismiss(author, question.uid, how)
+    dismiss(author, question.uid, how)
+    question.refresh_from_db()
+    assert question.status == status
+    assert not Label.objects.exists()
+
+
+def test_skipping_brings_the_next_question_and_closing_none(author: Author) -> None:
+    first = question_for(author)
+    dismiss(author, first.uid, "skip")
+    second = next_question(author)
+    assert second is not None
+    dismiss(author, second.uid, "close")
+    assert next_question(author) is None
+
+
+def test_closing_the_first_closes_the_survey(author: Author) -> None:
+    dismiss(author, question_for(author).uid, "close")
+    assert next_question(author) is None
+
+
+def test_an_answer_can_be_taken_back_at_once_and_given_anew(author: Author) -> None:
+    question = question_for(author)
+    first = say(author, question)
+    undo(author, question.uid)
+    assert Label.objects.current().count() == 0
+    assert Gold.objects.current().count() == 0
+    second = say(author, question, ref="a-2", option=question.options[1]["id"])
+    labels = Label.objects.current()
+    assert [label.value for label in labels] == [question.options[1]["label"]]
+    assert second.pk != first.pk
+
+
+def test_after_some_seconds_an_answer_stands(author: Author) -> None:
+    question = question_for(author)
+    say(author, question)
+    Answer.objects.update(received_at=timezone.now() - timedelta(seconds=20))
+    with pytest.raises(TooLate):
+        undo(author, question.uid)
+    assert Label.objects.current().count() == 1
+
+
+def test_what_was_taken_back_cannot_be_sent_again_under_its_id(author: Author) -> None:
+    """A frame that is repeated after an undo must not bring the answer back."""
+    question = question_for(author)
+    say(author, question)
+    undo(author, question.uid)
+    say(author, question)
+    assert Label.objects.current().count() == 0
+
+
+def test_answers_of_who_is_not_trusted_are_kept_and_excluded(author: Author) -> None:
+    Author.objects.filter(pk=author.pk).update(ruling=False, ruling_reason="Sold answers.")
+    author.refresh_from_db()
+    answer = say(author, question_for(author))
+    assert (answer.excluded_for, answer.label_uid) == ("Sold answers.", None)
+    assert not Label.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_tabs_that_answer_at_once_one_is_heard() -> None:
+    author = author_of(site_with_features(reward_cents=5), "customer")
+    question = question_for(author)
+    outcomes: list[str] = []
+
+    def answer(ref: str, place: int) -> None:
+        try:
+            me = Author.objects.select_related("site").get(pk=author.pk)
+            say(me, question, ref=ref, option=question.options[place]["id"])
+            outcomes.append("taken")
+        except LabelhubError as error:
+            outcomes.append(error.code)
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=answer, args=(f"t-{at}", at)) for at in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(outcomes) == ["already_answered"] * 3 + ["taken"]
+    assert Answer.objects.count() == Label.objects.count() == Reward.objects.count() == 1

@@ -1,0 +1,225 @@
+"""From a message to its questions: the models are asked, and what they say is written down."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from datetime import timedelta
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.utils import timezone
+
+from apps.authors.models import Author, Message, Question
+from apps.authors.services.asking import OpenModels, ask_about, ask_now
+from apps.authors.services.privacy import erase_author
+from apps.authors.services.showing import next_question
+from apps.authors.services.taking_up import Task, take_up, unfinished_messages
+from apps.authors.services.welcoming import opt_out
+from apps.llm.models import ModelSpec
+from apps.llm.trying import Patience
+from labelhub.core.llm.errors import ModelError, ModelUnreachable
+from labelhub.core.llm.types import Call, Completion, Usage
+from tests.factories.authors import asked, author_of, message_of, site_with_features
+from tests.factories.llm import ModelSpecFactory
+
+# The models' side runs in threads of its own, which see only what is committed.
+pytestmark = pytest.mark.django_db(transaction=True)
+
+WISH = "I need a cheap laptop for college next week, please help me decide."
+Answer = Callable[[Call], str]
+
+
+def models(answer: Answer | ModelError) -> OpenModels:
+    """Models that answer as the test wants."""
+
+    class Scripted:
+        async def complete(self, spec: ModelSpec, call: Call) -> Completion:
+            if isinstance(answer, ModelError):
+                raise answer
+            return Completion(text=answer(call), usage=Usage(tokens_in=100, tokens_out=20))
+
+    @asynccontextmanager
+    async def opened(_spec: ModelSpec, _patience: Patience) -> AsyncIterator[Scripted]:
+        yield Scripted()
+
+    return opened
+
+
+def ask(task: Task, open_models: OpenModels) -> list[Question]:
+    return async_to_sync(ask_about)(task, open_models)
+
+
+def taken_up(author: Author, text: str = WISH) -> Task:
+    task = take_up(message_of(author, text))
+    assert task is not None
+    return task
+
+
+def sensible(call: Call) -> str:
+    """A model that finds urgency relevant and words the questions as their templates do."""
+    if call.step == "relevance":
+        return "Final Decision: Urgency"
+    if call.step.startswith("prediction"):
+        return f"Final Decision: {call.schema.labels[0].name}"
+    ready = call.inputs["template"]
+    lines = [f"- {words} = {value}" for words, value in ready["options"].items()]
+    return "\n".join([f"Question: {ready['question']}", "Options:", *lines])
+
+
+@pytest.fixture
+def author() -> Author:
+    return author_of(site_with_features())
+
+
+def test_the_offline_model_asks_about_a_wish_to_buy(author: Author) -> None:
+    message = message_of(author, WISH)
+    questions = ask_now(message.pk)
+    message.refresh_from_db()
+    assert 1 <= len(questions) <= author.site.most_questions
+    assert message.status == Message.Status.ASKED
+    assert [each["stage"] for each in message.stages][3] == "throttle"
+    for question in questions:
+        labels = [option["label"] for option in question.options]
+        assert question.kind == Question.Kind.WORD or (
+            len(labels) == 4 and question.predicted in labels
+        )
+        assert question.min_ms >= 5000
+
+
+def test_a_fact_that_has_nothing_to_do_with_the_features_is_told_apart() -> None:
+    site = site_with_features(least_relevant=3)
+    message = message_of(author_of(site), "What is the capital city of France, and how old is it?")
+    assert ask_now(message.pk) == []
+    message.refresh_from_db()
+    assert message.status == Message.Status.DROPPED
+    assert message.dropped_at in ("relevance", "prediction", "enough")
+    assert message.reason
+
+
+def test_one_question_is_sent_at_a_time(author: Author) -> None:
+    first, second, *_ = asked(author)
+    assert next_question(author) == first
+    assert next_question(author) == first
+    second.refresh_from_db()
+    assert second.pushed_at is None
+
+
+def test_the_predicted_value_is_among_the_options_in_an_order_of_its_own(author: Author) -> None:
+    orders = set()
+    for number in range(12):
+        someone = author_of(author.site)
+        (question, *_) = asked(someone, f"{WISH} {number}", features=["recipient"])
+        orders.add(tuple(option["label"] for option in question.options))
+        assert [option["id"] for option in question.options] == list("abcd")
+    assert len(orders) > 1
+
+
+def test_a_model_that_cannot_be_reached_is_told_and_nothing_breaks(author: Author) -> None:
+    task = taken_up(author)
+    assert ask(task, models(ModelUnreachable("Nobody answers."))) == []
+    task.message.refresh_from_db()
+    assert task.message.status == Message.Status.DROPPED
+    assert "Nobody answers" in str(task.message.stages)
+
+
+@pytest.mark.parametrize("nonsense", ["", "I cannot help with that.", "}{" * 50, "Urgency " * 500])
+def test_a_model_that_talks_nonsense_asks_nothing_of_its_own(author: Author, nonsense: str) -> None:
+    task = taken_up(author)
+    for question in ask(task, models(lambda _: nonsense)):
+        assert question.source == Question.Source.TEMPLATE
+
+
+def test_what_the_models_cost_is_written_down() -> None:
+    site = site_with_features(model=ModelSpecFactory.create())
+    task = taken_up(author_of(site))
+    ask(task, models(lambda _: "Final Decision: none"))
+    task.message.refresh_from_db()
+    # One call of 100 tokens in and 20 out, at 0.15 and 0.60 USD a million.
+    assert task.message.cost_nanousd % 27_000 == 0
+    assert task.message.cost_nanousd > 0
+
+
+def test_a_budget_that_is_spent_ends_the_asking() -> None:
+    site = site_with_features(daily_budget_nanousd=1000)
+    author = author_of(site)
+    Message.objects.filter(pk=message_of(author).pk).update(cost_nanousd=1000)
+    assert take_up(message_of(author, WISH)) is None
+    assert Message.objects.latest("pk").dropped_at == "budget"
+
+
+def test_one_message_is_taken_up_by_one(author: Author) -> None:
+    message = message_of(author, WISH)
+    assert take_up(message) is not None
+    assert take_up(message) is None
+
+
+def test_what_a_killed_process_left_is_taken_up_again(author: Author) -> None:
+    task = taken_up(author)
+    assert unfinished_messages() == []
+    late = timezone.now() - timedelta(seconds=1)
+    Message.objects.filter(pk=task.message.pk).update(lease_until=late)
+    assert unfinished_messages() == [task.message.pk]
+    assert ask_now(task.message.pk)
+    assert unfinished_messages() == []
+
+
+def test_what_was_left_for_minutes_is_dropped_with_the_reason(author: Author) -> None:
+    message = message_of(author, WISH)
+    Message.objects.update(received_at=timezone.now() - timedelta(minutes=5))
+    assert unfinished_messages() == [message.pk]
+    assert ask_now(message.pk) == []
+    message.refresh_from_db()
+    assert (message.status, message.dropped_at) == (Message.Status.DROPPED, "interrupted")
+
+
+def test_two_messages_at_once_lead_to_one_survey(author: Author) -> None:
+    tasks = [taken_up(author, f"{WISH} {number}") for number in range(2)]
+    counts = [len(ask(task, models(sensible))) for task in tasks]
+    assert counts[0] > 0
+    assert counts[1] == 0
+    tasks[1].message.refresh_from_db()
+    assert tasks[1].message.reason == "open_question"
+
+
+def test_who_opts_out_meanwhile_is_not_asked(author: Author) -> None:
+    task = taken_up(author)
+    opt_out(author)
+    assert ask(task, models(sensible)) == []
+    assert not Question.objects.exists()
+
+
+def test_who_is_erased_meanwhile_leaves_nothing(author: Author) -> None:
+    task = taken_up(author)
+    erase_author(author)
+    assert ask(task, models(sensible)) == []
+    assert not Message.objects.exists()
+    assert not Question.objects.exists()
+
+
+def test_the_pace_of_a_site_is_kept(author: Author) -> None:
+    author.site.min_seconds = 90
+    author.site.save()
+    first = asked(author)
+    Question.objects.update(status=Question.Status.ANSWERED)
+    assert first
+    message = message_of(author, WISH)
+    assert take_up(message) is None
+    message.refresh_from_db()
+    assert (message.dropped_at, message.reason) == ("throttle", "too_soon")
+
+
+def test_what_an_author_answered_before_is_now_and_then_asked_again() -> None:
+    site = site_with_features(reask_share=1.0, most_questions=4)
+    author = author_of(site)
+    (first,) = asked(author, features=["urgency"])
+    Question.objects.update(status=Question.Status.ANSWERED)
+    first.answers.create(
+        author=author,
+        ref="a-1",
+        outcome="answer",
+        value=first.options[0]["label"],
+        server_ms=6000,
+        timing="ok",
+        received_at=timezone.now() - timedelta(hours=1),
+    )
+    questions = asked(author, WISH, features=["budget"])
+    assert [question.reask_of for question in questions] == [None, first]

@@ -1,0 +1,133 @@
+"""A message is screened and stripped of personal data before it is stored, and stored once."""
+
+import threading
+
+import pytest
+from django.db import connections
+
+from apps.authors.models import Author, Message, Site
+from apps.authors.services.hearing import Heard, Incoming, context_of, hear
+from apps.authors.services.privacy import written
+from tests.factories.authors import TEXT, author_of, message_of, site_with_features
+
+pytestmark = pytest.mark.django_db
+
+PRIVATE = "Please send the offer for the blue tent to jane.roe@example.org before Friday."
+
+
+@pytest.fixture
+def author() -> Author:
+    return author_of(site_with_features())
+
+
+def test_a_request_waits_for_the_models_with_its_verdicts(author: Author) -> None:
+    message = message_of(author)
+    assert (message.status, message.text) == (Message.Status.RECEIVED, TEXT)
+    assert [(each["stage"], each["passed"]) for each in message.stages] == [
+        ("screen", True),
+        ("redaction", True),
+        ("sensitive", True),
+    ]
+
+
+@pytest.mark.parametrize(("text", "reason"), [("hello there", "greeting"), ("ok", "bare_reply")])
+def test_what_is_not_worth_asking_about_says_so(author: Author, text: str, reason: str) -> None:
+    message = message_of(author, text)
+    assert message.status == Message.Status.DROPPED
+    assert (message.dropped_at, message.reason) == ("screen", reason)
+
+
+def test_personal_data_is_gone_before_anything_is_stored(author: Author) -> None:
+    message = message_of(author, PRIVATE)
+    stored = Message.objects.filter(pk=message.pk).values().get()
+    assert "jane" not in str(stored)
+    assert "[e-mail]" in message.text
+    assert message.sealed is None
+
+
+def test_nothing_of_a_sensitive_message_is_kept_but_its_topic(author: Author) -> None:
+    message = message_of(author, "I was diagnosed with depression and need a lamp for winter.")
+    stored = Message.objects.filter(pk=message.pk).values().get()
+    assert (message.dropped_at, message.reason, message.text) == ("sensitive", "health", "")
+    assert "depression" not in str(stored)
+
+
+def test_raw_text_is_kept_encrypted_where_the_site_wants_it() -> None:
+    author = author_of(site_with_features(keep_text=Site.KeepText.SEALED))
+    message = message_of(author, PRIVATE)
+    stored = Message.objects.get(pk=message.pk)
+    assert b"jane" not in bytes(stored.sealed or b"")
+    assert written(stored) == PRIVATE
+
+
+def test_a_site_may_keep_nothing_of_what_was_not_asked_about() -> None:
+    author = author_of(site_with_features(keep_text=Site.KeepText.NOTHING))
+    assert message_of(author, "hello there").text == ""
+
+
+def test_the_same_message_sent_twice_is_one(author: Author) -> None:
+    sent = Incoming(ref="m-1", conversation="talk", role="author", text=TEXT)
+    first, second = (hear(author.site, author, sent) for _ in range(2))
+    assert (first.fresh, second.fresh) == (True, False)
+    assert first.message == second.message
+
+
+def test_two_authors_may_use_the_same_id(author: Author) -> None:
+    other = author_of(author.site)
+    assert message_of(author, ref="m-1") != message_of(other, ref="m-1")
+
+
+def test_what_was_said_before_word_for_word_is_not_asked_about_again(author: Author) -> None:
+    message_of(author)
+    assert message_of(author).reason == "repeated"
+
+
+def test_what_the_assistant_says_is_context_and_redacted_too(author: Author) -> None:
+    message = message_of(author, "I wrote to jane.roe@example.org.", role="assistant")
+    assert message.status == Message.Status.CONTEXT
+    assert "jane" not in message.text
+
+
+def test_the_context_is_the_five_messages_before(author: Author) -> None:
+    for number in range(7):
+        message_of(author, f"Question number {number}: which lamp is the warmest?")
+    message_of(author, "Something else in another talk, about tents.", conversation="other")
+    last = message_of(author)
+    assert [each.text[16] for each in context_of(last)] == ["2", "3", "4", "5", "6"]
+
+
+def test_the_language_of_a_message_is_found_among_the_sites(author: Author) -> None:
+    site = site_with_features(languages=["en", "de"])
+    text = "Ich suche eine warme Lampe, die nicht viel kostet."
+    assert message_of(author_of(site), text).language == "de"
+    assert message_of(author, text).language == "en"
+
+
+def test_a_second_message_costs_few_queries(
+    author: Author, django_assert_num_queries: object
+) -> None:
+    message_of(author)
+    sent = Incoming(ref="m-2", conversation="talk", role="author", text="A tent for two, please.")
+    with django_assert_num_queries(6):  # type: ignore[operator]
+        hear(author.site, author, sent)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_same_message_over_two_connections_at_once_is_one() -> None:
+    author = author_of(site_with_features())
+    heard: list[Heard] = []
+
+    def send() -> None:
+        sent = Incoming(ref="m-1", conversation="talk", role="author", text=TEXT)
+        try:
+            heard.append(hear(author.site, author, sent))
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=send) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(each.fresh for each in heard) == [False, False, False, True]
+    assert Message.objects.count() == 1

@@ -1,0 +1,144 @@
+"""What an author may ask for: to see everything, and to have everything deleted."""
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.db import connection
+from django.utils import timezone
+
+from apps.authors.models import Author, Conversation, Erasure, Event, Message, Question, Site
+from apps.authors.services.answering import Said, record_answer
+from apps.authors.services.privacy import author_data, erase_author, forget_old
+from apps.debates.services import run_slice
+from apps.labels.models import Annotator, Kind, Label
+from apps.labels.services import record_label
+from apps.projects.models import Item
+from tests.factories.authors import asked, author_of, message_of, shown_to, site_with_features
+from tests.factories.debates import started_run
+from tests.factories.labels import draft, person
+
+pytestmark = pytest.mark.django_db
+
+#: Words that occur nowhere else.
+MARK = "zyzzyva"
+TEXT = f"I am looking for a {MARK} lamp that is warm and not too expensive."
+
+
+def answered(site: Site, subject: str = "customer-1") -> Author:
+    """Somebody who has written and answered."""
+    author = author_of(site, subject)
+    asked(author, TEXT, features=["urgency"])
+    question = shown_to(author)
+    said = Said(ref="a-1", option="a")
+    consent = author.consents.get()
+    record_answer(author, question.uid, said, consent=consent, received=timezone.now())
+    return author
+
+
+def everything_stored() -> str:
+    """Every cell of every table, as one text."""
+    cells = []
+    with connection.cursor() as cursor:
+        for model in apps.get_models():
+            table = connection.ops.quote_name(model._meta.db_table)
+            cursor.execute(f"SELECT * FROM {table}")  # noqa: S608 - our own tables
+            cells += [str(cell) for row in cursor.fetchall() for cell in row]
+    return "\n".join(cells)
+
+
+def test_an_author_sees_what_was_written_asked_and_answered() -> None:
+    author = answered(site_with_features(reward_cents=5))
+    data = author_data(author)
+    json.dumps(data)
+    (conversation,) = data["conversations"]
+    assert conversation["messages"][0]["text"] == TEXT
+    (question,) = data["questions"]
+    assert question["answers"][0]["value"] == question["options"][0]
+    assert data["consents"][0]["version"] == 1
+    assert data["rewards"][0]["cents"] == 5
+    assert data["known_to_the_host_as"] == "customer-1"
+
+
+# The run is driven by threads of its own: they see only what is committed.
+@pytest.mark.django_db(transaction=True)
+def test_deleting_leaves_nothing_of_an_author_anywhere() -> None:
+    site = site_with_features(keep_text=Site.KeepText.SEALED)
+    author = answered(site, "customer-4711")
+    item = Item.objects.get()
+    run = started_run(site.project)
+    run_slice(run.pk)
+    record_label(draft(item, person(site.project), item.options[1]))
+    name, uid = author.pseudonym, author.uid.hex
+    assert MARK in everything_stored()
+
+    erasure = erase_author(author)
+
+    left = everything_stored()
+    for trace in (MARK, "4711", name, uid):
+        assert trace not in left
+    assert erasure.removed["items"] == 1
+    assert not Annotator.objects.filter(kind=Kind.AUTHOR).exists()
+    assert [event.kind for event in Event.objects.all()] == [Event.Kind.ERASED]
+
+
+def test_deleting_one_author_leaves_the_others() -> None:
+    site = site_with_features()
+    gone, stays = answered(site, "customer-1"), answered(site, "customer-2")
+    erase_author(gone)
+    assert Label.objects.filter(annotator__kind=Kind.AUTHOR).count() == 1
+    assert Author.objects.get() == stays
+    assert author_data(stays)["questions"]
+
+
+def test_a_receipt_tells_how_much_and_not_whose() -> None:
+    erase_author(answered(site_with_features()))
+    erasure = Erasure.objects.get()
+    assert erasure.removed == {
+        "messages": 1,
+        "questions": 1,
+        "answers": 1,
+        "items": 1,
+        "labels": 1,
+    }
+
+
+def past_retention(author: Author) -> None:
+    late = timezone.now() - timedelta(days=author.site.retention_days + 1)
+    Message.objects.filter(author=author).update(received_at=late)
+    Conversation.objects.filter(author=author).update(started_at=late)
+
+
+def test_after_their_time_messages_are_forgotten_and_labels_stay() -> None:
+    author = answered(site_with_features(keep_text=Site.KeepText.SEALED))
+    message_of(author, "Another text that nobody was asked about, of which nothing stays.")
+    past_retention(author)
+    assert forget_old(timezone.now()) == 2
+    assert forget_old(timezone.now()) == 0
+    (message,) = Message.objects.all()
+    assert (message.text, message.sealed, message.fingerprint) == ("", None, "")
+    assert Question.objects.count() == Label.objects.count() == 1
+
+
+def test_what_is_within_its_time_stays() -> None:
+    answered(site_with_features())
+    assert forget_old(timezone.now()) == 0
+    assert Message.objects.get().text == TEXT
+
+
+def test_conversations_without_messages_go_too() -> None:
+    author = author_of(site_with_features())
+    message_of(author, "hello there")
+    past_retention(author)
+    forget_old(timezone.now())
+    assert not Conversation.objects.exists()
+
+
+@pytest.mark.parametrize("field", ["text", "stages"])
+def test_stages_hold_nothing_of_what_was_redacted(field: str) -> None:
+    author = author_of(site_with_features())
+    message = message_of(author, "Write to jane.roe@example.org about the lamp, it is urgent.")
+    stored: Any = Message.objects.filter(pk=message.pk).values_list(field, flat=True).get()
+    assert "jane" not in json.dumps(stored)

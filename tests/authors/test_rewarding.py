@@ -1,0 +1,140 @@
+"""Rewards: each answer earns once, within caps, for people the host knows, paid after a while."""
+
+import threading
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connections
+from django.utils import timezone
+
+from apps.authors.models import Author, Payout, Question, Reward, Site
+from apps.authors.services.answering import Said, record_answer, undo
+from apps.authors.services.rewarding import balance, pay_out
+from apps.authors.services.trusting import rule
+from apps.projects.services import delete_project
+from labelhub.core.errors import Conflict
+from tests.factories.authors import asked, author_of, shown_to, site_with_features
+
+pytestmark = pytest.mark.django_db
+
+
+def paying(**fields: Any) -> Site:
+    return site_with_features(**({"reward_cents": 5} | fields))
+
+
+def answer(author: Author, ref: str, *, late: bool = False) -> None:
+    asked(author, f"I need a warm lamp for my tent, number {ref}.", features=["urgency"])
+    question = shown_to(author)
+    if late:
+        Question.objects.filter(pk=question.pk).update(
+            expires_at=timezone.now() - timedelta(minutes=1)
+        )
+    now = timezone.now()
+    record_answer(author, question.uid, Said(ref=ref, option="a"), consent=None, received=now)
+
+
+def test_an_answer_earns_what_the_site_gives() -> None:
+    author = author_of(paying(), "customer")
+    answer(author, "1")
+    reward = Reward.objects.get()
+    assert (reward.cents, reward.currency) == (5, "USD")
+    assert reward.due_at - reward.credited_at == timedelta(days=7)
+    assert balance(author) == (5, 5)
+
+
+def test_who_is_nobody_in_particular_earns_nothing() -> None:
+    answer(author_of(paying()), "1")
+    assert not Reward.objects.exists()
+
+
+def test_a_late_answer_earns_nothing() -> None:
+    answer(author_of(paying(), "customer"), "1", late=True)
+    assert not Reward.objects.exists()
+
+
+def test_nothing_is_earned_above_the_caps() -> None:
+    author = author_of(paying(reward_daily_cents=12), "customer")
+    for number in range(4):
+        answer(author, str(number))
+    assert [reward.cents for reward in Reward.objects.all()] == [5, 5, 2]
+    Reward.objects.update(credited_at=timezone.now() - timedelta(days=2))
+    author.site.reward_total_cents = 14
+    author.site.save()
+    answer(author, "next day")
+    assert balance(author)[0] == 14
+
+
+def test_what_is_taken_back_earns_nothing() -> None:
+    author = author_of(paying(), "customer")
+    answer(author, "1")
+    undo(author, Question.objects.get().uid)
+    assert balance(author) == (0, 0)
+    assert Reward.objects.get().void_for == "taken back"
+
+
+def test_who_is_excluded_loses_what_was_not_paid_and_gets_it_back() -> None:
+    author = author_of(paying(), "customer")
+    answer(author, "1")
+    rule(author, trusted=False, reason="Sold answers.")
+    assert balance(author) == (0, 0)
+    rule(author, trusted=True)
+    assert balance(author) == (5, 5)
+
+
+def test_only_what_was_held_long_enough_is_paid() -> None:
+    site = paying()
+    author = author_of(site, "customer")
+    answer(author, "1")
+    with pytest.raises(Conflict, match="Nothing is due"):
+        pay_out(site, None)
+    Reward.objects.update(due_at=timezone.now())
+    answer(author, "2")
+    payout = pay_out(site, None)
+    assert (payout.cents, payout.rewards) == (5, 1)
+    assert balance(author) == (10, 5)
+
+
+def test_what_is_paid_stays_paid() -> None:
+    site = paying()
+    author = author_of(site, "customer")
+    answer(author, "1")
+    Reward.objects.update(due_at=timezone.now())
+    pay_out(site, None)
+    rule(author, trusted=False, reason="Too late.")
+    assert Reward.objects.get().void_at is None
+
+
+def test_a_project_is_deleted_with_what_was_paid() -> None:
+    site = paying()
+    answer(author_of(site, "customer"), "1")
+    Reward.objects.update(due_at=timezone.now())
+    pay_out(site, None)
+    delete_project(project=site.project, actor=None)
+    assert not Reward.objects.exists()
+    assert not Payout.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_payouts_at_once_pay_once() -> None:
+    site = paying()
+    author = author_of(site, "customer")
+    answer(author, "1")
+    Reward.objects.update(due_at=timezone.now())
+    refused: list[Conflict] = []
+
+    def pay() -> None:
+        try:
+            pay_out(site, None)
+        except Conflict as error:
+            refused.append(error)
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=pay) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(refused) == 2
+    assert Payout.objects.get().cents == 5

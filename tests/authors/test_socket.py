@@ -1,0 +1,174 @@
+"""The widget's socket: from a message to a label, over real websockets."""
+
+import json
+
+import pytest
+
+from apps.authors.models import Answer, Author, Message, Question, Site
+from apps.labels.models import Label
+from tests.authors.live import Page, answer, question_on, token_of, write
+from tests.factories.authors import (
+    TEXT,
+    asked,
+    author_of,
+    later,
+    site_with_features,
+)
+
+# The server answers in threads of its own, which see only what is committed.
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def site() -> Site:
+    return site_with_features()
+
+
+def test_a_message_is_asked_about_and_answered(address: str, site: Site) -> None:
+    with Page.open(address, site) as page:
+        question = question_on(page)
+        assert len(question["opts"]) == 4
+        assert question["min_ms"] >= 5000
+        assert question["survey"]["n"] == 1
+        assert answer(page, question) == page.heard[-1]
+        assert page.heard[-1]["d"]["undo_ms"] == 5000
+    label = Label.objects.get()
+    assert label.value == question["opts"][0]["label"]
+
+
+def test_nobody_is_told_what_was_predicted(address: str, site: Site) -> None:
+    with Page.open(address, site) as page:
+        question_on(page)
+        (frame,) = [each for each in page.heard if each["t"] == "question"]
+    assert "predicted" not in json.dumps(frame)
+    assert all(set(option) == {"id", "label"} for option in frame["d"]["opts"])
+
+
+def test_a_message_is_acknowledged_when_it_is_stored(address: str, site: Site) -> None:
+    with Page.open(address, site) as page:
+        assert page.outcome(write(page, "hello there"))["t"] == "ack"
+        assert Message.objects.get().reason == "greeting"
+
+
+def test_a_frame_that_is_sent_twice_is_acknowledged_twice_and_counts_once(
+    address: str, site: Site
+) -> None:
+    with Page.open(address, site) as page:
+        question = question_on(page)
+        for _ in range(2):
+            assert answer(page, question, id="a-1")["t"] == "ack"
+    assert Answer.objects.count() == Label.objects.count() == 1
+
+
+def test_the_next_question_comes_when_the_first_is_settled(address: str, site: Site) -> None:
+    author = author_of(site)
+    first, second = asked(author, features=["urgency", "main_attribute"])
+    first.refresh_from_db()
+    with Page.open(address, site, tok=token_of(author)) as page:
+        assert page.wait_for("question")["d"]["qid"] == str(first.uid)
+        page.outcome(page.say("dismiss", qid=str(first.uid), how="skip"))
+        following = page.wait_for("question")
+    assert (following["d"]["qid"], following["d"]["kind"]) == (str(second.uid), "word")
+
+
+def test_after_an_undo_the_question_can_be_answered_anew(address: str, site: Site) -> None:
+    with Page.open(address, site) as page:
+        question = question_on(page)
+        answer(page, question)
+        assert page.outcome(page.say("undo", qid=question["qid"]))["t"] == "ack"
+        assert answer(page, question, opt=question["opts"][1]["id"])["t"] == "ack"
+    assert [label.value for label in Label.objects.current()] == [question["opts"][1]["label"]]
+
+
+def test_none_of_these_is_an_abstention_and_skip_is_none(address: str, site: Site) -> None:
+    with Page.open(address, site) as page:
+        question = question_on(page)
+        sent = page.say("dismiss", qid=question["qid"], how="nofit", val="other")
+        assert page.outcome(sent)["t"] == "ack"
+    assert Label.objects.get().abstained
+
+
+def test_an_author_comes_back_by_their_token_and_finds_the_question(
+    address: str, site: Site
+) -> None:
+    with Page.open(address, site) as page:
+        token_sent = page.heard[0]["d"]["tok"]
+        question = question_on(page)
+    with Page.open(address, site, tok=token_sent) as page:
+        assert page.heard[0]["d"]["resumed"]
+        assert page.wait_for("question")["d"]["qid"] == question["qid"]
+        later(Author.objects.get(), 10)
+        assert answer(page, question)["t"] == "ack"
+    assert Author.objects.count() == 1
+
+
+def test_a_token_that_is_not_known_makes_a_new_author(address: str, site: Site) -> None:
+    with Page.open(address, site, tok="x" * 43) as page:
+        assert page.heard[0]["d"]["tok"] not in ("", "x" * 43)
+
+
+def test_a_token_of_another_site_is_nothing_here(address: str, site: Site) -> None:
+    other = token_of(author_of(site_with_features()))
+    with Page.open(address, site, tok=other) as page:
+        assert page.heard[0]["d"]["tok"] != other
+    assert Author.objects.filter(site=site).count() == 1
+
+
+def test_an_answer_in_one_tab_takes_the_question_off_the_other(address: str, site: Site) -> None:
+    with Page.open(address, site) as first:
+        known = first.heard[0]["d"]["tok"]
+        question = question_on(first)
+        with Page.open(address, site, tok=known) as second:
+            second.wait_for("question")
+            answer(first, question)
+            assert second.wait_for("retract")["d"]["qid"] == question["qid"]
+            assert answer(second, question)["d"]["code"] == "already_answered"
+
+
+def test_dont_ask_me_again_ends_the_connection_and_is_kept(address: str, site: Site) -> None:
+    with Page.open(address, site) as page:
+        known = page.heard[0]["d"]["tok"]
+        question = question_on(page)
+        page.say("optout")
+        assert page.closed_with() == 4410
+    with Page.open(address, site, tok=known) as page:
+        assert page.heard[0]["d"]["state"] == "opted_out"
+        assert answer(page, question)["d"]["code"] == "opted_out"
+        sent = write(page, "A lamp that is warm, and a tent for two.")
+        assert page.outcome(sent)["d"]["code"] == "opted_out"
+    assert Message.objects.count() == 1
+    assert not Author.objects.get().consents.filter(withdrawn_at__isnull=True).exists()
+    assert not Label.objects.exists()
+    assert not Question.objects.filter(status="waiting").exists()
+
+
+def test_show_my_data(address: str, site: Site) -> None:
+    with Page.open(address, site) as page:
+        question_on(page)
+        page.say("export")
+        data = page.wait_for("data")["d"]
+    assert data["conversations"][0]["messages"][0]["text"] == TEXT
+
+
+def test_delete_my_data_closes_every_page_and_leaves_nothing(address: str, site: Site) -> None:
+    with Page.open(address, site) as page:
+        known = page.heard[0]["d"]["tok"]
+        answer(page, question_on(page))
+        with Page.open(address, site, tok=known) as other:
+            done = page.outcome(page.say("erase"))
+            assert done["d"]["done"]
+            assert done["d"]["receipt"]
+            assert page.closed_with() == 4410
+            assert other.closed_with() == 4410
+    for table in (Author, Message, Question, Answer, Label):
+        assert not table.objects.exists()
+
+
+def test_a_page_that_is_open_while_its_author_is_deleted_elsewhere(
+    address: str, site: Site
+) -> None:
+    with Page.open(address, site) as page:
+        Author.objects.all().delete()
+        write(page)
+        assert page.closed_with() == 4410
+    assert not Message.objects.exists()

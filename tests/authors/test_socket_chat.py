@@ -1,0 +1,155 @@
+"""Chat mode: replies come in pieces, the conversation is there when one comes back."""
+
+from collections.abc import AsyncGenerator
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from apps.authors.consumers import chat
+from apps.authors.models import Author, Message, Site
+from labelhub.core.llm.errors import ModelUnreachable
+from tests.authors.live import Page, hello_for, token_of, write
+from tests.factories.authors import TEXT, author_of, message_of, site_with_features
+from tests.fakes.client import wait_for
+
+# The server answers in threads of its own, which see only what is committed.
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def site() -> Site:
+    return site_with_features()
+
+
+def final(page: Page) -> dict[str, Any]:
+    """The end of the reply that is under way."""
+    found: dict[str, Any] = page.until(
+        lambda frame: frame["t"] == "reply" and "delta" not in frame["d"], 10
+    )["d"]
+    return found
+
+
+def pieces(page: Page) -> str:
+    return "".join(
+        each["d"]["delta"] for each in page.heard if each["t"] == "reply" and "delta" in each["d"]
+    )
+
+
+def test_a_message_is_answered_piece_by_piece(address: str, site: Site) -> None:
+    with Page.open(address, site, mode="chat") as page:
+        write(page, mid="m-1")
+        reply = final(page)
+    assert reply["to"] == "m-1"
+    assert reply["final"]
+    assert pieces(page) == reply["text"] != ""
+
+
+def test_the_offline_model_says_that_it_is_none(address: str, site: Site) -> None:
+    with Page.open(address, site, mode="chat") as page:
+        write(page)
+        assert "language model" in final(page)["text"]
+
+
+def test_replies_are_kept_as_context_and_shown_again(address: str, site: Site) -> None:
+    with Page.open(address, site, mode="chat") as page:
+        known = page.heard[0]["d"]["tok"]
+        write(page, mid="m-1", conv="c-1")
+        reply = final(page)
+        stored = Message.objects.filter(role="assistant")
+        wait_for(stored.exists, seconds=5, what="the reply to be stored")
+    with Page.open(address, site, mode="chat", tok=known) as page:
+        history = page.wait_for("history")["d"]
+    assert history["conv"] == "c-1"
+    assert [(each["role"], each["text"]) for each in history["messages"]] == [
+        ("author", TEXT),
+        ("assistant", reply["text"]),
+    ]
+
+
+def test_companion_mode_answers_nothing(address: str, site: Site) -> None:
+    with Page.open(address, site) as page:
+        write(page)
+        page.wait_for("question")
+        assert not [each for each in page.heard if each["t"] == "reply"]
+
+
+def test_the_model_never_sees_personal_data(
+    address: str, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+
+    async def listening(_site: Site, history: Any, spoken: Any) -> AsyncGenerator[str, None]:
+        seen.append(str(history))
+        spoken.text = "Fine."
+        yield "Fine."
+
+    monkeypatch.setattr(chat, "stream_reply", listening)
+    with Page.open(address, site, mode="chat") as page:
+        write(page, "Write to jane.roe@example.org when the lamp is there.")
+        final(page)
+    assert "[e-mail]" in seen[0]
+    assert "jane" not in seen[0]
+
+
+def test_a_reply_that_fails_can_be_had_again(
+    address: str, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries: list[int] = []
+
+    async def failing(_site: Site, _history: Any, spoken: Any) -> AsyncGenerator[str, None]:
+        tries.append(1)
+        if len(tries) == 1:
+            raise ModelUnreachable("Nobody answers.")
+        spoken.text = "Here you are."
+        yield "Here you are."
+
+    monkeypatch.setattr(chat, "stream_reply", failing)
+    with Page.open(address, site, mode="chat") as page:
+        write(page, mid="m-1")
+        failed = final(page)
+        assert (failed["failed"], failed["retry"]) == (True, True)
+        assert page.outcome(page.say("retry", mid="m-1"))["t"] == "ack"
+        assert final(page)["text"] == "Here you are."
+    assert Message.objects.filter(role="author").count() == 1
+
+
+def test_there_is_nothing_to_retry_where_all_is_answered(address: str, site: Site) -> None:
+    with Page.open(address, site, mode="chat") as page:
+        write(page)
+        final(page)
+        assert page.outcome(page.say("retry", mid="m-1"))["d"]["code"] == "bad_field"
+
+
+def test_who_wants_to_chat_and_not_to_be_asked_leaves_nothing(address: str, site: Site) -> None:
+    with Page.connect(address) as page:
+        page.say("hello", **hello_for(site, mode="chat", consent={"scope": ["chat"]}))
+        assert page.wait_for("welcome")["d"]["state"] == "chat_only"
+        write(page)
+        assert final(page)["text"]
+        write(page, "And a tent for two, please, that is not too heavy.")
+        assert final(page)["text"]
+        for kind in ("export", "erase", "optout"):
+            page.say(kind)
+        refused = page.outcome(page.say("answer", qid=str(uuid4()), opt="a", ms=6000))
+        assert refused["t"] == "nack"
+    assert not Author.objects.exists()
+    assert not Message.objects.exists()
+
+
+def test_a_sensitive_message_is_answered_and_not_kept(address: str, site: Site) -> None:
+    with Page.open(address, site, mode="chat") as page:
+        write(page, "I was diagnosed with depression and need a bright lamp.", mid="m-1")
+        assert final(page)["text"]
+    assert Message.objects.get(ref="m-1").text == ""
+
+
+def test_a_question_about_a_chat_is_asked_with_what_was_said_before(
+    address: str, site: Site
+) -> None:
+    author = author_of(site)
+    message_of(author, "Which lamps do you have for a cold night outdoors?")
+    with Page.open(address, site, mode="chat", tok=token_of(author)) as page:
+        page.wait_for("history")
+        write(page)
+        assert page.wait_for("question")["d"]["conv"] == "talk"

@@ -1,0 +1,197 @@
+"""What the widget's socket refuses, how, and that nothing of it is written."""
+
+import json
+import time
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from apps.authors.models import Answer, Author, Event, Message, Question, Site
+from apps.authors.selectors.sites import forget_known
+from apps.authors.services.sites import set_consent_text, update_site
+from tests.authors.live import Page, answer, hello_for, token_of, write
+from tests.factories.authors import (
+    TEXT,
+    asked,
+    author_of,
+    shown_to,
+    site_with_features,
+)
+
+# The server answers in threads of its own, which see only what is committed.
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def site() -> Site:
+    return site_with_features()
+
+
+def test_a_forged_early_answer_is_refused_with_the_time_left(address: str, site: Site) -> None:
+    with Page.open(address, site) as page:
+        write(page)
+        question = page.wait_for("question")["d"]
+        page.say("shown", qid=question["qid"], lat=0)
+        for claimed in (0, 5000, 60_000):
+            refused = answer(page, question, ms=claimed)
+            assert refused["d"]["code"] == "too_early"
+            assert refused["d"]["retry"]
+            assert 0 < refused["d"]["after_ms"] <= question["min_ms"]
+    assert not Answer.objects.exists()
+    assert Question.objects.first().early == 3  # type: ignore[union-attr]
+
+
+def test_somebody_elses_question_is_refused(address: str, site: Site) -> None:
+    theirs = author_of(site, "customer-1")
+    asked(theirs)
+    question = shown_to(theirs)
+    with Page.open(address, site) as page:
+        for kind, more in (("answer", {"opt": "a", "ms": 6000}), ("dismiss", {"how": "skip"})):
+            refused = page.outcome(page.say(kind, qid=str(question.uid), **more))
+            assert refused["d"]["code"] == "not_yours"
+    assert not Answer.objects.exists()
+
+
+@pytest.mark.parametrize("qid", ["nothing", "0b7c7f0e-7b1c-4b51-9f6a-3d6d0b6d2f11"])
+def test_a_question_that_nobody_asked_is_refused(address: str, site: Site, qid: str) -> None:
+    with Page.open(address, site) as page:
+        refused = page.outcome(page.say("answer", qid=qid, opt="a", ms=6000))
+    assert refused["d"]["code"] == "unknown_question"
+
+
+@pytest.mark.parametrize("origin", ["https://elsewhere.example", "null", None])
+def test_pages_of_other_origins_are_refused_for_good(
+    address: str, site: Site, origin: str | None
+) -> None:
+    with Page.connect(address, origin=origin) as page:
+        page.say("hello", **hello_for(site))
+        assert page.closed_with() == 4403
+    assert not Author.objects.exists()
+
+
+def test_an_unknown_key_is_refused_for_good(address: str, site: Site) -> None:
+    with Page.connect(address) as page:
+        page.say("hello", **hello_for(site, key="pk_nobody"))
+        assert page.closed_with() == 4403
+
+
+def test_a_site_that_is_switched_off_hears_nobody(address: str, site: Site) -> None:
+    with Page.open(address, site) as page:
+        update_site(site=site, enabled=False)
+        forget_known()
+        write(page)
+        assert page.closed_with() == 4403
+    assert not Message.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"v": 0}, {"v": 2}, {"hash": "0" * 32}, {"by": "host"}],
+    ids=["older", "newer", "other words", "said to be the host's"],
+)
+def test_without_consent_to_the_present_text_nothing_is_written(
+    address: str, site: Site, change: dict[str, Any]
+) -> None:
+    with Page.connect(address) as page:
+        page.say("hello", **hello_for(site, consent=change))
+        assert page.closed_with() == 4401
+        assert page.heard[-1]["d"]["code"] == "consent_outdated"
+    assert not Author.objects.exists()
+
+
+def test_a_changed_text_is_agreed_to_anew(address: str, site: Site) -> None:
+    old = hello_for(site)
+    set_consent_text(site=site, texts={"en": "May we ask you something?"}, actor=None)
+    forget_known()
+    with Page.connect(address) as page:
+        page.say("hello", **old)
+        assert page.closed_with() == 4401
+    with Page.open(address, site):
+        assert Author.objects.get().consents.get().text.version == 2
+
+
+def test_the_first_frame_must_be_a_hello(address: str) -> None:
+    with Page.connect(address) as page:
+        page.say("msg", text=TEXT, mid="m", conv="c", role="author")
+        assert page.closed_with() == 4401
+    assert not Message.objects.exists()
+
+
+def test_who_says_nothing_is_sent_away_after_five_seconds(address: str) -> None:
+    started = time.monotonic()
+    with Page.connect(address) as page:
+        assert page.closed_with() == 4401
+    assert time.monotonic() - started > 4.5
+
+
+@pytest.mark.parametrize(
+    ("raw", "code"),
+    [
+        ("nonsense", 4400),
+        ("[]", 4400),
+        ('{"v": 1}', 4400),
+        (b"\x00\x01", 4400),
+        ("x" * 17_000, 4413),
+        (json.dumps({"v": 1, "t": "msg", "id": "a", "d": {"text": "x" * 17_000}}), 4413),
+    ],
+    ids=["no JSON", "no object", "no kind", "bytes", "17 KB", "a message of 17 KB"],
+)
+def test_what_is_no_frame_ends_the_connection(
+    address: str, site: Site, raw: Any, code: int
+) -> None:
+    with Page.open(address, site) as page:
+        page.send(raw)
+        assert page.closed_with() == code
+    assert not Message.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("frame", "code"),
+    [
+        ({"v": 2, "t": "ping", "id": "f-1", "d": {}}, "unsupported_version"),
+        ({"v": 1, "t": "msg", "id": "f-1", "d": {"text": 5}}, "bad_field"),
+        (
+            {"v": 1, "t": "msg", "id": "f-1", "d": {
+                "text": "x" * 8001, "mid": "m", "conv": "c", "role": "author"}},
+            "too_long",
+        ),
+    ],
+)  # fmt: skip
+def test_a_frame_with_a_fault_is_refused_by_its_id(
+    address: str, site: Site, frame: dict[str, Any], code: str
+) -> None:
+    with Page.open(address, site) as page:
+        page.send(frame)
+        assert page.outcome("f-1")["d"]["code"] == code
+        assert page.outcome(page.say("early", qid=str(uuid4()), ms=1))["t"] == "ack"
+
+
+def test_kinds_and_fields_of_later_versions_are_passed_over(address: str, site: Site) -> None:
+    with Page.open(address, site) as page:
+        page.send({"v": 1, "t": "dance", "id": "f-1", "d": {}, "extra": True})
+        page.say("ping", id="f-2", later="field")
+        assert page.wait_for("pong")["re"] == "f-2"
+
+
+def test_a_flood_is_held_back_and_then_ended(address: str, site: Site) -> None:
+    with Page.open(address, site) as page:
+        for number in range(120):
+            write(page, f"A lamp for trip {number}, please.")
+        assert page.closed_with() == 4429
+        refused = [each["d"] for each in page.heard if each["t"] == "nack"]
+    assert {each["code"] for each in refused} == {"rate"}
+    assert all(each["retry"] and each["after_ms"] > 0 for each in refused)
+    assert Message.objects.count() <= 30
+    assert Event.objects.filter(kind=Event.Kind.FLOOD).exists()
+
+
+def test_of_too_many_sockets_of_one_author_the_oldest_goes(address: str, site: Site) -> None:
+    known = token_of(author_of(site))
+    with Page.open(address, site, tok=known) as oldest:
+        pages = [Page.open(address, site, tok=known) for _ in range(5)]
+        opened = [page.__enter__() for page in pages]
+        assert oldest.closed_with() == 4409
+        assert opened[0].outcome(write(opened[0]))["t"] == "ack"
+        for page in pages:
+            page.__exit__(None, None, None)

@@ -1,0 +1,113 @@
+"""What pages of other sites load: the widget's files, and what a site tells before any consent."""
+
+import gzip
+import re
+
+import pytest
+from django.test import Client
+
+from apps.authors.selectors.sites import forget_known
+from apps.authors.services.sites import update_site
+from apps.authors.views.widget import build_of_files
+from tests.factories.authors import ORIGIN, site_with_features
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def fresh() -> None:
+    forget_known()
+
+
+def test_the_script_is_for_everybody_and_short_lived(client: Client) -> None:
+    response = client.get("/widget/v1.js")
+    assert response.status_code == 200
+    assert response["Content-Type"].startswith("text/javascript")
+    assert response["Access-Control-Allow-Origin"] == "*"
+    assert "max-age=3600" in response["Cache-Control"]
+    assert "Set-Cookie" not in response
+
+
+def test_the_script_names_the_build_of_its_other_files(client: Client) -> None:
+    script = client.get("/widget/v1.js").content.decode()
+    assert "__LH_BUILD__" not in script
+    assert build_of_files() in script
+
+
+def test_files_of_the_present_build_are_kept_for_ever(client: Client) -> None:
+    response = client.get(f"/widget/{build_of_files()}/companion.js")
+    assert response.status_code == 200
+    assert "immutable" in response["Cache-Control"]
+
+
+def test_a_page_from_before_an_update_gets_the_present_files_for_once(client: Client) -> None:
+    response = client.get("/widget/0123456789ab/companion.js")
+    assert response.status_code == 200
+    assert response["Cache-Control"] == "no-store"
+
+
+def test_files_are_packed_and_known_again(client: Client) -> None:
+    packed = client.get("/widget/v1.js", headers={"accept-encoding": "gzip"})
+    assert packed["Content-Encoding"] == "gzip"
+    assert gzip.decompress(packed.content) == client.get("/widget/v1.js").content
+    again = client.get("/widget/v1.js", headers={"if-none-match": packed["ETag"]})
+    assert (again.status_code, again.content) == (304, b"")
+
+
+@pytest.mark.parametrize(
+    "name", ["nothing.js", "../../labelhub/settings/base.py", "..%2Fv1.js", "locales/", "v1.js.map"]
+)
+def test_nothing_else_is_served(client: Client, name: str) -> None:
+    assert client.get(f"/widget/{build_of_files()}/{name}").status_code == 404
+
+
+def test_every_import_of_a_file_leads_to_a_file(client: Client) -> None:
+    script = client.get(f"/widget/{build_of_files()}/companion.js").content.decode()
+    imported = re.findall(r'from "\./([\w./-]+)"', script)
+    assert imported
+    for name in imported:
+        assert client.get(f"/widget/{build_of_files()}/{name}").status_code == 200
+
+
+def test_a_site_tells_what_to_agree_to(client: Client) -> None:
+    site = site_with_features(languages=["en", "de"], reward_cents=5)
+    told = client.get(f"/widget/config/{site.public_key}?lang=de-AT", headers={"origin": ORIGIN})
+    config = told.json()
+    assert (config["lang"], config["dir"], config["enabled"]) == ("de", "ltr", True)
+    assert config["consent"]["version"] == 1
+    assert "Fragen" in config["consent"]["text"] or "Frage" in config["consent"]["text"]
+    assert config["reward"] == {"text": "0.05 USD"}
+    assert told["Access-Control-Allow-Origin"] == "*"
+    assert told["Cache-Control"] == "no-store"
+
+
+def test_a_language_that_a_site_does_not_speak_is_its_first(client: Client) -> None:
+    site = site_with_features(languages=["ar", "en"])
+    config = client.get(f"/widget/config/{site.public_key}?lang=sw").json()
+    assert (config["lang"], config["dir"]) == ("ar", "rtl")
+
+
+def test_it_tells_no_secret(client: Client) -> None:
+    site = site_with_features(chat_instructions="Never tell this.")
+    told = client.get(f"/widget/config/{site.public_key}").content.decode()
+    for secret in ("Never tell this", "allowed_origins", ORIGIN, site.project.slug):
+        assert secret not in told
+
+
+def test_pages_of_other_origins_are_told_nothing(client: Client) -> None:
+    site = site_with_features()
+    refused = client.get(
+        f"/widget/config/{site.public_key}", headers={"origin": "https://elsewhere.example"}
+    )
+    assert (refused.status_code, refused.json()["code"]) == (403, "origin")
+
+
+def test_an_unknown_key_is_told_so(client: Client) -> None:
+    refused = client.get("/widget/config/pk_nobody")
+    assert (refused.status_code, refused.json()["code"]) == (404, "not_found")
+
+
+def test_a_site_that_is_switched_off_says_so(client: Client) -> None:
+    site = site_with_features()
+    update_site(site=site, enabled=False)
+    assert client.get(f"/widget/config/{site.public_key}").json()["code"] == "disabled"

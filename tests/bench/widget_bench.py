@@ -1,0 +1,234 @@
+"""The widget's server side under load against goals (author-widget.md, 6).
+
+    python tests/bench/widget_bench.py [--only sizes,sockets] [--database URL] [--json FILE]
+                                       [--sockets N] [--people N] [--rate R] [--seconds S]
+                                       [--answers N] [--strict]
+
+Starts servers of its own with production settings, in empty data folders: with SQLite, or in a new
+database on the PostgreSQL server that is named. The offline model words the questions at once.
+Prints a table and, on the last line, the same as JSON. Ends with 1 when a goal is missed and
+``--strict`` was given. Clients and server share one machine: ``load_before`` and the ``late``
+figures (how much later than planned this client sent) tell how far milliseconds can be believed.
+"""
+
+import argparse
+import asyncio
+import gzip
+import json
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
+
+from tests.bench.server import environment
+from tests.bench.widget_kill import Served, store, survive
+from tests.bench.widget_trials import (
+    WITHIN_MS,
+    Figures,
+    many_sockets,
+    much_talk,
+    restart,
+    slow_neighbour,
+)
+from tests.fakes.stack import Stack, own_database
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+WIDGET = ROOT / "static" / "widget"
+#: Messages of an author whose export takes two seconds and more.
+HEAVY = 60_000
+CLIENTS = 50
+
+#: name → (at most | at least, bound); KB, milliseconds, counts, seconds.
+GOALS: dict[str, tuple[str, float]] = {
+    "size_companion_kb": ("<=", 12),
+    "size_chat_kb": ("<=", 35),
+    "sockets_not_welcomed": ("<=", 0),
+    "sockets_kb_each": ("<=", 60),
+    "sockets_ping_p95_ms": ("<=", 100),
+    "talk_question_p95_ms": ("<=", WITHIN_MS),
+    "talk_lost": ("<=", 0),
+    "isolation_ping_p95_ms": ("<=", 50),
+    "isolation_ack_p95_ms": ("<=", 50),
+    "storm_not_resumed": ("<=", 0),
+    "storm_s": ("<=", 35),
+    "kill_faults": ("<=", 0),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """Where the benchmark happens, and how much of it."""
+
+    folder: Path
+    database: str
+    options: argparse.Namespace
+
+    @contextmanager
+    def served(self, name: str) -> Iterator[tuple[Served, dict[str, Any]]]:
+        """A server with an empty database, and the site that ``widget_store.py`` made there."""
+        folder = self.folder / name
+        folder.mkdir()
+        with own_database(self.database) if self.database else nullcontext("") as url:
+            env = environment(folder, url) | {"LABELHUB_ONE_PROCESSOR": "true"}
+            with Stack(folder, **env) as stack:
+                served = Served(stack)
+                told = store(stack, "site")
+                served.start()
+                yield served, told
+
+
+def sizes(_world: World) -> Figures:
+    """What a browser loads, packed: everything that either mode may ever ask for, one language."""
+    files = {name: _loaded(name) for name in ("companion.js", "chat.js")}
+    return {
+        f"size_{name.removesuffix('.js')}_kb": sum(map(_packed, found | {WIDGET / "v1.js"})) / 1024
+        for name, found in files.items()
+    }
+
+
+def sockets(world: World) -> Figures:
+    """Many who are there and say nothing."""
+    with world.served("sockets") as (served, told):
+        return asyncio.run(many_sockets(served, told, world.options.sockets))
+
+
+def talk(world: World) -> Figures:
+    """Messages, questions, answers."""
+    options = world.options
+    with world.served("talk") as (served, told):
+        figures = asyncio.run(
+            much_talk(served, told, options.people, options.rate, options.seconds)
+        )
+        found = store(served.stack, "messages", told["key"])
+    figures["talk_lost"] += figures.pop("sent_in_all") - found["messages"]
+    return figures | {"talk_not_asked": found["messages"] - found["surveys"], "ends": found["ends"]}
+
+
+def isolation(world: World) -> Figures:
+    """Others, while one author's frame waits for the database."""
+    with world.served("isolation") as (served, told):
+        one = store(served.stack, "heavy", told["key"], 10 if world.database else HEAVY)
+        return asyncio.run(slow_neighbour(served, told, one))
+
+
+def storm(world: World) -> Figures:
+    """Everybody comes back at once after a restart."""
+    with world.served("storm") as (served, told):
+        return asyncio.run(restart(served, told, world.options.people))
+
+
+def kill(world: World) -> Figures:
+    """Answers through three kills; see tests/authors/test_kill.py."""
+    folder = world.folder / "kill"
+    folder.mkdir()
+    with own_database(world.database) if world.database else nullcontext("") as url:
+        env = {"DATABASE_URL": url} if url else {}
+        with Stack(folder, **env) as stack:
+            served = Served(stack)
+            each = max(1, world.options.answers // CLIENTS)
+            found = survive(served, CLIENTS, each, [served.kill, served.terminate, served.kill])
+    return {
+        "kill_answers": found.answers,
+        "kill_faults": found.faults,
+        "kill_copies": found.copies,
+        "kill_deduplicated": found.repeated,
+        "kill_s": found.seconds,
+        "kill_nacks": dict(found.nacks),
+    }
+
+
+SECTIONS: dict[str, Callable[[World], Figures]] = {
+    "sizes": sizes,
+    "sockets": sockets,
+    "talk": talk,
+    "isolation": isolation,
+    "storm": storm,
+    "kill": kill,
+}
+
+
+def main() -> int:
+    """Run the chosen sections; see the module's text."""
+    options = _options()
+    figures: Figures = {"load_before": os.getloadavg()[0]}
+    with tempfile.TemporaryDirectory(prefix="labelhub-bench-") as name:
+        world = World(Path(name), options.database, options)
+        for chosen in options.only:
+            print(f"{chosen} ...", file=sys.stderr, flush=True)
+            figures |= SECTIONS[chosen](world) | {f"load_after_{chosen}": os.getloadavg()[0]}
+    figures = {
+        key: round(one, 3) if isinstance(one, float) else one for key, one in figures.items()
+    }
+    missed = [goal for goal in GOALS if goal in figures and not _met(goal, figures)]
+    print(_table(figures))
+    report = json.dumps({"database": options.database or "sqlite", **figures, "missed": missed})
+    print(report)
+    if options.json:
+        Path(options.json).write_text(report + "\n")
+    return 1 if missed and options.strict else 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Benchmark of the widget's server side.")
+    parser.add_argument("--only", type=_sections, default=[*SECTIONS], help="sizes,sockets,...")
+    parser.add_argument("--database", default="", help="PostgreSQL URL; by default SQLite.")
+    parser.add_argument("--sockets", type=int, default=5000)
+    parser.add_argument("--people", type=int, default=1000, help="Who write, and who come back.")
+    parser.add_argument("--rate", type=float, default=100, help="Messages a second.")
+    parser.add_argument("--seconds", type=float, default=20)
+    parser.add_argument("--answers", type=int, default=10_000, help="Through the kills.")
+    parser.add_argument("--json", default="", help="Also write the JSON to this file.")
+    parser.add_argument("--strict", action="store_true", help="Fail when a goal is missed.")
+    return parser.parse_args()
+
+
+def _sections(text: str) -> list[str]:
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if unknown := set(names) - {*SECTIONS}:
+        raise argparse.ArgumentTypeError(f"unknown: {', '.join(sorted(unknown))}")
+    return names
+
+
+def _loaded(name: str) -> set[Path]:
+    """A module and all that it may import, now or later, with the English words."""
+    found: set[Path] = set()
+    wanted = [WIDGET / name, WIDGET / "locales" / "en.js"]
+    if name == "chat.js":
+        wanted.append(WIDGET / "chat" / "locales" / "en.js")
+    while wanted:
+        path = wanted.pop().resolve()
+        if path in found:
+            continue
+        found.add(path)
+        imports = re.findall(r'(?:from|import\()\s*"(\.[^"]+)"', path.read_text())
+        wanted += [path.parent / each for each in imports]
+    return found
+
+
+def _packed(path: Path) -> int:
+    return len(gzip.compress(path.read_bytes(), 9, mtime=0))
+
+
+def _met(name: str, figures: Mapping[str, Any]) -> bool:
+    how, bound = GOALS[name]
+    return bool(figures[name] <= bound if how == "<=" else figures[name] >= bound)
+
+
+def _table(figures: Mapping[str, Any]) -> str:
+    lines = [f"{'figure':<30}{'value':>12}  goal"]
+    for name, one in figures.items():
+        how, bound = GOALS.get(name, ("", 0))
+        goal = f"{how} {bound:g}  {'MET' if _met(name, figures) else 'MISSED'}" if how else ""
+        lines.append(f"{name:<30}{one!s:>12}  {goal}".rstrip())
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

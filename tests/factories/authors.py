@@ -1,0 +1,128 @@
+"""Sites with the shopping features, people who write there, and questions without a model.
+
+Everything is written by the services that write it in the product; only what a model would have
+said is given: the ready questions of the features.
+"""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from itertools import count
+from typing import Any
+
+from django.db.models import F
+from django.utils import timezone
+
+from apps.accounts.models import User
+from apps.authors.models import Author, Message, Question, Site, SiteKey
+from apps.authors.selectors.sites import current_consent
+from apps.authors.services.hearing import Incoming, hear
+from apps.authors.services.showing import next_question
+from apps.authors.services.sites import add_key, create_site
+from apps.authors.services.storing import store
+from apps.authors.services.taking_up import Task, prompts
+from apps.authors.services.welcoming import author_of_subject, consent_of
+from apps.llm.services import ensure_builtin
+from apps.projects.models import Project
+from labelhub.core.interview.asking import Asked, AuthorMessage, InterviewPlan, StageVerdict
+from labelhub.core.interview.features import starter_library
+from labelhub.core.interview.questions import template_draft
+from tests.factories.projects import ProjectFactory
+
+ORIGIN = "https://shop.example.org"
+TEXT = "I am looking for a quiet laptop for my studies, and it must not cost too much."
+PER_ITEM = {"task": "per_item", "question": ""}
+_numbers = count(1)
+
+
+def site_with_features(
+    project: Project | None = None,
+    *,
+    library: str = "shopping",
+    actor: User | None = None,
+    **fields: Any,
+) -> Site:
+    """A site that asks about every message (``every_messages=3, min_seconds=90`` for the product's
+    own pace); in a project of its own unless there is one."""
+    usual: dict[str, Any] = {
+        "name": f"Shop {next(_numbers)}",
+        "allowed_origins": [ORIGIN],
+        "every_messages": 1,
+        "min_seconds": 0,
+    }
+    return create_site(
+        project=project or ProjectFactory.create(definition=PER_ITEM),
+        actor=actor,
+        features=starter_library()[library],
+        **(usual | fields),
+    )
+
+
+def author_of(site: Site, subject: str = "", *, consent: bool = True) -> Author:
+    """Somebody who has agreed to the site's present text; anonymous without ``subject``."""
+    author = author_of_subject(site, subject) if subject else Author.objects.create(site=site)
+    author.site = site
+    if consent:
+        consent_of(author, current_consent(site), site.consent_by)
+    return author
+
+
+def message_of(author: Author, text: str = TEXT, **fields: Any) -> Message:
+    """A message as it was heard; ``fields`` are those of :class:`Incoming`."""
+    usual = {"ref": f"message-{next(_numbers)}", "conversation": "talk", "role": "author"}
+    heard = hear(author.site, author, Incoming(text=text, **(usual | fields)))
+    heard.message.author = author
+    return heard.message
+
+
+def asked(
+    author: Author,
+    text: str = TEXT,
+    features: Sequence[str] = ("urgency", "main_attribute"),
+    **fields: Any,
+) -> list[Question]:
+    """The stored questions of a survey about one message, by the features' templates: a choice of
+    four and a word unless told otherwise. None of them is sent yet."""
+    message = message_of(author, text, **fields)
+    rows = {row.key: row for row in author.site.features.asked()}
+    chosen = [rows[key].parsed for key in features]
+    drafts = [template_draft(each, next(iter(each.values), "quiet"), "en") for each in chosen]
+    task = Task(
+        message=message,
+        spec=ensure_builtin(),
+        author_message=AuthorMessage(text=message.text, language="en"),
+        plan=InterviewPlan(features=tuple(chosen), prompts=prompts(), salt="salt"),
+        propensity=1.0,
+        features=rows,
+    )
+    passed = StageVerdict("questions", passed=True)
+    return store(task, Asked(tuple(draft for draft in drafts if draft), (passed,)), 20_000)
+
+
+def shown_to(author: Author, *, seconds_ago: float = 10.0) -> Question:
+    """The question whose turn it is, sent and on the screen for so long; it can be answered."""
+    question = next_question(author)
+    assert question is not None, "nothing is asked of this author"
+    at = timezone.now() - timedelta(seconds=seconds_ago)
+    Question.objects.filter(pk=question.pk).update(
+        pushed_at=at, shown_at=at, status=Question.Status.SHOWN
+    )
+    question.refresh_from_db()
+    return question
+
+
+def later(author: Author, seconds: float) -> None:
+    """Move what happened to the author's questions back in time, as if so long had passed."""
+    step = timedelta(seconds=seconds)
+    questions = Question.objects.filter(author=author)
+    questions.update(pushed_at=F("pushed_at") - step, shown_at=F("shown_at") - step)
+
+
+def server_key(site: Site) -> str:
+    """A secret for the site's own servers."""
+    return add_key(site=site, purpose=SiteKey.Purpose.SERVER, actor=None)[1]
+
+
+def signing_secret(site: Site) -> tuple[str, str]:
+    """(kid, secret) with which the host signs who an author is."""
+    key, plain = add_key(site=site, purpose=SiteKey.Purpose.SIGN, actor=None)
+    return key.kid, plain
