@@ -156,7 +156,7 @@ def test_what_a_killed_process_left_is_taken_up_again(author: Author) -> None:
     task = taken_up(author)
     assert unfinished_messages() == []
     late = timezone.now() - timedelta(seconds=1)
-    Message.objects.filter(pk=task.message.pk).update(lease_until=late)
+    Message.objects.update(lease_until=late, received_at=late - timedelta(seconds=60))
     assert unfinished_messages() == [task.message.pk]
     assert ask_now(task.message.pk)
     assert unfinished_messages() == []

@@ -137,6 +137,21 @@ def test_who_wants_to_chat_and_not_to_be_asked_leaves_nothing(address: str, site
     assert not Message.objects.exists()
 
 
+def test_who_does_not_want_to_be_asked_any_more_can_go_on_chatting(
+    address: str, site: Site
+) -> None:
+    with Page.open(address, site, mode="chat") as page:
+        write(page)
+        page.until(lambda frame: frame["t"] == "reply" and "final" in frame["d"], 10)
+        agreed = hello_for(site)["consent"] | {"scope": ["chat"]}
+        assert page.outcome(page.say("consent", **agreed))["t"] == "ack"
+        write(page, "And a tent for two, please, that is not too heavy.")
+        assert final(page)["text"]
+    author = Author.objects.get()
+    assert author.opted_out_at is not None
+    assert author.messages.filter(role="author").count() == 1
+
+
 def test_a_sensitive_message_is_answered_and_not_kept(address: str, site: Site) -> None:
     with Page.open(address, site, mode="chat") as page:
         write(page, "I was diagnosed with depression and need a bright lamp.", mid="m-1")

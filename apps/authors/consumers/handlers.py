@@ -110,8 +110,14 @@ async def on_ident(session: Session, frame: Frame) -> None:
 
 
 async def on_consent(session: Session, frame: Frame) -> None:
-    """The present text was agreed to, also by somebody who had said no before."""
+    """The present text was agreed to, also by somebody who had said no before; or, in a chat, to
+    nothing but the chat from now on."""
     agreed = cast(frames.Consent, frame.d).agreed
+    if "questions" not in agreed.scope:
+        await session.act(welcoming.opt_out)
+        session.become_unknown()
+        await session.socket.ack(frame.id)
+        return
     arrival = welcoming.Arrival(
         consent_version=agreed.v, consent_hash=agreed.hash, consent_by=agreed.by
     )

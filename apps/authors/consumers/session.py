@@ -71,6 +71,11 @@ class Session:
         """Keep what was said for the chat's next reply; never longer than the connection."""
         self.talk = [*self.talk, (role, text)][-REMEMBERED:]
 
+    def become_unknown(self) -> None:
+        """Go on as somebody of whom nothing is kept."""
+        self.crowd.leave(self, self.author_id)
+        self.author_id, self.consent, self.pushed = 0, None, None
+
     @property
     def busy(self) -> int:
         """How much goes on beside this socket."""

@@ -76,6 +76,7 @@ class Question(models.Model):
         indexes = [
             models.Index(fields=["author", "-id"], name="authors_question_recent"),
             models.Index(fields=["site", "-id"], name="authors_question_of_site"),
+            models.Index(fields=["status", "expires_at"], name="authors_question_open"),
         ]
 
     def __str__(self) -> str:

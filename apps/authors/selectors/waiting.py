@@ -16,8 +16,8 @@ AT_ONCE = 500
 def authors_to_wake(author_ids: Sequence[int]) -> list[int]:
     """Those of the authors who have a question that nobody has brought to them yet."""
     here = set(author_ids)
-    waiting = Question.objects.open(timezone.now()).filter(status="waiting", number=1)
-    ids = waiting.order_by("-pk").values_list("author_id", flat=True)[:AT_ONCE]
+    waiting = Question.objects.filter(status="waiting", number=1, expires_at__gt=timezone.now())
+    ids = waiting.order_by("expires_at").values_list("author_id", flat=True)[:AT_ONCE]
     return list(dict.fromkeys(each for each in ids if each in here))
 
 

@@ -83,10 +83,11 @@ def unfinished_messages(most: int = 50) -> list[int]:
     """Messages that were received and are in nobody's hands, such as after a kill."""
     now = timezone.now()
     left = Message.objects.filter(
-        Q(lease_until__lt=now) | Q(lease_until__isnull=True, received_at__lt=now - UNCLAIMED),
+        Q(lease_until__lt=now) | Q(lease_until__isnull=True),
         status=Message.Status.RECEIVED,
+        received_at__lt=now - UNCLAIMED,
     )
-    return list(left.order_by("pk").values_list("pk", flat=True)[:most])
+    return list(left.order_by("received_at").values_list("pk", flat=True)[:most])
 
 
 def as_asked(message: Message) -> AuthorMessage:

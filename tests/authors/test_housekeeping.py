@@ -1,0 +1,86 @@
+"""What is kept in order every few seconds, and that looking costs next to nothing."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from apps.authors import tasks
+from apps.authors.models import Author, Message, Question
+from apps.authors.selectors.waiting import authors_to_wake
+from apps.authors.services.showing import expire_questions, mark_shown, next_question
+from apps.authors.services.taking_up import unfinished_messages
+from tests.factories.authors import asked, author_of, message_of, site_with_features
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def author() -> Author:
+    return author_of(site_with_features())
+
+
+def test_questions_whose_moment_is_over_are_closed(author: Author) -> None:
+    asked(author)
+    assert expire_questions(timezone.now()) == 0
+    assert expire_questions(timezone.now() + timedelta(minutes=11)) == 2
+    assert set(Question.objects.values_list("status", flat=True)) == {"expired"}
+    assert next_question(author) is None
+
+
+def test_authors_are_woken_for_questions_that_nobody_brought(author: Author) -> None:
+    stranger = author_of(author.site)
+    asked(author)
+    assert authors_to_wake([author.pk, stranger.pk]) == [author.pk]
+    next_question(author)
+    assert authors_to_wake([author.pk, stranger.pk]) == []
+
+
+def test_the_first_time_a_question_was_shown_counts(author: Author) -> None:
+    asked(author)
+    question = next_question(author)
+    assert question is not None
+    first = timezone.now()
+    mark_shown(author, question.uid, first)
+    mark_shown(author, question.uid, first + timedelta(seconds=5))
+    question.refresh_from_db()
+    assert (question.shown_at, question.status) == (first, Question.Status.SHOWN)
+
+
+def test_a_question_that_was_never_sent_was_not_shown(author: Author) -> None:
+    question = asked(author)[0]
+    mark_shown(author, question.uid, timezone.now())
+    question.refresh_from_db()
+    assert (question.shown_at, question.status) == (None, Question.Status.WAITING)
+
+
+def test_nobody_says_what_was_shown_to_others(author: Author) -> None:
+    asked(author)
+    question = next_question(author)
+    assert question is not None
+    mark_shown(author_of(author.site), question.uid, timezone.now())
+    question.refresh_from_db()
+    assert question.shown_at is None
+
+
+def test_a_quiet_round_writes_nothing_and_reads_by_indexes(author: Author) -> None:
+    asked(author)
+    Message.objects.filter(pk=message_of(author, "A tent for two, please.").pk).update(
+        status=Message.Status.DROPPED
+    )
+    tasks.keep_house()
+    with CaptureQueriesContext(connection) as round_:
+        tasks.keep_house()
+        unfinished_messages()
+        authors_to_wake([author.pk])
+    statements = [query["sql"] for query in round_]
+    assert len(statements) <= 4
+    assert all(statement.startswith("SELECT") for statement in statements)
+    if connection.vendor == "sqlite":
+        with connection.cursor() as cursor:
+            for statement in statements:
+                cursor.execute(f"EXPLAIN QUERY PLAN {statement}")
+                plan = " ".join(str(row) for row in cursor.fetchall())
+                assert "INDEX" in plan, statement
