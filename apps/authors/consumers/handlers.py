@@ -134,8 +134,7 @@ async def on_optout(session: Session, frame: Frame) -> None:
 
 async def on_export(session: Session, frame: Frame) -> None:
     """Show my data."""
-    data = await session.act(privacy.author_data)
-    await session.socket.send("data", data, re=frame.id)
+    await session.socket.send_text(await session.act(_data_frame, frame.id))
 
 
 async def on_erase(session: Session, frame: Frame) -> None:
@@ -216,6 +215,11 @@ def _hear(
         return heard, None
     message.author = author
     return heard, take_up(message, claimed=True)
+
+
+def _data_frame(author: Author, re: str) -> str:
+    """Put together where the data is read: it may be megabytes, and the event loop has others."""
+    return frames.frame("data", privacy.author_data(author), re=re)
 
 
 def _agree(author: Author, known: KnownSite, arrival: welcoming.Arrival) -> Consent:

@@ -41,7 +41,10 @@ async def greet(socket: Socket, re: str, hello: Hello, network: str) -> Session 
         await socket.nack(re, error.code, error.message, retry=error.retryable)
         await socket.close(NO_AUTH, error.message)
         return None
-    await _begin(session, found)
+    try:
+        await _begin(session, found)
+    except LabelhubError as error:  # such as: their data was deleted at this moment
+        await session.refuse(re, error)
     return session
 
 

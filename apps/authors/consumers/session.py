@@ -16,7 +16,7 @@ from apps.authors.consumers.socket import LEFT, REFUSED, Socket
 from apps.authors.database import in_database
 from apps.authors.models import Author, Consent, Question
 from apps.authors.refusals import IdentRequired, NotYours, OriginRefused, SiteDisabled
-from apps.authors.selectors.sites import KnownSite, check_open, known_site
+from apps.authors.selectors.sites import KnownSite, check_open, known_site, still_known
 from apps.authors.selectors.waiting import question_words
 from apps.authors.services.showing import next_question
 from apps.common.prepared import prepared
@@ -88,7 +88,8 @@ class Session:
         Raises:
             SiteDisabled, OriginRefused, IdentRequired, IdentExpired: no more.
         """
-        self.known = await in_database(known_site, self.key)
+        known = still_known(self.key)
+        self.known = await in_database(known_site, self.key) if known is None else known
         site = self.known.site
         check_open(site, self.socket.origin)
         if self.ident_until is None and site.identity == site.Identity.VERIFIED:

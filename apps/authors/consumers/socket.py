@@ -66,6 +66,10 @@ class Socket:
 
     async def send(self, kind: str, d: Mapping[str, Any], **envelope: Any) -> None:
         """Send a frame; a reader that is far behind is cut off, to come back when it can."""
+        await self.send_text(frame(kind, d, **envelope))
+
+    async def send_text(self, text: str) -> None:
+        """Send a frame that is written already."""
         if self.closed:
             return
         if self._waiting >= MOST_WAITING:
@@ -75,7 +79,7 @@ class Socket:
         try:
             async with self._lock:
                 if not self.closed:
-                    await self._send({"type": "websocket.send", "text": frame(kind, d, **envelope)})
+                    await self._send({"type": "websocket.send", "text": text})
         except (OSError, RuntimeError):  # it was closed from the other side meanwhile
             self.closed = True
         finally:
@@ -105,7 +109,7 @@ def frame_id(raw: str | bytes) -> str:
     """The id of a frame that is refused unread, so that its sender knows which."""
     try:
         found = json.loads(raw)
-    except ValueError:
+    except (ValueError, RecursionError):
         return ""
     known = found.get("id") if isinstance(found, dict) else None
     return known if isinstance(known, str) and len(known) <= 64 else ""

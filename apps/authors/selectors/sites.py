@@ -40,15 +40,21 @@ def known_site(public_key: str) -> KnownSite:
     Raises:
         UnknownSite: no site has it.
     """
-    now = time.monotonic()
-    known = _known.get(public_key)
-    if known is not None and now - known.read_at < FRESH:
+    known = still_known(public_key)
+    if known is not None:
         return known
     found = find_site(public_key)
     if len(_known) > 1000:
         _known.clear()
-    _known[public_key] = KnownSite(found, current_consent(found), now)
+    _known[public_key] = KnownSite(found, current_consent(found), time.monotonic())
     return _known[public_key]
+
+
+def still_known(public_key: str) -> KnownSite | None:
+    """The same without a look at the database; None where there must be one."""
+    known = _known.get(public_key)
+    fresh = known is not None and time.monotonic() - known.read_at < FRESH
+    return known if fresh else None
 
 
 def forget_known() -> None:
