@@ -29,6 +29,10 @@ function watchFeed(feed, controls) {
     feed.dispatchEvent(new CustomEvent("site-tick"));
   }
 
+  // What is shown already is not sent again: a swap would lose a selection.
+  feed.addEventListener("htmx:configRequest", ({ detail }) => {
+    detail.parameters.seen = feed.querySelector("[data-state]")?.dataset.state ?? "";
+  });
   button.addEventListener("click", () => pause(!paused));
   // "toggle" does not bubble.
   feed.addEventListener("toggle", tell, true);

@@ -29,7 +29,7 @@ NOT_PAGES = {
     "prompt_rendered", "prompt_trial_part", "prompt_try_preview", "variant_retire",
     "author_erase", "author_rule", "feature_add", "feature_change", "site_allow_here",
     "site_consent", "site_delete", "site_key_add", "site_key_revoke", "site_live_rows", "site_pay",
-    "site_payout",
+    "site_payout", "widget_config", "widget_file", "widget_script",
 }  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 """/sites/<id>/live/: the last messages, each with every verdict and its reason."""
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -63,6 +64,29 @@ def test_it_shows_one_stage_alone(viewer: Client, site: Site) -> None:
 def test_the_list_alone_is_no_page(viewer: Client, site: Site) -> None:
     html = viewer.get(page(site, "live/rows/")).content.decode()
     assert "<html" not in html
+
+
+def test_who_has_seen_it_is_sent_nothing(viewer: Client, site: Site) -> None:
+    author = author_of(site)
+    question = asked(author)[0]
+    rows = page(site, "live/rows/")
+    seen: list[str] = []
+
+    def changed() -> bool:
+        response = viewer.get(rows, {"seen": seen[-1] if seen else ""})
+        if response.status_code == 204:
+            return False
+        found = re.search(r'data-state="(\w+)"', response.content.decode())
+        assert found
+        seen.append(found[1])
+        return True
+
+    assert [changed(), changed()] == [True, False]
+    question.status = "skipped"
+    question.save()
+    assert [changed(), changed()] == [True, False]
+    message_of(author, "hello there!")
+    assert [changed(), changed()] == [True, False]
 
 
 def test_the_newest_come_first_and_only_so_many(site: Site) -> None:

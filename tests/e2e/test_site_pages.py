@@ -1,0 +1,87 @@
+"""A manager makes a site, tries it on a page of this server, and follows what becomes of it."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.conftest import OpenAs
+from tests.e2e.server import Server
+from tests.e2e.steps import mark, same_page
+
+pytestmark = pytest.mark.thorough
+WISH = "I need a quiet laptop for the train by Friday, under 800 dollars."
+
+
+def made(page: Page, server: Server, slug: str) -> str:
+    """A site of a new project, made by its page; the address of its pages."""
+    server.api("POST", "projects/", {"slug": slug, "name": slug, "schema": {"task": "per_item"}})
+    page.goto(f"/p/{slug}/sites/")
+    page.get_by_role("link", name="Make the first site").click()
+    page.get_by_label("Name", exact=True).fill("Corner shop")
+    page.get_by_role("button", name="Make the site").click()
+    expect(page.get_by_role("heading", name="Put the snippet into the page")).to_be_visible()
+    return re.sub(r"install/$", "", page.url)
+
+
+def write(page: Page, text: str) -> None:
+    """As an author, in the preview."""
+    page.get_by_label("Message as an author").fill(text)
+    page.get_by_role("button", name="Send as an author").click()
+
+
+def test_from_a_new_site_to_an_answer(open_as: OpenAs, server: Server) -> None:
+    page = open_as("manager")
+    site = made(page, server, "tried-shop")
+    page.get_by_role("link", name="Try it here first").click()
+    write(page, WISH)
+    page.get_by_role("button", name="Agree").click()
+    card = page.get_by_role("dialog")
+    expect(card).to_contain_text("How did you feel when you wrote this message?")
+    option = card.get_by_role("button", name="Calm")
+    expect(option).not_to_have_attribute("aria-disabled", "true")
+    option.click()
+    expect(card).not_to_contain_text("How did you feel")
+    page.goto(site)
+    step = page.get_by_role("listitem").filter(has=page.get_by_text("Answered", exact=True))
+    expect(step.first).to_contain_text("1")
+    page.goto(f"{site}authors/")
+    page.get_by_role("link", name=re.compile("^author-")).click()
+    expect(page.get_by_role("row").filter(has_text="How did you feel")).to_contain_text("Calm")
+
+
+def test_the_live_page_renews_itself_and_rests_when_told(open_as: OpenAs, server: Server) -> None:
+    page = open_as("manager")
+    site = made(page, server, "followed-shop")
+    page.goto(f"{site}live/")
+    mark(page)
+    author = page.context.new_page()
+    author.goto(f"{site}preview/")
+    write(author, WISH)
+    author.get_by_role("button", name="Agree").click()
+    page.bring_to_front()
+    expect(page.locator(".feed__text")).to_have_text([WISH])
+    page.get_by_role("button", name="Pause").click()
+    author.bring_to_front()
+    write(author, "hello there!")
+    page.bring_to_front()
+    page.wait_for_timeout(4_000)
+    expect(page.locator(".feed__text")).to_have_text([WISH])
+    page.get_by_role("button", name="Go on").click()
+    expect(page.locator(".feed__text")).to_have_text(["hello there!", WISH])
+    page.locator("summary", has_text="hello there!").click()
+    expect(page.get_by_role("status").filter(has_text="Rests")).to_be_visible()
+    assert same_page(page)
+
+
+def test_the_console_answers_in_place(open_as: OpenAs, server: Server) -> None:
+    page = open_as("manager")
+    page.goto(f"{made(page, server, 'console-shop')}console/")
+    mark(page)
+    page.get_by_label("A message, as an author would write it").fill(WISH)
+    page.get_by_role("button", name="Try it").click()
+    expect(page.get_by_text("It would be asked about:")).to_be_visible()
+    page.get_by_role("button", name="A greeting").click()
+    expect(page.get_by_text("It would not be asked about")).to_be_visible()
+    expect(page.get_by_text("only a greeting").first).to_be_visible()
+    assert same_page(page)
