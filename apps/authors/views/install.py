@@ -98,6 +98,7 @@ def _page(request: SignedInRequest, site: Site, made: dict[str, Any] | None = No
         "snippet": samples.snippet(site, script),
         "chat_snippet": samples.chat_snippet(site, script),
         "forward": samples.FORWARD,
+        "queue": samples.QUEUE,
         "csp": samples.csp(origin),
         "python_token": samples.python_token(site),
         "node_token": samples.node_token(site),
