@@ -103,6 +103,12 @@ def test_the_language_of_a_message_is_found_among_the_sites(author: Author) -> N
     assert message_of(author, text).language == "en"
 
 
+def test_a_text_too_short_to_tell_is_in_the_authors_language() -> None:
+    author = author_of(site_with_features(languages=["en", "de"]))
+    assert message_of(author, "Zelt, warm", language="de").language == "de"
+    assert message_of(author, "Lampe", language="ja").language == "en"
+
+
 def test_a_second_message_costs_few_queries(
     author: Author, django_assert_num_queries: object
 ) -> None:

@@ -88,10 +88,14 @@ def hear(site: Site, author: Author, incoming: Incoming, *, claim: bool = False)
     return Heard(message, fresh=True)
 
 
-def screen_text(site: Site, text: str, recent: Sequence[str] = ()) -> Screening:
+def screen_text(site: Site, text: str, recent: Sequence[str] = (), language: str = "") -> Screening:
     """The stages that need no model, in their order: what is worth asking about, personal data
-    out before anything else reads it, nothing about what is nobody's business."""
-    found = Screening(text="", language=detect_language(text, site.languages, site.language))
+    out before anything else reads it, nothing about what is nobody's business.
+
+    ``language`` is the author's, as far as known: what a text too short to tell is taken to be in.
+    """
+    usual = language if language in site.languages else site.language
+    found = Screening(text="", language=detect_language(text, site.languages, usual))
     screened = screen(text, recent=recent)
     found.note("screen", passed=screened.passed, reason=screened.reason, detail=screened.detail)
     redacted = redact(text, region=site.region, names=finder())
@@ -113,7 +117,7 @@ def context_of(message: Message) -> list[Message]:
 
 
 def _fill(message: Message, site: Site, incoming: Incoming, recent: Sequence[str]) -> None:
-    found = screen_text(site, incoming.text, recent)
+    found = screen_text(site, incoming.text, recent, incoming.language)
     message.text, message.language = found.text, found.language
     message.stages, message.reason = found.stages, found.reason
     message.dropped_at = found.dropped_at
