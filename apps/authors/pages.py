@@ -11,7 +11,7 @@ from apps.authors.models import Site
 from apps.projects.models import Project
 from apps.projects.pages import project_page
 
-#: Key, words, URL name; the first two are for every member, the others for managers.
+#: Key, words, URL name. The numbers are for every member; what authors wrote is for managers.
 TABS = (
     ("overview", "Overview", "site_overview"),
     ("live", "Live", "site_live"),
@@ -22,7 +22,7 @@ TABS = (
     ("rewards", "Rewards", "site_rewards"),
     ("settings", "Settings", "site_settings"),
 )
-FOR_EVERYBODY = 2
+FOR_EVERYBODY = 1
 
 
 @dataclass(frozen=True, slots=True)

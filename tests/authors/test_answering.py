@@ -13,6 +13,8 @@ from apps.authors.models import Answer, Author, Event, Question, Reward
 from apps.authors.refusals import (
     AlreadyAnswered,
     BadField,
+    ConsentOutdated,
+    Erased,
     Expired,
     NotYours,
     OptedOut,
@@ -21,7 +23,9 @@ from apps.authors.refusals import (
     UnknownQuestion,
 )
 from apps.authors.services.answering import Said, dismiss, record_answer, undo
+from apps.authors.services.privacy import erase_author
 from apps.authors.services.showing import next_question
+from apps.authors.services.trusting import rule
 from apps.authors.services.welcoming import opt_out
 from apps.labels.models import Gold, Kind, Label
 from labelhub.core.errors import LabelhubError
@@ -178,7 +182,7 @@ def test_only_an_offered_option_is_taken(author: Author, said: dict[str, str]) -
     assert not Answer.objects.exists()
 
 
-@pytest.mark.parametrize("word", ["", "me@example.org", "x" * 41, "a\0b"])
+@pytest.mark.parametrize("word", ["", "me@example.org", "x" * 41, "a\0b", "two words"])
 def test_a_word_must_be_one_and_nobodys_address(author: Author, word: str) -> None:
     question = question_for(author, features=["main_attribute"])
     with pytest.raises(BadField):
@@ -291,6 +295,59 @@ def test_answers_of_who_is_not_trusted_are_kept_and_excluded(author: Author) -> 
     answer = say(author, question_for(author))
     assert (answer.excluded_for, answer.label_uid) == ("Sold answers.", None)
     assert not Label.objects.exists()
+
+
+def test_taking_back_twice_is_taking_back_once(author: Author) -> None:
+    """The acknowledgement may be lost on its way."""
+    question = question_for(author)
+    say(author, question)
+    assert undo(author, question.uid) == undo(author, question.uid)
+    assert Event.objects.filter(kind=Event.Kind.UNDONE).count() == 1
+
+
+def test_a_ruling_since_the_author_was_read_counts(author: Author) -> None:
+    question = question_for(author)
+    rule(author, trusted=False, reason="Sold answers.")
+    answer = say(author, question)
+    assert answer.excluded_for == "Sold answers."
+    assert not Label.objects.exists()
+
+
+def test_an_opt_out_since_the_author_was_read_counts(author: Author) -> None:
+    question = question_for(author)
+    Author.objects.filter(pk=author.pk).update(opted_out_at=timezone.now())
+    with pytest.raises(OptedOut):
+        say(author, question)
+
+
+def test_who_is_gone_since_they_were_read_is_told_so(author: Author) -> None:
+    question = question_for(author)
+    erase_author(author)
+    with pytest.raises(Erased):
+        say(author, question)
+
+
+def test_without_a_standing_consent_nothing_is_taken(author: Author) -> None:
+    question = question_for(author)
+    author.consents.update(withdrawn_at=timezone.now())
+    with pytest.raises(ConsentOutdated):
+        say(author, question)
+    assert not Answer.objects.exists()
+
+
+def test_every_answer_names_the_consent_it_was_given_under(author: Author) -> None:
+    assert say(author, question_for(author)).consent == author.consents.get()
+
+
+def test_a_thousand_early_clicks_do_not_fill_the_disk(author: Author) -> None:
+    asked(author)
+    question = shown_to(author, seconds_ago=1)
+    for _ in range(10):
+        with pytest.raises(TooEarly):
+            say(author, question)
+    question.refresh_from_db()
+    assert question.early == 10
+    assert Event.objects.count() == 3
 
 
 @pytest.mark.django_db(transaction=True)

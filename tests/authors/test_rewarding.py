@@ -9,6 +9,7 @@ from django.db import connections
 from django.utils import timezone
 
 from apps.authors.models import Author, Payout, Question, Reward, Site
+from apps.authors.refusals import TooLate
 from apps.authors.services.answering import Said, record_answer, undo
 from apps.authors.services.rewarding import balance, pay_out
 from apps.authors.services.trusting import rule
@@ -93,6 +94,39 @@ def test_only_what_was_held_long_enough_is_paid() -> None:
     payout = pay_out(site, None)
     assert (payout.cents, payout.rewards) == (5, 1)
     assert balance(author) == (10, 5)
+
+
+def test_what_is_paid_cannot_be_taken_back_and_earned_again() -> None:
+    site = paying(reward_hold_days=0)
+    author = author_of(site, "customer")
+    answer(author, "1")
+    with pytest.raises(Conflict, match="Nothing is due"):
+        pay_out(site, None)
+    Reward.objects.update(due_at=timezone.now())
+    pay_out(site, None)
+    with pytest.raises(TooLate, match="paid"):
+        undo(author, Question.objects.get().uid)
+    assert balance(author)[0] == 5
+
+
+def test_an_answer_taken_in_later_earns_too() -> None:
+    author = author_of(paying(), "customer")
+    rule(author, trusted=False, reason="Not known yet.")
+    answer(author, "1")
+    assert not Reward.objects.exists()
+    rule(author, trusted=True)
+    assert balance(author)[0] == 5
+
+
+def test_what_was_earned_in_another_currency_does_not_come_back_in_this_one() -> None:
+    site = paying()
+    author = author_of(site, "customer")
+    answer(author, "1")
+    rule(author, trusted=False, reason="?")
+    site.currency = "EUR"
+    site.save()
+    rule(author, trusted=True)
+    assert balance(author)[0] == 0
 
 
 def test_what_is_paid_stays_paid() -> None:

@@ -6,6 +6,7 @@ import pytest
 from django.utils import timezone
 
 from apps.authors.models import Answer, Author, Question
+from apps.authors.services import trusting
 from apps.authors.services.answering import Said, record_answer
 from apps.authors.services.evidence import evidence_of
 from apps.authors.services.trusting import judge_author, judge_due, rule
@@ -115,8 +116,35 @@ def test_what_was_long_ago_is_forgiven(author: Author) -> None:
     assert (evidence.answers, evidence.messages) == (0, 0)
 
 
+def test_one_author_who_cannot_be_judged_keeps_nobody_else_waiting(
+    author: Author, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = author_of(author.site)
+    for each in (author, other):
+        answer(each, 1)
+    judge = trusting.judge_author
+
+    def failing(author_id: int) -> object:
+        if author_id == author.pk:
+            raise RuntimeError
+        return judge(author_id)
+
+    monkeypatch.setattr(trusting, "judge_author", failing)
+    assert judge_due() == 2
+    other.refresh_from_db()
+    assert other.trust
+    assert judge_due() == 0
+
+
+def test_what_a_killed_process_left_of_a_ruling_is_finished(author: Author) -> None:
+    answer(author, 1)
+    Author.objects.filter(pk=author.pk).update(ruling=False, ruling_reason="?", judge_due=True)
+    judge_due()
+    assert Answer.objects.get().excluded_for == "?"
+
+
 def test_judging_costs_few_queries(author: Author, django_assert_max_num_queries: object) -> None:
     for number in range(10):
         answer(author, number)
-    with django_assert_max_num_queries(8):  # type: ignore[operator]
+    with django_assert_max_num_queries(12):  # type: ignore[operator]
         judge_author(author.pk)

@@ -10,6 +10,9 @@ from apps.accounts.models import User
 from apps.authors.models import Answer, Author, Payout, Reward, Site
 from labelhub.core.errors import Conflict
 
+#: An answer can be taken back until then.
+SETTLED_AFTER = timedelta(seconds=10)
+
 
 def credit(answer: Answer) -> Reward | None:
     """What an answer earns; None where it earns nothing.
@@ -22,8 +25,7 @@ def credit(answer: Answer) -> Reward | None:
     timed = answer.timing == Answer.Timing.SERVER and not answer.late
     if not (site.reward_cents and author.verified and author.counts and timed):
         return None
-    # Two tabs that answer at once must not both find room below the cap.
-    Author.objects.select_for_update().get(pk=author.pk)
+    # The caller has locked the author: two tabs must not both find room below the cap.
     cents = min(site.reward_cents, _room(author, site, answer.received_at))
     if cents <= 0:
         return None
@@ -34,20 +36,29 @@ def credit(answer: Answer) -> Reward | None:
         cents=cents,
         currency=site.currency,
         credited_at=answer.received_at,
-        due_at=answer.received_at + timedelta(days=site.reward_hold_days),
+        # Never before it can no longer be taken back.
+        due_at=answer.received_at + max(timedelta(days=site.reward_hold_days), SETTLED_AFTER),
     )
 
 
-def void(answer: Answer, why: str) -> None:
-    """Take back what an answer earned, unless it is paid already."""
-    Reward.objects.filter(answer=answer, payout__isnull=True, void_at__isnull=True).update(
-        void_at=timezone.now(), void_for=why[:300]
-    )
+def void(answer: Answer, why: str) -> bool:
+    """Take back what an answer earned; False where it is paid already."""
+    standing = Reward.objects.filter(answer=answer, void_at__isnull=True)
+    standing.filter(payout__isnull=True).update(void_at=timezone.now(), void_for=why[:300])
+    return not standing.exists()
 
 
 def restore(answer: Answer) -> None:
-    """Give back what was voided: the answer counts again."""
-    Reward.objects.filter(answer=answer, payout__isnull=True).update(void_at=None, void_for="")
+    """Give an answer that counts again what it earns, in the site's present currency and within
+    the caps as they are now."""
+    reward = Reward.objects.filter(answer=answer).first()
+    if reward is None:
+        credit(answer)
+        return
+    site = answer.question.site
+    fits = reward.cents <= _room(answer.author, site, answer.received_at)
+    if reward.payout_id is None and reward.currency == site.currency and fits:
+        Reward.objects.filter(pk=reward.pk).update(void_at=None, void_for="")
 
 
 @transaction.atomic

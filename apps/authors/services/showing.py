@@ -9,6 +9,9 @@ from django.utils import timezone
 from apps.authors.models import Author, Event, Question
 from apps.authors.querysets import OPEN
 
+#: Of early clicks at one question: how many are told with their time, and how many are counted.
+MOST_TOLD, MOST_COUNTED = 3, 1000
+
 
 def next_question(author: Author) -> Question | None:
     """The question whose turn it is, marked as sent now if it was not before. One at a time: the
@@ -39,16 +42,21 @@ def mark_shown(author: Author, uid: UUID, at: datetime) -> None:
 def note_early(author: Author, uid: UUID, ms: int) -> None:
     """Somebody clicked before the question could be read: a signal, not an answer."""
     question = Question.objects.filter(uid=uid, author=author).first()
-    if question is None:
-        return
-    Question.objects.filter(pk=question.pk).update(early=F("early") + 1)
-    Event.objects.create(
-        site_id=question.site_id,
-        author=author,
-        question=question,
-        kind=Event.Kind.EARLY,
-        data={"ms": ms},
-    )
+    if question is not None:
+        count_early(question, Event.Kind.EARLY, {"ms": ms})
+
+
+def count_early(question: Question, kind: str, data: dict[str, object]) -> None:
+    """Count it; the first few are told one by one, a thousand would be a way to fill our disk."""
+    Question.objects.filter(pk=question.pk, early__lt=MOST_COUNTED).update(early=F("early") + 1)
+    if question.early < MOST_TOLD:
+        Event.objects.create(
+            site_id=question.site_id,
+            author_id=question.author_id,
+            question=question,
+            kind=kind,
+            data=data,
+        )
 
 
 def expire_questions(now: datetime) -> int:

@@ -1,5 +1,7 @@
 """Whom to believe: several weak signals, judged together, and a manager's ruling over them."""
 
+import logging
+
 from django.db import transaction
 from django.utils import timezone
 
@@ -9,7 +11,16 @@ from apps.authors.services.ledger import bring_into_line
 from apps.authors.services.rewarding import restore, void
 from labelhub.core.interview.trust import Trust, judge_trust
 
+logger = logging.getLogger(__name__)
+
+#: Authors, and answers of one author, that are worked on in one go.
 AT_ONCE = 50
+#: What an answer needs to become a label again.
+RELATED = (
+    "author__annotator", "author__site__project", "consent__text",
+    "question__site__project", "question__feature", "question__author__site",
+    "question__message__conversation", "question__item",
+)  # fmt: skip
 
 
 def judge_due() -> int:
@@ -17,57 +28,75 @@ def judge_due() -> int:
     ids = Author.objects.filter(judge_due=True).order_by("pk").values_list("pk", flat=True)
     due = list(ids[:AT_ONCE])
     for author_id in due:
-        judge_author(author_id)
+        try:
+            judge_author(author_id)
+        except Exception:  # one author must not keep the others from being judged
+            logger.exception("Judging author %s failed", author_id)
+            Author.objects.filter(pk=author_id).update(judge_due=False)
     return len(due)
 
 
-@transaction.atomic
 def judge_author(author_id: int) -> Trust | None:
     """Judge one author anew, and bring their answers into line with what comes of it. What is
     excluded is kept, with the reason, and comes back when the judgement changes."""
-    author = Author.objects.select_for_update().filter(pk=author_id).first()
-    if author is None:
-        return None
-    trust = judge_trust(evidence_of(author, timezone.now()))
-    before = author.counts
-    author.trust = _told(trust)
-    author.trusted, author.judge_due = not trust.low, False
-    author.save(update_fields=["trust", "trusted", "judge_due"])
-    if author.counts != before:
-        apply_ruling(author)
+    with transaction.atomic():
+        author = Author.objects.select_for_update().filter(pk=author_id).first()
+        if author is None:
+            return None
+        trust = judge_trust(evidence_of(author, timezone.now()))
+        author.trust, author.trusted = _told(trust), not trust.low
+        author.save(update_fields=["trust", "trusted"])
+    bring_answers_into_line(author_id)
     return trust
 
 
-@transaction.atomic
 def rule(author: Author, *, trusted: bool | None, reason: str = "") -> None:
     """A manager's decision over the signals; None leaves it to them again."""
-    locked = Author.objects.select_for_update().get(pk=author.pk)
-    before = locked.counts
-    locked.ruling, locked.ruling_reason = trusted, reason.strip()[:300]
-    locked.save(update_fields=["ruling", "ruling_reason"])
-    if locked.counts != before:
-        apply_ruling(locked)
+    with transaction.atomic():
+        locked = Author.objects.select_for_update().get(pk=author.pk)
+        locked.ruling, locked.ruling_reason = trusted, reason.strip()[:300]
+        # Until all answers are in line: what a killed process leaves, the next round finishes.
+        locked.judge_due = True
+        locked.save(update_fields=["ruling", "ruling_reason", "judge_due"])
+    bring_answers_into_line(author.pk)
 
 
-def apply_ruling(author: Author) -> None:
-    """Exclude all of an author's answers, or take them back in; the ledger and rewards follow."""
-    now = timezone.now()
-    related = (
-        "author__annotator", "author__site__project", "consent__text",
-        "question__site__project", "question__feature", "question__author__site",
-        "question__message__conversation", "question__item",
-    )  # fmt: skip
-    answers = Answer.objects.filter(author=author).standing().select_related(*related)
+def bring_answers_into_line(author_id: int) -> None:
+    """Exclude all of an author's answers, or take them back in, as they count now; the ledger and
+    rewards follow. Some at a time: each costs a dozen statements, and others want to write too."""
+    while _some_into_line(author_id):
+        pass
+
+
+@transaction.atomic
+def _some_into_line(author_id: int) -> bool:
+    """Whether there may be more."""
+    author = Author.objects.select_for_update().filter(pk=author_id).first()
+    if author is None:
+        return False
+    standing = Answer.objects.filter(author=author).standing().order_by("pk")
+    out_of_line = standing.filter(excluded_at__isnull=not author.counts)
+    answers = list(out_of_line.select_related(*RELATED)[:AT_ONCE])
     why = author.ruling_reason or str(author.trust.get("summary", "")) or "Not trusted."
-    for answer in answers.filter(excluded_at__isnull=author.counts is False):
-        answer.excluded_at = None if author.counts else now
-        answer.excluded_for = "" if author.counts else why[:300]
-        answer.save(update_fields=["excluded_at", "excluded_for"])
-        bring_into_line(answer)
-        if author.counts:
-            restore(answer)
-        else:
-            void(answer, why)
+    for answer in answers:
+        _take_in(answer) if author.counts else _exclude(answer, why)
+    if not answers:
+        Author.objects.filter(pk=author_id).update(judge_due=False)
+    return bool(answers)
+
+
+def _take_in(answer: Answer) -> None:
+    answer.excluded_at, answer.excluded_for = None, ""
+    answer.save(update_fields=["excluded_at", "excluded_for"])
+    bring_into_line(answer)
+    restore(answer)
+
+
+def _exclude(answer: Answer, why: str) -> None:
+    answer.excluded_at, answer.excluded_for = timezone.now(), why[:300]
+    answer.save(update_fields=["excluded_at", "excluded_for"])
+    bring_into_line(answer)
+    void(answer, why)
 
 
 def _told(trust: Trust) -> dict[str, object]:

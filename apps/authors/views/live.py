@@ -22,7 +22,7 @@ from apps.authors.stage_words import STAGES
 @require_safe
 def site_live(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
     """The last messages, each with every stage's verdict; the list renews itself."""
-    site = get_site(request.user, slug, site_id, Right.VIEW)
+    site = get_site(request.user, slug, site_id, Right.MANAGE)
     context = site_page(request, site, "live") | _rows(request, site)
     context["filters"] = [
         ("", "All"),
@@ -37,7 +37,7 @@ def site_live(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse
 @require_safe
 def site_live_rows(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
     """The list alone; nothing (204) to who has seen it as it is."""
-    site = get_site(request.user, slug, site_id, Right.VIEW)
+    site = get_site(request.user, slug, site_id, Right.MANAGE)
     context = {"project": site.project, "site": site} | _rows(request, site)
     if request.GET.get("seen") == context["state"]:
         return HttpResponse(status=204)

@@ -18,13 +18,13 @@ from tests.factories.authors import asked, author_of, message_of, site_with_feat
 pytestmark = pytest.mark.django_db
 
 
-def test_nobody_has_written_yet(viewer: Client, site: Site) -> None:
-    assert "Nobody has written yet" in words(viewer.get(page(site, "live/")))
+def test_nobody_has_written_yet(manager: Client, site: Site) -> None:
+    assert "Nobody has written yet" in words(manager.get(page(site, "live/")))
 
 
-def test_a_message_tells_what_every_stage_said(viewer: Client, site: Site) -> None:
+def test_a_message_tells_what_every_stage_said(manager: Client, site: Site) -> None:
     asked(author_of(site), "I need a warm lamp, write to jo@example.org please.")
-    told = words(viewer.get(page(site, "live/")))
+    told = words(manager.get(page(site, "live/")))
     assert "[e-mail]" in told
     assert "jo@example.org" not in told
     assert "1 taken out: email" in told or "1 taken out: e-mail" in told
@@ -32,48 +32,48 @@ def test_a_message_tells_what_every_stage_said(viewer: Client, site: Site) -> No
     assert "Asked about" in told
 
 
-def test_a_dropped_message_tells_the_stage_and_the_reason(viewer: Client, site: Site) -> None:
+def test_a_dropped_message_tells_the_stage_and_the_reason(manager: Client, site: Site) -> None:
     author = author_of(site)
     message_of(author, "hello there!")
     message_of(author, "Which chair helps with my herniated disc and my depression?")
-    told = words(viewer.get(page(site, "live/")))
+    told = words(manager.get(page(site, "live/")))
     assert "Filter: only a greeting" in told
     assert "Sensitive topics: about health" in told
     assert "the words are not kept" in told
     assert "herniated" not in told
 
 
-def test_what_the_models_have_just_now_says_so(viewer: Client, site: Site) -> None:
+def test_what_the_models_have_just_now_says_so(manager: Client, site: Site) -> None:
     message_of(author_of(site))
-    assert "With the models" in words(viewer.get(page(site, "live/")))
+    assert "With the models" in words(manager.get(page(site, "live/")))
 
 
-def test_it_shows_one_stage_alone(viewer: Client, site: Site) -> None:
+def test_it_shows_one_stage_alone(manager: Client, site: Site) -> None:
     author = author_of(site)
     asked(author)
     message_of(author, "hello there!")
     rows = page(site, "live/rows/")
-    assert "Filter: only a greeting" not in words(viewer.get(rows, {"stage": "asked"}))
-    assert "Asked about" not in words(viewer.get(rows, {"stage": "screen"}))
-    assert "None of late" in words(viewer.get(rows, {"stage": "budget"}))
-    both = words(viewer.get(rows, {"stage": "nonsense"}))
+    assert "Filter: only a greeting" not in words(manager.get(rows, {"stage": "asked"}))
+    assert "Asked about" not in words(manager.get(rows, {"stage": "screen"}))
+    assert "None of late" in words(manager.get(rows, {"stage": "budget"}))
+    both = words(manager.get(rows, {"stage": "nonsense"}))
     assert "only a greeting" in both
     assert "Asked about" in both
 
 
-def test_the_list_alone_is_no_page(viewer: Client, site: Site) -> None:
-    html = viewer.get(page(site, "live/rows/")).content.decode()
+def test_the_list_alone_is_no_page(manager: Client, site: Site) -> None:
+    html = manager.get(page(site, "live/rows/")).content.decode()
     assert "<html" not in html
 
 
-def test_who_has_seen_it_is_sent_nothing(viewer: Client, site: Site) -> None:
+def test_who_has_seen_it_is_sent_nothing(manager: Client, site: Site) -> None:
     author = author_of(site)
     question = asked(author)[0]
     rows = page(site, "live/rows/")
     seen: list[str] = []
 
     def changed() -> bool:
-        response = viewer.get(rows, {"seen": seen[-1] if seen else ""})
+        response = manager.get(rows, {"seen": seen[-1] if seen else ""})
         if response.status_code == 204:
             return False
         found = re.search(r'data-state="(\w+)"', response.content.decode())
@@ -115,21 +115,21 @@ def test_one_stage_is_looked_for_so_far_back(site: Site, monkeypatch: pytest.Mon
 
 
 def test_it_takes_as_many_queries_for_any_number(
-    viewer: Client, site: Site, django_assert_num_queries: Any
+    manager: Client, site: Site, django_assert_num_queries: Any
 ) -> None:
     author = author_of(site)
     asked(author)
     address = page(site, "live/rows/")
-    viewer.get(address)
+    manager.get(address)
     with django_assert_num_queries(7, exact=False) as first:
-        viewer.get(address)
+        manager.get(address)
     author.questions.update(status="answered")
     Message.objects.update(received_at=Message.objects.get().received_at - timedelta(hours=1))
     for number in range(4):
         asked(author, f"I am looking for tent number {number}.")
         author.questions.update(status="answered")
     with django_assert_num_queries(len(first)):
-        viewer.get(address)
+        manager.get(address)
 
 
 def test_every_stage_of_the_product_has_a_name() -> None:
