@@ -3,11 +3,12 @@
 from datetime import datetime
 from uuid import UUID
 
-from django.db.models import F
+from django.db.models import Case, F, QuerySet, Value, When
 from django.utils import timezone
 
 from apps.authors.models import Author, Event, Question
 from apps.authors.querysets import OPEN
+from apps.common.prepared import prepared
 
 #: Of early clicks at one question: how many are told with their time, and how many are counted.
 MOST_TOLD, MOST_COUNTED = 3, 1000
@@ -19,8 +20,7 @@ def next_question(author: Author) -> Question | None:
     if author.opted_out_at is not None:
         return None
     now = timezone.now()
-    related = ("message__conversation", "site")
-    question = Question.objects.filter(author=author).open(now).select_related(*related).first()
+    question = _whose_turn.first(author.pk, now)
     if question is not None and question.pushed_at is None:
         # Whoever is first decides since when it counts; the other socket sends the same.
         waiting = Question.objects.filter(pk=question.pk, pushed_at__isnull=True)
@@ -29,14 +29,20 @@ def next_question(author: Author) -> Question | None:
     return question
 
 
+@prepared
+def _whose_turn(author: int, now: datetime) -> QuerySet[Question]:
+    waiting = Question.objects.filter(author=author).open(now)
+    return waiting.select_related("message__conversation", "site")[:1]
+
+
 def mark_shown(author: Author, uid: UUID, at: datetime) -> None:
     """The widget has it on the screen; the first time counts. Unknown questions are nobody's."""
-    Question.objects.filter(
-        uid=uid, author=author, shown_at__isnull=True, pushed_at__isnull=False
-    ).update(shown_at=at)
-    Question.objects.filter(uid=uid, author=author, status=Question.Status.PUSHED).update(
-        status=Question.Status.SHOWN
+    sent = Question.objects.filter(uid=uid, author=author, pushed_at__isnull=False)
+    pushed = Case(
+        When(status=Question.Status.PUSHED, then=Value(Question.Status.SHOWN)),
+        default="status",
     )
+    sent.filter(shown_at__isnull=True).update(shown_at=at, status=pushed)
 
 
 def note_early(author: Author, uid: UUID, ms: int) -> None:

@@ -54,8 +54,14 @@ def finder() -> NameFinder | None:
     The first call loads the model, some 70 MB of memory. To find takes about 8 ms a sentence and
     30 ms for 70 words; ``redact`` asks a second time where something was found.
     """
-    folder = _folder()
+    folder = _installed()
     return None if folder is None else _finder(folder)
+
+
+@lru_cache(maxsize=1)
+def _installed() -> Path | None:
+    """Looked for once: every message asks."""
+    return _folder()
 
 
 @lru_cache(maxsize=1)
