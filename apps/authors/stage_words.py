@@ -117,10 +117,6 @@ def _told(stored: Mapping[str, Any]) -> ToldStage:
     )
 
 
-def _screen(data: Mapping[str, Any]) -> list[str]:
-    return [str(data["detail"])] if data.get("detail") else []
-
-
 def _redaction(data: Mapping[str, Any]) -> list[str]:
     found = ", ".join(map(str, data.get("found") or ()))
     return [f"{data.get('count')} taken out: {found}"] if found else ["nothing found"]
@@ -162,7 +158,6 @@ def _list(words: Any) -> str:
 
 
 _DETAILS = {
-    "screen": _screen,
     "redaction": _redaction,
     "relevance": _relevance,
     "prediction": _prediction,

@@ -12,9 +12,10 @@ from apps.authors.services.showing import expire_questions
 from apps.authors.services.taking_up import unfinished_messages
 from apps.authors.services.trusting import judge_due
 
-#: Seconds between two looks at what is past its retention.
-FORGET_EVERY = 600.0
-_forgot_at = 0.0
+#: Seconds between two rounds of judging, and of forgetting what is past its retention.
+JUDGE_EVERY, FORGET_EVERY = 15.0, 600.0
+#: Pause → when its work was done last, on the clock of :func:`time.monotonic`.
+_done_at: dict[float, float] = {}
 
 
 @shared_task(name="authors.ask_about")
@@ -38,10 +39,18 @@ def resume_messages() -> int:
 
 
 def keep_house() -> None:
-    """Close what is over, judge who has answered, forget what is past its time."""
-    global _forgot_at  # noqa: PLW0603 - one clock of this process
+    """Close what is over; now and then judge who has answered, and forget what is past its time."""
     expire_questions(timezone.now())
-    judge_due()
-    if time.monotonic() - _forgot_at > FORGET_EVERY:
-        _forgot_at = time.monotonic()
+    if _due(JUDGE_EVERY):
+        judge_due()
+    if _due(FORGET_EVERY):
         forget_old(timezone.now())
+
+
+def _due(pause: float) -> bool:
+    """Whether so long has passed in this process since it was due last."""
+    now = time.monotonic()
+    due = now - _done_at.get(pause, -pause) >= pause
+    if due:
+        _done_at[pause] = now
+    return due

@@ -16,6 +16,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Origin, Subprotocol
 
+from apps.authors.consumers.crowd import _crowds
 from apps.authors.models import Author, Site
 from apps.authors.sealing import digest
 from apps.authors.selectors.sites import (
@@ -126,6 +127,11 @@ class Page:
     def drop(self) -> None:
         """Go away without a word, as when a train enters a tunnel."""
         self._socket.socket.shutdown(socket.SHUT_RDWR)
+
+
+def here() -> int:
+    """How many sessions the servers of this process look after."""
+    return sum(len(each) for each in list(_crowds.values()))
 
 
 def hello_for(site: Site, **changes: Any) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """From a message to its questions: the models are asked, and what they say is written down."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -8,8 +9,11 @@ import pytest
 from asgiref.sync import async_to_sync
 from django.utils import timezone
 
-from apps.authors.models import Author, Message, Question
+from apps.authors import tasks
+from apps.authors.models import Author, Message, Question, Site, SiteUse
+from apps.authors.services import asking
 from apps.authors.services.asking import OpenModels, ask_about, ask_now
+from apps.authors.services.hearing import LEASE
 from apps.authors.services.privacy import erase_author
 from apps.authors.services.showing import next_question
 from apps.authors.services.taking_up import Task, take_up, unfinished_messages
@@ -95,6 +99,15 @@ def test_a_fact_that_has_nothing_to_do_with_the_features_is_told_apart() -> None
     assert message.reason
 
 
+def test_where_nothing_is_kept_nothing_the_models_found_is_kept_either() -> None:
+    site = site_with_features(keep_text=Site.KeepText.NOTHING, least_relevant=3)
+    message = message_of(author_of(site), "What is the capital city of France, and how old is it?")
+    assert ask_now(message.pk) == []
+    message.refresh_from_db()
+    assert message.text == ""
+    assert [each["data"] for each in message.stages] == [{}] * len(message.stages)
+
+
 def test_one_question_is_sent_at_a_time(author: Author) -> None:
     first, second, *_ = asked(author)
     assert next_question(author) == first
@@ -138,12 +151,48 @@ def test_what_the_models_cost_is_written_down() -> None:
     assert task.message.cost_nanousd > 0
 
 
-def test_a_budget_that_is_spent_ends_the_asking() -> None:
-    site = site_with_features(daily_budget_nanousd=1000)
-    author = author_of(site)
-    Message.objects.filter(pk=message_of(author).pk).update(cost_nanousd=1000)
-    assert take_up(message_of(author, WISH)) is None
-    assert Message.objects.latest("pk").dropped_at == "budget"
+def test_models_that_are_too_slow_end_as_a_failure(
+    author: Author, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Slow:
+        async def complete(self, _spec: ModelSpec, _call: Call) -> Completion:
+            await asyncio.sleep(5)
+            raise AssertionError("nobody waits so long")
+
+    @asynccontextmanager
+    async def opened(_spec: ModelSpec, _patience: Patience) -> AsyncIterator[Slow]:
+        yield Slow()
+
+    monkeypatch.setattr(asking, "LONGEST", 0.05)
+    task = taken_up(author)
+    assert ask(task, opened) == []
+    task.message.refresh_from_db()
+    assert (task.message.status, task.message.dropped_at) == (Message.Status.DROPPED, "model")
+    assert "0.05 seconds" in task.message.reason
+    assert timedelta(seconds=45) < LEASE
+
+
+def test_who_has_lost_a_message_to_another_writes_nothing_but_what_it_cost() -> None:
+    author = author_of(site_with_features(model=ModelSpecFactory.create()))
+    slow = taken_up(author)
+    Message.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    again = take_up(Message.objects.select_related("author__site").get())
+    assert again is not None
+    assert ask(slow, models(sensible)) == []
+    alone = SiteUse.objects.get().cost_nanousd
+    assert ask(again, models(sensible))
+    assert ask(slow, models(ModelUnreachable("Nobody answers."))) == []
+    message = Message.objects.get()
+    assert (message.status, message.dropped_at) == (Message.Status.ASKED, "")
+    assert message.cost_nanousd == SiteUse.objects.get().cost_nanousd == 2 * alone > 0
+
+
+def test_what_the_models_say_too_late_is_not_asked(author: Author) -> None:
+    task = taken_up(author)
+    task.message.received_at -= timedelta(minutes=3)
+    assert ask(task, models(sensible)) == []
+    task.message.refresh_from_db()
+    assert (task.message.dropped_at, task.message.status) == ("interrupted", "dropped")
 
 
 def test_one_message_is_taken_up_by_one(author: Author) -> None:
@@ -180,6 +229,17 @@ def test_two_messages_at_once_lead_to_one_survey(author: Author) -> None:
     assert tasks[1].message.reason == "open_question"
 
 
+def test_a_backlog_is_sent_once(author: Author, monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[int] = []
+    monkeypatch.setattr(tasks.ask_about_task, "delay", sent.append)
+    waiting = [message_of(author, f"{WISH} {number}").pk for number in range(3)]
+    Message.objects.update(received_at=timezone.now() - timedelta(seconds=20))
+    assert [tasks.resume_messages() for _ in range(10)] == [3] + [0] * 9
+    assert sent == waiting
+    Message.objects.update(queued_until=timezone.now() - timedelta(seconds=1))
+    assert tasks.resume_messages() == 3
+
+
 def test_who_opts_out_meanwhile_is_not_asked(author: Author) -> None:
     task = taken_up(author)
     opt_out(author)
@@ -205,21 +265,3 @@ def test_the_pace_of_a_site_is_kept(author: Author) -> None:
     assert take_up(message) is None
     message.refresh_from_db()
     assert (message.dropped_at, message.reason) == ("throttle", "too_soon")
-
-
-def test_what_an_author_answered_before_is_now_and_then_asked_again() -> None:
-    site = site_with_features(reask_share=1.0, most_questions=4)
-    author = author_of(site)
-    (first,) = asked(author, features=["urgency"])
-    Question.objects.update(status=Question.Status.ANSWERED)
-    first.answers.create(
-        author=author,
-        ref="a-1",
-        outcome="answer",
-        value=first.options[0]["label"],
-        server_ms=6000,
-        timing="ok",
-        received_at=timezone.now() - timedelta(hours=1),
-    )
-    questions = asked(author, WISH, features=["budget"])
-    assert [question.reask_of for question in questions] == [None, first]

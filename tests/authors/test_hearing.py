@@ -52,6 +52,13 @@ def test_nothing_of_a_sensitive_message_is_kept_but_its_topic(author: Author) ->
     assert "depression" not in str(stored)
 
 
+@pytest.mark.parametrize("word", ["depression", "jane.roe@example.org", "hunter2secret"])
+def test_no_stage_keeps_the_words_of_the_raw_text(author: Author, word: str) -> None:
+    message = message_of(author, " ".join([word] * 7))
+    assert message.status == Message.Status.DROPPED
+    assert word not in str(Message.objects.filter(pk=message.pk).values("stages", "reason").get())
+
+
 def test_raw_text_is_kept_encrypted_where_the_site_wants_it() -> None:
     author = author_of(site_with_features(keep_text=Site.KeepText.SEALED))
     message = message_of(author, PRIVATE)
@@ -63,6 +70,13 @@ def test_raw_text_is_kept_encrypted_where_the_site_wants_it() -> None:
 def test_a_site_may_keep_nothing_of_what_was_not_asked_about() -> None:
     author = author_of(site_with_features(keep_text=Site.KeepText.NOTHING))
     assert message_of(author, "hello there").text == ""
+    reply = "Your two lamps are on their way to Leeds."
+    assert message_of(author, reply, role="assistant").text == ""
+    assert message_of(author).text == TEXT
+
+
+def test_a_message_belongs_to_its_authors_site(author: Author) -> None:
+    assert message_of(author).site == author.site
 
 
 def test_the_same_message_sent_twice_is_one(author: Author) -> None:

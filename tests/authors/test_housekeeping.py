@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from apps.authors import tasks
 from apps.authors.models import Author, Message, Question
+from apps.authors.selectors import sites, waiting
 from apps.authors.selectors.waiting import authors_to_wake
 from apps.authors.services.showing import expire_questions, mark_shown, next_question
 from apps.authors.services.taking_up import unfinished_messages
@@ -38,6 +39,17 @@ def test_authors_are_woken_for_questions_that_nobody_brought(author: Author) -> 
     assert authors_to_wake([author.pk, stranger.pk]) == []
 
 
+def test_strangers_who_are_not_here_hide_nobody(
+    author: Author, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(waiting, "AT_ONCE", 2)
+    for _ in range(3):
+        asked(author_of(author.site))
+    asked(author)
+    others = [author_of(author.site).pk for _ in range(3)]
+    assert authors_to_wake([*others, author.pk]) == [author.pk]
+
+
 def test_the_first_time_a_question_was_shown_counts(author: Author) -> None:
     asked(author)
     question = next_question(author)
@@ -63,6 +75,17 @@ def test_nobody_says_what_was_shown_to_others(author: Author) -> None:
     mark_shown(author_of(author.site), question.uid, timezone.now())
     question.refresh_from_db()
     assert question.shown_at is None
+
+
+def test_a_site_is_told_whatever_others_forget_meanwhile(
+    author: Author, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Forgetful(dict[str, sites.KnownSite]):
+        def __setitem__(self, key: str, known: sites.KnownSite) -> None:
+            """Another thread clears it at once."""
+
+    monkeypatch.setattr(sites, "_known", Forgetful())
+    assert sites.known_site(author.site.public_key).site == author.site
 
 
 def test_a_quiet_round_writes_nothing_and_reads_by_indexes(author: Author) -> None:

@@ -32,7 +32,7 @@ def holds(found: Tally) -> None:
     assert found.answers == ANSWERS // PEOPLE * PEOPLE
     assert found.faults == 0, found
     assert found.repeated > 0, "no answer was sent again: nothing was tried"
-    assert found.nacks["too_early"] >= PEOPLE
+    assert found.nacks["too_early"] > 0
 
 
 def test_answers_survive_three_kills_of_the_server(tmp_path: Path) -> None:

@@ -9,7 +9,16 @@ from django.apps import apps
 from django.db import connection
 from django.utils import timezone
 
-from apps.authors.models import Author, Conversation, Erasure, Event, Message, Question, Site
+from apps.authors.models import (
+    Author,
+    Consent,
+    Conversation,
+    Erasure,
+    Event,
+    Message,
+    Question,
+    Site,
+)
 from apps.authors.services.answering import Said, record_answer
 from apps.authors.services.privacy import author_data, erase_author, forget_old
 from apps.debates.services import run_slice
@@ -77,7 +86,7 @@ def test_deleting_leaves_nothing_of_an_author_anywhere() -> None:
     erasure = erase_author(author)
 
     left = everything_stored()
-    for trace in (MARK, "4711", name, uid):
+    for trace in (MARK, "customer-4711", name, uid):
         assert trace not in left
     assert erasure.removed["items"] == 1
     assert not Annotator.objects.filter(kind=Kind.AUTHOR).exists()
@@ -91,6 +100,16 @@ def test_deleting_one_author_leaves_the_others() -> None:
     assert Label.objects.filter(annotator__kind=Kind.AUTHOR).count() == 1
     assert Author.objects.get() == stays
     assert author_data(stays)["questions"]
+
+
+def test_seeing_everything_takes_as_many_queries_for_any_traffic(
+    django_assert_max_num_queries: Any,
+) -> None:
+    author = answered(site_with_features())
+    for number in range(20):
+        message_of(author, f"I need lamp number {number}.", conversation=f"talk {number}")
+    with django_assert_max_num_queries(9):
+        assert len(author_data(author)["conversations"]) == 21
 
 
 def test_a_receipt_tells_how_much_and_not_whose() -> None:
@@ -134,6 +153,50 @@ def test_conversations_without_messages_go_too() -> None:
     past_retention(author)
     forget_old(timezone.now())
     assert not Conversation.objects.exists()
+
+
+def test_of_what_was_asked_about_only_how_each_stage_ended_stays() -> None:
+    author = answered(site_with_features())
+    told = [{"stage": "prediction", "passed": True, "reason": "", "data": {"purpose": MARK}}]
+    Message.objects.update(stages=told)
+    past_retention(author)
+    forget_old(timezone.now())
+    assert Message.objects.get().stages == [told[0] | {"data": {}}]
+
+
+def long_gone(author: Author) -> None:
+    past_retention(author)
+    late = timezone.now() - timedelta(days=author.site.retention_days + 1)
+    Author.objects.filter(pk=author.pk).update(seen_at=late)
+
+
+def test_authors_who_never_answered_are_forgotten_with_what_they_agreed_to() -> None:
+    site = site_with_features()
+    silent, unheard, here = (author_of(site, name) for name in ("one", "two", "three"))
+    asked(unheard)
+    Event.objects.create(site=site, author=silent, kind=Event.Kind.FLOOD)
+    for author in (silent, unheard):
+        long_gone(author)
+    message_of(here)
+    Author.objects.filter(pk=here.pk).update(seen_at=timezone.now() - timedelta(days=400))
+    forget_old(timezone.now())
+    assert [each.subject for each in Author.objects.all()] == ["three"]
+    assert Consent.objects.get().author == here
+    assert not Event.objects.exists()
+    assert not Question.objects.exists()
+
+
+@pytest.mark.parametrize("kept", ["answer", "ruling", "opted_out"])
+def test_who_has_answered_or_was_ruled_or_wants_no_questions_stays(kept: str) -> None:
+    site = site_with_features()
+    author = answered(site) if kept == "answer" else author_of(site, "customer-1")
+    if kept == "ruling":
+        Author.objects.update(ruling=False)
+    if kept == "opted_out":
+        Author.objects.update(opted_out_at=timezone.now())
+    long_gone(author)
+    forget_old(timezone.now())
+    assert Author.objects.get() == author
 
 
 @pytest.mark.parametrize("field", ["text", "stages"])

@@ -1,18 +1,26 @@
 """Chat mode: replies come in pieces, the conversation is there when one comes back."""
 
+import asyncio
 from collections.abc import AsyncGenerator
-from typing import Any
+from contextlib import suppress
+from datetime import timedelta
+from typing import Any, TypeAlias
 from uuid import uuid4
 
 import pytest
+from django.utils import timezone
 
 from apps.authors.consumers import chat
 from apps.authors.models import Author, Message, Site
+from apps.authors.services.spending import budget_spent
+from labelhub.core.interview.redaction import Redacted, redact
 from labelhub.core.llm.errors import ModelUnreachable
 from tests.authors.live import Page, hello_for, token_of, write
 from tests.factories.authors import TEXT, author_of, message_of, site_with_features
 from tests.fakes.client import wait_for
 
+TURNS = ["author", "assistant", "author", "assistant", "author"]
+Said: TypeAlias = list[tuple[str, str]]
 # The server answers in threads of its own, which see only what is committed.
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -20,6 +28,21 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def site() -> Site:
     return site_with_features()
+
+
+@pytest.fixture
+def heard(monkeypatch: pytest.MonkeyPatch) -> list[Said]:
+    """What the model was given to read, each time; it takes a moment to answer."""
+    given: list[Said] = []
+
+    async def listening(_site: Site, history: Said, spoken: Any) -> AsyncGenerator[str, None]:
+        given.append(list(history))
+        await asyncio.sleep(0.3)
+        spoken.text = "Fine."
+        yield "Fine."
+
+    monkeypatch.setattr(chat, "stream_reply", listening)
+    return given
 
 
 def final(page: Page) -> dict[str, Any]:
@@ -168,3 +191,136 @@ def test_a_question_about_a_chat_is_asked_with_what_was_said_before(
         page.wait_for("history")
         write(page)
         assert page.wait_for("question")["d"]["conv"] == "talk"
+
+
+def test_the_model_reads_what_is_kept_and_the_author_what_they_wrote(
+    address: str, heard: list[Said]
+) -> None:
+    site = site_with_features(keep_text=Site.KeepText.SEALED)
+    text = "Write to jane.roe@example.org when the lamp is there."
+    with Page.open(address, site, mode="chat") as page:
+        known = page.heard[0]["d"]["tok"]
+        write(page, text)
+        final(page)
+    with Page.open(address, site, mode="chat", tok=known) as page:
+        assert page.wait_for("history")["d"]["messages"][0]["text"] == text
+        write(page, "And a tent, please.")
+        final(page)
+    assert "[e-mail]" in str(heard[-1])
+    assert "jane" not in str(heard)
+
+
+@pytest.mark.parametrize("scope", [["questions"], ["chat"]])
+def test_what_is_not_kept_is_stripped_of_personal_data_beside_the_event_loop(
+    address: str,
+    site: Site,
+    heard: list[Said],
+    monkeypatch: pytest.MonkeyPatch,
+    scope: list[str],
+) -> None:
+    where: list[str] = []
+
+    def watched(text: str, **more: Any) -> Redacted:
+        with suppress(RuntimeError):
+            asyncio.get_running_loop()
+            where.append("event loop")
+        where.append("names" if "names" in more else "no names")
+        return redact(text, **more)
+
+    monkeypatch.setattr(chat, "redact", watched)
+    with Page.open(address, site, mode="chat", consent={"scope": scope}) as page:
+        write(page, "I was diagnosed with depression; write to jane.roe@example.org.")
+        final(page)
+    assert where == ["names"]
+    assert "[e-mail]" in str(heard)
+    assert "jane" not in str(heard)
+
+
+def test_what_is_written_while_a_reply_comes_is_answered_after_it(
+    address: str, site: Site, heard: list[Said]
+) -> None:
+    with Page.open(address, site, mode="chat") as page:
+        for number in (1, 2, 3):
+            write(page, f"A lamp for trip {number}, please.", mid=f"m-{number}")
+        replies = [final(page) for _ in range(3)]
+    assert [(each["to"], each["final"]) for each in replies] == [
+        ("m-1", True),
+        ("m-2", True),
+        ("m-3", True),
+    ]
+    roles = [[role for role, _ in history] for history in heard]
+    assert roles == [TURNS[:1], TURNS[:3], TURNS]
+
+
+def test_a_reply_that_failed_is_had_again_after_others_have_come(
+    address: str, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def failing(_site: Site, history: Said, spoken: Any) -> AsyncGenerator[str, None]:
+        await asyncio.sleep(0.2)
+        if len(history) == 1 and not tries:
+            tries.append(1)
+            raise ModelUnreachable("Nobody answers.")
+        spoken.text = "Here you are."
+        yield "Here you are."
+
+    tries: list[int] = []
+    monkeypatch.setattr(chat, "stream_reply", failing)
+    with Page.open(address, site, mode="chat") as page:
+        write(page, mid="m-1")
+        write(page, "And a tent for two, please.", mid="m-2")
+        assert final(page)["failed"]
+        assert final(page)["to"] == "m-2"
+        assert page.outcome(page.say("retry", mid="m-1"))["t"] == "ack"
+        again = final(page)
+        assert (again["to"], again["final"]) == ("m-1", True)
+        assert page.outcome(page.say("retry", mid="m-1"))["d"]["code"] == "bad_field"
+
+
+def test_a_reply_follows_its_author_to_the_next_page(
+    address: str, site: Site, heard: list[Said]
+) -> None:
+    with Page.open(address, site, mode="chat") as page:
+        known = page.heard[0]["d"]["tok"]
+        page.outcome(write(page, mid="m-1"))
+    with Page.open(address, site, mode="chat", tok=known) as page:
+        page.wait_for("history")
+        reply = final(page)
+        assert (reply["to"], reply["final"]) == ("m-1", True)
+        stored = Message.objects.filter(role="assistant")
+        wait_for(stored.exists, seconds=5, what="the reply to be stored")
+        assert page.outcome(page.say("retry", mid="m-1"))["d"]["code"] == "bad_field"
+        write(page, "And a rope.", mid="m-2")
+        assert final(page)["to"] == "m-2"
+    assert [role for role, _ in heard[-1]] == ["author", "assistant", "author"]
+
+
+@pytest.mark.parametrize(("minutes", "answered"), [(1, True), (3, False)])
+def test_who_was_not_answered_and_comes_back_soon_is_answered(
+    address: str, site: Site, minutes: int, *, answered: bool
+) -> None:
+    author = author_of(site)
+    message = message_of(author)
+    Message.objects.update(received_at=timezone.now() - timedelta(minutes=minutes))
+    with Page.open(address, site, mode="chat", tok=token_of(author)) as page:
+        page.wait_for("history")
+        if answered:
+            assert final(page)["to"] == message.ref
+        else:
+            assert page.nothing_more()
+
+
+def test_what_a_chat_costs_counts_also_where_nothing_is_kept(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def dear(_site: Site, _history: Said, spoken: Any) -> AsyncGenerator[str, None]:
+        spoken.cost_nanousd = 1000
+        raise ModelUnreachable("It broke off.")
+        yield
+
+    site = site_with_features(daily_budget_nanousd=1000)
+    monkeypatch.setattr(chat, "stream_reply", dear)
+    with Page.open(address, site, mode="chat", consent={"scope": ["chat"]}) as page:
+        write(page)
+        assert final(page)["failed"]
+        wait_for(lambda: budget_spent(site), seconds=5, what="the cost to be counted")
+    assert not Message.objects.exists()

@@ -1,12 +1,17 @@
 """Authors whom their host has signed in: the signature counts with every message."""
 
 import time
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import uuid4
 
 import pytest
+from django.utils import timezone
+from websockets.exceptions import ConnectionClosed
 
-from apps.authors.models import Author, Event, Site
+from apps.authors.models import Author, Event, Message, Site, SiteKey
+from apps.authors.selectors.sites import forget_known
 from tests.authors.live import Page, hello_for, token, write
 from tests.factories.authors import (
     site_with_features,
@@ -77,7 +82,49 @@ def test_a_signature_is_looked_at_with_every_message_and_answer(address: str, si
         assert page.outcome(write(page, "And a rope."))["t"] == "ack"
 
 
-def test_a_fresh_signature_of_somebody_else_is_refused(address: str, site: Site) -> None:
+def test_somebody_elses_signature_ends_the_connection(address: str, site: Site) -> None:
     with Page.open(address, site, ident=token(site)) as page:
-        refused = page.outcome(page.say("ident", ident=token(site, "customer-2")))
-        assert refused["d"]["code"] == "not_yours"
+        page.say("ident", ident=token(site, "customer-2"))
+        with suppress(ConnectionClosed):  # sent before it is known that nobody listens any more
+            write(page)
+        assert page.closed_with() == 4401
+        assert page.heard[-1]["d"]["code"] == "not_yours"
+    assert not Message.objects.exists()
+
+
+def test_who_signs_in_while_connected_comes_back_as_they_are(address: str, site: Site) -> None:
+    with Page.open(address, site) as page:
+        page.say("ident", ident=token(site))
+        assert page.closed_with() == 4401
+
+
+def test_a_revoked_key_ends_what_it_has_signed(address: str, site: Site) -> None:
+    with Page.open(address, site, ident=token(site)) as page:
+        SiteKey.objects.update(revoked_at=timezone.now())
+        forget_known()
+        for _ in range(2):
+            assert page.outcome(write(page))["d"]["code"] == "ident_invalid"
+    assert not Message.objects.exists()
+
+
+def test_an_expired_signature_shows_nobodys_data_and_still_deletes_it(
+    address: str, site: Site
+) -> None:
+    with Page.open(address, site, ident=token(site, seconds=3)) as page:
+        time.sleep(3.1)
+        for kind, more in (("export", {}), ("dismiss", {"qid": str(uuid4()), "how": "skip"})):
+            assert page.outcome(page.say(kind, **more))["d"]["code"] == "ident_expired"
+        assert page.outcome(page.say("erase"))["t"] == "ack"
+    assert not Author.objects.exists()
+
+
+def test_who_only_chats_is_signed_in_too_where_the_site_wants_it(address: str) -> None:
+    site = site_with_features(identity=Site.Identity.VERIFIED)
+    chat_only = {"mode": "chat", "consent": {"scope": ["chat"]}}
+    with Page.connect(address) as page:
+        page.say("hello", **hello_for(site, **chat_only))
+        assert page.closed_with() == 4401
+    with Page.open(address, site, ident=token(site), **chat_only) as page:
+        assert page.outcome(write(page))["t"] == "ack"
+        assert page.outcome(page.say("ident", ident=token(site)))["t"] == "ack"
+    assert not Author.objects.exists()

@@ -2,22 +2,29 @@
 
 import json
 import time
+from contextlib import suppress
 from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.db import OperationalError
+from websockets.exceptions import ConnectionClosed
 
+from apps.authors.consumers import chat, crowd
+from apps.authors.consumers.socket import Socket
 from apps.authors.models import Answer, Author, Event, Message, Question, Site
 from apps.authors.selectors.sites import forget_known
 from apps.authors.services.sites import set_consent_text, update_site
-from tests.authors.live import Page, answer, hello_for, token_of, write
+from tests.authors.live import Page, answer, hello_for, here, token_of, write
 from tests.factories.authors import (
+    ORIGIN,
     TEXT,
     asked,
     author_of,
     shown_to,
     site_with_features,
 )
+from tests.fakes.client import wait_for
 
 # The server answers in threads of its own, which see only what is committed.
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -184,6 +191,71 @@ def test_a_flood_is_held_back_and_then_ended(address: str, site: Site) -> None:
     assert all(each["retry"] and each["after_ms"] > 0 for each in refused)
     assert Message.objects.count() <= 30
     assert Event.objects.filter(kind=Event.Kind.FLOOD).exists()
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        {"v": 1, "t": "msg", "id": "f", "d": {"text": "x"}},
+        {"v": 2, "t": "early", "id": "f", "d": {}},
+        {"v": 1, "t": "dance", "id": "f", "d": {}},
+        {"v": 1, "t": "ping", "id": "f", "d": {}},
+    ],
+    ids=["a fault in a field", "another version", "an unknown kind", "signs of life"],
+)
+def test_a_flood_is_ended_whatever_it_is_made_of(
+    address: str, site: Site, frame: dict[str, Any]
+) -> None:
+    with Page.open(address, site) as page:
+        with suppress(ConnectionClosed):  # it may be ended before all is sent
+            for _ in range(100):
+                page.send(frame)
+        assert page.closed_with() == 4429
+
+
+def test_signs_of_life_are_heard_while_messages_are_held_back(address: str, site: Site) -> None:
+    with Page.open(address, site) as page:
+        for _ in range(30):
+            page.say("early", qid=str(uuid4()), ms=1)
+        page.say("ping", id="p-1")
+        assert page.wait_for("pong")["re"] == "p-1"
+        assert [each for each in page.heard if each["t"] == "nack" and each["d"]["retry"]]
+
+
+@pytest.mark.parametrize("scope", [["questions"], ["chat"]])
+def test_who_is_silent_for_long_is_sent_away(
+    address: str, site: Site, monkeypatch: pytest.MonkeyPatch, scope: list[str]
+) -> None:
+    monkeypatch.setattr(crowd, "SILENT", 0.2)
+    monkeypatch.setattr(crowd, "ROUND", 0.1)
+    with Page.open(address, site, mode="chat", consent={"scope": scope}) as page:
+        assert page.closed_with() == 4408
+    wait_for(lambda: here() == 0, seconds=5, what="everybody to have gone")
+
+
+def test_who_could_not_be_greeted_is_not_waited_for(
+    address: str, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken(_session: object) -> None:
+        raise OperationalError("The database is away.")
+
+    monkeypatch.setattr(chat, "send_history", broken)
+    with Page.open(address, site, mode="chat") as page:
+        page.closed_with()
+    wait_for(lambda: here() == 0, seconds=5, what="everybody to have gone")
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"), [("de", "DE"), ("<b>", ""), ("d", ""), ("DEU", ""), ("\u00e4\u00e4", "")]
+)
+def test_a_country_is_two_letters_or_none(
+    address: str, monkeypatch: pytest.MonkeyPatch, said: str, kept: str
+) -> None:
+    site = site_with_features(country_header="X-Country")
+    monkeypatch.setattr(Socket, "header", lambda _, name: said if "C" in name else ORIGIN)
+    with Page.open(address, site) as page:
+        page.outcome(write(page))
+    assert Message.objects.get().country == kept
 
 
 def test_of_too_many_sockets_of_one_author_the_oldest_goes(address: str, site: Site) -> None:

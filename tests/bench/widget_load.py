@@ -94,7 +94,8 @@ class Speaker:
         self.client = WidgetClient(page, on_frame=self._heard)
         self.answers = answers
         self.talk = Talk()
-        self.written = 0
+        #: Messages of theirs, and those that led to a question.
+        self.written = self.asked = 0
         self._asked_at: dict[str, float] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -118,6 +119,7 @@ class Speaker:
             return
         began = self._asked_at.pop(frame["re"], None)
         if began is not None:
+            self.asked += 1
             self.talk.questions.append(time.perf_counter() - began)
         task = asyncio.get_running_loop().create_task(self._settle(frame, first=began is not None))
         self._tasks.add(task)

@@ -79,6 +79,7 @@ async def much_talk(
             "talk_answers": main.answers,
             "talk_cpu_ms_per_message": 1000 * cpu / max(1, main.sent),
             "sent_in_all": sum(speaker.written for speaker in speakers),
+            "asked_in_all": sum(speaker.asked for speaker in speakers),
         }
 
 
@@ -86,8 +87,9 @@ async def _ladder(served: Served, speakers: list[Speaker], words: Iterator[str])
     """Ever more messages a second until the questions, or the acks, come late."""
     held, figures = 0, {}
     for rate in LADDER:
-        cpu = _cpu_seconds(served)
+        cpu, waited, began = _cpu_seconds(served), _kept_waiting(served), time.perf_counter()
         step = await talk_at(speakers, rate, STEP_SECONDS, words)
+        waited = (_kept_waiting(served) - waited) / (time.perf_counter() - began)
         took = spread("p", step.questions) | spread("ack", step.acks) | spread("late", step.late)
         figures[f"talk_at_{rate}"] = told = {
             "question_p50": round(took.get("p_p50_ms", -1)),
@@ -96,7 +98,7 @@ async def _ladder(served: Served, speakers: list[Speaker], words: Iterator[str])
             "late_p95": round(took["late_p95_ms"]),
             "asked": round(len(step.questions) / step.sent, 2),
             "cpu_ms": round(1000 * (_cpu_seconds(served) - cpu) / step.sent, 1),
-            "load": os.getloadavg()[0],
+            "kept_waiting": round(waited, 2),
         }
         print(rate, told, file=sys.stderr, flush=True)
         if not 0 <= told["question_p95"] <= WITHIN_MS or step.waiting:
@@ -210,3 +212,9 @@ async def restart(served: Served, told: dict[str, Any], people: int) -> Figures:
 def _cpu_seconds(served: Served) -> float:
     stat = Path(f"/proc/{served.program.process.pid}/stat").read_text().rpartition(")")[2].split()
     return (int(stat[11]) + int(stat[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _kept_waiting(served: Served) -> float:
+    """Seconds that the server's first thread was ready and had no processor."""
+    stat = Path(f"/proc/{served.program.process.pid}/schedstat").read_text()
+    return int(stat.split()[1]) / 1e9

@@ -7,8 +7,9 @@ from rest_framework import serializers
 
 from apps.authors.models import Erasure, Message, Question
 from apps.authors.refusals import BadField, ConsentRequired, TooLong
-from apps.authors.services.answering import DISMISSALS, LONGEST_WORD, Said
+from apps.authors.services.answering import DISMISSALS
 from apps.authors.services.hearing import Incoming
+from apps.authors.services.said import LONGEST_WORD, Said
 
 LONGEST_TEXT, LONGEST_REF, LONGEST_SUBJECT = 8000, 64, 200
 LONGEST_WAIT = 10.0

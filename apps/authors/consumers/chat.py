@@ -1,87 +1,110 @@
 """Chat mode: what the author writes is answered by the site's chat model, piece by piece."""
 
+import asyncio
 import logging
 import time
 import uuid
 from collections.abc import Mapping
 from contextlib import aclosing
+from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, cast
 
-from apps.authors.consumers.session import Session
+from django.utils import timezone
+
+from apps.authors.consumers.session import Session, to_its_end
+from apps.authors.consumers.talk import Line
 from apps.authors.database import in_database
 from apps.authors.models import Author, Message
 from apps.authors.refusals import BadField
 from apps.authors.services import hearing
 from apps.authors.services.chatting import Spoken, stream_reply
 from apps.authors.services.privacy import written
-from apps.authors.services.taking_up import budget_spent
+from apps.authors.services.spending import budget_spent, count_cost
 from labelhub.core.errors import LabelhubError
 from labelhub.core.interview import frames
 from labelhub.core.interview.frames import Frame
-from labelhub.core.interview.redaction import redact
+from labelhub.core.interview.redaction import finder, redact
 from labelhub.core.llm.errors import ModelUnreachable
 
 logger = logging.getLogger(__name__)
 
-#: Messages of a conversation that the chat shows when it is opened again, and that the model reads.
-SHOWN, READ = 50, 20
+#: Messages of a conversation that the chat shows when it is opened again.
+SHOWN = 50
 #: Seconds between two pieces of a reply: an eye sees no more.
 PIECE = 0.05
+#: Whose last message is this young when they come back is still waiting for its reply.
+MOMENT = timedelta(minutes=2)
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """What was said in a conversation: for the model, and as frames for its author's own eyes.
+    ``unanswered`` is the id of a message that waits for a reply, if there is one."""
+
+    conversation: str
+    lines: list[Line]
+    shown: list[dict[str, Any]]
+    unanswered: str
 
 
 async def send_history(session: Session) -> None:
-    """What was said before in the author's latest conversation."""
-    found = await session.act(_latest)
-    if found is None:
+    """What was said before in the author's latest conversation; what they were not answered
+    because the connection broke is answered now."""
+    earlier = await session.act(_latest)
+    if earlier is None:
         return
-    conversation, messages = found
-    session.talk = [(role, text) for _, role, text, _ in messages if text][-READ:]
-    await session.socket.send(
-        "history",
-        {
-            "conv": conversation,
-            "messages": [
-                {"mid": mid, "role": role, "text": text, "ts": at}
-                for mid, role, text, at in messages
-            ],
-        },
-    )
+    for line in earlier.lines:
+        session.talk.add(line)
+    shown = {"conv": earlier.conversation, "messages": earlier.shown}
+    await session.socket.send("history", shown)
+    mid = earlier.unanswered
+    if mid and session.agreed_to and (session.owner_id, mid) not in session.crowd.replying:
+        _queue(session, mid)
 
 
-def begin_reply(session: Session, sent: frames.Msg) -> None:
-    """Answer a message beside the socket; what comes while one is answered is answered after."""
-    session.remember("author", redact(sent.text, region=session.known.site.region).text)
-    session.conversation, session.last_mid = sent.conv, sent.mid
-    if not session.replying:
-        session.spawn(_reply_to_all(session))
+async def begin_reply(session: Session, sent: frames.Msg, stored: str = "") -> None:
+    """Answer a message beside the socket; what comes while one is answered is answered after.
+
+    Args:
+        stored: the same text without personal data, where it is kept.
+    """
+    # Looking for personal data takes its time, and the event loop has others.
+    text = stored or await asyncio.to_thread(_redacted, sent.text, session.known.site.region)
+    session.talk.add(Line(sent.mid, sent.conv, sent.role, text))
+    _queue(session, sent.mid)
 
 
 async def on_retry(session: Session, frame: Frame) -> None:
-    """Answer the last message once more, where that failed."""
+    """Answer a message once more, where that failed."""
     await session.check()
-    if not session.talk or session.talk[-1][0] != "author":
+    mid = cast(frames.Retry, frame.d).mid
+    if not session.talk.waits(mid):
         raise BadField("mid: there is no message here that waits for an answer.")
     await session.socket.ack(frame.id)
-    session.last_mid = cast(frames.Retry, frame.d).mid
-    if not session.replying:
+    if mid not in session.talk.queue:
+        _queue(session, mid)
+
+
+def _queue(session: Session, mid: str) -> None:
+    session.talk.queue.append(mid)
+    session.crowd.replying.add((session.owner_id, mid))
+    if len(session.talk.queue) == 1:
         session.spawn(_reply_to_all(session))
 
 
 async def _reply_to_all(session: Session) -> None:
-    session.replying = True
-    try:
-        answered = ""
-        while answered != session.last_mid:
-            answered = session.last_mid
-            await _reply(session, answered)
-    finally:
-        session.replying = False
+    queue = session.talk.queue
+    while queue:
+        await to_its_end(_reply(session, queue[0]))
+        session.crowd.replying.discard((session.owner_id, queue.pop(0)))
 
 
 async def _reply(session: Session, to: str) -> None:
     mid, spoken = f"r-{uuid.uuid4().hex}", Spoken()
     about: dict[str, Any] = {"mid": mid, "to": to}
-    conversation = session.conversation
+    answered = session.talk.find(to)
+    conversation = answered.conversation if answered else ""
     try:
         if await in_database(budget_spent, session.known.site):
             raise ModelUnreachable("The site's budget for today is spent.")
@@ -90,18 +113,31 @@ async def _reply(session: Session, to: str) -> None:
         logger.warning("A reply in chat failed: %s", error)
         failed = {"failed": True, "code": error.code, "retry": True}
         words = {"message": "No answer came. Please try again."}
-        await session.socket.send("reply", about | failed | words)
+        await _tell(session, about | failed | words)
         await _store(session, "", conversation, mid, spoken)
         return
-    session.remember("assistant", spoken.text)
-    await session.socket.send("reply", about | {"final": True, "text": spoken.text})
+    for each in {session, _listener(session)}:
+        each.talk.answer(to, Line(mid, conversation, Message.Role.ASSISTANT, spoken.text))
+    await _tell(session, about | {"final": True, "text": spoken.text})
     await _store(session, spoken.text, conversation, mid, spoken)
 
 
+def _listener(session: Session) -> Session:
+    """Who hears a reply: whoever wrote, or the same author's newest chat where they have gone."""
+    chats = [each for each in session.crowd.of(session.author_id) if each.mode == "chat"]
+    return next((each for each in (session, *chats[::-1]) if each.open), session)
+
+
+async def _tell(session: Session, d: Mapping[str, Any]) -> None:
+    await _listener(session).socket.send("reply", d)
+
+
 async def _store(session: Session, text: str, conversation: str, mid: str, spoken: Spoken) -> None:
-    """Keep a reply as context, and what it cost also where it failed; of who wants to stay
-    unknown, nothing."""
-    if session.author_id and (text or spoken.cost_nanousd):
+    """Count what a reply has cost, also where it failed, and keep it as context; of who wants to
+    stay unknown, nothing."""
+    if spoken.cost_nanousd:
+        await in_database(count_cost, session.known.site.pk, spoken.cost_nanousd)
+    if session.author_id and text:
         sent = hearing.Incoming(ref=mid, conversation=conversation, role="assistant", text=text)
         await session.act(_store_reply, sent, spoken.cost_nanousd)
 
@@ -109,15 +145,16 @@ async def _store(session: Session, text: str, conversation: str, mid: str, spoke
 async def _stream(session: Session, about: Mapping[str, Any], spoken: Spoken) -> None:
     """Send the pieces as they come, several together where they come faster than eyes read."""
     waiting, sent_at = "", 0.0
-    stream = stream_reply(session.known.site, session.talk[-READ:], spoken)
+    history = session.talk.until(about["to"])
+    stream = stream_reply(session.known.site, history, spoken)
     async with aclosing(stream) as pieces:
         async for piece in pieces:
             waiting += piece
             if time.monotonic() - sent_at >= PIECE:
-                await session.socket.send("reply", {**about, "delta": waiting})
+                await _tell(session, {**about, "delta": waiting})
                 waiting, sent_at = "", time.monotonic()
     if waiting:
-        await session.socket.send("reply", {**about, "delta": waiting})
+        await _tell(session, {**about, "delta": waiting})
 
 
 def _store_reply(author: Author, incoming: hearing.Incoming, cost: int) -> None:
@@ -126,12 +163,29 @@ def _store_reply(author: Author, incoming: hearing.Incoming, cost: int) -> None:
         Message.objects.filter(pk=heard.message.pk).update(cost_nanousd=cost)
 
 
-def _latest(author: Author) -> tuple[str, list[tuple[str, str, str, int]]] | None:
+def _redacted(text: str, region: str) -> str:
+    return redact(text, region=region, names=finder()).text
+
+
+def _latest(author: Author) -> Earlier | None:
     conversation = author.conversations.order_by("-pk").first()
     if conversation is None:
         return None
-    recent = list(conversation.messages.order_by("-pk")[:SHOWN])[::-1]
-    return conversation.ref, [
-        (each.ref, each.role, written(each), int(each.received_at.timestamp() * 1000))
-        for each in recent
-    ]
+    ref, recent = conversation.ref, list(conversation.messages.order_by("-pk")[:SHOWN])[::-1]
+    return Earlier(
+        conversation=ref,
+        # The model reads what was kept without personal data, never what was written.
+        lines=[Line(each.ref, ref, each.role, each.text) for each in recent if each.text],
+        shown=[_shown(each) for each in recent],
+        unanswered=recent[-1].ref if recent and _waits(recent[-1]) else "",
+    )
+
+
+def _shown(message: Message) -> dict[str, Any]:
+    at = int(message.received_at.timestamp() * 1000)
+    return {"mid": message.ref, "role": message.role, "text": written(message), "ts": at}
+
+
+def _waits(message: Message) -> bool:
+    young = timezone.now() - message.received_at < MOMENT
+    return young and message.role == Message.Role.AUTHOR and bool(message.text)

@@ -5,6 +5,7 @@ import logging
 import time
 from collections import defaultdict
 from collections.abc import Iterable
+from itertools import chain
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -29,15 +30,18 @@ SILENT, ROUND = 600.0, 2.0
 
 
 class Crowd:
-    """The sessions of one event loop, by author."""
+    """The sessions of one event loop, by author; and those of people who want to stay unknown."""
 
     def __init__(self) -> None:
         self._sessions: defaultdict[int, list[Session]] = defaultdict(list)
+        self._unknown: set[Session] = set()
+        #: (author, id of their message) that are being replied to in a chat.
+        self.replying: set[tuple[int, str]] = set()
         self._networks: dict[str, TokenBucket] = {}
         self._keeper: asyncio.Task[None] | None = None
 
     def __len__(self) -> int:
-        return sum(len(sessions) for sessions in self._sessions.values())
+        return sum(len(sessions) for sessions in self._sessions.values()) + len(self._unknown)
 
     def may_connect(self, network: str) -> bool:
         """Whether another socket from there is taken at present."""
@@ -51,22 +55,26 @@ class Crowd:
             self._networks[network] = bucket
         return bucket.take()
 
-    async def join(self, session: "Session", author_id: int) -> None:
+    async def join(self, session: "Session") -> None:
         """Somebody is here; the oldest of too many sockets of one author goes."""
-        sessions = self._sessions[author_id]
-        sessions.append(session)
         if self._keeper is None or self._keeper.done():
             self._keeper = asyncio.get_running_loop().create_task(self._keep())
+        if not session.author_id:
+            self._unknown.add(session)
+            return
+        sessions = self._sessions[session.author_id]
+        sessions.append(session)
         if len(sessions) > MOST_PER_AUTHOR:
             await sessions.pop(0).socket.close(REPLACED, "A newer page has taken over.")
 
-    def leave(self, session: "Session", author_id: int) -> None:
-        """They are gone."""
-        sessions = self._sessions.get(author_id, [])
+    def leave(self, session: "Session") -> None:
+        """They are gone; or not here yet, which is no harm."""
+        self._unknown.discard(session)
+        sessions = self._sessions.get(session.author_id, [])
         if session in sessions:
             sessions.remove(session)
         if not sessions:
-            self._sessions.pop(author_id, None)
+            self._sessions.pop(session.author_id, None)
 
     def of(self, author_id: int) -> list["Session"]:
         """The author's sessions here, oldest first."""
@@ -80,7 +88,7 @@ class Crowd:
     async def _keep(self) -> None:
         """Until nobody is left: close silent sockets, and bring questions that others have made
         (a server's message, a worker that took up what a killed process left)."""
-        while self._sessions:
+        while self._sessions or self._unknown:
             await asyncio.sleep(ROUND)
             try:
                 await self._close_silent()
@@ -90,10 +98,9 @@ class Crowd:
 
     async def _close_silent(self) -> None:
         late = time.monotonic() - SILENT
-        for sessions in list(self._sessions.values()):
-            for session in list(sessions):
-                if session.heard_at < late:
-                    await session.socket.close(IDLE, "Nothing was heard for ten minutes.")
+        known = chain.from_iterable(self._sessions.values())
+        for session in [each for each in (*known, *self._unknown) if each.heard_at < late]:
+            await session.socket.close(IDLE, "Nothing was heard for ten minutes.")
 
     async def _wake(self, author_ids: Iterable[int]) -> None:
         for author_id in author_ids:

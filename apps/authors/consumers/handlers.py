@@ -1,5 +1,6 @@
 """What is done with each kind of frame: one service called, and acknowledged once committed."""
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeAlias, cast
 from uuid import UUID
@@ -7,7 +8,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from apps.authors.consumers.chat import begin_reply, on_retry
-from apps.authors.consumers.session import Session
+from apps.authors.consumers.session import Session, SomebodyElse
 from apps.authors.consumers.socket import LEFT
 from apps.authors.database import in_database
 from apps.authors.models import Author, Consent, Message
@@ -20,6 +21,7 @@ from labelhub.core.interview.frames import Frame
 
 Handler: TypeAlias = Callable[[Session, Frame], Awaitable[None]]
 
+_COUNTRY = re.compile("[A-Za-z]{2}")
 #: Messages of one socket that the models are asked about at once.
 MOST_AT_ONCE = 2
 
@@ -36,7 +38,7 @@ async def on_message(session: Session, frame: Frame) -> None:
     if task is not None:
         session.spawn(_ask(session, task))
     if session.mode == "chat" and sent.role == "author" and heard.fresh:
-        begin_reply(session, sent)
+        await begin_reply(session, sent, heard.message.text)
 
 
 async def _chat_only(session: Session, frame: Frame, sent: frames.Msg) -> None:
@@ -45,7 +47,7 @@ async def _chat_only(session: Session, frame: Frame, sent: frames.Msg) -> None:
         raise NotYours("You agreed to chat only.")
     await session.check()
     await session.socket.ack(frame.id)
-    begin_reply(session, sent)
+    await begin_reply(session, sent)
 
 
 async def on_shown(session: Session, frame: Frame) -> None:
@@ -84,28 +86,29 @@ async def on_dismiss(session: Session, frame: Frame) -> None:
         said = answering.Said(ref=frame.id, word=sent.val, nofit=True)
         await _answer(session, frame, uid, said)
         return
+    await session.check()
     await session.act(answering.dismiss, uid, sent.how)
     await session.socket.ack(frame.id)
     await _settled(session, uid)
 
 
 async def on_undo(session: Session, frame: Frame) -> None:
-    """Take the last answer back."""
+    """Take the last answer back, whatever text the site has by now."""
     uid = _uid(cast(frames.Undo, frame.d).qid)
-    await session.check()
+    await session.check_access()
     await session.act(answering.undo, uid)
     session.pushed = uid
     await session.socket.ack(frame.id)
 
 
 async def on_ident(session: Session, frame: Frame) -> None:
-    """A fresh signature for the same person."""
+    """A fresh signature for the same person. Somebody else's ends the connection: nothing that
+    they write may be taken for the first one's."""
     sent = cast(frames.Ident, frame.d)
     ident = await in_database(welcoming.check_ident, session.known.site, sent.ident)
-    same = ident is not None and await session.act(_is_subject, ident.sub)
-    if ident is None or not same:
-        raise NotYours("This signature is somebody else's; connect anew as them.")
-    session.ident_until = ident.expires_at
+    if ident is None or ident.sub != session.subject:
+        raise SomebodyElse("This signature is somebody else's; connect anew as them.")
+    session.ident, session.ident_until = sent.ident, ident.expires_at
     await session.socket.ack(frame.id)
 
 
@@ -113,35 +116,41 @@ async def on_consent(session: Session, frame: Frame) -> None:
     """The present text was agreed to, also by somebody who had said no before; or, in a chat, to
     nothing but the chat from now on."""
     agreed = cast(frames.Consent, frame.d).agreed
-    if "questions" not in agreed.scope:
+    asked = "questions" in agreed.scope
+    if session.author_id and not asked:  # a no counts whichever text it was said to
         await session.act(welcoming.opt_out)
-        session.become_unknown()
-        await session.socket.ack(frame.id)
-        return
+        await session.become_unknown()
+    await session.check_access()
+    known = session.known
     arrival = welcoming.Arrival(
         consent_version=agreed.v, consent_hash=agreed.hash, consent_by=agreed.by
     )
-    session.consent = await session.act(_agree, session.known, arrival)
+    welcoming.check_consent(known, arrival)
+    if asked:
+        session.consent = await session.act(_agree, known, arrival.consent_by)
+    session.agreed_to = known.consent.pk
     await session.socket.ack(frame.id)
 
 
 async def on_optout(session: Session, frame: Frame) -> None:
-    """Never again."""
+    """Never again. Asked neither for a signature nor for consent: a no is taken from anybody."""
     await session.act(welcoming.opt_out)
     await session.socket.ack(frame.id)
     await session.crowd.dismiss(session.author_id, "You will not be asked again.")
 
 
 async def on_export(session: Session, frame: Frame) -> None:
-    """Show my data."""
-    await session.socket.send_text(await session.act(_data_frame, frame.id))
+    """Show my data, whatever text the site has by now; also to who chats unknown since."""
+    await session.check_access()
+    await session.socket.send_text(await session.act_as_owner(_data_frame, frame.id))
 
 
 async def on_erase(session: Session, frame: Frame) -> None:
-    """Delete my data."""
-    erasure = await session.act(privacy.erase_author)
+    """Delete my data. Asked neither for a signature nor for consent: it is never too late for it;
+    also for who chats unknown since."""
+    erasure = await session.act_as_owner(privacy.erase_author)
     await session.socket.ack(frame.id, receipt=str(erasure.receipt), done=True)
-    await session.crowd.dismiss(session.author_id, "Your data was deleted.")
+    await session.crowd.dismiss(session.owner_id, "Your data was deleted.")
     await session.socket.close(LEFT, "Your data was deleted.")
 
 
@@ -185,20 +194,22 @@ async def _settled(session: Session, uid: UUID) -> None:
 
 async def _ask(session: Session, task: Task) -> None:
     questions = await asking.ask_about(task, send=True)
-    here = [each for each in (session, *session.crowd.of(session.author_id)) if each.open]
+    here = [each for each in session.crowd.of(task.message.author_id) if each.open]
     if questions and here:
-        await here[0].send_question(questions[0], of=len(questions))
+        first = session if session in here else here[0]
+        await first.send_question(questions[0], of=len(questions))
 
 
 def _incoming(session: Session, sent: frames.Msg) -> hearing.Incoming:
     header = session.known.site.country_header
+    country = session.socket.header(header) if header else ""
     return hearing.Incoming(
         ref=sent.mid,
         conversation=sent.conv,
         role=sent.role,
         text=sent.text,
         language=session.language,
-        country=session.socket.header(header) if header else "",
+        country=country if _COUNTRY.fullmatch(country) else "",
     )
 
 
@@ -222,15 +233,10 @@ def _data_frame(author: Author, re: str) -> str:
     return frames.frame("data", privacy.author_data(author), re=re)
 
 
-def _agree(author: Author, known: KnownSite, arrival: welcoming.Arrival) -> Consent:
-    welcoming.check_consent(known, arrival)
+def _agree(author: Author, known: KnownSite, by: str) -> Consent:
     if author.opted_out_at is not None:
         welcoming.opt_in(author)
-    return welcoming.consent_of(author, known.consent, arrival.consent_by)
-
-
-def _is_subject(author: Author, subject: str) -> bool:
-    return author.subject == subject
+    return welcoming.consent_of(author, known.consent, by)
 
 
 def _uid(raw: str) -> UUID:

@@ -1,5 +1,9 @@
 """The first frame: who comes, from which page, having agreed to what."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
 from django.utils import timezone
 
 from apps.authors.consumers import chat
@@ -9,43 +13,61 @@ from apps.authors.consumers.socket import NO_AUTH, REFUSED, Socket
 from apps.authors.database import in_database
 from apps.authors.models import Author
 from apps.authors.refusals import OriginRefused
+from apps.authors.sealing import digest
 from apps.authors.selectors.sites import KnownSite, check_open, known_site, money_words
 from apps.authors.services.rewarding import balance
-from apps.authors.services.welcoming import Arrival, Welcome, check_consent, welcome
+from apps.authors.services.welcoming import Arrival, check_consent, check_ident, welcome
 from labelhub.core.errors import LabelhubError
-from labelhub.core.interview.frames import Hello
+from labelhub.core.interview.frames import Frame, Hello
+from labelhub.core.interview.identity import Ident
 
 #: Seconds between two signs of life of the widget.
 HEARTBEAT = 25
 
 
-async def greet(socket: Socket, re: str, hello: Hello, network: str) -> Session | None:
-    """Let somebody in, or say why not and close."""
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Somebody who was let in by the frame ``re``, and the words to welcome them with."""
+
+    session: Session
+    re: str
+    words: Mapping[str, Any]
+
+
+async def let_in(socket: Socket, frame: Frame, network: str) -> Entry | None:
+    """Let somebody in who said hello, or say why not and close."""
+    hello = cast(Hello, frame.d)
     try:
         known = await in_database(known_site, hello.key)
         _check_page(socket, known)
     except LabelhubError as error:
-        await socket.nack(re, error.code, error.message)
+        await socket.nack(frame.id, error.code, error.message)
         await socket.close(REFUSED, error.message)
         return None
     session = Session(socket, crowd(), known, hello.mode)
-    session.language = hello.lang[:2].lower()
-    arrival = _arrival(hello, network)
+    session.language, session.ident = hello.lang[:2].lower(), hello.ident
+    enter = _as_author if "questions" in hello.consent.scope else _as_unknown
     try:
-        if "questions" not in hello.consent.scope:
-            await in_database(check_consent, known, arrival)
-            await _begin_chat_only(session)
-            return session
-        found = await in_database(welcome, known, arrival)
+        return Entry(session, frame.id, await enter(session, _arrival(hello, network)))
     except LabelhubError as error:
-        await socket.nack(re, error.code, error.message, retry=error.retryable)
+        await socket.nack(frame.id, error.code, error.message, retry=error.retryable)
         await socket.close(NO_AUTH, error.message)
         return None
+
+
+async def greet(entry: Entry) -> None:
+    """Welcome them, with what waits for them. Whoever calls this looks after their leaving."""
+    session = entry.session
     try:
-        await _begin(session, found)
+        await session.crowd.join(session)
+        await session.socket.send("welcome", entry.words, seq=0)
+        if not session.author_id:
+            return
+        if session.mode == "chat":
+            await chat.send_history(session)
+        await session.push_question()
     except LabelhubError as error:  # such as: their data was deleted at this moment
-        await session.refuse(re, error)
-    return session
+        await session.refuse(entry.re, error)
 
 
 def _check_page(socket: Socket, known: KnownSite) -> None:
@@ -65,48 +87,56 @@ def _arrival(hello: Hello, network: str) -> Arrival:
     )
 
 
-async def _begin(session: Session, found: Welcome) -> None:
+async def _as_author(session: Session, arrival: Arrival) -> dict[str, Any]:
+    found = await in_database(welcome, session.known, arrival)
     author = found.author
-    session.author_id, session.consent = author.pk, found.consent
-    session.ident_until = found.ident_until
-    await session.crowd.join(session, author.pk)
-    await session.socket.send(
-        "welcome",
-        {
-            "sid": author.uid.hex,
-            "tok": found.token,
-            "server_time": int(timezone.now().timestamp() * 1000),
-            "resumed": found.resumed,
-            "hb": HEARTBEAT,
-            "consent_version": session.known.consent.version,
-            "state": "opted_out" if author.opted_out_at else "asking",
-            "verified": author.verified,
-            "reward": await in_database(_earned, author, session.known),
-        },
-        seq=0,
+    session.author_id = session.owner_id = author.pk
+    session.consent, session.ident_until = found.consent, found.ident_until
+    session.agreed_to = found.consent.text_id if found.consent else None
+    session.subject = author.subject
+    return _words(
+        session.known,
+        sid=author.uid.hex,
+        tok=found.token,
+        resumed=found.resumed,
+        state="opted_out" if author.opted_out_at else "asking",
+        verified=author.verified,
+        reward=await in_database(_earned, author, session.known),
     )
-    if session.mode == "chat":
-        await chat.send_history(session)
-    await session.push_question()
 
 
-async def _begin_chat_only(session: Session) -> None:
-    """Somebody who wants to chat and not to be asked: nothing of them is kept."""
-    await session.socket.send(
-        "welcome",
-        {
-            "sid": "",
-            "tok": "",
-            "server_time": int(timezone.now().timestamp() * 1000),
-            "resumed": False,
-            "hb": HEARTBEAT,
-            "consent_version": session.known.consent.version,
-            "state": "chat_only",
-            "verified": False,
-            "reward": None,
-        },
-        seq=0,
-    )
+async def _as_unknown(session: Session, arrival: Arrival) -> dict[str, Any]:
+    """Somebody who wants to chat and not to be asked: nothing of them is kept. What was kept of
+    them before stays theirs, and their token with it."""
+    check_consent(session.known, arrival)
+    owner, ident = await in_database(_owner, session.known, arrival)
+    session.owner_id = owner.pk if owner else 0
+    session.agreed_to = session.known.consent.pk
+    if ident is not None:
+        session.subject, session.ident_until = ident.sub, ident.expires_at
+    tok = arrival.token if owner and ident is None else ""
+    return _words(session.known, state="chat_only", tok=tok)
+
+
+def _words(known: KnownSite, **told: Any) -> dict[str, Any]:
+    nobody = {"sid": "", "tok": "", "resumed": False, "verified": False, "reward": None}
+    always = {
+        "server_time": int(timezone.now().timestamp() * 1000),
+        "hb": HEARTBEAT,
+        "consent_version": known.consent.version,
+    }
+    return nobody | always | told
+
+
+def _owner(known: KnownSite, arrival: Arrival) -> tuple[Author | None, Ident | None]:
+    """The author that a signature or a token names; none is made, and nothing of them changes."""
+    ident = check_ident(known.site, arrival.ident)
+    if ident is not None:
+        return known.site.authors.filter(subject=ident.sub).first(), ident
+    if not arrival.token:
+        return None, None
+    with_token = Author.objects.with_token(digest(arrival.token), timezone.now())
+    return with_token.filter(site=known.site).first(), None
 
 
 def _earned(author: Author, known: KnownSite) -> dict[str, str] | None:

@@ -12,19 +12,25 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from apps.authors.consumers.crowd import Crowd
-from apps.authors.consumers.socket import LEFT, REFUSED, Socket
+from apps.authors.consumers.socket import LEFT, NO_AUTH, REFUSED, Socket
+from apps.authors.consumers.talk import Talk
 from apps.authors.database import in_database
-from apps.authors.models import Author, Consent, Question
-from apps.authors.refusals import IdentRequired, NotYours, OriginRefused, SiteDisabled
+from apps.authors.models import Author, Consent, Question, Site
+from apps.authors.refusals import (
+    ConsentOutdated,
+    IdentRequired,
+    NotYours,
+    OptedOut,
+    OriginRefused,
+    SiteDisabled,
+)
 from apps.authors.selectors.sites import KnownSite, check_open, known_site, still_known
 from apps.authors.selectors.waiting import question_words
 from apps.authors.services.showing import next_question
+from apps.authors.services.welcoming import check_ident
 from apps.common.prepared import prepared
 from labelhub.core.errors import LabelhubError
 from labelhub.core.interview.identity import IdentExpired
-
-#: Messages of a chat that are kept in memory.
-REMEMBERED = 40
 
 Result = TypeVar("Result")
 
@@ -37,6 +43,10 @@ class Gone(LabelhubError):
     code = "erased"
 
 
+class SomebodyElse(NotYours):
+    """Another person has signed in: whoever sits there must come back as them."""
+
+
 class Session:
     """What is known of whoever sits at a socket, once they have said hello."""
 
@@ -44,37 +54,37 @@ class Session:
         self.socket, self.crowd, self.mode = socket, crowd, mode
         self.key = known.site.public_key
         self.known = known
-        self.author_id = 0
+        #: Of whom what is written here is kept; 0 for somebody who wants to stay unknown. What
+        #: was kept of them before is ``owner_id``'s: theirs to see and to delete.
+        self.author_id = self.owner_id = 0
         self.consent: Consent | None = None
+        #: The text that was agreed to at this socket, also where it was for a chat only.
+        self.agreed_to: int | None = None
+        #: What the host has signed last: whom it means, and until when.
+        self.ident, self.subject = "", ""
         self.ident_until: datetime | None = None
         self.language = ""
         self.heard_at = time.monotonic()
         self.began_at = timezone.now()
         self.pushed: UUID | None = None
-        #: Chat mode: who said what lately, without personal data, and in which conversation.
-        self.talk: list[tuple[str, str]] = []
-        self.conversation = ""
-        self.last_mid = ""
-        self.replying = False
+        self.talk = Talk()
         self._tasks: set[asyncio.Task[None]] = set()
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
         """Let something go on beside this socket. It outlives the socket: what it stores is
         wanted even when nobody waits for it any more."""
-        task = asyncio.get_running_loop().create_task(_to_its_end(work))
+        task = asyncio.get_running_loop().create_task(to_its_end(work))
         _running.add(task)
         self._tasks.add(task)
         task.add_done_callback(_running.discard)
         task.add_done_callback(self._tasks.discard)
 
-    def remember(self, role: str, text: str) -> None:
-        """Keep what was said for the chat's next reply; never longer than the connection."""
-        self.talk = [*self.talk, (role, text)][-REMEMBERED:]
-
-    def become_unknown(self) -> None:
-        """Go on as somebody of whom nothing is kept."""
-        self.crowd.leave(self, self.author_id)
+    async def become_unknown(self) -> None:
+        """Go on as somebody of whom nothing is kept from now on."""
+        self.crowd.leave(self)
         self.author_id, self.consent, self.pushed = 0, None, None
+        self.agreed_to = None
+        await self.crowd.join(self)
 
     @property
     def busy(self) -> int:
@@ -82,20 +92,41 @@ class Session:
         return len(self._tasks)
 
     async def check(self) -> None:
-        """Look whether this author may still speak here: on every message and answer, not only at
-        the hello.
+        """Look whether what this author sends now may be taken: on every message and answer, not
+        only at the hello.
 
         Raises:
-            SiteDisabled, OriginRefused, IdentRequired, IdentExpired: no more.
+            SiteDisabled, OriginRefused, IdentRequired, IdentExpired, IdentInvalid: no more.
+            ConsentOutdated: not before the present text was agreed to at this socket.
+            OptedOut: they do not want it.
+        """
+        await self.check_access()
+        outdated = self.known.site.consent_by == Site.ConsentBy.WIDGET and (
+            self.agreed_to != self.known.consent.pk
+        )
+        if self.agreed_to is None and self.author_id:
+            await self.act(_refuse_opted_out)
+        if self.agreed_to is None or outdated:
+            raise ConsentOutdated("There is a text to agree to; ask again.")
+
+    async def check_access(self) -> None:
+        """Look whether this page and this person still have access, agreed to what they may.
+
+        Raises:
+            SiteDisabled, OriginRefused, IdentRequired, IdentExpired, IdentInvalid: they have not.
         """
         known = still_known(self.key)
-        self.known = await in_database(known_site, self.key) if known is None else known
-        site = self.known.site
+        if known is None:
+            known = await in_database(known_site, self.key)
+        site = known.site
         check_open(site, self.socket.origin)
         if self.ident_until is None and site.identity == site.Identity.VERIFIED:
             raise IdentRequired("This site asks only people whom its host has signed in.")
         if self.ident_until is not None and self.ident_until <= timezone.now():
             raise IdentExpired("The identity token has expired; ask the site for a new one.")
+        if known is not self.known and self.ident:  # its signing key may be revoked by now
+            await in_database(check_ident, site, self.ident)
+        self.known = known
 
     async def act(self, work: Callable[..., Result], *args: Any, **kwargs: Any) -> Result:
         """Do ``work(author, …)`` in the database, with the author as they are now.
@@ -107,6 +138,18 @@ class Session:
         if not self.author_id:
             raise NotYours("You chose to chat without being asked; nothing of it is kept.")
         return await in_database(_as_author, self.author_id, self.known, work, args, kwargs)
+
+    async def act_as_owner(self, work: Callable[..., Result], *args: Any) -> Result:
+        """The same for the author whom their token names, also where they stay unknown now: what
+        was kept of them before is theirs.
+
+        Raises:
+            NotYours: nothing was ever kept of them.
+            Gone: they are no more.
+        """
+        if not self.owner_id:
+            raise NotYours("Nothing is kept of you.")
+        return await in_database(_as_author, self.owner_id, self.known, work, args, {})
 
     @property
     def open(self) -> bool:
@@ -127,7 +170,7 @@ class Session:
             return
         self.pushed = question.uid
         words = question_words(question, question.message.author, of=of)
-        await self.socket.send("question", words, seq=question.pk, re=question.message.ref)
+        await self.socket.send("question", words, seq=question.pk, re=words["re"])
 
     async def retract_elsewhere(self, uid: UUID, why: str) -> None:
         """Tell the author's other pages that a question is settled."""
@@ -144,9 +187,12 @@ class Session:
             await self.socket.close(REFUSED, error.message)
         elif isinstance(error, Gone):
             await self.socket.close(LEFT, error.message)
+        elif isinstance(error, SomebodyElse):
+            await self.socket.close(NO_AUTH, error.message)
 
 
-async def _to_its_end(work: Coroutine[Any, Any, None]) -> None:
+async def to_its_end(work: Coroutine[Any, Any, None]) -> None:
+    """Do what nobody waits for: what goes wrong is written down, and ends nothing else."""
     try:
         await work
     except Gone:  # their data was deleted meanwhile: there is nothing left to do
@@ -159,11 +205,9 @@ async def _to_its_end(work: Coroutine[Any, Any, None]) -> None:
 _running: set[asyncio.Task[None]] = set()
 
 
-async def wait_for_tasks(seconds: float = 5.0) -> None:
-    """Let what goes on beside the sockets come to its end, for so long."""
-    mine = [task for task in _running if task.get_loop() is asyncio.get_running_loop()]
-    if mine:
-        await asyncio.wait(mine, timeout=seconds)
+def _refuse_opted_out(author: Author) -> None:
+    if author.opted_out_at is not None:
+        raise OptedOut("You asked not to be asked again; nothing of it is kept.")
 
 
 def _whose_turn(author: Author) -> tuple[Question, int] | None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeAlias
 
@@ -15,10 +16,16 @@ Send: TypeAlias = Callable[[Mapping[str, Any]], Awaitable[None]]
 SUBPROTOCOL = "al.v1"
 #: Frames a second, and how many at once after a pause (author-widget.md, 2.4).
 RATE, BURST = 5.0, 20.0
+#: The same of signs of life, which must not be held back by what else is sent.
+PING_RATE, PING_BURST = 1.0, 10.0
 #: So many refused in a row end the connection: whoever does not listen is not waited for.
 FLOOD = 40
 #: Frames that wait for a slow reader.
 MOST_WAITING = 32
+
+#: Characters of a sign of life, and what it has in it.
+MOST_OF_PING = 200
+_PING = re.compile(r'"t"\s*:\s*"ping"')
 
 BAD_FRAME, NO_AUTH, REFUSED, IDLE = 4400, 4401, 4403, 4408
 REPLACED, LEFT, TOO_BIG, TOO_MUCH = 4409, 4410, 4413, 4429
@@ -33,7 +40,8 @@ class Socket:
         self._lock = asyncio.Lock()
         self._waiting = 0
         self.closed = False
-        self.bucket = TokenBucket(RATE, BURST)
+        self._bucket = TokenBucket(RATE, BURST)
+        self._pings = TokenBucket(PING_RATE, PING_BURST)
         self.refused = 0
 
     @property
@@ -46,6 +54,24 @@ class Socket:
         wanted = name.lower().encode()
         found = next((value for key, value in self.scope["headers"] if key == wanted), b"")
         return bytes(found).decode("latin-1")
+
+    async def has_room(self, raw: str | bytes) -> bool:
+        """Whether this frame is not one too many, before anything of it is read. What does not fit
+        is to be sent again; who goes on regardless is found in :attr:`floods`."""
+        ping = _looks_like_ping(raw)
+        bucket = self._pings if ping else self._bucket
+        if bucket.take():
+            self.refused = self.refused if ping else 0
+            return True
+        self.refused += 1
+        wait = max(200, int(bucket.wait() * 1000))
+        await self.nack(frame_id(raw), "rate", "Too much at once.", retry=True, after_ms=wait)
+        return False
+
+    @property
+    def floods(self) -> bool:
+        """Whether so much was refused in a row that the other side does not listen."""
+        return self.refused >= FLOOD
 
     async def accept(self) -> None:
         """Open it. Refusals come afterwards: before, a browser would not be told the code."""
@@ -103,6 +129,11 @@ class Socket:
             await self._send({"type": "websocket.close", "code": code, "reason": short})
         except (OSError, RuntimeError):
             return
+
+
+def _looks_like_ping(raw: str | bytes) -> bool:
+    """Told from its outside. What only looks like one has the fewer tokens for it."""
+    return isinstance(raw, str) and len(raw) <= MOST_OF_PING and bool(_PING.search(raw))
 
 
 def frame_id(raw: str | bytes) -> str:

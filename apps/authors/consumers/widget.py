@@ -6,11 +6,10 @@ import time
 
 from apps.authors.consumers.crowd import crowd, network_of
 from apps.authors.consumers.handlers import HANDLERS
-from apps.authors.consumers.hello import greet
+from apps.authors.consumers.hello import greet, let_in
 from apps.authors.consumers.session import Session
 from apps.authors.consumers.socket import (
     BAD_FRAME,
-    FLOOD,
     NO_AUTH,
     TOO_MUCH,
     Receive,
@@ -28,8 +27,6 @@ logger = logging.getLogger(__name__)
 
 #: Seconds in which the first frame must come.
 GREETING = 5.0
-#: Frames that cost us nothing and tell that somebody is there.
-FREE = frozenset({"ping"})
 
 
 async def widget_socket(scope: Scope, receive: Receive, send: Send) -> None:
@@ -42,18 +39,20 @@ async def widget_socket(scope: Scope, receive: Receive, send: Send) -> None:
     if not crowd().may_connect(network):
         await socket.close(TOO_MUCH, "Too many connections from your network; come back later.")
         return
-    session = await _greeting(socket, network)
-    if session is None:
+    first = await _first(socket)
+    entry = await let_in(socket, first, network) if first is not None else None
+    if entry is None:
         return
     try:
-        await _listen(session)
+        await greet(entry)
+        await _listen(entry.session)
     finally:
         socket.closed = True
-        session.crowd.leave(session, session.author_id)
+        entry.session.crowd.leave(entry.session)
 
 
-async def _greeting(socket: Socket, network: str) -> Session | None:
-    """The session that the first frame begins; None where there is none, and it is closed."""
+async def _first(socket: Socket) -> Frame | None:
+    """The frame that says hello; None where there is none, and it is closed."""
     deadline = asyncio.get_running_loop().call_later(
         GREETING, lambda: asyncio.ensure_future(socket.close(NO_AUTH, "No hello within 5 s."))
     )
@@ -64,14 +63,11 @@ async def _greeting(socket: Socket, network: str) -> Session | None:
     finally:
         deadline.cancel()
     frame = await _read(socket, raw)
-    if frame is None:
+    if frame is None or not isinstance(frame.d, Hello):
         # Nothing is known of who is there: there is no going on.
         await socket.close(NO_AUTH, "The first frame must be a hello.")
         return None
-    if not isinstance(frame.d, Hello):
-        await socket.close(NO_AUTH, "The first frame must be a hello.")
-        return None
-    return await greet(socket, frame.id, frame.d, network)
+    return frame
 
 
 async def _listen(session: Session) -> None:
@@ -81,10 +77,12 @@ async def _listen(session: Session) -> None:
         if raw is None:
             return
         session.heard_at = time.monotonic()
-        frame = await _read(socket, raw)
-        if frame is None or not await _has_room(session, frame):
+        if not await socket.has_room(raw):
+            await _end_flood(session)
             continue
-        await _handle(session, frame)
+        frame = await _read(socket, raw)
+        if frame is not None:
+            await _handle(session, frame)
 
 
 async def _read(socket: Socket, raw: str | bytes) -> Frame | None:
@@ -100,20 +98,10 @@ async def _read(socket: Socket, raw: str | bytes) -> Frame | None:
         return None
 
 
-async def _has_room(session: Session, frame: Frame) -> bool:
-    """Whether this frame is not one too many. What does not fit is to be sent again; who goes on
-    regardless is sent away."""
-    socket = session.socket
-    if frame.t in FREE or socket.bucket.take():
-        socket.refused = 0 if frame.t not in FREE else socket.refused
-        return True
-    socket.refused += 1
-    wait = max(200, int(socket.bucket.wait() * 1000))
-    await socket.nack(frame.id, "rate", "Too much at once.", retry=True, after_ms=wait)
-    if socket.refused >= FLOOD:
+async def _end_flood(session: Session) -> None:
+    if session.socket.floods:
         await in_database(_note_flood, session.author_id, session.known.site.pk)
-        await socket.close(TOO_MUCH, "Too much at once; come back in a minute.")
-    return False
+        await session.socket.close(TOO_MUCH, "Too much at once; come back in a minute.")
 
 
 async def _handle(session: Session, frame: Frame) -> None:

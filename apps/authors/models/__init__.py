@@ -8,7 +8,7 @@ from apps.authors.models.asking import Answer, Question
 from apps.authors.models.authors import Author, Consent, Erasure
 from apps.authors.models.events import Event
 from apps.authors.models.rewards import Payout, Reward
-from apps.authors.models.sites import ConsentText, Feature, Site, SiteKey
+from apps.authors.models.sites import ConsentText, Feature, Site, SiteKey, SiteUse
 from apps.authors.models.talk import Conversation, Message
 
 __all__ = [
@@ -26,4 +26,5 @@ __all__ = [
     "Reward",
     "Site",
     "SiteKey",
+    "SiteUse",
 ]

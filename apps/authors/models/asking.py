@@ -39,6 +39,11 @@ class Question(models.Model):
     author = models.ForeignKey(Author, on_delete=models.CASCADE, related_name="questions")
     message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="questions")
     feature = models.ForeignKey(Feature, on_delete=models.CASCADE, related_name="questions")
+    about_ref = models.CharField(
+        max_length=64,
+        blank=True,
+        help_text="The sender's id of the message its words are about, where that is another one.",
+    )
     number = models.PositiveSmallIntegerField(default=1, help_text="Its place in the survey.")
     kind = models.CharField(max_length=10, choices=Kind.choices)
     text = models.CharField(max_length=300)

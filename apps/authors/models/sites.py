@@ -28,7 +28,7 @@ class Site(models.Model):
     class KeepText(models.TextChoices):
         SEALED = "sealed", "As written, encrypted"
         REDACTED = "redacted", "Without personal data"
-        NOTHING = "nothing", "Only what a question was asked about, without personal data"
+        NOTHING = "nothing", "Only authors' messages that were asked about, no personal data"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="sites")
     name = models.CharField(max_length=100)
@@ -142,6 +142,20 @@ class Site(models.Model):
     def language(self) -> str:
         """The default language."""
         return str(self.languages[0]) if self.languages else "en"
+
+
+class SiteUse(models.Model):
+    """What a site's models have cost on one day (UTC), whatever was deleted since."""
+
+    site = models.ForeignKey(Site, on_delete=models.CASCADE, related_name="uses")
+    day = models.DateField()
+    cost_nanousd = models.BigIntegerField(default=0)
+
+    class Meta:
+        ordering = ["-day"]
+        constraints = [
+            models.UniqueConstraint(fields=["site", "day"], name="authors_site_use_once")
+        ]
 
 
 class ConsentText(models.Model):

@@ -1,9 +1,12 @@
 """What was written, as far as it is kept."""
 
+from typing import Any
+
 from django.db import models
 from django.utils import timezone
 
 from apps.authors.models.authors import Author
+from apps.authors.models.sites import Site
 from apps.authors.querysets import MessageQuerySet
 
 
@@ -41,6 +44,10 @@ class Message(models.Model):
         Conversation, on_delete=models.CASCADE, related_name="messages"
     )
     author = models.ForeignKey(Author, on_delete=models.CASCADE, related_name="messages")
+    # Its author's: the messages of a site are found without a look at its authors.
+    site = models.ForeignKey(
+        Site, on_delete=models.CASCADE, related_name="messages", editable=False, db_index=False
+    )
     ref = models.CharField(
         max_length=64, help_text="The sender's id: a second arrival is the same."
     )
@@ -59,6 +66,9 @@ class Message(models.Model):
     lease_until = models.DateTimeField(
         null=True, blank=True, help_text="Somebody asks the models about it until then."
     )
+    queued_until = models.DateTimeField(
+        null=True, blank=True, help_text="A task for it is on its way until then."
+    )
     cost_nanousd = models.BigIntegerField(default=0)
     received_at = models.DateTimeField(default=timezone.now, editable=False)
     processed_at = models.DateTimeField(null=True, blank=True)
@@ -72,6 +82,7 @@ class Message(models.Model):
         ]
         indexes = [
             models.Index(fields=["conversation", "-id"], name="authors_message_recent"),
+            models.Index(fields=["site", "received_at"], name="authors_message_of_site"),
             models.Index(
                 fields=["received_at"],
                 condition=models.Q(status="received"),
@@ -81,3 +92,8 @@ class Message(models.Model):
 
     def __str__(self) -> str:
         return self.ref
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Store it with its author's site."""
+        self.site_id = self.author.site_id
+        super().save(*args, **kwargs)

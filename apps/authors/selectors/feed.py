@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db.models import F, Prefetch
+from django.db.models import Prefetch
 
 from apps.authors.models import Message, Question, Site
 from apps.authors.stage_words import ToldStage, reason_words, stage_name, told_stages
 
 SHOWN = 40
-#: So far back messages that were dropped at one stage are looked for.
+#: Of so many messages, the newest, those that ended at one stage are looked for.
 SEARCHED = 20_000
 #: What the feed may be narrowed to, beside a stage's name.
 ASKED, WAITING = "asked", "waiting"
@@ -33,11 +33,9 @@ def feed(site: Site, only: str = "") -> list[FeedRow]:
         only: :data:`ASKED`, :data:`WAITING` or the stage that dropped them; "" for all.
     """
     questions = Question.objects.select_related("feature").order_by("number")
-    # ``+ 0``: SQLite must walk the messages from the newest, not sort all of the site's authors'.
+    newest = Message.objects.filter(site=site).order_by("-received_at", "-pk")
     recent = (
-        Message.objects.by_authors()
-        .annotate(of_site=F("author__site_id") + 0)
-        .filter(of_site=site.pk)
+        newest.by_authors()
         .select_related("author")
         .defer("sealed")
         .prefetch_related(Prefetch("questions", questions))
@@ -48,9 +46,9 @@ def feed(site: Site, only: str = "") -> list[FeedRow]:
     elif only:
         recent = recent.filter(status=Message.Status.DROPPED, dropped_at=only)
     if only:
-        newest = Message.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
-        recent = recent.filter(pk__gt=newest - SEARCHED)
-    return [_row(each) for each in recent.order_by("-pk")[:SHOWN]]
+        beyond = newest.values_list("received_at", flat=True)[SEARCHED : SEARCHED + 1].first()
+        recent = recent.filter(received_at__gt=beyond) if beyond else recent
+    return [_row(each) for each in recent[:SHOWN]]
 
 
 def _row(message: Message) -> FeedRow:

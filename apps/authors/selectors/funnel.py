@@ -114,7 +114,7 @@ def site_traffic(site: Site, days: int, now: datetime) -> Traffic:
     starts = [start + timedelta(days=at) for at in range(0, days, step)]
     edges = [*reversed(starts), start - timedelta(days=days)]
     bars = [_Counts() for _ in edges]
-    for row in _grouped(_messages(edges[-1]).filter(author__site=site), "received_at", edges):
+    for row in _grouped(_messages(edges[-1]).filter(site=site), "received_at", edges):
         bars[row["bar"]].add_messages(row)
     for row in _question_rows(Question.objects.filter(site=site), edges):
         bars[row["bar"]].add_questions(row)
@@ -136,9 +136,9 @@ def site_traffic(site: Site, days: int, now: datetime) -> Traffic:
 def funnels_of(project: Project, start: datetime) -> dict[int, Funnel]:
     """The funnel of each of a project's sites since ``start``, by the site's id."""
     found = {pk: _Counts() for pk in project.sites.values_list("pk", flat=True)}
-    messages = _messages(start).filter(author__site__project=project)
-    for row in _counted(messages, "author__site", "status", "dropped_at"):
-        found[row["author__site"]].add_messages(row)
+    messages = _messages(start).filter(site__in=found)
+    for row in _counted(messages, "site", "status", "dropped_at"):
+        found[row["site"]].add_messages(row)
     questions = Question.objects.filter(site__project=project, created_at__gte=start)
     for row in questions.values("site", "status").annotate(**_QUESTION_COUNTS).order_by():
         found[row["site"]].add_questions(row)

@@ -34,8 +34,8 @@ def site_for(user: User | AnonymousUser, public_key: str, right: Right) -> Site:
 
 def messages_of(site: Site) -> QuerySet[Message]:
     """What was heard on the site, newest first."""
-    heard = Message.objects.filter(author__site=site)
-    return heard.select_related("author", "conversation").order_by("-pk")
+    heard = Message.objects.filter(site=site)
+    return heard.select_related("author", "conversation").order_by("-received_at", "-pk")
 
 
 def answers_of(site: Site) -> QuerySet[Answer]:

@@ -46,8 +46,9 @@ def known_site(public_key: str) -> KnownSite:
     found = find_site(public_key)
     if len(_known) > 1000:
         _known.clear()
-    _known[public_key] = KnownSite(found, current_consent(found), time.monotonic())
-    return _known[public_key]
+    known = KnownSite(found, current_consent(found), time.monotonic())
+    _known[public_key] = known
+    return known
 
 
 def still_known(public_key: str) -> KnownSite | None:

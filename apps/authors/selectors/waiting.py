@@ -10,15 +10,18 @@ from apps.authors.querysets import OPEN
 from apps.authors.selectors.sites import money_words
 from apps.authors.words import RIGHT_TO_LEFT, WHY, spoken
 
+#: Authors looked for by one query.
 AT_ONCE = 500
 
 
 def authors_to_wake(author_ids: Sequence[int]) -> list[int]:
     """Those of the authors who have a question that nobody has brought to them yet."""
-    here = set(author_ids)
     waiting = Question.objects.filter(status="waiting", number=1, expires_at__gt=timezone.now())
-    ids = waiting.order_by("expires_at").values_list("author_id", flat=True)[:AT_ONCE]
-    return list(dict.fromkeys(each for each in ids if each in here))
+    found: dict[int, None] = {}
+    for at in range(0, len(author_ids), AT_ONCE):
+        here = waiting.filter(author__in=author_ids[at : at + AT_ONCE]).order_by("expires_at")
+        found |= dict.fromkeys(here.values_list("author_id", flat=True))
+    return list(found)
 
 
 def pending_questions(message: Message) -> list[dict[str, Any]]:
@@ -47,7 +50,8 @@ def question_words(question: Question, author: Author, *, of: int) -> dict[str, 
     earns = site.reward_cents and author.verified
     return {
         "qid": str(question.uid),
-        "re": message.ref,
+        # A question asked again is about what was said then.
+        "re": question.about_ref or message.ref,
         "conv": message.conversation.ref,
         "kind": "choice4" if question.kind == Question.Kind.CHOICE else "word",
         "text": question.text,

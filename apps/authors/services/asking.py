@@ -29,6 +29,9 @@ logger = logging.getLogger(__name__)
 
 #: An author waits for no retry of minutes.
 PATIENCE = Patience(attempts=2, first_backoff=0.2, longest_backoff=1.0, total_wait=10.0)
+#: Seconds in which the models must be through with a message: less than whoever asks them has it
+#: to themselves (``hearing.LEASE``).
+LONGEST = 45.0
 
 
 class Models(Protocol):
@@ -75,7 +78,19 @@ async def _ask_and_close(task: Task) -> list[Question]:
 
 
 async def interview(task: Task, models: Models, spent: list[int]) -> Asked:
-    """Drive the generator: each list of calls in parallel."""
+    """Drive the generator: each list of calls in parallel.
+
+    Raises:
+        ModelError: the models were not through after :data:`LONGEST` seconds.
+    """
+    try:
+        async with asyncio.timeout(LONGEST):
+            return await _driven(task, models, spent)
+    except TimeoutError:
+        raise ModelError(f"The models were not through after {LONGEST:g} seconds.") from None
+
+
+async def _driven(task: Task, models: Models, spent: list[int]) -> Asked:
     steps = ask(task.author_message, task.plan)
     try:
         calls = next(steps)

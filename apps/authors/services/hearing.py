@@ -97,7 +97,8 @@ def screen_text(site: Site, text: str, recent: Sequence[str] = (), language: str
     usual = language if language in site.languages else site.language
     found = Screening(text="", language=detect_language(text, site.languages, usual))
     screened = screen(text, recent=recent)
-    found.note("screen", passed=screened.passed, reason=screened.reason, detail=screened.detail)
+    # Not its detail: that is in the words of the text as it was written.
+    found.note("screen", passed=screened.passed, reason=screened.reason)
     redacted = redact(text, region=site.region, names=finder())
     found.text = redacted.text
     kinds = sorted({finding.type for finding in redacted.findings})
@@ -130,9 +131,10 @@ def _fill(message: Message, site: Site, incoming: Incoming, recent: Sequence[str
 
 
 def _fill_context(message: Message, site: Site, incoming: Incoming) -> None:
-    """What the assistant said repeats what the author told it: it is redacted too."""
+    """What the assistant said repeats what the author told it: it is redacted too, and not kept
+    where nothing is."""
     message.status = Message.Status.CONTEXT
-    if sensitive_topic(incoming.text) is None:
+    if site.keep_text != Site.KeepText.NOTHING and sensitive_topic(incoming.text) is None:
         message.text = redact(incoming.text, region=site.region, names=finder()).text
 
 

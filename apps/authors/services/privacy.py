@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Prefetch, Q
 
 from apps.authors.models import (
     Answer,
@@ -18,7 +18,9 @@ from apps.authors.models import (
     Reward,
     Site,
 )
+from apps.authors.querysets import MessageQuerySet
 from apps.authors.sealing import CannotOpen, unseal
+from apps.authors.services.verdicts import only_ends
 from apps.labels.models import Annotator, Label
 from apps.projects.models import Item
 
@@ -32,7 +34,7 @@ def author_data(author: Author) -> dict[str, Any]:
         "since": _iso(author.created_at),
         "opted_out": _iso(author.opted_out_at),
         "consents": [_consent(each) for each in author.consents.select_related("text")],
-        "conversations": [_conversation(each) for each in author.conversations.order_by("pk")],
+        "conversations": [_conversation(each) for each in _conversations(author)],
         "questions": [_question(each) for each in _questions(author)],
         "rewards": [_reward(each) for each in author.rewards.order_by("pk")],
         "events": [
@@ -73,22 +75,47 @@ def erase_author(author: Author) -> Erasure:
 
 def forget_old(now: datetime, most: int = 500) -> int:
     """Delete messages past their site's retention; how many. What was asked about keeps its
-    question and its label, without the message."""
+    question and its label, without the message. Authors who have never answered go as well."""
     count = 0
     for site in Site.objects.only("pk", "retention_days"):
-        old = Message.objects.filter(
-            author__site=site, received_at__lt=now - timedelta(days=site.retention_days)
-        )
-        asked = old.filter(questions__isnull=False).exclude(Q(text="") & Q(sealed__isnull=True))
-        ids = list(asked.values_list("pk", flat=True).distinct()[:most])
-        count += Message.objects.filter(pk__in=ids).update(text="", sealed=None, fingerprint="")
-        gone = list(old.filter(questions__isnull=True).values_list("pk", flat=True)[:most])
-        Message.objects.filter(pk__in=gone).delete()
+        until = now - timedelta(days=site.retention_days)
+        old = Message.objects.filter(site=site, received_at__lt=until)
+        count += _empty(old, most) + _delete(old, most)
         Conversation.objects.filter(author__site=site, messages__isnull=True).exclude(
             started_at__gt=now - timedelta(days=1)
         ).delete()
-        count += len(gone)
+        _forget_authors(site, until, most)
     return count
+
+
+def _empty(old: MessageQuerySet, most: int) -> int:
+    """Take out what those that were asked about said: of the stages only how each ended stays."""
+    about = Question.objects.filter(message=OuterRef("pk"))
+    asked = old.filter(Exists(about)).exclude(Q(text="") & Q(sealed__isnull=True))
+    found = list(asked.only("stages")[:most])
+    for message in found:
+        message.text, message.sealed, message.fingerprint = "", None, ""
+        message.stages = only_ends(message.stages)
+    Message.objects.bulk_update(found, ["text", "sealed", "fingerprint", "stages"], batch_size=100)
+    return len(found)
+
+
+def _delete(old: MessageQuerySet, most: int) -> int:
+    about = Question.objects.filter(message=OuterRef("pk"))
+    gone = list(old.filter(~Exists(about)).values_list("pk", flat=True)[:most])
+    Message.objects.filter(pk__in=gone).delete()
+    return len(gone)
+
+
+def _forget_authors(site: Site, until: datetime, most: int) -> None:
+    """Delete who was not here since and has never answered, with what they agreed to; a ruling
+    stays, and that somebody whom the host knows does not want to be asked."""
+    known = Q(subject="") | Q(opted_out_at__isnull=True)
+    since = Message.objects.filter(author=OuterRef("pk"), received_at__gte=until)
+    gone = Author.objects.filter(
+        known, ~Exists(since), site=site, seen_at__lt=until, ruling__isnull=True, answers=None
+    )
+    Author.objects.filter(pk__in=list(gone.values_list("pk", flat=True)[:most])).delete()
 
 
 def written(message: Message) -> str:
@@ -103,6 +130,11 @@ def written(message: Message) -> str:
 
 def _questions(author: Author) -> list[Question]:
     return list(author.questions.select_related("feature").prefetch_related("answers"))
+
+
+def _conversations(author: Author) -> list[Conversation]:
+    messages = Prefetch("messages", Message.objects.order_by("pk"))
+    return list(author.conversations.order_by("pk").prefetch_related(messages))
 
 
 def _consent(consent: Consent) -> dict[str, Any]:
@@ -125,7 +157,7 @@ def _conversation(conversation: Conversation) -> dict[str, Any]:
                 "at": _iso(each.received_at),
                 "not_asked_because": each.reason or None,
             }
-            for each in conversation.messages.order_by("pk")
+            for each in conversation.messages.all()
         ],
     }
 

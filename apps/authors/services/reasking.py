@@ -6,8 +6,9 @@ from apps.authors.models import Answer, Message, Question
 from labelhub.core.interview.questions import Draft, shuffled
 from labelhub.core.interview.throttle import sampled
 
-#: Not at once, when one remembers the click, and not when one has changed one's mind.
-AFTER, WITHIN = timedelta(minutes=5), timedelta(days=7)
+#: Not at once, when one remembers the click, and not of a message so old that its author has it no
+#: more before their eyes: the question is about that one.
+AFTER, WITHIN = timedelta(minutes=5), timedelta(minutes=30)
 #: Of options by their place; they tell nothing of what is predicted.
 OPTION_IDS = "abcdefgh"
 
@@ -17,7 +18,8 @@ def reask_for(
 ) -> list[Question]:
     """A question that the author has answered before, as the last of a survey; mostly none.
 
-    Its answer is compared with the first one and becomes no label of its own.
+    It is about the same message of this conversation as the first time. Its answer is compared with
+    the first one and becomes no label of its own.
     """
     site = message.author.site
     draw = sampled(site.public_key, message.author.uid.hex, f"again {message.ref}")
@@ -32,9 +34,10 @@ def reask_for(
             question__reask_of__isnull=True,
             question__reasked_as__isnull=True,
             received_at__lt=now - AFTER,
-            received_at__gt=now - WITHIN,
+            question__message__conversation=message.conversation_id,
+            question__message__received_at__gt=now - WITHIN,
         )
-        .select_related("question__feature")
+        .select_related("question__feature", "question__message")
         .order_by("-pk")
         .first()
     )
@@ -54,6 +57,7 @@ def _again(first: Question, message: Message, number: int, expires_at: datetime)
         site_id=first.site_id,
         author_id=first.author_id,
         message=message,
+        about_ref=first.message.ref,
         feature_id=first.feature_id,
         number=number,
         kind=first.kind,

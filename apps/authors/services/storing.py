@@ -9,7 +9,7 @@ from django.utils import timezone
 from apps.authors.models import Author, Question
 from apps.authors.querysets import OPEN
 from apps.authors.services.reasking import OPTION_IDS, reask_for
-from apps.authors.services.taking_up import Task, prompts
+from apps.authors.services.taking_up import MOMENT, OVER, Task, prompts
 from apps.authors.services.throttling import asked_before
 from apps.authors.services.verdicts import close, verdict
 from apps.common.prepared import prepared
@@ -24,7 +24,8 @@ EXPIRES = timedelta(minutes=10)
 
 @transaction.atomic
 def store(task: Task, asked: Asked, cost: int = 0, *, send: bool = False) -> list[Question]:
-    """Write down the stages' verdicts and the questions; none for who has left meanwhile.
+    """Write down the stages' verdicts and the questions; none for who has left meanwhile, none
+    about a message whose moment is over or that somebody else has taken up since.
 
     With ``send`` the first question counts as sent from now on: the caller sends it.
     """
@@ -43,6 +44,9 @@ def store(task: Task, asked: Asked, cost: int = 0, *, send: bool = False) -> lis
         close(message, asked.dropped_at, reason, cost=cost)
         return []
     now = timezone.now()
+    if now - message.received_at > MOMENT:
+        close(message, "interrupted", OVER, cost=cost)
+        return []
     if any(each.status in OPEN and each.expires > now for each in asked_before(author.pk)):
         close(message, "throttle", "open_question", cost=cost)
         return []
@@ -52,9 +56,7 @@ def store(task: Task, asked: Asked, cost: int = 0, *, send: bool = False) -> lis
         row.cost_nanousd = cost // len(rows)
     if send:
         rows[0].status, rows[0].pushed_at = Question.Status.PUSHED, now
-    questions = Question.objects.bulk_create(rows)
-    close(message, "", "", cost=cost)
-    return questions
+    return Question.objects.bulk_create(rows) if close(message, "", "", cost=cost) else []
 
 
 @prepared

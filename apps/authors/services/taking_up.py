@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 
 from django.conf import settings
-from django.db.models import Q, Sum
+from django.db.models import Q
 from django.utils import timezone
 
 from apps.authors.models import Feature, Message, Site
@@ -14,6 +14,7 @@ from apps.authors.sealing import keyed_hash
 from apps.authors.services.hearing import LEASE, context_of
 from apps.authors.services.kits import kit_of
 from apps.authors.services.ledger import SHOWN_OF_REPLIES
+from apps.authors.services.spending import budget_spent
 from apps.authors.services.throttling import (
     Asked,
     asked_before,
@@ -34,6 +35,10 @@ from labelhub.core.prompts import Prompt, PromptLibrary
 MOMENT = timedelta(minutes=2)
 #: For so long whoever stored it has time to take it up.
 UNCLAIMED = timedelta(seconds=5)
+#: For so long a task that was sent for a message has time to take it up.
+QUEUED = timedelta(seconds=30)
+#: What a message is told that was not asked about in time.
+OVER = "Its moment was over before it was asked about."
 ROLES = ("relevance", "prediction", "question", "word")
 
 
@@ -53,7 +58,8 @@ def take_up(message: Message, *, claimed: bool = False) -> Task | None:
     """Take a message up, if nobody has and its author may be asked now.
 
     Args:
-        message: with its author and their site.
+        message: with its author and their site; its ``lease_until`` tells afterwards by which
+            claim it is the caller's.
         claimed: it was stored as taken up already.
 
     Returns:
@@ -80,14 +86,17 @@ def take_up(message: Message, *, claimed: bool = False) -> Task | None:
 
 
 def unfinished_messages(most: int = 50) -> list[int]:
-    """Messages that were received and are in nobody's hands, such as after a kill."""
+    """Messages that were received and are in nobody's hands, such as after a kill; the caller sends
+    a task for each. They are told to nobody else meanwhile, so that a backlog is sent once."""
     now = timezone.now()
     left = Message.objects.filter(
-        Q(lease_until__lt=now) | Q(lease_until__isnull=True),
+        _before("lease_until", now),
+        _before("queued_until", now),
         status=Message.Status.RECEIVED,
         received_at__lt=now - UNCLAIMED,
     )
-    return list(left.order_by("received_at").values_list("pk", flat=True)[:most])
+    ids = list(left.order_by("received_at").values_list("pk", flat=True)[:most])
+    return [pk for pk in ids if left.filter(pk=pk).update(queued_until=now + QUEUED)]
 
 
 def as_asked(message: Message) -> AuthorMessage:
@@ -121,21 +130,18 @@ def prompts() -> dict[str, Prompt]:
     return {role: library.get("interview", role) for role in ROLES}
 
 
-def budget_spent(site: Site) -> bool:
-    """Whether the site's models have cost today what they may cost a day (UTC)."""
-    if site.daily_budget_nanousd is None:
-        return False
-    midnight = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
-    today = Message.objects.filter(author__site=site, received_at__gte=midnight)
-    spent = today.aggregate(cost=Sum("cost_nanousd"))["cost"] or 0
-    return bool(spent >= site.daily_budget_nanousd)
-
-
 def _claimed(message: Message, now: datetime) -> bool:
     """Whether it is ours to ask about: of two who come at once only one gets it."""
-    free = Q(lease_until__isnull=True) | Q(lease_until__lt=now)
-    waiting = Message.objects.filter(free, pk=message.pk, status=Message.Status.RECEIVED)
-    return bool(waiting.update(lease_until=now + LEASE))
+    free = Message.objects.filter(
+        _before("lease_until", now), pk=message.pk, status=Message.Status.RECEIVED
+    )
+    message.lease_until = now + LEASE
+    return bool(free.update(lease_until=message.lease_until))
+
+
+def _before(field: str, now: datetime) -> Q:
+    """That nobody has it by that field, or has had it too long."""
+    return Q(**{f"{field}__isnull": True}) | Q(**{f"{field}__lt": now})
 
 
 def _permit(message: Message, asked: Sequence[Asked], now: datetime) -> tuple[str, str, float]:
@@ -143,7 +149,7 @@ def _permit(message: Message, asked: Sequence[Asked], now: datetime) -> tuple[st
     to be asked."""
     site, author = message.author.site, message.author
     if now - message.received_at > MOMENT:
-        return "interrupted", "Its moment was over before it was asked about.", 0.0
+        return "interrupted", OVER, 0.0
     if budget_spent(site):
         return "budget", "The site's budget for today is spent.", 0.0
     draw = sampled(site.public_key, author.uid.hex, message.ref)

@@ -14,6 +14,8 @@ What may be a precedent, and what is compared:
   one label only the latest.
 - The texts alone are compared, because a precedent is shown without its context. For the same
   reason items with a question of their own have precedents under the same question only.
+- Nothing that its own author was asked about: authors may have what they wrote deleted at any time,
+  and then it must not be left in the debates of other items.
 - An example that has no word in common still shows its label: a label without precedents would be
   at a disadvantage.
 """
@@ -27,12 +29,13 @@ from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
+from django.db.models import Exists, OuterRef
 from django.db.models.functions import Length
 from numpy.typing import NDArray
 
 from apps.debates.models import Run
 from apps.debates.services.vectors import Embed, unit_vectors, vector_index
-from apps.labels.models import Gold
+from apps.labels.models import Gold, Kind, Label
 from apps.labels.selectors import verified_as_of
 from apps.projects.models import Item
 from labelhub.core.debate.candidates import name_of
@@ -206,9 +209,9 @@ class PrecedentBook:
 
 def _decisions(run: Run, schema: Schema) -> list[tuple[int, Group]]:
     """The verified decisions that the schema offers: id, and what they are examples of."""
-    rows = verified_as_of(run.project_id, run.created_at).values_list(
-        "pk", "value", "item__options", "item__question"
-    )
+    by_author = Label.objects.filter(item=OuterRef("item"), annotator__kind=Kind.AUTHOR)
+    golds = verified_as_of(run.project_id, run.created_at).filter(~Exists(by_author))
+    rows = golds.values_list("pk", "value", "item__options", "item__question")
     found = []
     for pk, value, options, question in rows[:SCANNED].iterator():
         try:

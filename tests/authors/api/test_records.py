@@ -30,7 +30,7 @@ def test_messages_say_what_became_of_them(site: Site, manager: APIClient) -> Non
     assert (newest["status"], oldest["status"]) == ("asked", "dropped")
     assert (oldest["dropped_at"], oldest["reason"]) == ("screen", "greeting")
     assert oldest["stages"][0] == {
-        "stage": "screen", "passed": False, "reason": "greeting", "data": {"detail": "hello"},
+        "stage": "screen", "passed": False, "reason": "greeting", "data": {},
     }  # fmt: skip
     assert newest["cost_usd"] == 0.00002
 

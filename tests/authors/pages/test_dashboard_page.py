@@ -150,10 +150,17 @@ def test_a_window_longer_than_the_retention_says_what_is_gone(manager: Client, s
     assert gone in words(manager.get(page(site, "?days=91")))
 
 
-def test_viewers_see_the_first_two_pages_only(viewer: Client, site: Site) -> None:
+def test_viewers_see_numbers_and_nothing_that_was_written(viewer: Client, site: Site) -> None:
     html = viewer.get(page(site)).content.decode()
-    assert page(site, "live/") in html
-    for rest in ("install/", "authors/", "settings/", "rewards/", "console/", "questions/"):
+    for rest in (
+        "live/",
+        "install/",
+        "authors/",
+        "settings/",
+        "rewards/",
+        "console/",
+        "questions/",
+    ):
         assert page(site, rest) not in html
         assert viewer.get(page(site, rest)).status_code == 403
 
