@@ -1,4 +1,4 @@
-import { button, CROSS, fill, h, icon, outward, TICK } from "./dom.js";
+import { button, fill, h, outward } from "./dom.js";
 import { watchReading } from "./reading.js";
 
 const UNDO_FOR = 5000;
@@ -22,7 +22,7 @@ export function openCard({ stage, question, quote, strings, terms, hooks }) {
   let phase = "asking"; // then sending, done, closed
   let notBefore = 0;
   let early = 0;
-  let chosen, before, timer;
+  let chosen, timer;
 
   const gate = h("span", { class: "gate", id: "lh-gate" });
   const card = h("section", {
@@ -30,7 +30,6 @@ export function openCard({ stage, question, quote, strings, terms, hooks }) {
     onkeydown: keys,
     // A click leaves the caret where the person is writing.
     onmousedown: (event) => event.target.closest("button") && event.preventDefault(),
-    onfocusin: ({ relatedTarget: from }) => { if (from && !card.contains(from)) before = from; },
   });
   const reading = watchReading(card, () => hooks.shown(Math.round(performance.now() - came)), refresh);
 
@@ -38,7 +37,7 @@ export function openCard({ stage, question, quote, strings, terms, hooks }) {
   const asked = (text) => h("p", { class: "asked", id: "lh-asked" }, text);
   const head = () => h("div", { class: "head" },
     h("span", { class: "small" }, of > 1 && fill(strings.of, { n, of })),
-    button("cross", icon(CROSS), () => leave("close"), { "aria-label": strings.close }));
+    button("cross", "×", () => leave("close"), { "aria-label": strings.close }));
 
   function focus() {
     (card.querySelector(".choice, input, .way") ?? card.querySelector("button")).focus({ preventScroll: true });
@@ -60,7 +59,6 @@ export function openCard({ stage, question, quote, strings, terms, hooks }) {
     clearInterval(timer);
     stage.clear();
     stage.announce(said);
-    if (held) before?.focus({ preventScroll: true });
     hooks.closed(wantsNext && held);
   }
 
@@ -68,8 +66,8 @@ export function openCard({ stage, question, quote, strings, terms, hooks }) {
 
   function refresh() {
     const left = remaining();
-    const words = left ? fill(strings.wait, { n: Math.ceil(left / 1000) }) : "";
-    if (gate.textContent !== words) gate.textContent = words;
+    const told = left ? fill(strings.wait, { n: Math.ceil(left / 1000) }) : "";
+    if (gate.textContent !== told) gate.textContent = told;
     card.style.setProperty("--read", minimum ? Math.min(1, reading.ms() / minimum) : 1);
     for (const node of card.querySelectorAll(".choice, .gated")) {
       node.setAttribute("aria-disabled", left > 0 || phase !== "asking");
@@ -112,12 +110,12 @@ export function openCard({ stage, question, quote, strings, terms, hooks }) {
 
   function notice(text, stays, ...extra) {
     phase = "done";
-    put(h("div", { class: "thanks" }, icon(TICK), h("p", { id: "lh-asked" }, text), ...extra), head());
+    put(h("div", { class: "thanks" }, h("p", { id: "lh-asked" }, text), ...extra), head());
     stage.announce(text);
-    const start = performance.now();
+    const since = performance.now();
     clearInterval(timer);
     timer = setInterval(() => {
-      const passed = performance.now() - start;
+      const passed = performance.now() - since;
       const hovered = !(n < of) && matchMedia("(hover: hover)").matches && card.matches(":hover");
       if (passed >= HELD_FOR || (passed >= stays && !hovered && !hasFocus())) close();
     }, 200);

@@ -3,7 +3,7 @@ import { createComposer } from "./chat/composer.js";
 import { createLog } from "./chat/log.js";
 import { createMenu } from "./chat/menu.js";
 import { createPanel } from "./chat/panel.js";
-import { look } from "./chat/styles.js";
+import { chatCss } from "./chat/styles.js";
 import { createTalk } from "./chat/talk.js";
 import { dataView, erasedView, gateView, sureView } from "./chat/views.js";
 import { consentCard } from "./consent.js";
@@ -11,7 +11,6 @@ import { words } from "./dom.js";
 import { createQuestions } from "./questions.js";
 import { createSession } from "./session.js";
 import { createStorage } from "./storage.js";
-import { css } from "./styles.js";
 import { createSurface, watchHotkey } from "./surface.js";
 
 const BOTH = ["chat", "questions"];
@@ -19,13 +18,14 @@ const CHAT_ONLY = ["chat"];
 
 /** The chat is ours: behind a button in the corner, or inside `data-anchor`. Returns what LabelHub calls. */
 export async function start(context) {
-  const { key, options, nonce, emit, settings } = context;
+  const { config, key, options, nonce, emit, settings } = context;
   const byHost = options.consent === "host";
-  let { config } = context;
   const strings = { ...(await words([config.lang])), ...(await words([config.lang], "./chat/locales/")) };
   const storage = createStorage(key);
-  const surface = createSurface({ options, strings, nonce, anchor: options.anchor });
-  surface.dress(css + look);
+  const inline = Boolean(options.anchor && document.querySelector(options.anchor));
+  const home = () => document.querySelector(inline ? options.anchor : ":root");
+  const surface = createSurface({ options, strings, nonce, more: chatCss, home });
+  surface.host.toggleAttribute("data-inline", inline);
   const boundary = createBoundary(options.boundary, true);
   const session = createSession(context, storage, BOTH);
 
@@ -37,7 +37,7 @@ export async function start(context) {
     [strings.stopQuestions, stopFromMenu, () => (storage.load().scope ?? BOTH).includes("questions")],
     [strings.erase, () => panel.view(sureView(strings, erase, converse))],
   ]);
-  const panel = createPanel({ surface, strings, config, menu, log, composer, onOpen: enter });
+  const panel = createPanel({ surface, inline, strings, config, menu, log, composer, onOpen: enter });
   const stage = { root: surface.root, announce: surface.announce, show: panel.showCard, clear: panel.clearCard };
   const leave = { stop: withdraw, erase };
   const questions = createQuestions({ key, config, options, session, stage, boundary, emit, leave });
@@ -75,7 +75,7 @@ export async function start(context) {
 
   async function renew() {
     if (byHost) return;
-    config = await settings();
+    Object.assign(config, await settings());
     if (!agreed()) ask();
   }
 
@@ -117,7 +117,7 @@ export async function start(context) {
     if (version > storage.load().consent) renew();
   });
   watchHotkey(options, questions.focus);
-  if (surface.inline) panel.open();
+  if (inline) panel.open();
   else if (agreed() && storage.load().outbox?.length) enter();
 
   return {

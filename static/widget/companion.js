@@ -1,6 +1,8 @@
 import { createBoundary } from "./boundary.js";
+import { askConsent } from "./consent.js";
 import { hint, uuid, words } from "./dom.js";
-import { createSession } from "./session.js";
+import { createQuestions } from "./questions.js";
+import { createSession, fittingId } from "./session.js";
 import { createStorage } from "./storage.js";
 import { createSurface, watchHotkey } from "./surface.js";
 
@@ -9,35 +11,22 @@ const SCOPE = ["questions"];
 
 /** The host has a chatbot of its own: its messages are heard here. Returns what window.LabelHub calls. */
 export async function start(context) {
-  const { key, options, nonce, emit, settings } = context;
+  const { config, key, options, nonce, emit, settings } = context;
   const byHost = options.consent === "host";
-  let { config } = context;
   const strings = await words([config.lang]);
   const storage = createStorage(key);
   const stage = createSurface({ options, strings, nonce });
   const boundary = createBoundary(options.boundary);
   const session = createSession(context, storage, SCOPE);
+  const leave = { stop: session.optOut, erase };
+  const questions = createQuestions({ key, config, options, session, stage, boundary, emit, leave });
   const held = [];
   let left = Boolean(storage.load().out);
-  let dressing, asking, opening, questions;
+  let asking = null;
 
   const agreed = () => byHost || storage.load().consent === config.consent.version;
 
-  // What shows something is loaded when there is something to show.
-  async function load(module) {
-    dressing ??= import("./styles.js").then(({ css }) => stage.dress(css));
-    return (await Promise.all([import(module), dressing]))[0];
-  }
-
-  async function open() {
-    const { createQuestions } = await load("./questions.js");
-    const leave = { stop: session.optOut, erase };
-    questions = createQuestions({ key, config, options, session, stage, boundary, emit, leave });
-    return questions;
-  }
-
   async function ask() {
-    const { askConsent } = await load("./consent.js");
     const answers = [[SCOPE, strings.agree], [null, strings.refuse]];
     const scope = await askConsent({ stage, config, strings, answers, announced: hint(strings, options) });
     if (scope) return session.agree(scope, config.consent);
@@ -49,14 +38,14 @@ export async function start(context) {
   async function consent() {
     if (byHost && storage.load().consent === undefined) session.agree(SCOPE);
     if (agreed()) return;
-    asking ??= ask().catch(() => { left = true; });
+    asking ??= ask();
     await asking;
     asking = null;
   }
 
   async function message(text, about = {}) {
     if (left) return;
-    held.push([text, { ...about, id: about.id ?? uuid() }]);
+    held.push([text, { ...about, id: fittingId(`${about.id ?? ""}` || uuid()) }]);
     if (!agreed()) held.splice(0, held.length - MOST_HELD);
     await consent();
     for (const [said, its] of held.splice(0)) if (!left) forward(said, its);
@@ -78,23 +67,20 @@ export async function start(context) {
   // The site's text of the consent has changed: what was agreed to no longer counts.
   async function renew() {
     if (byHost) return;
-    config = await settings();
+    Object.assign(config, await settings());
     await consent();
   }
 
-  session.on("question", async (question) => {
-    opening ??= open().catch(() => { opening = null; });
-    (await opening)?.take(question);
-  });
-  session.on("retract", async (retract) => (await opening)?.retract(retract));
-  session.on("end", () => { left = true; });
+  session.on("question", questions.take);
+  session.on("retract", questions.retract);
+  session.on("end", (code) => { left = code !== 4401; }); // who they are may still be told
   session.on("nack", ({ code }) => code === "consent_outdated" && renew());
   session.on("welcome", ({ consent_version: version, state }) => {
     if (state === "opted_out") left = true;
     if (version > storage.load().consent) renew();
   });
 
-  watchHotkey(options, () => questions?.focus() ?? stage.frame.querySelector("button")?.focus());
+  watchHotkey(options, () => questions.focus() ?? stage.frame.querySelector("button")?.focus());
   const { sid, outbox } = storage.load();
   if (agreed() && (left ? outbox?.length : sid)) session.resume();
 
@@ -102,7 +88,7 @@ export async function start(context) {
     message,
     identify: session.identify,
     erase,
-    close: () => questions?.clear(),
+    close: () => questions.clear(),
     pause(on = true) {
       boundary.pause(on);
       stage.pause(on);

@@ -2,14 +2,14 @@ import { button, h, outward } from "./dom.js";
 
 /** The site's words and `answers` ([scope or null, label] each, all of one weight); `choose(scope)`. */
 export function consentCard({ site, consent: { text, why, privacy_url: url }, reward }, strings, answers, choose) {
-  const small = (...content) => content[0] && h("p", { class: "small", dir: "auto" }, ...content);
+  const small = (...content) => h("p", { class: "small", dir: "auto" }, ...content);
   return h(
     "section",
     { class: "card", role: "dialog", "aria-modal": "false", "aria-labelledby": "lh-consent" },
     small(site),
     h("p", { class: "terms", id: "lh-consent", dir: "auto" }, text),
-    small(why, " ", outward(url, strings.privacy)) || small(outward(url, strings.privacy)),
-    small(reward?.text),
+    (why || url) && small(why, " ", outward(url, strings.privacy)),
+    reward && small(reward.text),
     h("div", { class: "pair" }, ...answers.map(([scope, label]) => button("main", label, () => choose(scope)))),
   );
 }
@@ -17,17 +17,13 @@ export function consentCard({ site, consent: { text, why, privacy_url: url }, re
 /** Shows the card on `stage`; resolves with the scope, null for a no, undefined for a card closed by Esc. */
 export function askConsent({ stage, config, strings, answers, announced }) {
   return new Promise((resolve) => {
-    let before = null;
     const choose = (scope) => {
-      const held = card.contains(stage.root.activeElement);
       stage.clear();
       stage.announce("");
-      if (held) before?.focus({ preventScroll: true });
       resolve(scope);
     };
     const card = consentCard(config, strings, answers, choose);
-    card.addEventListener("focusin", ({ relatedTarget }) => { before ??= relatedTarget; });
-    card.addEventListener("keydown", ({ key }) => key === "Escape" && choose(undefined));
+    card.addEventListener("keydown", ({ key }) => key === "Escape" && choose());
     stage.show(card);
     stage.announce(announced);
   });

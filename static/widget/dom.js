@@ -1,6 +1,4 @@
-const SVG = "http://www.w3.org/2000/svg";
-export const CROSS = "M4 4l8 8M12 4l-8 8";
-export const TICK = "M3 8.5l3.2 3.2L13 5";
+const LANGUAGES = ["en", "de", "es", "fr", "ja", "ar"];
 
 /** An element with attributes and `on…` listeners; children are nodes or text, never markup. */
 export function h(tag, props, ...children) {
@@ -13,16 +11,6 @@ export function h(tag, props, ...children) {
   return node;
 }
 
-/** A decorative drawing of 16 × 16: one stroked path. */
-export function icon(d) {
-  const [svg, path] = ["svg", "path"].map((tag) => document.createElementNS(SVG, tag));
-  path.setAttribute("d", d);
-  svg.setAttribute("viewBox", "0 0 16 16");
-  svg.setAttribute("aria-hidden", "true");
-  svg.append(path);
-  return svg;
-}
-
 /** A button of a class. */
 export const button = (kind, label, onclick, props) =>
   h("button", { type: "button", class: kind, onclick, ...props }, label);
@@ -33,17 +21,24 @@ export const outward = (href, label) => href && h("a", { href, target: "_blank",
 /** `pattern` with its {names} filled in. */
 export const fill = (pattern, values) => pattern.replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "");
 
-/** A random id. */
-export function uuid() {
-  // Without https there is no randomUUID; any id of 128 random bits will do.
-  const parts = crypto.getRandomValues(new Uint32Array(4));
-  return crypto.randomUUID?.() ?? Array.from(parts, (part) => part.toString(16).padStart(8, "0")).join("-");
-}
+/** A random id; also without https, where there is no randomUUID. */
+export const uuid = () => Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join("-");
 
 /** The table of words for the first of the language tags that has one, else English. */
 export async function words(tags, folder = "./locales/") {
-  const found = tags.map((tag) => /^(en|de|es|fr|ja|ar)\b/i.exec(tag)?.[0].toLowerCase()).find(Boolean);
-  return (await import(`${folder}${found ?? "en"}.js`)).default;
+  const known = tags.map((tag) => `${tag}`.slice(0, 2).toLowerCase()).find((tag) => LANGUAGES.includes(tag));
+  return (await import(`${folder}${known ?? "en"}.js`)).default;
+}
+
+/** Takes what is in `holder` away; the returned function gives the focus back to where it came from. */
+export function emptier(holder) {
+  let before = null;
+  holder.addEventListener("focusin", ({ relatedTarget: from }) => { if (from && !holder.contains(from)) before = from; });
+  return () => {
+    const held = holder.matches(":focus-within");
+    holder.replaceChildren();
+    if (held) before?.focus({ preventScroll: true });
+  };
 }
 
 /** What is announced when a card opens. */

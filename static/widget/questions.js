@@ -29,7 +29,7 @@ export function createQuestions({ key, config, options, session, stage, boundary
     const { qid, re, expires } = question;
     const { signal } = known.get(qid);
     const expiry = expires && setTimeout(abort, Math.min(LONGEST_TIMER, expires - session.now()), qid);
-    const release = await tabs.claim(signal, session.text(re) ? 0 : BEHIND);
+    const release = await tabs.claim(signal, session.texts.has(re) ? 0 : BEHIND);
     try {
       const due = await boundary.wait(re, signal);
       clearTimeout(expiry);
@@ -95,7 +95,7 @@ export function createQuestions({ key, config, options, session, stage, boundary
     const strings = await words([lang, config.lang]);
     await new Promise((closed) => {
       card = openCard({
-        stage, question, quote: quoted(session.text(re), question.quote), terms: config.consent,
+        stage, question, quote: quoted(session.texts.get(re), question.quote), terms: config.consent,
         strings: { ...strings, hint: hint(strings, options) }, hooks: { ...hooks(qid), closed },
       });
       // Whoever pressed "next" by keyboard goes on by keyboard.

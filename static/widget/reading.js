@@ -10,7 +10,7 @@ export function watchReading(node, onShown, onStep) {
   let last = performance.now();
   const observer = new IntersectionObserver((entries) => {
     inView = entries.at(-1).intersectionRatio >= 0.5;
-  }, { threshold: [0, 0.5, 1] });
+  }, { threshold: 0.5 });
   observer.observe(node);
 
   const timer = setInterval(() => {

@@ -5,34 +5,44 @@ import { createOutbox } from "./outbox.js";
 const LONGEST_TEXT = 8000;
 const MOST_BYTES = 14_000; // of a text in a frame of 16 KB
 const TEXTS_KNOWN = 30;
+const PRINTABLE = /^(?! *$)( |[^\p{C}\p{Z}]){1,64}$/u;
+const PRIMES = [16_777_619, 2_654_435_761];
 
+// The server's string lengths, too, count code points.
 function fitting(text) {
-  let kept = `${text}`.slice(0, LONGEST_TEXT);
-  while (new TextEncoder().encode(JSON.stringify(kept)).length > MOST_BYTES) kept = kept.slice(0, kept.length * 0.9);
-  return kept;
+  let kept = Array.from(`${text}`).slice(0, LONGEST_TEXT);
+  while (new Blob([JSON.stringify(kept.join(""))]).size > MOST_BYTES) kept = kept.slice(0, kept.length * 0.9);
+  return kept.join("");
+}
+
+/** An id of the host's as the server takes it: printable, 64 characters at most; else a hash of it. */
+export function fittingId(id) {
+  if (PRINTABLE.test(id)) return id;
+  const mixed = (prime) => Array.from(id).reduce((sum, each) => Math.imul(sum ^ each.codePointAt(), prime), prime);
+  return PRIMES.map((prime) => (mixed(prime) >>> 0).toString(36)).join("-");
 }
 
 /** What one person and one site say to each other; `context` comes from the loader. */
-export function createSession({ config, key, options, language, emit, socket }, storage, scope) {
-  const heard = new EventTarget();
+export function createSession({ config, key, options, language, emit, warn, socket }, storage, scope) {
+  const listeners = {};
   const texts = new Map();
   const conversation = uuid();
   const terms = { v: config.consent.version, hash: config.consent.hash };
   let last = 0;
   let skew = 0;
-  let ended = false;
-  let ident;
+  let ended = 0; // or the code that ended it
+  let ident, greeted;
 
   const connection = createConnection({ url: socket, greet, onFrame, onReady, onEnd });
   const outbox = createOutbox(connection.transmit, storage);
 
-  const tell = (name, detail) => heard.dispatchEvent(new CustomEvent(name, { detail }));
+  const tell = (name, detail) => listeners[name]?.forEach((listen) => listen(detail));
 
   function greet() {
     const { sid, tok, scope: agreed = scope } = storage.load();
+    greeted = ident;
     const consent = { ...terms, scope: agreed, by: options.consent };
-    const tz = Intl.DateTimeFormat().resolvedOptions().timeZone;
-    return { key, mode: options.mode, sid, tok, ident, last, lang: language, tz, sdk: "1", consent };
+    return { key, mode: options.mode, sid, tok, ident, last, lang: language, sdk: "1", consent };
   }
 
   function welcomed({ sid, tok, server_time: time, resumed }) {
@@ -47,7 +57,8 @@ export function createSession({ config, key, options, language, emit, socket }, 
     else if (t === "nack") outbox.nacked(re, d);
     if (t === "welcome") welcomed(d);
     else if (seq > last) last = seq;
-    if (t === "nack" && !d.retry) emit(/^ident_(expired|required)$/.test(d.code) ? d.code : "error", d);
+    const whoIs = /^ident_(expired|required)$/.test(d.code);
+    if (t === "nack" && (whoIs || !d.retry)) emit(whoIs ? d.code : "error", d);
     tell(t, d);
   }
 
@@ -57,15 +68,17 @@ export function createSession({ config, key, options, language, emit, socket }, 
   }
 
   function onEnd(code) {
-    if (code === 4401 && storage.load().tok) {
-      // The token was forgotten: once more as somebody new.
+    const other = ident !== greeted;
+    if (code === 4401 && (other || storage.load().tok)) {
+      // Somebody else has signed in, or the token was forgotten: once more, as who it is now.
+      if (other) outbox.clear();
       storage.update((kept) => { delete kept.tok; });
       return connection.open();
     }
-    ended = true;
+    ended = code;
     // Sent again, the same frame would end the next socket too.
     if (code === 4400 || code === 4413) outbox.clear();
-    if (code === 4403) console.warn(`LabelHub: site "${key}" is closed to this page.`);
+    if (code === 4403) warn(`site "${key}" is closed to this page.`);
     emit("closed", { code });
     tell("end", code);
   }
@@ -89,14 +102,13 @@ export function createSession({ config, key, options, language, emit, socket }, 
   return {
     push,
     forget,
-    on: (name, handle) => heard.addEventListener(name, ({ detail }) => handle(detail)),
+    on: (name, listen) => (listeners[name] ??= []).push(listen),
     isReady: connection.isReady,
     now: () => Date.now() + skew,
-    text: (mid) => texts.get(mid),
-    know: (mid, text) => texts.set(mid, text),
+    texts,
     agree(agreed, { version: v, hash } = config.consent) {
       Object.assign(terms, { v, hash });
-      ended = false;
+      ended = 0;
       storage.update((kept) => Object.assign(kept, { consent: v, scope: agreed }));
       if (connection.isReady()) push("consent", { ...terms, scope: agreed });
     },
@@ -108,12 +120,17 @@ export function createSession({ config, key, options, language, emit, socket }, 
       const text = fitting(raw);
       if (role === "author") texts.set(id, text);
       if (texts.size > TEXTS_KNOWN) texts.delete(texts.keys().next().value);
-      return push("msg", { text, mid: `${id}`, conv: `${conv}`, role });
+      return push("msg", { text, mid: id, conv: fittingId(`${conv}`), role });
     },
     identify(jwt) {
       if (!jwt && ident) forget(); // whoever comes next is somebody else
       ident = jwt ?? undefined;
-      if (jwt && connection.isReady()) push("ident", { ident });
+      if (!jwt) return;
+      if (connection.isReady()) push("ident", { ident });
+      else if (ended === 4401) {
+        ended = 0;
+        connection.open();
+      }
     },
     async erase() {
       if (!storage.load().sid && !connection.isReady()) return { ok: true, receipt: "" };

@@ -35,7 +35,6 @@ export function createStorage(key) {
       if (kept.consent !== undefined) write(name, JSON.stringify(kept));
     },
     clear: () => write(name),
-    refused: (version) => read(`${name}.no`) === `${version}`,
     refuse: (version) => write(`${name}.no`, version && `${version}`),
   };
 }

@@ -1,5 +1,17 @@
-/** The look of the cards, shared by both modes. */
+// Sizes are in em of the person's own default: the page's root size is not ours. `!important` on :host
+// wins over every rule of the page, `*{all:unset!important}` too.
+/** The look of the surface and of the cards, shared by both modes. */
 export const css = `
+:host{all:initial!important;position:fixed!important;z-index:var(--lh-z,2147483000)!important;direction:ltr!important}
+*{box-sizing:border-box;margin:0}
+[hidden]{display:none!important}
+.unseen{position:fixed;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
+.frame{--bg:#fff;--fg:#1a2029;--muted:#59606b;--border:#85888e;--accent:#20344d;--on-accent:#fff;
+--r:var(--lh-radius,14px);--x:var(--lh-offset-x,16px);--y:var(--lh-offset-y,16px);
+--line:color-mix(in srgb,var(--border) 45%,var(--bg));--tint:color-mix(in srgb,var(--accent) 9%,var(--bg));
+font:1em/1.45 var(--lh-font,system-ui,sans-serif);
+color:var(--fg);color-scheme:light;text-align:start}
+.frame[data-dark]{--bg:#1c2026;--fg:#e8e8e4;--muted:#a6acb6;--border:#7a818c;--accent:#cfdcee;--on-accent:#14202f;color-scheme:dark}
 .card{position:fixed;width:min(22.5em,100vw - 2*var(--x));max-height:min(70vh,100vh - 2*var(--y));overflow:auto;overscroll-behavior:contain;
 padding:.75em 1em;background:var(--bg);border:1px solid var(--line);border-radius:var(--r);box-shadow:0 1px 2px #0000001a,0 10px 36px #00000026;
 overflow-wrap:anywhere;animation:rise .18s ease-out}
@@ -11,11 +23,10 @@ button,input,textarea{font:inherit;color:inherit;border-radius:calc(var(--r)*.6)
 button{background:none;border:0;padding:0;cursor:pointer;text-align:start}
 :focus-visible{outline:2px solid var(--accent);outline-offset:2px}
 a{color:inherit}
-svg{width:1em;height:1em;flex:none;fill:none;stroke:currentColor;stroke-width:1.75;stroke-linecap:round;stroke-linejoin:round}
 .small,.gate,.links,blockquote{font-size:.8125em;color:var(--muted)}
 .links{font-size:.75em}
 .head{float:inline-end;display:flex;align-items:center;gap:.5em;margin-inline-start:.5em}
-.cross{display:grid;place-items:center;width:2em;height:2em;margin-inline-end:-.4em;color:var(--muted)}
+.cross{width:1.5em;margin-inline-end:-.3em;font-size:1.4em;text-align:center;color:var(--muted)}
 .cross:hover,.way:hover{background:var(--tint);color:var(--fg)}
 blockquote{border-inline-start:2px solid var(--border);padding-inline-start:.7em;margin-block-end:.5em;font-style:italic}
 p,blockquote,span{unicode-bidi:isolate}
@@ -45,6 +56,7 @@ kbd{font:inherit;font-size:.75em;color:var(--muted)}
 .pair>input{flex:9 8em;min-width:0}
 .terms{margin-block:.1em .4em}
 .thanks{display:flex;flex-wrap:wrap;align-items:center;gap:.1em .5em;min-height:2em;padding-inline-end:1.75em}
+.thanks::before{content:"✓" / ""}
 .thanks p{flex:1 1 9em}
 .thanks .way{color:var(--fg);font-weight:600}
 .way[aria-disabled=true]{opacity:0}
@@ -52,6 +64,6 @@ kbd{font:inherit;font-size:.75em;color:var(--muted)}
 .thanks+.head span{display:none}
 @keyframes rise{from{opacity:0;transform:translateY(6px)}}
 @media (prefers-reduced-motion:reduce){*{animation:none!important;transition:none!important}.bar{display:none}}
-@media (forced-colors:active){.card,.choice,.main{border:1px solid ButtonText}.choice[aria-disabled=true],.gated[aria-disabled=true]{background:none;border:1px dashed var(--border);color:var(--fg);cursor:default}
-.choice[data-chosen][data-chosen]{forced-color-adjust:none;background:Highlight!important;color:HighlightText!important}.bar{background:Highlight}}
+@media (forced-colors:active){.choice[data-chosen][data-chosen]{forced-color-adjust:none;background:Highlight;color:HighlightText}
+.gated[aria-disabled=true]{color:GrayText}.bar{background:Highlight}}
 `;

@@ -1,33 +1,18 @@
-import { h } from "./dom.js";
+import { emptier, h } from "./dom.js";
+import { css } from "./styles.js";
 
-// Sizes are in em of the person's own default: the page's root size is not ours. `!important` on :host
-// wins over every rule of the page, `*{all:unset!important}` too.
-const BASE = `
-:host{all:initial!important;position:fixed!important;z-index:var(--lh-z,2147483000)!important;direction:ltr!important}
-:host([data-inline]){position:relative!important;z-index:auto!important;display:block!important;height:100%!important}
-*{box-sizing:border-box;margin:0}
-[hidden]{display:none!important}
-.unseen{position:fixed;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
-.frame{--bg:#fff;--fg:#1a2029;--muted:#59606b;--border:#85888e;--accent:#20344d;--on-accent:#fff;
---r:var(--lh-radius,14px);--x:var(--lh-offset-x,16px);--y:var(--lh-offset-y,16px);
---line:color-mix(in srgb,var(--border) 45%,var(--bg));--tint:color-mix(in srgb,var(--accent) 9%,var(--bg));
-font:1em/1.45 var(--lh-font,system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans","Liberation Sans",sans-serif);
-color:var(--fg);color-scheme:light;text-align:start}
-.frame[data-dark]{--bg:#1c2026;--fg:#e8e8e4;--muted:#a6acb6;--border:#7a818c;--accent:#cfdcee;--on-accent:#14202f;color-scheme:dark}
-`;
-
+const KEYS = ["keydown", "keyup", "keypress"];
 const CORNERS = ["bottom-right", "bottom-left", "top-right", "top-left"];
 const THEMED = ["bg", "fg", "muted", "border", "accent"];
 
 const overlap = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 
 /**
- * The widget's element, in `anchor` or floating: `frame` holds cards and panels, the status region
- * is there from the start, and a floating card keeps off what has the focus in the page.
+ * The widget's element, at the end of what `home()` finds: `frame` holds cards and panels, the status
+ * region is there from the start, and a floating card keeps off what has the focus in the page.
  */
-export function createSurface({ options, strings, nonce, anchor }) {
-  const inline = Boolean(anchor && document.querySelector(anchor));
-  const host = h("labelhub-widget", { "data-inline": inline });
+export function createSurface({ options, strings, nonce, more = "", home = () => document.documentElement }) {
+  const host = h("labelhub-widget");
   const root = host.attachShadow({ mode: "open" });
   const status = h("div", { class: "unseen", role: "status" });
   const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -35,25 +20,23 @@ export function createSurface({ options, strings, nonce, anchor }) {
   const usual = CORNERS[strings.dir === "rtl" ? 1 : 0];
   const position = CORNERS.includes(options.position) ? options.position : usual;
   const frame = h("div", { class: "frame", lang: strings.lang, dir: strings.dir, "data-at": position });
-  dress(BASE);
   root.append(status, frame);
 
-  /** Adds styles; the nonce is for browsers without constructable sheets. */
-  function dress(css) {
-    if (!root.adoptedStyleSheets) return root.append(h("style", { nonce }, css));
+  // The nonce is for browsers without constructable sheets.
+  if (root.adoptedStyleSheets) {
     const sheet = new CSSStyleSheet();
-    sheet.replaceSync(css);
-    root.adoptedStyleSheets = [...root.adoptedStyleSheets, sheet];
+    sheet.replaceSync(css + more);
+    root.adoptedStyleSheets = [sheet];
+  } else {
+    root.append(h("style", { nonce }, css + more));
   }
 
   // To the page our element is the target, and typing in it would look like the page's shortcuts.
-  for (const name of ["keydown", "keyup", "keypress"]) {
-    frame.addEventListener(name, (event) => event.stopPropagation());
-  }
+  for (const name of KEYS) frame.addEventListener(name, (event) => event.stopPropagation());
 
   // Beside the body: a page that replaces it or its children does not touch us.
   function attach() {
-    if (!host.isConnected) (inline ? document.querySelector(anchor) : document.documentElement)?.append(host);
+    if (!host.isConnected) home()?.append(host);
   }
 
   async function paint() {
@@ -76,18 +59,17 @@ export function createSurface({ options, strings, nonce, anchor }) {
   }
 
   attach();
-  paint();
+  requestAnimationFrame(paint); // with the frame's own styles, not as a task more
   dark.addEventListener("change", paint);
   new MutationObserver(attach).observe(document.documentElement, { childList: true });
-  if (!inline) for (const name of ["focusin", "resize"]) window.addEventListener(name, place, { passive: true });
+  for (const name of ["focusin", "resize"]) window.addEventListener(name, place, { passive: true });
 
   return {
+    host,
     root,
     frame,
-    inline,
-    dress,
     announce: (text) => { status.textContent = text; },
-    clear: () => frame.replaceChildren(),
+    clear: emptier(frame),
     pause: (on) => { frame.hidden = on; },
     show(node) {
       attach();

@@ -11,14 +11,12 @@ function visible(signal) {
   });
 }
 
-// Without https, or in a sandbox, there are no locks: this tab is alone then.
-async function lock(name, signal) {
-  let release;
-  const held = new Promise((resolve) => { release = resolve; });
-  await new Promise((got) => {
-    (async () => navigator.locks.request(name, { signal }, () => (got(), held)))().catch(got);
+// Resolves with the release. Without https, or in a sandbox, there are no locks: this tab is alone then.
+function lock(name, signal) {
+  return new Promise((got) => {
+    const request = async () => navigator.locks.request(name, { signal }, () => new Promise(got));
+    request().catch(() => got(() => {}));
   });
-  return release;
 }
 
 /** Several tabs hear one question, one shows it; `onSettled(qid)`: another tab is done with it. */

@@ -8,11 +8,8 @@
   const options = { site: "", mode: "companion", consent: "widget", ...script.dataset };
   const { site: key, mode } = options;
   const language = options.lang || document.documentElement.lang || navigator.language;
-  const calls = [...(stub?.q ?? [])];
-  let widget = null;
-
+  const url = (path) => new URL(path, script.src);
   const emit = (name, detail) => window.dispatchEvent(new CustomEvent(`labelhub:${name}`, { detail }));
-  const call = (name, ...args) => (widget ? widget[name]?.(...args) : void calls.push([name, ...args]));
 
   // Whoever said no never loads the rest; a chat is opened by the person, and then asks again.
   function declined(version) {
@@ -25,41 +22,40 @@
   }
 
   async function settings() {
-    const url = new URL(`config/${encodeURIComponent(key)}?lang=${encodeURIComponent(language)}`, script.src);
-    const response = await fetch(url, { credentials: "omit" });
+    const response = await fetch(url(`config/${encodeURIComponent(key)}?lang=${language}`), { credentials: "omit" });
     return response.ok ? response.json() : { refusal: response.status };
   }
 
   async function load() {
-    const config = declined() ? {} : await settings();
+    if (declined()) return {};
+    const config = await settings();
     if (!config.enabled || !config.mode.includes(mode)) {
-      if (!declined()) warn(`site "${key}" offers no ${mode} here (${config.refusal ?? "disabled"}).`);
-      return {};
+      warn(`site "${key}" offers no ${mode} here (${config.refusal ?? "disabled"}).`);
+    } else if (!declined(config.consent.version)) {
+      const socket = url("/ws/v1/widget/");
+      socket.protocol = socket.protocol.replace("http", "ws");
+      const { start } = await import(url(`__LH_BUILD__/${mode}.js`));
+      return start({ config, key, options, language, emit, settings, nonce: script.nonce, socket, warn });
     }
-    if (declined(config.consent.version)) return {};
-    const socket = new URL("/ws/v1/widget/", script.src);
-    socket.protocol = socket.protocol.replace("http", "ws");
-    const { start } = await import(new URL(`__LH_BUILD__/${mode}.js`, script.src).href);
-    return start({ config, key, options, language, emit, settings, nonce: script.nonce, socket });
+    return {};
   }
 
-  async function boot() {
-    try {
-      widget = await load();
-    } catch (error) {
-      widget = {};
-      emit("error", { code: "load", message: `${error}` });
-    }
-    for (const each of calls.splice(0)) call(...each);
+  function failed(error) {
+    emit("error", { code: "load", message: `${error}` });
+    return {};
   }
 
   const idle = window.requestIdleCallback ?? setTimeout;
-  const booted = new Promise((idled) => idle(idled, { timeout: 2000 })).then(boot);
+  const booted = new Promise((idled) => idle(idled, { timeout: 2000 })).then(load).catch(failed);
+  const call = async (name, ...args) => (await booted)[name]?.(...args);
+  for (const each of stub?.q ?? []) call(...each);
 
-  window.LabelHub = { version: "1" };
+  window.LabelHub = {
+    version: "1",
+    erase: async () => (await call("erase")) ?? { receipt: "" },
+    on: (name, listen) => window.addEventListener(`labelhub:${name}`, ({ detail }) => listen(detail)),
+  };
   for (const name of ["message", "identify", "pause", "open", "close"]) {
     window.LabelHub[name] = (...args) => void call(name, ...args);
   }
-  window.LabelHub.erase = async () => (await booted, (await widget.erase?.()) ?? { receipt: "" });
-  window.LabelHub.on = (name, listen) => window.addEventListener(`labelhub:${name}`, ({ detail }) => listen(detail));
 })();

@@ -1,17 +1,22 @@
 """What the widget costs the page it is a guest of, and what keeps it welcome there."""
 
-import gzip
 import re
 from pathlib import Path
 
 import pytest
+from django.test import Client
+
+from apps.authors.views.widget import build_of_files
 
 WIDGET = Path(__file__).parents[2] / "static" / "widget"
 MODULES = sorted(WIDGET.rglob("*.js"))
 LOCALES = sorted(path.stem for path in (WIDGET / "locales").glob("*.js"))
-KB = 1024
 MOST_LINES = 300
-STATIC_IMPORT = re.compile(r'^import [^;]*?from "(\.[^"]+)";', re.MULTILINE)
+#: Bytes of all that companion mode loads until the first question is answered, words included; and
+#: with the parts that few people need.
+COMPANION, COMPANION_WITH_PARTS = 12_000, 13_500
+CHAT_WITH_PARTS = 35_000
+PART = re.compile(r'import\("\./([\w.-]+)"\)')
 NAMED_FILE = re.compile(r'"(\.{1,2}/[\w/-]+\.js)"')
 WORD = re.compile(r"^  (\w+): ", re.MULTILINE)
 # Each of these would break under `require-trusted-types-for 'script'` or `style-src 'none'`.
@@ -21,49 +26,41 @@ FORBIDDEN = re.compile(
 )
 
 
-def _closure(*starts: str, named: bool = False) -> set[Path]:
-    """The files that ``starts`` load: by import statements, if ``named`` by ``import()`` too."""
-    pattern = NAMED_FILE if named else STATIC_IMPORT
-    found: set[Path] = set()
-    open_ends = [WIDGET / start for start in starts]
-    while open_ends:
-        path = open_ends.pop().resolve()
-        if path not in found:
-            found.add(path)
-            open_ends += [path.parent / each for each in pattern.findall(path.read_text())]
-    return found
+def _weight(client: Client, *names: str) -> int:
+    """Bytes of these files as the server sends them to a browser, which takes gzip."""
+    sent = [
+        client.get(f"/widget/{name}", headers={"accept-encoding": "gzip, br"})
+        for name in ("v1.js", *(f"{build_of_files()}/{name}" for name in names))
+    ]
+    assert {response["Content-Encoding"] for response in sent} == {"gzip"}
+    return sum(len(response.content) for response in sent)
 
 
-def _weight(paths: set[Path]) -> int:
-    return sum(len(gzip.compress(path.read_bytes(), 9)) for path in paths)
-
-
-@pytest.mark.parametrize("locale", LOCALES)
-def test_companion_mode_loads_at_most_12_kb_until_there_is_something_to_show(locale: str) -> None:
-    loaded = _closure("v1.js", "companion.js", f"locales/{locale}.js")
-
-    assert _weight(loaded) <= 12 * KB
-
-
-def test_the_first_question_loads_at_most_8_kb_more() -> None:
-    before = _closure("v1.js", "companion.js")
-
-    assert _weight(_closure("questions.js", "styles.js") - before) <= 8 * KB
-
-
-@pytest.mark.parametrize("rarely", ["consent.js", "theme.js", "card-more.js"])
-def test_what_few_people_need_is_loaded_apart_and_small(rarely: str) -> None:
-    usual = _closure("companion.js", "questions.js")
-
-    assert WIDGET / rarely not in usual
-    assert _weight(_closure(rarely) - usual) <= KB
+def _parts(client: Client, name: str) -> list[str]:
+    """What the file loads later, and what that loads."""
+    text = client.get(f"/widget/{build_of_files()}/{name}").content.decode()
+    return [each for part in PART.findall(text) for each in (part, *_parts(client, part))]
 
 
 @pytest.mark.parametrize("locale", LOCALES)
-def test_the_chat_loads_at_most_35_kb_with_all_it_can_need(locale: str) -> None:
-    words = {WIDGET / "locales" / f"{locale}.js", WIDGET / "chat" / "locales" / f"{locale}.js"}
+def test_companion_mode_loads_at_most_12_000_bytes_until_the_first_answer(
+    client: Client, locale: str
+) -> None:
+    usual = ("companion.js", f"locales/{locale}.js")
+    assert _weight(client, *usual) <= COMPANION
+    assert _weight(client, *usual, *_parts(client, "companion.js")) <= COMPANION_WITH_PARTS
 
-    assert _weight(_closure("v1.js", "chat.js", named=True) | words) <= 35 * KB
+
+def test_what_few_people_need_is_loaded_apart(client: Client) -> None:
+    assert set(_parts(client, "companion.js")) == {"companion.theme.js", "companion.card-more.js"}
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_the_chat_loads_at_most_35_000_bytes_with_all_it_can_need(
+    client: Client, locale: str
+) -> None:
+    words = (f"locales/{locale}.js", f"chat/locales/{locale}.js")
+    assert _weight(client, "chat.js", *words, *_parts(client, "chat.js")) <= CHAT_WITH_PARTS
 
 
 @pytest.mark.parametrize("folder", ["locales", "chat/locales"])

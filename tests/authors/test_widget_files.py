@@ -61,12 +61,28 @@ def test_nothing_else_is_served(client: Client, name: str) -> None:
     assert client.get(f"/widget/{build_of_files()}/{name}").status_code == 404
 
 
-def test_every_import_of_a_file_leads_to_a_file(client: Client) -> None:
-    script = client.get(f"/widget/{build_of_files()}/companion.js").content.decode()
-    imported = re.findall(r'from "\./([\w./-]+)"', script)
-    assert imported
-    for name in imported:
-        assert client.get(f"/widget/{build_of_files()}/{name}").status_code == 200
+@pytest.mark.parametrize("mode", ["companion", "chat"])
+def test_a_mode_is_one_file_and_the_parts_it_names(client: Client, mode: str) -> None:
+    script = client.get(f"/widget/{build_of_files()}/{mode}.js").content.decode()
+    assert not re.search(r"\bimport[\s{\"]|\bfrom\"", script)
+    parts = re.findall(r'import\("\./([\w./-]+)"\)', script)
+    assert parts
+    for name in parts:
+        part = client.get(f"/widget/{build_of_files()}/{name}")
+        assert part.status_code == 200
+        assert set(re.findall(r'from"([^"]+)"', part.content.decode())) <= {f"./{mode}.js"}
+
+
+@pytest.mark.parametrize("folder", ["locales", "chat/locales"])
+@pytest.mark.parametrize("language", ["ar", "de", "en", "es", "fr", "ja"])
+def test_each_language_has_its_words(client: Client, folder: str, language: str) -> None:
+    words = client.get(f"/widget/{build_of_files()}/{folder}/{language}.js")
+    assert words.content.decode().startswith("export default{")
+
+
+@pytest.mark.parametrize("name", ["dom.js", "card.js", "chat/panel.js"])
+def test_what_is_in_a_joined_file_is_no_file(client: Client, name: str) -> None:
+    assert client.get(f"/widget/{build_of_files()}/{name}").status_code == 404
 
 
 def test_a_site_tells_what_to_agree_to(client: Client) -> None:

@@ -127,16 +127,34 @@ def _record(
         return known
     if author.opted_out_at is not None:
         raise OptedOut("You asked not to be asked again.")
-    consent = consent or _standing_consent.first(author.pk)
-    if consent is None:
+    answer = _answer(question, author, said, received)
+    answer.consent = consent or _standing_consent.first(author.pk)
+    if answer.consent is None:
         raise ConsentOutdated("There is no consent of yours any more.")
+    answer.save(force_insert=True)
+    question.status = Question.Status.NOFIT if said.nofit else Question.Status.ANSWERED
+    question.closed_at = received
+    question.save(update_fields=["status", "closed_at"])
+    bring_into_line(answer)
+    credit(answer)
+    if not author.judge_due:
+        Author.objects.filter(pk=author.pk).update(judge_due=True)
+    return answer
+
+
+def _answer(question: Question, author: Author, said: Said, received: datetime) -> Answer:
+    """The answer as it is to be stored.
+
+    Raises:
+        AlreadyAnswered, Expired, TooEarly, BadField: it is not to be.
+    """
     if question.status not in (*OPEN, Question.Status.EXPIRED):
         raise AlreadyAnswered("This question has been answered or sent away.")
     if received > question.expires_at + LATEST:
         raise Expired("This question was about a moment that is long gone.")
     timing = timing_of(question, said, received)
     option = option_of(question, said)
-    answer = Answer(
+    return Answer(
         question=question,
         author=author,
         ref=said.ref,
@@ -148,20 +166,10 @@ def _record(
         timing=timing.verdict,
         keyboard=said.keyboard,
         late=received > question.expires_at,
-        consent=consent,
         received_at=received,
+        excluded_at=None if author.counts else received,
+        excluded_for="" if author.counts else _why_excluded(author),
     )
-    if not author.counts:
-        answer.excluded_at, answer.excluded_for = received, _why_excluded(author)
-    answer.save(force_insert=True)
-    question.status = Question.Status.NOFIT if said.nofit else Question.Status.ANSWERED
-    question.closed_at = received
-    question.save(update_fields=["status", "closed_at"])
-    bring_into_line(answer)
-    credit(answer)
-    if not author.judge_due:
-        Author.objects.filter(pk=author.pk).update(judge_due=True)
-    return answer
 
 
 def _as_of_now(author: Author) -> Author:

@@ -1,11 +1,11 @@
 """What pages of other sites load: the widget's files, and what a site tells before any consent.
 
-No cookie is read or set here, and any origin may load the files: they hold nothing of anybody.
+The files are the modules of ``static/widget``, joined when the first is asked for. No cookie is
+read or set here, and any origin may load the files: they hold nothing of anybody.
 """
 
 import gzip
 import hashlib
-import mimetypes
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -15,13 +15,15 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, Js
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_safe
 
+from apps.authors.bundle import joined
 from apps.authors.selectors.sites import check_open, known_site, widget_config
 from labelhub.core.errors import LabelhubError
 
 FOLDER: Path = settings.BASE_DIR / "static" / "widget"
 ENTRY = "v1.js"
 #: Stands in the entry for the address of the other files, which changes with them.
-BUILD_MARK = b"__LH_BUILD__"
+BUILD_MARK = "__LH_BUILD__"
+SCRIPT = "text/javascript; charset=utf-8"
 HOUR = "public, max-age=3600, stale-while-revalidate=86400"
 FOR_EVER = "public, max-age=31536000, immutable"
 
@@ -32,7 +34,6 @@ class WidgetFile:
 
     plain: bytes
     packed: bytes
-    content_type: str
     etag: str
 
 
@@ -74,32 +75,37 @@ def config(request: HttpRequest, public_key: str) -> HttpResponseBase:
 def build_of_files() -> str:
     """A name that changes with any of the widget's files."""
     found = hashlib.sha256()
-    for path in sorted(FOLDER.rglob("*.js")):
-        found.update(path.relative_to(FOLDER).as_posix().encode() + b"\0" + path.read_bytes())
+    for name, code in sorted(_joined().items()):
+        found.update(f"{name}\0{code}\0".encode())
     return found.hexdigest()[:12]
 
 
 @lru_cache(maxsize=1)
+def _joined() -> dict[str, str]:
+    """The modules of the folder as the few files that pages load."""
+    paths = FOLDER.rglob("*.js")
+    return joined({path.relative_to(FOLDER).as_posix(): path.read_text() for path in paths})
+
+
+@lru_cache(maxsize=1)
 def _files() -> dict[str, WidgetFile]:
-    paths = {path.relative_to(FOLDER).as_posix(): path for path in FOLDER.rglob("*.js")}
-    return {name: _read(path) for name, path in paths.items()}
+    return {name: _packed(code) for name, code in _joined().items()}
 
 
-def _read(path: Path) -> WidgetFile:
-    plain = path.read_bytes().replace(BUILD_MARK, build_of_files().encode())
-    content_type = mimetypes.types_map.get(path.suffix, "text/javascript")
+def _packed(code: str) -> WidgetFile:
+    plain = code.replace(BUILD_MARK, build_of_files()).encode()
     etag = f'"{hashlib.sha256(plain).hexdigest()[:16]}"'
-    return WidgetFile(plain, gzip.compress(plain, 9, mtime=0), content_type, etag)
+    return WidgetFile(plain, gzip.compress(plain, 9, mtime=0), etag)
 
 
 def _sent(request: HttpRequest, found: WidgetFile, caching: str) -> HttpResponse:
     if request.headers.get("If-None-Match") == found.etag:
         response = HttpResponse(status=304)
     elif "gzip" in request.headers.get("Accept-Encoding", ""):
-        response = HttpResponse(found.packed, content_type=f"{found.content_type}; charset=utf-8")
+        response = HttpResponse(found.packed, content_type=SCRIPT)
         response["Content-Encoding"] = "gzip"
     else:
-        response = HttpResponse(found.plain, content_type=f"{found.content_type}; charset=utf-8")
+        response = HttpResponse(found.plain, content_type=SCRIPT)
     response["Cache-Control"], response["ETag"] = caching, found.etag
     patch_vary_headers(response, ["Accept-Encoding"])
     return _for_everybody(response)

@@ -1,4 +1,5 @@
-import { h, icon } from "../dom.js";
+import { h } from "../dom.js";
+import { icon } from "./icon.js";
 
 const UP = "M8 13V3.5M3.5 8L8 3.5 12.5 8";
 const LONGEST = 8000;

@@ -4,21 +4,21 @@ const INLINE = /(\*\*[^*\n]+\*\*|`[^`\n]+`)/;
 const BULLET = /^\s*[-*•]\s+/;
 const NUMBER = /^\s*\d+[.)]\s+/;
 
-function inline(text) {
+function marked(text) {
   return text.split(INLINE).map((part, index) => {
     if (index % 2 === 0) return part;
     return part.startsWith("`") ? h("code", {}, part.slice(1, -1)) : h("strong", {}, part.slice(2, -2));
   });
 }
 
-function list(tag, mark, lines) {
-  return h(tag, {}, ...lines.map((line) => h("li", { dir: "auto" }, ...inline(line.replace(mark, "")))));
+function listed(tag, mark, lines) {
+  return h(tag, {}, ...lines.map((line) => h("li", { dir: "auto" }, ...marked(line.replace(mark, "")))));
 }
 
 function block(lines) {
-  if (lines.every((line) => BULLET.test(line))) return list("ul", BULLET, lines);
-  if (lines.every((line) => NUMBER.test(line))) return list("ol", NUMBER, lines);
-  return h("p", { dir: "auto" }, ...inline(lines.join("\n")));
+  if (lines.every((line) => BULLET.test(line))) return listed("ul", BULLET, lines);
+  if (lines.every((line) => NUMBER.test(line))) return listed("ol", NUMBER, lines);
+  return h("p", { dir: "auto" }, ...marked(lines.join("\n")));
 }
 
 // Lines of one kind belong together; an empty line ends what was.

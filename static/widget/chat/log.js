@@ -1,5 +1,6 @@
-import { button, h, icon } from "../dom.js";
+import { button, h } from "../dom.js";
 import { format } from "./format.js";
+import { icon } from "./icon.js";
 
 const DOWN = "M8 3v9.5M4 9l4 4 4-4";
 const NEAR = 80; // pixels from the end within which the list follows what comes
@@ -42,7 +43,7 @@ export function createLog(strings, greeting) {
         change(() => body.replaceChildren(...(role === "author" ? [h("p", { dir: "auto" }, text)] : format(text))));
       },
       /** What stands below: words, and what can be done. */
-      state: (words = "", ...actions) => change(() => foot.replaceChildren(words, ...actions)),
+      state: (said = "", ...actions) => change(() => foot.replaceChildren(said, ...actions)),
       streaming(on) {
         item.toggleAttribute("data-streaming", on);
         list.setAttribute("aria-busy", `${on}`);

@@ -1,4 +1,5 @@
-import { button, fill, h, icon } from "../dom.js";
+import { button, fill, h } from "../dom.js";
+import { icon } from "./icon.js";
 
 const DOTS = "M3 8h.01M8 8h.01M13 8h.01";
 

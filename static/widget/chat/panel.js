@@ -1,15 +1,17 @@
-import { button, CROSS, h, icon } from "../dom.js";
+import { button, emptier, h } from "../dom.js";
+import { icon } from "./icon.js";
 
+const CROSS = "M4 4l8 8M12 4l-8 8";
 const BUBBLE = "M2.5 4.5a2 2 0 012-2h7a2 2 0 012 2v4.5a2 2 0 01-2 2H7L4 13.5V11a1.6 1.6 0 01-1.5-1.7z";
 const PATIENCE = 2500; // ms without a socket before the person is told
 
 /** The window of the chat and the button that opens it; `onOpen()` decides what it shows. */
-export function createPanel({ surface, strings, config, menu, log, composer, onOpen }) {
-  const { title = config.site, offline } = config.chat ?? {};
-  const { inline, frame, root } = surface;
+export function createPanel({ surface, inline, strings, config, menu, log, composer, onOpen }) {
+  const { title = config.site, matcher } = config.chat ?? {};
+  const { frame, root } = surface;
   const banner = h("p", { class: "banner", role: "status" });
   const slot = h("div", { class: "slot" });
-  const notice = h("p", { class: "notice" }, strings.ai);
+  const notice = h("p", { class: "notice" }, matcher ? strings.matcher : strings.ai);
   const talkView = h("div", { class: "talk" }, log.node, slot, composer.node, notice);
   const body = h("div", { class: "content" });
   const closer = inline ? null : button("tool", icon(CROSS), close, { "aria-label": strings.close });
@@ -39,7 +41,6 @@ export function createPanel({ surface, strings, config, menu, log, composer, onO
     dot.hidden = true;
     launcher.ariaExpanded = "true";
     launcher.ariaLabel = title;
-    banner.textContent = offline ? strings.away : "";
     onOpen();
     // A page may open the chat by itself; then the focus stays where it is.
     if (!inline && navigator.userActivation?.isActive) focusable()?.focus({ preventScroll: true });
@@ -91,9 +92,9 @@ export function createPanel({ surface, strings, config, menu, log, composer, onO
       if (follows) log.toEnd(true);
       news();
     },
-    clearCard: () => slot.replaceChildren(),
+    clearCard: emptier(slot),
     online(ready) {
-      if (ready) say(offline ? strings.away : "");
+      if (ready) say("");
       else timer = setTimeout(say, navigator.onLine ? PATIENCE : 0, strings.offline);
     },
     ended: () => say(strings.ended),

@@ -1,5 +1,7 @@
 /** The look of the chat, after the look of the cards. */
-export const look = `
+export const chatCss = `
+:host([data-inline]){position:relative!important;z-index:auto!important;display:block!important;height:100%!important}
+svg{width:1em;height:1em;flex:none;fill:none;stroke:currentColor;stroke-width:1.75;stroke-linecap:round;stroke-linejoin:round}
 :host([data-inline]) .frame{height:100%;min-height:20em}
 .launcher{position:fixed;width:3.5em;height:3.5em;display:grid;place-items:center;border-radius:50%;background:var(--accent);color:var(--on-accent);
 box-shadow:0 1px 2px #0000001f,0 6px 20px #00000033;transition:transform .12s}

@@ -89,7 +89,7 @@ export function createTalk({ session, boundary, log, strings, onNews }) {
     const own = [...log.entries.values()].filter(({ mid, role }) => role === "author" && !known.has(mid));
     log.clear();
     for (const { mid, role, text } of messages) {
-      if (role === "author") session.know(mid, text);
+      if (role === "author") session.texts.set(mid, text);
       log.entry(mid, role).text(text);
     }
     for (const { mid, content } of own) log.entry(mid, "author").text(content);
