@@ -142,7 +142,7 @@ def _one_of_each_on(site: Site) -> dict[str, Any]:
     return {
         "public_key": site.public_key,
         "build": "present",
-        "name": "card.js",
+        "name": "companion.js",
         "site_id": site.pk,
         "feature_key": "urgency",
         "author_uid": author.uid,

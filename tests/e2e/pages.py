@@ -168,6 +168,8 @@ VIEWS = (
     View("site_rewards", "manager", SITE + "rewards/"),
     View("site_rewards", "manager", SILENT_SITE + "rewards/", "empty"),
     View("site_settings", "manager", SITE + "settings/"),
+    View("demo_shop", None, "/demo/shop/"),
+    View("demo_chat", None, "/demo/chat/"),
     View("export_page", "manager", IN_DEMO + "/export/"),
     View("export_page", "manager", "/p/{empty}/export/", "empty"),
     View("api_keys", "manager", "/keys/"),

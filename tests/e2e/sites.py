@@ -8,6 +8,7 @@ from typing import Any
 from playwright.sync_api import Page
 
 from tests.e2e.server import Server
+from tests.e2e.widget_steps import change
 
 WISH = "I need a quiet laptop for the train by Friday, under 800 dollars."
 GREETING = "hello there!"
@@ -26,8 +27,14 @@ def prepare_sites(server: Server, page: Page) -> dict[str, Any]:
     host = replace(server, key=_key(server, busy, "server"))
     _key(server, busy, "sign")
     _write(host, busy)
+    _make_due(server)
     server.api("POST", f"sites/{busy}/payouts/")
     return _places(page)
+
+
+def _make_due(server: Server) -> None:
+    """As if the time in which an answer can be taken back were over."""
+    change(server, "UPDATE authors_reward SET due_at = credited_at")
 
 
 def _site(server: Server, name: str, **fields: Any) -> str:

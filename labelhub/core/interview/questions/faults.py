@@ -20,7 +20,7 @@ LONGEST_QUOTE = 80
 Leaks = Callable[[str], bool]
 Detect = Callable[[str], str]
 
-_ENDS = ("?", "？", "か。", "か")
+_ENDS = ("?", "？", "؟", "か。", "か")
 _ASKED = re.compile(r"[?？؟]+")
 _MARKUP = re.compile(r"[<>{}\[\]\\`|]|\*\*|__|&#?\w{1,10};|^\s*#")
 _ADDRESS = re.compile(
