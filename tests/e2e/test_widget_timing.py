@@ -174,7 +174,7 @@ def test_frames_that_no_widget_sends(open_as: OpenAs, shop: Shop, server: Server
     uid = question(server, site)["uid"]
     said = {
         "text": "I want a red kettle for my sister.",
-        "mid": "m-1",
+        "mid": "sent-twice",
         "conv": "c",
         "role": "author",
     }
@@ -200,7 +200,7 @@ def test_frames_that_no_widget_sends(open_as: OpenAs, shop: Shop, server: Server
     assert told["twice"]["t"] == "ack"
     assert told["second-version"]["d"]["code"] == "unsupported_version"
     assert told["raw-8"]["d"]["code"] == "bad_field"
-    assert len(rows(server, "SELECT 1 FROM authors_message WHERE ref = 'm-1'")) == 1
+    assert len(rows(server, "SELECT 1 FROM authors_message WHERE ref = 'sent-twice'")) == 1
 
 
 def test_a_frame_that_is_too_big_ends_the_connection(open_as: OpenAs, shop: Shop) -> None:
