@@ -45,10 +45,10 @@ worker: broker secret install  ## extra worker (needs REDIS_URL and LABELHUB_SEC
 	umask 077; DJANGO_SETTINGS_MODULE=labelhub.settings.prod $(BIN)/celery -A labelhub.celery worker --pool threads --concurrency 8 --loglevel INFO
 
 test: install-dev  ## the suite on the embedded default
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not services and not thorough" -ra
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not services and not thorough" -ra
 
 test-services: install-dev  ## PostgreSQL, Redis, Celery workers and several servers
-	LABELHUB_HYPOTHESIS=thorough deploy/with-services $(BIN)/python -m pytest -m "services or not e2e" -n 2 --dist loadgroup -ra
+	LABELHUB_HYPOTHESIS=thorough deploy/with-services $(BIN)/python -m pytest -m "services or not e2e" -n 2 --dist worksteal -ra
 
 e2e: install-dev  ## browser tests, every page in every state; fails without a Chromium
 	LABELHUB_REQUIRE_BROWSER=1 $(BIN)/python -m pytest -m e2e -ra

@@ -15,6 +15,7 @@ from typing import Any
 import uvicorn
 from django.conf import settings
 
+from apps.authors.services.warming import warm_up
 from apps.debates.services import stop_all_slices
 from labelhub.core.errors import InvalidInput
 from labelhub.processor import one_processor
@@ -109,6 +110,7 @@ class _Server(uvicorn.Server):
         await super().startup(sockets)
         if sockets and self.started:
             self._announce(address_of(sockets[0]))
+            threading.Thread(target=warm_up, name="warm-up", daemon=True).start()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """On the first signal everything begins to stop at once, not one after the other."""

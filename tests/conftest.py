@@ -1,18 +1,29 @@
 """What every test may count on: no network beyond this machine, a clean cache, quiet logs.
 
 Property-based tests draw the same examples each time, so that what passed here passes elsewhere:
-fifty daily, more with ``LABELHUB_HYPOTHESIS=thorough`` (as ``make test-services``). ``search``
-draws new ones, and many more, to look for what nobody thought of.
+fifty daily, more with ``LABELHUB_HYPOTHESIS=thorough`` (as ``make test-services``).
+``search`` draws new ones, and many more, to look for what nobody thought of.
 """
 
 import os
+import shutil
 import socket
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import Permission
+from django.contrib.contenttypes.models import ContentType
 from django.core.cache import cache
+from django.core.management.color import no_style
+from django.db import connection
+from django.test import TransactionTestCase
 from hypothesis import settings
+
+from tests.daily import leave_the_others
 
 settings.register_profile("daily", max_examples=50, derandomize=True, deadline=None)
 settings.register_profile("thorough", max_examples=120, derandomize=True, deadline=None)
@@ -20,6 +31,11 @@ settings.register_profile("search", max_examples=2000, deadline=None)
 settings.load_profile(os.environ.get("LABELHUB_HYPOTHESIS", "daily"))
 
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A browser test is thorough unless it is chosen for every day."""
+    leave_the_others(items)
 
 
 @pytest.fixture(autouse=True)
@@ -41,3 +57,42 @@ def clean_cache() -> Iterator[None]:
     cache.clear()
     yield
     cache.clear()
+
+
+def empty_the_tables(_case: TransactionTestCase) -> None:
+    """As Django's ``flush``, but what Django says there of its own models stays: to write that
+    anew takes longer than most tests."""
+    kept = {model._meta.db_table for model in (ContentType, Permission)}
+    there = connection.introspection.django_table_names(only_existing=True, include_views=False)
+    tables = [table for table in there if table not in kept]
+    connection.ops.execute_sql_flush(connection.ops.sql_flush(no_style(), tables))
+
+
+@pytest.fixture(scope="session")
+def migrated(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Path | None:
+    """An SQLite database with every table and nothing in them; None where tests have another."""
+    if connection.vendor != "sqlite":
+        return None
+    path = tmp_path_factory.mktemp("migrated") / "labelhub.sqlite3"
+    with (
+        closing(sqlite3.connect(connection.settings_dict["NAME"])) as ours,
+        closing(sqlite3.connect(path)) as copy,
+    ):
+        ours.backup(copy)
+    return path
+
+
+@pytest.fixture
+def data_folder(tmp_path: Path, migrated: Path | None) -> Path:
+    """For programs that are started: to set up a database of their own takes them seconds."""
+    if migrated is not None:
+        shutil.copy(migrated, tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(autouse=True, scope="session")
+def quick_flush() -> Iterator[None]:
+    """After a test that commits nothing is left."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TransactionTestCase, "_fixture_teardown", empty_the_tables)
+        yield

@@ -41,6 +41,16 @@ WHY = {
     "ar": "أنت أدرى بما قصدته. تُستخدم إجابتك لقياس مدى فهم الآخرين لما كتبت.",
 }
 
+#: Below the text to agree to, where answers earn something.
+OFFER = {
+    "en": "Signed-in people get {amount} for an answer.",
+    "de": "Wer angemeldet ist, erhält {amount} für eine Antwort.",
+    "es": "Las personas identificadas reciben {amount} por respuesta.",
+    "fr": "Les personnes connectées reçoivent {amount} par réponse.",
+    "ja": "ログインしている方には、回答ごとに{amount}が支払われます。",
+    "ar": "يحصل المستخدمون المسجَّلون على {amount} عن كل إجابة.",
+}
+
 
 def spoken(words: dict[str, str], language: str) -> str:
     """The words in ``language``, or in English."""

@@ -65,7 +65,7 @@ def insert_alike(row: models.Model, name: str, values: Iterable[Any]) -> None:
     same = [_preparer(one)(getattr(row, one.attname)) for one in fields]
     at = [one.attname for one in fields].index(name)
     before, prepare, after = same[:at], _preparer(fields[at]), same[at + 1 :]
-    with transaction.atomic(), connection.cursor() as cursor:
+    with transaction.atomic(savepoint=False), connection.cursor() as cursor:
         rows = ([*before, prepare(value), *after] for value in values)
         _write(cursor, meta.db_table, [field.column for field in fields], rows)
 

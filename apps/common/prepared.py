@@ -1,4 +1,4 @@
-"""Queries that are put together once.
+"""Queries and conditional updates that are put together once.
 
 Django takes up to ten times as long to put a statement together as the database to run it. On the
 queue's path every query is the same but for a few values, so its statement is kept, around marks
@@ -9,16 +9,17 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Generic, ParamSpec, TypeVar, cast
+from typing import Any, Generic, ParamSpec, TypeAlias, TypeVar, cast
 from uuid import UUID
 
-from django.db import DEFAULT_DB_ALIAS, connection
+from django.db import DEFAULT_DB_ALIAS, connection, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Model, QuerySet
 from django.db.models.query import (  # type: ignore[attr-defined]  # left out of the stubs
     ModelIterable,
     get_related_populators,
 )
+from django.db.models.sql import UpdateQuery
 from django.db.models.sql.compiler import SQLCompiler
 from django.db.transaction import TransactionManagementError
 
@@ -34,6 +35,10 @@ _MARKS: dict[type, Callable[[int], Any]] = {
 }
 
 
+#: Rows, and what is written into the columns of each.
+Update: TypeAlias = tuple[QuerySet[Any, Any], dict[str, Any]]
+
+
 class PreparedQuery(Generic[Given, Row]):
     """Call it with values for the parameters of the decorated function; it returns the rows.
 
@@ -43,9 +48,7 @@ class PreparedQuery(Generic[Given, Row]):
 
     def __init__(self, build: Callable[..., QuerySet[Any, Row]]) -> None:
         self._build = build
-        kinds = inspect.get_annotations(build, eval_str=True)
-        names = inspect.signature(build).parameters
-        self._marks = [_MARKS[kinds[name]](at) for at, name in enumerate(names)]
+        self._marks = _marks_of(build)
         self._statement: _Statement | None = None
 
     def __call__(self, *values: Given.args, **_: Given.kwargs) -> list[Row]:
@@ -70,6 +73,54 @@ class PreparedQuery(Generic[Given, Row]):
 def prepared(build: Callable[Given, QuerySet[Any, Row]]) -> PreparedQuery[Given, Row]:
     """Make a function that returns a query into one that runs it, put together once."""
     return PreparedQuery(build)
+
+
+class PreparedUpdate(Generic[Given]):
+    """Call it with values for the parameters of the decorated function; it returns how many rows
+    were changed. Parameters are as those of :class:`PreparedQuery`."""
+
+    def __init__(self, build: Callable[..., Update]) -> None:
+        self._build = build
+        self._marks = _marks_of(build)
+        self._sql = ""
+        #: For each place in the statement: whose value it takes, or -1 and the one it always has.
+        self._params: list[tuple[int, Any]] = []
+
+    def __call__(self, *values: Given.args, **_: Given.kwargs) -> int:
+        """Write, if there is anything that the update is about."""
+        if None in values:
+            raise TypeError("A prepared update takes no None: nothing is equal to NULL.")
+        if not self._sql:
+            self._put_together()
+        given = [_adapted(connection, one) for one in values]
+        params = [given[at] if at >= 0 else constant for at, constant in self._params]
+        with transaction.mark_for_rollback_on_error(connection.alias), connection.cursor() as open_:
+            open_.execute(self._sql, params)
+            return int(open_.rowcount)
+
+    def _put_together(self) -> None:
+        rows, changes = self._build(*self._marks)
+        query = cast("UpdateQuery", rows.query.chain(UpdateQuery))
+        query.add_update_values(changes)
+        sql, params = query.get_compiler(DEFAULT_DB_ALIAS).as_sql()
+        marks = [_adapted(connection, mark) for mark in self._marks]
+        missing = [mark for mark in marks if mark not in params]
+        if missing:
+            raise TypeError(f"{len(missing)} parameters are not in the statement as they are.")
+        # Of two threads that come first together, one does it in vain.
+        self._params = [(marks.index(one) if one in marks else -1, one) for one in params]
+        self._sql = sql
+
+
+def prepared_update(build: Callable[Given, Update]) -> PreparedUpdate[Given]:
+    """Make a function that returns rows and what to write there into one that does it."""
+    return PreparedUpdate(build)
+
+
+def _marks_of(build: Callable[..., Any]) -> list[Any]:
+    kinds = inspect.get_annotations(build, eval_str=True)
+    names = inspect.signature(build).parameters
+    return [_MARKS[kinds[name]](at) for at, name in enumerate(names)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,12 @@ from apps.accounts.roles import Role
 from apps.agreement.selectors import suggestions_right
 from apps.dashboards.selectors import REVIEWED
 from apps.debates.models import Run
-from apps.labels.models import Annotator, ItemState, Kind, Label
+from apps.labels.models import Annotator, Gold, ItemState, Kind, Label
 from apps.labels.selectors import backlog
 from apps.projects.models import ImportBatch, Project
 from labelhub.core.agreement.figures import Figure
 
-LABELLED = REVIEWED | Q(suggestion__isnull=False)
+LABELLED = REVIEWED | Q(suggestion__isnull=False) | Q(gold__basis=Gold.Basis.AUTHOR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,8 @@ class AnnotatorRow:
 class Overview:
     """How far a project is; counts are items.
 
-    ``labelled`` by a debate or a person, ``reviewed`` by a person, ``decided``: with gold.
+    ``labelled`` by a debate, a person or its author; ``reviewed`` by a person; ``decided``: with
+    gold.
     """
 
     project: Project

@@ -10,9 +10,10 @@ from typing import Protocol
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
+from apps.common.prepared import prepared
 from apps.common.validation import check_model
 from apps.llm import selectors
 from apps.llm.addresses import check_base_url, host_of
@@ -182,10 +183,18 @@ def may_hold_a_key(name: str) -> bool:
 
 def remember_prompt(prompt: Prompt) -> PromptVersion:
     """Keep the prompt's text under its hash; a hash that is known is left as it is."""
+    known = _version_with_hash.first(prompt.hash)
+    if known is not None:
+        return known
     version, _ = PromptVersion.objects.get_or_create(
         hash=prompt.hash, defaults={"name": prompt.name, "body": prompt.body}
     )
     return version
+
+
+@prepared
+def _version_with_hash(hash_: str) -> QuerySet[PromptVersion]:
+    return PromptVersion.objects.filter(hash=hash_)
 
 
 def learn_capability(spec: ModelSpec, capability: Capability) -> None:

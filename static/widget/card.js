@@ -1,10 +1,13 @@
-import { button, fill, h, outward } from "./dom.js";
+import { button, fill, h, words } from "./dom.js";
 import { watchReading } from "./reading.js";
 
 const UNDO_FOR = 5000;
 const HELD_FOR = 20_000;
 const EARLY_REPORTS = 3;
 const LONGEST_QUOTE = 80;
+
+/** What few people need, and its words: loaded when somebody does. */
+export const parts = (lang) => Promise.all([import("./card-more.js"), words([lang], "./locales/more/")]);
 
 /** The quoted place of the author's own words, if they are known; `range` counts code points. */
 export function quoted(text, range) {
@@ -14,7 +17,7 @@ export function quoted(text, range) {
 
 /**
  * Shows a question on `stage`, without the focus, until it is done with. `hooks`: shown(ms), early(ms),
- * answer(content, onDelay), dismiss(how, val), undo(), stop(), erase(), closed(wantsNext).
+ * answer(content, onDelay), dismiss(how, val), undo(), stop(), show(), erase(), closed(wantsNext).
  */
 export function openCard({ stage, question, quote, strings, terms, hooks }) {
   const { kind, min_ms: minimum = 0, survey: { n, of } = {}, lang, dir } = question;
@@ -40,13 +43,15 @@ export function openCard({ stage, question, quote, strings, terms, hooks }) {
     button("cross", "×", () => leave("close"), { "aria-label": strings.close }));
 
   function focus() {
-    (card.querySelector(".choice, input, .way") ?? card.querySelector("button")).focus({ preventScroll: true });
+    const first = card.querySelector(".choices>button,input,.way,pre,.pair>:last-child");
+    (first ?? card.querySelector("button")).focus({ preventScroll: true });
     return true;
   }
 
   function put(...nodes) {
     const held = hasFocus();
     card.replaceChildren(...nodes.filter(Boolean));
+    card.replaceWith(card); // as a new one it has not moved: a page's score counts what moves
     if (held) focus();
     refresh();
   }
@@ -68,7 +73,6 @@ export function openCard({ stage, question, quote, strings, terms, hooks }) {
     const left = remaining();
     const told = left ? fill(strings.wait, { n: Math.ceil(left / 1000) }) : "";
     if (gate.textContent !== told) gate.textContent = told;
-    card.style.setProperty("--read", minimum ? Math.min(1, reading.ms() / minimum) : 1);
     for (const node of card.querySelectorAll(".choice, .gated")) {
       node.setAttribute("aria-disabled", left > 0 || phase !== "asking");
       node.toggleAttribute("data-chosen", node === chosen);
@@ -100,12 +104,17 @@ export function openCard({ stage, question, quote, strings, terms, hooks }) {
     close();
   }
 
-  // What few people need is loaded when somebody does.
   async function more(name) {
-    if (phase !== "asking") return;
-    const make = await import("./card-more.js");
-    const back = () => ask();
-    make[name]({ strings, put, head, asked, commit, answer, hooks, notice, back, card });
+    try {
+      const [{ load }, own] = await parts(strings.lang);
+      if (phase !== "asking") return;
+      load({
+        question, strings: { ...strings, ...own }, terms, put, head, asked, commit, answer, hooks, notice,
+        back: () => ask(), card, stage, more,
+      })[name]();
+    } catch {
+      if (phase === "asking") ask(strings.failed);
+    }
   }
 
   function notice(text, stays, ...extra) {
@@ -123,7 +132,7 @@ export function openCard({ stage, question, quote, strings, terms, hooks }) {
 
   function thank({ later, undo_ms: ms = UNDO_FOR }) {
     const undo = button("way", strings.undo, takeBack);
-    setTimeout(() => undo.setAttribute("aria-disabled", "true"), ms);
+    setTimeout(() => { undo.ariaDisabled = "true"; }, ms);
     const next = n < of && button("way", strings.next, () => close("", true));
     notice(later ? strings.later : strings.saved, ms, undo, next);
   }
@@ -148,29 +157,23 @@ export function openCard({ stage, question, quote, strings, terms, hooks }) {
   }
 
   function reasons() {
-    const why = h("p", { class: "small", id: "lh-why", hidden: true, dir: "auto" },
-      terms.why || terms.text, " ", outward(terms.privacy_url, strings.privacy));
-    const toggle = button("link", strings.why, () => {
-      why.hidden = !why.hidden;
-      toggle.ariaExpanded = `${!why.hidden}`;
-    }, { "aria-expanded": "false", "aria-controls": "lh-why" });
-    const reward = question.reward && h("b", {}, fill(strings.reward, { amount: question.reward }));
+    const { reward: amount } = question;
     return h("div", { class: "reasons" },
-      h("p", { class: "small" }, h("span", { dir: "auto" }, question.why), " ", reward),
-      h("div", { class: "links" }, toggle,
+      amount && h("p", { class: "small" }, fill(strings.reward, { amount })),
+      h("div", { class: "links" },
+        button("link", strings.why, () => more("why")),
         button("link", strings.stop, () => { hooks.stop(); notice(strings.stopped, UNDO_FOR); }),
-        button("link", strings.erase, () => more("sure"))),
-      why);
+        button("link", strings.mine, () => more("mine"))));
   }
 
   function ask(said = "") {
     phase = "asking";
     chosen = null;
     put(
-      h("div", { class: "bar", "aria-hidden": "true" }),
       head(),
-      quote && h("blockquote", {}, h("span", { dir: "auto" }, quote)),
+      quote && h("blockquote", { dir: "auto" }, quote),
       asked(question.text),
+      said && h("p", { class: "small" }, said),
       h("div", { class: "choices", role: "group", "aria-labelledby": "lh-asked" }, ...choices()),
       h("div", { class: "ways" },
         kind !== "word" && button("way", strings.nofit, () => more("nofit"), { "data-key": "0" }),
@@ -193,7 +196,7 @@ export function openCard({ stage, question, quote, strings, terms, hooks }) {
     else leave("esc");
   }
 
-  ask(strings.hint);
+  ask();
   stage.show(card);
   // What is answered keeps its undo; the server says what became of what is under way.
   const retract = () => phase === "asking" && close(strings.gone);

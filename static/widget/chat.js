@@ -15,12 +15,14 @@ import { createSurface, watchHotkey } from "./surface.js";
 
 const BOTH = ["chat", "questions"];
 const CHAT_ONLY = ["chat"];
+const FOLDERS = ["./locales/", "./locales/more/", "./chat/locales/"];
 
 /** The chat is ours: behind a button in the corner, or inside `data-anchor`. Returns what LabelHub calls. */
 export async function start(context) {
   const { config, key, options, nonce, emit, settings } = context;
   const byHost = options.consent === "host";
-  const strings = { ...(await words([config.lang])), ...(await words([config.lang], "./chat/locales/")) };
+  const tables = FOLDERS.map((folder) => words([config.lang], folder));
+  const strings = Object.assign({}, ...(await Promise.all(tables)));
   const storage = createStorage(key);
   const inline = Boolean(options.anchor && document.querySelector(options.anchor));
   const home = () => document.querySelector(inline ? options.anchor : ":root");
@@ -35,12 +37,11 @@ export async function start(context) {
   const menu = createMenu(strings, [
     [strings.show, show],
     [strings.stopQuestions, stopFromMenu, () => (storage.load().scope ?? BOTH).includes("questions")],
-    [strings.erase, () => panel.view(sureView(strings, erase, converse))],
+    [strings.erase, () => panel.view(sureView(strings, session.erase, converse))],
   ]);
   const panel = createPanel({ surface, inline, strings, config, menu, log, composer, onOpen: enter });
-  const stage = { root: surface.root, announce: surface.announce, show: panel.showCard, clear: panel.clearCard };
-  const leave = { stop: withdraw, erase };
-  const questions = createQuestions({ key, config, options, session, stage, boundary, emit, leave });
+  const stage = { ...surface, show: panel.showCard, clear: panel.clearCard };
+  const questions = createQuestions({ key, config, options, session, stage, boundary, emit, stop: withdraw });
 
   const agreed = () => byHost || storage.load().consent === config.consent.version;
 
@@ -93,16 +94,6 @@ export async function start(context) {
     log.note(strings.stopped);
   }
 
-  async function erase() {
-    const result = await session.erase();
-    if (!result.ok) return result;
-    log.clear();
-    menu.allow(false);
-    panel.view(erasedView(strings, result.receipt, enter));
-    emit("erased", { receipt: result.receipt });
-    return result;
-  }
-
   async function show() {
     panel.view(dataView(strings, session.push("export"), converse));
   }
@@ -110,7 +101,12 @@ export async function start(context) {
   session.on("question", questions.take);
   session.on("retract", questions.retract);
   session.on("ready", (ready) => panel.online(ready));
-  session.on("end", () => panel.ended());
+  session.on("end", (why) => {
+    if (typeof why === "number") return panel.ended();
+    log.clear();
+    menu.allow(false);
+    return panel.view(erasedView(strings, why, enter));
+  });
   session.on("nack", ({ code }) => code === "consent_outdated" && renew());
   session.on("welcome", ({ consent_version: version, reward }) => {
     menu.reward(reward);
@@ -122,7 +118,7 @@ export async function start(context) {
 
   return {
     identify: session.identify,
-    erase,
+    erase: session.erase,
     open: panel.open,
     close: panel.close,
     pause(on = true) {

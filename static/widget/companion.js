@@ -18,8 +18,7 @@ export async function start(context) {
   const stage = createSurface({ options, strings, nonce });
   const boundary = createBoundary(options.boundary);
   const session = createSession(context, storage, SCOPE);
-  const leave = { stop: session.optOut, erase };
-  const questions = createQuestions({ key, config, options, session, stage, boundary, emit, leave });
+  const questions = createQuestions({ key, config, options, session, stage, boundary, emit, stop: session.optOut });
   const held = [];
   let left = Boolean(storage.load().out);
   let asking = null;
@@ -57,13 +56,6 @@ export async function start(context) {
     else boundary.author(about.id);
   }
 
-  async function erase() {
-    const result = await session.erase();
-    left ||= result.ok;
-    if (result.ok) emit("erased", { receipt: result.receipt });
-    return result;
-  }
-
   // The site's text of the consent has changed: what was agreed to no longer counts.
   async function renew() {
     if (byHost) return;
@@ -82,12 +74,12 @@ export async function start(context) {
 
   watchHotkey(options, () => questions.focus() ?? stage.frame.querySelector("button")?.focus());
   const { sid, outbox } = storage.load();
-  if (agreed() && (left ? outbox?.length : sid)) session.resume();
+  if (agreed() && (outbox?.length || (!left && sid))) session.resume();
 
   return {
     message,
     identify: session.identify,
-    erase,
+    erase: session.erase,
     close: () => questions.clear(),
     pause(on = true) {
       boundary.pause(on);

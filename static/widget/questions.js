@@ -1,4 +1,4 @@
-import { openCard, quoted } from "./card.js";
+import { openCard, parts, quoted } from "./card.js";
 import { hint, words } from "./dom.js";
 import { createTabs } from "./tabs.js";
 
@@ -7,12 +7,13 @@ const ACK_WITHIN = 3000;
 const BEHIND = 300; // ms: the tab that wrote the message goes first
 
 /** Asks what the session is asked: one at a time, in one tab, at a boundary, before it expires. */
-export function createQuestions({ key, config, options, session, stage, boundary, emit, leave }) {
+export function createQuestions({ key, config, options, session, stage, boundary, emit, stop }) {
   const queue = [];
   const known = new Map(); // qid -> AbortController
   let busy = false;
   let card = null;
   let followed = false;
+  let held = 0; // until when an answer that came too early is not sent again
 
   const abort = (qid) => known.get(qid)?.abort();
   const tabs = createTabs(key, abort);
@@ -44,10 +45,10 @@ export function createQuestions({ key, config, options, session, stage, boundary
   }
 
   // What is in the outbox will arrive; nobody has to watch it travel.
-  function soon(sent, delay = { until: 0 }) {
+  function soon(sent) {
     return new Promise((resolve) => {
       const look = () => {
-        if (performance.now() < delay.until) setTimeout(look, ACK_WITHIN);
+        if (performance.now() < held) setTimeout(look, ACK_WITHIN);
         else resolve({ ok: true, later: true });
       };
       setTimeout(look, session.isReady() ? ACK_WITHIN : 0);
@@ -61,12 +62,10 @@ export function createQuestions({ key, config, options, session, stage, boundary
   }
 
   async function answer(qid, content, onDelay) {
-    const delay = { until: 0 };
-    const sent = session.push("answer", { qid, ...content }, (pause) => {
-      delay.until = performance.now() + pause;
+    const result = await soon(session.push("answer", { qid, ...content }, (pause) => {
+      held = performance.now() + pause;
       onDelay(pause);
-    });
-    const result = await soon(sent, delay);
+    }));
     if (result.ok) emit("answered", { qid });
     return result;
   }
@@ -80,28 +79,31 @@ export function createQuestions({ key, config, options, session, stage, boundary
     answer: (content, onDelay) => answer(qid, content, onDelay),
     dismiss: (how, val) => dismiss(qid, how, val),
     undo: () => soon(session.push("undo", { qid })),
+    show: () => session.push("export"),
     stop() {
       queue.length = 0;
-      leave.stop();
+      stop();
     },
     erase() {
       queue.length = 0;
-      return soon(leave.erase());
+      return soon(session.erase());
     },
   });
 
   async function show(question, signal) {
     const { qid, re, lang } = question;
     const strings = await words([lang, config.lang]);
-    await new Promise((closed) => {
+    if (question.kind === "word") await parts(strings.lang); // its card would be empty
+    followed = await new Promise((closed) => {
       card = openCard({
-        stage, question, quote: quoted(session.texts.get(re), question.quote), terms: config.consent,
-        strings: { ...strings, hint: hint(strings, options) }, hooks: { ...hooks(qid), closed },
+        stage, question, quote: quoted(session.texts.get(re), question.quote), terms: config.consent, strings,
+        hooks: { ...hooks(qid), closed },
       });
+      stage.announce(hint(strings, options));
       // Whoever pressed "next" by keyboard goes on by keyboard.
       if (followed) card.focus();
       signal.addEventListener("abort", () => card?.retract());
-    }).then((wantsNext) => { followed = wantsNext; });
+    });
     card = null;
   }
 

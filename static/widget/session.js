@@ -19,7 +19,7 @@ function fitting(text) {
 export function fittingId(id) {
   if (PRINTABLE.test(id)) return id;
   const mixed = (prime) => Array.from(id).reduce((sum, each) => Math.imul(sum ^ each.codePointAt(), prime), prime);
-  return PRIMES.map((prime) => (mixed(prime) >>> 0).toString(36)).join("-");
+  return PRIMES.map(mixed).join();
 }
 
 /** What one person and one site say to each other; `context` comes from the loader. */
@@ -51,7 +51,17 @@ export function createSession({ config, key, options, language, emit, warn, sock
     storage.update((kept) => Object.assign(kept, { sid, tok }));
   }
 
+  const erasing = () => storage.load().outbox?.some(({ t }) => t === "erase");
+
+  function erased(receipt = "") {
+    forget();
+    emit("erased", { receipt });
+    tell("end", receipt); // in place of a code
+    return { ok: true, receipt };
+  }
+
   function onFrame({ t, re, seq, d = {} }) {
+    if (t === "question" && erasing()) return;
     if (t === "ack") outbox.acked(re, d);
     else if (t === "data") outbox.acked(re, { data: d });
     else if (t === "nack") outbox.nacked(re, d);
@@ -60,6 +70,7 @@ export function createSession({ config, key, options, language, emit, warn, sock
     const whoIs = /^ident_(expired|required)$/.test(d.code);
     if (t === "nack" && (whoIs || !d.retry)) emit(whoIs ? d.code : "error", d);
     tell(t, d);
+    if (t === "ack" && d.receipt) erased(d.receipt); // asked for here, or on a page before
   }
 
   function onReady(ready) {
@@ -76,15 +87,15 @@ export function createSession({ config, key, options, language, emit, warn, sock
       return connection.open();
     }
     ended = code;
-    // Sent again, the same frame would end the next socket too.
-    if (code === 4400 || code === 4413) outbox.clear();
+    // Sent again, the same frame would end the next socket too; who has left says nothing more.
+    if ([4400, 4410, 4413].includes(code)) outbox.clear();
     if (code === 4403) warn(`site "${key}" is closed to this page.`);
     emit("closed", { code });
     tell("end", code);
   }
 
-  function push(t, d = {}, onDelay) {
-    if (ended) return Promise.resolve({ ok: false, code: "ended" });
+  async function push(t, d = {}, onDelay) {
+    if (ended || (t !== "erase" && erasing())) return { ok: false, code: "ended" };
     const result = outbox.push(t, d, onDelay);
     connection.open();
     return result;
@@ -112,10 +123,7 @@ export function createSession({ config, key, options, language, emit, warn, sock
       storage.update((kept) => Object.assign(kept, { consent: v, scope: agreed }));
       if (connection.isReady()) push("consent", { ...terms, scope: agreed });
     },
-    resume() {
-      outbox.restore();
-      connection.open();
-    },
+    resume: connection.open,
     message(raw, { id = uuid(), conversation: conv = conversation, role = "author" } = {}) {
       const text = fitting(raw);
       if (role === "author") texts.set(id, text);
@@ -132,12 +140,8 @@ export function createSession({ config, key, options, language, emit, warn, sock
         connection.open();
       }
     },
-    async erase() {
-      if (!storage.load().sid && !connection.isReady()) return { ok: true, receipt: "" };
-      const result = await push("erase");
-      if (result.ok) forget();
-      return result;
-    },
+    // Of whom the server has never heard it keeps nothing.
+    erase: async () => (storage.load().sid || connection.isReady() ? push("erase") : erased()),
     optOut() {
       storage.update((kept) => { kept.out = true; });
       return push("optout");

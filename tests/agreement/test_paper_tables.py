@@ -1,6 +1,7 @@
 """``paper_table`` from the file to the printed table, with the offline model."""
 
 import csv
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from apps.agreement.papers import TABLES
 from apps.debates.models import Debate, Run
 from apps.debates.services import pause_run
 from apps.labels.models import Label
+from apps.llm.trying import Patience
 from apps.projects.models import Project
 from apps.projects.selectors import current_schema
 from tests.agreement.paper_help import another_offline, aspects, moods, printed, told, written
@@ -153,7 +155,10 @@ def test_a_run_that_stopped_is_gone_on_with(tmp_path: Path) -> None:
     assert (Run.objects.count(), run.status) == (1, Run.Status.DONE)
 
 
-def test_an_endpoint_that_does_not_answer_ends_in_one_line(tmp_path: Path) -> None:
+def test_an_endpoint_that_does_not_answer_ends_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("apps.llm.gateway.Patience", partial(Patience, first_backoff=0.01))
     model = ModelSpecFactory.create(price_in=None, price_out=None)
     with pytest.raises(CommandError, match=r"Run \d+ .* is paused: .*again"):
         told("000.T2", moods(tmp_path), "--aspect", "good", "--model", model.name, "--limit", 1)

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
 
+from django.conf import settings
 from django.test import Client
 from rest_framework.test import APIClient
 
@@ -54,6 +55,7 @@ class World:
     people: dict[str, User]
     keys: dict[str, ApiKey] = field(default_factory=dict)
     server_key: str = ""
+    _signed_in: dict[str, str] = field(default_factory=dict)
 
     def kwargs(self, wanted: set[str], actor: str, level: Level) -> dict[str, Any]:
         """Values for an address's parts; for :attr:`Level.OWN` the actor's own key."""
@@ -66,8 +68,15 @@ class World:
         """A browser of ``actor``."""
         client = Client(raise_request_exception=False)
         if actor in self.people:
-            client.force_login(self.people[actor], "django.contrib.auth.backends.ModelBackend")
+            client.cookies[settings.SESSION_COOKIE_NAME] = self._signed_in[actor]
         return client
+
+    def sign_in(self) -> None:
+        """Everybody, once."""
+        for name, user in self.people.items():
+            client = Client()
+            client.force_login(user, "django.contrib.auth.backends.ModelBackend")
+            self._signed_in[name] = client.cookies[settings.SESSION_COOKIE_NAME].value
 
     def rest_client(self, actor: str) -> APIClient:
         """A program of ``actor``."""
@@ -93,7 +102,9 @@ def build_world() -> World:
     }
     site = _site(project)
     ids = _one_of_each(project) | _one_of_each_on(site)
-    return World(project, foreign, ids, people, _keys(people), server_key(site))
+    world = World(project, foreign, ids, people, _keys(people), server_key(site))
+    world.sign_in()
+    return world
 
 
 def _one_of_each(project: Project) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,16 @@ def test_importing_the_whole_core_loads_no_framework() -> None:
 
 def calls(name: str) -> Iterator[str]:
     """Places in the apps and the composition root that call something of that name."""
+    yield from (place for called, place in all_calls() if called == name)
+
+
+@cache
+def all_calls() -> tuple[tuple[str, str], ...]:
+    """What is called there, and where."""
+    return tuple(_all_calls())
+
+
+def _all_calls() -> Iterator[tuple[str, str]]:
     for path in sorted([*(ROOT / "apps").rglob("*.py"), *(ROOT / "labelhub").rglob("*.py")]):
         if "migrations" in path.parts:
             continue  # migrations reach historical models by name; that is what it is for
@@ -45,8 +56,7 @@ def calls(name: str) -> Iterator[str]:
                     if isinstance(node.func, ast.Attribute)
                     else getattr(node.func, "id", "")
                 )
-                if called == name:
-                    yield f"{path.relative_to(ROOT)}:{node.lineno}"
+                yield called, f"{path.relative_to(ROOT)}:{node.lineno}"
 
 
 def test_no_model_is_reached_by_its_name() -> None:

@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -16,9 +17,15 @@ def sources(*folders: str) -> Iterator[Path]:
         )
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    """A file as Python reads it."""
+    return ast.parse(path.read_text())
+
+
 def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
     """Every function of a file."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node
 
@@ -70,5 +77,6 @@ def test_public_functions_say_what_they_do() -> None:
 
 
 def _is_top_level(path: Path, wanted: ast.AST) -> bool:
-    tree = ast.parse(path.read_text())
-    return any(getattr(node, "lineno", 0) == getattr(wanted, "lineno", -1) for node in tree.body)
+    return any(
+        getattr(node, "lineno", 0) == getattr(wanted, "lineno", -1) for node in tree_of(path).body
+    )

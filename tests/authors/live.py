@@ -1,5 +1,6 @@
 """A real server in a thread of the test, and the widget's side of a real websocket."""
 
+import asyncio
 import json
 import socket
 import threading
@@ -11,7 +12,9 @@ from typing import Any, Self
 from uuid import uuid4
 
 import jwt
+import pytest
 import uvicorn
+from django.utils import timezone
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Origin, Subprotocol
@@ -33,6 +36,35 @@ PATIENCE = 10.0
 Frame = dict[str, Any]
 
 
+class _Server(uvicorn.Server):
+    """Ends at once when it is to end: uvicorn looks ten times a second, and waits a tenth more."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._end = asyncio.Event()
+
+    async def main_loop(self) -> None:
+        """Until :meth:`end`."""
+        self._loop = asyncio.get_running_loop()
+        await self.on_tick(0)
+        await self._end.wait()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Close what is open, and wait until the application has heard of it."""
+        for server in self.servers:
+            server.close()
+        for connection in list(self.server_state.connections):
+            connection.shutdown()
+        while self.server_state.connections or self.server_state.tasks:  # noqa: ASYNC110
+            await asyncio.sleep(0.002)
+
+    def end(self) -> None:
+        """From another thread."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._end.set)
+
+
 @contextmanager
 def served() -> Iterator[str]:
     """The address of a server that runs in this process until the block ends."""
@@ -41,13 +73,13 @@ def served() -> Iterator[str]:
     listener.bind(("127.0.0.1", 0))
     listener.listen()  # from here on nobody is refused
     config = uvicorn.Config(application, lifespan="off", log_level="warning", **SOCKETS)
-    server = uvicorn.Server(config)
+    server = _Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
     try:
         yield f"127.0.0.1:{listener.getsockname()[1]}"
     finally:
-        server.should_exit = True
+        server.end()
         thread.join(PATIENCE)
         listener.close()
         forget_known()
@@ -174,7 +206,7 @@ def answer(page: Page, question: dict[str, Any], **d: Any) -> dict[str, Any]:
 def token(site: Site, subject: str = "customer-1", seconds: int = 600, **claims: Any) -> str:
     """What a host signs."""
     kid, secret = signing_secret(site)
-    now = datetime.now(UTC)
+    now = timezone.now()
     usual = {
         "sub": subject,
         "aud": site.public_key,
@@ -182,6 +214,12 @@ def token(site: Site, subject: str = "customer-1", seconds: int = 600, **claims:
         "exp": now + timedelta(seconds=seconds),
     }
     return jwt.encode(usual | claims, secret, algorithm="HS256", headers={"kid": kid})
+
+
+def pass_time(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    """From here on it is so much later."""
+    now = timezone.now
+    monkeypatch.setattr(timezone, "now", lambda: now() + timedelta(seconds=seconds))
 
 
 def token_of(author: Author) -> str:

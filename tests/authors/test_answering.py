@@ -200,6 +200,7 @@ def test_that_nothing_fits_is_an_abstention(author: Author) -> None:
     answer = say(author, question, nofit=True, word="other")
     label = label_of(answer)
     assert (label.abstained, label.value) == (True, None)
+    assert label.rationale == "None of these fits: other"
     question.refresh_from_db()
     assert question.status == Question.Status.NOFIT
     assert not Gold.objects.exists()

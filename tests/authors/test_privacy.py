@@ -66,6 +66,7 @@ def test_an_author_sees_what_was_written_asked_and_answered() -> None:
     assert conversation["messages"][0]["text"] == TEXT
     (question,) = data["questions"]
     assert question["answers"][0]["value"] == question["options"][0]
+    assert question["expected"]
     assert data["consents"][0]["version"] == 1
     assert data["rewards"][0]["cents"] == 5
     assert data["known_to_the_host_as"] == "customer-1"
@@ -100,6 +101,13 @@ def test_deleting_one_author_leaves_the_others() -> None:
     assert Label.objects.filter(annotator__kind=Kind.AUTHOR).count() == 1
     assert Author.objects.get() == stays
     assert author_data(stays)["questions"]
+
+
+def test_what_is_expected_is_not_told_while_it_can_be_answered() -> None:
+    author = author_of(site_with_features())
+    asked(author, TEXT, features=["urgency"])
+    (question,) = author_data(author)["questions"]
+    assert question["expected"] is None
 
 
 def test_seeing_everything_takes_as_many_queries_for_any_traffic(

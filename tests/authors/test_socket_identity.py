@@ -1,6 +1,5 @@
 """Authors whom their host has signed in: the signature counts with every message."""
 
-import time
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -12,7 +11,7 @@ from websockets.exceptions import ConnectionClosed
 
 from apps.authors.models import Author, Event, Message, Site, SiteKey
 from apps.authors.selectors.sites import forget_known
-from tests.authors.live import Page, hello_for, token, write
+from tests.authors.live import Page, hello_for, pass_time, token, write
 from tests.factories.authors import (
     site_with_features,
 )
@@ -71,11 +70,12 @@ def test_a_site_for_known_people_hears_nobody_else(address: str) -> None:
     assert not Author.objects.exists()
 
 
-def test_a_signature_is_looked_at_with_every_message_and_answer(address: str, site: Site) -> None:
-    short = token(site, seconds=2)
-    with Page.open(address, site, ident=short) as page:
+def test_a_signature_is_looked_at_with_every_message_and_answer(
+    address: str, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Page.open(address, site, ident=token(site, seconds=600)) as page:
         assert page.outcome(write(page))["t"] == "ack"
-        time.sleep(2.1)
+        pass_time(monkeypatch, 601)
         refused = page.outcome(write(page, "And a tent for two people, please."))
         assert (refused["d"]["code"], refused["d"]["retry"]) == ("ident_expired", True)
         assert page.outcome(page.say("ident", ident=token(site)))["t"] == "ack"
@@ -108,10 +108,10 @@ def test_a_revoked_key_ends_what_it_has_signed(address: str, site: Site) -> None
 
 
 def test_an_expired_signature_shows_nobodys_data_and_still_deletes_it(
-    address: str, site: Site
+    address: str, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with Page.open(address, site, ident=token(site, seconds=3)) as page:
-        time.sleep(3.1)
+    with Page.open(address, site, ident=token(site, seconds=600)) as page:
+        pass_time(monkeypatch, 601)
         for kind, more in (("export", {}), ("dismiss", {"qid": str(uuid4()), "how": "skip"})):
             assert page.outcome(page.say(kind, **more))["d"]["code"] == "ident_expired"
         assert page.outcome(page.say("erase"))["t"] == "ack"

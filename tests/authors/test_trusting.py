@@ -1,6 +1,6 @@
 """Whom to believe: what an author did is counted, judged, and can be overruled."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from django.utils import timezone
@@ -143,8 +143,27 @@ def test_what_a_killed_process_left_of_a_ruling_is_finished(author: Author) -> N
     assert Answer.objects.get().excluded_for == "?"
 
 
+def test_an_answer_that_comes_while_its_author_is_judged_is_due_for_the_next_time(
+    author: Author, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer(author, 1)
+
+    def meanwhile(whose: Author, now: datetime) -> object:
+        found = evidence_of(whose, now)
+        if Answer.objects.count() == 1:
+            answer(author, 2)
+        return found
+
+    monkeypatch.setattr(trusting, "evidence_of", meanwhile)
+    judge_author(author.pk)
+    author.refresh_from_db()
+    assert author.judge_due
+    assert judge_due() == 1
+    assert judge_due() == 0
+
+
 def test_judging_costs_few_queries(author: Author, django_assert_max_num_queries: object) -> None:
     for number in range(10):
         answer(author, number)
-    with django_assert_max_num_queries(12):  # type: ignore[operator]
+    with django_assert_max_num_queries(15):  # type: ignore[operator]
         judge_author(author.pk)

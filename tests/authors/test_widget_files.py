@@ -92,7 +92,7 @@ def test_a_site_tells_what_to_agree_to(client: Client) -> None:
     assert (config["lang"], config["dir"], config["enabled"]) == ("de", "ltr", True)
     assert config["consent"]["version"] == 1
     assert "Fragen" in config["consent"]["text"] or "Frage" in config["consent"]["text"]
-    assert config["reward"] == {"text": "0.05 USD"}
+    assert config["reward"] == {"text": "Wer angemeldet ist, erhält 0.05 USD für eine Antwort."}
     assert told["Access-Control-Allow-Origin"] == "*"
     assert told["Cache-Control"] == "no-store"
 

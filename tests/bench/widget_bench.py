@@ -2,6 +2,7 @@
 
     python tests/bench/widget_bench.py [--only sizes,sockets] [--database URL] [--json FILE]
                                        [--sockets N] [--people N] [--questions N] [--rate R]
+                                       [--answering SHARE]
                                        [--seconds S] [--answers N] [--strict]
 
 Starts servers of its own with production settings, in empty data folders: with SQLite, or in a new
@@ -111,7 +112,9 @@ def talk(world: World) -> Figures:
     options = world.options
     with world.served("talk") as (served, told):
         figures = asyncio.run(
-            much_talk(served, told, options.people, options.rate, options.seconds)
+            much_talk(
+                served, told, options.people, options.rate, options.seconds, options.answering
+            )
         )
         found = store(served.stack, "messages", told["key"])
     figures["talk_lost"] += figures.pop("sent_in_all") - found["messages"]
@@ -190,7 +193,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--database", default="", help="PostgreSQL URL; by default SQLite.")
     parser.add_argument("--sockets", type=int, default=5000)
     parser.add_argument("--people", type=int, default=1000, help="Who write, and who come back.")
-    parser.add_argument("--questions", type=int, default=3, help="After one message, at most.")
+    parser.add_argument("--questions", type=int, default=1, help="After one message, at most.")
+    parser.add_argument("--answering", type=float, default=0.2, help="Share of who is asked.")
     parser.add_argument("--rate", type=float, default=100, help="Messages a second.")
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--answers", type=int, default=10_000, help="Through the kills.")

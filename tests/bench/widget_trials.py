@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import random
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -49,10 +50,15 @@ async def many_sockets(served: Served, told: dict[str, Any], wanted: int) -> Fig
 
 
 async def much_talk(
-    served: Served, told: dict[str, Any], people: int, rate: float, seconds: float
+    served: Served,
+    told: dict[str, Any],
+    people: int,
+    rate: float,
+    seconds: float,
+    answering: float,
 ) -> Figures:
-    """Ever more messages by so many people, until it is too much; then at the given rate, with
-    people who answer what they are asked."""
+    """Ever more messages by so many people, until it is too much; then at the given rate, when a
+    share of the people answer what they are asked and the others let it time out."""
     page, words = served.page(told), texts()
     speakers = [Speaker(page, answers=False) for _ in range(people)]
     async with connected([speaker.client for speaker in speakers]):
@@ -61,8 +67,9 @@ async def much_talk(
         figures = spread("talk_first_question", first.questions[:1] * 2)
         figures |= await _ladder(served, speakers, words)
         await _drained(speakers)
+        chance = random.Random(3)  # noqa: S311 - no secret
         for speaker in speakers:
-            speaker.answers = True
+            speaker.answers = chance.random() < answering
         cpu = _cpu_seconds(served)
         main = await talk_at(speakers, rate, seconds, words)
         cpu = _cpu_seconds(served) - cpu

@@ -5,12 +5,13 @@ from uuid import UUID, uuid4
 
 import pytest
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 from django.db.transaction import TransactionManagementError
+from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from apps.common.prepared import prepared
-from apps.labels.models import Label
+from apps.common.prepared import Update, prepared, prepared_update
+from apps.labels.models import ItemState, Label
 from apps.labels.services import record_label
 from apps.projects.models import Item
 from tests.factories.labels import draft, open_item, person
@@ -108,3 +109,48 @@ def test_rows_are_locked_inside_a_transaction_only() -> None:
         assert locked(item.pk) == [item]
     with pytest.raises(TransactionManagementError):
         locked(item.pk)
+
+
+@prepared_update
+def _rename(key: int, name: str, text: str, at: datetime) -> Update:
+    rows = Item.objects.filter(pk=key, project__name=name)
+    return rows, {"text": text, "created_at": at, "options": [], "batch": None}
+
+
+@prepared_update
+def _count(key: int, more: int) -> Update:
+    return ItemState.objects.filter(pk=key), {"wanted": F("wanted") + more}
+
+
+def test_an_update_writes_what_it_is_given_into_the_rows_that_it_is_about(
+    django_assert_num_queries: DjangoAssertNumQueries,
+) -> None:
+    one, other = ItemFactory.create_batch(2)
+    name, now = one.project.name, timezone.now()
+    assert _rename(one.pk, name, "first", now - timedelta(days=1)) == 1
+    with django_assert_num_queries(1):
+        assert _rename(one.pk, name, "quote ' % ü", now) == 1
+    assert _rename(one.pk, f"not {name}", "never", now) == 0
+    kept = Item.objects.get(pk=one.pk)
+    assert (kept.text, kept.options, kept.batch_id) == ("quote ' % ü", [], None)
+    assert kept.created_at == now
+    assert Item.objects.get(pk=other.pk).text == other.text
+
+
+def test_an_update_counts_on_what_is_there() -> None:
+    item = open_item(new_project())
+    before = ItemState.objects.get(pk=item.pk).wanted
+    assert [_count(item.pk, 5), _count(item.pk, 7), _count(-1, 7)] == [1, 1, 0]
+    assert ItemState.objects.get(pk=item.pk).wanted == before + 12
+
+
+def test_an_update_takes_no_none_and_no_value_that_it_does_not_use() -> None:
+    with pytest.raises(TypeError, match="no None"):
+        _count(1, None)  # type: ignore[arg-type]  # what is tried
+
+    @prepared_update
+    def unused(key: int, text: str) -> Update:
+        return Item.objects.filter(pk=key), {"text": "always"}
+
+    with pytest.raises(TypeError, match="not in the statement"):
+        unused(1, "never")

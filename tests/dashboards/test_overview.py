@@ -4,15 +4,18 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 from pytest_django.asserts import assertInHTML
 
 from apps.accounts.roles import ReviewerKind, Role
+from apps.authors.services.answering import Said, record_answer
 from apps.dashboards.standing import annotator_rows, next_step, overview
 from apps.debates.models import Run
 from apps.labels.services import record_label
 from apps.projects.models import Project
 from tests.factories.accounts import UserFactory
 from tests.factories.agreement import compared_project, decide, propose, run_of
+from tests.factories.authors import asked, author_of, shown_to, site_with_features
 from tests.factories.labels import draft, machine, open_item, open_several, person
 from tests.factories.projects import ImportBatchFactory, ProjectFactory, member
 
@@ -157,3 +160,17 @@ def test_it_takes_the_same_queries_however_much_there_is(
     # that are right; labels by annotator, annotators
     with django_assert_num_queries(11):
         client.get(f"/p/{project.slug}/")
+
+
+def test_what_its_author_said_is_a_label_too() -> None:
+    author = author_of(site_with_features())
+    asked(author, features=["urgency"])
+    record_answer(
+        author,
+        shown_to(author).uid,
+        Said(ref="a-1", option="a"),
+        consent=None,
+        received=timezone.now(),
+    )
+    view = overview(author.site.project)
+    assert (view.items, view.labelled, view.reviewed, view.decided) == (1, 1, 0, 1)

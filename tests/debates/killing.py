@@ -10,6 +10,7 @@ import signal
 import sys
 import time
 import zlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +29,11 @@ from tests.factories.debates import Script, add_items, project_with_items, start
 from tests.factories.llm import ModelSpecFactory  # noqa: E402
 
 PACE = Pace(width=4, claim=6, lease=0.6, beat=0.1, flush_rows=8, flush=0.05)
+#: Who is not killed keeps what they have, also where the machine stands still for a second.
+PATIENT = replace(PACE, lease=30.0)
 
 
-def drive(run_id: int, ledger: Path) -> SliceEnd:
+def drive(run_id: int, ledger: Path, pace: Pace) -> SliceEnd:
     """One slice; every call leaves a byte in ``ledger``, whatever happens to this process."""
     book = os.open(ledger, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 
@@ -43,7 +46,7 @@ def drive(run_id: int, ledger: Path) -> SliceEnd:
             return f"First choice: {first}\nSecond choice: {second}"
         return f"Because of {call.text[:20]}.\nFinal Decision: {first}"
 
-    return run_slice(run_id, pace=PACE, open_models=Script(answer, seconds=0.01).open)
+    return run_slice(run_id, pace=pace, open_models=Script(answer, seconds=0.01).open)
 
 
 def drive_and_die(run_id: int, ledger: Path, enough: int) -> None:
@@ -51,7 +54,7 @@ def drive_and_die(run_id: int, ledger: Path, enough: int) -> None:
     connections.close_all()
     child = os.fork()
     if not child:
-        drive(run_id, ledger)
+        drive(run_id, ledger, PACE)
         os._exit(0)
     deadline = time.monotonic() + 20
     while Turn.objects.filter(debate__run=run_id).count() < enough:
@@ -64,7 +67,7 @@ def drive_and_die(run_id: int, ledger: Path, enough: int) -> None:
 def finish(run_id: int, ledger: Path) -> None:
     """Drive to the end, once the last lease is over."""
     deadline = time.monotonic() + 20
-    while drive(run_id, ledger) is not SliceEnd.FINISHED:
+    while drive(run_id, ledger, PATIENT) is not SliceEnd.FINISHED:
         assert time.monotonic() < deadline, "the run does not end"
         time.sleep(0.1)
 

@@ -265,6 +265,7 @@ def test_delete_my_data_in_the_companion(open_as: OpenAs, shop: Shop, server: Se
     page.evaluate("(text) => LabelHub.message(text)", MESSAGE)
     agree(page)
     expect(options(page).first).to_be_visible()
+    page.get_by_role("button", name="My data").click()
     page.get_by_role("button", name="Delete my data").click()
     expect(page.get_by_text("Delete everything kept about you here?")).to_be_visible()
     page.get_by_role("button", name="Delete my data").click()

@@ -2,8 +2,7 @@
 up in a page that stays open for long.
 
 Not covered: Lighthouse, which is no Python package; what it would measure (long tasks, shifts of
-the layout, requests) is measured here. A slow processor is not played: on a machine that others
-share its figures say little.
+the layout, requests) is measured here, and on a slow processor in ``test_widget_slow.py``.
 """
 
 import re

@@ -103,6 +103,7 @@ def test_the_card_fits_everywhere(
     expect(options(page).first).to_be_visible()
     found += looked_at(page, tmp_path, "gated")
     page.get_by_role("button", name="Why am I asked?").click()
+    expect(page.get_by_role("button", name="Back")).to_be_visible()
     found += looked_at(page, tmp_path, "why", "light")
     readable_now(page, server, site)
     found += looked_at(page, tmp_path, "enabled")
@@ -134,7 +135,7 @@ def test_a_page_magnified_four_times(open_as: OpenAs, shop: Shop, tmp_path: Path
     asked(page)
     found = looked_once(page, tmp_path, "magnified")
     assert not found, "\n".join(found)
-    last = page.get_by_role("button", name="Delete my data")
+    last = page.get_by_role("button", name="My data")
     last.scroll_into_view_if_needed()
     expect(last).to_be_in_viewport()
 

@@ -35,7 +35,7 @@ SAVED = "Saved. Thank you."
 MOODS = ("Frustrated", "In two minds", "Calm", "Upbeat")
 
 _VALUES = ["negative", "mixed", "neutral", "positive"]
-MOOD = {
+MOOD: dict[str, Any] = {
     "key": "mood",
     "name": "Mood",
     "definition": "How the author felt.",
@@ -47,7 +47,7 @@ MOOD = {
             "options": dict(zip(_VALUES, MOODS, strict=True)),
         },
         "ar": {
-            "question": "كيف كان شعورك عندما كتبت هذه الرسالة?",
+            "question": "كيف كان شعورك عندما كتبت هذه الرسالة؟",
             "options": dict(
                 zip(_VALUES, ("محبط", "متردد", "هادئ", "متفائل"), strict=True),
             ),

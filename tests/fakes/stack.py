@@ -60,6 +60,11 @@ class Program:
         self.process.send_signal(order)
         return self.process.wait(seconds)
 
+    def processors(self) -> dict[int, set[int]]:
+        """On which processors each of its threads may run."""
+        tasks = [int(task.name) for task in Path(f"/proc/{self.process.pid}/task").iterdir()]
+        return {task: os.sched_getaffinity(task) for task in tasks}
+
     def rss_mb(self) -> float:
         """Its resident memory."""
         status = Path(f"/proc/{self.process.pid}/status").read_text()

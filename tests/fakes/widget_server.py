@@ -51,7 +51,7 @@ CONFIG: Frame = {
         "by": "widget",
     },
     "reward": None,
-    "chat": {"title": "Trial shop", "greeting": "Hello! What can I do for you?", "offline": False},
+    "chat": {"title": "Trial shop", "greeting": "Hello! What can I do for you?", "matcher": False},
 }
 
 

@@ -1,18 +1,20 @@
 """``manage.py serve``: its start, its end, and what it says when it cannot."""
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from tests.fakes.client import Client
 from tests.fakes.openai_server import FakeServer, Options
-from tests.fakes.stack import MANAGE, ROOT, Stack, run_of, wait_until_done
+from tests.fakes.stack import MANAGE, ROOT, Program, Stack, run_of, wait_until_done
 from tests.fakes.texts import SCHEMA, reviews
 
 pytestmark = pytest.mark.timeout(120)
@@ -20,11 +22,34 @@ pytestmark = pytest.mark.timeout(120)
 IDLE_MB = 250
 
 
+@dataclass(frozen=True)
+class Running:
+    """A server that is left running, and something of an upload that it found at its start."""
+
+    stack: Stack
+    program: Program
+    address: str
+    left: Path
+
+
 @pytest.fixture
-def stack(tmp_path: Path) -> Iterator[Stack]:
+def stack(data_folder: Path) -> Iterator[Stack]:
     """SQLite and the embedded worker."""
-    with Stack(tmp_path) as made:
+    with Stack(data_folder) as made:
         yield made
+
+
+@pytest.fixture(scope="module")
+def running(migrated: Path | None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """For what many can look at: a start takes seconds."""
+    folder = tmp_path_factory.mktemp("running")
+    if migrated is not None:
+        shutil.copy(migrated, folder)
+    left = folder / "spool" / "half-an-upload"
+    left.parent.mkdir()
+    left.touch()
+    with Stack(folder) as made:
+        yield Running(made, *made.server(), left)
 
 
 def refusal(stack: Stack, *arguments: str, **env: str) -> str:
@@ -82,24 +107,24 @@ def test_a_server_at_work_stops_in_time_and_goes_on_when_started_again(
         assert run_of(client, run)["progress"]["failed"] == 0
 
 
-def test_a_taken_port_is_one_line(stack: Stack) -> None:
+def test_a_taken_port_is_one_line(running: Running) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = str(taken.getsockname()[1])
-        said = refusal(stack, "serve", "--port", port)
+        said = refusal(running.stack, "serve", "--port", port)
     expected = f"Cannot listen on 127.0.0.1:{port} (Address already in use); choose another --port."
     assert said == expected
 
 
 @pytest.mark.parametrize("port", ["70000", "http"])
-def test_what_is_no_port_is_one_line(stack: Stack, port: str) -> None:
-    assert port in refusal(stack, "serve", "--port", port)
+def test_what_is_no_port_is_one_line(running: Running, port: str) -> None:
+    assert port in refusal(running.stack, "serve", "--port", port)
 
 
-def test_production_without_its_secret_is_one_line(stack: Stack) -> None:
+def test_production_without_its_secret_is_one_line(running: Running) -> None:
     env = {"DJANGO_SETTINGS_MODULE": "labelhub.settings.prod", "LABELHUB_SECRET_KEY": ""}
-    assert "Set LABELHUB_SECRET_KEY" in refusal(stack, "serve", **env)
+    assert "Set LABELHUB_SECRET_KEY" in refusal(running.stack, "serve", **env)
 
 
 @pytest.mark.thorough
@@ -124,12 +149,15 @@ def test_two_servers_on_one_folder_both_work_and_the_second_says_what_to_expect(
         assert wait_until_done(client, run)["progress"]["turns"] == 40
 
 
-def test_what_a_killed_server_left_of_uploads_is_removed(stack: Stack) -> None:
-    left = stack.folder / "spool" / "half-an-upload"
-    left.parent.mkdir()
-    left.touch()
-    stack.server()
-    assert not left.exists()
+def test_what_a_killed_server_left_of_uploads_is_removed(running: Running) -> None:
+    assert not running.left.exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="needs Linux")
+def test_without_a_processor_of_its_own_it_runs_on_all(running: Running) -> None:
+    assert running.stack.env["LABELHUB_ONE_PROCESSOR"] == "false"
+    allowed = frozenset(os.sched_getaffinity(0))
+    assert set(map(frozenset, running.program.processors().values())) == {allowed}
 
 
 @pytest.mark.thorough
@@ -141,9 +169,8 @@ def test_a_second_server_leaves_the_uploads_of_the_first_alone(stack: Stack) -> 
     assert coming.exists()
 
 
-def test_strangers_cannot_fill_the_disk(stack: Stack) -> None:
-    _, address = stack.server()
-    host, port = address.removeprefix("http://").split(":")
+def test_strangers_cannot_fill_the_disk(running: Running) -> None:
+    host, port = running.address.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=10) as stranger:
         stranger.sendall(
             b"POST /accounts/login/ HTTP/1.1\r\nHost: %s\r\nContent-Length: 4000000000\r\n\r\n"

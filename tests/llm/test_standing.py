@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -56,11 +57,12 @@ async def test_callers_at_once_and_later_share_one_line(model_server: FakeServer
 async def test_a_line_is_opened_once_however_many_wait_for_it(
     model_server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    opened = []
+    opened, at_once = [], asyncio.Barrier(3)
 
     async def slowly(_: Gateway, provider: Any, __: Any) -> None:
         opened.append(provider)
-        await asyncio.sleep(0.02)
+        async with asyncio.timeout(10):  # one that is slow to open stops no other
+            await at_once.wait()
 
     monkeypatch.setattr(Gateway, "_connect", slowly)
 
@@ -68,11 +70,9 @@ async def test_a_line_is_opened_once_however_many_wait_for_it(
         async with standing_gateway(make_spec(model_server, pk=pk), QUICK):
             pass
 
-    started = time.perf_counter()
     monkeypatch.setattr(standing._Kept, "look", lambda _: None)
     await asyncio.gather(*(use(pk) for pk in (1, 2, 3, 1, 2, 3)))
     assert sorted(each.pk for each in opened) == [1, 2, 3]
-    assert time.perf_counter() - started < 0.05, "one that is slow to open stops no other"
 
 
 @pytest.mark.parametrize(
@@ -99,9 +99,9 @@ async def test_a_line_that_nobody_uses_is_closed(
     monkeypatch.setattr(standing, "IDLE", 0.02)
     spec = make_spec(model_server)
     gateway = await ask(spec)
-    await asyncio.sleep(0.1)
-    assert is_closed(gateway)
-    assert open_lines() == 0
+    async with asyncio.timeout(10):
+        while not is_closed(gateway) or open_lines():  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
     assert await ask(spec) is not gateway
 
 
@@ -121,17 +121,19 @@ async def test_a_line_in_use_is_not_idle(
 async def test_a_line_that_was_given_up_rests_and_is_opened_anew(
     model_server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(standing, "REST", 0.05)
+    passed = [0.0]
+    clock = SimpleNamespace(monotonic=lambda: time.monotonic() + sum(passed))
+    monkeypatch.setattr(standing, "time", clock)
     spec = make_spec(model_server)
     await ask(spec)
-    await asyncio.sleep(0.06)  # a rest begins when a line is given up, not when it was opened
+    passed.append(standing.REST + 1)  # a rest begins when a line is given up, not when it is opened
     model_server.script({"fault": "unavailable"})
     with pytest.raises(ModelError):
         await ask(spec)
     with pytest.raises(ModelUnreachable):
         await ask(spec)
     assert len(model_server.requests) == 2, "nothing is sent while it rests"
-    await asyncio.sleep(0.06)
+    passed.append(standing.REST + 1)
     await ask(spec)
     assert len(model_server.requests) == 3
 

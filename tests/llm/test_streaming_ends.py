@@ -100,7 +100,7 @@ async def test_an_endpoint_that_does_not_close_after_the_finish_is_left() -> Non
         await answering.end()
         await asyncio.sleep(5)
 
-    async with asyncio.timeout(2):
+    async with asyncio.timeout(3.5):
         assert (await heard_from(write)).text == "Yes."
 
 
@@ -116,7 +116,7 @@ async def test_silence_is_not_waited_for_without_end(first: list[str], *, commen
             if comments:
                 await answering.write(b": keep-alive\n\n")
 
-    async with asyncio.timeout(2), line(write) as (gateway, spec, endpoint):
+    async with asyncio.timeout(3.5), line(write) as (gateway, spec, endpoint):
         heard = await hear(gateway, spec)
     assert isinstance(heard.error, ModelUnreachable)
     assert "0.15 s" in str(heard.error)
@@ -130,7 +130,7 @@ async def test_a_head_that_never_comes_is_silence_too() -> None:
     async def write(_: Answering) -> None:
         await asyncio.sleep(5)
 
-    async with asyncio.timeout(2):
+    async with asyncio.timeout(3.5):
         assert isinstance((await heard_from(write)).error, ModelUnreachable)
 
 
@@ -156,7 +156,7 @@ async def test_an_answer_does_not_drip_on_for_ever(monkeypatch: pytest.MonkeyPat
             await answering.say("drip ")
             await asyncio.sleep(0.02)
 
-    async with asyncio.timeout(2):
+    async with asyncio.timeout(3.5):
         assert isinstance((await heard_from(write)).error, ModelUnreachable)
 
 
@@ -169,7 +169,7 @@ async def test_no_answer_is_longer_than_the_longest() -> None:
         heard = await hear(gateway, spec)
         assert len(heard.text) == streaming.MOST
         assert heard.error is None
-        async with asyncio.timeout(2):
+        async with asyncio.timeout(3.5):
             await endpoint.hung_up.wait()
 
 
@@ -192,7 +192,7 @@ async def test_whoever_is_cancelled_hangs_up() -> None:
         await begun.wait()
         assert gateway.in_flight() == 1
         task.cancel()
-        async with asyncio.timeout(2):
+        async with asyncio.timeout(3.5):
             await asyncio.gather(task, return_exceptions=True)
             await endpoint.hung_up.wait()
         assert gateway.in_flight() == 0
@@ -210,7 +210,7 @@ async def test_whoever_is_cancelled_before_the_first_text_has_paid_for_the_quest
         while not endpoint.bodies:  # noqa: ASYNC110 - the request arrives soon
             await asyncio.sleep(0.005)
         task.cancel()
-        async with asyncio.timeout(2):
+        async with asyncio.timeout(3.5):
             await asyncio.gather(task, return_exceptions=True)
             await endpoint.hung_up.wait()
         assert gateway.in_flight() == 0
@@ -220,7 +220,7 @@ async def test_whoever_stops_reading_hangs_up() -> None:
     async with line(endlessly) as (gateway, spec, endpoint):
         async with aclosing(gateway.stream(spec, MESSAGES)) as deltas:
             assert await anext(deltas) == "word "
-        async with asyncio.timeout(2):
+        async with asyncio.timeout(3.5):
             await endpoint.hung_up.wait()
         assert gateway.in_flight() == 0
 

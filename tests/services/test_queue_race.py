@@ -1,16 +1,10 @@
 """Many people at one queue, in real threads with connections of their own."""
 
-import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
 
 import pytest
-from django.db import connection, connections
 
 from apps.accounts.models import User
 from apps.labels.models import ItemState, Label
@@ -18,53 +12,11 @@ from apps.projects.models import Project
 from apps.reviews.models import Decision
 from apps.reviews.services import Answer, claim_next_item, submit_label
 from tests.factories.reviews import new_project, queued_items, reviewer
+from tests.services.threads import shared_database, together
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(120)]
 
 PEOPLE, ITEMS = 8, 24
-Result = TypeVar("Result")
-
-
-@contextmanager
-def shared_database(folder: Path) -> Iterator[None]:
-    """Let new threads see what the test has written.
-
-    SQLite's test database lives in memory, where threads block each other as no file would let
-    them: they get a copy in a file, tuned as in production.
-    """
-    if connection.vendor != "sqlite":
-        yield
-        return
-    copy = folder / "race.sqlite3"
-    with connection.cursor() as cursor:
-        cursor.execute("VACUUM INTO %s", [str(copy)])
-    known: dict[str, Any] = connections.settings["default"]
-    before = known["NAME"]
-    known["NAME"] = str(copy)
-    try:
-        yield
-    finally:
-        known["NAME"] = before
-
-
-def in_thread(work: Callable[[], Result]) -> Result:
-    """Run ``work`` on a connection of its own and close that."""
-    try:
-        return work()
-    finally:
-        connection.close()
-
-
-def together(works: list[Callable[[], Result]]) -> list[Result]:
-    """Run all at once, each in its thread, started by one barrier."""
-    barrier = threading.Barrier(len(works))
-
-    def start(work: Callable[[], Result]) -> Result:
-        barrier.wait()
-        return in_thread(work)
-
-    with ThreadPoolExecutor(len(works)) as pool:
-        return list(pool.map(start, works))
 
 
 def work_through(project: Project, user: User) -> list[int]:

@@ -10,7 +10,7 @@ from django.utils import timezone
 from apps.authors.consumers.chat import begin_reply, on_retry
 from apps.authors.consumers.session import Session, SomebodyElse
 from apps.authors.consumers.socket import LEFT
-from apps.authors.database import in_database
+from apps.authors.database import in_database, with_pauses
 from apps.authors.models import Author, Consent, Message
 from apps.authors.refusals import NotYours, OptedOut, UnknownQuestion
 from apps.authors.selectors.sites import KnownSite
@@ -24,6 +24,8 @@ Handler: TypeAlias = Callable[[Session, Frame], Awaitable[None]]
 _COUNTRY = re.compile("[A-Za-z]{2}")
 #: Messages of one socket that the models are asked about at once.
 MOST_AT_ONCE = 2
+#: Pieces of a large frame that are written without a pause; about a millisecond of work.
+PIECES = 20
 
 
 async def on_message(session: Session, frame: Frame) -> None:
@@ -230,7 +232,8 @@ def _hear(
 
 def _data_frame(author: Author, re: str) -> str:
     """Put together where the data is read: it may be megabytes, and the event loop has others."""
-    return frames.frame("data", privacy.author_data(author), re=re)
+    pieces = frames.frame_in_pieces("data", privacy.author_data(author), re=re)
+    return "".join(with_pauses(pieces, every=PIECES))
 
 
 def _agree(author: Author, known: KnownSite, by: str) -> Consent:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeAlias
@@ -18,6 +19,9 @@ SUBPROTOCOL = "al.v1"
 RATE, BURST = 5.0, 20.0
 #: The same of signs of life, which must not be held back by what else is sent.
 PING_RATE, PING_BURST = 1.0, 10.0
+#: Seconds in which no frame is taken once one was refused: those that were sent right behind it,
+#: and are still on their way, must not overtake it.
+PAUSE = 1.0
 #: So many refused in a row end the connection: whoever does not listen is not waited for.
 FLOOD = 40
 #: Frames that wait for a slow reader.
@@ -57,15 +61,18 @@ class Socket:
 
     async def has_room(self, raw: str | bytes) -> bool:
         """Whether this frame is not one too many, before anything of it is read. What does not fit
-        is to be sent again; who goes on regardless is found in :attr:`floods`."""
+        is to be sent again, each later than the one before, when there is room for all of them;
+        who goes on regardless is found in :attr:`floods`."""
         ping = _looks_like_ping(raw)
         bucket = self._pings if ping else self._bucket
         if bucket.take():
             self.refused = self.refused if ping else 0
             return True
         self.refused += 1
-        wait = max(200, int(bucket.wait() * 1000))
-        await self.nack(frame_id(raw), "rate", "Too much at once.", retry=True, after_ms=wait)
+        bucket.shut(PAUSE)
+        wait = bucket.wait(min(self.refused, PING_BURST if ping else BURST))
+        after = math.ceil(wait * 1000)
+        await self.nack(frame_id(raw), "rate", "Too much at once.", retry=True, after_ms=after)
         return False
 
     @property

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from statistics import median
 from typing import Any
 
 from django.db.models import Case, Count, Q, QuerySet, Sum, Value, When
@@ -167,8 +168,9 @@ def answers_since(site: Site, start: datetime) -> Answers:
     )
     times = standing.order_by("server_ms").values_list("server_ms", flat=True)
     n = counted["n"]
-    middle = times[n // 2 : n // 2 + 1].first() if n else None
-    return Answers(counted["labels"], counted["excluded"], middle, n)
+    middle = list(times[(n - 1) // 2 : n // 2 + 1]) if n else []
+    seconds = round(median(middle)) if middle else None
+    return Answers(counted["labels"], counted["excluded"], seconds, n)
 
 
 def position_check_of(site: Site, features: Iterable[Feature], start: datetime) -> PositionCheck:

@@ -13,7 +13,7 @@ from apps.accounts.roles import Right
 from apps.authors.models import ConsentText, Site, SiteKey
 from apps.authors.refusals import OriginRefused, SiteDisabled, UnknownSite
 from apps.authors.sealing import digest, unseal
-from apps.authors.words import RIGHT_TO_LEFT, WHY, spoken
+from apps.authors.words import OFFER, RIGHT_TO_LEFT, WHY, spoken
 from apps.projects.models import Project
 from apps.projects.selectors import get_project
 from labelhub.core.errors import NotFound
@@ -177,7 +177,7 @@ def widget_config(known: KnownSite, language: str) -> Mapping[str, Any]:
             "privacy_url": site.privacy_url,
             "by": site.consent_by,
         },
-        "reward": {"text": reward_words(site)} if site.reward_cents else None,
+        "reward": {"text": offer} if (offer := reward_offer(site, spoken_language)) else None,
         "chat": {
             "title": site.chat_title or site.name,
             "greeting": site.chat_greeting,
@@ -186,9 +186,11 @@ def widget_config(known: KnownSite, language: str) -> Mapping[str, Any]:
     }
 
 
-def reward_words(site: Site) -> str:
-    """What one answer earns, as authors read it; empty for nothing."""
-    return money_words(site.reward_cents, site.currency) if site.reward_cents else ""
+def reward_offer(site: Site, language: str) -> str:
+    """What an answer earns those who can be paid, in the author's words; empty for nothing."""
+    if not site.reward_cents:
+        return ""
+    return spoken(OFFER, language).format(amount=money_words(site.reward_cents, site.currency))
 
 
 def money_words(cents: int, currency: str) -> str:

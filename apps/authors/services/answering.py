@@ -21,10 +21,12 @@ from apps.authors.refusals import (
     UnknownQuestion,
 )
 from apps.authors.services.ledger import bring_into_line
+from apps.authors.services.locking import lock_author
 from apps.authors.services.rewarding import credit, void
 from apps.authors.services.said import Said, option_of, timing_of, word_of
 from apps.authors.services.showing import count_early
 from apps.common.prepared import prepared
+from apps.common.rows import insert_row, update_row
 
 __all__ = ["UNDO_MS", "Said", "dismiss", "record_answer", "undo"]
 
@@ -83,7 +85,7 @@ def dismiss(author: Author, uid: UUID, how: str) -> Question:
             raise AlreadyAnswered("This question has been answered.")
         if question.status in OPEN:
             question.status, question.closed_at = status, now
-            question.save(update_fields=["status", "closed_at"])
+            update_row(question, "status", "closed_at")
             if status == Question.Status.CLOSED:
                 _drop_rest(question, now)
         return question
@@ -107,10 +109,10 @@ def undo(author: Author, uid: UUID) -> Question:
         if not void(answer, "taken back"):
             raise TooLate("This answer has been paid for.")
         answer.question, answer.undone_at = question, now
-        answer.save(update_fields=["undone_at"])
+        update_row(answer, "undone_at")
         bring_into_line(answer)
         question.status, question.closed_at = Question.Status.SHOWN, None
-        question.save(update_fields=["status", "closed_at"])
+        update_row(question, "status", "closed_at")
         Event.objects.create(
             site_id=question.site_id, author=author, question=question, kind=Event.Kind.UNDONE
         )
@@ -131,14 +133,15 @@ def _record(
     answer.consent = consent or _standing_consent.first(author.pk)
     if answer.consent is None:
         raise ConsentOutdated("There is no consent of yours any more.")
-    answer.save(force_insert=True)
+    insert_row(answer)
     question.status = Question.Status.NOFIT if said.nofit else Question.Status.ANSWERED
     question.closed_at = received
-    question.save(update_fields=["status", "closed_at"])
+    update_row(question, "status", "closed_at")
     bring_into_line(answer)
     credit(answer)
     if not author.judge_due:
-        Author.objects.filter(pk=author.pk).update(judge_due=True)
+        author.judge_due = True
+        update_row(author, "judge_due")
     return answer
 
 
@@ -174,21 +177,15 @@ def _answer(question: Question, author: Author, said: Said, received: datetime) 
 
 def _as_of_now(author: Author) -> Author:
     """The author as they are now, locked first of all: a ruling, an opt-out and an erasure wait, or
-    are seen. Everybody who locks more than one row locks the author's first.
+    are seen.
 
     Raises:
         Erased: they are no more.
     """
-    now = _author_locked.first(author.pk)
+    now = lock_author(author.pk)
     if now is None:
         raise Erased("Your data was deleted.")
     return now
-
-
-@prepared
-def _author_locked(pk: int) -> QuerySet[Author]:
-    locked = Author.objects.select_for_update(of=("self",)).filter(pk=pk)
-    return locked.select_related("annotator")
 
 
 @prepared
@@ -239,11 +236,14 @@ def _drop_rest(question: Question, now: datetime) -> None:
 
 def _note_early(author: Author, uid: UUID, early: TooEarly) -> None:
     """The refusal counts as a signal; it is written although nothing else is."""
-    question = Question.objects.filter(uid=uid, author=author).first()
-    if question is None:
-        return
-    Author.objects.filter(pk=author.pk, judge_due=False).update(judge_due=True)
-    count_early(question, Event.Kind.REFUSED_EARLY, {"after_ms": early.data.get("after_ms")})
+    with transaction.atomic():
+        now = lock_author(author.pk)
+        question = Question.objects.filter(uid=uid, author=author).first()
+        if now is None or question is None:
+            return
+        now.judge_due = True
+        update_row(now, "judge_due")
+        count_early(question, Event.Kind.REFUSED_EARLY, {"after_ms": early.data.get("after_ms")})
 
 
 def _why_excluded(author: Author) -> str:

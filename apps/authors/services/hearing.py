@@ -11,8 +11,11 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from apps.authors.models import Author, Conversation, Message, Site
+from apps.authors.refusals import Erased
 from apps.authors.sealing import keyed_hash, seal
+from apps.authors.services.locking import lock_author
 from apps.common.prepared import prepared
+from apps.common.rows import insert_row
 from labelhub.core.interview.language import detect_language
 from labelhub.core.interview.redaction import finder, redact
 from labelhub.core.interview.screening import screen
@@ -72,20 +75,14 @@ def hear(site: Site, author: Author, incoming: Incoming, *, claim: bool = False)
     known = _message_with_ref.first(author.pk, incoming.ref)
     if known is not None:
         return Heard(known, fresh=False)
-    conversation = _conversation(author, incoming.conversation)
-    message = Message(conversation=conversation, author=author, ref=incoming.ref)
+    message = Message(author=author, site_id=author.site_id, ref=incoming.ref)
     message.role, message.country = incoming.role, incoming.country[:2].upper()
     if incoming.role == Message.Role.ASSISTANT:
         _fill_context(message, site, incoming)
     else:
         _fill(message, site, incoming, _recent_texts(author.pk))
         message.lease_until = timezone.now() + LEASE if claim else None
-    try:
-        with transaction.atomic():
-            message.save(force_insert=True)
-    except IntegrityError:  # the same message came over another connection
-        return Heard(Message.objects.get(author=author, ref=incoming.ref), fresh=False)
-    return Heard(message, fresh=True)
+    return _stored(message, incoming.conversation)
 
 
 def screen_text(site: Site, text: str, recent: Sequence[str] = (), language: str = "") -> Screening:
@@ -138,11 +135,28 @@ def _fill_context(message: Message, site: Site, incoming: Incoming) -> None:
         message.text = redact(incoming.text, region=site.region, names=finder()).text
 
 
-def _conversation(author: Author, ref: str) -> Conversation:
-    found = _conversation_with_ref.first(author.pk, ref)
-    if found is None:
-        found, _ = Conversation.objects.get_or_create(author=author, ref=ref)
-    return found
+def _stored(message: Message, conversation: str, *, again: bool = False) -> Heard:
+    """Insert it, with its conversation where it is the first there."""
+    author = message.author
+    found = _conversation_with_ref.first(author.pk, conversation)
+    try:
+        with transaction.atomic():
+            if lock_author(author.pk) is None:
+                raise Erased("Your data was deleted; nothing was stored.")
+            message.conversation = found or insert_row(
+                Conversation(author=author, ref=conversation)
+            )
+            insert_row(message)
+    except IntegrityError:
+        # Over another connection came the same message, or another one that begins the same talk.
+        known = _message_with_ref.first(author.pk, message.ref)
+        if known is not None:
+            return Heard(known, fresh=False)
+        if again:  # its site was deleted meanwhile
+            raise
+        message.pk = None
+        return _stored(message, conversation, again=True)
+    return Heard(message, fresh=True)
 
 
 def ref_of(*parts: str) -> str:

@@ -2,7 +2,7 @@
 
 import time
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from apps.authors.models import Feature, Site
 from apps.authors.selectors.sites import FRESH
@@ -22,7 +22,14 @@ class Kit:
     @cached_property
     def definitions(self) -> tuple[Definition, ...]:
         """The features' definitions."""
-        return tuple(feature.parsed for feature in self.features)
+        return tuple(_remembered(feature.parsed) for feature in self.features)
+
+
+@lru_cache(maxsize=1000)
+def _remembered(definition: Definition) -> Definition:
+    """The first of equal definitions: what is remembered by one is found without comparing it field
+    by field each time."""
+    return definition
 
 
 _kits: dict[str, Kit] = {}

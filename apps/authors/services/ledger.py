@@ -6,6 +6,7 @@ from django.db.models import QuerySet
 from apps.authors.models import Answer, Author, Message, Question, Site
 from apps.authors.services.hearing import context_of, ref_of
 from apps.common.prepared import prepared
+from apps.common.rows import insert_row, update_row
 from apps.labels.models import Annotator, Kind, Label
 from apps.labels.services import (
     ADVISORY,
@@ -23,7 +24,7 @@ from apps.projects.selectors import current_schema
 SHOWN_OF_REPLIES = 300
 
 
-@transaction.atomic
+@transaction.atomic(savepoint=False)
 def bring_into_line(answer: Answer) -> None:
     """Make the ledger say what stands: a label for an answer that counts, none for one that was
     taken back or is excluded. Nothing is rewritten; each change is a row. A question asked for the
@@ -34,8 +35,8 @@ def bring_into_line(answer: Answer) -> None:
     wanted = answer.undone_at is None and answer.excluded_at is None
     if wanted and current is None:
         label = record_label(_draft(answer))
-        Answer.objects.filter(pk=answer.pk).update(label_uid=label.uid)
         answer.label_uid = label.uid
+        update_row(answer, "label_uid")
     elif not wanted and current is not None:
         why = "taken back by the author" if answer.undone_at else answer.excluded_for
         withdraw_label(label=current, provenance={"reason": why})
@@ -46,8 +47,8 @@ def annotator_of(author: Author) -> Annotator:
     if author.annotator is None:
         project = author.site.project
         found = annotator_for(project, kind=Kind.AUTHOR, name=author.pseudonym)
-        Author.objects.filter(pk=author.pk).update(annotator=found)
         author.annotator = found
+        update_row(author, "annotator")
     return author.annotator
 
 
@@ -66,10 +67,10 @@ def item_of(question: Question) -> Item:
         meta=_meta(question, site),
         content_hash=ref_of(str(question.uid)),
     )
-    item.save(force_insert=True)
+    insert_row(item)
     open_items([item], site.project)
-    Question.objects.filter(pk=question.pk).update(item=item)
     question.item = item
+    update_row(question, "item")
     return item
 
 
@@ -112,6 +113,8 @@ def _draft(answer: Answer) -> LabelDraft:
         action=Label.Action.NEW,
         seconds=round(answer.server_ms / 1000, 3),
         cost_nanousd=question.cost_nanousd,
+        # The word of somebody whom no option fits is what to make the next options of.
+        rationale=f"None of these fits: {answer.value}" if nofit and answer.value else "",
         provenance=told | advisory,
     )
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from apps.authors.models import Author, ConsentText, Message, Site
+from apps.authors.models import Author, ConsentText, Site
 from apps.authors.refusals import ConsentOutdated, Erased, OptedOut
 from apps.authors.selectors.sites import KnownSite, check_open, current_consent
 from apps.authors.services.hearing import Heard, Incoming, hear
@@ -39,7 +39,7 @@ def post_message(site: Site, subject: str, incoming: Incoming, *, version: int |
     author = _author(site, subject, text)
     try:
         heard = hear(site, author, incoming)
-    except (IntegrityError, Message.DoesNotExist):  # deleted between the two transactions
+    except IntegrityError:  # the site was deleted between the two transactions
         raise Erased("This author's data was deleted meanwhile; nothing was stored.") from None
     heard.message.author = author
     return heard
@@ -49,7 +49,8 @@ def post_message(site: Site, subject: str, incoming: Incoming, *, version: int |
 def _author(site: Site, subject: str, text: ConsentText) -> Author:
     """The author with their consent written down; two requests at once make one of each."""
     now = timezone.now()
-    author, _ = Author.objects.select_for_update().get_or_create(site=site, subject=subject)
+    locked = Author.objects.select_for_update(no_key=True)
+    author, _ = locked.get_or_create(site=site, subject=subject)
     if author.opted_out_at is not None:
         raise OptedOut("This author does not want to be asked; nothing of theirs is kept.")
     if now - author.seen_at > SEEN_EVERY:

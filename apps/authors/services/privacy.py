@@ -1,11 +1,13 @@
 """What an author may ask of us: to see what is kept of them, and to have it deleted."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Prefetch, Q
+from django.db.models import Exists, OuterRef, Q
 
+from apps.authors.database import with_pauses
 from apps.authors.models import (
     Answer,
     Author,
@@ -18,11 +20,16 @@ from apps.authors.models import (
     Reward,
     Site,
 )
-from apps.authors.querysets import MessageQuerySet
+from apps.authors.querysets import OPEN, MessageQuerySet
+from apps.authors.refusals import Erased
 from apps.authors.sealing import CannotOpen, unseal
+from apps.authors.services.locking import begun_again, lock_author, lock_author_to_delete
 from apps.authors.services.verdicts import only_ends
-from apps.labels.models import Annotator, Label
+from apps.labels.models import Annotator, ItemState, Label
 from apps.projects.models import Item
+
+#: Messages that are read at once.
+AT_ONCE = 200
 
 
 def author_data(author: Author) -> dict[str, Any]:
@@ -34,16 +41,24 @@ def author_data(author: Author) -> dict[str, Any]:
         "since": _iso(author.created_at),
         "opted_out": _iso(author.opted_out_at),
         "consents": [_consent(each) for each in author.consents.select_related("text")],
-        "conversations": [_conversation(each) for each in _conversations(author)],
+        "conversations": _conversations(author),
         "questions": [_question(each) for each in _questions(author)],
         "rewards": [_reward(each) for each in author.rewards.order_by("pk")],
         "events": [
-            {"what": each.kind, "at": _iso(each.at)} for each in author.events.order_by("pk")
+            {"what": each.kind, "at": _iso(each.at), "detail": each.data}
+            for each in author.events.order_by("pk")
         ],
-        "trust": {"counts": author.counts, "signals": author.trust.get("signals", [])},
+        "trust": {
+            "counts": author.counts,
+            "signals": author.trust.get("signals", []),
+            "ruling": author.ruling,
+            "ruling_reason": author.ruling_reason or None,
+        },
+        "network": author.network or None,
     }
 
 
+@begun_again
 @transaction.atomic
 def erase_author(author: Author) -> Erasure:
     """Delete everything of an author: what they wrote and answered, the items and labels made of
@@ -53,7 +68,9 @@ def erase_author(author: Author) -> Erasure:
     stays. Somebody who is being asked about at this moment is asked in vain: their message is gone.
     """
     # Whoever writes for this author waits, and then finds them gone.
-    locked = Author.objects.select_for_update().select_related("site").get(pk=author.pk)
+    locked = lock_author_to_delete(author.pk)
+    if locked is None:
+        raise Erased("This author's data was deleted already.")
     items = Item.objects.filter(author_question__author=locked)
     removed = {
         "messages": locked.messages.count(),
@@ -63,6 +80,9 @@ def erase_author(author: Author) -> Erasure:
         "labels": Label.objects.filter(item__in=items).count(),
     }
     ids = list(items.values_list("pk", flat=True))
+    # Whoever labels one of them at this moment is through first, or finds it gone.
+    list(ItemState.objects.select_for_update().filter(item__in=ids).order_by("pk"))
+    list(Reward.objects.select_for_update().filter(author=locked).order_by("pk"))
     Item.objects.filter(pk__in=ids).delete()
     if locked.annotator_id is not None:
         Annotator.objects.filter(pk=locked.annotator_id).delete()
@@ -81,11 +101,20 @@ def forget_old(now: datetime, most: int = 500) -> int:
         until = now - timedelta(days=site.retention_days)
         old = Message.objects.filter(site=site, received_at__lt=until)
         count += _empty(old, most) + _delete(old, most)
-        Conversation.objects.filter(author__site=site, messages__isnull=True).exclude(
-            started_at__gt=now - timedelta(days=1)
-        ).delete()
+        _forget_conversations(site, now - timedelta(days=1), most)
         _forget_authors(site, until, most)
     return count
+
+
+def _forget_conversations(site: Site, until: datetime, most: int) -> None:
+    """Delete those without messages, each while nothing new can be said in it."""
+    empty = Conversation.objects.filter(
+        author__site=site, messages__isnull=True, started_at__lt=until
+    )
+    for pk, author in list(empty.values_list("pk", "author")[:most]):
+        with transaction.atomic():
+            lock_author(author)
+            Conversation.objects.filter(pk=pk, messages__isnull=True).delete()
 
 
 def _empty(old: MessageQuerySet, most: int) -> int:
@@ -115,26 +144,44 @@ def _forget_authors(site: Site, until: datetime, most: int) -> None:
     gone = Author.objects.filter(
         known, ~Exists(since), site=site, seen_at__lt=until, ruling__isnull=True, answers=None
     )
-    Author.objects.filter(pk__in=list(gone.values_list("pk", flat=True)[:most])).delete()
+    for pk in list(gone.values_list("pk", flat=True)[:most]):
+        with transaction.atomic():
+            # They may have come back since.
+            if lock_author_to_delete(pk) is not None:
+                gone.filter(pk=pk).delete()
 
 
 def written(message: Message) -> str:
     """The message as its author wrote it, where that is kept and can be opened."""
-    if message.sealed is None:
-        return message.text
+    return _opened(message.text, message.sealed)
+
+
+def _opened(text: str, sealed: bytes | memoryview | None) -> str:
+    if sealed is None:
+        return text
     try:
-        return unseal(message.sealed).decode()
+        return unseal(sealed).decode()
     except CannotOpen:
-        return message.text
+        return text
 
 
 def _questions(author: Author) -> list[Question]:
     return list(author.questions.select_related("feature").prefetch_related("answers"))
 
 
-def _conversations(author: Author) -> list[Conversation]:
-    messages = Prefetch("messages", Message.objects.order_by("pk"))
-    return list(author.conversations.order_by("pk").prefetch_related(messages))
+def _conversations(author: Author) -> list[dict[str, Any]]:
+    """In their order. Messages are read in parts: an author may have written for years."""
+    refs = author.conversations.order_by("pk").values_list("pk", "ref")
+    messages: dict[int, list[dict[str, Any]]] = {pk: [] for pk, _ in refs}
+    columns = (
+        "conversation_id", "role", "text", "sealed", "received_at", "reason", "language",
+        "country", "stages",
+    )  # fmt: skip
+    rows = author.messages.order_by("pk").values(*columns).iterator(chunk_size=AT_ONCE)
+    for row in with_pauses(rows, every=AT_ONCE):
+        # One that was begun just now is told of the next time.
+        messages.get(row["conversation_id"], []).append(_message(row))
+    return [{"id": ref, "messages": messages[pk]} for pk, ref in refs]
 
 
 def _consent(consent: Consent) -> dict[str, Any]:
@@ -147,19 +194,23 @@ def _consent(consent: Consent) -> dict[str, Any]:
     }
 
 
-def _conversation(conversation: Conversation) -> dict[str, Any]:
+def _message(row: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        "id": conversation.ref,
-        "messages": [
-            {
-                "role": each.role,
-                "text": written(each),
-                "at": _iso(each.received_at),
-                "not_asked_because": each.reason or None,
-            }
-            for each in conversation.messages.all()
-        ],
+        "role": row["role"],
+        "text": _opened(row["text"], row["sealed"]),
+        "at": _iso(row["received_at"]),
+        "not_asked_because": row["reason"] or None,
+        "language": row["language"] or None,
+        "country": row["country"] or None,
+        "stages": [_stage(each) for each in row["stages"]],
     }
+
+
+def _stage(stage: dict[str, Any]) -> str:
+    """How a stage ended, in one line: what it found stands in the text."""
+    how = "passed" if stage.get("passed") else "ended here"
+    reason = f" ({stage['reason']})" if stage.get("reason") else ""
+    return f"{stage.get('stage')}: {how}{reason}"
 
 
 def _question(question: Question) -> dict[str, Any]:
@@ -167,7 +218,8 @@ def _question(question: Question) -> dict[str, Any]:
         "about": question.feature.key,
         "question": question.text,
         "options": [option["label"] for option in question.options],
-        "expected": question.predicted or None,
+        # Not while it can be answered: whoever reads it would answer otherwise.
+        "expected": (question.predicted or None) if question.status not in OPEN else None,
         "status": question.status,
         "asked": _iso(question.pushed_at),
         "answers": [_answer(each) for each in question.answers.all()],

@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.authors.models import Answer, Author, Payout, Reward, Site
+from apps.authors.services.locking import begun_again, lock_site
 from labelhub.core.errors import Conflict
 
 #: An answer can be taken back until then.
@@ -61,6 +62,7 @@ def restore(answer: Answer) -> None:
         Reward.objects.filter(pk=reward.pk).update(void_at=None, void_for="")
 
 
+@begun_again
 @transaction.atomic
 def pay_out(site: Site, actor: User | None) -> Payout:
     """Put everything that is due into one payout, for the host to pay; each reward once.
@@ -68,10 +70,12 @@ def pay_out(site: Site, actor: User | None) -> Payout:
     Raises:
         Conflict: nothing is due.
     """
-    Site.objects.select_for_update().get(pk=site.pk)
+    lock_site(site)
     payout = Payout.objects.create(site=site, cents=0, rewards=0, created_by=actor)
     # What is voided at this moment is in the payout or is not; the sum is of what is.
-    Reward.objects.filter(site=site).due(timezone.now()).update(payout=payout)
+    due = Reward.objects.filter(site=site).due(timezone.now())
+    ids = list(due.select_for_update().order_by("pk").values_list("pk", flat=True))
+    due.filter(pk__in=ids).update(payout=payout)
     taken = payout.paid.aggregate(cents=Sum("cents"), count=Count("pk"))
     if not taken["count"]:
         raise Conflict("Nothing is due yet: rewards are held for a while after each answer.")

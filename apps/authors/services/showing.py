@@ -3,12 +3,14 @@
 from datetime import datetime
 from uuid import UUID
 
+from django.db import transaction
 from django.db.models import Case, F, QuerySet, Value, When
 from django.utils import timezone
 
 from apps.authors.models import Author, Event, Question
 from apps.authors.querysets import OPEN
-from apps.common.prepared import prepared
+from apps.authors.services.locking import lock_author
+from apps.common.prepared import Update, prepared, prepared_update
 
 #: Of early clicks at one question: how many are told with their time, and how many are counted.
 MOST_TOLD, MOST_COUNTED = 3, 1000
@@ -23,9 +25,10 @@ def next_question(author: Author) -> Question | None:
     question = _whose_turn.first(author.pk, now)
     if question is not None and question.pushed_at is None:
         # Whoever is first decides since when it counts; the other socket sends the same.
-        waiting = Question.objects.filter(pk=question.pk, pushed_at__isnull=True)
-        waiting.update(pushed_at=now, status=Question.Status.PUSHED)
-        question.refresh_from_db(fields=["pushed_at", "status"])
+        if _push(question.pk, now):
+            question.pushed_at, question.status = now, Question.Status.PUSHED
+        else:
+            question.refresh_from_db(fields=["pushed_at", "status"])
     return question
 
 
@@ -35,21 +38,35 @@ def _whose_turn(author: int, now: datetime) -> QuerySet[Question]:
     return waiting.select_related("message__conversation", "site")[:1]
 
 
+@prepared_update
+def _push(question: int, now: datetime) -> Update:
+    waiting = Question.objects.filter(pk=question, pushed_at__isnull=True)
+    return waiting, {"pushed_at": now, "status": Question.Status.PUSHED}
+
+
 def mark_shown(author: Author, uid: UUID, at: datetime) -> None:
     """The widget has it on the screen; the first time counts. Unknown questions are nobody's."""
+    _show(author.pk, uid, at)
+
+
+@prepared_update
+def _show(author: int, uid: UUID, at: datetime) -> Update:
     sent = Question.objects.filter(uid=uid, author=author, pushed_at__isnull=False)
     pushed = Case(
         When(status=Question.Status.PUSHED, then=Value(Question.Status.SHOWN)),
         default="status",
     )
-    sent.filter(shown_at__isnull=True).update(shown_at=at, status=pushed)
+    return sent.filter(shown_at__isnull=True), {"shown_at": at, "status": pushed}
 
 
 def note_early(author: Author, uid: UUID, ms: int) -> None:
     """Somebody clicked before the question could be read: a signal, not an answer."""
-    question = Question.objects.filter(uid=uid, author=author).first()
-    if question is not None:
-        count_early(question, Event.Kind.EARLY, {"ms": ms})
+    with transaction.atomic():
+        if lock_author(author.pk) is None:
+            return
+        question = Question.objects.filter(uid=uid, author=author).first()
+        if question is not None:
+            count_early(question, Event.Kind.EARLY, {"ms": ms})
 
 
 def count_early(question: Question, kind: str, data: dict[str, object]) -> None:

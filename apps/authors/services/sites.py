@@ -10,9 +10,10 @@ from django.db import transaction
 from django.utils import timezone
 
 from apps.accounts.models import User
-from apps.authors.models import ConsentText, Feature, Reward, Site, SiteKey
+from apps.authors.models import Author, ConsentText, Feature, Reward, Site, SiteKey
 from apps.authors.sealing import digest, seal
 from apps.authors.selectors.sites import current_consent
+from apps.authors.services.locking import begun_again, lock_site
 from apps.authors.services.throttling import rule_of
 from apps.authors.words import CONSENT_TEXTS, LANGUAGES
 from apps.common.validation import check_model
@@ -117,7 +118,7 @@ def set_consent_text(*, site: Site, texts: Mapping[str, str], actor: User | None
     long = next((language for language, text in texts.items() if len(text) > 600), None)
     if long is not None:
         raise InvalidInput.at("consent", f"The text in '{long}' is longer than 600 characters.")
-    Site.objects.select_for_update().get(pk=site.pk)
+    lock_site(site)
     newest = site.consent_texts.first()
     if newest is not None and newest.texts == texts:
         return newest
@@ -138,7 +139,7 @@ def set_features(*, site: Site, features: Sequence[Definition]) -> list[Feature]
         raise InvalidInput.at("features", f"Choose between 1 and {MOST_FEATURES} features.")
     if len(set(keys)) < len(keys):
         raise InvalidInput.at("features", "Two features have the same key.")
-    Site.objects.select_for_update().get(pk=site.pk)
+    lock_site(site)
     site.features.exclude(key__in=keys).update(active=False)
     known = {feature.key: feature for feature in site.features.all()}
     return [_kept(site, known, at, definition) for at, definition in enumerate(features)]
@@ -181,6 +182,25 @@ def revoke_key(*, site: Site, kid: str) -> None:
 
 def delete_site(*, site: Site) -> None:
     """Delete the site with its authors, messages and answers; the labelled items stay."""
+    Site.objects.filter(pk=site.pk).update(enabled=False)
+    while _delete_authors(site):
+        pass
+    _delete(site)
+
+
+@begun_again
+@transaction.atomic
+def _delete_authors(site: Site) -> bool:
+    """Some of them, locked before anything of theirs; whether there were any."""
+    locked = Author.objects.select_for_update().filter(site=site).order_by("pk")
+    ids = list(locked.values_list("pk", flat=True)[:AUTHORS_AT_ONCE])
+    Author.objects.filter(pk__in=ids).delete()
+    return bool(ids)
+
+
+@begun_again
+@transaction.atomic
+def _delete(site: Site) -> None:
     site.delete()
 
 
@@ -208,6 +228,8 @@ def _owes(site: Site) -> bool:
     return Reward.objects.filter(site=site, payout__isnull=True).standing().exists()
 
 
+#: Authors of a site that is deleted who go in one transaction.
+AUTHORS_AT_ONCE = 500
 _ORIGIN = re.compile(r"https?://[^\s/?#@]+")
 
 

@@ -3,16 +3,16 @@
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import QuerySet
 from django.utils import timezone
 
-from apps.authors.models import Author, Question
+from apps.authors.models import Question
 from apps.authors.querysets import OPEN
+from apps.authors.services.locking import lock_author
 from apps.authors.services.reasking import OPTION_IDS, reask_for
 from apps.authors.services.taking_up import MOMENT, OVER, Task, prompts
 from apps.authors.services.throttling import asked_before
 from apps.authors.services.verdicts import close, verdict
-from apps.common.prepared import prepared
+from apps.common.rows import insert_row
 from apps.llm.services import remember_prompt
 from labelhub.core.interview.asking import Asked
 from labelhub.core.interview.questions import Draft, shuffled
@@ -31,7 +31,7 @@ def store(task: Task, asked: Asked, cost: int = 0, *, send: bool = False) -> lis
     """
     message = task.message
     # Two messages of one author may be asked about at once: the first to come here has the turn.
-    author = _locked_author.first(message.author_id)
+    author = lock_author(message.author_id)
     if author is None or author.opted_out_at is not None:
         close(message, "left", "The author has left.", cost=cost)
         return []
@@ -56,12 +56,7 @@ def store(task: Task, asked: Asked, cost: int = 0, *, send: bool = False) -> lis
         row.cost_nanousd = cost // len(rows)
     if send:
         rows[0].status, rows[0].pushed_at = Question.Status.PUSHED, now
-    return Question.objects.bulk_create(rows) if close(message, "", "", cost=cost) else []
-
-
-@prepared
-def _locked_author(pk: int) -> QuerySet[Author]:
-    return Author.objects.select_for_update(of=("self",)).filter(pk=pk)
+    return [insert_row(row) for row in rows] if close(message, "", "", cost=cost) else []
 
 
 @transaction.atomic

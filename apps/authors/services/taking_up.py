@@ -1,6 +1,6 @@
 """Taking a message up: whether its author may be asked now, and by which plan."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -119,8 +119,14 @@ def plan_of(
         least_relevant=site.least_relevant,
         most_questions=site.most_questions,
         asked=asked,
-        leaks=lambda text: bool(redact(text, region=site.region).findings),
+        leaks=_leaks_in(site.region),
     )
+
+
+@lru_cache(maxsize=300)
+def _leaks_in(region: str) -> Callable[[str], bool]:
+    """Whether words hold personal data as it is written in that country."""
+    return lambda text: bool(redact(text, region=region).findings)
 
 
 @lru_cache(maxsize=1)

@@ -5,10 +5,13 @@ import logging
 from django.db import transaction
 from django.utils import timezone
 
-from apps.authors.models import Answer, Author
+from apps.authors.models import Answer, Author, Reward
+from apps.authors.refusals import Erased
 from apps.authors.services.evidence import evidence_of
 from apps.authors.services.ledger import bring_into_line
+from apps.authors.services.locking import begun_again, lock_author
 from apps.authors.services.rewarding import restore, void
+from apps.labels.models import ItemState
 from labelhub.core.interview.trust import Trust, judge_trust
 
 logger = logging.getLogger(__name__)
@@ -39,6 +42,9 @@ def judge_due() -> int:
 def judge_author(author_id: int) -> Trust | None:
     """Judge one author anew, and bring their answers into line with what comes of it. What is
     excluded is kept, with the reason, and comes back when the judgement changes."""
+    seen = (
+        Answer.objects.filter(author=author_id).order_by("-pk").values_list("pk", flat=True).first()
+    )
     author = Author.objects.filter(pk=author_id).first()
     if author is None:
         return None
@@ -46,15 +52,27 @@ def judge_author(author_id: int) -> Trust | None:
     trust = judge_trust(evidence_of(author, timezone.now()))
     Author.objects.filter(pk=author_id).update(trust=_told(trust), trusted=not trust.low)
     bring_answers_into_line(author_id)
+    _judged(author_id, seen or 0)
     return trust
+
+
+@transaction.atomic
+def _judged(author_id: int, seen: int) -> None:
+    """Nothing is due any more, unless an answer came that was not weighed."""
+    if lock_author(author_id) is None:
+        return
+    if not Answer.objects.filter(author=author_id, pk__gt=seen).exists():
+        Author.objects.filter(pk=author_id).update(judge_due=False)
 
 
 def rule(author: Author, *, trusted: bool | None, reason: str = "") -> None:
     """A manager's decision over the signals; None leaves it to them again."""
     with transaction.atomic():
-        locked = Author.objects.select_for_update().get(pk=author.pk)
+        locked = lock_author(author.pk)
+        if locked is None:
+            raise Erased("Their data was deleted meanwhile.")
         locked.ruling, locked.ruling_reason = trusted, reason.strip()[:300]
-        # Until all answers are in line: what a killed process leaves, the next round finishes.
+        # Judged anew by the next round, which finishes what a killed process leaves.
         locked.judge_due = True
         locked.save(update_fields=["ruling", "ruling_reason", "judge_due"])
     bring_answers_into_line(author.pk)
@@ -67,20 +85,23 @@ def bring_answers_into_line(author_id: int) -> None:
         pass
 
 
+@begun_again
 @transaction.atomic
 def _some_into_line(author_id: int) -> bool:
     """Whether there may be more."""
-    author = Author.objects.select_for_update().filter(pk=author_id).first()
+    author = lock_author(author_id)
     if author is None:
         return False
     standing = Answer.objects.filter(author=author).standing().order_by("pk")
     out_of_line = standing.filter(excluded_at__isnull=not author.counts)
     answers = list(out_of_line.select_related(*RELATED)[:AT_ONCE])
+    # In the order in which payouts and imports lock theirs.
+    list(Reward.objects.select_for_update().filter(answer__in=answers).order_by("pk"))
+    items = [answer.question.item_id for answer in answers]
+    list(ItemState.objects.select_for_update().filter(item__in=items).order_by("pk"))
     why = author.ruling_reason or str(author.trust.get("summary", "")) or "Not trusted."
     for answer in answers:
         _take_in(answer) if author.counts else _exclude(answer, why)
-    if not answers:
-        Author.objects.filter(pk=author_id).update(judge_due=False)
     return bool(answers)
 
 

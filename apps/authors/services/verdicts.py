@@ -8,6 +8,12 @@ from django.utils import timezone
 
 from apps.authors.models import Message, Site
 from apps.authors.services.spending import count_cost
+from apps.common.rows import update_row_if
+
+#: What is written of a message when it ends.
+_ENDS = (
+    "status", "dropped_at", "reason", "stages", "text", "processed_at", "lease_until",
+)  # fmt: skip
 
 
 def verdict(stage: str, *, passed: bool, reason: str, data: dict[str, Any]) -> dict[str, Any]:
@@ -28,24 +34,19 @@ def close(message: Message, dropped_at: str, reason: str, *, cost: int) -> bool:
         has taken it up since. What it has cost is counted all the same.
     """
     count_cost(message.site_id, cost)
-    rows = Message.objects.filter(pk=message.pk)
-    cost_nanousd = F("cost_nanousd") + cost
     forgotten = dropped_at and message.author.site.keep_text == Site.KeepText.NOTHING
     message.status = Message.Status.DROPPED if dropped_at else Message.Status.ASKED
     message.dropped_at, message.reason = dropped_at, reason[:300]
-    ended = rows.filter(lease_until=message.lease_until).update(
-        status=message.status,
-        dropped_at=dropped_at,
-        reason=message.reason,
-        stages=only_ends(message.stages) if forgotten else message.stages,
-        cost_nanousd=cost_nanousd,
-        lease_until=None,
-        processed_at=timezone.now(),
-        text="" if forgotten else message.text,
-    )
-    if not ended and cost:
-        rows.update(cost_nanousd=cost_nanousd)
-    return bool(ended)
+    message.stages = only_ends(message.stages) if forgotten else message.stages
+    message.text = "" if forgotten else message.text
+    message.processed_at = timezone.now()
+    if cost:
+        spent = F("cost_nanousd") + cost
+        Message.objects.filter(pk=message.pk).update(cost_nanousd=spent)
+    claim, message.lease_until = message.lease_until, None
+    ended = update_row_if(message, *_ENDS, lease_until=claim)
+    message.lease_until = claim  # whoever ends it again has lost it
+    return ended
 
 
 def drop(message: Message, stage: str, reason: str) -> None:

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
-from apps.authors.forms import RulingForm, TypedForm
+from apps.authors.forms.sites import RulingForm, TypedForm
 from apps.authors.models import Author, Site
 from apps.authors.pages import site_page
 from apps.authors.selectors.people import (

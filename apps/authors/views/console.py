@@ -9,7 +9,7 @@ from django.views.decorators.http import require_http_methods
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
-from apps.authors.forms import ConsoleForm
+from apps.authors.forms.sites import ConsoleForm
 from apps.authors.pages import site_page
 from apps.authors.selectors.sites import get_site
 from apps.authors.services.console import dry_run

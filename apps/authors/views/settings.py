@@ -10,13 +10,13 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
-from apps.authors.forms import TypedForm
+from apps.authors.forms.settings import ConsentForm, SiteSettingsForm, named_as_in_form
+from apps.authors.forms.sites import TypedForm
 from apps.authors.models import Site
 from apps.authors.pages import site_page
 from apps.authors.selectors.people import consent_history
 from apps.authors.selectors.sites import current_consent, forget_known, get_site
 from apps.authors.services.sites import delete_site, set_consent_text, update_site
-from apps.authors.settings_forms import ConsentForm, SiteSettingsForm, named_as_in_form
 from apps.common.forms import show_refusal
 from labelhub.core.errors import LabelhubError
 

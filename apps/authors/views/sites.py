@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
-from apps.authors.forms import SiteForm
+from apps.authors.forms.sites import SiteForm
 from apps.authors.models import Site
 from apps.authors.pages import own_origin, sites_page
 from apps.authors.pictures import figure_of

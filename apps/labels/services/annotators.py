@@ -20,10 +20,18 @@ def annotator_for(project: Project, *, kind: str, name: str, offline: bool = Fal
         raise InvalidInput(f"annotator kind: '{kind}' is not one of {', '.join(Kind.values)}.")
     if not name.strip():
         raise InvalidInput("annotator: the name is empty.")
+    known = _named.first(project.pk, kind, name.strip()[:200])
+    if known is not None:
+        return known
     found, _ = Annotator.objects.get_or_create(
         project=project, kind=kind, name=name.strip()[:200], defaults={"offline": offline}
     )
     return found
+
+
+@prepared
+def _named(project: int, kind: str, name: str) -> QuerySet[Annotator]:
+    return Annotator.objects.filter(project=project, kind=kind, name=name)
 
 
 def annotator_for_user(project: Project, user: User) -> Annotator:

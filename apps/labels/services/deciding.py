@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from apps.common.rows import insert_row
 from apps.labels.models import Gold, Kind, Label
 from apps.labels.services.drafts import UNASKED
 from apps.labels.services.facts import Facts
@@ -19,7 +20,10 @@ def decide(overlap: int, ids: Sequence[int], facts: Mapping[int, Facts]) -> None
             decision.item_id = item_id
             fact.gold = decision
             fresh.append(decision)
-    Gold.objects.bulk_create(fresh)
+    if len(fresh) == 1:
+        insert_row(fresh[0])
+    else:
+        Gold.objects.bulk_create(fresh)
 
 
 def _decision(overlap: int, fact: Facts) -> Gold | None:

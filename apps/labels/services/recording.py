@@ -7,6 +7,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from apps.common.prepared import prepared
+from apps.common.rows import insert_row
 from apps.labels.models import ItemState, Label
 from apps.labels.services.drafts import LabelDraft
 from apps.labels.services.facts import Facts, facts_of, read_history
@@ -40,7 +41,7 @@ def record_label(
         row.value = draft.schema.parsed.normalise(draft.value, options)
     fact = facts_of(draft.item_id, read_history(draft.item_id) if history is None else history)
     _check_supersedes(draft, fact)
-    row.save(force_insert=True)
+    insert_row(row)
     _append(fact, row)
     refresh_state(state.project, state, fact)
     return row
@@ -66,7 +67,7 @@ def withdraw_label(*, label: Label, provenance: Mapping[str, Any] | None = None)
         supersedes=label,
         provenance=dict(provenance or {}),
     )
-    row.save(force_insert=True)
+    insert_row(row)
     _append(fact, row)
     refresh_state(state.project, state, fact)
     return row

@@ -7,6 +7,7 @@ from django.db.models import QuerySet
 
 from apps.common.bulk import insert_alike, insert_rows
 from apps.common.prepared import prepared
+from apps.common.rows import update_row
 from apps.labels.models import Gold, ItemState, Label
 from apps.labels.services.deciding import decide
 from apps.labels.services.drafts import DebateResult
@@ -97,7 +98,7 @@ def refresh_state(project: Project, state: ItemState, fact: Facts) -> None:
     _read_plan(project)
     decide(project.overlap, [state.item_id], {state.item_id: fact})
     _derive(project, state, fact)
-    state.save(update_fields=STATE_FIELDS)
+    update_row(state, *STATE_FIELDS)
 
 
 def _read_plan(project: Project) -> None:

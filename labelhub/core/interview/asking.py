@@ -32,10 +32,11 @@ from labelhub.core.interview.turns import (
 )
 from labelhub.core.llm.types import Call, Reply, Status
 
-__all__ = ["MOST_PREDICTED", "Asked", "AuthorMessage", "InterviewPlan", "StageVerdict", "ask"]
+__all__ = ["SPARE", "Asked", "AuthorMessage", "InterviewPlan", "StageVerdict", "ask"]
 
-#: Features whose values are predicted for one message, each with a call.
-MOST_PREDICTED = 6
+#: Features whose values are predicted for one message beyond those that are wanted: each is a call,
+#: and some have no use.
+SPARE = 1
 #: How often a question is worded before the template is taken.
 _TRIES = 2
 
@@ -138,7 +139,8 @@ def _prediction(
     message: AuthorMessage, plan: InterviewPlan, relevant: Sequence[Feature]
 ) -> _Values:
     """The most probable value of each feature, by key; those without a usable one are left out."""
-    asked = relevant[:MOST_PREDICTED]
+    most = max(plan.most_questions, plan.least_relevant) + SPARE
+    asked = relevant[:most]
     replies = yield [prediction_turn(message, plan, feature) for feature in asked]
     values: dict[str, str] = {}
     unusable: dict[str, str] = {}
@@ -148,7 +150,7 @@ def _prediction(
             unusable[feature.key] = problem
         else:
             values[feature.key] = str(reply.value)
-    left_out = [feature.key for feature in relevant[MOST_PREDICTED:]]
+    left_out = [feature.key for feature in relevant[most:]]
     data = {"predicted": values, "unusable": unusable, "left_out": left_out}
     reason = "" if values else "no_prediction"
     return values, StageVerdict("prediction", bool(values), reason, data)

@@ -1,6 +1,7 @@
 """Which of a site's languages a message is written in."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from threading import Lock
 
@@ -14,6 +15,12 @@ from labelhub.core.interview.screening.phrases import is_dense, tokens_of
 #: Shorter messages could be of any language, words; characters where words are not set apart.
 FEWEST_WORDS = 3
 FEWEST_DENSE = 3
+#: Of the languages that the widget speaks one alone is written in these letters: where it is among
+#: those of a site, a word is enough.
+_ARABIC = re.compile("[\u0620-\u064a]")
+#: One in so many letters is enough: names of things stay in Latin ones ("هاتف iPhone").
+ONE_IN = 3
+_IN_ARABIC = frozenset({"ar", "fa", "ps", "sd", "ug", "ur", "ckb"})
 #: How much of a text is read, characters.
 READ = 1_000
 _loading = Lock()
@@ -32,12 +39,23 @@ def detect_language(text: str, among: Sequence[str], default: str) -> str:
         default: what is answered where nothing can be told.
     """
     wanted = {_language(tag): tag for tag in reversed(among)}
-    if not wanted or not _is_long_enough(text):
+    if not wanted:
         return default
+    if not _is_long_enough(text):
+        return _by_letters(text, wanted) or default
     for language, _ in _identifier().rank(text[:READ]):
         if language in wanted:
             return wanted[language]
     return default
+
+
+def _by_letters(text: str, wanted: Mapping[str, str]) -> str:
+    """The only wanted language in whose letters enough of ``text`` is; "" where that tells none."""
+    written = sorted(_IN_ARABIC.intersection(wanted))
+    letters = sum(map(str.isalpha, text[:READ]))
+    if len(written) == 1 and ONE_IN * len(_ARABIC.findall(text[:READ])) > letters:
+        return wanted[written[0]]
+    return ""
 
 
 def _is_long_enough(text: str) -> bool:

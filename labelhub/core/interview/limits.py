@@ -32,6 +32,7 @@ class TokenBucket:
             raise InvalidInput.at("burst", "must be a number from 1 on")
         self._rate, self._burst, self._clock = rate, burst, clock
         self._level, self._filled_at = float(burst), clock()
+        self._shut_until = -math.inf
 
     def take(self, amount: float = 1.0) -> bool:
         """Take ``amount`` tokens if there are as many; whether there were."""
@@ -41,13 +42,22 @@ class TokenBucket:
         return True
 
     def wait(self, amount: float = 1.0) -> float:
-        """Seconds until ``amount`` tokens are there, 0 when they are; infinite above the burst."""
+        """Seconds until ``amount`` tokens can be taken, 0 when they can; infinite above the
+        burst."""
         self._fill()
         if amount > self._burst:
             return math.inf
         missing = amount - self._level
+        shut = max(0.0, self._shut_until - self._clock())
         # Rounding must not leave a wait that no clock can tell from nothing.
-        return missing / self._rate if missing > 1e-9 else 0.0
+        return max(shut, missing / self._rate if missing > 1e-9 else 0.0)
+
+    def shut(self, seconds: float) -> None:
+        """Give nothing for a while, and go on collecting. Who is shut already stays so until the
+        time that was told first."""
+        now = self._clock()
+        if now >= self._shut_until:
+            self._shut_until = now + seconds
 
     def _fill(self) -> None:
         now = self._clock()

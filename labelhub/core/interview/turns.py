@@ -200,6 +200,7 @@ def _value_schema(feature: Feature) -> Schema:
     return parse_schema({"task": "single", "question": question, "labels": labels})
 
 
+@lru_cache(maxsize=1024)
 def _label_block(schema: Schema) -> list[dict[str, Any]]:
     """The labels as prompts show them, with the number that an answer may give instead."""
     numbers = answer_ids(schema)

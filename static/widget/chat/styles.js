@@ -72,6 +72,7 @@ textarea:focus-visible{outline:0}
 .gate-view>.body{padding:1em}
 .gate-view .card{position:static;width:auto;max-height:none;border-width:1px 0 0;border-radius:0;box-shadow:none;flex:none}
 .gate-view .pair{flex-direction:column}
+@keyframes rise{from{opacity:0;transform:translateY(6px)}}
 @keyframes blink{50%{opacity:0}}
 @keyframes nod{0%,60%,100%{opacity:.35}30%{opacity:1}}
 @media (max-width:30em){
@@ -79,6 +80,7 @@ textarea:focus-visible{outline:0}
 .panel:not([hidden])+.launcher{display:none}
 .frame{font-size:max(1em,16px)}
 }
+@media (prefers-reduced-motion:reduce){*{animation:none!important;transition:none!important}}
 @media (max-height:26em){.notice{display:none}.top{min-height:2.5em}}
 @media (forced-colors:active){.launcher,.send,.author .body{border:1px solid ButtonText}}
 `;

@@ -9,6 +9,7 @@ from rest_framework.test import APIClient
 
 from apps.authors.models import Author, Consent, Message, Site
 from apps.authors.services.asking import ask_now
+from apps.authors.services.hearing import Heard, Incoming, hear
 from apps.authors.services.privacy import erase_author
 from apps.authors.services.welcoming import opt_out
 from tests.authors.api.calling import message, refused, server, url
@@ -108,12 +109,14 @@ def test_nothing_is_kept_of_who_opted_out(site: Site, host: APIClient) -> None:
 def test_who_was_erased_at_that_moment_is_told(
     site: Site, host: APIClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def gone(site: Site, author: Author, _incoming: Any) -> None:
-        erase_author(author)
-        raise Message.DoesNotExist
+    def meanwhile(site: Site, author: Author, incoming: Incoming) -> Heard:
+        erase_author(Author.objects.get(pk=author.pk))
+        return hear(site, author, incoming)
 
-    monkeypatch.setattr("apps.authors.services.posting.hear", gone)
+    monkeypatch.setattr("apps.authors.services.posting.hear", meanwhile)
     refused(host.post(url(site, "messages/"), message()), 409, "erased")
+    assert not Author.objects.exists()
+    assert not Message.objects.exists()
 
 
 @pytest.mark.parametrize("long", ["x" * 8001, "é" * 8001, "🙂 " * 4001])
@@ -179,7 +182,7 @@ def test_a_message_takes_few_queries(
     site: Site, host: APIClient, django_assert_num_queries: Any
 ) -> None:
     host.post(url(site, "messages/"), message())
-    with django_assert_num_queries(13):
+    with django_assert_num_queries(14):
         host.post(url(site, "messages/"), message(id="message-2"))
 
 

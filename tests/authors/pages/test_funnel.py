@@ -184,6 +184,12 @@ def test_labels_count_answers_that_stand_and_are_not_excluded(author: Author) ->
     assert (found.labels, found.excluded, found.n, found.median_ms) == (1, 1, 3, 7000)
 
 
+def test_the_median_of_two_lies_between_them(author: Author) -> None:
+    for server_ms in (15_400, 70_000):
+        answered(questioned(wrote(author), "answered"), server_ms=server_ms)
+    assert answers_since(author.site, start_of(7, NOW)).median_ms == 42_700
+
+
 def test_without_answers_there_is_no_median(author: Author) -> None:
     assert answers_since(author.site, start_of(7, NOW)).median_ms is None
 

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from apps.authors.forms.settings import SiteSettingsForm
 from apps.authors.models import Author, Consent, Site
 from apps.authors.services.sites import CHANGEABLE
-from apps.authors.settings_forms import SiteSettingsForm
 from apps.projects.models import Item
 from tests.authors.pages.reading import page, words
 from tests.factories.authors import asked, author_of, site_with_features

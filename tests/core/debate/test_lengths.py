@@ -68,6 +68,6 @@ def test_never_longer_than_allowed_nor_further_apart_than_before(
 
 @pytest.mark.parametrize("seed", [".", "a", ". ", "。", "\n", '."'])
 def test_a_long_text_is_cut_in_time(seed: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     equalised(seed * 100_000, "Short.", 5000)
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < 2

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from labelhub.core.errors import InvalidInput
 from labelhub.core.interview.asking import (
-    MOST_PREDICTED,
+    SPARE,
     Asked,
     AuthorMessage,
     InterviewPlan,
@@ -189,12 +189,17 @@ def test_too_few_features_with_a_prediction_are_not_asked_about() -> None:
     assert asked(plan(least_relevant=3), failing)[0].dropped_at == ""
 
 
-def test_at_most_six_values_are_predicted() -> None:
+@pytest.mark.parametrize(("questions", "relevant"), [(4, 1), (1, 4), (2, 2)])
+def test_no_more_values_are_predicted_than_are_wanted_and_one_to_spare(
+    questions: int, relevant: int
+) -> None:
     features = [replace(URGENCY, key=f"u{number}") for number in range(9)]
     failed = Reply(status=Status.FAILED)
-    result, seen = asked(plan(*features), lambda call: None if call.step == "relevance" else failed)
-    assert len(seen[1]) == MOST_PREDICTED
-    assert result.stages[1].data["left_out"] == ["u6", "u7", "u8"]
+    wanted = plan(*features, most_questions=questions, least_relevant=relevant)
+    result, seen = asked(wanted, lambda call: None if call.step == "relevance" else failed)
+    most = max(questions, relevant) + SPARE
+    assert len(seen[1]) == most
+    assert result.stages[1].data["left_out"] == [f"u{number}" for number in range(most, 9)]
 
 
 def test_what_an_author_was_asked_least_comes_first() -> None:

@@ -9,7 +9,7 @@ from labelhub.core.interview.features import Feature, parse_feature, starter_lib
 from labelhub.core.interview.questions import faults, template_draft
 from labelhub.core.interview.questions.text import word_count
 
-LANGUAGES = {"en", "de", "es", "fr", "ja"}
+LANGUAGES = {"en", "de", "es", "fr", "ja", "ar"}
 LIBRARY = starter_library()
 FEATURES = [feature for features in LIBRARY.values() for feature in features]
 

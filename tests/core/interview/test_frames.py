@@ -35,6 +35,7 @@ from labelhub.core.interview.frames import (
     Undo,
     UnsupportedVersion,
     frame,
+    frame_in_pieces,
     read_frame,
 )
 
@@ -346,6 +347,11 @@ def test_a_frame_of_ours_is_compact_and_has_only_what_it_needs() -> None:
 def test_what_we_write_is_read_back(d: dict[str, Any], seq: int) -> None:
     read = json.loads(frame("reply", d, re="x", seq=seq).encode())
     assert read == {"v": 1, "t": "reply", "seq": seq, "re": "x", "d": d}
+
+
+@given(st.dictionaries(st.text(), st.text() | st.lists(st.integers() | st.none())))
+def test_a_frame_in_pieces_is_the_same_frame(d: dict[str, Any]) -> None:
+    assert "".join(frame_in_pieces("data", d, re="f-1")) == frame("data", d, re="f-1")
 
 
 def test_half_a_sign_from_a_model_does_not_stop_the_socket() -> None:

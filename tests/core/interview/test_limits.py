@@ -56,6 +56,18 @@ def test_a_clock_set_back_gives_nothing_and_takes_nothing(clock: Clock) -> None:
     assert not bucket.take()
 
 
+def test_what_is_shut_gives_nothing_and_goes_on_collecting(clock: Clock) -> None:
+    bucket = TokenBucket(5, 20, clock)
+    assert bucket.take(20)
+    bucket.shut(1)
+    clock.now += 0.9
+    assert not bucket.take()
+    assert [bucket.wait(), bucket.wait(5), bucket.wait(10)] == pytest.approx([0.1, 0.1, 1.1])
+    bucket.shut(1)  # it is shut already, until when it was told
+    clock.now += 0.1
+    assert [bucket.take() for _ in range(6)] == [True] * 5 + [False]
+
+
 @pytest.mark.parametrize(("rate", "burst"), [(0, 1), (-1, 1), (math.inf, 1), (1, 0), (1, math.nan)])
 def test_a_bucket_out_of_range_is_refused(rate: float, burst: float) -> None:
     with pytest.raises(InvalidInput):

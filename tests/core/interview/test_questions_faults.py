@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.core.interview.features import Feature
-from labelhub.core.interview.questions import Draft, Fault, faults, read_draft
+from labelhub.core.interview.features import Feature, Template
+from labelhub.core.interview.questions import Draft, Fault, faults, read_draft, template_draft
 from labelhub.core.interview.questions.faults import LONGEST_QUOTE
 from tests.core.interview.cases import CAUSE, GOOD, URGENCY, WORD, asking, offering
 
@@ -104,6 +104,34 @@ def test_fair_questions_pass(text: str) -> None:
 )  # fmt: skip
 def test_a_question_is_refused(code: str, text: str, language: str) -> None:
     assert code in codes(asking(text, language))
+
+
+def test_only_what_a_template_says_is_remembered() -> None:
+    asked: list[str] = []
+
+    def leaks(text: str) -> bool:
+        asked.append(text)
+        return False
+
+    ready = template_draft(URGENCY, "soon", "en")
+    assert ready is not None
+    for draft in (ready, replace(ready, source="model"), ready):
+        assert faults(draft, MESSAGE, URGENCY, leaks=leaks) == ()
+    said_once = len(asked)
+    of_a_model = replace(ready, text="How urgent was the lamp for Zyzzyva to you?")
+    for _ in range(2):
+        faults(of_a_model, MESSAGE, URGENCY, leaks=leaks)
+    assert asked.count(of_a_model.text) == 2
+    assert said_once == 2 * (1 + len(ready.options))
+
+
+def test_a_template_is_judged_by_each_message() -> None:
+    ready = template_draft(URGENCY, "soon", "en")
+    assert ready is not None
+    long = replace(URGENCY, templates={"en": Template("x" * 90 + " you?", ready.values)})
+    draft = replace(ready, text="x" * 90 + " you?")
+    assert "quote" not in codes(draft, long)
+    assert "quote" in codes(draft, long, "x" * 100)
 
 
 def test_a_question_may_not_repeat_much_of_the_message() -> None:

@@ -34,7 +34,7 @@ from labelhub.core.interview.frames.kinds import (
     Undo,
 )
 from labelhub.core.interview.frames.reading import MOST_BYTES, Frame, read_frame
-from labelhub.core.interview.frames.writing import frame
+from labelhub.core.interview.frames.writing import frame, frame_in_pieces
 
 __all__ = [
     "KINDS",
@@ -63,5 +63,6 @@ __all__ = [
     "Undo",
     "UnsupportedVersion",
     "frame",
+    "frame_in_pieces",
     "read_frame",
 ]

@@ -84,7 +84,7 @@ def _object(raw: str | bytes) -> Mapping[str, Any]:
         raise TooBig(f"A frame has at most {MOST_BYTES} bytes.")
     try:
         text = raw if isinstance(raw, str) else raw.decode()
-        found = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_number)
+        found = _DECODER.decode(text)
     # Also: integers of thousands of digits, and brackets nested beyond the stack.
     except (ValueError, RecursionError):
         raise NotAFrame("A frame is one JSON object in UTF-8.") from None
@@ -107,6 +107,10 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_number(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON")
+
+
+# Made once: ``json.loads`` would make one for each frame.
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_number)
 
 
 def _deeper_than(value: object, most: int) -> bool:

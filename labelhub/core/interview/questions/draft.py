@@ -44,7 +44,7 @@ class Draft:
     kind: str
     text: str
     options: tuple[str, ...] = ()
-    values: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, str] = field(default_factory=dict, hash=False)
     predicted: str = ""
     language: str = ""
     source: str = "model"

@@ -6,6 +6,7 @@ author's own state, no second question, nothing presupposed, options that exclud
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 
 from labelhub.core.interview.features import CHOICE, Feature
 from labelhub.core.interview.questions.choices import option_faults
@@ -63,19 +64,40 @@ def faults(
         draft: the question; untrusted wherever a model wrote it.
         message_text: the author's message.
         feature: what the question is about.
-        leaks: whether words hold personal data.
+        leaks: whether words hold personal data; the same function for the same rules, as what
+            it says is remembered.
         detect: the language of some words, where one can tell ("de").
     """
+    found = _of_ready if _is_ready(draft, feature) else _of_itself
+    return (*found(draft, feature, leaks, detect), *_quoted(draft, message_text))
+
+
+def _is_ready(draft: Draft, feature: Feature) -> bool:
+    """Whether its words are the template's: those come again with every message, and nothing of
+    any author's is in them that must not be remembered."""
+    template = feature.template(draft.language)
+    if template is None or draft.text != template.question:
+        return False
+    return set(draft.options) <= set(template.options.values())
+
+
+def _of_itself(
+    draft: Draft, feature: Feature, leaks: Leaks, detect: Detect | None
+) -> tuple[Fault, ...]:
+    """What speaks against it whatever the message was."""
     table = table_of(draft.language)
     return (
         *_kind(draft, feature),
         *_form(draft.text),
         *_wording(draft, table),
         *_language(draft, detect),
-        *_told(draft, message_text, leaks),
+        *_told(draft, leaks),
         *(option_faults(draft, feature, table) if feature.answer == CHOICE else ()),
         *(fault for option in draft.options for fault in _option_form(option, table)),
     )
+
+
+_of_ready = lru_cache(maxsize=1024)(_of_itself)
 
 
 def _kind(draft: Draft, feature: Feature) -> Iterator[Fault]:
@@ -130,10 +152,13 @@ def _language(draft: Draft, detect: Detect | None) -> Iterator[Fault]:
         yield Fault("language", f"It is not written in the language '{draft.language}'.")
 
 
-def _told(draft: Draft, message_text: str, leaks: Leaks) -> Iterator[Fault]:
+def _told(draft: Draft, leaks: Leaks) -> Iterator[Fault]:
     parts = (draft.text, *draft.options)
     if any(leaks(part) for part in parts) or _NUMBER.search(draft.text):
         yield Fault("personal_data", "It holds something that looks like personal data.")
+
+
+def _quoted(draft: Draft, message_text: str) -> Iterator[Fault]:
     if _repeats(draft.text, message_text):
         yield Fault("quote", f"It repeats more than {LONGEST_QUOTE} characters of the message.")
 

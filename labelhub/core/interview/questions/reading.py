@@ -35,21 +35,22 @@ _QUOTES = {
     "『": "』",
 }
 _LABEL = re.compile(
-    r"[ \t#*_>]*(?:question|frage|pregunta|質問|問い|問)[ \t]*\d{0,2}[*_ \t]*[:：][ \t*_]*"
-    r"(?P<rest>.*)",
+    r"[ \t#*_>]*(?:question|frage|pregunta|質問|問い|問|السؤال|سؤال)[ \t]*\d{0,2}[*_ \t]*[:：]"
+    r"[ \t*_]*(?P<rest>.*)",
     re.IGNORECASE,
 )
 _OPTIONS = re.compile(
     r"[ \t#*_>]*(?:(?:answer )?options|choices|answers|optionen|antworten|opciones|respuestas"
-    r"|réponses|choix|選択肢|回答)[*_ \t]*[:：][ \t*_]*(?P<rest>.*)",
+    r"|réponses|choix|選択肢|回答|الخيارات|خيارات|الإجابات|الأجوبة)[*_ \t]*[:：][ \t*_]*"
+    r"(?P<rest>.*)",
     re.IGNORECASE,
 )
 _ITEM = re.compile(
-    r"[ \t]*(?:[-*•·・–—▪][ \t]*|\(?(?:[0-9０-９]{1,2}|[A-Ha-hＡ-Ｈ])[.)．）:：、][ \t]*)"
+    r"[ \t]*(?:[-*•·・–—▪][ \t]*|\(?(?:[0-9０-９٠-٩]{1,2}|[A-Ha-hＡ-Ｈ])[.)．）:：、][ \t]*)"
     r"(?P<rest>\S.*)"
 )
 _INLINE_LETTER = re.compile(r"(?:^|(?<=\s))\(?[A-H1-8][.)][ \t]")
-_INLINE_CUT = re.compile(r" ?[|;；、] ?| / ")
+_INLINE_CUT = re.compile(r" ?[|;；؛、] ?| / ")
 _STANDS_FOR = re.compile(r" ?(?:=>|->|=|＝|→|⇒) ?")
 _IN_BRACKETS = re.compile(r"(?P<words>.*\S) ?[(\[（](?P<value>[^()\[\]（）]+)[)\]）]")
 _BETWEEN_WORDS = re.compile(r"[\s_-]+")

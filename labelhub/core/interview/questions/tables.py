@@ -18,6 +18,8 @@ UNSPACED = frozenset({"ja"})
 _LONE = r"\w+(?:[ ]\w+)?"
 _QUOTES = str.maketrans("’‘´`", "''''")
 _BLANKS = re.compile(r"\s+")
+#: Vowel signs of Arabic and the stroke that lengthens a word, which are written or not.
+_POINTS = re.compile("[\u064b-\u0652\u0670\u0640]+")
 _NEVER = re.compile(r"(?!)")
 
 
@@ -57,8 +59,16 @@ def is_known(language: str) -> bool:
 
 
 def plain(text: str) -> str:
-    """The form in which words are looked for: folded, one kind of apostrophe, single blanks."""
-    return _BLANKS.sub(" ", fold(text.translate(_QUOTES)))
+    """The form in which words are looked for: folded, one kind of apostrophe, single blanks.
+
+    Arabic is read without its vowel signs.
+    """
+    return _BLANKS.sub(" ", fold(without_points(text).translate(_QUOTES)))
+
+
+def without_points(text: str) -> str:
+    """``text`` without the vowel signs of Arabic, which would cut its words in two."""
+    return _POINTS.sub("", text)
 
 
 def _table(language: str, raw: Mapping[str, Any]) -> Table:

@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 
-from labelhub.core.interview.questions.tables import Table, plain
+from labelhub.core.interview.questions.tables import Table, plain, without_points
 from labelhub.core.llm.offline.words import stem
 
 #: Characters of a language without blanks that are read like one word.
@@ -38,7 +38,7 @@ _HEAP = re.compile(r"[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u20d0-\u20ff]{3}")
 def word_count(text: str) -> int:
     """Words as people read them; characters of Chinese, Japanese and Thai count by their number."""
     unspaced = len(_UNSPACED.findall(text))
-    spaced = len(_WORD.findall(_UNSPACED.sub(" ", text)))
+    spaced = len(_WORD.findall(_UNSPACED.sub(" ", without_points(text))))
     return spaced + -int(-unspaced // CHARACTERS_PER_WORD)
 
 

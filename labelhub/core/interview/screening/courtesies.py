@@ -4,57 +4,29 @@ A message is read in each language that knows enough of its words. Courtesies, v
 without a wish of their own are struck out; what is left over, the *content*, decides.
 """
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
-from labelhub.core.interview.screening.phrases import DENSE, READ, is_dense
-from labelhub.core.interview.screening.vocabulary import COURTESIES, Vocabulary, languages_of
+from labelhub.core.interview.screening.names import is_name, is_noun_alone, is_place
+from labelhub.core.interview.screening.phrases import is_dense
+from labelhub.core.interview.screening.reading import Reading, read, unknown
+from labelhub.core.interview.screening.spelling import meant
+from labelhub.core.interview.screening.vocabulary import Vocabulary, languages_of
 
 #: Longer messages say something; nobody chats with the bot about itself in so many words.
 MOST_TOKENS = 40
 MOST_OF_SMALLTALK = 18
-#: Characters without blanks that make up about one word.
-DENSE_OF_A_WORD = 2
 #: How much may follow "thank you for" or a name before it is more than that, words; after other
 #: thanks and replies, one less.
 MOST_OF_A_REPLY = 3
-#: A noun in kanji or katakana alone, up to this long, is a bare value.
-LONGEST_NAME = 4
 #: Words that may stand beside small talk ("a fact about apples").
 BESIDES = 2
-_QUESTION_MARK = re.compile("[?？؟;]\\s*$|[?？؟]")
-_NAME_ALONE = re.compile(rf"\W*(?:[^\W\d_{DENSE}]+\W+){{0,1}}[^\W\d_{DENSE}]+\W*")
-_HIRAGANA = re.compile("[\u3041-\u3096]")
+#: From so many letters on a word is one of several; adverbs ("exactamente") only say yes.
+LONG = 11
+_ADVERBS = ("mente", "ment", "lich", "weise", "ly")
 _SAME = {"thanks_for": "thanks", "closed": "bare_reply", "naming": "bare_reply"}
-_REPLY = re.compile(r"\W*\w+(?:[ ']\w+){0,2}\s?[,.!;:\u2013\u3001\u3002-]")
-_ORDER = ("thanks", "goodbye", "greeting", "bare_reply")
-
-
-@dataclass(slots=True)
-class Reading:
-    """What one language makes of a message; ``left`` counts tokens that no phrase has struck."""
-
-    kinds: set[str] = field(default_factory=set)
-    content: list[str] = field(default_factory=list)
-    polite: list[str] = field(default_factory=list)
-    approving: int = 0
-    left: int = 0
-    values: bool = False
-    asks: bool = False
-    wants: bool = False
-    first: bool = False
-    worth: bool = False
-    command: bool = False
-    #: What the message begins with: the key of a phrase, if anything but light words goes on.
-    opening: str = ""
-
-    @property
-    def weight(self) -> int:
-        """How much is left over, in words."""
-        dense = sum(map(is_dense, self.content))
-        words = len(self.content) - dense + -(-dense // DENSE_OF_A_WORD)
-        return words + self.approving if words else 0
+_PARTING = frozenset({"thanks", "thanks_for", "goodbye"})
+#: Who takes leave may give thanks and greetings with it.
+_ORDER = ("goodbye", "thanks", "greeting", "bare_reply")
 
 
 def courtesy(text: str, tokens: Sequence[str]) -> tuple[str, str]:
@@ -66,48 +38,28 @@ def courtesy(text: str, tokens: Sequence[str]) -> tuple[str, str]:
     """
     if len(tokens) > MOST_TOKENS:
         return "", ""
+    tokens = meant(tokens)
+    if is_place(text, tokens):
+        return "bare_reply", " ".join(tokens)
     languages = languages_of(tokens)
-    if len(tokens) <= MOST_OF_SMALLTALK:
-        for language in languages:
-            said = _smalltalk(tokens, language)
-            if said:
-                return "smalltalk", said
-    readings = [_read(text, tokens, language) for language in languages]
-    for reading in sorted(readings or [_unknown(tokens)], key=_misses):
-        reason = _reason(text, reading)
+    said = _smalltalk_in(tokens, languages)
+    if said:
+        return "smalltalk", said
+    readings = [read(text, tokens, language) for language in languages] or [unknown(tokens)]
+    most = max(reading.known for reading in readings)
+    return _judged(text, tokens, [reading for reading in readings if reading.known == most])
+
+
+def _judged(text: str, tokens: Sequence[str], readings: Sequence[Reading]) -> tuple[str, str]:
+    """What the first reading that finds a reason says, those that understand the most first."""
+    for reading in sorted(readings, key=_misses):
+        # Words that are a wish in one language and nothing in another are a wish.
+        if reading.weight and any(map(_is_wish, readings)):
+            return "", ""
+        reason = _reason(text, tokens, reading)
         if reason:
             return reason, ", ".join(reading.content[:3]) or " ".join(tokens[:4])
     return "", ""
-
-
-def _read(text: str, tokens: Sequence[str], language: Vocabulary) -> Reading:
-    reading = Reading(asks=_QUESTION_MARK.search(text) is not None)
-    at = 0
-    while at < len(tokens):
-        end, key = max(language.said.ends_at(tokens, at), default=(0, ""))
-        if end:
-            if at == 0 and key in COURTESIES:
-                reading.opening = key if _goes_on(text, tokens, end, language) else ""
-            _note_phrase(reading, key, tokens[at:end])
-            at = end
-        else:
-            _note_word(reading, tokens[at], language)
-            at += 1
-    if not reading.kinds & {"thanks", "thanks_for", "goodbye"}:
-        reading.content.extend(reading.polite)
-        reading.worth |= not language.words["worth"].isdisjoint(reading.polite)
-        reading.command |= not language.words["command"].isdisjoint(reading.polite)
-    reading.wants |= not language.words["asking"].isdisjoint(tokens)
-    reading.first |= not language.words["first"].isdisjoint(tokens)
-    if reading.content and "bare_reply" in reading.kinds:
-        reading.approving += sum(map(language.words["approving"].__contains__, tokens))
-    return reading
-
-
-def _unknown(tokens: Sequence[str]) -> Reading:
-    """The reading of a message of which no language knows a word."""
-    content = [token for token in tokens if not token[0].isdigit()]
-    return Reading(content=content, left=len(tokens), values=len(content) < len(tokens))
 
 
 def _misses(reading: Reading) -> tuple[int, bool]:
@@ -115,63 +67,46 @@ def _misses(reading: Reading) -> tuple[int, bool]:
     return reading.weight, not reading.kinds
 
 
-def _note_phrase(reading: Reading, key: str, tokens: Sequence[str]) -> None:
-    if key in COURTESIES:
-        reading.kinds.add(key)
-        return
-    reading.left += len(tokens)
-    reading.values |= key == "slot"
-    reading.asks |= key == "question"
-    reading.first |= key == "first"
-    reading.wants |= key == "asking"
-    reading.worth |= key == "worth"
-    reading.command |= key == "command"
-    if key in {"worth", "command"}:
-        reading.content.extend(tokens)
-    if key == "polite":
-        reading.polite.extend(tokens)
-
-
-def _note_word(reading: Reading, token: str, language: Vocabulary) -> None:
-    words = language.words
-    reading.left += 1
-    if token[0].isdigit() or token in words["slot"]:
-        reading.values = True
-    elif token in words["question"]:
-        reading.asks = True
-    elif token in words["polite"]:
-        reading.polite.append(token)
-    elif token in words["approving"]:
-        reading.approving += 1
-    elif token not in words["light"]:
-        reading.content.append(token)
-        reading.worth |= token in words["worth"]
-        reading.command |= token in words["command"]
-
-
-def _goes_on(text: str, tokens: Sequence[str], end: int, language: Vocabulary) -> bool:
-    """Whether a reply ends at ``end`` and its reasons follow: "no, hot", not "no hot water"."""
-    if end == len(tokens) or _REPLY.match(text[:READ]):
-        return True
-    words = language.words
-    # Where "no" is "not" too, only a stop shows that it was the reply.
-    if tokens[0] in words["light"]:
-        return False
-    return tokens[end] in words["light"] | words["slot"] or tokens[end][0].isdigit()
-
-
-def _reason(text: str, reading: Reading) -> str:
+def _reason(text: str, tokens: Sequence[str], reading: Reading) -> str:
     """Why ``reading`` leaves nothing to ask about; "" if it leaves something."""
-    if reading.worth or (reading.command and reading.opening != "bare_reply"):
+    if _is_wish(reading):
         return ""
     weight = reading.weight
-    if weight == 0 and reading.asks and reading.left > 1:
+    if weight == 0 and reading.left > 1 and _asks_something(reading):
         return ""
     if weight > 1 and not _is_reply(reading, weight):
-        return "bare_reply" if _is_name(text, reading) else ""
+        return "bare_reply" if _is_name(text, tokens, reading) else ""
     if weight == 1 and (reading.asks or reading.wants or reading.first):
         return _named(reading) if _is_reply(reading, weight) else ""
     return _named(reading) or ("bare_reply" if reading.values or reading.approving else "too_short")
+
+
+def _is_wish(reading: Reading) -> bool:
+    """Whether something is wanted, however few the words: "broken", "taxi please", "red dress"."""
+    replies = reading.opening == "bare_reply"
+    if reading.worth or (reading.command and not replies):
+        return True
+    if replies or not reading.content:
+        # "Yes, but in blue" is more than yes.
+        return reading.wants and reading.trait
+    if not reading.kinds and reading.left == 1 and _is_long(reading.content[0]):
+        return True
+    if reading.please and not reading.kinds & _PARTING:
+        return True
+    return (reading.described or reading.topic) and not reading.kinds & _PARTING
+
+
+def _asks_something(reading: Reading) -> bool:
+    """Whether it is a question: in thanks ("I appreciate what you did") only one with its mark."""
+    if reading.marked:
+        return True
+    struck = reading.kinds & {"thanks", "thanks_for"} if reading.worded else reading.kinds
+    return reading.asks and not struck
+
+
+def _is_long(word: str) -> bool:
+    """Whether a word alone is a compound that says as much as two ("Geburtstagskuchen")."""
+    return len(word) >= LONG and not word.endswith(_ADVERBS)
 
 
 def _named(reading: Reading) -> str:
@@ -193,15 +128,19 @@ def _is_reply(reading: Reading, weight: int) -> bool:
     return reading.opening == "bare_reply"
 
 
-def _is_name(text: str, reading: Reading) -> bool:
-    """Whether the message is but a name: two capitalised words, or a noun in kanji or katakana."""
-    if reading.asks or reading.wants or reading.first:
+def _is_name(text: str, tokens: Sequence[str], reading: Reading) -> bool:
+    """Whether the message is but a name, or one noun in kanji or katakana."""
+    if reading.asks or reading.wants or reading.first or reading.kinds:
         return False
     if is_dense(reading.content[0]):
-        return len(reading.content) <= LONGEST_NAME and not _HIRAGANA.search(text)
-    if not _NAME_ALONE.fullmatch(text[:80]):
-        return False
-    return text.istitle()
+        return is_noun_alone(text, tokens)
+    return is_name(text, tokens)
+
+
+def _smalltalk_in(tokens: Sequence[str], languages: Sequence[Vocabulary]) -> str:
+    if len(tokens) > MOST_OF_SMALLTALK:
+        return ""
+    return next(filter(None, (_smalltalk(tokens, language) for language in languages)), "")
 
 
 def _smalltalk(tokens: Sequence[str], language: Vocabulary) -> str:

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from labelhub.core.interview.screening.phrases import is_dense
+from labelhub.core.interview.screening.spelling import is_known
 from labelhub.core.interview.screening.vocabulary import machine_phrases
 
 #: One token over and over: from this many tokens on, and this share of them.
@@ -18,7 +19,13 @@ _PLACEHOLDER = re.compile(
     r"|\[(?:your|insert|enter|customer|recipient)[ _][\w ]{1,30}\]",
     re.IGNORECASE,
 )
-_ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm", "qwertzuiop", "azertyuiop", "1234567890")
+_ROWS = (
+    *("qwertyuiop", "asdfghjklo", "asdfghjkln", "zxcvbnm", "qwertzuiop", "azertyuiop"),
+    *("qsdfghjklm", "wxcvbn", "yxcvbnm", "1234567890"),
+    *("йцукенгшщзхъ", "фывапролджэ", "ячсмитьбю"),
+    # Letters as they are folded.
+    *("ضصثقفغعهخحجد", "شسيبلاتنمكط", "يءورلاهوزظ"),
+)
 _RUNS = frozenset(
     row[at : at + 4] for each in _ROWS for row in (each, each[::-1]) for at in range(len(row) - 3)
 )
@@ -26,6 +33,10 @@ _RUNS = frozenset(
 _BITS = frozenset(run[at : at + 3] for run in _RUNS for at in (0, 1))
 _VOWELS = frozenset("aeiouy")
 _LATIN = re.compile(r"[a-z]+")
+#: Pairs of letters that no word has twice: "jajsjdhaksjd".
+_UNSAYABLE = re.compile(r"j[bcdfghklmpqrstvwxz]|q[bcdfghjklmnprstvwxyz]")
+#: So many short runs and nothing else are mashed too: "qwe asd zxc".
+LEAST_BITS = 3
 
 
 def machine_sign(text: str, tokens: Sequence[str]) -> str:
@@ -35,7 +46,7 @@ def machine_sign(text: str, tokens: Sequence[str]) -> str:
         return f"placeholder {placeholder.group()[:30]}"
     for start, end, _ in machine_phrases().found(tokens):
         return " ".join(tokens[start:end])
-    if any(map(_is_mash, tokens)) and all(_is_mash(each) or each in _BITS for each in tokens):
+    if _is_mashed(tokens):
         return "mashed keys"
     return _repetition(tokens)
 
@@ -65,19 +76,34 @@ def _is_one_sign(joined: str) -> bool:
     return len(joined) >= REPEATED_TOKENS and len(set(joined) - {" "}) == 1
 
 
+def _is_mashed(tokens: Sequence[str]) -> bool:
+    if not any(map(_is_mash, tokens)) and len(tokens) < LEAST_BITS:
+        return False
+    return all(_is_mash(each) or each in _BITS for each in tokens)
+
+
 def _is_mash(token: str) -> bool:
     """Whether ``token`` is keys in the order of the keyboard, or letters nobody can say."""
     if len(token) > LONGEST_WORD:
         return True
-    if not _LATIN.fullmatch(token) or len(token) < 4:
+    if len(token) < 4 or not token.isalpha() or is_known(token):
         return False
     on_row = sum(token[at : at + 4] in _RUNS for at in range(len(token) - 3))
     if on_row and on_row >= 0.5 * (len(token) - 3):
         return True
-    if len(token) >= 6 and len(set(token)) <= 4 and _repeats(token):
+    if len(token) < 6:
+        return False
+    period = _period_of(token)
+    if period and (len(token) >= REPEATED_GROUPS * period or token[:period] in _BITS | _RUNS):
         return True
-    return len(token) >= 6 and sum(map(_VOWELS.__contains__, token)) < 0.12 * len(token)
+    if not _LATIN.fullmatch(token):
+        return False
+    if len(_UNSAYABLE.findall(token)) > 1:
+        return True
+    return sum(map(_VOWELS.__contains__, token)) < 0.12 * len(token)
 
 
-def _repeats(token: str) -> bool:
-    return (token + token).find(token, 1) < len(token)
+def _period_of(token: str) -> int:
+    """After how many letters they begin again, to the end; 0 if they never do."""
+    shift = (token + token).find(token, 1)
+    return shift if shift < len(token) else 0

@@ -23,7 +23,10 @@ Kind = TypeVar("Kind")
 DENSE = "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _DENSE_TOKEN = re.compile(f"[{DENSE}]")
 _TOKEN = re.compile(rf"[{DENSE}]|[^\W_{DENSE}]+")
-_ACCENTS = re.compile("[\u0300-\u036f]+")
+#: With those of Arabic, which are left out as often as written: vowels, hamza and the long stroke.
+_ACCENTS = re.compile("[\u0300-\u036f\u064b-\u065f\u0670\u0640]+")
+#: Letters of Arabic that are written for each other.
+_ALIKE = str.maketrans("\u0649\u0629\u0671\u06cc\u06a9", "\u064a\u0647\u0627\u064a\u0643")
 _UNSEEN = re.compile(
     "[\u00ad\u034f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]+"
 )
@@ -82,7 +85,7 @@ def folded(text: str) -> str:
     # One sign may stand for a sentence: what is read stays bounded.
     text = text[:READ].casefold()
     bare = _ACCENTS.sub("", unicodedata.normalize("NFD", text))
-    return unicodedata.normalize("NFC", bare)
+    return unicodedata.normalize("NFC", bare).translate(_ALIKE)
 
 
 def tokens_of(text: str) -> list[str]:

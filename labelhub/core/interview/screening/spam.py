@@ -16,21 +16,27 @@ from labelhub.core.interview.screening.phrases import PhraseTable, entries, phra
 
 _SOURCE = Path(__file__).with_name("spam.toml")
 #: From this score on a message is spam; longer ones have more chances to collect features.
-ENOUGH = 1.8
+ENOUGH = 1.65
 LENGTH = 200
 PER_DOUBLING = 0.7
 #: A feature said in several ways counts this much more than in one.
 REPEATED = 1.4
-
 _FORMS: tuple[tuple[str, float, re.Pattern[str]], ...] = (
     (
         "link",
         1.0,
         re.compile(
             r"https?:/|\bwww\.|\b[\w-]{2,40}\.(?:com|net|org|biz|info|co|uk|ru|xyz|top|shop|online"
-            r"|site|club|de|fr|es|it|nl|jp|tv|me|ly|io)\b",
+            r"|site|club|de|fr|es|it|nl|jp|tv|me|ly|io|app|link|click|store|live|vip|bet|cc|pro"
+            r"|example)\b",
             re.IGNORECASE,
         ),
+    ),
+    # Short addresses hide where they lead.
+    (
+        "hidden_link",
+        0.8,
+        re.compile(r"\b(?:t|wa|m)\.me/|\b(?:bit\.ly|tinyurl|goo\.gl)\b", re.IGNORECASE),
     ),
     ("phone_number", 1.0, re.compile(r"(?<![\d.,-])\+?(?:\d[ -]?){9,16}")),
     (
@@ -47,7 +53,8 @@ _FORMS: tuple[tuple[str, float, re.Pattern[str]], ...] = (
         1.4,
         re.compile(
             r"\b\d{2,3} ?(?:p|ppm|pence)\b|\d ?p ?/ ?\w|p(?:/|er ?)(?:min|msg|sms|text|wk|tone)"
-            r"|[£€$]\d+[.,]?\d* ?(?:/|per|p/|a |pm)\w|\d(?:gbp|£|eur)?/(?:min|msg|wk|week|sms)"
+            r"|[£€$]\d+[.,]?\d* ?(?:/|per|p/|a |pm)\s?\w|\d(?:gbp|£|eur)?/(?:min|msg|wk|week|sms)"
+            r"|\d ?(?:[€$£]|euros?|eur|dollars?|usd) (?:al|par|pro|per|each|cada) ?[a-zíä]{3}"
             r"|p/?msg|\bstd\b|\d(?:ct|cent)/(?:sms|min)",
             re.IGNORECASE,
         ),

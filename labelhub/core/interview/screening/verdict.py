@@ -1,5 +1,6 @@
 """Whether a message is worth asking its author about."""
 
+import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,6 +24,8 @@ class Screened:
     reason: str = ""
     detail: str = ""
 
+
+_UNSAID = re.compile("[^a-zA-Z0-9]")
 
 PASSED = Screened(passed=True)
 
@@ -60,8 +63,10 @@ def _is_repeated(text: str, recent: Sequence[str]) -> bool:
 
 def _key(text: str) -> tuple[str, str]:
     """What two messages that say the same have in common, the part that is not read included."""
-    letters = "".join(letter for letter in folded(text) if _is_said(letter))
-    return letters, text[READ:]
+    said = folded(text)
+    if said.isascii():
+        return _UNSAID.sub("", said), text[READ:]
+    return "".join(letter for letter in said if _is_said(letter)), text[READ:]
 
 
 def _is_said(letter: str) -> bool:

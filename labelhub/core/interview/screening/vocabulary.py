@@ -26,7 +26,22 @@ SINGLE = (
     "asking",
     "command",
     "worth",
+    "please",
+    "trait",
+    "compound",
+    "relates",
+    "topic",
 )
+#: What an entry under several keys is taken for: the key that comes first here.
+_RANK = {
+    key: -rank
+    for rank, key in enumerate(
+        (
+            *("worth", "thanks_for", "thanks", "naming", "greeting", "goodbye", "closed"),
+            *("bare_reply", *(key for key in SINGLE if key not in {"worth", "light"})),
+        )
+    )
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +50,7 @@ class Vocabulary:
 
     ``said``: phrases by key, the keys of single words too where an entry is several tokens long.
     ``words``: the sets of single tokens by key. ``known``: every token that occurs in any of them.
+    ``courteous``: tokens that are a greeting, thanks or a goodbye by themselves.
     """
 
     language: str
@@ -42,6 +58,7 @@ class Vocabulary:
     smalltalk: PhraseTable[str]
     words: Mapping[str, frozenset[str]]
     known: frozenset[str]
+    courteous: frozenset[str]
 
 
 @lru_cache(maxsize=1)
@@ -89,7 +106,19 @@ def _vocabulary(language: str, raw: Mapping[str, str]) -> Vocabulary:
         smalltalk=phrase_table((entry, "smalltalk") for entry in entries(raw["smalltalk"])),
         words={key: frozenset(found) for key, found in words.items()},
         known=frozenset(known),
+        courteous=frozenset(
+            entry
+            for key in ("greeting", "thanks", "goodbye")
+            for entry in entries(raw[key])
+            if entry.isalpha()
+        ),
     )
+
+
+def rank(found: tuple[int, str]) -> tuple[int, int]:
+    """Sorts last the phrase to take of several at one place: the longest, then by its key."""
+    end, key = found
+    return end, _RANK.get(key, -len(_RANK))
 
 
 def _tokens(word: str) -> list[str]:

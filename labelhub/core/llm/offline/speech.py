@@ -63,10 +63,10 @@ def second_thoughts(look: Look) -> tuple[str, ...]:
 def ruling(look: Look, call: Call) -> tuple[str, ...]:
     """Whom a judge of a court follows; empty where nobody has argued."""
     sides = call.inputs.get("arguments") or ()
-    names = decided(look).names
-    followed = [str(side["side"]) for side in sides if set(names) & named_in(side["claim"], call)]
     if not sides or look.role is not Role.JUDGE:
         return ()
+    names = decided(look).names
+    followed = [str(side["side"]) for side in sides if set(names) & named_in(side["claim"], call)]
     if not followed:
         return ("I follow neither side: the text demands another answer than theirs.",)
     if not any(words_for(look, name) for name in names):

@@ -6,6 +6,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from labelhub.core.schema import Schema, Task, fold
 
@@ -42,6 +43,16 @@ def menu_of(schema: Schema, options: Sequence[str] = ()) -> Menu:
     Names that differ in case or blanks alone cannot be told apart in an answer, so neither is on
     it. A name always wins over another label's number.
     """
+    # Only that of a schema is remembered: options may be words about somebody.
+    return _menu(schema, options) if options else _menu_of(schema)
+
+
+@lru_cache(maxsize=256)
+def _menu_of(schema: Schema) -> Menu:
+    return _menu(schema, ())
+
+
+def _menu(schema: Schema, options: Sequence[str]) -> Menu:
     named = schema.offered(options)
     exact = _unique((squash(name), name) for name in named)
     numbered = {

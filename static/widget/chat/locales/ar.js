@@ -5,7 +5,6 @@ export default {
   write: "اكتب رسالة",
   newest: "إلى أحدث رسالة",
   menu: "القائمة",
-  show: "اعرض بياناتي",
   stopQuestions: "لا تطرح عليّ أسئلة",
   chatOnly: "محادثة بلا أسئلة",
   balance: "رصيدك: {balance}",
@@ -19,7 +18,5 @@ export default {
   offline: "أنت غير متصل. سيُرسل ما تكتبه عند عودتك.",
   ended: "هذه المحادثة مغلقة.",
   news: "رسالة جديدة",
-  loading: "جارٍ التحميل…",
-  download: "تنزيل",
   restart: "ابدأ من جديد",
 };

@@ -5,7 +5,6 @@ export default {
   write: "Nachricht schreiben",
   newest: "Zur neuesten Nachricht",
   menu: "Menü",
-  show: "Meine Daten zeigen",
   stopQuestions: "Keine Fragen mehr stellen",
   chatOnly: "Chat ohne Fragen",
   balance: "Ihr Guthaben: {balance}",
@@ -19,7 +18,5 @@ export default {
   offline: "Sie sind offline. Gesendet wird, sobald Sie wieder da sind.",
   ended: "Dieser Chat ist geschlossen.",
   news: "neue Nachricht",
-  loading: "Lädt …",
-  download: "Herunterladen",
   restart: "Neu beginnen",
 };

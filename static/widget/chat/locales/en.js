@@ -5,7 +5,6 @@ export default {
   write: "Write a message",
   newest: "Go to the newest message",
   menu: "Menu",
-  show: "Show my data",
   stopQuestions: "Don’t ask me questions",
   chatOnly: "Chat without questions",
   balance: "Your balance: {balance}",
@@ -19,7 +18,5 @@ export default {
   offline: "You are offline. What you write is sent when you are back.",
   ended: "This chat is closed.",
   news: "new message",
-  loading: "Loading …",
-  download: "Download",
   restart: "Start again",
 };

@@ -5,7 +5,6 @@ export default {
   write: "Escriba un mensaje",
   newest: "Ir al mensaje más reciente",
   menu: "Menú",
-  show: "Ver mis datos",
   stopQuestions: "No hacerme preguntas",
   chatOnly: "Chat sin preguntas",
   balance: "Su saldo: {balance}",
@@ -19,7 +18,5 @@ export default {
   offline: "Está sin conexión. Lo que escriba se enviará cuando vuelva.",
   ended: "Este chat está cerrado.",
   news: "mensaje nuevo",
-  loading: "Cargando…",
-  download: "Descargar",
   restart: "Empezar de nuevo",
 };

@@ -5,7 +5,6 @@ export default {
   write: "Écrire un message",
   newest: "Aller au dernier message",
   menu: "Menu",
-  show: "Voir mes données",
   stopQuestions: "Ne plus me poser de questions",
   chatOnly: "Discuter sans questions",
   balance: "Votre solde : {balance}",
@@ -19,7 +18,5 @@ export default {
   offline: "Vous êtes hors ligne. Vos messages partiront à votre retour.",
   ended: "Cette discussion est fermée.",
   news: "nouveau message",
-  loading: "Chargement…",
-  download: "Télécharger",
   restart: "Recommencer",
 };

@@ -5,7 +5,6 @@ export default {
   write: "メッセージを入力",
   newest: "最新のメッセージへ",
   menu: "メニュー",
-  show: "自分のデータを見る",
   stopQuestions: "質問を受け取らない",
   chatOnly: "質問なしでチャット",
   balance: "残高:{balance}",
@@ -19,7 +18,5 @@ export default {
   offline: "オフラインです。接続が戻ると送信されます。",
   ended: "このチャットは終了しました。",
   news: "新着メッセージ",
-  loading: "読み込み中…",
-  download: "ダウンロード",
   restart: "もう一度始める",
 };

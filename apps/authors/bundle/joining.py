@@ -14,7 +14,7 @@ from itertools import product
 from posixpath import basename, dirname, join, normpath
 from string import ascii_letters, digits
 
-from apps.authors.bundle_text import lifted, shrunk
+from apps.authors.bundle.literals import lifted, shrunk
 from labelhub.core.errors import InvalidInput
 
 _IMPORT = re.compile(r"(?<![.\w$])import\b\s*(?:([\w$\s{},*]+?)\s*from\s*)?\"(\d+)\"\s*;?")

@@ -5,7 +5,7 @@ from typing import Any
 
 from django import forms
 
-from apps.authors.form_fields import LinesField
+from apps.authors.forms.fields import LinesField
 from apps.authors.words import LANGUAGES
 from labelhub.core.errors import InvalidInput
 from labelhub.core.interview.features import Feature, parse_feature

@@ -5,7 +5,7 @@ from typing import Any
 
 from django import forms
 
-from apps.authors.form_fields import (
+from apps.authors.forms.fields import (
     ORIGINS_HELP,
     DollarsField,
     LanguagesForm,

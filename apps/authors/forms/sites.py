@@ -1,12 +1,11 @@
-"""Forms of new sites and of what managers do with authors; ``feature_form`` and ``settings_forms``
-hold the larger ones."""
+"""Forms of new sites and of what managers do with authors."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from django import forms
 
-from apps.authors.form_fields import (
+from apps.authors.forms.fields import (
     ORIGINS_HELP,
     LanguagesForm,
     LinesField,

@@ -1,0 +1,1 @@
+"""The forms of a site's pages."""

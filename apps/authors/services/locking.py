@@ -1,0 +1,63 @@
+"""Who writes several rows of an author has the author's row first.
+
+So an answer, a message and a manager's ruling come one after the other, and a deletion comes before
+or after each of them, never between. Rows are locked so that others may still refer to them; only a
+deletion keeps that from happening as well. Runs and imports lock an author's items without knowing
+of the author: where the two meet, one of them is begun again.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
+from django.db import OperationalError, connection
+from django.db.models import QuerySet
+
+from apps.authors.models import Author, Site
+from apps.common.prepared import prepared
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+
+#: What PostgreSQL calls a deadlock, and how often what it ended is begun again.
+DEADLOCK, TIMES = "40P01", 3
+
+
+def begun_again(work: Callable[Given, Result]) -> Callable[Given, Result]:
+    """Begin ``work``, a transaction of its own, again when the database has ended it to free
+    another one: what runs and imports lock of an author's items has an order of its own."""
+
+    @functools.wraps(work)
+    def tried(*args: Given.args, **kwargs: Given.kwargs) -> Result:
+        for _ in range(TIMES - 1):
+            try:
+                return work(*args, **kwargs)
+            except OperationalError as error:
+                ended = getattr(error.__cause__, "sqlstate", "") == DEADLOCK
+                if not ended or connection.in_atomic_block:
+                    raise
+        return work(*args, **kwargs)
+
+    return tried
+
+
+def lock_author(pk: int) -> Author | None:
+    """The author as they are now, with their annotator; None where they are no more."""
+    return _locked.first(pk)
+
+
+def lock_author_to_delete(pk: int) -> Author | None:
+    """The same, and nobody may refer to them until the transaction ends."""
+    return Author.objects.select_for_update().filter(pk=pk).first()
+
+
+def lock_site(site: Site) -> None:
+    """What is written of a site as a whole is written by one at a time; its authors' traffic,
+    which refers to the site, goes on."""
+    Site.objects.select_for_update(no_key=True).get(pk=site.pk)
+
+
+@prepared
+def _locked(pk: int) -> QuerySet[Author]:
+    rows = Author.objects.select_for_update(of=("self",), no_key=True)
+    return rows.select_related("annotator").filter(pk=pk)

@@ -1,0 +1,15 @@
+export default {
+  word: "In einem Wort: Was würde passen? (freiwillig)",
+  one: "Bitte ein einziges Wort.",
+  send: "Senden",
+  back: "Zurück",
+  show: "Meine Daten zeigen",
+  erase: "Meine Daten löschen",
+  sure: "Alles löschen, was hier über Sie gespeichert ist?",
+  keep: "Behalten",
+  erased: "Gelöscht. Beleg:",
+  pending: "Wird gelöscht, sobald Sie online sind.",
+  loading: "Lädt …",
+  online: "Wird gezeigt, sobald Sie online sind.",
+  download: "Herunterladen",
+};

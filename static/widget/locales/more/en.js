@@ -1,0 +1,15 @@
+export default {
+  word: "In one word: what would fit? (optional)",
+  one: "One word, please.",
+  send: "Send",
+  back: "Back",
+  show: "Show my data",
+  erase: "Delete my data",
+  sure: "Delete everything kept about you here?",
+  keep: "Keep",
+  erased: "Deleted. Receipt:",
+  pending: "It will be deleted as soon as you are online.",
+  loading: "Loading …",
+  online: "It will be shown as soon as you are online.",
+  download: "Download",
+};

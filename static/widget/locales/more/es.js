@@ -1,0 +1,15 @@
+export default {
+  word: "En una palabra: ¿qué encajaría? (opcional)",
+  one: "Una sola palabra, por favor.",
+  send: "Enviar",
+  back: "Volver",
+  show: "Ver mis datos",
+  erase: "Borrar mis datos",
+  sure: "¿Borrar todo lo guardado aquí sobre usted?",
+  keep: "Conservar",
+  erased: "Borrado. Comprobante:",
+  pending: "Se borrará en cuanto tenga conexión.",
+  loading: "Cargando…",
+  online: "Se mostrará en cuanto tenga conexión.",
+  download: "Descargar",
+};

@@ -1,0 +1,15 @@
+export default {
+  word: "En un mot : qu’est-ce qui conviendrait ? (facultatif)",
+  one: "Un seul mot, s’il vous plaît.",
+  send: "Envoyer",
+  back: "Retour",
+  show: "Voir mes données",
+  erase: "Effacer mes données",
+  sure: "Effacer tout ce qui est conservé ici à votre sujet ?",
+  keep: "Garder",
+  erased: "Effacé. Reçu :",
+  pending: "Tout sera effacé dès que vous serez en ligne.",
+  loading: "Chargement…",
+  online: "Tout s’affichera dès que vous serez en ligne.",
+  download: "Télécharger",
+};

@@ -1,0 +1,54 @@
+"""What the database ends to free another transaction is begun again, and nothing else is."""
+
+import pytest
+from django.db import OperationalError, connection, transaction
+from psycopg.errors import DeadlockDetected
+
+from apps.authors.services.locking import TIMES, begun_again
+
+
+class Trouble:
+    """Work that fails so often, in this way, before it succeeds."""
+
+    def __init__(self, times: int, cause: Exception) -> None:
+        self.left, self.cause, self.calls = times, cause, 0
+
+    def work(self) -> str:
+        """Done at last."""
+        self.calls += 1
+        if self.left:
+            self.left -= 1
+            raise OperationalError("ended") from self.cause
+        return "done"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_deadlock_is_tried_again() -> None:
+    trouble = Trouble(TIMES - 1, DeadlockDetected())
+    assert begun_again(trouble.work)() == "done"
+    assert trouble.calls == TIMES
+
+
+@pytest.mark.django_db(transaction=True)
+def test_not_for_ever() -> None:
+    trouble = Trouble(TIMES, DeadlockDetected())
+    with pytest.raises(OperationalError):
+        begun_again(trouble.work)()
+    assert trouble.calls == TIMES
+
+
+@pytest.mark.django_db(transaction=True)
+def test_other_trouble_is_told_at_once() -> None:
+    trouble = Trouble(1, ConnectionError())
+    with pytest.raises(OperationalError):
+        begun_again(trouble.work)()
+    assert trouble.calls == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_inside_a_transaction_whoever_began_it_must_begin_it_again() -> None:
+    trouble = Trouble(1, DeadlockDetected())
+    with pytest.raises(OperationalError), transaction.atomic():
+        begun_again(trouble.work)()
+    assert trouble.calls == 1
+    assert not connection.in_atomic_block

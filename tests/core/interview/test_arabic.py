@@ -1,0 +1,168 @@
+"""Arabic from end to end: the language is known, courtesies and sensitive topics are noticed, and
+the questions are in Arabic."""
+
+from pathlib import Path
+
+import pytest
+
+from labelhub.core.interview.asking import Asked, AuthorMessage, InterviewPlan, ask
+from labelhub.core.interview.features import Feature, parse_feature, starter_library
+from labelhub.core.interview.language import detect_language
+from labelhub.core.interview.questions import faults, read_draft, template_draft
+from labelhub.core.interview.questions.text import is_written_in, word_count
+from labelhub.core.interview.screening import screen
+from labelhub.core.interview.screening.phrases import tokens_of
+from labelhub.core.interview.sensitive import sensitive_topic
+from labelhub.core.interview.turns import ROLES
+from labelhub.core.llm.offline import OfflineModel
+from labelhub.core.llm.parsing import read_completion
+from labelhub.core.llm.types import Call, Reply
+from labelhub.core.prompts import PromptLibrary
+
+LANGUAGES = ("en", "de", "es", "fr", "ja", "ar")
+PROMPTS = {
+    role: PromptLibrary(Path(__file__).parents[3] / "prompts").get("interview", role)
+    for role in ROLES
+}
+FEATURES = [feature for features in starter_library().values() for feature in features]
+TOUCHED = {
+    "health": """عندي صداع منذ أيام|أنا مصاب بالسكري وأبحث عن حلويات|أنا حامل وأريد حذاء مريحا
+أعاني من الاكتئاب|هل يناسب الفندق كرسي متحرك؟|عندي حساسية من المكسرات
+خرجت من المستشفى أمس|أريد إنقاص وزني""",
+    "religion": """أنا مسلم وأبحث عن سجادة صلاة|متى تبدأ الصلاة؟|هل اللحم حلال؟|نصوم رمضان
+نحتاج كراسي للكنيسة|أنا ملحد|أريد مصحفا كبيرا|عائلتي يهودية""",
+    "finance": """عليّ ديون كثيرة|راتبي لا يكفي|أنا عاطل عن العمل|لا أستطيع دفع الإيجار
+أعلنت إفلاسي|فقدت وظيفتي|نمر بضائقة مالية|رفضوا طلب قرض""",
+    "sexual_life": """أنا مثلي الجنس|ما أفضل واقي ذكري؟|زوجي يخونني
+لدينا مشاكل في العلاقة الحميمة|أعاني من ضعف الانتصاب|ما زلت عذراء
+لم نعد نمارس الجنس|أنا متحول جنسيا""",
+    "politics": """سأشارك في المظاهرة|الحكومة تكذب|لمن أصوت في الانتخابات؟|أنا عضو في الحزب
+طلبت اللجوء|لا أحب ترامب|النقابة تدعو إلى الإضراب|أنا اشتراكي""",
+    "minors": """ابني يحتاج حذاء جديدا|هدية لابنتي|عمري 14 سنة|أطفالي لا ينامون جيدا|أنا قاصر
+لعبة لطفل عمره خمس سنوات|أريد شيئا لحفيدتي|أنا في الصف السابع""",
+}
+UNTOUCHED = """
+رحلات رخيصة إلى روما|أين طردي؟|أبحث عن فستان أحمر|الهاتف مكسور|حول 50 يورو إلى توم|كم الرسوم؟
+غرفة لشخصين بالغين وطفلين|فستان للحفلة|رُفضت بطاقتي|بنطال مقاس 38|أريد تعديل الحجز
+رواية للإجازة|البطارية ضعيفة|أكره هذا الهاتف|غرفة مع حمام|كان الطعام جيدا|كيف الطقس غدا؟
+حقيبة خضراء|السعر مرتفع جدا|قطار إلى الرباط الساعة الثامنة|ألغوا الطلب من فضلك
+حاسوب بأقل من 500 يورو|حامل هاتف للسيارة|صوت السماعة منخفض|زيت زيتون|كتاب عن التاريخ
+"""
+
+
+def messages(lines: str) -> list[str]:
+    """The messages of a list, one a line or between bars."""
+    return lines.strip().replace("\n", "|").split("|")
+
+
+async def interviewed(text: str, features: list[Feature]) -> Asked:
+    """What the offline model asks the author of an Arabic message."""
+    given = InterviewPlan(features=tuple(features), prompts=PROMPTS, salt="s")
+    run = ask(AuthorMessage(text, detect_language(text, LANGUAGES, "en")), given)
+    try:
+        calls = next(run)
+        while True:
+            calls = run.send([await _said(call) for call in calls])
+    except StopIteration as end:
+        result: Asked = end.value
+        return result
+
+
+async def _said(call: Call) -> Reply:
+    return read_completion(call, await OfflineModel().complete(call))
+
+
+@pytest.mark.parametrize("text", ["أريد شراء هاتف جديد", "أحذية جديدة", "هاتف", "هاتف iPhone"])
+def test_letters_tell_the_language_of_a_short_message(text: str) -> None:
+    assert detect_language(text, LANGUAGES, "en") == "ar"
+
+
+@pytest.mark.parametrize(
+    ("text", "among"),
+    [
+        ("هاتف", ("en", "fa", "ar")),
+        ("هاتف", ("en", "de")),
+        ("WhatsApp هو", ("en", "ar")),
+        ("42", ("ar",)),
+    ],
+)
+def test_letters_tell_nothing_where_two_languages_share_them_or_they_are_few(
+    text: str, among: tuple[str, ...]
+) -> None:
+    assert detect_language(text, among, "xx") == "xx"
+
+
+@pytest.mark.parametrize("text", ["أريد شراء هاتف جديد", "حذاء رياضي بلون أسود من فضلك"])
+async def test_the_offline_model_asks_an_arabic_author_in_arabic(text: str) -> None:
+    for feature in FEATURES:
+        always = parse_feature({**feature.to_json(), "always": True})
+        (draft,) = (await interviewed(text, [always])).drafts
+        assert draft.language == "ar"
+        assert draft.text.endswith("؟")
+        assert is_written_in(draft.text, "ar")
+        assert draft.text == feature.templates["ar"].question
+
+
+@pytest.mark.parametrize("feature", FEATURES, ids=lambda feature: feature.key)
+def test_no_two_options_of_a_template_are_the_same(feature: Feature) -> None:
+    options = feature.templates["ar"].options.values()
+    assert len({tuple(tokens_of(option)) for option in options}) == len(options)
+    assert all(is_written_in(option, "ar") for option in options)
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("leading", "كنت مستعجلًا، أليس كذلك؟"),
+        ("reward", "هل كنت تريد الحصول على جائزة؟"),
+        ("not_the_author", "ما مدى استعجال المستخدم؟"),
+        ("private", "ما رقم هاتفك؟"),
+        ("several_questions", "متى كتبت هذا ولماذا كنت غاضبًا؟"),
+        ("no_question", "كنت مستعجلًا عندما كتبت هذا."),
+        ("language", "How urgent was it to you?"),
+    ],
+)
+def test_the_faults_of_an_arabic_question_are_found(code: str, text: str) -> None:
+    feature = next(each for each in FEATURES if each.key == "urgency")
+    draft = read_draft(f"السؤال: {text}\nالخيارات:\n- فورًا = right_now", feature, "soon", "ar")
+    assert code in {fault.code for fault in faults(draft, "", feature)}
+
+
+def test_a_model_s_arabic_answer_is_read() -> None:
+    feature = next(each for each in FEATURES if each.key == "urgency")
+    ready = template_draft(feature, "soon", "ar")
+    assert ready is not None
+    lines = [f"{at}. {words} = {ready.values[words]}" for at, words in enumerate(ready.options)]
+    lines = [line.translate(str.maketrans("0123456789", "٠١٢٣٤٥٦٧٨٩")) for line in lines]
+    reply = "\n".join([f"السؤال: {ready.text}", "الخيارات:", *lines])
+    draft = read_draft(reply, feature, "soon", "ar")
+    assert (draft.text, draft.options) == (ready.text, ready.options)
+    assert faults(draft, "", feature) == ()
+
+
+def test_vowel_signs_do_not_add_words() -> None:
+    assert word_count("شُكْرًا جَزِيلًا") == 2
+
+
+@pytest.mark.parametrize("text", ["شُكْرًا", "شكراً", "شكـــرا", "شكرا", "شُكراا"])
+def test_vowel_signs_and_strokes_change_nothing(text: str) -> None:
+    assert screen(text).reason == "thanks"
+
+
+def test_hamza_and_final_letters_are_written_for_each_other() -> None:
+    assert tokens_of("أهلاً إلى مساعدة") == tokens_of("اهلا الي مساعده")
+
+
+@pytest.mark.parametrize(
+    ("topic", "text"),
+    [(topic, text) for topic, lines in TOUCHED.items() for text in messages(lines)],
+)
+def test_a_sensitive_topic_is_noticed(topic: str, text: str) -> None:
+    found = sensitive_topic(text)
+    assert found is not None
+    assert found.topic == topic
+
+
+@pytest.mark.parametrize("text", messages(UNTOUCHED))
+def test_ordinary_messages_are_not_sensitive(text: str) -> None:
+    assert sensitive_topic(text) is None
