@@ -15,14 +15,17 @@ from typing import Any
 import uvicorn
 from django.conf import settings
 
+from apps.authors.consumers.session import settled
 from apps.authors.services.warming import warm_up
 from apps.debates.services import stop_all_slices
 from labelhub.core.errors import InvalidInput
 from labelhub.processor import one_processor
 from labelhub.web.connection import Connection, settle
 
-#: Seconds that responses under way get after the order to stop, and the whole process.
+#: Seconds that responses under way get after the order to stop, what goes on beside the sockets
+#: after that, and the whole process.
 GRACE = 3
+AFTER = 1.0
 LAST_MOMENT = 6.0
 
 Announce = Callable[[str], None]
@@ -111,6 +114,11 @@ class _Server(uvicorn.Server):
         if sockets and self.started:
             self._announce(address_of(sockets[0]))
             threading.Thread(target=warm_up, name="warm-up", daemon=True).start()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Close what is open, and let what goes on beside the sockets come to its end."""
+        await super().shutdown(sockets)
+        await settled(AFTER)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """On the first signal everything begins to stop at once, not one after the other."""

@@ -19,7 +19,9 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Origin, Subprotocol
 
+from apps.authors import database
 from apps.authors.consumers.crowd import _crowds
+from apps.authors.consumers.session import settled
 from apps.authors.models import Author, Site
 from apps.authors.sealing import digest
 from apps.authors.selectors.sites import (
@@ -58,6 +60,7 @@ class _Server(uvicorn.Server):
             connection.shutdown()
         while self.server_state.connections or self.server_state.tasks:  # noqa: ASYNC110
             await asyncio.sleep(0.002)
+        await settled(PATIENCE)
 
     def end(self) -> None:
         """From another thread."""
@@ -82,7 +85,17 @@ def served() -> Iterator[str]:
         server.end()
         thread.join(PATIENCE)
         listener.close()
+        _let_the_database_rest()
         forget_known()
+
+
+def _let_the_database_rest() -> None:
+    """What a cancelled task had begun in the database goes on in its thread: a test that empties
+    the tables meanwhile meets its locks. All threads can meet only when none has other work."""
+    meeting = threading.Barrier(database.THREADS + 1)
+    for _ in range(database.THREADS):
+        database._threads.submit(meeting.wait, PATIENCE)
+    meeting.wait(PATIENCE)
 
 
 class Page:

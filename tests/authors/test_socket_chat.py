@@ -1,6 +1,7 @@
 """Chat mode: replies come in pieces, the conversation is there when one comes back."""
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator
 from contextlib import suppress
 from datetime import timedelta
@@ -10,12 +11,13 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
+from apps.authors import database
 from apps.authors.consumers import chat
 from apps.authors.models import Author, Message, Site
 from apps.authors.services.spending import budget_spent
 from labelhub.core.interview.redaction import Redacted, redact
 from labelhub.core.llm.errors import ModelUnreachable
-from tests.authors.live import Page, hello_for, token_of, write
+from tests.authors.live import Page, hello_for, served, token_of, write
 from tests.factories.authors import TEXT, author_of, message_of, site_with_features
 from tests.fakes.client import wait_for
 
@@ -292,6 +294,19 @@ def test_a_reply_follows_its_author_to_the_next_page(
         write(page, "And a rope.", mid="m-2")
         assert final(page)["to"] == "m-2"
     assert [role for role, _ in heard[-1]] == ["author", "assistant", "author"]
+
+
+def test_a_reply_under_way_is_kept_although_the_server_ends(site: Site, heard: list[Said]) -> None:
+    with served() as address, Page.open(address, site, mode="chat") as page:
+        page.outcome(write(page, mid="m-1"))
+        page.drop()
+    assert Message.objects.get(role="assistant").text == "Fine."
+
+
+def test_a_server_of_the_tests_leaves_no_work_in_the_database(site: Site) -> None:
+    with served():
+        slow = database._threads.submit(time.sleep, 0.3)
+    assert slow.done()
 
 
 @pytest.mark.parametrize(("minutes", "answered"), [(1, True), (3, False)])

@@ -205,6 +205,15 @@ async def to_its_end(work: Coroutine[Any, Any, None]) -> None:
 _running: set[asyncio.Task[None]] = set()
 
 
+async def settled(within: float) -> None:
+    """Once nothing goes on beside a socket of this event loop any more, or ``within`` seconds from
+    now: a reply that was sent is to be stored before the loop ends."""
+    loop = asyncio.get_running_loop()
+    ours = [task for task in _running if task.get_loop() is loop]
+    if ours:
+        await asyncio.wait(ours, timeout=within)
+
+
 def _refuse_opted_out(author: Author) -> None:
     if author.opted_out_at is not None:
         raise OptedOut("You asked not to be asked again; nothing of it is kept.")
