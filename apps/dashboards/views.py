@@ -24,6 +24,7 @@ from apps.projects.forms import TASKS
 from apps.projects.pages import project_page
 from apps.projects.selectors import current_guideline, current_schema, get_project, members
 from labelhub.core.errors import NotFound
+from labelhub.core.schema import Task
 
 PAGE_SIZE = 50
 STAGES = [
@@ -64,6 +65,7 @@ def project_overview(request: SignedInRequest, slug: str) -> HttpResponse:
         "view": view,
         "next": next_step(view, str(context["role"])),
         "annotators": annotator_rows(project),
+        "asks_authors": not view.items and current_schema(project).task is Task.PER_ITEM,
     }
     return render(request, "dashboards/overview.html", context)
 

@@ -131,6 +131,13 @@ def test_a_server_key_is_kept_as_a_hash(site: Site) -> None:
     assert site_of_server_key(site_with_features().public_key, plain) is None
 
 
+def test_which_key_of_the_list_somebody_holds_is_seen_from_its_beginning(site: Site) -> None:
+    for purpose, prefix in ((SiteKey.Purpose.SERVER, "sk"), (SiteKey.Purpose.SIGN, "ss")):
+        key, plain = add_key(site=site, purpose=purpose, actor=None)
+        assert plain.startswith(f"{prefix}_{key.kid}_")
+        assert len(plain) > 40 + len(key.kid)
+
+
 def test_a_signing_secret_is_kept_encrypted(site: Site) -> None:
     key, plain = add_key(site=site, purpose=SiteKey.Purpose.SIGN, actor=None)
     stored = SiteKey.objects.get(pk=key.pk)

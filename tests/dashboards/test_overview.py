@@ -15,7 +15,7 @@ from apps.labels.services import record_label
 from apps.projects.models import Project
 from tests.factories.accounts import UserFactory
 from tests.factories.agreement import compared_project, decide, propose, run_of
-from tests.factories.authors import asked, author_of, shown_to, site_with_features
+from tests.factories.authors import PER_ITEM, asked, author_of, shown_to, site_with_features
 from tests.factories.labels import draft, machine, open_item, open_several, person
 from tests.factories.projects import ImportBatchFactory, ProjectFactory, member
 
@@ -135,6 +135,13 @@ def test_an_empty_project_teaches_its_manager_and_comforts_the_others(
     viewed = page(client, project)
     assert "A manager of this project will import texts" in viewed
     assert f"/p/{project.slug}/import/" not in viewed
+
+
+def test_an_empty_project_of_questions_to_authors_points_to_its_sites(client: Client) -> None:
+    project = ProjectFactory.create(definition=PER_ITEM)
+    html = page(client, project, Role.MANAGER)
+    assert "Ask authors on a site" in html
+    assert f"/p/{project.slug}/import/" in html
 
 
 def test_strangers_find_nothing_and_anonymous_people_sign_in(

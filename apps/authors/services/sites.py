@@ -157,10 +157,13 @@ def add_key(*, site: Site, purpose: str, actor: User | None) -> tuple[SiteKey, s
     """A new secret and the row that stands for it. It is told this once.
 
     A signing secret is kept encrypted, because signatures are checked with it; of a server's key
-    only a hash is kept.
+    only a hash is kept. Its row's ``kid`` stands at its beginning, so that one can be told from
+    the other by whoever has both before them.
     """
-    plain = f"{'sk' if purpose == SiteKey.Purpose.SERVER else 'ss'}_{secrets.token_urlsafe(32)}"
-    key = SiteKey(site=site, purpose=purpose, kid=secrets.token_hex(6), created_by=actor)
+    kid = secrets.token_hex(6)
+    kind = "sk" if purpose == SiteKey.Purpose.SERVER else "ss"
+    plain = f"{kind}_{kid}_{secrets.token_urlsafe(32)}"
+    key = SiteKey(site=site, purpose=purpose, kid=kid, created_by=actor)
     if purpose == SiteKey.Purpose.SIGN:
         key.sealed = seal(plain.encode())
     else:
