@@ -209,7 +209,8 @@ async def settled(within: float) -> None:
     """Once nothing goes on beside a socket of this event loop any more, or ``within`` seconds from
     now: a reply that was sent is to be stored before the loop ends."""
     loop = asyncio.get_running_loop()
-    ours = [task for task in _running if task.get_loop() is loop]
+    # A copy first: other loops of the process add theirs meanwhile.
+    ours = [task for task in tuple(_running) if task.get_loop() is loop]
     if ours:
         await asyncio.wait(ours, timeout=within)
 

@@ -25,6 +25,8 @@ from labelhub.core.interview.features import parse_feature
 from labelhub.core.schema import Task
 
 MOST_ORIGINS, MOST_FEATURES = 50, 40
+#: Authors of a site that is deleted who go in one transaction.
+AUTHORS_AT_ONCE = 500
 #: What ``update_site`` takes.
 CHANGEABLE = frozenset(
     {
@@ -231,8 +233,6 @@ def _owes(site: Site) -> bool:
     return Reward.objects.filter(site=site, payout__isnull=True).standing().exists()
 
 
-#: Authors of a site that is deleted who go in one transaction.
-AUTHORS_AT_ONCE = 500
 _ORIGIN = re.compile(r"https?://[^\s/?#@]+")
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from labelhub.core.llm.offline.answers import settled
 from labelhub.core.llm.offline.entail import follows
@@ -14,9 +13,6 @@ from labelhub.core.llm.offline.weigh import Support, clauses_about, weigh
 from labelhub.core.llm.offline.words import Reading, read
 from labelhub.core.llm.types import Call, Reply
 from labelhub.core.schema import LabelDef, Schema, Task
-
-#: Characters of a text whose reading is remembered: some hundred kilobytes at the most.
-SHORT = 4000
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +67,7 @@ def look_at(call: Call) -> Look:
     book, cast = lexicon(), cast_of(call)
     question = call.question or call.schema.question
     profile = profile_of(_labels_of(call))
-    # What many roles are given in turn is read once.
-    reading = _read(call.text) if len(call.text) <= SHORT else read(call.text, book.irregular)
+    reading = read(call.text, book.irregular)
     asks_yes_or_no = any(label.stance for label in profile.labels)
     return Look(
         role=cast.role,
@@ -87,11 +82,6 @@ def look_at(call: Call) -> Look:
         heard=call.heard,
         lean=leaning(call, book),
     )
-
-
-@lru_cache(maxsize=64)
-def _read(text: str) -> Reading:
-    return read(text, lexicon().irregular)
 
 
 def _labels_of(call: Call) -> Schema:
