@@ -67,6 +67,15 @@ def phones(reading: Reading) -> Iterator[Finding]:
     """Phone numbers; dates, prices and numbers that another word announces are none."""
     if reading.digits < 6:
         return
+    try:
+        yield from _phones(reading)
+    finally:
+        # What was looked up is remembered for one text only: nobody's number may stay in memory.
+        _valid.cache_clear()
+        _possible.cache_clear()
+
+
+def _phones(reading: Reading) -> Iterator[Finding]:
     text = reading.text
     for run in _RUN.finditer(text):
         before = text[max(0, run.start() - _REACH) : run.start()]
