@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from tests.e2e.browser import MISSING, Troubles, find_chromium, launched
 from tests.e2e.server import Server, served
 from tests.e2e.steps import sign_in
+from tests.e2e.widget_steps import Shop, open_shop
 
 HERE = Path(__file__).parent
 STEP_PATIENCE = 20_000  # milliseconds; a busy machine is no fault of the page
@@ -46,6 +47,13 @@ def server(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     """One server for all tests of this process."""
     with served(tmp_path_factory.mktemp("labelhub")) as running:
         yield running
+
+
+@pytest.fixture(scope="module")
+def shop(server: Server) -> Iterator[Shop]:
+    """For tests of the widget: a project with sites of its own, and a host's web server."""
+    with open_shop(server) as opened:
+        yield opened
 
 
 # Not for the whole session: playwright's event loop runs in this thread while it is open, and

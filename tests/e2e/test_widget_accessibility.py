@@ -4,7 +4,6 @@ goes on, keys that act only inside, what screen readers are told.
 Not covered here, because no machine can: whether screen readers read it well.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -23,7 +22,6 @@ from tests.e2e.widget_steps import (
     asked_before,
     card,
     faults,
-    open_shop,
     options,
     readable_now,
     ready,
@@ -37,12 +35,6 @@ ARABIC = "أحتاج إلى مصباح دافئ لرحلة التخييم الأ
 FIELD = "() => [document.activeElement.localName, document.querySelector('textarea').value]"
 INSIDE = "() => document.querySelector('labelhub-widget').shadowRoot.activeElement?.innerText ?? ''"
 SCHEMES: list[Any] = ["light", "dark"]
-
-
-@pytest.fixture(scope="module")
-def shop(server: Server) -> Iterator[Shop]:
-    with open_shop(server) as opened:
-        yield opened
 
 
 def status(page: Page) -> str:

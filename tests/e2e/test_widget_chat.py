@@ -22,7 +22,6 @@ from tests.e2e.widget_steps import (
     happened,
     heard,
     kept,
-    open_shop,
     options,
     ready,
     rows,
@@ -37,12 +36,6 @@ SAID = (
     "ON author.id = author_id JOIN authors_site site "
     "ON site.id = author.site_id WHERE public_key = ?"
 )
-
-
-@pytest.fixture(scope="module")
-def shop(server: Server) -> Iterator[Shop]:
-    with open_shop(server) as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")

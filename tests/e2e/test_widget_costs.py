@@ -7,7 +7,6 @@ the layout, requests) is measured here, and on a slow processor in ``test_widget
 
 import re
 import uuid
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -29,7 +28,6 @@ from tests.e2e.widget_steps import (
     insert,
     inspector,
     open_questions,
-    open_shop,
     options,
     readable_now,
     sockets_of,
@@ -75,12 +73,6 @@ OPEN_AND_CLOSE = """async (most) => {
     await new Promise(requestAnimationFrame);
   }
 }"""
-
-
-@pytest.fixture(scope="module")
-def shop(server: Server) -> Iterator[Shop]:
-    with open_shop(server) as opened:
-        yield opened
 
 
 def in_use(page: Page) -> dict[str, float]:

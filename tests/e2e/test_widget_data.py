@@ -3,7 +3,6 @@ alone, on a page with a strict policy, and also while nothing reaches the server
 """
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -22,7 +21,6 @@ from tests.e2e.widget_steps import (
     card,
     evaluated,
     inspector,
-    open_shop,
     options,
     readable_now,
     soon,
@@ -59,12 +57,6 @@ ASKED = {
            "不満", "迷い", "穏やか", "うれしい"),
 }  # fmt: skip
 ACTIVE = "document.querySelector('labelhub-widget').shadowRoot.activeElement"
-
-
-@pytest.fixture(scope="module")
-def shop(server: Server) -> Iterator[Shop]:
-    with open_shop(server) as opened:
-        yield opened
 
 
 def shown(page: Page) -> str:

@@ -20,7 +20,6 @@ from tests.e2e.widget_steps import (
     change,
     evaluated,
     open_questions,
-    open_shop,
     options,
     tell,
 )
@@ -33,12 +32,6 @@ TURNED = "\u202eturned\u202c"
 LONG = "endless " * 62
 UNBROKEN = "W" * 500
 HARM = f"{IMAGE}<script>window.harmed=1</script>[click](javascript:window.harmed=1)"
-
-
-@pytest.fixture(scope="module")
-def shop(server: Server) -> Iterator[Shop]:
-    with open_shop(server) as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,6 @@ be looked at by a person.
 """
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,6 @@ from tests.e2e.widget_steps import (
     asked,
     card,
     evaluated,
-    open_shop,
     options,
     readable_now,
     tell,
@@ -65,12 +63,6 @@ MEDIA: dict[str, dict[str, Any]] = {
     "dark": {"color_scheme": "dark", "forced_colors": "none"},
     "forced": {"color_scheme": "light", "forced_colors": "active"},
 }
-
-
-@pytest.fixture(scope="module")
-def shop(server: Server) -> Iterator[Shop]:
-    with open_shop(server) as opened:
-        yield opened
 
 
 def looked_at(page: Page, folder: Path, state: str, *media: str) -> list[str]:

@@ -3,9 +3,7 @@ on a later page; what was written in a session that never began; what was to be 
 """
 
 import json
-from collections.abc import Iterator
 
-import pytest
 from playwright.sync_api import Page, WebSocket, expect
 
 from tests.e2e.conftest import OpenAs
@@ -20,7 +18,6 @@ from tests.e2e.widget_steps import (
     events,
     heard,
     kept,
-    open_shop,
     options,
     rows,
     soon,
@@ -28,12 +25,6 @@ from tests.e2e.widget_steps import (
 )
 
 AT_ONCE = 'data-boundary="none"'
-
-
-@pytest.fixture(scope="module")
-def shop(server: Server) -> Iterator[Shop]:
-    with open_shop(server) as opened:
-        yield opened
 
 
 def delete(page: Page) -> None:
@@ -44,6 +35,15 @@ def delete(page: Page) -> None:
     page.get_by_role("button", name="Delete my data").click()
     page.get_by_role("button", name="Delete my data").click()
     expect(card(page)).to_contain_text("It will be deleted as soon as you are online.")
+
+
+def agree_offline(page: Page, address: str) -> None:
+    """A message, then no connection, and only then the word that it may be asked about."""
+    page.goto(address)
+    tell(page, id="m-0")
+    expect(page.get_by_role("button", name="Agree")).to_be_visible()
+    page.context.set_offline(True)
+    agree(page)
 
 
 def test_what_is_deleted_offline_is_deleted_by_the_same_page(
@@ -98,11 +98,7 @@ def test_a_session_that_never_began_is_resumed_in_its_order(
 ) -> None:
     site, page = shop.site(every_messages=100), open_as(None)
     address = shop.page(site)
-    page.goto(address)
-    tell(page, id="m-0")
-    expect(page.get_by_role("button", name="Agree")).to_be_visible()
-    page.context.set_offline(True)
-    agree(page)
+    agree_offline(page, address)
     tell(page, id="m-1")
     soon(page, lambda: len(kept(page, site).get("outbox", [])) == 2, "both to be kept")
     assert "sid" not in kept(page, site)
@@ -122,17 +118,14 @@ def test_a_session_that_never_began_is_resumed_without_a_new_message(
 ) -> None:
     site, page = shop.site(every_messages=100), open_as(None)
     address = shop.page(site)
-    page.goto(address)
-    tell(page, id="m-0")
-    expect(page.get_by_role("button", name="Agree")).to_be_visible()
-    page.context.set_offline(True)
-    agree(page)
+    agree_offline(page, address)
     soon(page, lambda: kept(page, site).get("outbox"), "the message to be kept")
     later = page.context.new_page()
     page.close()
     later.context.set_offline(False)
     later.goto(address)
     soon(later, lambda: messages(server, site), "the message")
+    assert [row["ref"] for row in messages(server, site)] == ["m-0"]
 
 
 def test_my_data_are_shown_when_there_is_a_connection_and_only_here(

@@ -3,11 +3,9 @@ all of it, once, in its order, and without the server having to end the connecti
 """
 
 import json
-from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-import pytest
 from playwright.sync_api import Page, WebSocket, expect
 
 from tests.e2e.conftest import OpenAs
@@ -21,7 +19,6 @@ from tests.e2e.widget_steps import (
     asked_before,
     happened,
     kept,
-    open_shop,
     options,
     rows,
     soon,
@@ -70,12 +67,6 @@ class Wire:
         self._under_way.clear()
 
 
-@pytest.fixture(scope="module")
-def shop(server: Server) -> Iterator[Shop]:
-    with open_shop(server) as opened:
-        yield opened
-
-
 def messages(server: Server, site: Site) -> list[dict[str, Any]]:
     """What the server has of the queue, in the order in which it came."""
     sql = (
@@ -89,6 +80,14 @@ def seconds(found: list[dict[str, Any]]) -> float:
     """From the first that came to the last."""
     first, last = (datetime.fromisoformat(found[at]["received_at"]) for at in (0, -1))
     return (last - first).total_seconds()
+
+
+def asked_offline(page: Page, shop: Shop, site: Site, messages: int) -> None:
+    """A question is before somebody whose connection ends, and who goes on writing."""
+    page.goto(shop.page(site, attributes='data-boundary="none"'))
+    asked_before(page, shop.server, site)
+    page.context.set_offline(True)
+    page.evaluate(WRITE_ALL, messages)
 
 
 def test_a_long_queue_arrives_whole_and_in_order(
@@ -124,10 +123,7 @@ def test_an_answer_goes_before_what_was_written(
 ) -> None:
     """Nobody waits for a queue of messages to see that an answer was taken."""
     site, page = shop.site(), open_as(None)
-    page.goto(shop.page(site, attributes='data-boundary="none"'))
-    asked_before(page, server, site)
-    page.context.set_offline(True)
-    page.evaluate(WRITE_ALL, 60)
+    asked_offline(page, shop, site, 60)
     options(page).first.click()
     page.context.set_offline(False)
     soon(page, lambda: answers(server, site), "the answer")
@@ -140,10 +136,7 @@ def test_who_opts_out_keeps_what_was_not_sent_yet(
 ) -> None:
     """The no goes before what was written, and the rest is forgotten."""
     site, page = shop.site(), open_as(None)
-    page.goto(shop.page(site, attributes='data-boundary="none"'))
-    asked_before(page, server, site)
-    page.context.set_offline(True)
-    page.evaluate(WRITE_ALL, 30)
+    asked_offline(page, shop, site, 30)
     page.get_by_role("button", name="Don’t ask again").click()
     page.context.set_offline(False)
     soon(page, lambda: "opted_out" in happened(server, site), "the opt-out")

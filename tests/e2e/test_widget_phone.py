@@ -2,15 +2,13 @@
 the field in which the host's visitors write, wherever on the page it is.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import OpenAs
-from tests.e2e.server import Server
-from tests.e2e.widget_steps import Shop, agree, asked, card, open_shop, options, tell
+from tests.e2e.widget_steps import Shop, agree, asked, card, options, tell
 
 WIDTH, HEIGHT = 390, 844
 PHONE: dict[str, Any] = {
@@ -27,12 +25,6 @@ COMPOSER = (
     '<form><textarea aria-label="Ask us"></textarea><button type="button">Send</button></form>'
 )
 PLACES = {"bottom": "bottom:0", "middle": "top:420px", "upper": "top:120px", "low": "bottom:200px"}
-
-
-@pytest.fixture(scope="module")
-def shop(server: Server) -> Iterator[Shop]:
-    with open_shop(server) as opened:
-        yield opened
 
 
 def box(page: Page, selector: str) -> dict[str, float]:

@@ -1,8 +1,6 @@
 """The widget on pages that forbid nearly everything, and on pages that are in its way: a strict
 policy, hostile styles, frames, pages that replace their body, storage that throws."""
 
-from collections.abc import Iterator
-
 import pytest
 from playwright.sync_api import FrameLocator, Page, expect
 
@@ -18,7 +16,6 @@ from tests.e2e.widget_steps import (
     answers,
     asked,
     card,
-    open_shop,
     options,
     ready,
     sockets_of,
@@ -52,12 +49,6 @@ for (const name of ["localStorage", "sessionStorage", "indexedDB"]) {
   });
 }
 """
-
-
-@pytest.fixture(scope="module")
-def shop(server: Server) -> Iterator[Shop]:
-    with open_shop(server) as opened:
-        yield opened
 
 
 def styled_corner(page: Page) -> bool:

@@ -2,7 +2,7 @@
 after which a fresh signature goes on."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import jwt
@@ -20,7 +20,6 @@ from tests.e2e.widget_steps import (
     events,
     heard,
     kept,
-    open_shop,
     options,
     rows,
     sockets_of,
@@ -32,12 +31,6 @@ from tests.e2e.widget_steps import (
 Sign = Callable[[float], str]
 ELSEWHERE: dict[str, Any] = {"allowed_origins": ["https://elsewhere.example"]}
 OFF: dict[str, Any] = {"enabled": False}
-
-
-@pytest.fixture(scope="module")
-def shop(server: Server) -> Iterator[Shop]:
-    with open_shop(server) as opened:
-        yield opened
 
 
 @pytest.mark.parametrize("refusal", [ELSEWHERE, OFF], ids=["origin", "disabled"])

@@ -33,7 +33,6 @@ from tests.e2e.widget_steps import (
     hurry,
     kept,
     labels,
-    open_shop,
     options,
     ready,
     sockets_of,
@@ -59,12 +58,6 @@ class Mortal:
         """On the same port, with the same data."""
         self.process = _started(self.server)
         until(lambda: _is_there(self.server), "the server to be back")
-
-
-@pytest.fixture(scope="module")
-def shop(server: Server) -> Iterator[Shop]:
-    with open_shop(server) as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")

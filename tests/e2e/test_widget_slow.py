@@ -7,21 +7,17 @@ counts, since others share the processor.
 """
 
 import statistics
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import OpenAs
-from tests.e2e.server import Server
 from tests.e2e.widget_steps import (
     SAVED,
     Shop,
     asked,
     evaluated,
     inspector,
-    open_shop,
     options,
     ready,
 )
@@ -79,12 +75,6 @@ class Visit:
     blocked: float
     longest: float
     drawing: float
-
-
-@pytest.fixture(scope="module")
-def shop(server: Server) -> Iterator[Shop]:
-    with open_shop(server) as opened:
-        yield opened
 
 
 def measured(page: Page, address: str, *, server: str) -> Visit:

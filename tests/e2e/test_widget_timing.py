@@ -2,10 +2,8 @@
 what is forged is refused, a hidden tab reads nothing; and frames that no widget would send."""
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import OpenAs
@@ -19,7 +17,6 @@ from tests.e2e.widget_steps import (
     asked,
     happened,
     kept,
-    open_shop,
     options,
     ready,
     rows,
@@ -69,12 +66,6 @@ HIDE = """(state) => {
   Object.defineProperty(document, "visibilityState", { get: () => state, configurable: true });
   document.dispatchEvent(new Event("visibilitychange"));
 }"""
-
-
-@pytest.fixture(scope="module")
-def shop(server: Server) -> Iterator[Shop]:
-    with open_shop(server) as opened:
-        yield opened
 
 
 def forge(page: Page, site: Site, *frames: Any) -> tuple[dict[str, Any], int]:

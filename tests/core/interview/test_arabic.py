@@ -1,11 +1,9 @@
 """Arabic from end to end: the language is known, courtesies and sensitive topics are noticed, and
 the questions are in Arabic."""
 
-from pathlib import Path
-
 import pytest
 
-from labelhub.core.interview.asking import Asked, AuthorMessage, InterviewPlan, ask
+from labelhub.core.interview.asking import InterviewPlan
 from labelhub.core.interview.features import Feature, parse_feature, starter_library
 from labelhub.core.interview.language import detect_language
 from labelhub.core.interview.questions import faults, read_draft, template_draft
@@ -13,17 +11,9 @@ from labelhub.core.interview.questions.text import is_written_in, word_count
 from labelhub.core.interview.screening import screen
 from labelhub.core.interview.screening.phrases import tokens_of
 from labelhub.core.interview.sensitive import sensitive_topic
-from labelhub.core.interview.turns import ROLES
-from labelhub.core.llm.offline import OfflineModel
-from labelhub.core.llm.parsing import read_completion
-from labelhub.core.llm.types import Call, Reply
-from labelhub.core.prompts import PromptLibrary
+from tests.fakes.offline_interview import PROMPTS, interviewed
 
 LANGUAGES = ("en", "de", "es", "fr", "ja", "ar")
-PROMPTS = {
-    role: PromptLibrary(Path(__file__).parents[3] / "prompts").get("interview", role)
-    for role in ROLES
-}
 FEATURES = [feature for features in starter_library().values() for feature in features]
 TOUCHED = {
     "health": """عندي صداع منذ أيام|أنا مصاب بالسكري وأبحث عن حلويات|أنا حامل وأريد حذاء مريحا
@@ -55,23 +45,6 @@ def messages(lines: str) -> list[str]:
     return lines.strip().replace("\n", "|").split("|")
 
 
-async def interviewed(text: str, features: list[Feature]) -> Asked:
-    """What the offline model asks the author of an Arabic message."""
-    given = InterviewPlan(features=tuple(features), prompts=PROMPTS, salt="s")
-    run = ask(AuthorMessage(text, detect_language(text, LANGUAGES, "en")), given)
-    try:
-        calls = next(run)
-        while True:
-            calls = run.send([await _said(call) for call in calls])
-    except StopIteration as end:
-        result: Asked = end.value
-        return result
-
-
-async def _said(call: Call) -> Reply:
-    return read_completion(call, await OfflineModel().complete(call))
-
-
 @pytest.mark.parametrize("text", ["أريد شراء هاتف جديد", "أحذية جديدة", "هاتف", "هاتف iPhone"])
 def test_letters_tell_the_language_of_a_short_message(text: str) -> None:
     assert detect_language(text, LANGUAGES, "en") == "ar"
@@ -96,7 +69,9 @@ def test_letters_tell_nothing_where_two_languages_share_them_or_they_are_few(
 async def test_the_offline_model_asks_an_arabic_author_in_arabic(text: str) -> None:
     for feature in FEATURES:
         always = parse_feature({**feature.to_json(), "always": True})
-        (draft,) = (await interviewed(text, [always])).drafts
+        given = InterviewPlan(features=(always,), prompts=PROMPTS, salt="s")
+        language = detect_language(text, LANGUAGES, "en")
+        (draft,) = (await interviewed(text, given, language)).drafts
         assert draft.language == "ar"
         assert draft.text.endswith("؟")
         assert is_written_in(draft.text, "ar")

@@ -13,16 +13,13 @@ from typing import Any
 
 import pytest
 
-from labelhub.core.interview.asking import Asked, AuthorMessage, InterviewPlan, ask
+from labelhub.core.interview.asking import AuthorMessage, InterviewPlan
 from labelhub.core.interview.features import Feature, parse_feature, starter_library
-from labelhub.core.interview.turns import ROLES, relevance_turn
-from labelhub.core.llm.offline import OfflineModel
+from labelhub.core.interview.turns import relevance_turn
 from labelhub.core.llm.parsing import read_completion
-from labelhub.core.llm.types import Call, Completion, Output, Reply, Status
-from labelhub.core.prompts import PromptLibrary
+from labelhub.core.llm.types import Call, Completion, Output, Status
+from tests.fakes.offline_interview import PROMPTS, interviewed, said
 
-LIBRARY = PromptLibrary(Path(__file__).parents[3] / "prompts")
-PROMPTS = {role: LIBRARY.get("interview", role) for role in ROLES}
 DATA = Path(__file__).parents[4] / "shared" / "data" / "chat_messages.jsonl"
 SHOPPING, EMOTION = starter_library()["shopping"], starter_library()["emotion"]
 LAPTOP = "I need a cheap laptop for college next week"
@@ -32,21 +29,6 @@ MOST_MS = 40.0
 
 def plan(features: Sequence[Feature], **more: Any) -> InterviewPlan:
     return InterviewPlan(features=tuple(features), prompts=PROMPTS, salt="s", **more)
-
-
-async def said(call: Call) -> Reply:
-    return read_completion(call, await OfflineModel().complete(call))
-
-
-async def interviewed(text: str, given: InterviewPlan, language: str = "en") -> Asked:
-    run = ask(AuthorMessage(text, language), given)
-    try:
-        calls = next(run)
-        while True:
-            calls = run.send([await said(call) for call in calls])
-    except StopIteration as end:
-        result: Asked = end.value
-        return result
 
 
 async def relevant(text: str, features: Sequence[Feature]) -> set[str]:
