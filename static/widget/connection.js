@@ -43,7 +43,7 @@ export function createConnection({ url, greet, onFrame, onReady, onEnd }) {
     if (wasReady) onReady(false);
     if (ENDED.includes(code)) {
       wanted = false;
-      onEnd(code);
+      onEnd(code, wasReady);
     } else if (wanted && !DORMANT.includes(code)) {
       const least = code === 4429 ? RATE_PAUSE : 0;
       notBefore = Date.now() + least;
@@ -70,7 +70,7 @@ export function createConnection({ url, greet, onFrame, onReady, onEnd }) {
   }
 
   function wake() {
-    if (wanted && document.visibilityState === "visible") (ready ? ping : open)();
+    if (wanted && !document.hidden) (ready ? ping : open)();
   }
 
   window.addEventListener("online", wake);

@@ -15,7 +15,7 @@ export function watchReading(node, onShown, onStep) {
 
   const timer = setInterval(() => {
     const now = performance.now();
-    if (inView && document.visibilityState === "visible") seen += Math.min(LONGEST_STEP, now - last);
+    if (inView && !document.hidden) seen += Math.min(LONGEST_STEP, now - last);
     last = now;
     if (!shown && seen >= SHOWN_AFTER) {
       shown = true;

@@ -78,11 +78,12 @@ export function createSession({ config, key, options, language, emit, warn, sock
     tell("ready", ready);
   }
 
-  function onEnd(code) {
+  function onEnd(code, met) {
     const other = ident !== greeted;
     if (code === 4401 && (other || storage.load().tok)) {
-      // Somebody else has signed in, or the token was forgotten: once more, as who it is now.
-      if (other) outbox.clear();
+      // Somebody else has signed in, or a signature or the token was of no use any more: once more, as
+      // who it is now. What was written before the server met anybody is still theirs.
+      if (other && met) outbox.clear();
       storage.update((kept) => { delete kept.tok; });
       return connection.open();
     }

@@ -4,7 +4,7 @@ const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 function visible(signal) {
   return new Promise((resolve) => {
-    const look = () => (document.visibilityState === "visible" || signal.aborted) && resolve();
+    const look = () => (!document.hidden || signal.aborted) && resolve();
     document.addEventListener("visibilitychange", look, { signal });
     signal.addEventListener("abort", look);
     look();

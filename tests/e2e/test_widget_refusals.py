@@ -177,6 +177,24 @@ def test_a_signature_that_had_run_out_before_the_hello(
     expect(options(page).first).to_be_visible()
 
 
+def test_a_page_that_signs_anew_as_soon_as_it_is_told_loses_nothing(
+    open_as: OpenAs, shop: Shop, server: Server, verified: tuple[Site, Sign]
+) -> None:
+    """The event comes before the end of the connection, which must not take away what is written
+    in between."""
+    site, sign = verified
+    page = open_as(None)
+    page.add_init_script(
+        f"addEventListener('labelhub:ident_expired', () => {{ LabelHub.identify('{sign(600)}');"
+        " LabelHub.message('I still look for a warm lamp.', { id: 'second' }); });"
+    )
+    page.goto(shop.page(site))
+    identify(page, sign(-10))
+    tell(page, id="first")
+    agree(page)
+    soon(page, lambda: messages(server, site) == ["first", "second"], "both messages")
+
+
 def test_without_a_signature_the_page_is_told_that_one_is_needed(
     open_as: OpenAs, shop: Shop, server: Server, verified: tuple[Site, Sign]
 ) -> None:

@@ -64,6 +64,7 @@ RAW = """async ([address, key, frames]) => {
 }"""
 HIDE = """(state) => {
   Object.defineProperty(document, "visibilityState", { get: () => state, configurable: true });
+  Object.defineProperty(document, "hidden", { get: () => state === "hidden", configurable: true });
   document.dispatchEvent(new Event("visibilitychange"));
 }"""
 
