@@ -111,7 +111,9 @@ def position_check(counts: Sequence[int]) -> PositionCheck:
     """
     n = sum(counts)
     if len(counts) < 2 or n < LEAST_EXPECTED * len(counts):
-        few = f"{n} answers are too few: at least {LEAST_EXPECTED} for each place are needed."
+        few = (
+            f"There are too few answers ({n}): at least {LEAST_EXPECTED} for each place are needed."
+        )
         return PositionCheck(n, None, None, alarm=False, words=few)
     statistic, p = uniform_chance(counts)
     alarm = p < POSITION_LEVEL
