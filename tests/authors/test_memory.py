@@ -23,7 +23,8 @@ _KEPT = (dict, list, tuple, set, frozenset, str)
 def remembered() -> Iterator[str]:
     """All text that a cache of ours holds, as part of its keys and values."""
     for cache in gc.get_objects():
-        if isinstance(cache, functools._lru_cache_wrapper) and cache.__module__.startswith(OURS):
+        # By its type: an object may stand for another one that is no more, and say so by an error.
+        if type(cache) is functools._lru_cache_wrapper and cache.__module__.startswith(OURS):
             yield from _texts(cache)
 
 
@@ -33,12 +34,12 @@ def _texts(root: Any) -> Iterator[str]:
         for one in gc.get_referents(open_.pop()):
             ours = type(one).__module__.startswith(OURS)
             link = type(one).__name__ in {"_lru_list_elem", "_HashedSeq"}
-            if id(one) in seen or not (isinstance(one, _KEPT) or ours or link):
+            if id(one) in seen or not (issubclass(type(one), _KEPT) or ours or link):
                 continue
             seen.add(id(one))
-            if isinstance(one, str):
+            if issubclass(type(one), str):
                 yield one
-            elif not isinstance(one, type):
+            elif not issubclass(type(one), type):
                 open_.append(one)
 
 
