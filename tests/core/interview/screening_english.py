@@ -2,6 +2,7 @@
 
 PROBES = {
     ("en", "request"): """
+I need a warm lamp for my tent, call 0171 2345678|Ring me on 07700 900123 when the parcel is there
 A tent for two under 150, please|running shoes size 42|wireless earbuds with noise cancelling
 coffee machine under 200 euros|Winter jacket for kids|Neue Schuhe|Red Dress|Gaming Laptop
 Baby Stroller|Dining Table for six please|a gift for my dad|gluten free bread recipes

@@ -44,7 +44,7 @@ _FORMS: tuple[tuple[str, float, re.Pattern[str]], ...] = (
         1.3,
         re.compile(
             r"\b(?:to|txt|text|call|on|at|no|2|send|sms|an|al|au|naar|number|ring)[ :.]{1,3}"
-            r"\d{4,6}(?![\d,]|\.\d| ?(?:€|\$|£|eur|usd|pounds|dollars|euros|people))",
+            r"\d{4,6}(?![\d,]|[ -]\d{3}|\.\d| ?(?:€|\$|£|eur|usd|pounds|dollars|euros|people))",
             re.IGNORECASE,
         ),
     ),
