@@ -13,7 +13,8 @@ from apps.agreement.papers.kinds import PaperTable, faults, many
 from apps.agreement.papers.layout import POINTS, Cell, Shown, Table
 from apps.agreement.papers.setups import Setup
 from labelhub.core.agreement.arms import Tally
-from labelhub.core.agreement.significance import EXACT, LEVEL, holm
+from labelhub.core.agreement.multiplicity import holm
+from labelhub.core.agreement.significance import EXACT, LEVEL
 
 VOTE, DISCUSSION, BOUND = "CoT MV", "Discussion", "Upper bound"
 GAIN, GAP = "Discussion - CoT MV", "Δ (upper bound - discussion)"

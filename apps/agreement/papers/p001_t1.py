@@ -17,7 +17,8 @@ from apps.agreement.papers.layout import POINTS, Cell, Shown, Table, with_best
 from apps.agreement.papers.setups import Setup, by_one
 from apps.llm.models import ModelSpec
 from labelhub.core.agreement.figures import Figure, figure
-from labelhub.core.agreement.significance import EXACT, LEVEL, holm
+from labelhub.core.agreement.multiplicity import holm
+from labelhub.core.agreement.significance import EXACT, LEVEL
 from labelhub.core.schema import Task
 
 #: Protocol → how the paper calls it; the first is the baseline, called by the model's name.

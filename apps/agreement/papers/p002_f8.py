@@ -11,7 +11,8 @@ from apps.agreement.papers.layout import PERCENT, Cell, Shown, Table
 from apps.agreement.papers.setups import Setup
 from labelhub.core.agreement.arms import NO_ANSWER_YET
 from labelhub.core.agreement.changes import changes
-from labelhub.core.agreement.significance import LEVEL, holm, mcnemar
+from labelhub.core.agreement.multiplicity import holm
+from labelhub.core.agreement.significance import LEVEL, mcnemar
 
 METHODS = (p002.PARALLEL, p002.SEQUENTIAL)
 

@@ -7,7 +7,10 @@ from labelhub.core.agreement.intervals import WILSON, wilson
 
 
 class Figure(TypedDict, total=False):
-    """``{"value", "low", "high", "n", "method"}``, or ``{"value": None, "reason"}``."""
+    """``{"value", "low", "high", "n", "method"}``, or ``{"value": None, "reason"}``.
+
+    ``doubt``: why the interval covers less than it says, where it does.
+    """
 
     value: float | None
     low: float | None
@@ -15,6 +18,7 @@ class Figure(TypedDict, total=False):
     n: int
     method: str
     reason: str
+    doubt: str
 
 
 def figure(value: float, *, low: float, high: float, n: int, method: str) -> Figure:

@@ -14,8 +14,9 @@ import numpy as np
 from labelhub.core.agreement.arms import Tally
 from labelhub.core.agreement.figures import Figure, figure, undefined
 from labelhub.core.agreement.intervals import BOOTSTRAP
+from labelhub.core.agreement.multiplicity import holm
 from labelhub.core.agreement.resampling import CLUSTERED, Resample, divided, ends
-from labelhub.core.agreement.significance import EXACT, LEVEL, holm, mcnemar, mcnemar_mid_p
+from labelhub.core.agreement.significance import EXACT, LEVEL, mcnemar, mcnemar_mid_p
 
 NO_COMMON = "no item was answered by both"
 

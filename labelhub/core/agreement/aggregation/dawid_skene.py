@@ -1,0 +1,252 @@
+"""Answers and raters' faults at once, by the EM of Dawid and Skene (1979).
+
+Each rater has a confusion matrix: how often they say what of an item whose true class is which. The
+E-step finds the chance of each class for each item from the matrices, the M-step the matrices from
+those chances. Both are one product of a sparse table of who said what with a dense one.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from labelhub.core.agreement.aggregation.majority import (
+    Bools,
+    check_known,
+    one_hot,
+    only,
+    shares,
+    winners,
+)
+from labelhub.core.agreement.ratings import Floats, Ints, Ratings
+from labelhub.core.errors import InvalidInput
+
+#: Added to every expected count. So small that published figures stand, yet no answer becomes
+#: impossible for a rater who never gave it: one impossible answer would overrule all other raters.
+SMOOTHING = 1e-6
+LEAST_SMOOTHING = 1e-12
+#: EM has converged when an iteration gains less log likelihood than this an item.
+TOLERANCE = 1e-7
+ITERATIONS = 500
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DawidSkene:
+    """What EM found.
+
+    ``posterior``: chance of each class, shape (items, categories); a row of NaN for an item that
+    has neither ratings nor gold.
+    ``shares``: of the classes among the items, shape (categories,).
+    ``confusion``: [rater, true class, answer], shape (raters, categories, categories), rows sum to
+    1; NaN for a rater who rated nothing. A row of a class the rater never met is the prior's.
+    ``log_likelihood``: of ratings and gold, natural logarithm, without the priors' part.
+    ``converged``: False where the iterations ran out first.
+    """
+
+    posterior: Floats
+    shares: Floats
+    confusion: Floats
+    log_likelihood: float
+    iterations: int
+    converged: bool
+
+    def labels(self) -> Ints:
+        """The likeliest class of each item, shape (items,); -1 where tied or unknown."""
+        return only(winners(self.posterior))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evidence:
+    """What is known of the items that have ratings or gold; all others are left out.
+
+    ``present``: which items those are, shape (all items,).
+    ``said``: how often each item got what from whom, sparse, shape (items, raters * categories).
+    ``ruled_out``: classes that gold excludes, shape (items, categories); None without gold.
+    """
+
+    present: Bools
+    said: Any
+    ruled_out: Bools | None
+    n_raters: int
+    n_categories: int
+
+    def heard(self, posterior: Floats) -> Floats:
+        """Expected number of each answer by class: [rater, answer, true class]."""
+        counts = self.said.T @ posterior
+        return np.asarray(counts).reshape(self.n_raters, self.n_categories, self.n_categories)
+
+    def of_all_items(self, posterior: Floats) -> Floats:
+        """Rows for the items left out as well, filled with NaN."""
+        if self.present.all():
+            return posterior
+        rows = np.full((len(self.present), self.n_categories), np.nan)
+        rows[self.present] = posterior
+        return rows
+
+
+def dawid_skene(
+    ratings: Ratings,
+    *,
+    priors: Floats | None = None,
+    known: Ints | None = None,
+    smoothing: float = SMOOTHING,
+    tolerance: float = TOLERANCE,
+    iterations: int = ITERATIONS,
+) -> DawidSkene:
+    """Maximum likelihood, or with priors maximum a posteriori, of the model of Dawid and Skene.
+
+    EM starts from the vote shares (Dawid and Skene 1979, section 3); repeated ratings by one rater
+    all count. It may end in a local maximum. Where raters have few ratings each, the likelihood
+    alone learns their matrices by heart and can do worse than the majority: give priors then.
+
+    Args:
+        ratings: who said what; what was not said is no evidence.
+        priors: ratings imagined beforehand, [rater, true class, answer] (see ``group_priors``).
+        known: gold, shape (items,), -1 where unknown; known items keep their class throughout.
+        smoothing: added to every expected count of classes and of answers.
+        tolerance: gain in log likelihood an item below which EM has converged.
+        iterations: at most so many.
+
+    Raises:
+        InvalidInput: a wrong shape, or a number that is out of range.
+    """
+    _check(ratings, priors, smoothing, iterations)
+    evidence = gather(ratings, known)
+    imagined = smoothing + (0.0 if priors is None else priors.transpose(0, 2, 1))
+    posterior = _vote_shares(ratings, known)[evidence.present]
+    found = _step(evidence, posterior, imagined, smoothing)
+    done, gain, enough = 1, np.inf, tolerance * len(posterior)
+    while gain > enough and done < iterations:
+        before, done = found.objective, done + 1
+        found = _step(evidence, found.posterior, imagined, smoothing)
+        gain = found.objective - before
+    silent = np.bincount(ratings.raters, minlength=ratings.n_raters) == 0
+    confusion = found.chances.transpose(0, 2, 1)
+    confusion[silent] = np.nan
+    return DawidSkene(
+        evidence.of_all_items(found.posterior),
+        found.shares,
+        confusion,
+        found.log_likelihood,
+        done,
+        gain <= enough,
+    )
+
+
+def group_priors(
+    groups: Ints, accuracies: Sequence[float], *, strength: float, n_categories: int
+) -> Floats:
+    """Priors of raters by the group they belong to, e.g. experts more accurate than the crowd.
+
+    Args:
+        groups: number of each rater's group, shape (raters,).
+        accuracies: of each group, from 0 to 1: its share of right answers in every class; wrong
+            answers are spread evenly.
+        strength: how many ratings of each class the prior is worth.
+        n_categories: how many there are.
+
+    Returns:
+        Imagined ratings, [rater, true class, answer].
+
+    Raises:
+        InvalidInput: an accuracy outside 0 to 1, a negative strength, or a group without accuracy.
+    """
+    accuracy = np.asarray(accuracies, dtype=np.float64)
+    if not ((accuracy >= 0) & (accuracy <= 1)).all() or not 0 <= strength < np.inf:
+        raise InvalidInput("a prior needs accuracies from 0 to 1 and a strength of 0 or more")
+    if groups.size and (groups.min() < 0 or groups.max() >= len(accuracy)):
+        raise InvalidInput("every rater's group needs an accuracy")
+    right = np.eye(n_categories)
+    wrong = (1 - right) / max(n_categories - 1, 1)
+    each = accuracy[groups][:, None, None]
+    return np.asarray(strength * (each * right + (1 - each) * wrong))
+
+
+def gather(ratings: Ratings, known: Ints | None) -> Evidence:
+    """The ratings as EM reads them; items without ratings and gold are left out.
+
+    Raises:
+        InvalidInput: gold of another shape, or that is no category.
+    """
+    q = ratings.n_categories
+    cells = (ratings.items, ratings.raters * q + ratings.codes)
+    shape = (ratings.n_items, ratings.n_raters * q)
+    said = sparse.csr_array((np.ones(len(ratings)), cells), shape=shape)
+    present = np.diff(said.indptr) > 0
+    ruled_out = None
+    if known is not None:
+        check_known(known, ratings.n_items, q)
+        present |= known >= 0
+        ruled_out = ((known >= 0)[:, None] & (one_hot(known, q) == 0))[present]
+    if not present.all():
+        said = said[present]
+    return Evidence(present, said, ruled_out, ratings.n_raters, q)
+
+
+def expect(evidence: Evidence, chances: Floats, class_shares: Floats) -> tuple[Floats, float]:
+    """The E-step: chance of each class for each item, and the log likelihood of the whole.
+
+    ``chances``: of each answer by class, [rater, answer, true class], all above 0.
+    """
+    q = evidence.n_categories
+    log_chances = np.log(chances).reshape(evidence.n_raters * q, q)
+    # A row for each class from here: NumPy is slow along an axis as short as the classes'.
+    joint = np.ascontiguousarray((evidence.said @ log_chances).T)
+    joint += np.log(class_shares)[:, None]
+    if evidence.ruled_out is not None:
+        joint[evidence.ruled_out.T] = -np.inf
+    # The highest is taken out first: the product of many small chances is 0 in floating point.
+    highest = joint.max(axis=0, initial=-np.inf)
+    joint -= highest
+    np.exp(joint, out=joint)
+    sums = joint.sum(axis=0)
+    joint /= sums
+    return np.ascontiguousarray(joint.T), float(highest.sum() + np.log(sums).sum())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Step:
+    """One iteration: the parameters, what follows for the items, and how well both fit."""
+
+    shares: Floats
+    chances: Floats
+    posterior: Floats
+    log_likelihood: float
+    objective: float
+
+
+def _step(
+    evidence: Evidence, posterior: Floats, imagined: Floats | float, smoothing: float
+) -> _Step:
+    """M-step, then E-step; ``imagined``: ratings added, [rater, answer, true class]."""
+    # The sum over items; as a product it takes a sixth of the time.
+    class_counts = np.ones(len(posterior)) @ posterior + smoothing
+    class_shares = class_counts / class_counts.sum()
+    counts = evidence.heard(posterior) + imagined
+    chances = counts / counts.sum(axis=1, keepdims=True)
+    posterior, log_likelihood = expect(evidence, chances, class_shares)
+    # What EM never lowers is the likelihood with the imagined ratings counted in.
+    prior = (imagined * np.log(chances)).sum() + (smoothing * np.log(class_shares)).sum()
+    return _Step(class_shares, chances, posterior, log_likelihood, log_likelihood + float(prior))
+
+
+def _vote_shares(ratings: Ratings, known: Ints | None) -> Floats:
+    """Where EM starts: the shares of an item's votes, and all of gold's class where it is known."""
+    start = shares(ratings.counts())
+    if known is not None:
+        start[known >= 0] = one_hot(known[known >= 0], ratings.n_categories)
+    return start
+
+
+def _check(ratings: Ratings, priors: Floats | None, smoothing: float, iterations: int) -> None:
+    if not LEAST_SMOOTHING <= smoothing < np.inf or iterations < 1:
+        raise InvalidInput(f"smoothing must be {LEAST_SMOOTHING} or more, iterations 1 or more")
+    wanted = (ratings.n_raters, ratings.n_categories, ratings.n_categories)
+    if priors is None:
+        return
+    if priors.shape != wanted:
+        raise InvalidInput("priors need a number for each rater, true class and answer")
+    if not ((priors >= 0) & (priors < np.inf)).all():
+        raise InvalidInput("priors are counts: 0 or more")

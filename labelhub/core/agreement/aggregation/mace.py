@@ -1,0 +1,165 @@
+"""Whom to trust: the EM of MACE (Hovy, Berg-Kirkpatrick, Vaswani and Hovy 2013).
+
+A rater either knows the answer and gives it, with a probability called competence, or spams: then
+the answer is drawn from the rater's own strategy, whatever is true. That makes fewer parameters
+than a confusion matrix, so it needs fewer ratings by each rater.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import entr
+
+from labelhub.core.agreement.aggregation.dawid_skene import TOLERANCE, Evidence, expect, gather
+from labelhub.core.agreement.aggregation.majority import only, winners
+from labelhub.core.agreement.intervals import SEED
+from labelhub.core.agreement.ratings import Floats, Ints, Ratings
+from labelhub.core.errors import InvalidInput
+
+RESTARTS = 10
+ITERATIONS = 50
+#: Spread over the categories and added to the expected counts.
+SMOOTHING = 0.1
+#: With less, a competence near 1 is rounded to 1, and then one slip would be impossible.
+LEAST_SMOOTHING = 1e-6
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mace:
+    """What the best start led to.
+
+    ``posterior``: chance of each category, shape (items, categories); a row of NaN for an item that
+    has neither ratings nor gold.
+    ``entropy``: of each posterior, natural logarithm, shape (items,): 0 is sure; NaN as above.
+    ``competence``: how often a rater answers from knowledge, shape (raters,).
+    ``strategy``: what a rater answers otherwise, shape (raters, categories).
+    Both are NaN for a rater who rated nothing.
+    ``log_likelihood``: of ratings and gold, natural logarithm.
+    """
+
+    posterior: Floats
+    entropy: Floats
+    competence: Floats
+    strategy: Floats
+    log_likelihood: float
+
+    def labels(self) -> Ints:
+        """The likeliest category of each item, shape (items,); -1 where tied or unknown."""
+        return only(winners(self.posterior))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Habits:
+    """``competence``, shape (raters,), and ``strategy``, shape (raters, categories)."""
+
+    competence: Floats
+    strategy: Floats
+
+    def spams(self) -> Floats:
+        """Chance to spam, and with this answer: shape (raters, categories)."""
+        return (1 - self.competence)[:, None] * self.strategy
+
+    def chances(self) -> Floats:
+        """Chance of each answer by class: [rater, answer, true class]."""
+        knows = self.competence[:, None, None] * np.eye(self.strategy.shape[1])
+        return np.asarray(knows + self.spams()[:, :, None])
+
+
+def mace(
+    ratings: Ratings,
+    *,
+    restarts: int = RESTARTS,
+    iterations: int = ITERATIONS,
+    smoothing: float = SMOOTHING,
+    seed: int = SEED,
+    known: Ints | None = None,
+) -> Mace:
+    """Maximum likelihood of the model of Hovy et al. (2013) by EM; the best of several starts.
+
+    The first start takes all raters for equal, which is the majority vote; the others are random.
+    All categories are as likely beforehand. Of the starts, that of the highest likelihood counts.
+
+    Args:
+        ratings: who said what; what was not said is no evidence, repeated ratings all count.
+        restarts: how many starts.
+        iterations: of EM in each start; fewer where the likelihood no longer changes.
+        smoothing: this over the number of categories is added to every expected count.
+        seed: of the random starts.
+        known: gold, shape (items,), -1 where unknown; known items keep their category throughout.
+
+    Raises:
+        InvalidInput: a wrong shape, or a number that is out of range.
+    """
+    if restarts < 1 or iterations < 1:
+        raise InvalidInput("restarts and iterations must be 1 or more")
+    if not LEAST_SMOOTHING <= smoothing < np.inf:
+        raise InvalidInput(f"smoothing must be {LEAST_SMOOTHING} or more")
+    evidence = gather(ratings, known)
+    generator = np.random.default_rng(seed)
+    added = smoothing / max(ratings.n_categories, 1)
+    habits, highest = _equal(evidence), -np.inf
+    for start in range(restarts):
+        begun = _random(evidence, generator) if start else _equal(evidence)
+        found, reached = _run(evidence, begun, iterations, added)
+        if reached > highest:
+            habits, highest = found, reached
+    posterior, log_likelihood = expect(evidence, habits.chances(), _even(evidence))
+    posterior = evidence.of_all_items(posterior)
+    silent = np.bincount(ratings.raters, minlength=ratings.n_raters) == 0
+    return Mace(
+        posterior,
+        entr(posterior).sum(axis=1),
+        np.where(silent, np.nan, habits.competence),
+        np.where(silent[:, None], np.nan, habits.strategy),
+        log_likelihood,
+    )
+
+
+def _run(
+    evidence: Evidence, habits: _Habits, iterations: int, added: float
+) -> tuple[_Habits, float]:
+    """EM from one start: the habits it ends with and their log likelihood."""
+    even = _even(evidence)
+    posterior, log_likelihood = expect(evidence, habits.chances(), even)
+    for _ in range(iterations):
+        before = log_likelihood
+        habits = _maximise(evidence.heard(posterior), habits, added)
+        posterior, log_likelihood = expect(evidence, habits.chances(), even)
+        if abs(log_likelihood - before) <= TOLERANCE * len(posterior):
+            break
+    return habits, log_likelihood
+
+
+def _maximise(heard: Floats, habits: _Habits, added: float) -> _Habits:
+    """The M-step, from the expected number of answers [rater, answer, true class].
+
+    Only an answer that is right may come from knowledge, and then in the proportion in which the
+    present habits produce it.
+    """
+    q = heard.shape[1]
+    right = heard.diagonal(axis1=1, axis2=2)
+    competent = habits.competence[:, None]
+    known = right * competent / (competent + habits.spams())
+    spammed = heard.sum(axis=2) - known
+    knows, spams = known.sum(axis=1) + added, spammed.sum(axis=1) + added
+    return _Habits(
+        knows / (knows + spams),
+        (spammed + added) / (spammed.sum(axis=1, keepdims=True) + q * added),
+    )
+
+
+def _equal(evidence: Evidence) -> _Habits:
+    """All raters know as often as not, and spam evenly."""
+    q = evidence.n_categories
+    even = np.full((evidence.n_raters, q), 1 / max(q, 1))
+    return _Habits(np.full(evidence.n_raters, 0.5), even)
+
+
+def _random(evidence: Evidence, generator: np.random.Generator) -> _Habits:
+    """Any competence and any strategy, each as likely."""
+    drawn = generator.exponential(size=(evidence.n_raters, evidence.n_categories))
+    return _Habits(generator.random(evidence.n_raters), drawn / drawn.sum(axis=1, keepdims=True))
+
+
+def _even(evidence: Evidence) -> Floats:
+    return np.full(evidence.n_categories, 1 / max(evidence.n_categories, 1))

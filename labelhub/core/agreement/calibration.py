@@ -1,0 +1,147 @@
+"""Calibration: whether a stated confidence is the share that turns out right.
+
+Confidences are compared with outcomes bin by bin (the reliability diagram), and by one number: the
+expected calibration error, or the Brier score with its parts.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from labelhub.core.agreement.figures import Figure, share
+from labelhub.core.errors import InvalidInput
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Binning = Literal["width", "mass"]
+
+BINS = 10
+NO_ITEMS = "no_items"
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """Items of like confidence: their mean confidence, and the share right with its n and Wilson.
+
+    ``low`` and ``high`` are the least and greatest confidence that occur in it.
+    """
+
+    low: float
+    high: float
+    confidence: float
+    right: Figure
+
+
+@dataclass(frozen=True, slots=True)
+class BrierParts:
+    """Brier score = reliability - resolution + uncertainty + within_variance - within_covariance.
+
+    The last two are 0 where all confidences of a bin are the same.
+    """
+
+    score: float
+    reliability: float
+    resolution: float
+    uncertainty: float
+    within_variance: float
+    within_covariance: float
+
+
+def reliability_bins(
+    confidences: ArrayLike, right: ArrayLike, *, bins: int = BINS, by: Binning = "width"
+) -> list[Bin]:
+    """Bins of the reliability diagram, from low to high; bins without items are left out.
+
+    Args:
+        confidences: shape (items,), each in [0, 1]; items with NaN are left out.
+        right: shape (items,), whether the item turned out right.
+        by: ``width``: equal widths, the upper edge belongs to the bin (Guo et al. 2017, section 2);
+            ``mass``: about as many items in each (Nixon et al. 2019). Equal confidences are never
+            parted, so there may be fewer bins.
+    """
+    sure, hits = _checked(confidences, right)
+    places = _places(sure, bins, by)
+    return [_bin(sure[places == place], hits[places == place]) for place in np.unique(places)]
+
+
+def expected_calibration_error(
+    confidences: ArrayLike, right: ArrayLike, *, bins: int = BINS, by: Binning = "width"
+) -> float | None:
+    """Mean distance of confidence and share right over bins, weighted by items, in [0, 1].
+
+    Guo et al. 2017, section 2; arguments as in ``reliability_bins``; None without items. It is
+    biased upwards on few items: chance alone parts the two.
+    """
+    sure, hits = _checked(confidences, right)
+    if sure.size == 0:
+        return None
+    gaps = np.bincount(_places(sure, bins, by), weights=sure - hits)
+    return float(np.abs(gaps).sum() / sure.size)
+
+
+def brier_score(confidences: ArrayLike, right: ArrayLike) -> float | None:
+    """Mean squared distance of confidence and outcome (Brier 1950, for two outcomes), in [0, 1].
+
+    Lower is better; items with a NaN confidence are left out; None without items.
+    """
+    sure, hits = _checked(confidences, right)
+    return float(np.mean((sure - hits) ** 2)) if sure.size else None
+
+
+def brier_parts(
+    confidences: ArrayLike, right: ArrayLike, *, bins: int = BINS, by: Binning = "width"
+) -> BrierParts | None:
+    """The Brier score taken apart by bins (Murphy 1973; Stephenson et al. 2008, section 2).
+
+    Murphy's three parts add up only where a bin has one confidence; the two within-bin parts make
+    them add up always. Arguments as in ``reliability_bins``; None without items.
+    """
+    sure, hits = _checked(confidences, right)
+    if sure.size == 0:
+        return None
+    places = _places(sure, bins, by)
+    n = np.maximum(np.bincount(places), 1)
+    stated = (np.bincount(places, weights=sure) / n)[places]
+    seen = (np.bincount(places, weights=hits) / n)[places]
+    base = hits.mean()
+    return BrierParts(
+        score=float(np.mean((sure - hits) ** 2)),
+        reliability=float(np.mean((stated - seen) ** 2)),
+        resolution=float(np.mean((seen - base) ** 2)),
+        uncertainty=float(base * (1 - base)),
+        within_variance=float(np.mean((sure - stated) ** 2)),
+        within_covariance=float(2 * np.mean((sure - stated) * (hits - seen))),
+    )
+
+
+def _bin(sure: Floats, hits: Floats) -> Bin:
+    right = share(int(hits.sum()), sure.size, reason=NO_ITEMS)
+    return Bin(float(sure.min()), float(sure.max()), float(sure.mean()), right)
+
+
+def _places(sure: Floats, bins: int, by: Binning) -> Ints:
+    """Number of the bin of each item."""
+    if bins < 1:
+        raise InvalidInput("A reliability diagram needs at least one bin.")
+    inner = np.linspace(0, 1, bins + 1)[1:-1]
+    if by == "mass" and sure.size:
+        # Ends that occur themselves: what is equal stays together, whatever the order of items.
+        ranks = -(-sure.size * np.arange(1, bins) // bins)
+        inner = np.sort(sure)[ranks - 1]
+    return np.searchsorted(inner, sure, side="left").astype(np.int64)
+
+
+def _checked(confidences: ArrayLike, right: ArrayLike) -> tuple[Floats, Floats]:
+    """Both as numbers, without the items that have no confidence."""
+    sure = np.asarray(confidences, dtype=np.float64)
+    hits = np.asarray(right, dtype=np.float64)
+    if sure.ndim != 1 or sure.shape != hits.shape:
+        raise InvalidInput("Every item needs one confidence and one outcome.")
+    if np.any((sure < 0) | (sure > 1)):
+        raise InvalidInput("A confidence lies between 0 and 1.")
+    if not np.isin(hits, (0, 1)).all():
+        raise InvalidInput("An outcome is right or wrong: 1 or 0.")
+    known = ~np.isnan(sure)
+    return sure[known], hits[known]

@@ -1,0 +1,146 @@
+"""Coefficients of any number of raters: percent agreement less what chance would give.
+
+All take sums in the order of ``sums.Layout`` and give one value a row. Raters may differ from item
+to item and be unequally many. Items with one rating count for how common a category is, but not
+for agreement, as in Gwet 2014 (chapter 2); Krippendorff's alpha leaves them out altogether.
+Where chance alone would explain full agreement the value is NaN.
+"""
+
+import numpy as np
+
+from labelhub.core.agreement.coefficients.sums import Layout, Value, parts
+from labelhub.core.agreement.ratings import Floats, Ints
+
+#: Differences smaller than this are rounding.
+NIL = 1e-12
+
+
+def percent(q: int) -> Value:
+    """Share of pairs of ratings that agree, mean over items with two or more."""
+    layout = Layout(q)
+
+    def value(sums: Floats) -> Floats:
+        return divided(sums[:, layout.agree], sums[:, layout.pairable])
+
+    return value
+
+
+def coefficient(q: int, chance: Value) -> Value:
+    """Percent agreement beyond ``chance``, of what there is beyond it."""
+    return lambda sums: corrected(percent(q)(sums), chance(sums))
+
+
+def fleiss_kappa(q: int, weights: Floats | None = None) -> Value:
+    """Fleiss 1971, for unequal raters as Gwet 2014, section 2.4; Scott's pi of two raters."""
+    return coefficient(q, fleiss_chance(q, weights))
+
+
+def against_rest(counts: Ints, category: int) -> Ints:
+    """Counts of one category and of all the others together: shape (items, 2)."""
+    chosen = counts[:, category]
+    return np.column_stack([chosen, counts.sum(axis=1) - chosen])
+
+
+def fleiss_by_category(counts: Ints) -> Floats:
+    """Kappa of each category against all the others, shape (categories,); Fleiss 1971, section 4.
+
+    NaN of a category that nobody or everybody chose. For an interval of one of them, take the parts
+    of ``against_rest`` and ``fleiss_kappa(2)``.
+    """
+    kappa = fleiss_kappa(2)
+    tables = [against_rest(counts, category) for category in range(counts.shape[1])]
+    found = [kappa(parts(table).sum(axis=0, keepdims=True)) for table in tables]
+    return np.concatenate([np.empty(0), *found])
+
+
+def gwet_ac(q: int, weights: Floats | None = None) -> Value:
+    """Gwet 2008: AC1, and AC2 with weights. ``q`` counts the declared categories."""
+    return coefficient(q, gwet_chance(q, weights))
+
+
+def brennan_prediger(q: int, weights: Floats | None = None) -> Value:
+    """Brennan and Prediger 1981. ``q`` counts the declared categories."""
+    return coefficient(q, brennan_prediger_chance(q, weights))
+
+
+def fleiss_chance(q: int, weights: Floats | None = None) -> Value:
+    """Two ratings drawn from the mean shares of the categories over all rated items."""
+    layout = Layout(q)
+    table = np.eye(q) if weights is None else weights
+
+    def value(sums: Floats) -> Floats:
+        shares = _shares(sums, layout)
+        return np.asarray(((shares @ table) * shares).sum(axis=1))
+
+    return value
+
+
+def gwet_chance(q: int, weights: Floats | None = None) -> Value:
+    """Only hard items are guessed: stays small where one category prevails."""
+    layout = Layout(q)
+    nearness = float(q if weights is None else weights.sum())
+
+    def value(sums: Floats) -> Floats:
+        shares = _shares(sums, layout)
+        if q < 2:
+            return np.full(len(sums), np.nan)
+        return np.asarray(nearness / (q * (q - 1)) * (shares * (1 - shares)).sum(axis=1))
+
+    return value
+
+
+def brennan_prediger_chance(q: int, weights: Floats | None = None) -> Value:
+    """Any of the declared categories alike."""
+    nearness = float(q if weights is None else weights.sum())
+    return lambda sums: np.full(len(sums), nearness / max(q, 1) ** 2)
+
+
+def alpha_nominal(q: int) -> Value:
+    """Krippendorff 2011, nominal: chance draws two ratings without putting the first one back."""
+    layout = Layout(q)
+
+    def value(sums: Floats) -> Floats:
+        margins = sums[:, layout.margins]
+        n = margins.sum(axis=1)
+        observed = divided(sums[:, layout.pairs], n)
+        chance = divided((margins * (margins - 1)).sum(axis=1), n * (n - 1))
+        return corrected(observed, chance)
+
+    return value
+
+
+def alpha_weighted(q: int, weights: Floats) -> Value:
+    """Alpha by weights instead of distances: what some packages call Krippendorff's ordinal alpha
+    is this with Gwet's ordinal weights."""
+    layout = Layout(q)
+
+    def value(sums: Floats) -> Floats:
+        margins = sums[:, layout.margins]
+        n = margins.sum(axis=1)
+        observed = divided(sums[:, layout.pairs], n)
+        alike = ((margins @ weights) * margins).sum(axis=1) - n
+        return corrected(observed, divided(alike, n * (n - 1)))
+
+    return value
+
+
+def estimate(counts: Ints, value: Value, weights: Floats | None = None) -> float | None:
+    """A coefficient of a table of counts, shape (items, categories); None where there is none."""
+    found = float(value(parts(counts, weights).sum(axis=0, keepdims=True))[0])
+    return None if np.isnan(found) else found
+
+
+def corrected(observed: Floats, chance: Floats) -> Floats:
+    """(observed - chance) / (1 - chance); NaN where chance alone gives full agreement."""
+    return divided(observed - chance, np.where(1 - chance > NIL, 1 - chance, 0.0))
+
+
+def divided(part: Floats, whole: Floats) -> Floats:
+    """NaN where there is nothing to divide by."""
+    quotient: Floats = np.divide(part, whole, out=np.full(part.shape, np.nan), where=whole > 0)
+    return quotient
+
+
+def _shares(sums: Floats, layout: Layout) -> Floats:
+    rated = sums[:, layout.rated : layout.rated + 1]
+    return divided(sums[:, layout.shares], np.broadcast_to(rated, sums[:, layout.shares].shape))

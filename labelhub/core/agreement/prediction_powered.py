@@ -1,0 +1,176 @@
+"""Means from few labels and many predictions: the labels correct the model, the rest sharpen it.
+
+The mean of an LLM's predictions is biased by its errors. Labels of a random subset say by how much;
+the estimate is right however bad the model is, and the better it is the shorter the interval.
+"""
+
+from dataclasses import dataclass
+from math import sqrt
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from labelhub.core.agreement.figures import Figure, figure, undefined
+from labelhub.core.agreement.intervals import CONFIDENCE
+from labelhub.core.errors import InvalidInput
+
+Floats = NDArray[np.float64]
+
+POWERED = "prediction-powered, normal interval"
+DESIGN = "design-based with predictions (Hájek), normal interval"
+LABELS = "labels only, normal interval"
+TOO_FEW_LABELS = "too_few_labels"
+
+
+@dataclass(frozen=True, slots=True)
+class PoweredMean:
+    """A mean in the unit of the labels, beside what the labels alone would say.
+
+    ``tuning`` is how far the predictions were trusted: 0 not at all, 1 fully; None where undefined.
+    The ``n`` of both figures counts labels.
+    """
+
+    mean: Figure
+    tuning: float | None
+    labels_only: Figure
+
+
+def ppi_mean(
+    labels: ArrayLike,
+    predictions: ArrayLike,
+    unlabelled: ArrayLike,
+    *,
+    tuning: float | None = None,
+    confidence: float = CONFIDENCE,
+) -> PoweredMean:
+    """Prediction-powered mean, the labelled items being a simple random sample of all.
+
+    mean(labels) - tuning x (mean(predictions) - mean(unlabelled)). With ``tuning`` 1 it is that of
+    Angelopoulos et al. 2023 ("Prediction-powered inference"); by default the tuning with the least
+    variance, kept within [0, 1] (PPI++, Angelopoulos, Duchi and Zrnic 2023). Undefined
+    (``too_few_labels``) below two labels; the normal interval wants some fifty.
+
+    Args:
+        labels: shape (n,), numbers, 0 and 1 for a share.
+        predictions: shape (n,), of the same items.
+        unlabelled: shape (N,), predictions of the items without a label; without any the labels
+            alone decide.
+    """
+    truth, said = _pairs(labels, predictions)
+    rest = _finite(unlabelled)
+    n = truth.size
+    if n < 2:
+        return _too_few(n)
+    alone = _figure(truth.mean(), float(np.var(truth, ddof=1)) / n, n, confidence, LABELS)
+    if rest.size == 0:
+        return PoweredMean(alone, 0.0, alone)
+    trust = _power_tuning(truth, said, rest) if tuning is None else _trust(tuning)
+    mean = truth.mean() - trust * (said.mean() - rest.mean())
+    of_labels = float(np.var(truth - trust * said, ddof=1)) / n
+    of_rest = trust**2 * float(np.var(rest)) / rest.size
+    return PoweredMean(_figure(mean, of_labels + of_rest, n, confidence, POWERED), trust, alone)
+
+
+def design_mean(
+    labels: ArrayLike,
+    predictions: ArrayLike,
+    probabilities: ArrayLike,
+    *,
+    tuning: float | None = None,
+    confidence: float = CONFIDENCE,
+) -> PoweredMean:
+    """Mean where items had different, known chances to be labelled.
+
+    The mean prediction of all items plus the mean error of the labelled ones, each weighted by one
+    over its chance, divided by the sum of weights (Hájek's form of Horvitz and Thompson 1952; the
+    difference estimator of Särndal, Swensson and Wretman 1992, chapter 6; "active inference", Zrnic
+    and Candès 2024). Items must have been drawn independently. Tuning and reason as in
+    ``ppi_mean``.
+
+    Args:
+        labels: shape (items,), NaN where there is none.
+        predictions: shape (items,), of all items.
+        probabilities: shape (items,), in (0, 1]: the chance each item had, stored when it was
+            drawn. Those of items without a label are not used and may be NaN.
+    """
+    truth, said = np.asarray(labels, dtype=np.float64), _finite(predictions)
+    chances = np.asarray(probabilities, dtype=np.float64)
+    if not truth.shape == said.shape == chances.shape:
+        raise InvalidInput("Every item needs a label or NaN, a prediction and a chance.")
+    drawn = ~np.isnan(truth)
+    n = int(drawn.sum())
+    if n < 2:
+        return _too_few(n)
+    weights = _weights(chances, drawn)
+    truth = np.where(drawn, truth, 0.0)
+    # What each item adds to the mean, about 0: of the labels alone, and of the predictions.
+    mean_truth, mean_said = float(weights @ truth), float(weights @ said)
+    of_labels = said.size * weights * (truth - mean_truth)
+    of_predictions = said - said.mean() - said.size * weights * (said - mean_said)
+    slope = _slope(-float(of_labels @ of_predictions), float(of_predictions @ of_predictions))
+    trust = slope if tuning is None else _trust(tuning)
+    mean = mean_truth + trust * (said.mean() - mean_said)
+    added = of_labels + trust * of_predictions
+    alone = _figure(mean_truth, _of_mean(of_labels), n, confidence, LABELS)
+    return PoweredMean(_figure(mean, _of_mean(added), n, confidence, DESIGN), trust, alone)
+
+
+def _of_mean(added: Floats) -> float:
+    """Variance of the mean of independent terms that are 0 on average."""
+    return float(added @ added) / added.size**2
+
+
+def _weights(chances: Floats, drawn: NDArray[np.bool_]) -> Floats:
+    """One over the chance of each labelled item, 0 elsewhere; they sum to 1."""
+    known = chances[drawn]
+    if not np.all((known > 0) & (known <= 1)):
+        raise InvalidInput("The chance of a labelled item lies above 0 and is at most 1.")
+    weights = np.zeros(chances.size)
+    weights[drawn] = 1 / known
+    weights /= weights.sum()
+    return weights
+
+
+def _power_tuning(truth: Floats, said: Floats, rest: Floats) -> float:
+    """Covariance with the labels over the variance of all predictions, less for a small rest."""
+    covariance = float(np.mean((truth - truth.mean()) * (said - said.mean())))
+    spread = float(np.var(np.concatenate([said, rest]))) * (1 + said.size / rest.size)
+    return _slope(covariance, spread)
+
+
+def _slope(covariance: float, spread: float) -> float:
+    """Within [0, 1]; 0 where the predictions do not vary."""
+    return min(max(covariance / spread, 0.0), 1.0) if spread > 0 else 0.0
+
+
+def _trust(tuning: float) -> float:
+    if not 0 <= tuning <= 1:
+        raise InvalidInput("The tuning lies between 0 (labels only) and 1 (full trust).")
+    return tuning
+
+
+def _figure(mean: float, variance: float, n: int, confidence: float, method: str) -> Figure:
+    """A mean with its normal interval; null where nothing varied."""
+    half = NormalDist().inv_cdf(0.5 + confidence / 2) * sqrt(variance) or float("nan")
+    return figure(float(mean), low=float(mean - half), high=float(mean + half), n=n, method=method)
+
+
+def _too_few(n: int) -> PoweredMean:
+    missing = undefined(TOO_FEW_LABELS)
+    missing["n"] = n
+    return PoweredMean(missing, None, missing)
+
+
+def _pairs(labels: ArrayLike, predictions: ArrayLike) -> tuple[Floats, Floats]:
+    truth, said = _finite(labels), _finite(predictions)
+    if truth.shape != said.shape:
+        raise InvalidInput("Every labelled item needs one label and one prediction.")
+    return truth, said
+
+
+def _finite(given: ArrayLike) -> Floats:
+    values = np.asarray(given, dtype=np.float64)
+    if values.ndim != 1 or not np.isfinite(values).all():
+        raise InvalidInput("Labels and predictions are finite numbers in one row.")
+    return values

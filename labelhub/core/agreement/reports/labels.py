@@ -1,0 +1,88 @@
+"""Agreement on each label: whether annotators of a kind see the same items as having it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from labelhub.core.agreement.coefficients import chance, sums
+from labelhub.core.agreement.estimation import clustered, doubtful, estimated, units
+from labelhub.core.agreement.figures import Figure, undefined
+from labelhub.core.agreement.ratings import Ints
+from labelhub.core.agreement.reports import reasons
+from labelhub.core.agreement.reports.sheet import Sheet
+
+MOST_LABELS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class LabelAgreement:
+    """One label against all others; ``share`` of the kind's labels name it."""
+
+    label: str
+    share: float
+    figures: dict[str, Figure]
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON-ready form."""
+        return {"label": self.label, "share": self.share, **self.figures}
+
+
+def per_label(sheet: Sheet, kind: str) -> list[LabelAgreement]:
+    """Percent agreement, alpha and AC1 of each label as yes or no, in the order of the schema."""
+    ratings = sheet.of_kind(kind)
+    if not sheet.shares_categories or not len(ratings) or sheet.raters_of(kind) < 2:
+        return []
+    names, members = _members(sheet)
+    if not names or len(names) > MOST_LABELS:
+        return []
+    counts = ratings.counts()
+    yes = counts @ members.astype(np.int64)
+    whole = counts.sum(axis=1)
+    return [
+        LabelAgreement(
+            name,
+            float(yes[:, at].sum() / whole.sum()),
+            _figures(sheet, np.column_stack([whole - yes[:, at], yes[:, at]])),
+        )
+        for at, name in enumerate(names)
+    ]
+
+
+def _members(sheet: Sheet) -> tuple[Sequence[str], np.ndarray[Any, np.dtype[np.bool_]]]:
+    """The labels, and which of them each category has: shape (categories, labels)."""
+    if sheet.sets is None:
+        return sheet.categories, np.eye(len(sheet.categories), dtype=bool)
+    names = list(dict.fromkeys(name for each in sheet.sets for name in sorted(each)))
+    table = np.array([[name in each for name in names] for each in sheet.sets], dtype=bool)
+    return names, table.reshape(len(sheet.sets), len(names))
+
+
+def _figures(sheet: Sheet, counts: Ints) -> dict[str, Figure]:
+    values = {
+        "percent": chance.percent(2),
+        "alpha_nominal": chance.alpha_nominal(2),
+        "gwet_ac1": chance.gwet_ac(2),
+    }
+    kept = counts[counts.sum(axis=1) >= 2]
+    if not len(kept):
+        return dict.fromkeys(values, undefined(reasons.NO_SHARED_ITEMS))
+    if sheet.clusters is None:
+        rows = sums.distinct(kept)
+        found = units(sums.parts(rows.counts), rows.items)
+    else:
+        of_kept = sheet.clusters[counts.sum(axis=1) >= 2]
+        _, numbers = np.unique(of_kept, return_inverse=True)
+        found = clustered(sums.parts(kept), numbers, sheet.unit)
+    varies = bool((kept.sum(axis=0) > 0).all())
+    doubt = doubtful(kept)
+    figures = {}
+    for name, value in values.items():
+        if not varies and name != "percent":
+            figures[name] = undefined(reasons.NO_VARIATION)
+            continue
+        figures[name] = estimated(found, value, n=len(kept))
+        if doubt:
+            figures[name]["doubt"] = doubt
+    return figures

@@ -1,0 +1,33 @@
+"""Why a number is null: a code for programs, and the words for people."""
+
+NO_VARIATION = "no_variation"
+ONE_ANNOTATOR = "one_annotator"
+NO_LABELS = "no_labels"
+NO_SHARED_ITEMS = "no_shared_items"
+NO_GOLD = "no_gold"
+NO_AUTHOR = "no_author"
+OWN_OPTIONS = "own_options"
+FREE_TEXT = "free_text"
+MANY_ANSWERS = "too_many_different_answers"
+NOT_ORDERED = "not_ordered"
+NOT_SETS = "not_sets"
+MISSING_RATINGS = "no_item_rated_by_all"
+NOT_RECORDED = "not_recorded"
+
+WORDS = {
+    NO_VARIATION: "Everybody always says the same: chance alone would give full agreement.",
+    ONE_ANNOTATOR: "Needs two annotators of this kind.",
+    NO_LABELS: "No labels of this kind.",
+    NO_SHARED_ITEMS: "No item has labels of both.",
+    NO_GOLD: "No item has gold.",
+    NO_AUTHOR: "No item has its author's answer.",
+    OWN_OPTIONS: "Each item has options of its own, so the first of one is not the first of "
+    "another: chance from how often a position is chosen would measure positions. "
+    "S_q is the right one.",
+    FREE_TEXT: "Free texts have no categories that chance could pick from.",
+    MANY_ANSWERS: "Too many different answers for a table of them.",
+    NOT_ORDERED: "Only for labels that lie on a scale.",
+    NOT_SETS: "Only where an answer is a set of labels.",
+    MISSING_RATINGS: "No item was rated by all annotators of this kind.",
+    NOT_RECORDED: "Nobody recorded it.",
+}

@@ -1,0 +1,128 @@
+"""Can this LLM replace my annotators? The alternative annotator test of every machine."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labelhub.core.agreement import alt_test
+from labelhub.core.agreement.coefficients.metrics import masi_distance, quadratic
+from labelhub.core.agreement.figures import Figure
+from labelhub.core.agreement.ratings import Floats, Ints
+from labelhub.core.agreement.reports.sheet import UNKNOWN, Rater, Sheet
+from labelhub.core.schema import Task
+
+MACHINES = ("llm", "model")
+HUMANS = ("crowd", "expert")
+#: Where the verdict is looked at: what a human costs more, from nothing to half of all items.
+EPSILONS = tuple(round(0.025 * step, 3) for step in range(21))
+#: A similarity between every two answers: only of so many different ones.
+MOST_CATEGORIES = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """One machine against the humans, or (``against_author``) both against the author."""
+
+    machine: Rater
+    test: alt_test.AltTest
+    humans: Sequence[Rater]
+    epsilon_for: str
+    curve: Sequence[float | None]
+    against_author: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON-ready form."""
+        test = self.test
+        return {
+            "annotator_id": self.machine.id,
+            "kind": self.machine.kind,
+            "winning_rate": test.winning_rate,
+            "advantage": test.advantage["value"],
+            "advantage_figure": test.advantage,
+            "passes": test.passes,
+            "epsilon": test.epsilon,
+            "epsilon_for": self.epsilon_for,
+            "tested": test.tested,
+            "lacking_annotators": test.lacking,
+            "humans": [
+                {
+                    "annotator": human.name,
+                    "annotator_id": human.id,
+                    "kind": human.kind,
+                    "items": row.items,
+                    "advantage": row.advantage,
+                    "difference": row.difference,
+                    "p": row.p,
+                    "adjusted_p": row.adjusted_p,
+                    "rejected": row.rejected,
+                    "lacking": row.lacking,
+                    "reason": row.reason,
+                }
+                for human, row in zip(self.humans, test.humans, strict=True)
+                if row.items
+            ],
+            "curve": [
+                {"epsilon": epsilon, "winning_rate": rate}
+                for epsilon, rate in zip(EPSILONS, self.curve, strict=True)
+            ],
+        }
+
+    @property
+    def advantage(self) -> Figure:
+        """How often the machine is at least as near as a human, with its interval."""
+        return self.test.advantage
+
+
+def replacements(sheet: Sheet, *, by_author: bool = False) -> list[Replacement]:
+    """Of every machine that labelled; ``by_author``: measured by the author's own answer."""
+    people = np.isin([rater.kind for rater in sheet.raters], HUMANS)
+    humans = sheet.ratings.of_raters(people)
+    if not len(humans):
+        return []
+    epsilon_for = _epsilon_for(sheet, people)
+    similarity = _similarity(sheet)
+    found = []
+    for at, rater in enumerate(sheet.raters):
+        if rater.kind not in MACHINES or not sheet.labels_of[at]:
+            continue
+        codes = _codes_of(sheet, at)
+        contest = (
+            alt_test.against_author(humans, codes, sheet.author, similarity=similarity)
+            if by_author
+            else alt_test.against_humans(humans, codes, similarity=similarity)
+        )
+        test = alt_test.alt_test(contest, alt_test.EPSILON[epsilon_for], sheet.clusters)
+        curve = alt_test.curve(contest, EPSILONS)
+        found.append(Replacement(rater, test, sheet.raters, epsilon_for, curve, by_author))
+    return found
+
+
+def _epsilon_for(sheet: Sheet, people: NDArray[np.bool_]) -> str:
+    """By the humans that labelled: experts, crowd, or both (taken as skilled)."""
+    kinds = {
+        rater.kind
+        for rater, human, labels in zip(sheet.raters, people, sheet.labels_of, strict=True)
+        if human and labels
+    }
+    return "skilled" if len(kinds) > 1 else kinds.pop()
+
+
+def _similarity(sheet: Sheet) -> Floats | None:
+    """Of answers that can be nearly right; None where only the same answer is."""
+    if len(sheet.categories) > MOST_CATEGORIES:
+        return None
+    if sheet.task is Task.MULTI and sheet.sets is not None:
+        return 1 - masi_distance(sheet.sets)
+    if sheet.task is Task.ORDINAL and sheet.scores is not None:
+        return quadratic(sheet.scores)
+    return None
+
+
+def _codes_of(sheet: Sheet, rater: int) -> Ints:
+    codes = np.full(sheet.ratings.n_items, UNKNOWN)
+    own = sheet.ratings.raters == rater
+    codes[sheet.ratings.items[own]] = sheet.ratings.codes[own]
+    return codes

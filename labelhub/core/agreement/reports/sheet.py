@@ -1,0 +1,94 @@
+"""A project's current labels as arrays: all that a report needs, and no text of anybody."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labelhub.core.agreement.ratings import Ints, Ratings
+from labelhub.core.schema import Task
+
+#: The kinds of annotators in their one fixed order.
+KINDS = ("llm", "crowd", "expert", "author", "model")
+UNKNOWN = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Rater:
+    """An annotator as the ledger knows it."""
+
+    id: int
+    name: str
+    kind: str
+    offline: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Sheet:
+    """Who said what.
+
+    ``categories``: names of the category numbers. Of sets, ``sets`` has their members; of points on
+    a scale, ``scores`` the points; where items bring their own options a number is a position
+    among them and ``options`` says how many each item has; of free texts a number means the same
+    text only within an item.
+    ``gold``, ``author``: category numbers of the two truths, shape (items,), -1 where unknown;
+    ``gold_kind``: number in KINDS of who decided, -1 for nobody.
+    ``clusters``: items that belong together have the same number; ``unit`` says what they are.
+    ``left_out``: labels that no category stands for, by reason.
+    """
+
+    task: Task
+    categories: Sequence[str]
+    ratings: Ratings
+    raters: Sequence[Rater]
+    abstentions: Ints
+    gold: Ints
+    gold_kind: Ints
+    author: Ints
+    item_ids: Ints
+    sets: Sequence[frozenset[str]] | None = None
+    scores: Sequence[float] | None = None
+    options: Ints | None = None
+    clusters: Ints | None = None
+    unit: str = "items"
+    left_out: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def shares_categories(self) -> bool:
+        """Whether a category number means the same in every item."""
+        return self.task not in (Task.PER_ITEM, Task.TEXT)
+
+    @cached_property
+    def kind_of(self) -> NDArray[np.int64]:
+        """Number in KINDS of each rater."""
+        return np.array([KINDS.index(rater.kind) for rater in self.raters], dtype=np.int64)
+
+    @cached_property
+    def labels_of(self) -> Ints:
+        """How many labels each rater gave, abstentions not counted."""
+        return np.bincount(self.ratings.raters, minlength=len(self.raters))
+
+    @cached_property
+    def kinds(self) -> list[str]:
+        """The kinds that labelled or abstained, in their order."""
+        active = (self.labels_of + self.abstentions) > 0
+        return [kind for at, kind in enumerate(KINDS) if (active & (self.kind_of == at)).any()]
+
+    @cached_property
+    def _by_kind(self) -> dict[str, Ratings]:
+        return {}
+
+    def of_kind(self, kind: str) -> Ratings:
+        """What annotators of ``kind`` said."""
+        if kind not in self._by_kind:
+            if (self.kind_of == KINDS.index(kind)).all():
+                self._by_kind[kind] = self.ratings
+            else:
+                self._by_kind[kind] = self.ratings.of_raters(self.kind_of == KINDS.index(kind))
+        return self._by_kind[kind]
+
+    def raters_of(self, kind: str) -> int:
+        """How many annotators of ``kind`` gave a label."""
+        return int(((self.labels_of > 0) & (self.kind_of == KINDS.index(kind))).sum())

@@ -1,0 +1,159 @@
+"""How far annotators of one kind agree among themselves."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from labelhub.core.agreement.coefficients import alpha, chance, metrics, own_options, sums
+from labelhub.core.agreement.estimation import Units, clustered, doubtful, estimated, units
+from labelhub.core.agreement.figures import Figure, undefined
+from labelhub.core.agreement.ratings import Floats, Ints, Ratings
+from labelhub.core.agreement.reports import reasons
+from labelhub.core.agreement.reports.sheet import Sheet
+from labelhub.core.schema import Task
+
+#: Tables of more different answers say nothing and cost much.
+MOST_CATEGORIES = 400
+
+Figures = dict[str, Figure]
+
+
+def within(sheet: Sheet, kind: str) -> Figures:
+    """Percent agreement and every coefficient that means something for the project's task.
+
+    The others are null with the reason. Items with fewer than two labels of the kind do not count
+    for agreement; ``n`` is how many do.
+    """
+    ratings = sheet.of_kind(kind)
+    names = ("percent", *coefficients_of(sheet.task))
+    if not len(ratings):
+        return dict.fromkeys(names, undefined(reasons.NO_LABELS))
+    if sheet.raters_of(kind) < 2:
+        return dict.fromkeys(names, undefined(reasons.ONE_ANNOTATOR))
+    return of_ratings(sheet, ratings)
+
+
+def of_ratings(sheet: Sheet, ratings: Ratings) -> Figures:
+    """The same of any ratings of the sheet."""
+    if not sheet.shares_categories:
+        return _own_options(sheet, ratings)
+    if ratings.n_categories > MOST_CATEGORIES:
+        names = ("percent", *coefficients_of(sheet.task))
+        return dict.fromkeys(names, undefined(reasons.MANY_ANSWERS))
+    counts = _Counts(sheet, ratings.counts())
+    found = _nominal(counts)
+    if sheet.task is Task.ORDINAL and sheet.scores is not None:
+        found |= _ordinal(counts, sheet.scores)
+    if sheet.task is Task.MULTI and sheet.sets is not None:
+        found |= _of_sets(counts, sheet.sets)
+    return found
+
+
+def coefficients_of(task: Task) -> tuple[str, ...]:
+    """What is reported beside percent agreement, the recommended coefficient first."""
+    nominal = ("alpha_nominal", "gwet_ac1", "brennan_prediger", "fleiss_kappa")
+    match task:
+        case Task.ORDINAL:
+            return ("alpha_ordinal", "alpha_interval", "gwet_ac2", *nominal)
+        case Task.MULTI:
+            return ("alpha_masi", "alpha_jaccard", *nominal)
+        case Task.PER_ITEM | Task.TEXT:
+            return ("s_q", *nominal)
+        case _:
+            return nominal
+
+
+class _Counts:
+    """Counts of a kind, ready to be estimated from; draws are shared by all its coefficients.
+
+    ``alike``: items with the same counts are the same, so they are one row.
+    """
+
+    def __init__(self, sheet: Sheet, counts: Ints, *, alike: bool = True) -> None:
+        self.clusters, self.unit = sheet.clusters, sheet.unit
+        self.q = counts.shape[1]
+        pairable = counts[counts.sum(axis=1) >= 2]
+        self.pairable = len(pairable)
+        self.varies = int((pairable.sum(axis=0) > 0).sum()) > 1
+        self.doubt = doubtful(pairable) if alike else None
+        self.counts, self.often = counts, np.ones(len(counts), dtype=np.int64)
+        if alike and self.clusters is None:
+            rows = sums.distinct(counts)
+            rated = rows.counts.sum(axis=1) > 0
+            self.counts, self.often = rows.counts[rated], rows.items[rated]
+        self._first: Units | None = None
+
+    def estimate(self, parts: Floats, value: sums.Value, *, beyond_chance: bool = True) -> Figure:
+        """A figure; what corrects for chance is null where nothing varies."""
+        if not self.pairable:
+            return undefined(reasons.NO_SHARED_ITEMS)
+        if beyond_chance and not self.varies:
+            return undefined(reasons.NO_VARIATION)
+        found = estimated(self._units(parts), value, n=self.pairable)
+        if self.doubt and found["value"] is not None:
+            found["doubt"] = self.doubt
+        return found
+
+    def _units(self, parts: Floats) -> Units:
+        if self.clusters is not None:
+            return clustered(parts, self.clusters, self.unit)
+        if self._first is None:
+            self._first = units(parts, self.often)
+        return self._first.with_parts(parts)
+
+
+def _nominal(counts: _Counts) -> Figures:
+    parts = sums.parts(counts.counts)
+    values = {
+        "alpha_nominal": chance.alpha_nominal(counts.q),
+        "gwet_ac1": chance.gwet_ac(counts.q),
+        "brennan_prediger": chance.brennan_prediger(counts.q),
+        "fleiss_kappa": chance.fleiss_kappa(counts.q),
+    }
+    percent = counts.estimate(parts, chance.percent(counts.q), beyond_chance=False)
+    return {"percent": percent} | {
+        name: counts.estimate(parts, value) for name, value in values.items()
+    }
+
+
+def _ordinal(counts: _Counts, points: Sequence[float]) -> Figures:
+    weights = metrics.quadratic(points)
+    interval = metrics.interval_distance(points)
+    return {
+        "alpha_ordinal": counts.estimate(
+            alpha.coincidences(counts.counts), alpha.alpha(counts.q, alpha.ordinal())
+        ),
+        "alpha_interval": counts.estimate(
+            alpha.distance_parts(counts.counts, interval), alpha.alpha_by_distance(interval)
+        ),
+        "gwet_ac2": counts.estimate(
+            sums.parts(counts.counts, weights), chance.gwet_ac(counts.q, weights)
+        ),
+    }
+
+
+def _of_sets(counts: _Counts, sets: Sequence[frozenset[str]]) -> Figures:
+    found = {}
+    for name, metric in (
+        ("alpha_masi", metrics.masi_distance),
+        ("alpha_jaccard", metrics.jaccard_distance),
+    ):
+        distances = metric(sets)
+        found[name] = counts.estimate(
+            alpha.distance_parts(counts.counts, distances), alpha.alpha_by_distance(distances)
+        )
+    return found
+
+
+def _own_options(sheet: Sheet, ratings: Ratings) -> Figures:
+    """Percent agreement and S_q; everything that mixes the options of items is refused."""
+    counts = _Counts(sheet, ratings.counts(), alike=False)
+    reason = reasons.OWN_OPTIONS if sheet.options is not None else reasons.FREE_TEXT
+    found = dict.fromkeys(("percent", *coefficients_of(sheet.task)), undefined(reason))
+    parts = sums.parts(counts.counts)
+    found["percent"] = counts.estimate(parts, chance.percent(counts.q), beyond_chance=False)
+    if sheet.options is not None:
+        own = own_options.own_options_parts(counts.counts, sheet.options)
+        found["s_q"] = counts.estimate(own, own_options.s_q, beyond_chance=False)
+        found["brennan_prediger"] = found["s_q"]
+    return found

@@ -1,0 +1,300 @@
+"""Accepting labels without a look, under a promise: at most so many errors, at such confidence.
+
+A threshold on the confidence score is chosen by exact bounds on a random sample that was labelled
+(the calibration items), and a stream of audited items tells when the promise no longer holds.
+Calibration items must be a random sample and stay out of the tuning of prompts.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from labelhub.core.agreement.intervals import CONFIDENCE, Interval
+from labelhub.core.errors import InvalidInput
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+TOO_FEW_LABELS = "too_few_labels"
+ERRORS_ABOVE_TARGET = "errors_above_target"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What accepting all items with at least ``threshold`` would mean, on calibration items.
+
+    ``coverage`` is the share of them accepted, ``error`` the share of those wrong (None of none),
+    ``bound`` its upper bound. ``tested`` is False before the start and after the first failure.
+    """
+
+    threshold: float
+    accepted: int
+    errors: int
+    coverage: float
+    error: float | None
+    bound: float
+    tested: bool
+    passed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The lowest threshold that keeps the promise: a step of ``path``, or None for ``reason``.
+
+    ``too_few_labels``: no step could start; ``errors_above_target``: the first one tested failed.
+    """
+
+    chosen: Step | None
+    path: tuple[Step, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """The error rate of a stream so far, with bounds that hold however often one looks.
+
+    ``low`` and ``high`` are one-sided bounds, each at the confidence asked for. ``broken_at`` is
+    the number of items after which the rate was first reliably above the target, None while it is
+    not; it stays once set. ``evidence`` is the odds against the promise at the end of the stream.
+    """
+
+    n: int
+    errors: int
+    low: float
+    high: float
+    evidence: float
+    broken_at: int | None
+
+
+def clopper_pearson(successes: int, n: int, confidence: float = CONFIDENCE) -> Interval:
+    """Exact two-sided interval of a share (Clopper and Pearson 1934); 0 to 1 where ``n`` is 0."""
+    side = 0.5 + _rate(confidence) / 2
+    return Interval(lower_bound(successes, n, side), upper_bound(successes, n, side))
+
+
+def upper_bound(successes: int, n: int, confidence: float = CONFIDENCE) -> float:
+    """Exact one-sided upper bound of a share (Clopper and Pearson 1934); 1 where ``n`` is 0."""
+    _counts(successes, n)
+    return float(_upper(np.array(successes), np.array(n), _rate(confidence)))
+
+
+def lower_bound(successes: int, n: int, confidence: float = CONFIDENCE) -> float:
+    """Exact one-sided lower bound of a share (Clopper and Pearson 1934); 0 where ``n`` is 0."""
+    _counts(successes, n)
+    return 1 - float(_upper(np.array(n - successes), np.array(n), _rate(confidence)))
+
+
+def labels_needed(target: float, confidence: float = CONFIDENCE, errors: int = 0) -> int:
+    """Fewest labels of which ``errors`` wrong ones still bound the error rate by ``target``.
+
+    The least n at which ``upper_bound(errors, n)`` is at most ``target``: what to tell a project
+    before it promises a rate.
+    """
+    _rate(target)
+    _counts(errors, errors)
+    low, high = errors, errors + 1
+    while upper_bound(errors, high, confidence) > target:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        enough = upper_bound(errors, middle, confidence) <= target
+        low, high = (low, middle) if enough else (middle, high)
+    return high
+
+
+def quantile_thresholds(scores: ArrayLike, steps: int = 20) -> Floats:
+    """A sequence of thresholds, strict to loose, each to accept about 1 / ``steps`` more items.
+
+    ``scores``: of all items of the project, labelled or not, so that the sequence is fixed before
+    anything is known of the errors. The last threshold accepts all. NaN are left out.
+    """
+    known = np.asarray(scores, dtype=np.float64)
+    known = known[~np.isnan(known)]
+    if known.size == 0 or steps < 1:
+        raise InvalidInput("Thresholds need scores, and at least one step.")
+    shares = 1 - np.arange(1, steps + 1) / steps
+    return np.unique(np.quantile(known, shares, method="inverted_cdf"))[::-1]
+
+
+def choose_threshold(
+    scores: ArrayLike,
+    wrong: ArrayLike,
+    target: float,
+    thresholds: Sequence[float] | Floats,
+    confidence: float = CONFIDENCE,
+    *,
+    start_errors: int = 0,
+) -> Choice:
+    """The lowest threshold whose error rate is at most ``target``, by fixed-sequence testing.
+
+    Thresholds are tested from strict to loose, each by its Clopper-Pearson upper bound at the full
+    ``confidence``; the first that fails ends the sequence, so no correction is needed (Angelopoulos
+    et al. 2021, "Learn then Test"; Jung et al. 2024, "Trust or Escalate"). Then at most
+    1 - ``confidence`` of projects accept with an error rate above ``target``.
+
+    The first steps need care. A strict threshold that accepts few calibration items cannot pass
+    even without an error and would end everything. So the sequence starts where as many are
+    accepted as zero errors need (``labels_needed``). That looks at scores alone: a start that looks
+    at errors would break the promise. ``start_errors``, also fixed beforehand, starts where so many
+    errors would still pass: one stray error does not end everything then.
+
+    Args:
+        scores: confidence of each calibration item, shape (items,); NaN is never accepted.
+        wrong: whether its label was wrong, shape (items,).
+        thresholds: fixed beforehand, in any order: a grid, or ``quantile_thresholds`` of all items.
+            An item is accepted when its score is at least the threshold.
+    """
+    _rate(target)
+    order = np.unique(np.asarray(thresholds, dtype=np.float64))[::-1]
+    accepted, errors = _accepted(*_scored(scores, wrong), order)
+    bounds = _upper(errors, accepted, _rate(confidence))
+    started = accepted >= labels_needed(target, confidence, start_errors)
+    # True up to the first failure after the start.
+    alive = np.logical_and.accumulate(~started | (bounds <= target))
+    passed = started & alive
+    tested = started & np.concatenate([[True], alive[:-1]])
+    columns = order, accepted, errors, bounds, tested, passed
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    path = tuple(_step(np.size(scores), row) for row in rows)
+    chosen = next((step for step in reversed(path) if step.passed), None)
+    failure = ERRORS_ABOVE_TARGET if started.any() else TOO_FEW_LABELS
+    return Choice(chosen, path, "" if chosen else failure)
+
+
+def audit_bound(wrong: ArrayLike, target: float, confidence: float = CONFIDENCE) -> Audit:
+    """Whether the error rate of a stream of audited items is reliably above ``target``.
+
+    The bounds hold at all times at once: one may look after every item, and stop at will. They are
+    a confidence sequence from a mixture of likelihood ratios over all rates above (below) the one
+    in question, by a beta(1/2, 1/2) prior (Robbins 1970; Howard et al. 2021). The alarm also holds
+    where rates vary but never pass ``target`` (Ville 1939).
+
+    Args:
+        wrong: shape (items,), in the order of audit, whether each was wrong; the items must be
+            drawn at random from what was accepted.
+    """
+    _rate(target)
+    stream = _outcomes(wrong)
+    limit = -np.log1p(-_rate(confidence))
+    seen, errors = np.arange(1, stream.size + 1), np.cumsum(stream)
+    evidence = log_evidence(errors, seen, target)
+    alarms = np.flatnonzero(evidence >= limit)
+    n, k = stream.size, int(stream.sum())
+    return Audit(
+        n=n,
+        errors=k,
+        low=_sequential_low(k, n, limit),
+        high=1 - _sequential_low(n - k, n, limit),
+        evidence=float(np.exp(evidence[-1])) if n else 1.0,
+        broken_at=int(seen[alarms[0]]) if alarms.size else None,
+    )
+
+
+def log_evidence(errors: ArrayLike, n: ArrayLike, rate: float) -> Floats:
+    """Logarithm of the odds, for ``errors`` of ``n``, that the error rate is above ``rate``.
+
+    Likelihood under the prior cut off below ``rate``, over that at ``rate``: a test martingale, at
+    lower rates a supermartingale. Broadcasts over ``errors`` and ``n``.
+    """
+    k, m = np.asarray(errors, dtype=np.float64), np.asarray(n, dtype=np.float64)
+    a, b = k + 0.5, m - k + 0.5
+    with np.errstate(divide="ignore"):
+        above = np.log(special.betaincc(a, b, rate)) - np.log(special.betaincc(0.5, 0.5, rate))
+    mixture = special.betaln(a, b) - special.betaln(0.5, 0.5) + above
+    return np.asarray(mixture - special.xlogy(k, rate) - special.xlog1py(m - k, -rate))
+
+
+def risk_coverage(scores: ArrayLike, wrong: ArrayLike) -> tuple[Floats, Floats]:
+    """Coverage and error rate when items are accepted from the surest down: two rows of points.
+
+    El-Yaniv and Wiener 2010. Items of equal score are accepted together: one point for each score
+    that occurs. NaN scores come last, as one.
+    """
+    errors, ends = _ranked(scores, wrong)
+    return ends / max(errors.size, 1), errors[ends - 1] / ends
+
+
+def aurc(scores: ArrayLike, wrong: ArrayLike) -> float | None:
+    """Area under the risk-coverage curve (Geifman et al. 2019): mean error rate over coverages.
+
+    The mean over k = 1 ... n of the error rate of the k surest items, in [0, 1], lower is better;
+    within equal scores the mean over their orders. None without items.
+    """
+    if np.size(scores) == 0:
+        return None
+    errors, ends = _ranked(scores, wrong)
+    k = np.arange(1, errors.size + 1)
+    expected = np.interp(k, np.concatenate([[0], ends]), np.concatenate([[0], errors[ends - 1]]))
+    return float(np.mean(expected / k))
+
+
+def _upper(errors: Ints, n: Ints, confidence: float) -> Floats:
+    """One-sided Clopper-Pearson upper bounds; 1 where all are wrong, or where there are none."""
+    rest = np.maximum(n - errors, 1)
+    return np.where(errors >= n, 1.0, special.betaincinv(errors + 1, rest, confidence))
+
+
+def _step(n: int, row: tuple[float, int, int, float, bool, bool]) -> Step:
+    threshold, accepted, errors, bound, tested, passed = row
+    error, coverage = errors / accepted if accepted else None, accepted / n if n else 0.0
+    return Step(threshold, accepted, errors, coverage, error, bound, tested, passed)
+
+
+def _accepted(sure: Floats, wrong: Bools, thresholds: Floats) -> tuple[Ints, Ints]:
+    """How many items each threshold accepts, and how many of them are wrong."""
+    order = np.argsort(sure)
+    below = np.searchsorted(sure[order], thresholds, side="left")
+    errors_below = np.concatenate([[0], np.cumsum(wrong[order])])
+    return sure.size - below, errors_below[-1] - errors_below[below]
+
+
+def _sequential_low(errors: int, n: int, limit: float) -> float:
+    """The rate below which every rate has evidence above ``limit`` against it, by bisection."""
+    if errors == 0:
+        return 0.0
+    # At the observed rate no other explains the stream better, so there is no evidence.
+    low, high = 0.0, errors / n
+    for _ in range(60):
+        middle = (low + high) / 2
+        against = float(log_evidence(errors, n, middle)) >= limit
+        low, high = (middle, high) if against else (low, middle)
+    return low
+
+
+def _ranked(scores: ArrayLike, wrong: ArrayLike) -> tuple[Ints, Ints]:
+    """Errors among the k surest items, shape (items,); and how far each score reaches."""
+    sure, errors = _scored(scores, wrong)
+    order = np.argsort(-sure)
+    parted = sure[order[1:]] != sure[order[:-1]]
+    ends = np.append(np.flatnonzero(parted) + 1, [sure.size] if sure.size else [])
+    return np.cumsum(errors[order]), ends.astype(np.int64)
+
+
+def _scored(scores: ArrayLike, wrong: ArrayLike) -> tuple[Floats, Bools]:
+    """Scores with NaN as the lowest of all, and outcomes."""
+    sure, outcomes = np.asarray(scores, dtype=np.float64), _outcomes(wrong)
+    if sure.shape != outcomes.shape:
+        raise InvalidInput("Every item needs one score and one outcome.")
+    return np.where(np.isnan(sure), -np.inf, sure), outcomes
+
+
+def _outcomes(wrong: ArrayLike) -> Bools:
+    given = np.asarray(wrong)
+    if given.ndim != 1 or not np.isin(given, (0, 1)).all():
+        raise InvalidInput("An outcome is wrong or not, 1 or 0, in one row.")
+    return given.astype(bool)
+
+
+def _counts(successes: int, n: int) -> None:
+    if not 0 <= successes <= n:
+        raise InvalidInput(f"Not a count and its whole: {successes} of {n}.")
+
+
+def _rate(share: float) -> float:
+    if not 0 < share < 1:
+        raise InvalidInput(f"A target error rate or a confidence lies between 0 and 1: {share}.")
+    return share

@@ -1,0 +1,300 @@
+"""How well predictions match gold, all from one table: rows predicted, columns gold.
+
+Metrics take tables of shape (..., k, k) and give shape (...), NaN where undefined, so that one
+function serves the table and every draw of its bootstrap. ``overall``, ``per_class`` and
+``ordinal`` put them into figures with n and interval; sets and positions have tests of their own.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from labelhub.core.agreement.evaluation import Confusion, LabelScore
+from labelhub.core.agreement.figures import Figure, figure, share, undefined
+from labelhub.core.agreement.intervals import BOOTSTRAP, DRAWS, SEED, bootstrap
+from labelhub.core.agreement.resampling import divided, ends
+from labelhub.core.agreement.significance import ChiSquare, chi_square
+from labelhub.core.errors import InvalidInput
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Metric = Callable[[Floats], Floats]
+
+CHUNK = 100
+NO_ITEMS = "no item has both a prediction and gold"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ConfusionMatrix:
+    """``counts[i, j]`` items were predicted ``labels[i]`` and are ``labels[j]`` in gold.
+
+    ``dropped`` items lack a prediction or gold and are not among them.
+    """
+
+    counts: Ints
+    labels: Sequence[str]
+    dropped: int = 0
+
+    def __post_init__(self) -> None:
+        k = len(self.labels)
+        if self.counts.shape != (k, k) or len(set(self.labels)) < k or (self.counts < 0).any():
+            raise InvalidInput(
+                "A confusion matrix has a row and a column of counts for each label."
+            )
+
+    @property
+    def n(self) -> int:
+        """Items compared."""
+        return int(self.counts.sum())
+
+    def to_json(self) -> dict[str, int]:
+        """Each cell by its meaning, so that no reader can mistake rows for columns."""
+        return {
+            f"predicted {row}, gold {column}": int(self.counts[i, j])
+            for i, row in enumerate(self.labels)
+            for j, column in enumerate(self.labels)
+        }
+
+
+def tabulate(predicted: ArrayLike, gold: ArrayLike, labels: Sequence[str]) -> ConfusionMatrix:
+    """Count codes (places in ``labels``), both of shape (items,); a negative one is missing."""
+    rows, columns = np.asarray(predicted, dtype=np.int64), np.asarray(gold, dtype=np.int64)
+    k = len(labels)
+    if rows.ndim != 1 or rows.shape != columns.shape or max(_top(rows), _top(columns)) >= k:
+        raise InvalidInput("Predictions and gold are lists of the same length of known labels.")
+    both = (rows >= 0) & (columns >= 0)
+    cells = np.bincount(rows[both] * k + columns[both], minlength=k * k)
+    return ConfusionMatrix(cells.reshape(k, k), labels, dropped=int((~both).sum()))
+
+
+def accuracy(tables: Floats) -> Floats:
+    """Share of items on the diagonal; of single answers micro precision, recall and F1 too."""
+    return divided(_hits(tables).sum(axis=-1), tables.sum(axis=(-2, -1)))
+
+
+def precision(tables: Floats) -> Floats:
+    """Of each label, shape (..., k): how much of what was predicted is so in gold."""
+    return divided(_hits(tables), tables.sum(axis=-1))
+
+
+def recall(tables: Floats) -> Floats:
+    """Of each label, shape (..., k): how much of what is in gold was predicted."""
+    return divided(_hits(tables), tables.sum(axis=-2))
+
+
+def f1(tables: Floats) -> Floats:
+    """Of each label, shape (..., k): 2 hits / (predicted + gold), the harmonic mean of both."""
+    return divided(2 * _hits(tables), tables.sum(axis=-1) + tables.sum(axis=-2))
+
+
+def macro(by_label: Floats) -> Floats:
+    """Mean over the labels of which it is defined, each with the same weight."""
+    known = ~np.isnan(by_label)
+    total = np.where(known, by_label, 0).sum(axis=-1)
+    return divided(np.asarray(total), np.asarray(known.sum(axis=-1)).astype(np.float64))
+
+
+def matthews(tables: Floats) -> Floats:
+    """Matthews' correlation for any number of labels (Gorodkin 2004): -1 to 1, 0 by chance.
+
+    Undefined where all predictions or all of gold are the same label.
+    """
+    n = tables.sum(axis=(-2, -1))
+    said, true = tables.sum(axis=-1), tables.sum(axis=-2)
+    together = _hits(tables).sum(axis=-1) * n - (said * true).sum(axis=-1)
+    spread = (n**2 - (said**2).sum(axis=-1)) * (n**2 - (true**2).sum(axis=-1))
+    return divided(together, np.sqrt(spread))
+
+
+def cohen_kappa(tables: Floats) -> Floats:
+    """Cohen's kappa (1960); undefined where both sides are all the same label."""
+    return _kappa(tables, 1 - np.eye(tables.shape[-1]))
+
+
+def quadratic_kappa(tables: Floats, points: Floats) -> Floats:
+    """Weighted kappa (Cohen 1968), a difference of points counting by its square."""
+    return _kappa(tables, (points[:, None] - points) ** 2)
+
+
+def mean_absolute_error(tables: Floats, points: Floats) -> Floats:
+    """Mean distance of prediction and gold, in points of the scale."""
+    return _mean_cost(tables, np.abs(points[:, None] - points))
+
+
+def root_mean_squared_error(tables: Floats, points: Floats) -> Floats:
+    """Root of the mean squared distance, in points of the scale."""
+    return np.sqrt(_mean_cost(tables, (points[:, None] - points) ** 2))
+
+
+def rank_correlation(tables: Floats) -> Floats:
+    """Spearman's rho with average ranks; undefined where a side is all the same."""
+    said, true = tables.sum(axis=-1), tables.sum(axis=-2)
+    one, other = _middle_ranks(said), _middle_ranks(true)
+    together = (one * (tables @ other[..., None])[..., 0]).sum(axis=-1)
+    spread = (said * one**2).sum(axis=-1) * (true * other**2).sum(axis=-1)
+    return divided(together, np.sqrt(spread))
+
+
+def overall(matrix: ConfusionMatrix) -> dict[str, Figure]:
+    """Accuracy with Wilson's interval, the other metrics of nominal labels with the bootstrap's.
+
+    ``micro_f1`` is the accuracy: each item has one prediction and one gold label. ``macro_*`` and
+    ``balanced_accuracy`` (macro recall) leave out labels for which there is nothing to divide by.
+    """
+    right = share(int(np.trace(matrix.counts)), matrix.n, reason=NO_ITEMS)
+    metrics: dict[str, Metric] = {
+        "balanced_accuracy": lambda tables: macro(recall(tables)),
+        "macro_precision": lambda tables: macro(precision(tables)),
+        "macro_recall": lambda tables: macro(recall(tables)),
+        "macro_f1": lambda tables: macro(f1(tables)),
+        "matthews": matthews,
+        "cohen_kappa": cohen_kappa,
+    }
+    return {"accuracy": right, "micro_f1": right, **_figures(matrix, metrics)}
+
+
+def per_class(matrix: ConfusionMatrix) -> list[LabelScore]:
+    """Counts, precision, recall, F1 and accuracy of each label against all others."""
+    drawn = _drawn(matrix, f1) if matrix.n else np.empty((0, len(matrix.labels)))
+    return [_of_label(matrix, at, drawn[:, at]) for at in range(len(matrix.labels))]
+
+
+def ordinal(matrix: ConfusionMatrix, points: Sequence[float] | None = None) -> dict[str, Figure]:
+    """Metrics of a scale; ``points`` are its labels' values, in rising order (0, 1, ... if none).
+
+    The labels must be in the order of the scale.
+    """
+    scale = np.asarray(range(len(matrix.labels)) if points is None else points, dtype=np.float64)
+    if scale.shape != (len(matrix.labels),) or not (np.diff(scale) > 0).all():
+        raise InvalidInput("A scale has one point for each label, in rising order.")
+    metrics: dict[str, Metric] = {
+        "mean_absolute_error": lambda tables: mean_absolute_error(tables, scale),
+        "root_mean_squared_error": lambda tables: root_mean_squared_error(tables, scale),
+        "spearman": rank_correlation,
+        "quadratic_kappa": lambda tables: quadratic_kappa(tables, scale),
+    }
+    return _figures(matrix, metrics)
+
+
+def set_scores(predicted: ArrayLike, gold: ArrayLike) -> dict[str, Figure]:
+    """Exact match and Hamming loss of sets, both of shape (items, labels): is the label in it.
+
+    Hamming loss: the share of wrong decisions, one for each item and label (Schapire, Singer 1999).
+    """
+    said, true = np.asarray(predicted, dtype=bool), np.asarray(gold, dtype=bool)
+    if said.ndim != 2 or said.shape != true.shape:
+        raise InvalidInput("Predicted and gold sets are tables of items by labels of one shape.")
+    wrong, n = (said != true).sum(axis=1), len(said)
+    exact = share(int((wrong == 0).sum()), n, reason=NO_ITEMS)
+    if said.size == 0:
+        return {"exact_match": exact, "hamming_loss": undefined(NO_ITEMS)}
+    low, high = bootstrap(wrong[:, None], lambda sums: sums / said.size)[:, 0]
+    loss = float(wrong.sum()) / said.size
+    told = figure(loss, low=float(low), high=float(high), n=n, method=BOOTSTRAP)
+    return {"exact_match": exact, "hamming_loss": told}
+
+
+@dataclass(frozen=True, slots=True)
+class PositionBias:
+    """How often each position was chosen, how often it would be by chance, and the test.
+
+    ``dropped`` items were not answered or offered no choice.
+    """
+
+    chosen: list[int]
+    expected: list[float]
+    test: ChiSquare
+    items: int
+    dropped: int
+
+
+def position_bias(chosen: ArrayLike, offered: ArrayLike) -> PositionBias:
+    """Whether one source prefers positions: chi-square of its choices against equal chances.
+
+    ``chosen``: shape (items,), the place from 0, negative where missing; ``offered``: how many
+    options the item had, q_i. A place is expected sum 1 / q_i times over the items that had it.
+    With unequal q_i the p-value is a little too large, never too small (the choices then vary less
+    than one multinomial's); below 5 expected choices at a place it is rough. One source at a time.
+    """
+    places, sizes = np.asarray(chosen, dtype=np.int64), np.asarray(offered, dtype=np.int64)
+    if places.ndim != 1 or places.shape != sizes.shape or (places >= sizes).any():
+        raise InvalidInput("Each chosen position must be among the options of its item.")
+    usable = (places >= 0) & (sizes > 1)
+    places, sizes = places[usable], sizes[usable]
+    by_size = np.bincount(sizes, minlength=1)[1:]
+    # An item with q options is expected 1 / q times at each place below q.
+    expected = np.cumsum((by_size / np.arange(1, len(by_size) + 1))[::-1])[::-1]
+    observed = np.bincount(places, minlength=len(expected))
+    statistic = float(((observed - expected) ** 2 / expected).sum()) if len(places) else None
+    test = chi_square(statistic, max(len(expected) - 1, 0))
+    dropped = int((~usable).sum())
+    return PositionBias(observed.tolist(), expected.tolist(), test, len(places), dropped)
+
+
+def _top(codes: Ints) -> int:
+    return int(codes.max(initial=-1))
+
+
+def _hits(tables: Floats) -> Floats:
+    return np.asarray(np.diagonal(tables, axis1=-2, axis2=-1))
+
+
+def _mean_cost(tables: Floats, costs: Floats) -> Floats:
+    return divided((tables * costs).sum(axis=(-2, -1)), tables.sum(axis=(-2, -1)))
+
+
+def _kappa(tables: Floats, costs: Floats) -> Floats:
+    """1 less the costs there are over those that the margins lead one to expect."""
+    said, true = tables.sum(axis=-1), tables.sum(axis=-2)
+    expected = ((said @ costs) * true).sum(axis=-1)
+    return 1 - divided((tables * costs).sum(axis=(-2, -1)) * said.sum(axis=-1), expected)
+
+
+def _middle_ranks(counts: Floats) -> Floats:
+    """Average ranks less their mean, of values that occur ``counts`` times, in rising order."""
+    whole = counts.sum(axis=-1, keepdims=True)
+    return np.asarray(np.cumsum(counts, axis=-1) - (counts + whole) / 2)
+
+
+def _drawn(matrix: ConfusionMatrix, metric: Metric) -> Floats:
+    """The metric in each draw: items drawn with replacement are cells drawn by their counts."""
+    generator, k = np.random.default_rng(SEED), len(matrix.labels)
+    chances = (matrix.counts / matrix.n).ravel()
+    draws = (generator.multinomial(matrix.n, chances, size=CHUNK) for _ in range(DRAWS // CHUNK))
+    return np.concatenate([metric(each.reshape(-1, k, k).astype(np.float64)) for each in draws])
+
+
+def _figures(matrix: ConfusionMatrix, metrics: Mapping[str, Metric]) -> dict[str, Figure]:
+    if matrix.n == 0:
+        return dict.fromkeys(metrics, undefined(NO_ITEMS))
+    table, each = matrix.counts.astype(np.float64), list(metrics.values())
+    # All metrics of one draw at once: they can be set against each other.
+    drawn = _drawn(matrix, lambda tables: np.stack([metric(tables) for metric in each], axis=-1))
+    return {
+        name: _figure(float(metric(table)), drawn[:, at], matrix.n)
+        for at, (name, metric) in enumerate(metrics.items())
+    }
+
+
+def _figure(value: float, drawn: Floats, n: int) -> Figure:
+    if np.isnan(value):
+        return undefined("predictions or gold do not vary")
+    low, high = ends(drawn)
+    return figure(value, low=low, high=high, n=n, method=BOOTSTRAP)
+
+
+def _of_label(matrix: ConfusionMatrix, at: int, drawn: Floats) -> LabelScore:
+    yes, n = int(matrix.counts[at, at]), matrix.n
+    wrong, missed = int(matrix.counts[at].sum()) - yes, int(matrix.counts[:, at].sum()) - yes
+    rest, whole = n - yes - wrong - missed, 2 * yes + wrong + missed
+    neither = undefined("the label is neither predicted nor in gold")
+    return LabelScore(
+        matrix.labels[at],
+        Confusion(yes, wrong, missed, rest),
+        precision=share(yes, yes + wrong, reason="the label was never predicted"),
+        recall=share(yes, yes + missed, reason="the label is never in gold"),
+        f1=_figure(2 * yes / whole, drawn, n) if whole else neither,
+        accuracy=share(yes + rest, n, reason=NO_ITEMS),
+    )

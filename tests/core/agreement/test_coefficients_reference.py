@@ -1,0 +1,328 @@
+"""The coefficients give the numbers that were published, within the rounding of the page.
+
+Cases are taken from the file of reference values by their method, so that further cases of the same
+methods are tested as soon as they are there. What follows is typed in from the papers.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from labelhub.core.agreement.coefficients import (
+    alpha,
+    chance,
+    conger,
+    errors,
+    metrics,
+    pairwise,
+    sums,
+)
+from labelhub.core.agreement.ratings import Floats, Ints, Ratings, from_matrix
+
+FILE = Path(__file__).resolve().parents[4] / "shared" / "reference" / "reference_values_dev.json"
+CASES: dict[str, Any] = (
+    {case["id"]: case for case in json.loads(FILE.read_text())["cases"]} if FILE.exists() else {}
+)
+WEIGHTS: dict[str, Callable[[int], Floats]] = {
+    "ordinal": metrics.ordinal_gwet,
+    "linear": lambda q: metrics.linear(range(q)),
+    "quadratic": lambda q: metrics.quadratic(range(q)),
+}
+#: Cases that must be among those that are tested.
+OURS = [
+    *("kripp2011_A", "kripp2011_C_nominal", "kripp2011_C_interval", "alpha_masi_small"),
+    *("fleiss1971", "fleiss1971_conger", "fleiss_wikipedia", "fleiss1981_se", "cohen1968"),
+    *("gwet_3x3_cohen", "gwet_3x3_gwet_ac1", "gwet_3x3_krippendorff", "gwet_dist6"),
+    *("gwet_raw4_gwet", "gwet_raw4_krippendorff", "gwet_raw4_conger", "gwet_raw4_ac2_ordinal"),
+    *("agresti_pathologists", "paradox_balanced", "paradox_wiki"),
+]
+HOUT = [[7, 7, 2, 3], [2, 8, 3, 7], [1, 5, 4, 9], [2, 8, 9, 14]]
+WINNIPEG = [[38, 5, 0, 1], [33, 11, 3, 0], [10, 14, 5, 6], [3, 7, 3, 10]]
+NEW_ORLEANS = [[5, 3, 0, 0], [3, 11, 4, 0], [2, 13, 3, 4], [1, 2, 4, 14]]
+COHEN_1960 = [[88, 14, 18], [10, 40, 10], [2, 6, 12]]
+KRIPPENDORFF_B = ("aabbdcccedda", "babbbccceddd")
+
+
+@dataclass
+class Data:
+    """One input in whatever form the file has it."""
+
+    given: dict[str, Any]
+
+    @cached_property
+    def scores(self) -> list[Any]:
+        """Different values in order; the categories."""
+        return sorted({value for row in self._rows for value in row if value is not None})
+
+    @cached_property
+    def ratings(self) -> Ratings:
+        code: dict[Any, int] = {value: at for at, value in enumerate(self.scores)} | {None: -1}
+        return from_matrix([[code[value] for value in row] for row in self._rows], len(self.scores))
+
+    @cached_property
+    def table(self) -> Ints:
+        return np.array(self.given["contingency"])
+
+    @cached_property
+    def counts(self) -> Ints:
+        """Shape (items, categories)."""
+        if "counts" in self.given:
+            return np.array(self.given["counts"])
+        if "contingency" in self.given:
+            rows, columns = np.nonzero(self.table)
+            one = np.eye(len(self.table), dtype=np.int64)
+            return np.repeat(one[rows] + one[columns], self.table[rows, columns], axis=0)
+        return self.ratings.counts()
+
+    @property
+    def q(self) -> int:
+        return int(self.counts.shape[1])
+
+    @property
+    def two_raters(self) -> bool:
+        return "contingency" in self.given
+
+    @cached_property
+    def weights(self) -> Floats | None:
+        name = self.given.get("weights")
+        return WEIGHTS[name](self.q) if name else None
+
+    @cached_property
+    def _rows(self) -> list[list[Any]]:
+        if "raters_by_units" in self.given:
+            return [list(unit) for unit in zip(*self.given["raters_by_units"], strict=True)]
+        rows: list[list[Any]] = self.given.get("units_by_raters") or self.given["ratings"]
+        return rows
+
+
+Measure = Callable[[Data], Any]
+
+
+def of_counts(family: Callable[..., sums.Value]) -> Measure:
+    def measure(data: Data) -> float | None:
+        return chance.estimate(data.counts, family(data.q, data.weights), data.weights)
+
+    return measure
+
+
+def by_distance(distances: Callable[[list[Any]], Floats]) -> Measure:
+    return lambda data: alpha.estimate(data.counts, alpha.fixed(distances(data.scores)))
+
+
+def of_sets(distances: Callable[[list[frozenset[str]]], Floats]) -> Measure:
+    def measure(data: Data) -> float | None:
+        said = [
+            [x if x is None else frozenset(map(str, x)) for x in u] for u in data.given["units"]
+        ]
+        sets = sorted({x for unit in said for x in unit if x is not None}, key=sorted)
+        codes = [[-1 if x is None else sets.index(x) for x in unit] for unit in said]
+        counts = from_matrix(codes, len(sets)).counts()
+        return alpha.estimate(counts, alpha.fixed(distances(sets)))
+
+    return measure
+
+
+def weighted_kappa(weights: Callable[[Data], Floats]) -> Measure:
+    return lambda data: pairwise.cohen_kappa(data.table, weights(data))
+
+
+def disagreement(data: Data) -> Floats:
+    apart = np.array(data.given["disagreement_weights"], dtype=float)
+    return np.asarray(1 - apart / apart.max())
+
+
+def conger_of(data: Data) -> float:
+    value = conger.conger_kappa(data.ratings.n_raters, data.q)
+    return float(value(conger.conger_parts(data.ratings).sum(axis=0, keepdims=True))[0])
+
+
+def light(data: Data) -> float:
+    """The mean of Cohen's kappa over pairs of raters."""
+    pairs = np.triu_indices(data.ratings.n_raters, 1)
+    return float(pairwise.cohen_kappa(pairwise.all_pairs(data.ratings)[pairs]).mean())
+
+
+def error_of_counts(family: Callable[[int], sums.Value]) -> Measure:
+    def measure(data: Data) -> float:
+        columns = sums.parts(data.counts)
+        return errors.gwet_error(columns, family(data.q), corrected=not data.two_raters)
+
+    return measure
+
+
+def conger_error(data: Data) -> float:
+    columns = conger.conger_parts(data.ratings)
+    return errors.gwet_error(columns, conger.conger_chance(data.ratings.n_raters, data.q))
+
+
+ALPHA_NOMINAL = of_counts(lambda q, _weights: chance.alpha_nominal(q))
+MEASURES: dict[str, Measure] = {
+    "alpha": ALPHA_NOMINAL,
+    "alpha_nominal": ALPHA_NOMINAL,
+    "krippendorff": ALPHA_NOMINAL,
+    "alpha_interval": by_distance(metrics.interval_distance),
+    "alpha_ratio": by_distance(metrics.ratio_distance),
+    "alpha_ordinal": lambda data: alpha.estimate(data.counts, alpha.ordinal()),
+    "alpha_masi": of_sets(metrics.masi_distance),
+    "alpha_jaccard": of_sets(metrics.jaccard_distance),
+    "fleiss": of_counts(chance.fleiss_kappa),
+    "fleiss_kappa": of_counts(chance.fleiss_kappa),
+    "gwet": of_counts(chance.gwet_ac),
+    "gwet_ac1": of_counts(chance.gwet_ac),
+    "gwet_ac2": of_counts(chance.gwet_ac),
+    "ac1": of_counts(chance.gwet_ac),
+    "bp": of_counts(chance.brennan_prediger),
+    "brennan_prediger": of_counts(chance.brennan_prediger),
+    "conger": conger_of,
+    "conger_kappa": conger_of,
+    "light_kappa": light,
+    "kappa": lambda data: pairwise.cohen_kappa(data.table),
+    "cohen": lambda data: pairwise.cohen_kappa(data.table),
+    "cohen_kappa": lambda data: pairwise.cohen_kappa(data.table),
+    "pi": lambda data: pairwise.scott_pi(data.table),
+    "scott": lambda data: pairwise.scott_pi(data.table),
+    "scott_pi": lambda data: pairwise.scott_pi(data.table),
+    "linear": weighted_kappa(lambda data: metrics.linear(range(data.q))),
+    "quadratic": weighted_kappa(lambda data: metrics.quadratic(range(data.q))),
+    "weighted_kappa_custom": weighted_kappa(disagreement),
+    "se": lambda data: pairwise.kappa_error(data.table),
+    "se0": lambda data: pairwise.kappa_error_by_chance(data.table),
+    "error of cohen": lambda data: pairwise.kappa_error(data.table),
+    "error of scott": error_of_counts(chance.fleiss_chance),
+    "error of fleiss": error_of_counts(chance.fleiss_chance),
+    "error of gwet": error_of_counts(chance.gwet_chance),
+    "error of gwet_ac1": error_of_counts(chance.gwet_chance),
+    "error of bp": error_of_counts(chance.brennan_prediger_chance),
+    "error of krippendorff": lambda data: errors.alpha_error(
+        data.counts, corrected=not data.two_raters
+    ),
+    "error of conger": conger_error,
+}
+
+
+def asked(method: str) -> list[str]:
+    """The numbers a case wants, in order."""
+    for ending in ("_with_se", "_missing"):
+        if method.endswith(ending):
+            name = method.removesuffix(ending)
+            return [name, f"error of {name}"]
+    return method.split(",")
+
+
+def case(name: str) -> Any:
+    if name not in CASES:
+        pytest.skip(f"the reference values are not here: {name} of {FILE}")
+    return CASES[name]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [key for key, each in CASES.items() if set(asked(each["method"])) <= set(MEASURES)] or [""],
+)
+def test_a_reference_case_is_reproduced(name: str) -> None:
+    each = case(name)
+    data = Data(each["input"])
+    found = [float(MEASURES[one](data)) for one in asked(each["method"])]
+    assert found == pytest.approx(np.atleast_1d(each["expected"]), abs=each["tolerance"])
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_no_case_is_passed_over_because_its_method_has_another_name(name: str) -> None:
+    assert set(asked(case(name)["method"])) <= set(MEASURES)
+
+
+@pytest.mark.parametrize(
+    ("measure", "published"),
+    [
+        ("alpha_nominal", 0.743),
+        ("alpha_ordinal", 0.815),
+        ("alpha_interval", 0.849),
+        ("alpha_ratio", 0.797),
+    ],
+)
+def test_krippendorff_2011_data_c_in_four_metrics(measure: str, published: float) -> None:
+    data = Data(case("kripp2011_C_nominal")["input"])
+    assert MEASURES[measure](data) == pytest.approx(published, abs=0.0005)
+
+
+def test_krippendorff_2011_data_b() -> None:
+    codes = [["abcde".index(said) for said in unit] for unit in zip(*KRIPPENDORFF_B, strict=True)]
+    counts = from_matrix(codes, 5).counts()
+    assert chance.estimate(counts, chance.alpha_nominal(5)) == pytest.approx(0.692, abs=0.0005)
+
+
+def test_ordinal_alpha_by_weights_is_another_number_than_krippendorffs() -> None:
+    data = Data(case("gwet_raw4_gwet")["input"])
+    weights = metrics.ordinal_gwet(5)
+    found = chance.estimate(data.counts, chance.alpha_weighted(5, weights), weights)
+    assert found == pytest.approx(0.834, abs=0.0005)
+    assert alpha.estimate(data.counts, alpha.ordinal()) == pytest.approx(0.815, abs=0.0005)
+
+
+@pytest.mark.parametrize(
+    ("measure", "published"),
+    [("fleiss", 0.76117), ("error of fleiss", 0.15302), ("bp", 0.77273), ("error of bp", 0.14472)],
+)
+def test_gwet_2014_four_raters_with_missing_ratings(measure: str, published: float) -> None:
+    data = Data(case("gwet_raw4_gwet")["input"])
+    assert MEASURES[measure](data) == pytest.approx(published, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("measure", "published"),
+    [
+        ("scott", 0.7962397),
+        ("error of scott", 0.05905473),
+        ("bp", 0.835),
+        ("error of bp", 0.04693346),
+    ],
+)
+def test_gwet_2014_two_abstractors(measure: str, published: float) -> None:
+    data = Data(case("gwet_3x3_cohen")["input"])
+    assert MEASURES[measure](data) == pytest.approx(published, abs=1e-6)
+
+
+def test_fleiss_1971_by_category() -> None:
+    counts = np.array(case("fleiss1971")["input"]["counts"])
+    published = [0.245, 0.245, 0.520, 0.471, 0.566]
+    assert chance.fleiss_by_category(counts) == pytest.approx(published, abs=0.0005)
+
+
+def test_the_error_of_fleiss_kappa_is_that_of_an_interval_not_of_no_agreement() -> None:
+    data = Data(case("fleiss1971")["input"])
+    assert MEASURES["error of fleiss"](data) == pytest.approx(0.0542, abs=0.00005)
+
+
+def test_lights_kappa_of_the_diagnoses_of_fleiss() -> None:
+    data = Data(case("fleiss1971_conger")["input"])
+    assert light(data) == pytest.approx(0.459, abs=0.0005)
+
+
+def test_cohen_1960() -> None:
+    assert pairwise.cohen_kappa(np.array(COHEN_1960)) == pytest.approx(0.492, abs=0.0005)
+
+
+def test_landis_and_koch_1977_two_neurologists_in_two_cities() -> None:
+    assert pairwise.cohen_kappa(np.array(WINNIPEG)) == pytest.approx(0.208, abs=0.0005)
+    assert pairwise.cohen_kappa(np.array(NEW_ORLEANS)) == pytest.approx(0.297, abs=0.0005)
+
+
+def test_husbands_and_wives_of_hout_1987() -> None:
+    table = np.array(HOUT)
+    assert pairwise.cohen_kappa(table) == pytest.approx(0.129, abs=0.0005)
+    assert pairwise.cohen_kappa(table, metrics.linear(range(4))) == pytest.approx(0.237, abs=0.0005)
+
+
+def test_fleiss_1971_has_two_standard_errors() -> None:
+    # The one by chance is what other programs print; the one for an interval is twice as wide.
+    counts = np.array(case("fleiss1971")["input"]["counts"])
+    assert errors.fleiss_error_by_chance(counts) == pytest.approx(0.0244, abs=5e-5)
+    assert errors.gwet_error(sums.parts(counts), chance.fleiss_chance(5)) == pytest.approx(
+        0.0542, abs=5e-5
+    )

@@ -1,0 +1,232 @@
+"""A coefficient's interval: how it is made, and that it covers the truth as often as it says."""
+
+from collections.abc import Callable
+from math import sqrt
+
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labelhub.core.agreement import estimation
+from labelhub.core.agreement.coefficients import chance, sums
+from labelhub.core.agreement.estimation import Units, clustered, estimated, units
+from labelhub.core.agreement.figures import Figure
+from labelhub.core.agreement.intervals import BOOTSTRAP
+from labelhub.core.agreement.ratings import Ints, from_matrix
+from tests.core.agreement.by_pairs import Table, tables
+
+Q = 3
+ALPHA = chance.alpha_nominal(Q)
+
+
+def ones(counts: Ints) -> Ints:
+    return np.ones(len(counts), dtype=np.int64)
+
+
+def simulated(seed: int, items: int, knows: float, priors: list[float]) -> Ints:
+    """Counts of three raters; each knows the truth by chance ``knows`` and else draws from the
+    priors. Two agree by chance alone unless both know: the true alpha is ``knows`` squared."""
+    generator = np.random.default_rng(seed)
+    truth = generator.choice(len(priors), p=priors, size=(items, 1))
+    guesses = generator.choice(len(priors), p=priors, size=(items, 3))
+    codes = np.where(generator.random((items, 3)) < knows, truth, guesses)
+    return from_matrix(codes, len(priors)).counts()
+
+
+SAMPLE = simulated(1, 200, 0.6, [1 / 3, 1 / 3, 1 / 3])
+
+
+def coverage(repeats: int, knows: float, priors: list[float]) -> float:
+    """How often the bootstrap interval over 100 items holds the true alpha."""
+    value = chance.alpha_nominal(len(priors))
+    held = 0
+    for seed in range(repeats):
+        rows = sums.distinct(simulated(seed, 100, knows, priors))
+        found = units(sums.parts(rows.counts), rows.items)
+        low, high = estimation.interval(found, value, 0.0)
+        held += low <= knows**2 <= high
+    return held / repeats
+
+
+SETTINGS = pytest.mark.parametrize(
+    ("knows", "priors"),
+    [
+        pytest.param(0.6, [1 / 3, 1 / 3, 1 / 3], id="three even categories, alpha .36"),
+        pytest.param(0.7, [0.9, 0.1], id="two uneven categories, alpha .49"),
+    ],
+)
+
+
+@SETTINGS
+def test_the_model_of_the_simulation_has_the_alpha_it_says(
+    knows: float, priors: list[float]
+) -> None:
+    counts = simulated(0, 200_000, knows, priors)
+    found = chance.estimate(counts, chance.alpha_nominal(len(priors)))
+    assert found == pytest.approx(knows**2, abs=0.01)
+
+
+@SETTINGS
+def test_the_interval_covers_the_true_alpha_in_92_to_97_of_100_samples(
+    knows: float, priors: list[float]
+) -> None:
+    assert 0.92 <= coverage(800, knows, priors) <= 0.97
+
+
+def percent_of_complete() -> Units:
+    """Percent agreement of items that all raters rated is a plain mean of items."""
+    return Units(sums.parts(SAMPLE), ones(SAMPLE), "items", draws=None)
+
+
+def test_the_linearised_error_of_a_mean_is_the_textbook_one() -> None:
+    found = estimation.linearised_error(percent_of_complete(), chance.percent(Q))
+    agreement = sums.parts(SAMPLE)[:, sums.Layout.agree]
+    assert found == pytest.approx(agreement.std(ddof=1) / sqrt(len(SAMPLE)), rel=1e-6)
+
+
+def test_the_linearised_interval_is_students() -> None:
+    found = percent_of_complete()
+    agreement = sums.parts(SAMPLE)[:, sums.Layout.agree]
+    expected = scipy.stats.t.interval(
+        0.95, len(SAMPLE) - 1, loc=agreement.mean(), scale=scipy.stats.sem(agreement)
+    )
+    interval = estimation.interval(found, chance.percent(Q), agreement.mean())
+    assert interval == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("family", [chance.alpha_nominal, chance.gwet_ac, chance.fleiss_kappa])
+def test_the_linearised_error_is_near_that_of_the_draws_and_of_leaving_one_out(
+    family: Callable[[int], sums.Value],
+) -> None:
+    columns, value = sums.parts(SAMPLE), family(Q)
+    found = units(columns, ones(SAMPLE))
+    error = estimation.linearised_error(found, value)
+    assert found.draws is not None
+    assert error == pytest.approx(value(found.draws @ columns).std(), rel=0.1)
+    n = len(SAMPLE)
+    without = value(columns.sum(axis=0) - columns)
+    jackknife = sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum())
+    assert error == pytest.approx(jackknife, rel=0.02)
+
+
+def test_a_row_that_stands_for_many_items_is_as_good_as_the_items() -> None:
+    rows = sums.distinct(SAMPLE)
+    few = Units(sums.parts(rows.counts), rows.items, "items", draws=None)
+    many = percent_of_complete()
+    assert few.sums == pytest.approx(many.sums)
+    assert estimation.linearised_error(few, ALPHA) == pytest.approx(
+        estimation.linearised_error(many, ALPHA), rel=1e-6
+    )
+
+
+def test_the_same_units_give_the_same_interval_each_time() -> None:
+    one, other = (units(sums.parts(SAMPLE), ones(SAMPLE)) for _ in range(2))
+    assert estimated(one, ALPHA, n=200) == estimated(other, ALPHA, n=200)
+
+
+def test_the_figure_has_value_interval_n_and_method() -> None:
+    found = estimated(units(sums.parts(SAMPLE), ones(SAMPLE)), ALPHA, n=200)
+    value = found["value"]
+    low, high = found["low"], found["high"]
+    assert value == chance.estimate(SAMPLE, ALPHA)
+    assert low is not None
+    assert high is not None
+    assert value is not None
+    assert low < value < high
+    assert (found["n"], found["method"]) == (200, BOOTSTRAP)
+
+
+def test_more_different_units_than_are_drawn_get_a_linearised_error() -> None:
+    many = estimation.MOST_DRAWN + 1
+    columns = np.resize(sums.parts(SAMPLE), (many, sums.parts(SAMPLE).shape[1]))
+    found = units(columns, np.ones(many, dtype=np.int64), "conversations")
+    assert found.draws is None
+    method = estimated(found, ALPHA, n=many)["method"]
+    assert method == "linearised standard error over conversations, Student's t"
+
+
+def test_items_that_are_clusters_of_their_own_are_drawn_as_items() -> None:
+    alone = clustered(sums.parts(SAMPLE), np.arange(len(SAMPLE)), "items")
+    plain = units(sums.parts(SAMPLE), ones(SAMPLE))
+    assert estimated(alone, ALPHA, n=200) == estimated(plain, ALPHA, n=200)
+
+
+def test_clusters_of_like_items_widen_the_interval_but_do_not_move_the_value() -> None:
+    repeated = np.repeat(sums.parts(SAMPLE[:50]), 4, axis=0)
+    apart = estimated(units(repeated, np.ones(200, dtype=np.int64)), ALPHA, n=200)
+    together = estimated(clustered(repeated, np.repeat(np.arange(50), 4), "authors"), ALPHA, n=200)
+    assert together["value"] == pytest.approx(apart["value"])
+    assert width(together) > 1.5 * width(apart)
+    assert together["method"] == "percentile bootstrap over authors, 1000 draws, seed 7"
+
+
+def width(found: Figure) -> float:
+    low, high = found["low"], found["high"]
+    assert low is not None
+    assert high is not None
+    return high - low
+
+
+@given(tables(items=20), st.data())
+def test_a_cluster_is_the_sum_of_its_items(table: Table, data: st.DataObject) -> None:
+    columns = sums.parts(from_matrix(table, Q).counts())
+    some = st.lists(st.integers(0, 2), min_size=len(table), max_size=len(table))
+    clusters = np.unique(data.draw(some), return_inverse=True)[1].astype(np.int64)
+    found = clustered(columns, clusters, "authors")
+    assert len(found.parts) == len(set(clusters.tolist()))
+    assert found.sums == pytest.approx(columns.sum(axis=0, keepdims=True))
+
+
+@given(tables(items=6))
+def test_an_interval_lies_within_what_the_coefficient_can_be(table: Table) -> None:
+    counts = from_matrix(table, Q).counts()
+    pairable = int((counts.sum(axis=1) >= 2).sum())
+    found = estimated(units(sums.parts(counts), ones(counts)), ALPHA, n=pairable)
+    if found["value"] is None:
+        assert found["reason"] in {estimation.NO_VARIATION, estimation.TOO_FEW}
+    elif found["low"] is not None:
+        assert found["low"] <= (found["high"] or 0) <= 1 + 1e-12
+
+
+@pytest.mark.parametrize(
+    ("counts", "n", "reason"),
+    [
+        pytest.param(np.array([[3, 0, 0], [2, 0, 0]]), 2, "no_variation", id="all the same"),
+        pytest.param(np.eye(Q, dtype=np.int64), 0, "fewer_than_two_labels", id="one rating each"),
+        pytest.param(np.zeros((0, Q)), 0, "fewer_than_two_labels", id="no item"),
+    ],
+)
+def test_no_value_has_a_reason(counts: Ints, n: int, reason: str) -> None:
+    found = units(sums.parts(counts), ones(counts))
+    assert estimated(found, ALPHA, n=n) == {"value": None, "reason": reason}
+
+
+def test_the_caller_may_name_the_reason() -> None:
+    found = units(sums.parts(np.array([[3, 0, 0]])), np.array([1]))
+    assert estimated(found, ALPHA, n=1, missing="why")["reason"] == "why"
+
+
+def test_one_item_has_a_value_but_no_interval() -> None:
+    counts = np.array([[2, 1, 0]])
+    found = estimated(units(sums.parts(counts), ones(counts)), ALPHA, n=1)
+    assert found["value"] == pytest.approx(0)
+    assert found["low"] is found["high"] is None
+    alone = Units(sums.parts(counts), ones(counts), "items", draws=None)
+    assert np.isnan(estimation.interval(alone, ALPHA, 0.0)).all()
+    assert np.isnan(estimation.linearised_error(alone, ALPHA))
+
+
+@pytest.mark.parametrize(
+    ("items_beside", "doubted"), [(9, True), (12, False)], ids=["nine beside", "twelve beside"]
+)
+def test_an_interval_is_doubtful_where_few_items_lie_outside_the_commonest_category(
+    items_beside: int, doubted: bool
+) -> None:
+    counts = np.array([[2, 0]] * 90 + [[0, 2]] * items_beside)
+    assert (estimation.doubtful(counts) is not None) == doubted
+
+
+def test_nothing_is_not_doubted() -> None:
+    assert estimation.doubtful(np.zeros((3, 2), dtype=np.int64)) is None

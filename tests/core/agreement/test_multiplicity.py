@@ -1,0 +1,91 @@
+"""Adjusted p-values: published values, what they promise, and what undefined ones do."""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import false_discovery_control
+
+from labelhub.core.agreement.multiplicity import benjamini_hochberg, benjamini_yekutieli, holm
+from labelhub.core.errors import InvalidInput
+
+REFERENCE = Path(__file__).resolve().parents[4] / "shared" / "reference"
+P_VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=30)
+Adjustment = Callable[[Sequence[float | None]], list[float | None]]
+ALL = (holm, benjamini_hochberg, benjamini_yekutieli)
+
+
+def case(name: str) -> Any:
+    path = REFERENCE / "reference_values_dev.json"
+    if not path.exists():
+        pytest.skip(f"the reference values are not here: {path}")
+    return next(each for each in json.loads(path.read_text())["cases"] if each["id"] == name)
+
+
+@pytest.mark.parametrize(
+    ("name", "adjust"), [("bh1995_holm", holm), ("bh1995_fdr_bh", benjamini_hochberg)]
+)
+def test_fifteen_published_p_values(name: str, adjust: Adjustment) -> None:
+    known = case(name)
+    assert adjust(known["input"]["p"]) == pytest.approx(known["expected"], abs=known["tolerance"])
+
+
+def test_benjamini_and_yekutieli_is_stricter_by_the_harmonic_sum() -> None:
+    known = case("bh1995_fdr_bh")
+    harmonic = sum(1 / i for i in range(1, 16))
+    wanted = [min(1.0, p * harmonic) for p in known["expected"]]
+    assert benjamini_yekutieli(known["input"]["p"]) == pytest.approx(wanted, abs=1e-5)
+
+
+@given(P_VALUES)
+def test_false_discovery_rates_are_those_of_scipy(p_values: list[float]) -> None:
+    ours = benjamini_hochberg(p_values), benjamini_yekutieli(p_values)
+    theirs = [false_discovery_control(p_values, method=method) for method in ("bh", "by")]
+    np.testing.assert_allclose(ours, theirs, rtol=1e-12)
+
+
+@pytest.mark.parametrize("adjust", ALL)
+@given(p_values=P_VALUES)
+def test_an_adjusted_value_is_a_probability_and_never_smaller(
+    adjust: Adjustment, p_values: list[float]
+) -> None:
+    adjusted = adjust(p_values)
+    assert all(a is not None and p <= a <= 1 for p, a in zip(p_values, adjusted, strict=True))
+
+
+@pytest.mark.parametrize("adjust", ALL)
+@given(p_values=P_VALUES)
+def test_the_order_of_the_tests_does_not_matter(adjust: Adjustment, p_values: list[float]) -> None:
+    assert adjust(p_values[::-1]) == adjust(p_values)[::-1]
+
+
+@given(P_VALUES)
+def test_the_false_discovery_rate_is_never_stricter_than_holm(p_values: list[float]) -> None:
+    pairs = zip(benjamini_hochberg(p_values), holm(p_values), strict=True)
+    assert all(rate <= family * (1 + 1e-12) for rate, family in pairs)
+
+
+@pytest.mark.parametrize("adjust", ALL)
+def test_undefined_p_values_stay_undefined_and_do_not_count(adjust: Adjustment) -> None:
+    with_gaps = adjust([0.01, None, 0.04, float("nan")])
+    assert [with_gaps[0], with_gaps[2]] == adjust([0.01, 0.04])
+    assert with_gaps[1] is None
+    assert np.isnan(with_gaps[3] or 0)
+    assert adjust([None]) == [None]
+
+
+@pytest.mark.parametrize("adjust", ALL)
+def test_one_p_value_needs_no_correction(adjust: Adjustment) -> None:
+    assert adjust([0.03]) == [0.03]
+    assert adjust([]) == []
+
+
+@pytest.mark.parametrize("wrong", [-0.01, 1.01, float("inf")])
+def test_what_is_no_probability_is_refused(wrong: float) -> None:
+    with pytest.raises(InvalidInput, match="between 0 and 1"):
+        holm([0.5, wrong])

@@ -1,0 +1,257 @@
+"""Bounds, thresholds that keep a promise, and streams that tell when it no longer holds."""
+
+import json
+from math import sqrt
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy import stats
+
+from labelhub.core.agreement.risk_control import (
+    ERRORS_ABOVE_TARGET,
+    TOO_FEW_LABELS,
+    Choice,
+    audit_bound,
+    aurc,
+    choose_threshold,
+    clopper_pearson,
+    labels_needed,
+    log_evidence,
+    lower_bound,
+    quantile_thresholds,
+    risk_coverage,
+    upper_bound,
+)
+from labelhub.core.errors import InvalidInput
+
+REFERENCE = Path(__file__).resolve().parents[4] / "shared" / "reference"
+PROJECTS, CALIBRATION, TARGET, DELTA = 2000, 500, 0.05, 0.05
+MOST_VIOLATIONS = DELTA + 1.65 * sqrt(DELTA * (1 - DELTA) / PROJECTS)
+Floats = NDArray[np.float64]
+SCORED = st.lists(st.tuples(st.integers(0, 10), st.booleans()), min_size=1, max_size=80)
+
+
+def reference_cases(method: str) -> list[Any]:
+    path = REFERENCE / "reference_values_dev.json"
+    if not path.exists():
+        pytest.skip(f"the reference values are not here: {path}")
+    cases = json.loads(path.read_text())["cases"]
+    return [case for case in cases if case["method"] == method]
+
+
+def test_clopper_pearson_of_newcombe_1998() -> None:
+    for case in reference_cases("binomial_ci wilson+cp"):
+        found = clopper_pearson(case["input"]["k"], case["input"]["n"])
+        assert found == pytest.approx(case["expected"][2:], abs=case["tolerance"])
+
+
+@given(st.integers(0, 300), st.integers(0, 300), st.sampled_from([0.8, 0.95, 0.99]))
+def test_bounds_are_those_of_scipy(errors: int, rest: int, confidence: float) -> None:
+    n = errors + rest
+    if n == 0:
+        assert clopper_pearson(0, 0) == (0, 1)
+        return
+    other = stats.binomtest(errors, n).proportion_ci(confidence)
+    assert clopper_pearson(errors, n, confidence) == pytest.approx((other.low, other.high))
+    above = stats.binomtest(errors, n, alternative="less").proportion_ci(confidence)
+    assert upper_bound(errors, n, confidence) == pytest.approx(above.high)
+    below = stats.binomtest(errors, n, alternative="greater").proportion_ci(confidence)
+    assert lower_bound(errors, n, confidence) == pytest.approx(below.low, abs=1e-12)
+
+
+@pytest.mark.parametrize(("target", "labels"), [(0.01, 299), (0.02, 149), (0.05, 59), (0.1, 29)])
+def test_labels_needed_without_an_error(target: float, labels: int) -> None:
+    assert labels_needed(target) == labels
+
+
+@given(st.sampled_from([0.003, 0.02, 0.1, 0.4]), st.integers(0, 12))
+def test_labels_needed_are_the_fewest(target: float, errors: int) -> None:
+    n = labels_needed(target, errors=errors)
+    assert upper_bound(errors, n) <= target < upper_bound(errors, n - 1)
+
+
+def test_the_lowest_threshold_of_an_unbroken_row_is_chosen() -> None:
+    scores = np.repeat([0.9, 0.8, 0.7, 0.6], 100)
+    wrong = np.zeros(400)
+    wrong[[150, 210]] = 1
+    wrong[220:230] = 1
+    choice = choose_threshold(scores, wrong, TARGET, [0.6, 0.7, 0.8, 0.9])
+    assert [step.passed for step in choice.path] == [True, True, False, False]
+    # The last would pass by itself, but comes after a failure.
+    assert [step.tested for step in choice.path] == [True, True, True, False]
+    assert choice.path[3].bound < TARGET < choice.path[2].bound
+    assert choice.chosen is choice.path[1]
+    assert (choice.chosen.threshold, choice.chosen.accepted) == (0.8, 200)
+    assert (choice.chosen.errors, choice.chosen.coverage, choice.chosen.error) == (1, 0.5, 0.005)
+    assert choice.chosen.bound == pytest.approx(upper_bound(1, 200))
+
+
+def test_a_threshold_that_accepts_too_few_is_not_where_the_row_starts() -> None:
+    scores = np.concatenate([np.full(5, 0.99), np.full(195, 0.9)])
+    choice = choose_threshold(scores, np.zeros(200), TARGET, [0.99, 0.9])
+    assert [step.tested for step in choice.path] == [False, True]
+    assert choice.chosen is choice.path[1]
+
+
+def test_a_later_start_forgives_one_stray_error() -> None:
+    scores = np.concatenate([np.full(60, 0.99), np.full(140, 0.9)])
+    wrong = np.zeros(200)
+    wrong[0] = 1
+    assert choose_threshold(scores, wrong, TARGET, [0.99, 0.9]).chosen is None
+    later = choose_threshold(scores, wrong, TARGET, [0.99, 0.9], start_errors=1)
+    assert later.chosen is later.path[1]
+
+
+def test_without_a_threshold_the_reason_is_named() -> None:
+    few = choose_threshold(np.ones(58), np.zeros(58), TARGET, [0.5])
+    assert (few.chosen, few.reason) == (None, TOO_FEW_LABELS)
+    bad = choose_threshold(np.ones(100), np.ones(100), TARGET, [0.5])
+    assert (bad.chosen, bad.reason) == (None, ERRORS_ABOVE_TARGET)
+    none = choose_threshold([], [], TARGET, [0.5])
+    assert (none.path[0].error, none.path[0].coverage, none.reason) == (None, 0, TOO_FEW_LABELS)
+
+
+def test_an_item_without_a_score_is_never_accepted_but_counts() -> None:
+    scores = np.where(np.arange(200) < 100, np.nan, 0.9)
+    choice = choose_threshold(scores, np.isnan(scores), TARGET, [-1.0])
+    assert choice.chosen is not None
+    assert (choice.chosen.accepted, choice.chosen.coverage) == (100, 0.5)
+
+
+def test_thresholds_by_quantiles_run_from_strict_to_all() -> None:
+    thresholds = quantile_thresholds(np.linspace(0, 1, 101), steps=4)
+    np.testing.assert_allclose(thresholds, [0.75, 0.5, 0.25, 0])
+    assert len(quantile_thresholds([0.5, 0.5, np.nan], steps=20)) == 1
+
+
+def rising(scores: Floats) -> Floats:
+    return np.asarray(0.25 * (1 - scores) ** 1.5)
+
+
+def just_above(scores: Floats) -> Floats:
+    return np.full(scores.shape, TARGET + 0.0001)
+
+
+def worst_in_the_middle(scores: Floats) -> Floats:
+    return np.where(scores > 0.85, 0.0, np.where(scores > 0.7, 0.2, 0.05))
+
+
+@pytest.mark.parametrize("risk", [rising, just_above, worst_in_the_middle])
+@pytest.mark.parametrize("start_errors", [0, 2])
+def test_the_promise_is_kept_in_simulated_projects(risk: Any, start_errors: int) -> None:
+    generator = np.random.default_rng(11)
+    pool = generator.random(100_000)
+    thresholds = quantile_thresholds(pool)
+    truth = {threshold: risk(pool[pool >= threshold]).mean() for threshold in thresholds}
+
+    def violated() -> bool:
+        scores = generator.random(CALIBRATION)
+        wrong = generator.random(CALIBRATION) < risk(scores)
+        choice: Choice = choose_threshold(
+            scores, wrong, TARGET, thresholds, 1 - DELTA, start_errors=start_errors
+        )
+        return choice.chosen is not None and truth[choice.chosen.threshold] > TARGET
+
+    assert np.mean([violated() for _ in range(PROJECTS)]) <= MOST_VIOLATIONS
+
+
+@pytest.mark.parametrize("rate", [0.02, 0.05, 0.2])
+def test_false_alarms_are_rare_however_often_one_looks(rate: float) -> None:
+    streams, looks = 1000, 3000
+    wrong = np.random.default_rng(12).random((streams, looks)) < rate
+    looked = wrong.cumsum(axis=1) * (looks + 1) + np.arange(1, looks + 1)
+    # Many streams meet the same counts: each pair is computed once.
+    pairs, place = np.unique(looked, return_inverse=True)
+    evidence = log_evidence(pairs // (looks + 1), pairs % (looks + 1), rate)[place]
+    alarms = np.mean(evidence.reshape(looked.shape).max(axis=1) >= np.log(1 / DELTA))
+    assert alarms <= DELTA + 1.65 * sqrt(DELTA * (1 - DELTA) / streams)
+
+
+def test_evidence_is_a_fair_game_at_the_rate_and_a_losing_one_below() -> None:
+    n = 40
+    k = np.arange(n + 1)
+    odds = np.exp(log_evidence(k, n, 0.1))
+    assert odds @ stats.binom.pmf(k, n, 0.1) == pytest.approx(1)
+    assert odds @ stats.binom.pmf(k, n, 0.05) < 1
+
+
+def test_a_broken_promise_is_noticed_and_stays_noticed() -> None:
+    stream = np.concatenate([np.tile([1, 0, 0, 0], 50), np.zeros(2000)])
+    audit = audit_bound(stream, TARGET)
+    assert audit.broken_at is not None
+    assert audit.broken_at < 100
+    assert audit.low < TARGET
+    assert audit_bound(stream[: audit.broken_at], TARGET).low >= TARGET
+    assert audit_bound(stream[: audit.broken_at - 1], TARGET).broken_at is None
+
+
+def test_a_stream_within_the_target_raises_no_alarm() -> None:
+    audit = audit_bound(np.tile([1] + [0] * 49, 20), TARGET)
+    assert (audit.n, audit.errors, audit.broken_at) == (1000, 20, None)
+    assert audit.low < 0.02 < audit.high < TARGET
+
+
+def test_an_empty_stream_says_nothing() -> None:
+    audit = audit_bound([], TARGET)
+    assert (audit.n, audit.low, audit.high, audit.evidence) == (0, 0, 1, 1)
+
+
+@given(st.integers(0, 60), st.integers(0, 60))
+def test_sequential_bounds_are_wider_than_those_of_a_single_look(errors: int, right: int) -> None:
+    audit = audit_bound([1] * errors + [0] * right, 0.5)
+    assert audit.low <= lower_bound(errors, errors + right) + 1e-9
+    assert audit.high >= upper_bound(errors, errors + right) - 1e-9
+    mirrored = audit_bound([1] * right + [0] * errors, 0.5)
+    assert mirrored.low == pytest.approx(1 - audit.high)
+
+
+def test_the_risk_coverage_curve_has_a_point_for_each_score() -> None:
+    coverage, risk = risk_coverage([0.9, 0.9, 0.1, float("nan")], [1, 0, 1, 0])
+    np.testing.assert_allclose(coverage, [0.5, 0.75, 1])
+    np.testing.assert_allclose(risk, [1 / 2, 2 / 3, 1 / 2])
+    assert aurc([0.9, 0.9, 0.1, float("nan")], [1, 0, 1, 0]) == pytest.approx(
+        (1 / 2 + 1 / 2 + 2 / 3 + 1 / 2) / 4
+    )
+
+
+def test_the_area_of_no_items_is_none() -> None:
+    assert aurc([], []) is None
+    assert [each.size for each in risk_coverage([], [])] == [0, 0]
+
+
+def test_scores_that_put_errors_last_have_the_least_area() -> None:
+    wrong = [0, 0, 0, 1]
+    assert aurc([4, 3, 2, 1], wrong) == pytest.approx(1 / 16)
+    assert aurc([1, 2, 3, 4], wrong) == pytest.approx((1 + 1 / 2 + 1 / 3 + 1 / 4) / 4)
+    assert aurc([1, 1, 1, 1], wrong) == pytest.approx(1 / 4)
+
+
+@given(SCORED, st.integers(0, 9))
+def test_order_and_scale_of_scores_do_not_matter(items: list[tuple[int, bool]], seed: int) -> None:
+    scores, wrong = np.array([score for score, _ in items]), np.array([bad for _, bad in items])
+    mixed = np.random.default_rng(seed).permutation(len(items))
+    area = aurc(scores, wrong)
+    assert aurc(scores[mixed] ** 3, wrong[mixed]) == pytest.approx(area)
+    _, risk = risk_coverage(scores, wrong)
+    assert risk[-1] == pytest.approx(wrong.mean())
+
+
+def test_impossible_input_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="Not a count"):
+        upper_bound(3, 2)
+    for share in (0.0, 1.0):
+        with pytest.raises(InvalidInput, match="between 0 and 1"):
+            labels_needed(share)
+        with pytest.raises(InvalidInput, match="between 0 and 1"):
+            upper_bound(1, 2, share)
+    with pytest.raises(InvalidInput, match="one score and one outcome"):
+        choose_threshold([0.5], [1, 0], TARGET, [0.5])
+    with pytest.raises(InvalidInput, match="wrong or not"):
+        audit_bound([2], TARGET)
+    with pytest.raises(InvalidInput, match="need scores"):
+        quantile_thresholds([])
