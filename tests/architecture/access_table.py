@@ -189,6 +189,7 @@ REST = {
     "api_routing": row(GET=VIEW, PUT=MANAGE),
     "api_prompts": READ,
     "api_gold": READ,
+    "api_agreement": READ,
     "api_evaluation": READ,
     "api_experiment_list": READ_AND_CHANGE,
     "api_experiment": READ,

@@ -241,6 +241,8 @@ def _mean_credit(credit: Floats) -> Figure:
 
 
 def _annotators(sheet: Sheet, kind: str, truth: Ints) -> list[RaterScore]:
+    if kind == "author":  # no name to be shown
+        return []
     ratings = sheet.of_kind(kind)
     scored = truth[ratings.items] >= 0
     right = (ratings.codes == truth[ratings.items]) & scored

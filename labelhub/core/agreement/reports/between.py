@@ -13,7 +13,7 @@ from labelhub.core.agreement.estimation import clustered, estimated, units
 from labelhub.core.agreement.figures import Figure, figure, share, undefined
 from labelhub.core.agreement.ratings import Floats, Ints, Ratings
 from labelhub.core.agreement.reports import reasons
-from labelhub.core.agreement.reports.sheet import Sheet
+from labelhub.core.agreement.reports.sheet import AUTHORS, Sheet
 from labelhub.core.schema import Task
 
 #: Pairs of the annotators with most labels; a table of more cannot be read.
@@ -83,8 +83,11 @@ def between_raters(sheet: Sheet, most: int = MOST_RATERS) -> list[Pair]:
 
 
 def busiest(sheet: Sheet, most: int) -> list[int]:
-    """Numbers of the annotators with most labels, by kind and then in the ledger's order."""
-    labelled = np.flatnonzero(sheet.labels_of)
+    """Numbers of the annotators with most labels, by kind and then in the ledger's order.
+
+    Authors are not among them: each is the one authority on a few texts, and no name to be shown.
+    """
+    labelled = np.flatnonzero((sheet.labels_of > 0) & (sheet.kind_of != AUTHORS))
     kept = labelled[np.argsort(-sheet.labels_of[labelled], kind="stable")][:most]
     return sorted(kept.tolist(), key=lambda rater: (sheet.kind_of[rater], rater))
 

@@ -12,6 +12,7 @@ from labelhub.core.schema import Task
 
 #: The kinds of annotators in their one fixed order.
 KINDS = ("llm", "crowd", "expert", "author", "model")
+AUTHORS = KINDS.index("author")
 UNKNOWN = -1
 
 

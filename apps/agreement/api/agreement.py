@@ -1,0 +1,66 @@
+"""REST: how far LLM, crowd, expert and author agree."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.agreement.api.serializers import FigureSerializer
+from apps.agreement.reporting import agreement_report
+from apps.agreement.sheets.slicing import Slice
+from apps.projects.api.mixins import ProjectScopedMixin
+
+
+class SliceSerializer(serializers.Serializer[Any]):
+    """Which part of the ledger; all of it by default."""
+
+    kind = serializers.CharField(required=False, help_text="Only this kind of annotator.")
+    annotator = serializers.IntegerField(required=False, help_text="Only this annotator, by id.")
+    run = serializers.IntegerField(required=False, help_text="Of machines only this run's labels.")
+    replicate = serializers.IntegerField(required=False, min_value=1)
+    label = serializers.CharField(  # type: ignore[assignment]  # a serializer has an attribute of that name
+        required=False, help_text="Every answer becomes this label, or not."
+    )
+    since = serializers.DateField(required=False, help_text="First day of the labels.")
+    until = serializers.DateField(required=False, help_text="Last day of the labels.")
+    tag = serializers.CharField(
+        required=False, help_text="Only items with this tag, or key=value of their meta data."
+    )
+
+
+class AgreementSerializer(serializers.Serializer[Any]):
+    """The report; every figure has a value, an interval, n and a method, or null and a reason."""
+
+    project = serializers.CharField()
+    task = serializers.CharField()
+    slice = serializers.DictField(child=serializers.CharField())
+    unit = serializers.CharField(help_text="What is drawn for intervals: items, authors, ….")
+    categories = serializers.ListField(child=serializers.CharField(), allow_null=True)
+    items = serializers.IntegerField()
+    sources = serializers.DictField(child=serializers.DictField(child=serializers.IntegerField()))
+    within = serializers.DictField(child=serializers.DictField(child=FigureSerializer()))
+    per_label = serializers.DictField(child=serializers.ListField(child=serializers.DictField()))
+    between = serializers.ListField(child=serializers.DictField())
+    against_gold = serializers.DictField(child=serializers.DictField())
+    against_author = serializers.DictField(child=serializers.DictField())
+    alt_test = serializers.DictField(child=serializers.DictField())
+    alt_test_by_author = serializers.DictField(child=serializers.DictField())
+    most_divided = serializers.ListField(child=serializers.DictField())
+    left_out = serializers.DictField(child=serializers.IntegerField())
+    reasons = serializers.DictField(child=serializers.CharField())
+    cost = serializers.DictField(child=serializers.DictField(child=FigureSerializer()))
+
+
+class AgreementView(ProjectScopedMixin):
+    """Agreement within and between kinds of annotators, against gold and against authors."""
+
+    @extend_schema(
+        parameters=[SliceSerializer], responses=AgreementSerializer, operation_id="agreement"
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """Every figure with its interval; what cannot be computed is null with the reason."""
+        query = SliceSerializer(data=request.query_params)
+        query.is_valid(raise_exception=True)
+        return Response(agreement_report(self.project, Slice(**query.validated_data)))

@@ -1,0 +1,94 @@
+"""What a label costs and how long it takes, by kind of annotator.
+
+People's and authors' seconds are those the label was recorded with. Of machines everything that was
+paid counts: refused answers, repeats and debates that reached no label too.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from django.db.models import Count, F, Q, Sum
+
+from apps.debates.models import Run, Turn
+from apps.labels.models import Kind, Label
+from apps.projects.models import Project
+from labelhub.core.agreement.figures import Figure, figure, undefined
+from labelhub.core.agreement.reports.reasons import NOT_RECORDED
+from labelhub.core.agreement.student import t_quantile
+
+NANO = 1_000_000_000
+MEAN = "mean of labels, Student's t"
+ALL_CALLS = "all that was paid, refused and repeated calls too, over the labels reached"
+NO_PRICE = "price_unknown"
+
+Cost = dict[str, Figure]
+
+
+def costs(project: Project) -> Mapping[str, Cost]:
+    """Kind → ``per_label`` in USD and ``seconds`` of a label; three queries."""
+    recorded = Label.objects.filter(
+        Q(seconds__isnull=False) | Q(cost_nanousd__isnull=False),
+        item__project=project,
+        withdrawn=False,
+    )
+    rows = recorded.values("annotator__kind").order_by()
+    told = rows.annotate(
+        timed=Count("seconds"),
+        seconds_sum=Sum("seconds"),
+        seconds_squares=Sum(F("seconds") * F("seconds")),
+        priced=Count("cost_nanousd"),
+        cost_sum=Sum(F("cost_nanousd") * (1.0 / NANO)),
+        cost_squares=Sum(F("cost_nanousd") * F("cost_nanousd") * (1.0 / NANO) * (1.0 / NANO)),
+    )
+    found: dict[str, Cost] = {
+        row["annotator__kind"]: {
+            "per_label": _mean(row["priced"], row["cost_sum"], row["cost_squares"]),
+            "seconds": _mean(row["timed"], row["seconds_sum"], row["seconds_squares"]),
+        }
+        for row in told
+    }
+    by_runs = _of_runs(project)
+    if by_runs is not None:
+        found[Kind.LLM] = by_runs
+    return found
+
+
+def _of_runs(project: Project) -> Cost | None:
+    runs = Run.objects.filter(project=project)
+    paid = runs.aggregate(cost=Sum("cost_nanousd"), unpriced=Sum("unpriced_turns"))
+    if paid["cost"] is None:
+        return None
+    ended = Turn.objects.filter(debate__run__project=project).aggregate(
+        seconds=Sum("seconds"), labels=Count("debate", distinct=True, filter=_reached())
+    )
+    labels = ended["labels"]
+    if not labels:
+        nothing = undefined(NOT_RECORDED)
+        return {"per_label": nothing, "seconds": nothing}
+    return {
+        "per_label": undefined(NO_PRICE)
+        if paid["unpriced"]
+        else _total(paid["cost"] / NANO, labels),
+        "seconds": _total(ended["seconds"] or 0.0, labels),
+    }
+
+
+def _reached() -> Q:
+    return Q(debate__label__isnull=False)
+
+
+def _total(whole: float, labels: int) -> Figure:
+    nan = float("nan")
+    return figure(whole / labels, low=nan, high=nan, n=labels, method=ALL_CALLS)
+
+
+def _mean(n: int, whole: Any, squares: Any) -> Figure:
+    if not n:
+        return undefined(NOT_RECORDED)
+    mean = float(whole) / n
+    if n < 2:
+        return figure(mean, low=float("nan"), high=float("nan"), n=n, method=MEAN)
+    spread = max(float(squares) - n * mean * mean, 0.0) / (n - 1)
+    half = float(t_quantile(0.975, n - 1)) * math.sqrt(spread / n)
+    return figure(mean, low=max(mean - half, 0.0), high=mean + half, n=n, method=MEAN)

@@ -1,0 +1,85 @@
+"""The agreement report of a project: computed, or taken as it was while the ledger is the same."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from django.db.models import Count, Max
+
+from apps.agreement.costs import costs
+from apps.agreement.models import StoredReport
+from apps.agreement.sheets.reading import read_sheet
+from apps.agreement.sheets.slicing import Slice, check_slice
+from apps.debates.models import Run
+from apps.labels.models import Gold, Label
+from apps.projects.models import Project
+from apps.projects.selectors import current_schema
+from labelhub.core.agreement.reports.divided import divided
+from labelhub.core.agreement.reports.report import report
+
+#: Raised when what a report says changes: what was stored before is then computed anew.
+EDITION = 1
+MOST_STORED = 50
+MOST_DIVIDED = 20
+
+
+def agreement_report(project: Project, asked: Slice | None = None) -> Mapping[str, Any]:
+    """The report in the shape that page, command and REST share.
+
+    Raises:
+        InvalidInput, NotFound: the slice means nothing in this project.
+    """
+    asked = asked or Slice()
+    check_slice(project, current_schema(project).parsed, asked)
+    state = state_of(project)
+    stored = StoredReport.objects.filter(project=project, asked=asked.query[:500]).first()
+    if stored is not None and stored.state == state:
+        body: Mapping[str, Any] = stored.body
+        return body
+    body = _computed(project, asked)
+    if len(asked.query) <= 500:
+        _store(project, asked, state, body)
+    return body
+
+
+def state_of(project: Project) -> str:
+    """Changes whenever a label or decision is added or erased, or the schema or a run changes."""
+    labels = Label.objects.filter(annotator__project=project)
+    gold = Gold.objects.filter(item__project=project)
+    runs = Run.objects.filter(project=project)
+    parts = (
+        EDITION,
+        current_schema(project).pk,
+        labels.aggregate(n=Count("pk"), last=Max("pk")),
+        gold.aggregate(n=Count("pk"), last=Max("pk")),
+        runs.aggregate(n=Count("pk"), last=Max("pk"), turns=Max("turns_count")),
+    )
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def _computed(project: Project, asked: Slice) -> dict[str, Any]:
+    schema = current_schema(project).parsed
+    sheet = read_sheet(project, asked)
+    found = report(sheet).to_json()
+    found["most_divided"] = [
+        {"item": each.item_id, "disagreement": each.disagreement, "labels": each.labels}
+        for each in divided(sheet, most=MOST_DIVIDED)
+    ]
+    return {
+        "project": project.slug,
+        "task": str(schema.task),
+        "slice": dict(asked.given),
+        "unit": sheet.unit,
+        "categories": list(sheet.categories) if sheet.shares_categories else None,
+        **found,
+        "cost": costs(project),
+    }
+
+
+def _store(project: Project, asked: Slice, state: str, body: Mapping[str, Any]) -> None:
+    StoredReport.objects.update_or_create(
+        project=project, asked=asked.query, defaults={"state": state, "body": body}
+    )
+    past = StoredReport.objects.filter(project=project).values_list("pk", flat=True)
+    StoredReport.objects.filter(pk__in=list(past[MOST_STORED:])).delete()

@@ -1,0 +1,50 @@
+"""Items that belong together: the messages of an author, the sentences of a document.
+
+Whoever wrote one wrote the other, so they are drawn together when an interval is made.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from django.db.models.fields.json import KeyTextTransform
+
+from apps.authors.models import Question
+from apps.projects.models import Item, Project
+from labelhub.core.agreement.ratings import Ints
+
+#: Keys of an item's meta data that say whom or what it belongs to, the widest first.
+KEYS = {
+    "user_id": "users", "user": "users", "author_id": "authors", "author": "authors",
+    "conversation_id": "conversations", "conversation": "conversations",
+    "dialogue_id": "dialogues", "document_id": "documents", "document": "documents",
+    "doc_id": "documents", "paper_id": "papers", "thread_id": "threads",
+}  # fmt: skip
+
+
+class Clusters(NamedTuple):
+    """A number for each item, from 0 without gaps, and what the numbers stand for."""
+
+    numbers: Ints
+    unit: str
+
+
+def clusters_of(project: Project, item_ids: Ints) -> Clusters | None:
+    """By the author of a site's question, else by the first known key of the meta data.
+
+    An item without either is a cluster of its own. None where nothing belongs together.
+    """
+    asked = Question.objects.filter(item__project=project)
+    owners: dict[int, object] = dict(asked.values_list("item_id", "author_id"))
+    unit = "authors"
+    if not owners:
+        items = Item.objects.filter(project=project)
+        first = items.order_by("pk").values_list("meta", flat=True).first()
+        key = next((key for key in KEYS if key in (first or {})), None)
+        if key is None:
+            return None
+        told = items.annotate(told=KeyTextTransform(key, "meta"))
+        owners, unit = dict(told.values_list("pk", "told")), KEYS[key]
+    named = [owners.get(item) or f"item {item}" for item in item_ids.tolist()]
+    number: dict[object, int] = {}
+    numbers = np.array([number.setdefault(name, len(number)) for name in named], dtype=np.int64)
+    return Clusters(numbers, unit) if len(number) < len(named) else None

@@ -1,0 +1,133 @@
+"""Answers as category numbers, by what the schema or the item offers, never by how they sort."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from labelhub.core.agreement.comparison import name_of
+from labelhub.core.agreement.ratings import Ints
+from labelhub.core.schema import Schema, Task, fold
+
+#: Why a label has no number.
+NOT_IN_SCHEMA = "not_in_schema"
+NOT_AN_OPTION = "not_an_option"
+ABSTAINED = -2
+UNKNOWN = -1
+#: More known answers than this cost the database more than they save.
+MOST_KNOWN = 40
+
+
+class Coder:
+    """Numbers the answers of one project; equal answers get equal numbers.
+
+    ``single`` and ``ordinal``: the place in the schema. ``multi``: sets are numbered as they come.
+    ``per_item``: the place among the item's options. ``text``: the folded text's place among the
+    texts of its item. With ``label`` every answer is 1 (it is, or holds, the label) or 0.
+    """
+
+    def __init__(
+        self, schema: Schema, options: Mapping[int, Sequence[str]], label: str = ""
+    ) -> None:
+        self._schema, self._options = schema, options
+        found = schema.label(label) if label else None
+        self._label = found.name if found else ""
+        self._by_raw: dict[str, int] = {}
+        self._sets: dict[frozenset[str], int] = {}
+        self._texts: dict[int, dict[str, int]] = {}
+        self.itemwise = schema.task in (Task.PER_ITEM, Task.TEXT)
+
+    @property
+    def known(self) -> Mapping[str, int]:
+        """Answers as the database may hold them, and their numbers; empty where too many."""
+        values = self._offered()
+        if not values or len(values) > MOST_KNOWN:
+            return {}
+        found: dict[str, int] = {}
+        for value in values:
+            number = self._of_schema(value)
+            # One database keeps letters beyond ASCII as they are, the other as \u escapes.
+            found |= {json.dumps(value): number, json.dumps(value, ensure_ascii=False): number}
+        return found
+
+    def of(self, item_id: int, raw: str) -> int:
+        """The number of an answer in JSON; UNKNOWN where nothing offers it."""
+        if self.itemwise:
+            return self._of_item(item_id, json.loads(raw))
+        number = self._by_raw.get(raw)
+        if number is None:
+            number = self._by_raw[raw] = self._of_schema(json.loads(raw))
+        return number
+
+    @property
+    def categories(self) -> tuple[str, ...]:
+        """What the numbers mean."""
+        if self._label:
+            return (f"not {self._label}", self._label)
+        if self._schema.task is Task.MULTI:
+            return tuple(", ".join(sorted(one)) or "none" for one in self._sets)
+        if self.itemwise:
+            most = max((len(one) for one in (self._options or self._texts).values()), default=1)
+            return tuple(f"option {place + 1}" for place in range(most))
+        return self._schema.names
+
+    @property
+    def sets(self) -> tuple[frozenset[str], ...] | None:
+        """The members of each category, where answers are sets."""
+        return tuple(self._sets) if self._schema.task is Task.MULTI and not self._label else None
+
+    @property
+    def scores(self) -> tuple[float, ...] | None:
+        """The points of each category, where they lie on a scale."""
+        if self._schema.task is not Task.ORDINAL or self._label:
+            return None
+        return tuple(float(label.point or 0) for label in self._schema.labels)
+
+    def options_of(self, item_ids: Ints) -> Ints | None:
+        """How many options each item has, where items bring their own."""
+        if self._schema.task is not Task.PER_ITEM:
+            return None
+        sizes = [len(self._options.get(item, ())) for item in item_ids.tolist()]
+        return np.array(sizes, dtype=np.int64)
+
+    @property
+    def task(self) -> Task:
+        """What the numbers are, for reports: yes or no is a single choice."""
+        return Task.SINGLE if self._label else self._schema.task
+
+    def _offered(self) -> list[Any]:
+        if self._schema.task is Task.SINGLE:
+            return list(self._schema.names)
+        if self._schema.task is Task.ORDINAL:
+            return [_plain(label.point) for label in self._schema.labels]
+        return []
+
+    def _of_schema(self, value: Any) -> int:
+        if self._schema.task is Task.MULTI:
+            return self._of_set(frozenset(value).intersection(self._schema.names))
+        name = name_of(self._schema, value)
+        if name not in self._schema.names:
+            return UNKNOWN
+        return int(name == self._label) if self._label else self._schema.names.index(name)
+
+    def _of_set(self, members: frozenset[str]) -> int:
+        if self._label:
+            return int(self._label in members)
+        return self._sets.setdefault(members, len(self._sets))
+
+    def _of_item(self, item_id: int, value: Any) -> int:
+        text = fold(str(value))
+        offered = self._options.get(item_id)
+        if self._schema.task is Task.PER_ITEM:
+            if not offered:
+                return UNKNOWN
+            folded = [fold(option) for option in offered]
+            return folded.index(text) if text in folded else UNKNOWN
+        texts = self._texts.setdefault(item_id, {})
+        return texts.setdefault(text, len(texts))
+
+
+def _plain(point: float | None) -> Any:
+    """A point as the ledger writes it: whole numbers without a fraction."""
+    return int(point) if point is not None and point == int(point) else point

@@ -1,0 +1,226 @@
+"""The agreement report over REST and on the command line: one shape, honest numbers."""
+
+import json
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from rest_framework.test import APIClient
+
+from apps.accounts.roles import Role
+from apps.agreement.models import StoredReport
+from apps.agreement.reporting import agreement_report
+from apps.labels.models import Label
+from apps.projects.models import Project
+from tests.factories.accounts import UserFactory
+from tests.factories.agreement import decide
+from tests.factories.labels import open_item
+from tests.factories.ledger import ABSTAINS, ledger
+from tests.factories.projects import MOODS, ProjectFactory, member
+
+pytestmark = pytest.mark.django_db
+
+G, B = "good", "bad"
+FIGURE = {"value", "low", "high", "n", "method"}
+
+
+@pytest.fixture
+def project() -> Project:
+    """Six items; crowd, experts, an author and a machine said something of them."""
+    made = ProjectFactory.create(definition=MOODS, slug="moods", overlap=20)
+    items, _ = ledger(
+        made,
+        {
+            "llm:model-1": [G, G, B, B, G, G],
+            "crowd:ann": [G, G, B, B, B, ABSTAINS],
+            "crowd:bob": [G, B, B, G, B, G],
+            "expert:eve": [G, G, B, B, G, B],
+            "expert:fay": [G, G, B, G, G, B],
+            "author:writer": [G, G, B, B, G, B],
+        },
+    )
+    for item, value in zip(items, [G, G, B, B, G, B], strict=True):
+        decide(item, value)
+    return made
+
+
+def get(project: Project, **query: Any) -> Any:
+    """The report over REST."""
+    client = APIClient()
+    client.force_authenticate(member(project, Role.VIEWER))
+    return client.get(f"/api/v1/projects/{project.slug}/agreement/", query)
+
+
+def figures(found: Any) -> list[dict[str, Any]]:
+    """Every figure anywhere in a report."""
+    if isinstance(found, dict):
+        own = [found] if "value" in found and ("method" in found or "reason" in found) else []
+        return own + [one for value in found.values() for one in figures(value)]
+    return [one for value in found for one in figures(value)] if isinstance(found, list) else []
+
+
+def test_it_has_the_shape_of_the_contract(project: Project) -> None:
+    body = get(project).json()
+
+    assert body["items"] == 6
+    assert body["sources"]["crowd"] == {
+        "annotators": 2, "labels": 11, "abstentions": 1, "items": 6,
+    }  # fmt: skip
+    assert list(body["sources"]) == ["llm", "crowd", "expert", "author"]
+    for name in ("percent", "alpha_nominal", "fleiss_kappa", "gwet_ac1", "brennan_prediger"):
+        assert set(body["within"]["crowd"][name]) >= FIGURE
+    pair = next(one for one in body["between"] if {one["a"], one["b"]} == {"llm", "expert"})
+    assert {"percent", "cohen_kappa"} <= set(pair)
+    assert {"accuracy", "majority_accuracy", "dawid_skene_accuracy"} <= set(
+        body["against_gold"]["crowd"]
+    )
+    assert {"accuracy", "by_agreeing"} <= set(body["against_author"]["expert"])
+    assert {"winning_rate", "advantage", "passes"} <= set(body["alt_test"]["model-1"])
+    assert {"per_label", "seconds"} <= set(body["cost"].get("crowd", {"per_label", "seconds"}))
+
+
+def test_every_figure_is_a_number_with_its_doubt_or_null_with_its_reason(project: Project) -> None:
+    body = get(project).json()
+
+    found = figures(body)
+    assert len(found) > 50
+    for figure in found:
+        if figure["value"] is None:
+            assert figure["reason"]
+        else:
+            assert set(figure) >= FIGURE
+    assert "NaN" not in json.dumps(body)
+
+
+def test_the_numbers_are_those_of_hand(project: Project) -> None:
+    body = get(project).json()
+
+    # Crowd: items 1, 3, 5 agree, 2 and 4 differ; the sixth has one label.
+    percent = body["within"]["crowd"]["percent"]
+    assert (percent["value"], percent["n"]) == (0.6, 5)
+    author = [G, G, B, B, G, B]
+    crowd = [(0, G), (1, G), (2, B), (3, B), (4, B), (0, G), (1, B), (2, B), (3, G), (4, B), (5, G)]
+    right = sum(author[item] == said for item, said in crowd)
+    assert body["against_author"]["crowd"]["accuracy"]["value"] == pytest.approx(right / 11)
+    # Two ties share their weight: 1 + ½ + 1 + ½ + 0 + 0 of six items.
+    assert body["against_gold"]["crowd"]["majority_accuracy"]["value"] == pytest.approx(3 / 6)
+
+
+def test_where_everybody_always_says_the_same_only_percent_is_a_number() -> None:
+    made = ProjectFactory.create(definition=MOODS)
+    ledger(made, {"crowd:ann": [G] * 5, "crowd:bob": [G] * 5})
+
+    within = get(made).json()["within"]["crowd"]
+
+    assert within["percent"]["value"] == 1.0
+    for name in ("alpha_nominal", "fleiss_kappa", "gwet_ac1", "brennan_prediger"):
+        assert within[name] == {"value": None, "reason": "no_variation"}
+
+
+def test_one_annotator_alone_cannot_agree() -> None:
+    made = ProjectFactory.create(definition=MOODS)
+    ledger(made, {"crowd:ann": [G, B]})
+
+    assert get(made).json()["within"]["crowd"]["alpha_nominal"] == {
+        "value": None,
+        "reason": "one_annotator",
+    }
+
+
+def test_chance_over_options_of_single_items_is_refused() -> None:
+    made = ProjectFactory.create(definition={"task": "per_item", "question": ""})
+    items = [open_item(made, options=["red", "blue", "green", "grey"]) for _ in range(4)]
+    ledger(made, {"crowd:a": ["red"] * 4, "crowd:b": ["red", "red", "blue", "red"]}, items)
+    ledger(made, {"author:w": ["red", "red", "red", "blue"]}, items)
+
+    body = get(made).json()
+
+    assert body["within"]["crowd"]["percent"]["value"] == 0.75
+    assert body["within"]["crowd"]["s_q"]["value"] == pytest.approx((0.75 - 0.25) / 0.75)
+    for name in ("alpha_nominal", "fleiss_kappa", "gwet_ac1"):
+        assert body["within"]["crowd"][name] == {"value": None, "reason": "own_options"}
+    assert body["reasons"]["own_options"]
+    assert body["against_author"]["crowd"]["js_divergence"]["reason"] == "own_options"
+    assert body["against_author"]["crowd"]["lift_over_guessing"]["value"] == pytest.approx(
+        5 / 8 - 1 / 4
+    )
+
+
+def test_a_slice_is_named_in_the_answer(project: Project) -> None:
+    body = get(project, kind="expert").json()
+
+    assert list(body["sources"]) == ["expert"]
+    assert body["slice"] == {"kind": "expert"}
+
+
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [
+        ({"kind": "robot"}, 422),
+        ({"annotator": "x"}, 400),
+        ({"annotator": "999999"}, 404),
+        ({"since": "yesterday"}, 400),
+        ({"label": "nowhere"}, 422),
+    ],
+)
+def test_wrong_slices_are_refused(project: Project, query: dict[str, str], status: int) -> None:
+    answer = get(project, **query)
+
+    assert answer.status_code == status
+    assert answer["Content-Type"].startswith("application/problem+json")
+
+
+def test_strangers_find_nothing(project: Project) -> None:
+    client = APIClient()
+    client.force_authenticate(UserFactory.create())
+
+    assert client.get(f"/api/v1/projects/{project.slug}/agreement/").status_code == 404
+
+
+def test_the_command_prints_the_same_object(project: Project) -> None:
+    out = StringIO()
+    call_command("agreement", project.slug, "--json", stdout=out)
+
+    assert json.loads(out.getvalue()) == get(project).json()
+
+
+def test_the_command_says_it_in_words(project: Project) -> None:
+    out = StringIO()
+    call_command("agreement", project.slug, stdout=out)
+
+    words = out.getvalue()
+    assert "crowd: 2 annotators, 11 labels, 1 abstentions" in words
+    assert "expert against the author: 6 items" in words
+
+
+def test_a_project_without_labels_is_told_what_to_do() -> None:
+    made = ProjectFactory.create(definition=MOODS)
+    with pytest.raises(CommandError, match="no labels yet"):
+        call_command("agreement", made.slug)
+    with pytest.raises(CommandError, match="'yesterday' is no day"):
+        call_command("agreement", made.slug, since="yesterday")
+
+
+def test_a_report_is_kept_until_the_ledger_changes(
+    project: Project, django_assert_max_num_queries: Any
+) -> None:
+    first = agreement_report(project)
+    with django_assert_max_num_queries(7):
+        assert agreement_report(project) == json.loads(json.dumps(first))
+
+    ledger(project, {"crowd:zoe": [G]}, list(project.items.order_by("pk")[:1]))
+    assert agreement_report(project)["sources"]["crowd"]["annotators"] == 3
+
+
+def test_a_report_forgets_what_was_erased(project: Project) -> None:
+    agreement_report(project)
+    Label.objects.filter(annotator__name="writer").delete()
+
+    assert agreement_report(project)["against_author"] == {}
+
+
+def test_stored_reports_name_no_author(project: Project) -> None:
+    agreement_report(project)
+
+    assert "writer" not in json.dumps(StoredReport.objects.get().body)
