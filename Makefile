@@ -57,6 +57,7 @@ bench: install-dev  ## benchmarks: a table and JSON each
 	$(BIN)/python tests/bench/queue_bench.py
 	$(BIN)/python tests/bench/debate_bench.py
 	$(BIN)/python tests/bench/widget_bench.py
+	$(BIN)/python tests/bench/agreement_bench.py
 
 check: install-dev  ## lint, format, types, imports, templates, migrations, OpenAPI
 	$(BIN)/ruff check .

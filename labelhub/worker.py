@@ -15,6 +15,8 @@ from django.conf import settings
 from django.db import close_old_connections, connections
 from kombu.transport import redis
 
+from apps.agreement.automation.tasks import keep_guarantees
+from apps.agreement.tasks import resume_unfinished as resume_studies
 from apps.authors.tasks import keep_house, resume_messages
 from apps.debates.services import stop_all_slices
 from apps.debates.tasks import resume_unfinished as resume_runs
@@ -36,6 +38,8 @@ KEEPERS: tuple[Callable[[], object], ...] = (
     sweep_uploads,
     resume_messages,
     keep_house,
+    keep_guarantees,
+    resume_studies,
 )
 
 

@@ -5,8 +5,12 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+import structlog
+from django.db import OperationalError, transaction
 from django.db.models import Count, Max
+from django.utils import timezone
 
+from apps.agreement.confidence import calibrations
 from apps.agreement.costs import costs
 from apps.agreement.models import StoredReport
 from apps.agreement.sheets.reading import read_sheet
@@ -17,9 +21,12 @@ from apps.projects.models import Project
 from apps.projects.selectors import current_schema
 from labelhub.core.agreement.reports.divided import divided
 from labelhub.core.agreement.reports.report import report
+from labelhub.core.agreement.reports.sheet import Sheet
+
+logger = structlog.get_logger(__name__)
 
 #: Raised when what a report says changes: what was stored before is then computed anew.
-EDITION = 1
+EDITION = 3
 MOST_STORED = 50
 MOST_DIVIDED = 20
 
@@ -41,6 +48,12 @@ def agreement_report(project: Project, asked: Slice | None = None) -> Mapping[st
     if len(asked.query) <= 500:
         _store(project, asked, state, body)
     return body
+
+
+def is_stored(project: Project, asked: Slice) -> bool:
+    """Whether the report is there already."""
+    stored = StoredReport.objects.filter(project=project, asked=asked.query[:500])
+    return stored.filter(state=state_of(project)).exists()
 
 
 def state_of(project: Project) -> str:
@@ -72,14 +85,37 @@ def _computed(project: Project, asked: Slice) -> dict[str, Any]:
         "slice": dict(asked.given),
         "unit": sheet.unit,
         "categories": list(sheet.categories) if sheet.shares_categories else None,
+        "offline": _offline(sheet),
         **found,
+        "calibration": calibrations(project, sheet),
         "cost": costs(project),
     }
 
 
+def _offline(sheet: Sheet) -> dict[str, list[str]]:
+    """Kind → its annotators, where all that labelled are the built-in text matcher: no LLM."""
+    found: dict[str, list[str]] = {}
+    for kind in sheet.kinds:
+        own = [
+            rater
+            for rater, labels in zip(sheet.raters, sheet.labels_of, strict=True)
+            if rater.kind == kind and labels
+        ]
+        if own and all(rater.offline for rater in own):
+            found[kind] = [rater.name for rater in own]
+    return found
+
+
 def _store(project: Project, asked: Slice, state: str, body: Mapping[str, Any]) -> None:
-    StoredReport.objects.update_or_create(
-        project=project, asked=asked.query, defaults={"state": state, "body": body}
-    )
-    past = StoredReport.objects.filter(project=project).values_list("pk", flat=True)
-    StoredReport.objects.filter(pk__in=list(past[MOST_STORED:])).delete()
+    """Keep the report; one that cannot be kept because the database is busy is still shown."""
+    try:
+        with transaction.atomic():
+            StoredReport.objects.update_or_create(
+                project=project,
+                asked=asked.query,
+                defaults={"state": state, "body": body, "computed_at": timezone.now()},
+            )
+            newest = StoredReport.objects.filter(project=project).values_list("pk", flat=True)
+            StoredReport.objects.filter(pk__in=list(newest[MOST_STORED:])).delete()
+    except OperationalError:
+        logger.info("agreement_report_not_kept", project=project.slug)

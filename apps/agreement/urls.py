@@ -2,13 +2,55 @@
 
 from django.urls import path
 
-from apps.agreement.views import evaluation, experiments
+from apps.agreement.views import (
+    agreement,
+    automation,
+    evaluation,
+    experiments,
+    predictivity,
+    table_audit,
+)
 
 ONE = "p/<slug:slug>/experiments/<int:experiment_id>/"
 
 urlpatterns = [
+    path("audit/", table_audit.table_audit, name="table_audit"),
     path("p/<slug:slug>/evaluation/", evaluation.evaluation, name="evaluation"),
     path("p/<slug:slug>/evaluation/items/", evaluation.evaluation_items, name="evaluation_items"),
+    path("p/<slug:slug>/agreement/", agreement.agreement, name="agreement"),
+    path(
+        "p/<slug:slug>/agreement/over-time/",
+        agreement.agreement_over_time_part,
+        name="agreement_over_time",
+    ),
+    path(
+        "p/<slug:slug>/agreement/figures/<slug:picture>.<slug:form>",
+        agreement.agreement_figure,
+        name="agreement_figure",
+    ),
+    path(
+        "p/<slug:slug>/agreement/annotators/",
+        agreement.agreement_annotators,
+        name="agreement_annotators",
+    ),
+    path("p/<slug:slug>/agreement/report.html", agreement.agreement_file, name="agreement_file"),
+    path("p/<slug:slug>/agreement/predictivity/", predictivity.predictivity, name="predictivity"),
+    path(
+        "p/<slug:slug>/agreement/predictivity/preview/",
+        predictivity.predictivity_preview,
+        name="predictivity_preview",
+    ),
+    path(
+        "p/<slug:slug>/agreement/predictivity/progress/",
+        predictivity.predictivity_progress,
+        name="predictivity_progress",
+    ),
+    path(
+        "p/<slug:slug>/agreement/predictivity/steer/",
+        predictivity.predictivity_steer,
+        name="predictivity_steer",
+    ),
+    path("p/<slug:slug>/automation/", automation.automation, name="automation"),
     path("p/<slug:slug>/experiments/", experiments.experiment_list, name="experiment_list"),
     path("p/<slug:slug>/experiments/new/", experiments.experiment_create, name="experiment_create"),
     path(

@@ -107,7 +107,8 @@ _COLOURS = (
     "accent", "ok", "warn", "bad", "info", "quote",
 )  # fmt: skip
 _ICONS = (
-    "overview", "setup", "items", "runs", "review", "evaluation", "export", "import", "people",
+    "overview", "setup", "items", "runs", "review", "evaluation", "agreement", "export", "import",
+    "people",
     "settings", "projects", "menu", "search", "close", "plus", "minus", "check", "edit", "delete",
     "copy", "undo", "refresh", "skip", "play", "pause", "stop", "filter", "external", "link",
     "leave", "keyboard", "key", "narrow", "chevron-left", "chevron-right", "chevron-down", "up",

@@ -1,4 +1,4 @@
-"""The demo: a project, its debate run and three people, written for it and made once."""
+"""The demo: projects, their runs and three people, written for it and made once."""
 
 import json
 from collections.abc import Sequence
@@ -8,10 +8,9 @@ from pathlib import Path
 from apps.accounts.models import User
 from apps.accounts.roles import ReviewerKind, Role
 from apps.accounts.services import create_user
+from apps.dashboards.demo_agreement import import_file, prepare_demo_agreement, run_offline
 from apps.dashboards.demo_site import prepare_demo_site
 from apps.debates.models import Run
-from apps.debates.services import RunPlan, models_for_roles, run_slice, start_run
-from apps.exchange.services import queue_import, receive_upload, run_import, store_upload
 from apps.llm.services import ensure_builtin
 from apps.projects.models import Project
 from apps.projects.services import create_project, set_member
@@ -59,9 +58,10 @@ def prepare_demo(password: str = PASSWORD, origins: Sequence[str] = ()) -> tuple
         project=project, user=reviewer, role=Role.REVIEWER, kind=ReviewerKind.CROWD, actor=manager
     )
     if not project.items.exists():
-        _import_reviews(project, manager)
+        import_file(project, manager, DATA / "hotel_reviews.jsonl")
     if not Run.objects.filter(project=project).exists():
-        _debate(project, manager)
+        run_offline(project, manager, "ecj")
+    prepare_demo_agreement(manager)
     prepare_demo_site(manager, origins)
     return tuple(login for _, login in people)
 
@@ -98,17 +98,3 @@ def _project(manager: User) -> Project:
         schema=parse_schema(json.loads((DATA / "hotel_schema.json").read_text(encoding="utf-8"))),
         guideline=(DATA / "hotel_guideline.md").read_text(encoding="utf-8"),
     )
-
-
-def _import_reviews(project: Project, manager: User) -> None:
-    path = store_upload([(DATA / "hotel_reviews.jsonl").read_bytes()])
-    batch = receive_upload(
-        project=project, actor=manager, path=path, file_name="hotel_reviews.jsonl"
-    )
-    run_import(queue_import(batch).pk)
-
-
-def _debate(project: Project, manager: User) -> None:
-    models = models_for_roles("ecj", {}, [ensure_builtin()])
-    run = start_run(project=project, actor=manager, plan=RunPlan(protocol="ecj", models=models))
-    run_slice(run.pk)

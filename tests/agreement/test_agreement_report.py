@@ -6,18 +6,20 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import OperationalError
 from rest_framework.test import APIClient
 
 from apps.accounts.roles import Role
 from apps.agreement.models import StoredReport
 from apps.agreement.reporting import agreement_report
+from apps.agreement.sheets.slicing import Slice
 from apps.labels.models import Label
 from apps.projects.models import Project
 from tests.factories.accounts import UserFactory
 from tests.factories.agreement import decide
 from tests.factories.labels import open_item
 from tests.factories.ledger import ABSTAINS, ledger
-from tests.factories.projects import MOODS, ProjectFactory, member
+from tests.factories.projects import ASPECTS, MOODS, ProjectFactory, member
 
 pytestmark = pytest.mark.django_db
 
@@ -64,9 +66,9 @@ def test_it_has_the_shape_of_the_contract(project: Project) -> None:
     body = get(project).json()
 
     assert body["items"] == 6
-    assert body["sources"]["crowd"] == {
-        "annotators": 2, "labels": 11, "abstentions": 1, "items": 6,
-    }  # fmt: skip
+    crowd = body["sources"]["crowd"]
+    assert (crowd["annotators"], crowd["labels"], crowd["abstentions"]) == (2, 11, 1)
+    assert crowd["abstention_rate"]["value"] == pytest.approx(1 / 12)
     assert list(body["sources"]) == ["llm", "crowd", "expert", "author"]
     for name in ("percent", "alpha_nominal", "fleiss_kappa", "gwet_ac1", "brennan_prediger"):
         assert set(body["within"]["crowd"][name]) >= FIGURE
@@ -224,3 +226,65 @@ def test_stored_reports_name_no_author(project: Project) -> None:
     agreement_report(project)
 
     assert "writer" not in json.dumps(StoredReport.objects.get().body)
+
+
+def test_kinds_are_compared_item_by_item(project: Project) -> None:
+    body = get(project).json()
+
+    told = body["comparisons"]["author"]
+    assert told["kinds"] == ["llm", "crowd", "expert"]
+    pair = next(one for one in told["pairs"] if (one["a"], one["b"]) == ("crowd", "expert"))
+    assert pair["p_holm"] >= pair["p"] > 0
+    assert {"value", "low", "high", "n", "method"} <= set(pair["difference"])
+
+
+def test_abstentions_count_as_an_answer_where_asked(project: Project) -> None:
+    within = get(project).json()["within"]["crowd"]
+
+    # With "not sure" as an answer the sixth item has two that differ.
+    assert within["percent_with_abstentions"]["value"] == pytest.approx(3 / 6)
+    assert within["percent"]["value"] == pytest.approx(3 / 5)
+
+
+def test_points_of_a_scale_have_their_own_coefficients() -> None:
+    made = ProjectFactory.create(
+        definition={"task": "ordinal", "question": "", "labels": ["1", "2", "3"]}
+    )
+    ledger(made, {"crowd:a": [1, 2, 3, 2], "crowd:b": [1, 3, 3, 2]})
+
+    within = get(made).json()["within"]["crowd"]
+
+    for name in ("alpha_ordinal", "alpha_interval", "gwet_ac2", "icc_2_1"):
+        assert within[name]["value"] is not None
+
+
+def test_sets_are_compared_by_what_they_share() -> None:
+    made = ProjectFactory.create(definition=ASPECTS)
+    ledger(made, {"crowd:a": [["Food"], [], ["Food", "Service"]], "crowd:b": [["Food"], [], []]})
+
+    body = get(made).json()
+
+    assert body["within"]["crowd"]["alpha_masi"]["value"] is not None
+    assert body["within"]["crowd"]["alpha_jaccard"]["value"] is not None
+    assert [row["label"] for row in body["per_label"]["crowd"]] == ["Food", "Service"]
+
+
+def test_a_report_that_cannot_be_kept_is_still_given(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def busy(*_args: Any, **_fields: Any) -> None:
+        raise OperationalError("database is locked")
+
+    monkeypatch.setattr(StoredReport.objects, "update_or_create", busy)
+
+    assert get(project).json()["items"] == 6
+    assert not StoredReport.objects.exists()
+
+
+def test_only_the_newest_slices_are_kept(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("apps.agreement.reporting.MOST_STORED", 2)
+    for kind in ("llm", "crowd", "expert"):
+        agreement_report(project, Slice(kind=kind))
+
+    kept = set(StoredReport.objects.values_list("asked", flat=True))
+    assert kept == {"kind=crowd", "kind=expert"}

@@ -133,6 +133,8 @@ def _one_of_each(project: Project) -> dict[str, Any]:
         "token": uuid4(),
         "uidb36": "1",
         "key": "nothing",
+        "picture": "heatmap",
+        "form": "csv",
     }
 
 

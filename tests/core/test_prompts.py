@@ -32,6 +32,7 @@ PINNED = {
     "interview/question": "69b122b06f7b0b046f054aa9994650d27c9f729050e40fa2d8d80cfca9dc2ee6",
     "interview/relevance": "0b448d7d58af86d4bd31e2f75b965c677e98342bf56b596d6d09f7c24e3b90f7",
     "interview/word": "f571215c30935a7898554e6bd424d99ae4cf62aaf034dce8a8cf98a4db7be081",
+    "predictivity/predictor": "d31e856e6825c0896b6295cab99ddc0d8fdc77a1d27d688122be2c000f0bdbdb",
     "self_consistency/annotator": "b15e64e0338a4ca4c65b39adcdba149ca2db080bed477315b1a2bfcd04ca11bb",  # noqa: E501
     "self_refine/drafter": "768fa7e0ec9b5ca4858584c2ca800cb17a137c5ecb5385cee20b4d1efc3be1af",
     "self_refine/refiner": "ee65a66d12b29f33d88f15718be92ed2863e774b146307715cd50bd745e9035c",

@@ -164,8 +164,8 @@ def test_it_takes_the_same_queries_however_much_there_is(
     client.force_login(member(project, Role.VIEWER))
 
     # session, user; project by membership; counts, backlog, cost, imports, runs, suggestions
-    # that are right; labels by annotator, annotators
-    with django_assert_num_queries(11):
+    # that are right; labels by annotator, annotators; a promise that was lost
+    with django_assert_num_queries(12):
         client.get(f"/p/{project.slug}/")
 
 

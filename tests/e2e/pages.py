@@ -16,29 +16,28 @@ from tests.e2e.steps import sign_in
 #: Parts of pages, files, and addresses that only take a form.
 NOT_PAGES = {
     "account_inactive", "account_set_password", "api_key_revoke", "api_schema",
-    "experiment_preview", "experiment_progress", "export_download",
-    "health_live", "health_ready", "import_progress", "member_add",
-    "member_change", "member_create", "member_remove", "model_forget", "project_delete",
-    "provider_check",
-    "review_debate", "review_next", "review_release", "review_renew", "review_skip",
-    "routing_preview", "review_status", "review_submit", "review_undo", "review_unskip",
-    "run_budget", "run_cancel",
-    "run_parts", "run_pause", "run_preview", "run_progress", "run_resume", "run_transcripts",
-    "run_troubles",
-    "set_theme",
-    "prompt_rendered", "prompt_trial_part", "prompt_try_preview", "variant_retire",
-    "author_erase", "author_rule", "feature_add", "feature_change", "site_allow_here",
-    "site_consent", "site_delete", "site_key_add", "site_key_revoke", "site_live_rows", "site_pay",
-    "site_payout", "widget_config", "widget_file", "widget_script",
+    "agreement_annotators", "agreement_figure", "agreement_file", "agreement_over_time",
+    "experiment_preview", "experiment_progress", "export_download", "health_live",
+    "health_ready", "import_progress", "member_add", "member_change", "member_create",
+    "member_remove", "model_forget", "project_delete", "predictivity_preview",
+    "predictivity_progress", "predictivity_steer", "provider_check", "review_debate",
+    "review_next", "review_release", "review_renew", "review_skip", "routing_preview",
+    "review_status", "review_submit", "review_undo", "review_unskip", "run_budget",
+    "run_cancel", "run_parts", "run_pause", "run_preview", "run_progress", "run_resume",
+    "run_transcripts", "run_troubles", "set_theme", "prompt_rendered", "prompt_trial_part",
+    "prompt_try_preview", "variant_retire", "author_erase", "author_rule", "feature_add",
+    "feature_change", "site_allow_here", "site_consent", "site_delete", "site_key_add",
+    "site_key_revoke", "site_live_rows", "site_pay", "site_payout", "widget_config",
+    "widget_file", "widget_script",
 }  # fmt: skip
 
 
 #: Pages that people work on; ``make test`` looks at these, ``make e2e`` at all.
 SEEN_DAILY = {
-    "account_login", "debate_detail", "evaluation", "experiment_detail", "export_page", "home",
-    "import_create", "item_detail", "item_list", "project_overview", "project_people",
-    "project_schema",
-    "project_setup", "review", "run_create", "run_detail", "site_live", "site_overview",
+    "account_login", "agreement", "debate_detail", "evaluation", "experiment_detail",
+    "export_page", "home", "import_create", "item_detail", "item_list", "project_overview",
+    "project_people", "project_schema", "project_setup", "review", "run_create", "run_detail",
+    "site_live", "site_overview",
 }  # fmt: skip
 
 
@@ -137,8 +136,16 @@ VIEWS = (
     View("evaluation", "manager", "/p/{single}/evaluation/", "single"),
     View("evaluation", "manager", "/p/{ordinal}/evaluation/", "ordinal"),
     View("evaluation_items", "manager", "{cell}"),
+    View("agreement", "manager", "/p/library-desk/agreement/"),
+    View("agreement", "manager", "/p/library-desk/agreement/?label=Joke&kind=crowd", "slice"),
+    View("agreement", "manager", "/p/{empty}/agreement/", "empty"),
+    View("agreement", "manager", "/p/{per_item}/agreement/", "per-item"),
+    View("predictivity", "viewer", "/p/library-desk/agreement/predictivity/"),
+    View("predictivity", "manager", "/p/{empty}/agreement/predictivity/", "empty"),
     View("experiment_list", "manager", IN_DEMO + "/experiments/"),
     View("experiment_list", "manager", "/p/{empty}/experiments/", "empty"),
+    View("automation", "manager", IN_DEMO + "/automation/"),
+    View("automation", "manager", "/p/{empty}/automation/", "empty"),
     View("experiment_create", "manager", IN_DEMO + "/experiments/new/"),
     View("experiment_create", "manager", "/p/{empty}/experiments/new/", "empty"),
     View("experiment_detail", "manager", IN_DEMO + "/experiments/{tried}/"),
@@ -178,6 +185,8 @@ VIEWS = (
     View("provider_edit", "operator", "{provider}"),
     View("model_create", "operator", "{provider}models/new/"),
     View("model_edit", "operator", "{model}"),
+    View("table_audit", "manager", "/audit/"),
+    View("table_audit", "manager", "/audit/?sample=yes", "sample"),
     View("design_system", "manager", "/design/"),
     View("api_docs", None, "/api/docs/"),
     View("not_found", "manager", "/p/no-such-project/", status=404),
@@ -386,7 +395,6 @@ def _reset_address(server: Server, browser: Browser) -> str:
     page.get_by_label("E-mail").or_(page.get_by_label("Email")).first.fill("forgetful@example.org")
     page.locator("main form button[type=submit]").click()
     page.context.close()
-    log = server.folder / "server.log"
-    pattern = re.compile(r"/accounts/password/reset/key/\S+")
-    found = until(lambda: pattern.search(log.read_text()), "the mail")
+    log, link = server.folder / "server.log", re.compile(r"/accounts/password/reset/key/\S+")
+    found = until(lambda: link.search(log.read_text()), "the mail")
     return str(found.group())

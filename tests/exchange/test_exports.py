@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from apps.common.spreadsheets import guard
 from apps.exchange.exporters import FORMATS, export_format, export_pieces
 from apps.exchange.exporters import ledger as ledger_module
-from apps.exchange.exporters.delimited import guard
 from apps.exchange.readers.delimited import unguard
 from apps.labels.models import Label
 from apps.labels.services import annotator_for, record_label, withdraw_label

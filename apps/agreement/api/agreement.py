@@ -38,8 +38,12 @@ class AgreementSerializer(serializers.Serializer[Any]):
     slice = serializers.DictField(child=serializers.CharField())
     unit = serializers.CharField(help_text="What is drawn for intervals: items, authors, ….")
     categories = serializers.ListField(child=serializers.CharField(), allow_null=True)
+    offline = serializers.DictField(
+        child=serializers.ListField(child=serializers.CharField()),
+        help_text="Kinds that are the built-in text matcher alone: not an LLM.",
+    )
     items = serializers.IntegerField()
-    sources = serializers.DictField(child=serializers.DictField(child=serializers.IntegerField()))
+    sources = serializers.DictField(child=serializers.DictField())
     within = serializers.DictField(child=serializers.DictField(child=FigureSerializer()))
     per_label = serializers.DictField(child=serializers.ListField(child=serializers.DictField()))
     between = serializers.ListField(child=serializers.DictField())
@@ -47,6 +51,11 @@ class AgreementSerializer(serializers.Serializer[Any]):
     against_author = serializers.DictField(child=serializers.DictField())
     alt_test = serializers.DictField(child=serializers.DictField())
     alt_test_by_author = serializers.DictField(child=serializers.DictField())
+    comparisons = serializers.DictField(
+        child=serializers.DictField(), help_text="Cochran's Q and exact McNemar tests by truth."
+    )
+    position_bias = serializers.DictField(child=serializers.DictField())
+    calibration = serializers.DictField(child=serializers.DictField())
     most_divided = serializers.ListField(child=serializers.DictField())
     left_out = serializers.DictField(child=serializers.IntegerField())
     reasons = serializers.DictField(child=serializers.CharField())

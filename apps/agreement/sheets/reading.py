@@ -7,16 +7,15 @@ fetched as they are and numbered here.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
-from django.db import connection, transaction
-from django.db.models import BigIntegerField, Case, F, Q, QuerySet, TextField, Value, When
+from django.db.models import F, Max, Min, Q, QuerySet, TextField
 from django.db.models.functions import Cast
 
 from apps.agreement.sheets.clusters import clusters_of
 from apps.agreement.sheets.coding import ABSTAINED, NOT_AN_OPTION, NOT_IN_SCHEMA, UNKNOWN, Coder
+from apps.agreement.sheets.packing import Numbered, numbers
 from apps.agreement.sheets.slicing import Slice, check_slice, items_with, moments
 from apps.debates.models import Run
 from apps.labels.models import Annotator, Kind, Label
@@ -40,6 +39,16 @@ class _Said:
     items: Ints
     annotators: Ints
     codes: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class _Spans:
+    """Between which ids the project's items and annotators lie."""
+
+    first_item: int
+    last_item: int
+    first_annotator: int
+    last_annotator: int
 
 
 def read_sheet(project: Project, asked: Slice | None = None) -> Sheet:
@@ -79,8 +88,9 @@ def _raw() -> Cast:
 
 def _said(project: Project, asked: Slice, coder: Coder, raters: list[Rater]) -> _Said:
     ids = [rater.id for rater in raters] or [0]
-    wanted = _wanted(project, asked, raters)
-    parts = [_fetch(rows, coder, min(ids), max(ids)) for rows in wanted]
+    items = Item.objects.filter(project=project).aggregate(low=Min("pk"), high=Max("pk"))
+    spans = _Spans(items["low"] or 0, items["high"] or 0, min(ids), max(ids))
+    parts = [_fetch(rows, coder, spans) for rows in _wanted(project, asked, raters)]
     return _joined(parts)
 
 
@@ -91,7 +101,8 @@ def _wanted(project: Project, asked: Slice, raters: list[Rater]) -> Iterator[Que
         narrowed &= Q(annotator__in=[each.id for each in raters if each.kind == asked.kind])
     if asked.annotator is not None:
         narrowed &= Q(annotator=asked.annotator)
-    past = Label.objects.filter(item__project=project, supersedes__isnull=False)
+    # Of all projects: that is one look into the index, where the project's own is a scan.
+    past = Label.objects.filter(supersedes__isnull=False)
     current = (
         Label.objects.filter(item__project=project, withdrawn=False)
         .exclude(pk__in=past.values("supersedes"))
@@ -106,21 +117,14 @@ def _wanted(project: Project, asked: Slice, raters: list[Rater]) -> Iterator[Que
     yield labels_of_run(project.pk, run.uid).filter(narrowed, replicate=asked.replicate)
 
 
-def _fetch(rows: QuerySet[Any], coder: Coder, low: int, high: int) -> _Said:
-    """Labels by annotators numbered from ``low`` to ``high``."""
-    rows = rows.order_by().annotate(raw=_raw())
-    known, span = coder.known, high - low + 1
+def _fetch(rows: QuerySet[Any], coder: Coder, spans: _Spans) -> _Said:
+    known, low = coder.known, spans.first_annotator
+    span = spans.last_annotator - low + 1
     if not known:
         return _as_they_are(rows, coder)
-    answers = [When(raw=text, then=Value(number)) for text, number in known.items()]
-    code = Case(
-        *answers,
-        When(raw=None, then=Value(_ABSTAINS)),
-        default=Value(_OTHER),
-        output_field=BigIntegerField(),
-    )
+    code = Numbered(_raw(), known, null=_ABSTAINS, other=_OTHER)
     place = F("item_id") * span + F("annotator_id") - low
-    packed = _numbers(rows.annotate(packed=place * _CODES + code).values_list("packed"))
+    packed = numbers(rows, place * _CODES + code, (spans.first_item, spans.last_item))
     places, codes = np.divmod(packed, _CODES)
     listed = codes != _OTHER
     if not listed.all():
@@ -130,7 +134,8 @@ def _fetch(rows: QuerySet[Any], coder: Coder, low: int, high: int) -> _Said:
     found = _Said(items, annotators + low, codes)
     if listed.all():
         return found
-    rest = _as_they_are(rows.exclude(raw__in=list(known)).exclude(raw=None), coder)
+    unlisted = rows.annotate(raw=_raw()).exclude(raw__in=list(known)).exclude(raw=None)
+    rest = _as_they_are(unlisted, coder)
     return _joined([found, rest])
 
 
@@ -142,24 +147,13 @@ def _joined(parts: Sequence[_Said]) -> _Said:
 
 
 def _as_they_are(rows: QuerySet[Any], coder: Coder) -> _Said:
+    rows = rows.order_by().annotate(raw=_raw())
     items, annotators, codes = [], [], []
     for item, annotator, raw in rows.values_list("item_id", "annotator_id", "raw").iterator(CHUNK):
         items.append(item)
         annotators.append(annotator)
         codes.append(ABSTAINED if raw is None else coder.of(item, raw))
     return _Said(*(np.array(column, dtype=np.int64) for column in (items, annotators, codes)))
-
-
-def _numbers(rows: QuerySet[Any, Any]) -> Ints:
-    """One whole number a row, fetched in chunks: a model's way takes twice the time."""
-    sql, parameters = rows.query.sql_with_params()
-    found = []
-    # The plain cursor of one database would hold all rows at once.
-    with transaction.atomic(), connection.chunked_cursor() as cursor:
-        cursor.execute(sql, parameters)
-        while chunk := cursor.fetchmany(CHUNK):
-            found.append(np.fromiter(map(itemgetter(0), chunk), np.int64, len(chunk)))
-    return np.concatenate(found) if found else np.empty(0, dtype=np.int64)
 
 
 def _sheet(
@@ -172,8 +166,7 @@ def _sheet(
     item_ids = _present(said.items)
     number_of = _Numbers(np.array([rater.id for rater in raters], dtype=np.int64))
     annotators = number_of(said.annotators)
-    abstained = said.codes == ABSTAINED
-    usable = said.codes >= 0
+    abstained, usable = said.codes == ABSTAINED, said.codes >= 0
     items = _Numbers(item_ids)
     categories = coder.categories
     ratings = Ratings(
@@ -186,14 +179,12 @@ def _sheet(
     )
     together = clusters_of(project, item_ids)
     gold, gold_kind = _truth(items, len(item_ids), truth)
-    unknown = int((said.codes == UNKNOWN).sum())
-    left_out = {NOT_AN_OPTION if coder.itemwise else NOT_IN_SCHEMA: unknown} if unknown else {}
     return Sheet(
         task=coder.task,
         categories=categories,
         ratings=ratings,
         raters=raters,
-        abstentions=np.bincount(annotators[abstained], minlength=len(raters)),
+        abstained=np.column_stack([items(said.items[abstained]), annotators[abstained]]),
         gold=gold,
         gold_kind=gold_kind,
         author=_author(ratings, raters),
@@ -203,8 +194,13 @@ def _sheet(
         options=coder.options_of(item_ids),
         clusters=None if together is None else together.numbers,
         unit="items" if together is None else together.unit,
-        left_out=left_out,
+        left_out=_left_out(said, coder),
     )
+
+
+def _left_out(said: _Said, coder: Coder) -> dict[str, int]:
+    unknown = int((said.codes == UNKNOWN).sum())
+    return {NOT_AN_OPTION if coder.itemwise else NOT_IN_SCHEMA: unknown} if unknown else {}
 
 
 def _truth(
@@ -212,11 +208,12 @@ def _truth(
 ) -> tuple[Ints, Ints]:
     """Gold and who decided it, of the items that have labels; -1 elsewhere."""
     gold, kinds = np.full(size, -1), np.full(size, -1)
-    for item, code, kind in truth:
-        place = items.get(item)
-        if place >= 0 and code >= 0:
-            gold[place] = code
-            kinds[place] = KINDS.index(kind) if kind else -1
+    known = [(item, code, KINDS.index(kind) if kind else -1) for item, code, kind in truth]
+    table = np.array(known, dtype=np.int64).reshape(-1, 3)
+    places = items.find(table[:, 0])
+    there = (places >= 0) & (table[:, 1] >= 0)
+    gold[places[there]] = table[there, 1]
+    kinds[places[there]] = table[there, 2]
     return gold, kinds
 
 
@@ -257,7 +254,9 @@ class _Numbers:
             return np.asarray(self._places[wanted - self._ids[0]])
         return np.asarray(np.searchsorted(self._ids, wanted))
 
-    def get(self, wanted: int) -> int:
-        """The place of one id; -1 where it is not among them."""
-        place = int(np.searchsorted(self._ids, wanted))
-        return place if place < len(self._ids) and self._ids[place] == wanted else -1
+    def find(self, wanted: Ints) -> Ints:
+        """The places of ids; -1 for those that are not among them."""
+        if not len(self._ids):
+            return np.full(len(wanted), -1)
+        places = np.minimum(np.searchsorted(self._ids, wanted), len(self._ids) - 1)
+        return np.where(self._ids[places] == wanted, places, -1)

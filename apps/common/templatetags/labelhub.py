@@ -36,6 +36,7 @@ _PROJECT_PAGES: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("review", "Review", "review", ("manager", "reviewer")),
     ("sites", "Sites", "site_list", _ALL),
     ("evaluation", "Evaluation", "evaluation", _ALL),
+    ("agreement", "Agreement", "agreement", _ALL),
     ("export", "Export", "export_page", _ALL),
     ("people", "People", "project_people", ("manager",)),
     ("settings", "Settings", "project_settings", ("manager",)),

@@ -54,8 +54,11 @@ def way_of(project: Project) -> Way:
     return Way(rule, salt_of(project), audits=scope == Project.ReviewScope.DOUBTFUL)
 
 
-def change_routing_rule(*, project: Project, actor: User, rule: Rule) -> RoutingRule:
-    """Store ``rule``: debates that end from now on follow it, runs under way included."""
+def change_routing_rule(*, project: Project, actor: User | None, rule: Rule) -> RoutingRule:
+    """Store ``rule``: debates that end from now on follow it, runs under way included.
+
+    ``actor`` None: the server itself.
+    """
     changed = {
         "definition": rule.to_json(),
         "changed_by": actor,

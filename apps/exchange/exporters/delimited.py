@@ -4,20 +4,10 @@ import csv
 import io
 from collections.abc import Iterator
 
+from apps.common.spreadsheets import guard
 from apps.exchange.exporters.base import Chunks, ExportFormat
 from apps.exchange.exporters.table import EVERY_COLUMN, cells, columns
 from labelhub.core.schema import Schema
-
-#: A spreadsheet runs cells that start like this. Keep in step with readers.delimited.unguard.
-RUN_BY_SPREADSHEETS = ("=", "+", "-", "@", "\t", "\r")
-
-
-def guard(cell: str) -> str:
-    """``cell`` with an apostrophe before it if a spreadsheet would run it.
-
-    A cell that looks guarded already gets one more, so that taking one off always gives it back.
-    """
-    return f"'{cell}" if cell.lstrip("'").startswith(RUN_BY_SPREADSHEETS) else cell
 
 
 def write(chunks: Chunks, _schema: Schema) -> Iterator[bytes]:

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from labelhub.core.agreement.figures import Figure, figure, undefined
 from labelhub.core.agreement.intervals import BOOTSTRAP, bootstrap
 from labelhub.core.agreement.multiplicity import benjamini_yekutieli
+from labelhub.core.agreement.narrowing import latest, on_items
 from labelhub.core.agreement.ratings import Ratings
 from labelhub.core.agreement.resampling import divided
 from labelhub.core.agreement.student import t_cdf
@@ -89,7 +90,12 @@ class AltTest:
 
 
 def against_humans(
-    humans: Ratings, llm: ArrayLike, *, similarity: ArrayLike | None = None, min_humans: int = 2
+    humans: Ratings,
+    llm: ArrayLike,
+    *,
+    similarity: ArrayLike | None = None,
+    min_humans: int = 2,
+    repeated: bool = True,
 ) -> Contest:
     """Leave one human out: compare them and the LLM with the others of each item.
 
@@ -99,6 +105,7 @@ def against_humans(
         similarity: shape (categories, categories), in [0, 1]: how near a category (row) is to what
             another human said (column); by default 1 for the same category, else 0.
         min_humans: items that fewer humans rated are left out, and those without an LLM's label.
+        repeated: False where the caller knows that nobody rated an item twice (``latest``).
 
     Returns:
         One comparison for every human rating of such an item: the mean similarity with the others.
@@ -106,9 +113,9 @@ def against_humans(
     if min_humans < 2:
         raise InvalidInput("Leaving one human out needs at least two humans of an item.")
     codes, near = _codes(llm, humans), _similarity(similarity, humans.n_categories)
-    said = _latest(humans)
+    said = latest(humans) if repeated else humans
     raters_of_item = np.bincount(said.items, minlength=said.n_items)
-    said = said.where((raters_of_item >= min_humans)[said.items] & (codes >= 0)[said.items])
+    said = on_items(said, (raters_of_item >= min_humans) & (codes >= 0))
     # Sums stand for means, as both have the same others: those of all humans less one's own.
     sums = said.counts().astype(np.float64)
     if near is not None:
@@ -119,18 +126,22 @@ def against_humans(
 
 
 def against_author(
-    humans: Ratings, llm: ArrayLike, author: ArrayLike, *, similarity: ArrayLike | None = None
+    humans: Ratings,
+    llm: ArrayLike,
+    author: ArrayLike,
+    *,
+    similarity: ArrayLike | None = None,
+    repeated: bool = True,
 ) -> Contest:
     """Compare LLM and each human with the author's own label (the variant with a single expert).
 
     ``author`` and ``llm`` have shape (items,), -1 where there is none; items that lack either are
-    left out. The author must not be among ``humans``. ``similarity`` as in ``against_humans``, with
-    the author's category in the column.
+    left out. The author must not be among ``humans``. ``similarity`` and
+    ``repeated`` as in ``against_humans``, with the author's category in the column.
     """
     codes, truth = _codes(llm, humans), _codes(author, humans)
     near = _similarity(similarity, humans.n_categories)
-    said = _latest(humans)
-    said = said.where(((codes >= 0) & (truth >= 0))[said.items])
+    said = on_items(latest(humans) if repeated else humans, (codes >= 0) & (truth >= 0))
     true, model = truth[said.items], codes[said.items]
     return _contest(said, _nearness(near, model, true), _nearness(near, said.codes, true))
 
@@ -247,10 +258,12 @@ def _advantage(contest: Contest, tested: Bools, clusters: ArrayLike | None) -> F
 
 def _by_cluster(contest: Contest, kept: Bools, clusters: ArrayLike | None) -> Ints:
     """Wins of the LLM, then comparisons, of every rater: shape (clusters, 2 raters)."""
-    group = np.arange(contest.n_items) if clusters is None else np.asarray(clusters)
-    if group.shape != (contest.n_items,):
-        raise InvalidInput("Every item needs the number of its cluster.")
-    group = np.unique(group, return_inverse=True)[1] % MOST_CLUSTERS
+    group = np.arange(contest.n_items)
+    if clusters is not None:
+        if np.shape(clusters) != group.shape:
+            raise InvalidInput("Every item needs the number of its cluster.")
+        group = np.unique(np.asarray(clusters), return_inverse=True)[1]
+    group %= MOST_CLUSTERS
     cells = group[contest.items] * contest.n_raters + contest.raters
     size = (int(group.max()) + 1) * contest.n_raters
     won = np.bincount(cells[kept & contest.llm_wins], minlength=size)
@@ -263,15 +276,6 @@ def _mean_share(sums: Floats) -> Floats:
     """Mean over humans of wins by comparisons, draw by draw; humans not drawn are left out."""
     wins, n = np.split(sums, 2, axis=1)
     return np.asarray(np.nanmean(divided(wins, n), axis=1, keepdims=True))
-
-
-def _latest(humans: Ratings) -> Ratings:
-    """Of a rater's several ratings of an item only the last."""
-    cells = humans.items * humans.n_raters + humans.raters
-    from_end = np.unique(cells[::-1], return_index=True)[1]
-    kept = np.zeros(cells.size, dtype=bool)
-    kept[-1 - from_end] = True
-    return humans.where(kept)
 
 
 def _nearness(near: Floats | None, scored: Ints, other: Ints) -> Floats:

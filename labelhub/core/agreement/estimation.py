@@ -14,7 +14,7 @@ import scipy.special
 
 from labelhub.core.agreement.coefficients.sums import Value
 from labelhub.core.agreement.figures import Figure, figure, undefined
-from labelhub.core.agreement.intervals import BOOTSTRAP, CONFIDENCE, DRAWS, SEED, Interval
+from labelhub.core.agreement.intervals import BOOTSTRAP, CONFIDENCE, DRAWS, SEED, Interval, weights
 from labelhub.core.agreement.ratings import Floats, Ints
 from labelhub.core.agreement.resampling import ends
 
@@ -61,9 +61,7 @@ def units(parts: Floats, often: Ints, unit: str = "items") -> Units:
     n = int(often.sum())
     if len(parts) > MOST_DRAWN or n == 0:
         return Units(parts, often, unit, None)
-    generator = np.random.default_rng(SEED)
-    draws = generator.multinomial(n, often / n, size=DRAWS).astype(np.float64)
-    return Units(parts, often, unit, draws)
+    return Units(parts, often, unit, weights(often))
 
 
 def clustered(parts: Floats, clusters: Ints, unit: str) -> Units:
@@ -122,10 +120,14 @@ def method_of(found: Units) -> str:
     return CLUSTERED.format(unit=found.unit, draws=DRAWS, seed=SEED)
 
 
-def doubtful(counts: Ints) -> str | None:
-    """Why an interval should not be trusted; ``counts`` of labels, shape (items, categories)."""
-    labels = counts.sum(axis=0)
+def doubtful(counts: Ints, often: Ints | None = None) -> str | None:
+    """Why an interval should not be trusted; ``counts`` of labels, shape (items, categories).
+
+    ``often``: how many items each row stands for, shape (items,); one by default.
+    """
+    items = np.ones(len(counts), dtype=np.int64) if often is None else often
+    labels = items @ counts
     total, most = int(labels.sum()), int(labels.max(initial=0))
-    rated = int((counts.sum(axis=1) > 0).sum())
+    rated = int(items[counts.any(axis=1)].sum())
     # Share outside the commonest category times items, in whole numbers.
     return FEW_WORDS if (total - most) * rated < FEW * total else None

@@ -83,10 +83,8 @@ def design_mean(
     """Mean where items had different, known chances to be labelled.
 
     The mean prediction of all items plus the mean error of the labelled ones, each weighted by one
-    over its chance, divided by the sum of weights (Hájek's form of Horvitz and Thompson 1952; the
-    difference estimator of Särndal, Swensson and Wretman 1992, chapter 6; "active inference", Zrnic
-    and Candès 2024). Items must have been drawn independently. Tuning and reason as in
-    ``ppi_mean``.
+    over its chance, divided by the sum of weights (Hájek's form of Horvitz and Thompson 1952; Zrnic
+    and Candès 2024). Items must have been drawn independently. Tuning, reason as in ``ppi_mean``.
 
     Args:
         labels: shape (items,), NaN where there is none.

@@ -68,6 +68,8 @@ def from_matrix(units_by_raters: object, n_categories: int | None = None) -> Rat
         table = np.asarray(units_by_raters)
     except ValueError:
         table = np.empty(0)
+    if table.size == 0 and table.ndim == 2:
+        table = table.astype(np.int64)  # an empty table is of no type yet
     if table.ndim != 2 or not np.issubdtype(table.dtype, np.integer):
         raise InvalidInput("Ratings need a table of category numbers: items by raters.")
     items, raters = np.nonzero(table >= 0)

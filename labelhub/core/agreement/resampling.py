@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelhub.core.agreement.figures import Figure, figure, share, undefined
-from labelhub.core.agreement.intervals import BOOTSTRAP, CONFIDENCE, DRAWS, SEED
+from labelhub.core.agreement.intervals import BOOTSTRAP, CONFIDENCE, DRAWS, weights
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -42,10 +42,9 @@ class Resample:
 
 def resample(items: int) -> Resample:
     """Draw ``items`` with replacement, again and again, by the project's seed."""
-    generator = np.random.default_rng(SEED)
-    chances = np.full(max(items, 1), 1 / max(items, 1))
-    drawn = generator.multinomial(items, chances, size=DRAWS)
-    return Resample(items, drawn[:, :items].astype(np.float64))
+    if items == 0:
+        return Resample(0, np.empty((DRAWS, 0)))
+    return Resample(items, weights(np.ones(items, dtype=np.int64)))
 
 
 def ends(drawn: Floats) -> tuple[float, float]:

@@ -7,16 +7,16 @@ Calibration items must be a random sample and stay out of the tuning of prompts.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from labelhub.core.agreement.intervals import CONFIDENCE, Interval
+from labelhub.core.agreement.ratings import Floats, Ints
 from labelhub.core.errors import InvalidInput
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 TOO_FEW_LABELS = "too_few_labels"
@@ -43,10 +43,8 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The lowest threshold that keeps the promise: a step of ``path``, or None for ``reason``.
-
-    ``too_few_labels``: no step could start; ``errors_above_target``: the first one tested failed.
-    """
+    """The lowest threshold that keeps the promise, a step of ``path``, or None for ``reason``:
+    ``too_few_labels``: no step could start; ``errors_above_target``: the first one failed."""
 
     chosen: Step | None
     path: tuple[Step, ...]
@@ -136,11 +134,10 @@ def choose_threshold(
     et al. 2021, "Learn then Test"; Jung et al. 2024, "Trust or Escalate"). Then at most
     1 - ``confidence`` of projects accept with an error rate above ``target``.
 
-    The first steps need care. A strict threshold that accepts few calibration items cannot pass
-    even without an error and would end everything. So the sequence starts where as many are
-    accepted as zero errors need (``labels_needed``). That looks at scores alone: a start that looks
-    at errors would break the promise. ``start_errors``, also fixed beforehand, starts where so many
-    errors would still pass: one stray error does not end everything then.
+    A strict threshold that accepts few calibration items cannot pass even without an error and
+    would end everything: the sequence starts where as many are accepted as zero errors need, by
+    scores alone; a start that looks at errors would break the promise. ``start_errors``, also fixed
+    beforehand, starts where so many errors would still pass.
 
     Args:
         scores: confidence of each calibration item, shape (items,); NaN is never accepted.
@@ -157,12 +154,15 @@ def choose_threshold(
     alive = np.logical_and.accumulate(~started | (bounds <= target))
     passed = started & alive
     tested = started & np.concatenate([[True], alive[:-1]])
-    columns = order, accepted, errors, bounds, tested, passed
-    rows = zip(*(column.tolist() for column in columns), strict=True)
-    path = tuple(_step(np.size(scores), row) for row in rows)
+    path = _path(np.size(scores), (order, accepted, errors, bounds, tested, passed))
     chosen = next((step for step in reversed(path) if step.passed), None)
     failure = ERRORS_ABOVE_TARGET if started.any() else TOO_FEW_LABELS
     return Choice(chosen, path, "" if chosen else failure)
+
+
+def _path(items: int, columns: tuple[NDArray[Any], ...]) -> tuple[Step, ...]:
+    rows = zip(*map(np.ndarray.tolist, columns), strict=True)
+    return tuple(_step(items, row) for row in rows)
 
 
 def audit_bound(wrong: ArrayLike, target: float, confidence: float = CONFIDENCE) -> Audit:

@@ -66,6 +66,27 @@ def test_the_order_of_the_ratings_does_not_matter(table: Table, seed: int) -> No
     assert (pairwise.all_pairs(shuffled) == pairwise.all_pairs(ratings)).all()
 
 
+def test_counting_and_multiplying_find_the_same_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    generator = np.random.default_rng(4)
+    table = generator.integers(-2, Q, size=(300, 7))
+    ratings = from_matrix(np.maximum(table, -1), Q)
+    found = pairwise.all_pairs(ratings)
+    monkeypatch.setattr(pairwise, "IN_CACHE", 1)
+    assert (pairwise.all_pairs(ratings) == found).all()
+    monkeypatch.setattr(pairwise, "CHEAP_CELLS", 0)
+    monkeypatch.setattr(pairwise, "FEW_CELLS", 0)
+    monkeypatch.setattr(pairwise, "BLOCK", 50)
+    assert (pairwise.all_pairs(ratings) == found).all()
+
+
+def test_tables_that_would_not_fit_are_refused() -> None:
+    assert pairwise.most_raters(5) == 1000
+    assert pairwise.most_raters(10_000) == 0
+    nobody = np.zeros(0, dtype=np.int64)
+    with pytest.raises(InvalidInput, match="1001 raters and 5 categories are too large"):
+        pairwise.all_pairs(Ratings(nobody, nobody, nobody, 1, 1001, 5))
+
+
 def test_who_rates_an_item_twice_is_paired_with_both_ratings() -> None:
     items, raters, codes = np.array([[0, 0, 0], [0, 0, 1], [0, 1, 1]])
     found = pairwise.all_pairs(Ratings(items, raters, codes, 1, 2, 2))

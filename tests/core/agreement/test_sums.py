@@ -36,6 +36,22 @@ def test_however_rows_are_numbered_every_item_is_found_again(most: int, q: int) 
     assert sorted(again.tolist()) == sorted(counts.tolist())
 
 
+@pytest.mark.parametrize("most", [3, 200, 3_000_000])
+def test_every_item_knows_its_row(most: int) -> None:
+    counts = np.random.default_rng(3).integers(0, most + 1, size=(50, 4))
+    counts = np.vstack([counts, counts[:20]])
+    found = sums.patterns(counts)
+    assert (found.table() == counts).all()
+    assert (np.bincount(found.of_item) == found.items).all()
+    assert (found.totals[found.of_item] == counts.sum(axis=1)).all()
+
+
+def test_rows_may_stand_for_several_items() -> None:
+    rows = sums.distinct(np.array([[1, 0], [0, 2], [1, 0]]), np.array([5, 1, 2]))
+    told = dict(zip(map(tuple, rows.counts.tolist()), rows.items.tolist(), strict=True))
+    assert told == {(1, 0): 7, (0, 2): 1}
+
+
 @pytest.mark.parametrize("shape", [(0, 3), (2, 3), (2, 0), (0, 0)])
 def test_rows_of_nothing(shape: tuple[int, int]) -> None:
     rows = sums.distinct(np.zeros(shape, dtype=np.int64))

@@ -105,12 +105,8 @@ def dawid_skene(
         ratings: who said what; what was not said is no evidence.
         priors: ratings imagined beforehand, [rater, true class, answer] (see ``group_priors``).
         known: gold, shape (items,), -1 where unknown; known items keep their class throughout.
-        smoothing: added to every expected count of classes and of answers.
+        smoothing: added to every expected count.
         tolerance: gain in log likelihood an item below which EM has converged.
-        iterations: at most so many.
-
-    Raises:
-        InvalidInput: a wrong shape, or a number that is out of range.
     """
     _check(ratings, priors, smoothing, iterations)
     evidence = gather(ratings, known)
@@ -122,17 +118,10 @@ def dawid_skene(
         before, done = found.objective, done + 1
         found = _step(evidence, found.posterior, imagined, smoothing)
         gain = found.objective - before
-    silent = np.bincount(ratings.raters, minlength=ratings.n_raters) == 0
     confusion = found.chances.transpose(0, 2, 1)
-    confusion[silent] = np.nan
-    return DawidSkene(
-        evidence.of_all_items(found.posterior),
-        found.shares,
-        confusion,
-        found.log_likelihood,
-        done,
-        gain <= enough,
-    )
+    confusion[np.bincount(ratings.raters, minlength=ratings.n_raters) == 0] = np.nan
+    posterior, reached = evidence.of_all_items(found.posterior), found.log_likelihood
+    return DawidSkene(posterior, found.shares, confusion, reached, done, gain <= enough)
 
 
 def group_priors(

@@ -86,23 +86,14 @@ def mace(
         smoothing: this over the number of categories is added to every expected count.
         seed: of the random starts.
         known: gold, shape (items,), -1 where unknown; known items keep their category throughout.
-
-    Raises:
-        InvalidInput: a wrong shape, or a number that is out of range.
     """
-    if restarts < 1 or iterations < 1:
-        raise InvalidInput("restarts and iterations must be 1 or more")
-    if not LEAST_SMOOTHING <= smoothing < np.inf:
-        raise InvalidInput(f"smoothing must be {LEAST_SMOOTHING} or more")
+    _check(restarts, iterations, smoothing)
     evidence = gather(ratings, known)
     generator = np.random.default_rng(seed)
     added = smoothing / max(ratings.n_categories, 1)
-    habits, highest = _equal(evidence), -np.inf
-    for start in range(restarts):
-        begun = _random(evidence, generator) if start else _equal(evidence)
-        found, reached = _run(evidence, begun, iterations, added)
-        if reached > highest:
-            habits, highest = found, reached
+    starts = (_random(evidence, generator) if at else _equal(evidence) for at in range(restarts))
+    runs = (_run(evidence, begun, iterations, added) for begun in starts)
+    habits, _ = max(runs, key=lambda run: run[1])
     posterior, log_likelihood = expect(evidence, habits.chances(), _even(evidence))
     posterior = evidence.of_all_items(posterior)
     silent = np.bincount(ratings.raters, minlength=ratings.n_raters) == 0
@@ -113,6 +104,13 @@ def mace(
         np.where(silent[:, None], np.nan, habits.strategy),
         log_likelihood,
     )
+
+
+def _check(restarts: int, iterations: int, smoothing: float) -> None:
+    if restarts < 1 or iterations < 1:
+        raise InvalidInput("restarts and iterations must be 1 or more")
+    if not LEAST_SMOOTHING <= smoothing < np.inf:
+        raise InvalidInput(f"smoothing must be {LEAST_SMOOTHING} or more")
 
 
 def _run(

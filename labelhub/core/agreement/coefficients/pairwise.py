@@ -5,12 +5,24 @@ columns by the other, and works on all pairs of raters at once. Only items that 
 every pair has an n of its own.
 """
 
+from math import isqrt
+
 import numpy as np
 from scipy import sparse
 
 from labelhub.core.agreement.coefficients.chance import NIL, corrected, divided
 from labelhub.core.agreement.ratings import Floats, Ints, Ratings
 from labelhub.core.errors import InvalidInput
+
+#: Tables of all pairs have at most so many cells: 200 MB.
+MOST_CELLS = 25_000_000
+#: Cells that are added in the time a sparse product takes for a pair of ratings.
+CHEAP_CELLS = 4
+FEW_CELLS = 1 << 16
+#: Ratings whose pairs are counted at once: so few that they stay in the processor's cache.
+IN_CACHE = 1 << 15
+#: Cells of a large table that are multiplied at once.
+BLOCK = 1 << 20
 
 
 def contingency(one: Ints, other: Ints, q: int) -> Ints:
@@ -28,24 +40,74 @@ def contingency(one: Ints, other: Ints, q: int) -> Ints:
 def all_pairs(ratings: Ratings) -> Ints:
     """Tables of every two raters: shape (raters, raters, categories, categories).
 
-    One sparse product. A rater's table with itself holds what it said, off the diagonal only where
-    it rated an item more than once.
+    A rater's table with itself holds what it said, off the diagonal only where it rated an item
+    more than once.
+
+    Raises:
+        InvalidInput: more raters than ``most_raters`` of the categories; the tables would not fit.
     """
+    q, raters = ratings.n_categories, ratings.n_raters
+    if raters > most_raters(q):
+        raise InvalidInput(f"The tables of {raters} raters and {q} categories are too large.")
+    said, starts = _by_item(ratings)
+    often = np.bincount(np.diff(starts))
+    columns = np.arange(len(often))
+    pairs = int((often * columns * (columns - 1)).sum()) // 2
+    added = (raters * q) ** 2 * int(columns[often > 0].sum())
+    # A table is added for each distance of two ratings: only where that is less than the pairs.
+    cheap = added <= CHEAP_CELLS * pairs + FEW_CELLS
+    cells = _counted(said, starts, raters * q) if cheap else _multiplied(said, starts, raters * q)
+    return cells.reshape(raters, q, raters, q).transpose(0, 2, 1, 3)
+
+
+def most_raters(q: int) -> int:
+    """Of how many raters with ``q`` categories the tables still fit into 200 MB."""
+    return isqrt(MOST_CELLS) // max(q, 1)
+
+
+def _by_item(ratings: Ratings) -> tuple[Ints, Ints]:
+    """What was said by whom as one number, item by item, and where each item starts (and ends)."""
     said = ratings.raters * ratings.n_categories + ratings.codes
-    size = (ratings.n_items, ratings.n_raters * ratings.n_categories)
-    # Ratings mostly come item by item; then the rows of the matrix stand ready.
-    order = ratings.items[1:] >= ratings.items[:-1]
-    if not order.all():
-        by_item = np.argsort(ratings.items, kind="stable")
-        items, said = ratings.items[by_item], said[by_item]
-    else:
-        items = ratings.items
-    starts = np.concatenate([[0], np.cumsum(np.bincount(items, minlength=ratings.n_items))])
+    starts = np.zeros(ratings.n_items + 1, dtype=np.int64)
+    np.cumsum(np.bincount(ratings.items, minlength=ratings.n_items), out=starts[1:])
+    # Ratings mostly come item by item.
+    if (ratings.items[1:] < ratings.items[:-1]).any():
+        said = said[np.argsort(ratings.items, kind="stable")]
+    return said, starts
+
+
+def _counted(said: Ints, starts: Ints, size: int) -> Ints:
+    """Pairs of what was said of the same item, shape (size, size), by counting.
+
+    Items with as many ratings as each other make a table; its columns are paired by distance.
+    """
+    sizes = np.diff(starts)
+    cells = np.zeros((size, size), dtype=np.int64)
+    for ratings in np.flatnonzero(np.bincount(sizes)[2:]) + 2:
+        first = starts[:-1][sizes == ratings]
+        step = max(IN_CACHE, size**2) // int(ratings) + 1
+        for at in range(0, len(first), step):
+            block = said[first[at : at + step] + np.arange(ratings)[:, None]]
+            rows = block * size
+            for apart in range(1, ratings):
+                pairs = (rows[:-apart] + block[apart:]).ravel()
+                cells += np.bincount(pairs, minlength=size**2).reshape(size, size)
+    cells += cells.T.copy()
+    cells[np.diag_indices(size)] += np.bincount(said, minlength=size)
+    return cells
+
+
+def _multiplied(said: Ints, starts: Ints, size: int) -> Ints:
+    """The same by a sparse product, a few of its rows at a time: few pairs in a large table."""
     ones = np.ones(len(said), dtype=np.int32)
-    matrix = sparse.csr_matrix((ones, said.astype(np.int32), starts.astype(np.int32)), shape=size)
-    product = (matrix.T @ matrix).toarray().astype(np.int64)
-    shape = (ratings.n_raters, ratings.n_categories) * 2
-    return np.asarray(product.reshape(shape).transpose(0, 2, 1, 3))
+    shape = (len(starts) - 1, size)
+    matrix = sparse.csr_matrix((ones, said.astype(np.int32), starts.astype(np.int32)), shape=shape)
+    by_said = matrix.T.tocsr()
+    cells = np.empty((size, size), dtype=np.int64)
+    step = max(BLOCK // max(size, 1), 1)
+    for at in range(0, size, step):
+        cells[at : at + step] = (by_said[at : at + step] @ matrix).toarray()
+    return cells
 
 
 def percent(tables: Ints | Floats, weights: Floats | None = None) -> Floats:

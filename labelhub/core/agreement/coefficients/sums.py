@@ -17,6 +17,9 @@ Value = Callable[[Floats], Floats]
 
 #: Tables of counts with fewer possible rows than this are numbered by position, without sorting.
 DIRECT = 1 << 20
+#: Bits of a row that fit into one number.
+WIDEST = 62
+HASH_SEED = 7
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,22 +30,76 @@ class Rows:
     items: Ints
 
 
-def distinct(counts: Ints) -> Rows:
-    """The different rows of a table of counts, shape (items, categories)."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Patterns:
+    """Different rows of counts, how many items have each, and the number of each item's row.
+
+    ``counts``: shape (patterns, categories); ``items``: shape (patterns,); ``of_item``: shape
+    (items,). What depends on an item's counts alone is computed for a few hundred patterns.
+    """
+
+    counts: Ints
+    items: Ints
+    of_item: Ints
+
+    @property
+    def totals(self) -> Ints:
+        """Ratings of an item of each pattern: shape (patterns,)."""
+        return np.asarray(self.counts.sum(axis=1))
+
+    def table(self) -> Ints:
+        """The counts of each item again: shape (items, categories)."""
+        return np.asarray(self.counts[self.of_item])
+
+
+def distinct(counts: Ints, often: Ints | None = None) -> Rows:
+    """The different rows of a table of counts, shape (items, categories).
+
+    ``often``: how many items each row stands for, shape (items,); one by default.
+    """
+    found = patterns(counts)
+    if often is None:
+        return Rows(found.counts, found.items)
+    items = np.bincount(found.of_item, often, minlength=len(found.counts))
+    return Rows(found.counts, items.astype(np.int64))
+
+
+def patterns(counts: Ints) -> Patterns:
+    """The different rows of a table of counts, shape (items, categories), and who has which."""
     base = int(counts.max(initial=0)) + 1
     q = counts.shape[1]
-    if base == 1 or q * np.log2(base) > 62:
-        rows, items = np.unique(counts, axis=0, return_counts=True)
-        return Rows(rows, items)
+    if q * np.log2(base) > WIDEST:
+        return _hashed(counts)
     places = base ** np.arange(q, dtype=np.int64)
-    keys = counts @ places
-    if base**q <= DIRECT:
-        often = np.bincount(keys, minlength=0)
-        found = np.flatnonzero(often)
-        items = often[found]
-    else:
-        found, items = np.unique(keys, return_counts=True)
-    return Rows(found[:, None] // places % base, items)
+    found, items, of_item = numbered(counts @ places, base**q)
+    return Patterns(found[:, None] // places % base, items, of_item)
+
+
+def numbered(keys: Ints, size: int) -> tuple[Ints, Ints, Ints]:
+    """The different keys, rising; how often each is there; and the place of each key among them.
+
+    ``keys``: shape (items,), from 0 below ``size``. Few possible keys are told apart by position,
+    without sorting.
+    """
+    if size > DIRECT:
+        found, of_item, often = np.unique(keys, return_inverse=True, return_counts=True)
+        return found, often, of_item
+    often = np.bincount(keys)
+    found = np.flatnonzero(often)
+    place = np.cumsum(often > 0) - 1
+    return found, often[found], place[keys]
+
+
+def _hashed(counts: Ints) -> Patterns:
+    """Rows too wide for one number: told apart by a hash of 64 bits, and compared afterwards."""
+    factors = np.random.default_rng(HASH_SEED).integers(1 << 62, size=counts.shape[1])
+    _, first, of_item, items = np.unique(
+        counts @ factors, return_index=True, return_inverse=True, return_counts=True
+    )
+    found = counts[first]
+    if not (found[of_item] == counts).all():  # two different rows with the same hash
+        found, of_item, items = np.unique(counts, axis=0, return_inverse=True, return_counts=True)
+    return Patterns(found, items, of_item.reshape(-1))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,17 @@
 """How far two kinds of annotators, or two annotators, agree with each other."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from labelhub.core.agreement.aggregation.majority import only, winners
-from labelhub.core.agreement.coefficients import chance, metrics, own_options, pairwise
-from labelhub.core.agreement.estimation import clustered, estimated, units
+from labelhub.core.agreement.coefficients import chance, metrics, own_options, pairwise, sums
+from labelhub.core.agreement.coefficients.sums import Patterns
+from labelhub.core.agreement.estimation import MOST_DRAWN, Units, clustered, estimated, units
 from labelhub.core.agreement.figures import Figure, figure, share, undefined
 from labelhub.core.agreement.ratings import Floats, Ints, Ratings
 from labelhub.core.agreement.reports import reasons
@@ -66,20 +68,26 @@ def between_kinds(sheet: Sheet) -> list[Pair]:
 
 
 def between_raters(sheet: Sheet, most: int = MOST_RATERS) -> list[Pair]:
-    """Every two of the ``most`` annotators with most labels that share an item."""
-    chosen = busiest(sheet, most)
+    """Every two of the ``most`` annotators with most labels that share an item.
+
+    Of fewer annotators where there are so many categories that the tables would not fit.
+    """
+    chosen = busiest(sheet, min(most, pairwise.most_raters(sheet.ratings.n_categories)))
     if len(chosen) < 2:
         return []
     tables = pairwise.all_pairs(_of(sheet.ratings, chosen))
-    pairs = list(combinations(range(len(chosen)), 2))
-    stacked = tables[[one for one, _ in pairs], [other for _, other in pairs]]
-    figures = _of_tables(sheet, stacked)
     sides = [_side(sheet, rater) for rater in chosen]
-    return [
-        Pair(sides[one], sides[other], int(table.sum()), found)
-        for (one, other), table, found in zip(pairs, stacked, figures, strict=True)
-        if table.sum()
-    ]
+    found = []
+    for one, side in enumerate(sides[:-1]):
+        # One against all that follow: of all pairs at once the shares would take much memory.
+        others = tables[one, one + 1 :]
+        figures = _of_tables(sheet, others)
+        found += [
+            Pair(side, other, int(table.sum()), each)
+            for other, table, each in zip(sides[one + 1 :], others, figures, strict=True)
+            if table.any()
+        ]
+    return found
 
 
 def busiest(sheet: Sheet, most: int) -> list[int]:
@@ -101,15 +109,11 @@ def _of(ratings: Ratings, chosen: Sequence[int]) -> Ratings:
     """Only the chosen raters, numbered anew in that order."""
     number = np.full(ratings.n_raters, -1)
     number[list(chosen)] = np.arange(len(chosen))
-    kept = number[ratings.raters] >= 0
-    return Ratings(
-        ratings.items[kept],
-        number[ratings.raters[kept]],
-        ratings.codes[kept],
-        ratings.n_items,
-        len(chosen),
-        ratings.n_categories,
-    )
+    raters = number[ratings.raters]
+    kept = raters >= 0
+    if not kept.all():
+        ratings, raters = ratings.where(kept), raters[kept]
+    return replace(ratings, raters=raters, n_raters=len(chosen))
 
 
 def _of_tables(sheet: Sheet, tables: Ints) -> list[dict[str, Figure]]:
@@ -151,35 +155,47 @@ def _kappa(table: Ints, value: float, error: float) -> Figure:
 
 
 def _kinds(sheet: Sheet, one: str, other: str) -> Pair:
-    mine, theirs = sheet.of_kind(one).counts(), sheet.of_kind(other).counts()
-    both = (mine.sum(axis=1) > 0) & (theirs.sum(axis=1) > 0)
+    mine, theirs = sheet.patterns_of(one), sheet.patterns_of(other)
+    both = (mine.totals > 0)[mine.of_item] & (theirs.totals > 0)[theirs.of_item]
     items = int(both.sum())
     a, b = Side(one, one), Side(other, other)
     if not items:
         nothing = undefined(reasons.NO_SHARED_ITEMS)
         return Pair(a, b, 0, {"percent": nothing, "cohen_kappa": nothing})
-    mine, theirs = mine[both], theirs[both]
-    options = None if sheet.options is None else sheet.options[both]
-    columns = _pooled(mine, theirs, options)
-    if sheet.clusters is None:
-        found = units(columns, np.ones(items, dtype=np.int64))
-    else:
-        _, numbers = np.unique(sheet.clusters[both], return_inverse=True)
-        found = clustered(columns, numbers, sheet.unit)
+    found = _units(sheet, mine, theirs, both)
     figures = {"percent": estimated(found, _pooled_percent, n=items)}
     refused = _refused(sheet)
     if refused:
         figures["cohen_kappa"] = undefined(refused)
-        if options is not None:
+        if sheet.options is not None:
             figures["s_q"] = estimated(found, own_options.s_q, n=items)
     else:
         figures["cohen_kappa"] = estimated(found, _pooled_kappa, n=items)
     return Pair(a, b, items, figures | _majorities(mine, theirs, refused))
 
 
-def _majorities(mine: Ints, theirs: Ints, refused: str | None) -> dict[str, Figure]:
-    one, other = only(winners(mine)), only(winners(theirs))
-    table = pairwise.contingency(one, other, mine.shape[1])
+def _units(sheet: Sheet, mine: Patterns, theirs: Patterns, both: NDArray[np.bool_]) -> Units:
+    """The items in ``both``, ready to be estimated from; those alike on both sides are one row."""
+    one, other = mine.of_item[both], theirs.of_item[both]
+    options = None if sheet.options is None else sheet.options[both]
+    if sheet.clusters is not None:
+        _, numbers = np.unique(sheet.clusters[both], return_inverse=True)
+        columns = _pooled(mine.counts[one], theirs.counts[other], options)
+        return clustered(columns, numbers, sheet.unit)
+    if options is not None:
+        columns = _pooled(mine.counts[one], theirs.counts[other], options)
+        return units(columns, np.ones(len(one), dtype=np.int64))
+    width = len(theirs.counts)
+    cells, often, _ = sums.numbered(one * width + other, len(mine.counts) * width)
+    columns = _pooled(mine.counts[cells // width], theirs.counts[cells % width], None)
+    # Of many items there are too many different pairs of rows for draws.
+    return units(columns, often) if len(one) <= MOST_DRAWN else Units(columns, often, "items", None)
+
+
+def _majorities(mine: Patterns, theirs: Patterns, refused: str | None) -> dict[str, Figure]:
+    one = only(winners(mine.counts))[mine.of_item]
+    other = only(winners(theirs.counts))[theirs.of_item]
+    table = pairwise.contingency(one, other, mine.counts.shape[1])
     if refused:
         kappa = undefined(refused)
     else:

@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from labelhub.core.agreement.coefficients import sums
-from labelhub.core.agreement.reports.sheet import KINDS, Sheet
+from labelhub.core.agreement.ratings import Floats, Ints
+from labelhub.core.agreement.reports.sheet import Sheet
 
 PEOPLE = ("crowd", "expert", "author")
 
@@ -26,14 +28,34 @@ def divided(sheet: Sheet, kinds: Sequence[str] = PEOPLE, most: int = 20) -> list
     Among equals those with more labels come first, then in the order of import. Items on which all
     agree are not among them.
     """
-    wanted = np.isin(sheet.kind_of, [KINDS.index(kind) for kind in kinds])
-    counts = sheet.ratings.of_raters(wanted).counts()
-    parts = sums.parts(counts)
-    labels = counts.sum(axis=1)
-    apart = np.where(labels >= 2, 1 - parts[:, sums.Layout.agree], 0.0)
-    order = np.lexsort((np.arange(len(apart)), -labels, -apart))[:most]
+    labelled = [kind for kind in kinds if len(sheet.of_kind(kind))]
+    if not labelled or most < 1:
+        return []
+    found = _together([sheet.patterns_of(kind) for kind in labelled])
+    labels = found.totals
+    apart = np.where(labels >= 2, 1 - sums.parts(found.counts)[:, sums.Layout.agree], 0.0)
+    items = np.flatnonzero(_foremost(found, apart, labels, most)[found.of_item])
+    of = found.of_item[items]
+    order = np.lexsort((items, -labels[of], -apart[of]))[:most]
     return [
-        Divided(int(sheet.item_ids[at]), float(apart[at]), int(labels[at]))
-        for at in order
-        if apart[at] > 0
+        Divided(int(sheet.item_ids[item]), float(apart[pattern]), int(labels[pattern]))
+        for item, pattern in zip(items[order], of[order], strict=True)
     ]
+
+
+def _together(kinds: Sequence[sums.Patterns]) -> sums.Patterns:
+    """The counts of several kinds added up."""
+    if len(kinds) == 1:
+        return kinds[0]
+    table = kinds[0].table()
+    for each in kinds[1:]:
+        table += each.table()
+    return sums.patterns(table)
+
+
+def _foremost(found: sums.Patterns, apart: Floats, labels: Ints, most: int) -> NDArray[np.bool_]:
+    """The patterns, of those that differ, among whose items the first ``most`` are."""
+    order = np.lexsort((-labels, -apart))
+    last = order[np.searchsorted(np.cumsum(found.items[order]), most).clip(max=len(order) - 1)]
+    first = (apart > apart[last]) | ((apart == apart[last]) & (labels >= labels[last]))
+    return np.asarray(first & (apart > 0))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from labelhub.core.agreement.coefficients import chance, sums
+from labelhub.core.agreement.coefficients.sums import Patterns
 from labelhub.core.agreement.estimation import clustered, doubtful, estimated, units
 from labelhub.core.agreement.figures import Figure, undefined
 from labelhub.core.agreement.ratings import Ints
@@ -37,14 +38,15 @@ def per_label(sheet: Sheet, kind: str) -> list[LabelAgreement]:
     names, members = _members(sheet)
     if not names or len(names) > MOST_LABELS:
         return []
-    counts = ratings.counts()
-    yes = counts @ members.astype(np.int64)
-    whole = counts.sum(axis=1)
+    patterns = sheet.patterns_of(kind)
+    yes = patterns.counts @ members.astype(np.int64)
+    whole = patterns.totals
+    shares = patterns.items @ yes / len(ratings)
     return [
         LabelAgreement(
             name,
-            float(yes[:, at].sum() / whole.sum()),
-            _figures(sheet, np.column_stack([whole - yes[:, at], yes[:, at]])),
+            float(shares[at]),
+            _figures(sheet, patterns, np.column_stack([whole - yes[:, at], yes[:, at]])),
         )
         for at, name in enumerate(names)
     ]
@@ -59,30 +61,34 @@ def _members(sheet: Sheet) -> tuple[Sequence[str], np.ndarray[Any, np.dtype[np.b
     return names, table.reshape(len(sheet.sets), len(names))
 
 
-def _figures(sheet: Sheet, counts: Ints) -> dict[str, Figure]:
+def _figures(sheet: Sheet, patterns: Patterns, counts: Ints) -> dict[str, Figure]:
+    """``counts``: without and with the label, shape (patterns, 2)."""
     values = {
         "percent": chance.percent(2),
         "alpha_nominal": chance.alpha_nominal(2),
         "gwet_ac1": chance.gwet_ac(2),
     }
-    kept = counts[counts.sum(axis=1) >= 2]
-    if not len(kept):
+    pairable = patterns.totals >= 2
+    kept, often = counts[pairable], patterns.items[pairable]
+    items = int(often.sum())
+    if not items:
         return dict.fromkeys(values, undefined(reasons.NO_SHARED_ITEMS))
     if sheet.clusters is None:
-        rows = sums.distinct(kept)
+        rows = sums.distinct(kept, often)
         found = units(sums.parts(rows.counts), rows.items)
     else:
-        of_kept = sheet.clusters[counts.sum(axis=1) >= 2]
-        _, numbers = np.unique(of_kept, return_inverse=True)
-        found = clustered(sums.parts(kept), numbers, sheet.unit)
+        of_kept = np.flatnonzero(pairable[patterns.of_item])
+        _, numbers = np.unique(sheet.clusters[of_kept], return_inverse=True)
+        parts = sums.parts(counts)[patterns.of_item[of_kept]]
+        found = clustered(parts, numbers, sheet.unit)
     varies = bool((kept.sum(axis=0) > 0).all())
-    doubt = doubtful(kept)
+    doubt = doubtful(kept, often)
     figures = {}
     for name, value in values.items():
         if not varies and name != "percent":
             figures[name] = undefined(reasons.NO_VARIATION)
             continue
-        figures[name] = estimated(found, value, n=len(kept))
+        figures[name] = estimated(found, value, n=items)
         if doubt:
             figures[name]["doubt"] = doubt
     return figures

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from labelhub.core.agreement import alt_test
 from labelhub.core.agreement.coefficients.metrics import masi_distance, quadratic
 from labelhub.core.agreement.figures import Figure
+from labelhub.core.agreement.narrowing import latest
 from labelhub.core.agreement.ratings import Floats, Ints
 from labelhub.core.agreement.reports.sheet import UNKNOWN, Rater, Sheet
 from labelhub.core.schema import Task
@@ -79,7 +80,7 @@ class Replacement:
 def replacements(sheet: Sheet, *, by_author: bool = False) -> list[Replacement]:
     """Of every machine that labelled; ``by_author``: measured by the author's own answer."""
     people = np.isin([rater.kind for rater in sheet.raters], HUMANS)
-    humans = sheet.ratings.of_raters(people)
+    humans = latest(sheet.ratings.of_raters(people))
     if not len(humans):
         return []
     epsilon_for = _epsilon_for(sheet, people)
@@ -90,9 +91,11 @@ def replacements(sheet: Sheet, *, by_author: bool = False) -> list[Replacement]:
             continue
         codes = _codes_of(sheet, at)
         contest = (
-            alt_test.against_author(humans, codes, sheet.author, similarity=similarity)
+            alt_test.against_author(
+                humans, codes, sheet.author, similarity=similarity, repeated=False
+            )
             if by_author
-            else alt_test.against_humans(humans, codes, similarity=similarity)
+            else alt_test.against_humans(humans, codes, similarity=similarity, repeated=False)
         )
         test = alt_test.alt_test(contest, alt_test.EPSILON[epsilon_for], sheet.clusters)
         curve = alt_test.curve(contest, EPSILONS)
@@ -123,6 +126,6 @@ def _similarity(sheet: Sheet) -> Floats | None:
 
 def _codes_of(sheet: Sheet, rater: int) -> Ints:
     codes = np.full(sheet.ratings.n_items, UNKNOWN)
-    own = sheet.ratings.raters == rater
+    own = np.flatnonzero(sheet.ratings.raters == rater)
     codes[sheet.ratings.items[own]] = sheet.ratings.codes[own]
     return codes

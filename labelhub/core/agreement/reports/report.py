@@ -6,15 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from labelhub.core.agreement.figures import Figure
+from labelhub.core.agreement.figures import Figure, share
 from labelhub.core.agreement.reports import reasons
 from labelhub.core.agreement.reports.against import Against, against
 from labelhub.core.agreement.reports.between import Pair, between_kinds, between_raters
+from labelhub.core.agreement.reports.comparisons import Comparisons, comparisons
 from labelhub.core.agreement.reports.labels import LabelAgreement, per_label
 from labelhub.core.agreement.reports.pooled import Pooled
 from labelhub.core.agreement.reports.replacing import Replacement, replacements
 from labelhub.core.agreement.reports.sheet import KINDS, Sheet
 from labelhub.core.agreement.reports.within import within
+from labelhub.core.agreement.scores import PositionBias, position_bias
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +28,11 @@ class SourceCounts:
     abstentions: int
     items: int
 
-    def to_json(self) -> dict[str, int]:
-        """JSON-ready form."""
-        return {name: getattr(self, name) for name in self.__slots__}
+    def to_json(self) -> dict[str, Any]:
+        """JSON-ready form, with the share of abstentions among all that was asked."""
+        told = {name: getattr(self, name) for name in self.__slots__}
+        asked = self.labels + self.abstentions
+        return told | {"abstention_rate": share(self.abstentions, asked, reason=reasons.NO_LABELS)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,8 @@ class Report:
     against_author: Mapping[str, Against]
     replacements: Sequence[Replacement]
     replacements_by_author: Sequence[Replacement] = field(default_factory=list)
+    comparisons: Mapping[str, Comparisons] = field(default_factory=dict)
+    position_bias: Mapping[str, PositionBias] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """JSON-ready form; what needs more than labels (costs) is added by the caller."""
@@ -63,6 +69,8 @@ class Report:
             "alt_test_by_author": {
                 one.machine.name: one.to_json() for one in self.replacements_by_author
             },
+            "comparisons": {truth: one.to_json() for truth, one in self.comparisons.items()},
+            "position_bias": {kind: _bias(one) for kind, one in self.position_bias.items()},
             "left_out": dict(self.sheet.left_out),
             "reasons": reasons.WORDS,
         }
@@ -94,7 +102,42 @@ def report(sheet: Sheet) -> Report:
         replacements_by_author=replacements(sheet, by_author=True)
         if (sheet.author >= 0).any()
         else [],
+        comparisons=_comparisons(sheet, by_gold, by_author),
+        position_bias=_position_bias(sheet),
     )
+
+
+def _comparisons(
+    sheet: Sheet, by_gold: Mapping[str, Against], by_author: Mapping[str, Against]
+) -> dict[str, Comparisons]:
+    measured = {"gold": (by_gold, sheet.gold), "author": (by_author, sheet.author)}
+    found = {
+        truth: comparisons(sheet, [kind for kind, one in kinds.items() if one.items], values)
+        for truth, (kinds, values) in measured.items()
+    }
+    return {truth: one for truth, one in found.items() if one is not None}
+
+
+def _position_bias(sheet: Sheet) -> dict[str, PositionBias]:
+    """Whether a kind prefers places among the options that items bring."""
+    if sheet.options is None:
+        return {}
+    said = {kind: sheet.of_kind(kind) for kind in sheet.kinds}
+    return {
+        kind: position_bias(ratings.codes, sheet.options[ratings.items])
+        for kind, ratings in said.items()
+        if len(ratings)
+    }
+
+
+def _bias(found: PositionBias) -> dict[str, Any]:
+    return {
+        "chosen": found.chosen,
+        "expected": found.expected,
+        "chi_square": found.test.statistic,
+        "p": found.test.p,
+        "labels": found.items,
+    }
 
 
 def _counts(sheet: Sheet, kind: str) -> SourceCounts:
@@ -104,5 +147,5 @@ def _counts(sheet: Sheet, kind: str) -> SourceCounts:
         annotators=int(active.sum()),
         labels=int(sheet.labels_of[of_kind].sum()),
         abstentions=int(sheet.abstentions[of_kind].sum()),
-        items=len(np.unique(sheet.of_kind(kind).items)),
+        items=int(np.count_nonzero(np.bincount(sheet.of_kind(kind).items))),
     )

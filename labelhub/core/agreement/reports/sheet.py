@@ -7,6 +7,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from labelhub.core.agreement.coefficients.sums import Patterns, patterns
+from labelhub.core.agreement.narrowing import taken
 from labelhub.core.agreement.ratings import Ints, Ratings
 from labelhub.core.schema import Task
 
@@ -37,6 +39,7 @@ class Sheet:
     ``gold``, ``author``: category numbers of the two truths, shape (items,), -1 where unknown;
     ``gold_kind``: number in KINDS of who decided, -1 for nobody.
     ``clusters``: items that belong together have the same number; ``unit`` says what they are.
+    ``abstained``: item and rater of each abstention, shape (abstentions, 2).
     ``left_out``: labels that no category stands for, by reason.
     """
 
@@ -44,7 +47,7 @@ class Sheet:
     categories: Sequence[str]
     ratings: Ratings
     raters: Sequence[Rater]
-    abstentions: Ints
+    abstained: Ints
     gold: Ints
     gold_kind: Ints
     author: Ints
@@ -67,6 +70,11 @@ class Sheet:
         return np.array([KINDS.index(rater.kind) for rater in self.raters], dtype=np.int64)
 
     @cached_property
+    def abstentions(self) -> Ints:
+        """How often each rater abstained."""
+        return np.bincount(self.abstained[:, 1], minlength=len(self.raters))
+
+    @cached_property
     def labels_of(self) -> Ints:
         """How many labels each rater gave, abstentions not counted."""
         return np.bincount(self.ratings.raters, minlength=len(self.raters))
@@ -84,11 +92,37 @@ class Sheet:
     def of_kind(self, kind: str) -> Ratings:
         """What annotators of ``kind`` said."""
         if kind not in self._by_kind:
-            if (self.kind_of == KINDS.index(kind)).all():
-                self._by_kind[kind] = self.ratings
-            else:
-                self._by_kind[kind] = self.ratings.of_raters(self.kind_of == KINDS.index(kind))
+            wanted = self.kind_of == KINDS.index(kind)
+            said = self.ratings
+            if self.labels_of[~wanted].any():
+                said = taken(said, np.flatnonzero(wanted[said.raters]))
+            self._by_kind[kind] = said
         return self._by_kind[kind]
+
+    @cached_property
+    def _patterns(self) -> dict[str, Patterns]:
+        return {}
+
+    def patterns_of(self, kind: str) -> Patterns:
+        """How often each item got each category from ``kind``, as the different rows of that."""
+        if kind not in self._patterns:
+            self._patterns[kind] = patterns(self.of_kind(kind).counts())
+        return self._patterns[kind]
+
+    def with_abstentions(self, kind: str) -> Ratings | None:
+        """What ``kind`` said with "not sure" as one more category; None where nobody abstained."""
+        own = self.abstained[self.kind_of[self.abstained[:, 1]] == KINDS.index(kind)]
+        if not len(own):
+            return None
+        said = self.of_kind(kind)
+        return Ratings(
+            np.concatenate([said.items, own[:, 0]]),
+            np.concatenate([said.raters, own[:, 1]]),
+            np.concatenate([said.codes, np.full(len(own), said.n_categories)]),
+            said.n_items,
+            said.n_raters,
+            said.n_categories + 1,
+        )
 
     def raters_of(self, kind: str) -> int:
         """How many annotators of ``kind`` gave a label."""

@@ -6,12 +6,14 @@ import numpy as np
 
 from labelhub.core.agreement.coefficients import alpha, chance, metrics, own_options, sums
 from labelhub.core.agreement.estimation import Units, clustered, doubtful, estimated, units
-from labelhub.core.agreement.figures import Figure, undefined
-from labelhub.core.agreement.ratings import Floats, Ints, Ratings
+from labelhub.core.agreement.figures import Figure, figure, undefined
+from labelhub.core.agreement.icc import icc
+from labelhub.core.agreement.ratings import Floats, Ratings
 from labelhub.core.agreement.reports import reasons
 from labelhub.core.agreement.reports.sheet import Sheet
 from labelhub.core.schema import Task
 
+SHROUT_FLEISS = "Shrout and Fleiss 1979"
 #: Tables of more different answers say nothing and cost much.
 MOST_CATEGORIES = 400
 
@@ -30,17 +32,23 @@ def within(sheet: Sheet, kind: str) -> Figures:
         return dict.fromkeys(names, undefined(reasons.NO_LABELS))
     if sheet.raters_of(kind) < 2:
         return dict.fromkeys(names, undefined(reasons.ONE_ANNOTATOR))
-    return of_ratings(sheet, ratings)
-
-
-def of_ratings(sheet: Sheet, ratings: Ratings) -> Figures:
-    """The same of any ratings of the sheet."""
-    if not sheet.shares_categories:
-        return _own_options(sheet, ratings)
-    if ratings.n_categories > MOST_CATEGORIES:
-        names = ("percent", *coefficients_of(sheet.task))
+    if sheet.shares_categories and ratings.n_categories > MOST_CATEGORIES:
         return dict.fromkeys(names, undefined(reasons.MANY_ANSWERS))
-    counts = _Counts(sheet, ratings.counts())
+    found = _of_patterns(sheet, sheet.patterns_of(kind))
+    if sheet.task is Task.ORDINAL and sheet.scores is not None:
+        found["icc_2_1"] = _intraclass(ratings, sheet.scores)
+    unsure = sheet.with_abstentions(kind) if sheet.shares_categories else None
+    if unsure is not None and unsure.n_categories <= MOST_CATEGORIES:
+        told = _nominal(_Counts(sheet, sums.patterns(unsure.counts())))
+        found["percent_with_abstentions"] = told["percent"]
+        found["alpha_with_abstentions"] = told["alpha_nominal"]
+    return found
+
+
+def _of_patterns(sheet: Sheet, patterns: sums.Patterns) -> Figures:
+    if not sheet.shares_categories:
+        return _own_options(sheet, patterns)
+    counts = _Counts(sheet, patterns)
     found = _nominal(counts)
     if sheet.task is Task.ORDINAL and sheet.scores is not None:
         found |= _ordinal(counts, sheet.scores)
@@ -54,7 +62,7 @@ def coefficients_of(task: Task) -> tuple[str, ...]:
     nominal = ("alpha_nominal", "gwet_ac1", "brennan_prediger", "fleiss_kappa")
     match task:
         case Task.ORDINAL:
-            return ("alpha_ordinal", "alpha_interval", "gwet_ac2", *nominal)
+            return ("alpha_ordinal", "alpha_interval", "gwet_ac2", "icc_2_1", *nominal)
         case Task.MULTI:
             return ("alpha_masi", "alpha_jaccard", *nominal)
         case Task.PER_ITEM | Task.TEXT:
@@ -69,18 +77,20 @@ class _Counts:
     ``alike``: items with the same counts are the same, so they are one row.
     """
 
-    def __init__(self, sheet: Sheet, counts: Ints, *, alike: bool = True) -> None:
+    def __init__(self, sheet: Sheet, patterns: sums.Patterns, *, alike: bool = True) -> None:
         self.clusters, self.unit = sheet.clusters, sheet.unit
-        self.q = counts.shape[1]
-        pairable = counts[counts.sum(axis=1) >= 2]
-        self.pairable = len(pairable)
+        self.q = patterns.counts.shape[1]
+        two = patterns.totals >= 2
+        pairable, often = patterns.counts[two], patterns.items[two]
+        self.pairable = int(often.sum())
         self.varies = int((pairable.sum(axis=0) > 0).sum()) > 1
-        self.doubt = doubtful(pairable) if alike else None
-        self.counts, self.often = counts, np.ones(len(counts), dtype=np.int64)
+        self.doubt = doubtful(pairable, often) if alike else None
         if alike and self.clusters is None:
-            rows = sums.distinct(counts)
-            rated = rows.counts.sum(axis=1) > 0
-            self.counts, self.often = rows.counts[rated], rows.items[rated]
+            rated = patterns.totals > 0
+            self.counts, self.often = patterns.counts[rated], patterns.items[rated]
+        else:
+            self.counts = patterns.table()
+            self.often = np.ones(len(self.counts), dtype=np.int64)
         self._first: Units | None = None
 
     def estimate(self, parts: Floats, value: sums.Value, *, beyond_chance: bool = True) -> Figure:
@@ -132,6 +142,26 @@ def _ordinal(counts: _Counts, points: Sequence[float]) -> Figures:
     }
 
 
+def _intraclass(ratings: Ratings, points: Sequence[float]) -> Figure:
+    """Of one rating, raters taken for a sample, on the items that all raters of the kind rated."""
+    raters, numbers = np.unique(ratings.raters, return_inverse=True)
+    table = np.full((ratings.n_items, len(raters)), np.nan)
+    table[ratings.items, numbers] = np.asarray(points)[ratings.codes]
+    found = icc(table)
+    value = found.icc_2_1.value
+    if value is None:
+        return undefined(reasons.NO_VARIATION if found.items > 1 else reasons.MISSING_RATINGS)
+    low, high = found.icc_2_1.low, found.icc_2_1.high
+    nan = float("nan")
+    return figure(
+        value,
+        low=nan if low is None else low,
+        high=nan if high is None else high,
+        n=found.items,
+        method=SHROUT_FLEISS,
+    )
+
+
 def _of_sets(counts: _Counts, sets: Sequence[frozenset[str]]) -> Figures:
     found = {}
     for name, metric in (
@@ -145,9 +175,9 @@ def _of_sets(counts: _Counts, sets: Sequence[frozenset[str]]) -> Figures:
     return found
 
 
-def _own_options(sheet: Sheet, ratings: Ratings) -> Figures:
+def _own_options(sheet: Sheet, patterns: sums.Patterns) -> Figures:
     """Percent agreement and S_q; everything that mixes the options of items is refused."""
-    counts = _Counts(sheet, ratings.counts(), alike=False)
+    counts = _Counts(sheet, patterns, alike=False)
     reason = reasons.OWN_OPTIONS if sheet.options is not None else reasons.FREE_TEXT
     found = dict.fromkeys(("percent", *coefficients_of(sheet.task)), undefined(reason))
     parts = sums.parts(counts.counts)

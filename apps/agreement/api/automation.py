@@ -1,0 +1,236 @@
+"""REST: safe automation under a promise."""
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from apps.accounts.models import User
+from apps.agreement.automation import promise
+from apps.agreement.automation.calibration import Drawn
+from apps.agreement.automation.guarantee import State, live_guarantee, switch_off, switch_on
+from apps.agreement.automation.page import Row, Standing, ending_words, standing
+from apps.agreement.automation.sampling import draw_sample
+from apps.agreement.automation.tasks import carry_out
+from apps.agreement.models import Guarantee
+from apps.projects.api.mixins import ProjectScopedMixin
+from labelhub.core.agreement.risk_control import Audit
+from labelhub.core.errors import Conflict, InvalidInput
+
+USUAL = {
+    "target": promise.USUAL_TARGET,
+    "confidence": promise.USUAL_CONFIDENCE,
+    "coverage": promise.USUAL_COVERAGE,
+}
+ASKED = [
+    OpenApiParameter("target", OpenApiTypes.DOUBLE, description="Share of wrong ones, to 0.5."),
+    OpenApiParameter("confidence", OpenApiTypes.DOUBLE, description="0.5 to 0.999."),
+    OpenApiParameter("coverage", OpenApiTypes.DOUBLE, description="Share hoped to be accepted."),
+]
+
+
+class PromiseSerializer(serializers.Serializer[Any]):
+    """A promise: with ``confidence``, at most ``target`` of what is accepted is wrong."""
+
+    target = serializers.FloatField(min_value=0, max_value=promise.MOST_TARGET)
+    confidence = serializers.FloatField(default=promise.USUAL_CONFIDENCE)
+    coverage = serializers.FloatField(
+        default=promise.USUAL_COVERAGE,
+        help_text="Share of the items that is hoped to be accepted; the less, the more labels.",
+    )
+
+
+class AutomationSerializer(serializers.Serializer[Any]):
+    """Where safe automation stands; what does not apply is null."""
+
+    state = serializers.ChoiceField(choices=State.choices)
+    items = serializers.DictField()
+    plan = serializers.DictField(help_text="What the promise asked for would take.")
+    sample = serializers.DictField(allow_null=True, help_text="Its errors only once complete.")
+    promise = serializers.DictField(allow_null=True)
+    audit = serializers.DictField(allow_null=True, help_text="Blind audits since switched on.")
+    ended = serializers.DictField(allow_null=True, help_text="How the last promise ended.")
+    shares = serializers.ListField(child=serializers.DictField())
+
+
+class AutomationView(ProjectScopedMixin, APIView):
+    """``projects/{slug}/automation/``."""
+
+    @extend_schema(
+        operation_id="automation_read",
+        tags=["agreement"],
+        parameters=ASKED,
+        responses=AutomationSerializer,
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """What a promise would take, where it stands, and whether it still holds."""
+        return Response(told(standing(self.project, _asked(request.query_params))))
+
+    @extend_schema(
+        operation_id="automation_switch_on",
+        tags=["agreement"],
+        request=PromiseSerializer,
+        responses={200: AutomationSerializer, 202: AutomationSerializer},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Draw the sample of a promise; once people have decided it, switch the promise on.
+
+        202: the sample is drawn and waits for people; send the same again when they are done.
+        """
+        body = PromiseSerializer(data=request.data)
+        body.is_valid(raise_exception=True)
+        asked: dict[str, float] = body.validated_data
+        actor = cast(User, request.user)
+        found, fresh = _drawn(self, actor, asked)
+        carry_out(found)
+        now = standing(self.project)
+        if fresh and now.drawn and now.drawn.pending:
+            return Response(told(now), status=status.HTTP_202_ACCEPTED)
+        carry_out(switch_on(found, actor=actor))
+        return Response(told(standing(self.project)))
+
+    @extend_schema(
+        operation_id="automation_switch_off",
+        tags=["agreement"],
+        request=None,
+        responses=AutomationSerializer,
+    )
+    def delete(self, request: Request, slug: str) -> Response:
+        """Switch the promise off, or give its sample up: rule and plan are as before it."""
+        live = live_guarantee(self.project)
+        if live is None:
+            raise Conflict("There is no promise to switch off in this project.")
+        switch_off(live, actor=cast(User, request.user))
+        carry_out(live)
+        return Response(told(standing(self.project)))
+
+
+def _drawn(view: AutomationView, actor: User, asked: Mapping[str, float]) -> tuple[Guarantee, bool]:
+    """The sample of this very promise, and whether it was drawn just now."""
+    live = live_guarantee(view.project)
+    if live is None:
+        return draw_sample(view.project, actor=actor, **asked), True
+    promise.checked(asked["target"], asked["confidence"], asked["coverage"])
+    if (live.target, live.confidence) != (asked["target"], asked["confidence"]):
+        raise Conflict(
+            f"The sample was drawn for at most {live.target:g} wrong at a confidence of "
+            f"{live.confidence:g}. Another promise wants a sample of its own: give this one up.",
+            data={"target": live.target, "confidence": live.confidence},
+        )
+    return live, False
+
+
+def _asked(given: Mapping[str, str]) -> tuple[float, float, float] | None:
+    """The promise in an address; None where it names none."""
+    if not any(name in given for name in USUAL):
+        return None
+    target, confidence, coverage = (_number(name, given) for name in USUAL)
+    promise.checked(target, confidence, coverage)
+    return target, confidence, coverage
+
+
+def _number(name: str, given: Mapping[str, str]) -> float:
+    raw = given.get(name) or str(USUAL[name])
+    try:
+        return float(raw)
+    except ValueError:
+        raise InvalidInput.at(name, f"must be a number, not '{raw[:40]}'.") from None
+
+
+def told(found: Standing) -> dict[str, Any]:
+    """Where it stands, as JSON: shares in [0, 1], no names of people."""
+    drawn, audit, live = found.drawn, found.audit, found.guarantee
+    return {
+        "state": live.state if live else "off",
+        "items": {"debated": found.pool.debated, "within_rule": len(found.pool.candidates)},
+        "plan": {
+            "target": found.plan.target,
+            "confidence": found.plan.confidence,
+            "coverage": found.plan.coverage,
+            "labels_needed": found.plan.needed,
+            "sample_size": found.plan.size,
+            "available": found.plan.available,
+            "audits_to_notice_double": found.plan.notice,
+        },
+        "sample": drawn and live and _sample(live, drawn, found),
+        "promise": _promise(live) if live else None,
+        "audit": audit and _audit(audit),
+        "ended": _ended(found.last) if found.last else None,
+        "shares": [
+            {"label": each.name, "naive": each.naive, "corrected": each.corrected}
+            for each in found.shares
+        ],
+    }
+
+
+def _sample(live: Guarantee, drawn: Drawn, found: Standing) -> dict[str, Any]:
+    chosen = found.chosen
+    return {
+        "drawn": len(live.sample),
+        "labelled": len(drawn.known),
+        "pending": len(drawn.pending),
+        "dropped": {"led": len(drawn.led), "gone": len(drawn.gone)},
+        "stale": found.stale or None,
+        "reason": found.failure or None,
+        "steps": [_step(row) for row in found.rows],
+        "chosen": _step(chosen) if chosen else None,
+    }
+
+
+def _step(row: Row) -> dict[str, Any]:
+    return {
+        "certainty": row.certainty,
+        "share": row.share,
+        "accepted": row.step.accepted,
+        "errors": row.step.errors,
+        "bound": row.step.bound,
+        "tested": row.step.tested,
+        "passed": row.step.passed,
+    }
+
+
+def _promise(live: Guarantee) -> dict[str, Any]:
+    return {
+        "target": live.target,
+        "confidence": live.confidence,
+        "drawn_at": live.drawn_at,
+        "switched_on_at": live.switched_on_at,
+        "certainty": promise.certainty_of(live.bound) if live.bound is not None else None,
+        "uncertainty_below": live.bound,
+        "calibrated": live.calibrated,
+        "accepted": live.accepted,
+        "errors": live.errors,
+        "bound": live.upper,
+        "share": live.coverage,
+        "audit_share": live.audit,
+        "carried_out": live.applied,
+    }
+
+
+def _audit(audit: Audit) -> dict[str, Any]:
+    return {
+        "n": audit.n,
+        "errors": audit.errors,
+        "low": audit.low,
+        "high": audit.high,
+        "evidence": audit.evidence,
+        "broken_at": audit.broken_at,
+    }
+
+
+def _ended(last: Guarantee) -> dict[str, Any]:
+    return {
+        "reason": last.ending,
+        "message": ending_words(last),
+        "ended_at": last.ended_at,
+        "target": last.target,
+        "confidence": last.confidence,
+        "audits": last.audits,
+        "audit_errors": last.audit_errors,
+        "carried_out": last.applied,
+    }

@@ -1,0 +1,63 @@
+"""How often each label occurs: as the debates say, and corrected by what the sample shows of them.
+
+The share of a label among machine labels carries their errors with it. The sample was drawn by lot,
+so it says how far off they are, and the corrected share is right however bad the debates may be
+(``prediction_powered.ppi_mean``).
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from apps.agreement.automation.calibration import Drawn, Pool
+from labelhub.core.agreement.figures import Figure
+from labelhub.core.agreement.prediction_powered import ppi_mean
+from labelhub.core.schema import Schema, Task, value_words
+
+TASKS = (Task.SINGLE, Task.MULTI, Task.ORDINAL)
+#: Below this the normal interval promises too much.
+LEAST = 50
+
+
+@dataclass(frozen=True, slots=True)
+class LabelShare:
+    """A label's share among the items the promise is about: by the debates alone, and corrected."""
+
+    name: str
+    naive: float
+    corrected: Figure
+
+
+def label_shares(pool: Pool, drawn: Drawn, schema: Schema) -> list[LabelShare]:
+    """A row for each label of the schema; empty where the task has no labels in common, or the
+    sample is too small for an interval."""
+    if schema.task not in TASKS or len(drawn.known) < LEAST:
+        return []
+    sampled = set(drawn.known)
+    rest = [pool.candidates[each].value for each in pool.drawable if each not in sampled]
+    said = [pool.candidates[each].value for each in drawn.known]
+    truth = [pool.truths[each] for each in drawn.known]
+    return [_share(label, label_name, truth, (said, rest)) for label, label_name in _labels(schema)]
+
+
+def _share(
+    key: str, name: str, truth: Sequence[str], debates: tuple[Sequence[str], Sequence[str]]
+) -> LabelShare:
+    said, rest = [[float(_has(value, key)) for value in values] for values in debates]
+    every = [*said, *rest]
+    powered = ppi_mean([float(_has(value, key)) for value in truth], said, rest)
+    return LabelShare(name, sum(every) / len(every), powered.mean)
+
+
+def _labels(schema: Schema) -> list[tuple[str, str]]:
+    """What to look for in a value, and how people call it."""
+    if schema.task is Task.ORDINAL:
+        points = [each.point for each in schema.labels if each.point is not None]
+        return [(value_words(point), value_words(point)) for point in points]
+    return [(name, name) for name in schema.names]
+
+
+def _has(value: str, label: str) -> bool:
+    """Whether the value, as compared, is the label or a set with it."""
+    found = json.loads(value)
+    return label in found if isinstance(found, list) else value_words(found) == label

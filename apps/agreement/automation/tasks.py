@@ -1,0 +1,78 @@
+"""What must happen though nobody looks at the page.
+
+The worker's housekeeping asks every few seconds which promises there are; a task looks after each:
+it watches, and carries out whatever its row says is still to be done. So nothing of it depends on
+the request that began it, nor on a process that was killed in the midst of it.
+"""
+
+import time
+
+from celery import shared_task
+from django.db import transaction
+from django.db.models import Q
+
+from apps.agreement.automation.guarantee import LIVE, live_guarantee, settle
+from apps.agreement.automation.watching import watch
+from apps.agreement.models import Guarantee
+from apps.labels.models import ItemState
+from apps.projects.models import Project
+
+#: Seconds between two rounds in a process.
+EVERY = 15.0
+#: With more items than this the request does not wait for them.
+AT_ONCE = 2000
+_last: list[float] = []
+
+
+@shared_task(name="agreement.look_after")
+def look_after_task(guarantee_id: int) -> None:
+    """Watch one promise and carry out what it says."""
+    found = Guarantee.objects.filter(pk=guarantee_id).select_related("project").first()
+    if found is not None:
+        look_after(found)
+
+
+def look_after(guarantee: Guarantee) -> None:
+    """Watch, then bring the items into line with what came of it."""
+    watch(guarantee)
+    settle(guarantee)
+
+
+def carry_out(guarantee: Guarantee) -> None:
+    """Bring the items into line now where they are few, else in the background."""
+    if ItemState.objects.filter(project=guarantee.project_id).count() <= AT_ONCE:
+        settle(guarantee)
+    else:
+        _send(guarantee.pk)
+
+
+def look(project: Project) -> Guarantee | None:
+    """The live promise of the project, after a look at whether it still holds: for pages, which
+    must not show as kept what is broken."""
+    found = live_guarantee(project)
+    if found is None:
+        return None
+    found.project = project
+    watch(found)
+    if not found.applied:
+        carry_out(found)
+    return found if found.state in LIVE else None
+
+
+def keep_guarantees() -> int:
+    """Send a task for each promise that is live or not yet carried out; how many. For the worker's
+    housekeeping: every :data:`EVERY` seconds in a process, at no cost in between."""
+    now = time.monotonic()
+    if _last and now - _last[0] < EVERY:
+        return 0
+    _last[:] = [now]
+    wanted = Guarantee.objects.filter(Q(state__in=LIVE) | Q(applied=False))
+    ids = list(wanted.order_by().values_list("pk", flat=True))
+    for guarantee_id in ids:
+        look_after_task.delay(guarantee_id)
+    return len(ids)
+
+
+def _send(guarantee_id: int) -> None:
+    """A broker that is down is logged, nothing more: the next round tries again."""
+    transaction.on_commit(lambda: look_after_task.delay(guarantee_id), robust=True)

@@ -1,0 +1,275 @@
+"""Who agrees with whom: a square of coefficients, kinds or annotators along both sides."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from apps.agreement.figures.drawing import (
+    KIND_WORDS,
+    WIDTH,
+    Label,
+    Picture,
+    kind_of,
+    mark,
+    order_of,
+    prefix_of,
+    rounded,
+)
+from apps.agreement.figures.grid import Grid, grid_of
+from apps.agreement.figures.wording import (
+    DASH,
+    FIGURE_COLUMNS,
+    AnyFigure,
+    Cell,
+    cut,
+    ends,
+    figure_cells,
+    sentence,
+    told,
+    width_of,
+)
+
+MOST = 40
+STEPS = (0.2, 0.4, 0.6, 0.8)
+#: Figures by the keys of two sources.
+Pairs = Mapping[tuple[Any, Any], AnyFigure]
+NO_PAIR: AnyFigure = {"value": None, "reason": "no_shared_items"}
+NOT_ASKED_TWICE: AnyFigure = {"value": None, "reason": "One annotator is not compared with itself."}
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A kind (``key`` is its name) or an annotator."""
+
+    key: Hashable
+    name: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Square:
+    """One cell: ``step`` 1 to 5 from little to full agreement, 0 without a number.
+
+    ``own``: within one source.
+    """
+
+    x: float
+    y: float
+    width: float
+    height: float
+    middle: float
+    base: float
+    n_base: float
+    step: int
+    value: str
+    n: str
+    own: bool
+    words: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heatmap(Picture):
+    """The whole picture; ``groups`` name the kinds above turned names of annotators."""
+
+    form: ClassVar[str] = "heatmap"
+    squares: Sequence[Square]
+    rows: Sequence[Label]
+    columns: Sequence[Label]
+    groups: Sequence[Label]
+    roomy: bool
+    note: str
+    note_y: float
+
+
+def heatmap(
+    sources: Sequence[Source],
+    figures: Pairs,
+    *,
+    of: str,
+    within: str = "",
+    title: str = "",
+    key: str = "heatmap",
+    percent: bool = False,
+) -> Heatmap | None:
+    """Draw how far every two ``sources`` agree; None with fewer than one pair or number.
+
+    Args:
+        sources: at most 40 are drawn, the first ones; they are grouped by kind.
+        figures: by the keys of two sources in either order; of one source twice: within it.
+        of: what the numbers are, such as ``Cohen's kappa``; those on the diagonal: ``within``.
+        percent: the numbers are shares, shown as per cent.
+    """
+    chosen = sorted(sources[:MOST], key=lambda source: order_of(source.kind))
+    if not chosen or not any(ends(figure) for figure in figures.values()):
+        return None
+    grid = grid_of([source.name for source in chosen], [source.kind for source in chosen])
+    framed = _framed(within, chosen)
+    width = max(WIDTH, rounded(grid.right + (2 if grid.roomy else 46)))
+    return Heatmap(
+        prefix=prefix_of(key),
+        title=title or f"{of} between sources",
+        words=_words(of, framed, len(chosen), len(sources)),
+        width=width,
+        height=rounded(grid.bottom + 26),
+        table=_table(chosen, figures),
+        wide=width > WIDTH,
+        squares=_squares(grid, chosen, figures, percent=percent),
+        rows=[_row(source, grid, y) for source, y in zip(chosen, grid.ys, strict=True)],
+        columns=[_column(source, grid, x) for source, x in zip(chosen, grid.xs, strict=True)],
+        groups=[] if grid.roomy else _groups(chosen, grid.xs),
+        roomy=grid.roomy,
+        note=of + framed,
+        note_y=rounded(grid.bottom + 18),
+    )
+
+
+def from_report(
+    report: Mapping[str, Any], *, between: str, within: str, level: str = "kind"
+) -> tuple[list[Source], dict[tuple[Any, Any], AnyFigure]]:
+    """Sources and figures of an agreement report (its JSON) for ``heatmap``.
+
+    ``between`` names the coefficient of two sources, ``within`` that of one kind; ``level`` is
+    ``kind`` or ``annotator``, of which there are only those that share an item with another.
+    """
+    sources: dict[Hashable, Source] = {}
+    figures: dict[tuple[Any, Any], AnyFigure] = {}
+    if level == "kind":
+        for kind, found in report["within"].items():
+            sources[kind] = Source(kind, KIND_WORDS.get(kind, kind), kind)
+            figures[kind, kind] = found.get(within, NO_PAIR)
+    for pair in report["between"]:
+        if pair["level"] != level:
+            continue
+        keys = [pair.get(f"{side}_id", pair[side]) for side in "ab"]
+        for side, one in zip("ab", keys, strict=True):
+            kind = pair.get(f"{side}_kind", pair[side])
+            name = KIND_WORDS.get(kind, kind) if level == "kind" else pair[side]
+            sources.setdefault(one, Source(one, name, kind))
+        figures[keys[0], keys[1]] = pair.get(between, NO_PAIR)
+    return list(sources.values()), figures
+
+
+def _framed(within: str, sources: Sequence[Source]) -> str:
+    """What the diagonal is; annotators are not compared with themselves."""
+    if any(source.key != source.kind for source in sources):
+        return ""
+    return f"; framed: {within} within one kind".replace("  ", " ")
+
+
+def _words(of: str, framed: str, drawn: int, count: int) -> str:
+    left_out = f" {count - drawn} more are not drawn." if count > drawn else ""
+    return (
+        f"{of} of {drawn} sources with each other: the darker, the nearer to full "
+        f"agreement{framed}.{left_out}"
+    )
+
+
+def _found(figures: Pairs, row: Source, column: Source) -> AnyFigure:
+    found = figures.get((row.key, column.key)) or figures.get((column.key, row.key))
+    return found or (NOT_ASKED_TWICE if row.key == column.key else NO_PAIR)
+
+
+def _squares(
+    grid: Grid, sources: Sequence[Source], figures: Pairs, *, percent: bool
+) -> list[Square]:
+    return [
+        _square(grid, (x, y), (row, column), _found(figures, row, column), percent=percent)
+        for row, y in zip(sources, grid.ys, strict=True)
+        for column, x in zip(sources, grid.xs, strict=True)
+    ]
+
+
+def _square(
+    grid: Grid,
+    place: tuple[float, float],
+    pair: tuple[Source, Source],
+    figure: AnyFigure,
+    *,
+    percent: bool,
+) -> Square:
+    x, y = place
+    row, column = pair
+    drawn, known = told(figure, percent=percent), ends(figure)
+    value = drawn.value if grid.roomy else _short(known, percent=percent)
+    own = row.key == column.key
+    names = f"within {row.name}" if own else f"{row.name} and {column.name}"
+    middle = y + grid.height / 2
+    return Square(
+        x=rounded(x),
+        y=rounded(y),
+        width=rounded(grid.width),
+        height=grid.height,
+        middle=rounded(x + grid.width / 2),
+        base=rounded(middle + (0 if grid.roomy and drawn.n else 4)),
+        n_base=rounded(middle + 14),
+        step=step_of(known[1]) if known else 0,
+        value=value if known else DASH,
+        n=f"n {drawn.n}" if grid.roomy and drawn.n else "",
+        own=own,
+        words=f"{names}: {sentence(figure, percent=percent)}",
+    )
+
+
+def step_of(value: float) -> int:
+    """1 to 5 for below 0.2, 0.4, 0.6, 0.8 and above."""
+    return 1 + sum(value >= step for step in STEPS)
+
+
+def _short(known: tuple[float, float, float] | None, *, percent: bool) -> str:
+    """A number in a small cell: ``.62``, ``1``, ``−.05``; per cent without its sign."""
+    if known is None:
+        return DASH
+    if percent:
+        return f"{known[1] * 100:.0f}"
+    words = f"{known[1]:.2f}".replace("-", "−").replace("0.", ".")
+    return {"1.00": "1", "−.00": ".00"}.get(words, words)
+
+
+def _row(source: Source, grid: Grid, y: float) -> Label:
+    middle = rounded(y + grid.height / 2)
+    return Label(
+        x=18,
+        y=middle,
+        name=cut(source.name, grid.left - 24),
+        words=_whole(source),
+        kind=kind_of(source.kind),
+        mark=mark(source.kind, 7, middle),
+    )
+
+
+def _column(source: Source, grid: Grid, x: float) -> Label:
+    room = grid.width if grid.roomy else 84
+    middle = rounded(x + grid.width / 2)
+    return Label(middle, grid.top - 8, cut(source.name, room), _whole(source))
+
+
+def _whole(source: Source) -> str:
+    kind = KIND_WORDS.get(source.kind, source.kind)
+    return source.name if source.name == kind or not kind else f"{source.name} ({kind})"
+
+
+def _groups(sources: Sequence[Source], xs: Sequence[float]) -> list[Label]:
+    """The kinds where their first annotator stands, in words where there is room for them."""
+    first: dict[str, float] = {}
+    for source, x in zip(sources, xs, strict=True):
+        first.setdefault(source.kind, x)
+    until = [*list(first.values())[1:], xs[-1] + 80]
+    labels = []
+    for (kind, x), end in zip(first.items(), until, strict=True):
+        words = KIND_WORDS.get(kind, kind)
+        name = words if width_of(words) < end - x - 18 else ""
+        labels.append(Label(x + 14, 14, name, words, kind_of(kind), mark(kind, x + 6, 10)))
+    return labels
+
+
+def _table(
+    sources: Sequence[Source], figures: Pairs
+) -> tuple[Sequence[str], Sequence[Sequence[Cell]]]:
+    header = ("source", "kind", "other", "other kind", *FIGURE_COLUMNS)
+    rows: list[list[Cell]] = []
+    for at, one in enumerate(sources):
+        for other in sources[at:]:
+            found = _found(figures, one, other)
+            if found is not NOT_ASKED_TWICE:
+                rows.append([one.name, one.kind, other.name, other.kind, *figure_cells(found)])
+    return header, rows

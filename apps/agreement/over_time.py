@@ -1,0 +1,83 @@
+"""Agreement and accuracy by the day on which labels were given."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+
+from django.db.models import Max, Min
+from django.utils.timezone import localdate
+
+from apps.agreement.figures.lines import Series
+from apps.agreement.figures.over_time import OverTime
+from apps.agreement.figures.over_time import over_time as draw
+from apps.agreement.sheets.reading import read_sheet
+from apps.agreement.sheets.slicing import Slice
+from apps.agreement.standing.wording import MAIN, MAIN_WORDS
+from apps.labels.models import Label
+from apps.projects.models import Project
+from labelhub.core.agreement.reports.within import within
+from labelhub.core.schema import Task
+
+#: At most so many periods; each is read by itself.
+MOST_PERIODS = 12
+#: Above this many labels the periods would take too long to read one by one.
+MOST_LABELS = 300_000
+PEOPLE = ("crowd", "expert")
+WORDS = {"crowd": "Crowd", "expert": "Expert"}
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """Days, both included."""
+
+    first: date
+    last: date
+
+    @property
+    def words(self) -> str:
+        """``Nov 3`` for a day, ``Nov 3–9`` for more within a month."""
+        start = f"{self.first:%b} {self.first.day}"
+        if self.first == self.last:
+            return start
+        if self.first.month == self.last.month:
+            return f"{start}–{self.last.day}"
+        return f"{start}–{self.last:%b} {self.last.day}"
+
+
+def agreement_over_time(project: Project, asked: Slice, task: str) -> OverTime | None:
+    """People's agreement by period; None where all labels fell on one day or are too many."""
+    labels = Label.objects.filter(annotator__project=project, annotator__kind__in=PEOPLE)
+    if labels.count() > MOST_LABELS:
+        return None
+    ends = labels.aggregate(first=Min("created_at"), last=Max("created_at"))
+    if ends["first"] is None:
+        return None
+    found = periods(
+        max(localdate(ends["first"]), asked.since or date.min),
+        min(localdate(ends["last"]), asked.until or date.max),
+    )
+    if len(found) < 2:
+        return None
+    name = "alpha_nominal" if asked.label else MAIN.get(task, "alpha_nominal")
+    sheets = [
+        read_sheet(project, replace(asked, since=each.first, until=each.last)) for each in found
+    ]
+    series = [
+        Series(WORDS[kind], kind, [within(sheet, kind).get(name) for sheet in sheets])
+        for kind in PEOPLE
+        if any(sheet.raters_of(kind) > 1 for sheet in sheets)
+    ]
+    of = MAIN_WORDS[name if task != Task.MULTI else "alpha_masi"]
+    return draw([each.words for each in found], series, of=of, percent=name == "percent")
+
+
+def periods(first: date, last: date) -> Sequence[Period]:
+    """The days from ``first`` to ``last`` in equal parts of whole days, weeks if it is long."""
+    days = (last - first).days + 1
+    if days < 1:
+        return []
+    length = max(1, -(-days // MOST_PERIODS))
+    if length > 1:
+        length = -(-length // 7) * 7
+    starts = [first + timedelta(days=at) for at in range(0, days, length)]
+    return [Period(each, min(each + timedelta(days=length - 1), last)) for each in starts]

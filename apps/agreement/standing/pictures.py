@@ -1,0 +1,190 @@
+"""The pictures of a report by name, so that page and downloads draw the same ones."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from apps.agreement.figures import agreeing as agreeing_figure
+from apps.agreement.figures import confusion as confusion_figure
+from apps.agreement.figures import heatmap as heatmap_figure
+from apps.agreement.figures.cost_quality import Offer, cost_quality
+from apps.agreement.figures.curve import curve
+from apps.agreement.figures.drawing import KIND_WORDS, Picture
+from apps.agreement.figures.interval_bars import Measured, interval_bars
+from apps.agreement.figures.reliability import reliability as draw_reliability
+from apps.agreement.standing.truths import Report, Truth, truths_of
+from apps.agreement.standing.wording import MAIN_WORDS, main_coefficient
+from labelhub.core.agreement.calibration import Bin
+
+Draw = Callable[[Report], Picture | None]
+WAYS = {
+    "accuracy": "single labels",
+    "majority_accuracy": "majority",
+    "dawid_skene_accuracy": "Dawid–Skene",
+}
+
+
+def heatmap(report: Report) -> Picture | None:
+    """Kinds with each other: a coefficient beyond chance, or percent where there is none."""
+    between, within, percent = _of_pairs(report)
+    sources, figures = heatmap_figure.from_report(report, between=between, within=within)
+    return heatmap_figure.heatmap(
+        sources,
+        figures,
+        of=_pair_words(between),
+        within=MAIN_WORDS[within],
+        title="Agreement within and between kinds",
+        percent=percent,
+        key="heatmap",
+    )
+
+
+def annotators(report: Report) -> Picture | None:
+    """Annotators with each other."""
+    between, within, percent = _of_pairs(report)
+    sources, figures = heatmap_figure.from_report(
+        report, between=between, within=within, level="annotator"
+    )
+    return heatmap_figure.heatmap(
+        sources,
+        figures,
+        of=_pair_words(between),
+        title="Agreement between annotators",
+        percent=percent,
+        key="annotators",
+    )
+
+
+def accuracy(report: Report) -> Picture | None:
+    """Each kind against the truth, by every way of putting its labels together."""
+    truth = _truth(report)
+    if truth is None:
+        return None
+    kinds = [kind for kind in truth.kinds if kind != "author" or truth.key == "against_gold"]
+    sources = [
+        Measured(KIND_WORDS.get(kind, kind), kind, _told(truth.found[kind])) for kind in kinds
+    ]
+    return interval_bars(
+        sources,
+        of=f"Right against {truth.name}",
+        title=f"Right against {truth.name}",
+        key="accuracy",
+    )
+
+
+def agreeing(report: Report) -> Picture | None:
+    """Accuracy by how many annotators agree."""
+    truth = _truth(report)
+    if truth is None:
+        return None
+    groups = {kind: truth.found[kind]["by_agreeing"] for kind in truth.kinds if kind != "author"}
+    if sum(len(rows) > 1 for rows in groups.values()) == 0:
+        return None
+    return agreeing_figure.agreeing(groups, truth=truth.name)
+
+
+def confusion_of(kind: str) -> Draw:
+    """The matrix of one kind against the truth."""
+
+    def draw(report: Report) -> Picture | None:
+        truth = _truth(report)
+        told = truth.found.get(kind) if truth else None
+        if truth is None or not told or not told["confusion"]:
+            return None
+        labels = report["categories"]
+        counts = {
+            (said, true): told["confusion"][f"predicted {said}, gold {true}"]
+            for said in labels
+            for true in labels
+        }
+        return confusion_figure.confusion(
+            labels,
+            counts,
+            title=f"{KIND_WORDS.get(kind, kind)} against {truth.name}",
+            key=f"confusion-{kind}",
+            truth=truth.name,
+        )
+
+    return draw
+
+
+def replacement(report: Report) -> Picture | None:
+    """Winning rate of each machine over epsilon."""
+    return curve(report["alt_test"])
+
+
+def replacement_by_author(report: Report) -> Picture | None:
+    """The same with the author's answer as the truth."""
+    title = "The same, measured by the author's own answer"
+    return curve(report["alt_test_by_author"], title=title, key="curve-by-author")
+
+
+def cost(report: Report) -> Picture | None:
+    """What a label of each kind costs, against how often it is right."""
+    return cost_quality(_offers(report, "per_label"), unit="USD")
+
+
+def seconds(report: Report) -> Picture | None:
+    """How long a label of each kind takes, against how often it is right."""
+    return cost_quality(_offers(report, "seconds"), unit="s", key="time-quality")
+
+
+def reliability(report: Report) -> Picture | None:
+    """How sure the machine with most answers says it is, against how often it is right."""
+    found = report["calibration"]
+    if not found:
+        return None
+    name = max(found, key=lambda each: found[each]["n"])
+    bins = [
+        Bin(one["low"], one["high"], one["confidence"], one["right"]) for one in found[name]["bins"]
+    ]
+    return draw_reliability(bins, name=name, kind=found[name]["kind"]) if len(bins) > 1 else None
+
+
+PICTURES: Mapping[str, Draw] = {
+    "heatmap": heatmap,
+    "annotators": annotators,
+    "accuracy": accuracy,
+    "agreeing": agreeing,
+    "replacement": replacement,
+    "replacement-by-author": replacement_by_author,
+    "cost": cost,
+    "seconds": seconds,
+    "reliability": reliability,
+    **{f"confusion-{kind}": confusion_of(kind) for kind in ("llm", "crowd", "expert", "model")},
+}
+
+
+def _truth(report: Report) -> Truth | None:
+    return next(iter(truths_of(report)), None)
+
+
+def _offers(report: Report, name: str) -> list[Offer]:
+    truth = _truth(report)
+    if truth is None:
+        return []
+    return [
+        Offer(KIND_WORDS.get(kind, kind), kind, report["cost"][kind][name], truth.figure(kind))
+        for kind in truth.kinds
+        if kind in report["cost"] and (kind != "author" or truth.key == "against_gold")
+    ]
+
+
+def _told(found: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        words: found[name]
+        for name, words in WAYS.items()
+        if name in found and found[name]["value"] is not None
+    }
+
+
+def _of_pairs(report: Report) -> tuple[str, str, bool]:
+    """Names of the coefficients between and within, and whether they are shares."""
+    if report["task"] == "per_item":
+        return "s_q", "s_q", False
+    if report["task"] == "text":
+        return "percent", "percent", True
+    return "cohen_kappa", main_coefficient(report), False
+
+
+def _pair_words(between: str) -> str:
+    return "Cohen's κ" if between == "cohen_kappa" else MAIN_WORDS[between]

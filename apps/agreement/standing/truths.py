@@ -1,0 +1,51 @@
+"""What is held to be true in a report: the author's own answer, else gold."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Report = Mapping[str, Any]
+KIND_NAMES = {
+    "llm": "the LLM",
+    "crowd": "the crowd",
+    "expert": "the experts",
+    "author": "the author",
+    "model": "the model",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """``key`` is where the report has it; ``words`` stand after "right about"."""
+
+    key: str
+    name: str
+    words: str
+    found: Mapping[str, Any]
+
+    def figure(self, kind: str) -> Mapping[str, Any]:
+        """How often a kind is right: of items where several labels make an answer."""
+        told: Mapping[str, Any] = self.found[kind]
+        shown: Mapping[str, Any] = told["majority_accuracy"]
+        return shown
+
+    @property
+    def kinds(self) -> Sequence[str]:
+        """The kinds that can be measured by it."""
+        return [kind for kind in self.found if self.figure(kind)["value"] is not None]
+
+
+def truths_of(report: Report) -> list[Truth]:
+    """The truths by which something can be measured, the author first."""
+    found = [
+        Truth("against_author", "the author", "what the author said", report["against_author"]),
+        Truth("against_gold", "gold", "what was decided", report["against_gold"]),
+    ]
+    return [truth for truth in found if truth.kinds]
+
+
+def name_of(report: Report, kind: str) -> str:
+    """A kind as it stands in a sentence; what is no LLM is never called one."""
+    if kind in ("llm", "model") and report["offline"].get(kind):
+        return "the offline text matcher (not an LLM)"
+    return KIND_NAMES.get(kind, kind)

@@ -1,0 +1,184 @@
+"""Whom can I trust for what? The answer in a few sentences, each with its number and its doubt."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from apps.agreement.standing.truths import Report, Truth, name_of, truths_of
+
+#: Krippendorff 2019, section 12.5: what conclusions may rest on, and what only tentatively.
+RELIABLE, TENTATIVE = 0.8, 0.667
+MAIN = {"ordinal": "alpha_ordinal", "multi": "alpha_masi", "per_item": "s_q", "text": "percent"}
+MAIN_WORDS = {
+    "alpha_nominal": "Krippendorff's α",
+    "alpha_ordinal": "Krippendorff's ordinal α",
+    "alpha_masi": "α by MASI",
+    "s_q": "S_q",
+    "percent": "percent agreement",
+}
+FEW_ITEMS = 10
+#: Machines that are named one by one.
+MOST_NAMES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """``kind`` is the kind it is about, or empty."""
+
+    text: str
+    kind: str = ""
+
+
+def main_coefficient(report: Report) -> str:
+    """The coefficient that is recommended for the project's task."""
+    return MAIN.get(report["task"], "alpha_nominal") if not report["slice"].get("label") else (
+        "alpha_nominal"
+    )  # fmt: skip
+
+
+def sentences(report: Report) -> list[Sentence]:
+    """The most useful first: who is right, who agrees, where they fail, who may be replaced."""
+    found: list[Sentence | None] = []
+    truths = truths_of(report)
+    if truths:
+        found.append(_ranking(report, truths[0]))
+    else:
+        words = "Nobody knows the truth here yet: no item has gold or its author's answer."
+        found.append(Sentence(f"{words} What follows says who agrees, not who is right."))
+    found += [_own_agreement(report, kind) for kind in report["within"]]
+    if truths:
+        found.append(_hardest_label(report, truths[0]))
+    found += _replacements(report["alt_test"])
+    return [sentence for sentence in found if sentence is not None]
+
+
+def percent(figure: Mapping[str, Any]) -> str:
+    """``84 % (79 to 88)``."""
+    low, high = figure.get("low"), figure.get("high")
+    doubt = f" ({low:.0%} to {high:.0%})" if low is not None and high is not None else ""
+    return f"{figure['value']:.0%}{doubt}".replace("%", " %")
+
+
+def _ranking(report: Report, truth: Truth) -> Sentence:
+    kinds = sorted(truth.kinds, key=lambda kind: -truth.figure(kind)["value"])
+    best = kinds[0]
+    shown = truth.figure(best)
+    name = _capital(name_of(report, best))
+    first = f"{name} {_are(best)} right most often about {truth.words}: {percent(shown)}"
+    rest = [f"{name_of(report, kind)} {percent(truth.figure(kind))}" for kind in kinds[1:]]
+    text = f"{first}; {', '.join(rest)}." if rest else f"{first}."
+    if rest and not _settled(report, truth, best, kinds[1]):
+        text += " Between the first two nothing is settled: the difference may be chance."
+    if shown["n"] < FEW_ITEMS:
+        text += f" Only {shown['n']} items tell so."
+    return Sentence(text, best)
+
+
+def _own_agreement(report: Report, kind: str) -> Sentence | None:
+    name = main_coefficient(report)
+    shown = report["within"][kind].get(name)
+    if kind in ("author", "llm", "model") or not shown or shown["value"] is None:
+        return None
+    value, words = shown["value"], MAIN_WORDS[name]
+    subject = _capital(name_of(report, kind))
+    number = f"{words} {value:.2f}"
+    if shown.get("low") is not None:
+        number += f", {shown['low']:.2f} to {shown['high']:.2f}"
+    if name == "percent":
+        verdict = f"{_agree(kind)} among themselves on {percent(shown)} of pairs of labels"
+        return Sentence(f"{subject} {verdict}.", kind)
+    if value >= RELIABLE:
+        verdict = f"{_agree(kind)} among themselves well enough to rely on one of them"
+    elif value >= TENTATIVE:
+        verdict = f"{_agree(kind)} among themselves enough for tentative conclusions"
+    else:
+        verdict = f"{_do(kind)} not agree among themselves enough to rely on a single one"
+    return Sentence(f"{subject} {verdict} ({number}).", kind)
+
+
+def _hardest_label(report: Report, truth: Truth) -> Sentence | None:
+    rows = [
+        (label["f1"]["value"], label["label"], kind)
+        for kind in truth.kinds
+        if kind in ("crowd", "expert", "llm")
+        for label in truth.found[kind]["per_label"]
+        if label["f1"]["value"] is not None
+    ]
+    if len(rows) < 2:
+        return None
+    by_label: dict[str, list[tuple[float, str]]] = {}
+    for value, label, kind in rows:
+        by_label.setdefault(label, []).append((value, kind))
+    label, told = min(by_label.items(), key=lambda one: max(value for value, _ in one[1]))
+    values = ", ".join(f"{name_of(report, kind)} {value:.2f}" for value, kind in told)
+    return Sentence(f"“{label}” is the hardest label, whoever answers: F1 {values}.")
+
+
+def _replacements(tests: Mapping[str, Any]) -> list[Sentence]:
+    """A sentence for those that may stand in, one for those that may not, one for the unknown."""
+    known = {name: told for name, told in tests.items() if told["winning_rate"] is not None}
+    unknown = [name for name in tests if name not in known]
+    found = []
+    for passes in (True, False):
+        chosen = {name: told for name, told in known.items() if told["passes"] is passes}
+        if chosen:
+            found.append(_verdict(chosen, passes=passes))
+    if unknown and not known:
+        missing = _missing(tests[unknown[0]])
+        words = f"Whether {_listed(unknown)} may stand in for people cannot be told yet: {missing}"
+        found.append(Sentence(words, tests[unknown[0]]["kind"]))
+    return found
+
+
+def _verdict(chosen: Mapping[str, Any], *, passes: bool) -> Sentence:
+    told = next(iter(chosen.values()))
+    beaten = [round(each["winning_rate"] * each["tested"]) for each in chosen.values()]
+    number = f"{beaten[0]:,}" if len(set(beaten)) == 1 else f"{min(beaten):,} to {max(beaten):,}"
+    may = "may" if passes else "may not"
+    text = f"{_listed(list(chosen))} {may} stand in for people: as good as {number} of "
+    text += f"{told['tested']:,} of them at ε {told['epsilon']:g}, where half would do."
+    if told["lacking_annotators"]:
+        text += " With fewer than three people to compare with, take it for a hint."
+    return Sentence(text, told["kind"])
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = [f"“{name}”" for name in names[:MOST_NAMES]]
+    if len(names) > MOST_NAMES:
+        return f"{', '.join(shown)} and {len(names) - MOST_NAMES} more"
+    return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else shown[0]
+
+
+def _missing(told: Mapping[str, Any]) -> str:
+    lacking = [human["lacking"] for human in told["humans"] if human["lacking"]]
+    if not lacking:
+        return "no item has labels of two people besides."
+    return (
+        f"it takes 30 items that two people labelled; the nearest annotator lacks {min(lacking):,}."
+    )
+
+
+def _settled(report: Report, truth: Truth, one: str, other: str) -> bool:
+    """Whether ``one`` is better than ``other`` on the items of both, by the paired interval."""
+    told = report["comparisons"].get(truth.key.removeprefix("against_"), {"pairs": []})
+    for pair in told["pairs"]:
+        if {pair["a"], pair["b"]} == {one, other}:
+            low, high = pair["difference"].get("low"), pair["difference"].get("high")
+            return low is not None and high is not None and low * high > 0
+    return False
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _are(kind: str) -> str:
+    return "are" if kind == "expert" else "is"
+
+
+def _agree(kind: str) -> str:
+    return "agree" if kind == "expert" else "agrees"
+
+
+def _do(kind: str) -> str:
+    return "do" if kind == "expert" else "does"

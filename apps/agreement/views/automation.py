@@ -1,0 +1,115 @@
+"""Which share of items may be accepted without a person, under which promise?"""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from apps.accounts.http import SignedInRequest
+from apps.accounts.models import User
+from apps.accounts.roles import Right, Role
+from apps.agreement.automation.form import PromiseForm
+from apps.agreement.automation.guarantee import (
+    State,
+    live_guarantee,
+    switch_off,
+    switch_on,
+)
+from apps.agreement.automation.page import (
+    Standing,
+    ended,
+    ending_words,
+    needed_by_target,
+    standing,
+)
+from apps.agreement.automation.promise import certainty_of
+from apps.agreement.automation.sampling import draw_sample
+from apps.agreement.automation.tasks import carry_out
+from apps.agreement.models import Guarantee
+from apps.common.forms import show_refusal
+from apps.projects.models import Project
+from apps.projects.pages import project_page
+from apps.projects.selectors import get_project
+from labelhub.core.errors import Conflict, LabelhubError
+
+GONE = "There is nothing to switch: the promise has ended meanwhile."
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def automation(request: SignedInRequest, slug: str) -> HttpResponse:
+    """What a promise takes, its sample, its proof, and what the blind audit says of it since.
+
+    A promise in the query is shown, not made.
+    """
+    right = Right.MANAGE if request.method == "POST" else Right.VIEW
+    project = get_project(request.user, slug, right)
+    drawing = request.POST.get("do") == "draw"
+    form = PromiseForm(request.POST if drawing else _tried(request))
+    if request.method == "POST" and (not drawing or form.is_valid()):
+        try:
+            messages.success(request, _done(project, request.user, request.POST.get("do"), form))
+        except LabelhubError as error:
+            show_refusal(form, error) if drawing else messages.error(request, error.message)
+        if not form.errors:
+            return redirect("automation", slug)
+    asked = form.asked() if form.is_bound and form.is_valid() else None
+    context = project_page(request, project, "automation") | {"form": form}
+    context |= _context(standing(project, asked), project)
+    context["manages"] = context["role"] == Role.MANAGER
+    # A part that follows the fields as they are filled in says itself what is wrong with them.
+    status = 422 if form.errors and "HX-Request" not in request.headers else 200
+    return render(request, "agreement/automation.html", context, status=status)
+
+
+def _tried(request: HttpRequest) -> Any:
+    return request.GET if "target" in request.GET else None
+
+
+def _done(project: Project, actor: User, step: str | None, form: PromiseForm) -> str:
+    """Do what was asked; what to say of it."""
+    if step == "draw":
+        target, confidence, coverage = form.asked()
+        made = draw_sample(
+            project, actor=actor, target=target, confidence=confidence, coverage=coverage
+        )
+        carry_out(made)
+        return f"The sample is drawn: {len(made.sample):,} items."
+    live = live_guarantee(project)
+    if live is None or step not in ("on", "off"):
+        raise Conflict(GONE)
+    return _switched_on(live, actor) if step == "on" else _switched_off(live, actor)
+
+
+def _switched_on(live: Guarantee, actor: User) -> str:
+    carry_out(switch_on(live, actor=actor))
+    return "Switched on: certain items are accepted, the others go to people."
+
+
+def _switched_off(live: Guarantee, actor: User) -> str:
+    drawn = live.state == State.DRAWN
+    if not switch_off(live, actor=actor):
+        raise Conflict(GONE)
+    carry_out(live)
+    return "The sample is given up." if drawn else "Switched off: rule and plan are as before."
+
+
+def _context(found: Standing, project: Project) -> dict[str, Any]:
+    live = found.guarantee
+    return {
+        "found": found,
+        "plan": found.plan,
+        "pool": found.pool,
+        "live": live,
+        "on": live is not None and live.state == State.ON,
+        "certainty": certainty_of(live.bound) if live and live.bound is not None else None,
+        "last": found.last,
+        "last_words": ending_words(found.last) if found.last else "",
+        "needed": needed_by_target(found.plan.confidence),
+        "before": [(each, each.get_ending_display()) for each in ended(project)],
+    }

@@ -1,0 +1,147 @@
+"""One picture of each form, from small plain data."""
+
+from collections.abc import Callable
+from typing import Any
+
+from apps.agreement.figures.agreeing import agreeing
+from apps.agreement.figures.confusion import confusion
+from apps.agreement.figures.cost_quality import Offer, cost_quality
+from apps.agreement.figures.curve import curve
+from apps.agreement.figures.drawing import Picture
+from apps.agreement.figures.heatmap import Source, heatmap
+from apps.agreement.figures.interval_bars import Measured, Reference, interval_bars
+from apps.agreement.figures.lines import Series
+from apps.agreement.figures.over_time import over_time
+from apps.agreement.figures.reliability import reliability
+from apps.agreement.figures.risk_coverage import risk_coverage
+from labelhub.core.agreement.calibration import reliability_bins
+from labelhub.core.agreement.figures import Figure, figure, undefined
+from labelhub.core.agreement.risk_control import Step, choose_threshold
+
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "x" * 200,
+    "משתמש בעל שם ארוך מאוד שאינו נגמר",
+    "👩‍👩‍👧‍👦 family 😀😀😀😀😀😀😀😀",
+    "\u202eturned\x0b & \"quoted\" 'name'",
+    "=cmd()|A1",
+)
+AGREEING = [
+    {"agreeing": 2, "items": 40, "accuracy": figure(0.6, low=0.45, high=0.74, n=40, method="W")},
+    {"agreeing": 3, "items": 60, "accuracy": figure(0.9, low=0.8, high=0.95, n=60, method="W")},
+]
+TESTS: dict[str, dict[str, Any]] = {
+    name: {
+        "kind": "llm",
+        "epsilon": 0.1,
+        "winning_rate": rate,
+        "passes": rate >= 0.5,
+        "curve": [
+            {"epsilon": 0.0, "winning_rate": rate / 2},
+            {"epsilon": 0.1, "winning_rate": rate},
+            {"epsilon": 0.2, "winning_rate": 1.0},
+        ],
+    }
+    for name, rate in (("bold", 0.8), ("shy", 0.3))
+}
+
+
+def fig(value: float, doubt: float = 0.05, n: int = 300) -> Figure:
+    """A number with the same doubt on both sides."""
+    return figure(value, low=value - doubt, high=value + doubt, n=n, method="Wilson")
+
+
+def steps() -> tuple[tuple[Step, ...], Step | None]:
+    """The path of a threshold on 400 items whose errors grow as scores fall, and its choice."""
+    scores = [1 - at / 400 for at in range(400)]
+    wrong = [at > 200 and at % 5 == 0 for at in range(400)]
+    found = choose_threshold(scores, wrong, 0.05, [0.8, 0.6, 0.5, 0.4, 0.2, 0.0])
+    return found.path, found.chosen
+
+
+def a_heatmap(names: tuple[str, ...] = ("LLM", "Crowd")) -> Picture | None:
+    """The first source agrees with all, nobody else was compared."""
+    kinds = ("llm", "crowd", "expert", "author", "model", "odd")
+    sources = [Source(at, name, kinds[at]) for at, name in enumerate(names)]
+    return heatmap(sources, {(0, at): fig(0.5) for at in range(len(names))}, of="Cohen's kappa")
+
+
+def a_reliability(name: str = "judge") -> Picture | None:
+    """Sixty confidences, most of them right."""
+    sure = [at / 60 for at in range(60)]
+    return reliability(reliability_bins(sure, [at % 4 > 0 for at in range(60)]), name=name)
+
+
+def bars(name: str = "Crowd") -> Picture | None:
+    """One source with two measures, and one without a number."""
+    measured = {"each label": fig(0.7), "majority": fig(0.9)}
+    none = Measured("Author", "author", {"each label": undefined("no_gold")})
+    guess = [Reference(0.5, "guessing")]
+    rows = [none, Measured(name, "crowd", measured)]
+    return interval_bars(rows, of="Accuracy against gold", references=guess)
+
+
+def offers(name: str = "Crowd") -> Picture | None:
+    """Dear and good, cheap and poor, and one that is beaten."""
+    return cost_quality(
+        [
+            Offer("LLM", "llm", fig(0.01, 0.001), fig(0.8)),
+            Offer(name, "crowd", fig(0.1, 0.01), fig(0.7)),
+            Offer("Expert", "expert", fig(1.0, 0.1), fig(0.9)),
+        ]
+    )
+
+
+def matrix(name: str = "yes") -> Picture | None:
+    """Two labels."""
+    pairs = {(name, name): 30, (name, "no"): 5, ("no", "no"): 20}
+    return confusion([name, "no"], pairs)
+
+
+def time_line(name: str = "LLM") -> Picture | None:
+    """Three months, one of them without a number."""
+    series = Series(name, "llm", [fig(0.5), None, fig(0.7)])
+    return over_time(["2026-01", "2026-02", "2026-03"], [series], of="Krippendorff's alpha")
+
+
+def risk() -> Picture | None:
+    """A threshold that keeps its promise."""
+    path, chosen = steps()
+    return risk_coverage(path, target=0.05, chosen=chosen)
+
+
+PICTURES: dict[str, Callable[[], Picture | None]] = {
+    "heatmap": a_heatmap,
+    "interval_bars": bars,
+    "confusion": matrix,
+    "agreeing": lambda: agreeing({"crowd": AGREEING}),
+    "curve": lambda: curve(TESTS),
+    "over_time": time_line,
+    "reliability": a_reliability,
+    "risk_coverage": risk,
+    "cost_quality": offers,
+}
+#: Those that show names which people gave.
+NAMED: dict[str, Callable[[str], Picture | None]] = {
+    "heatmap": lambda name: a_heatmap((name, "Crowd")),
+    "interval_bars": bars,
+    "confusion": matrix,
+    "curve": lambda name: curve({name: TESTS["bold"]}),
+    "over_time": time_line,
+    "reliability": a_reliability,
+    "cost_quality": offers,
+}
+EMPTY: dict[str, Callable[[], Picture | None]] = {
+    "heatmap": lambda: heatmap([], {}, of="kappa"),
+    "heatmap without numbers": lambda: heatmap(
+        [Source(1, "a", "llm")], {(1, 1): undefined("no_labels")}, of="kappa"
+    ),
+    "interval_bars": lambda: interval_bars([], of="Accuracy"),
+    "confusion": lambda: confusion(["a"], {}),
+    "agreeing": lambda: agreeing({"crowd": []}),
+    "curve": lambda: curve({}),
+    "over_time": lambda: over_time([], [], of="alpha"),
+    "reliability": lambda: reliability([]),
+    "risk_coverage": lambda: risk_coverage([], target=0.05),
+    "cost_quality": lambda: cost_quality([Offer("LLM", "llm", fig(1.0), fig(0.8))]),
+}

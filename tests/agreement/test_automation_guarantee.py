@@ -1,0 +1,257 @@
+"""A promise from the drawing of its sample to its end, on a project that is labelled for it."""
+
+import pytest
+
+from apps.accounts.roles import Role
+from apps.agreement.automation.calibration import read_pool, sample_of
+from apps.agreement.automation.guarantee import (
+    State,
+    end,
+    live_guarantee,
+    settle,
+    switch_off,
+    switch_on,
+)
+from apps.agreement.automation.page import standing
+from apps.agreement.automation.sampling import draw_sample, queue_sample
+from apps.agreement.models import Guarantee
+from apps.debates.models import Debate
+from apps.debates.selectors import rule_of
+from apps.debates.services import change_routing_rule, reroute
+from apps.labels.blindness import ONLY_AUDITED
+from apps.labels.models import ItemState, Label
+from apps.labels.services import record_label
+from apps.projects.models import Project
+from apps.reviews.services import change_review_plan
+from labelhub.core.agreement.risk_control import upper_bound
+from labelhub.core.debate.routing import Rule
+from labelhub.core.errors import Conflict
+from tests.agreement.automation_world import (
+    all_wrong,
+    answer,
+    debate_more,
+    debated_project,
+    decide,
+    promised,
+)
+from tests.debates.routing_world import debated, run_of
+from tests.factories.labels import draft, open_several, person
+from tests.factories.projects import ProjectFactory, member
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project() -> Project:
+    return debated_project()
+
+
+def drawn(project: Project, **numbers: float) -> Guarantee:
+    """A sample for at most 10 % wrong, in the queue."""
+    numbers = {"target": 0.1, "confidence": 0.95} | numbers
+    made = draw_sample(project, actor=member(project, Role.MANAGER), **numbers)
+    settle(made)
+    return made
+
+
+def test_the_drawn_items_wait_for_people_who_are_asked_blind(project: Project) -> None:
+    made = drawn(project)
+    assert len(made.sample) == 122
+    audited = ItemState.objects.filter(project=project, reasons=ONLY_AUDITED)
+    assert set(audited.values_list("item_id", flat=True)) == set(made.sample)
+    assert audited.filter(queued=False).count() == 0
+
+
+def test_what_a_flag_or_another_bound_sends_is_never_drawn(project: Project) -> None:
+    flagged = [debated(item, flags=["tie"]).item_id for item in open_several(project, 3)]
+    pool = read_pool(project)
+    assert pool.debated == 203
+    assert len(pool.drawable) == 200
+    assert not set(flagged) & set(drawn(project).sample)
+
+
+def test_who_was_led_by_the_suggestion_is_neither_drawn_nor_counted(project: Project) -> None:
+    who = person(project)
+    debates = list(Debate.objects.filter(run__project=project).select_related("item")[:20])
+    for debate in debates:
+        led = {"proposed_from_id": debate.label_id, "action": Label.Action.ACCEPTED}
+        record_label(draft(debate.item, who, "good", **led))
+    pool = read_pool(project)
+    assert len(pool.drawable) == 180
+    assert not set(pool.truths)
+    assert not {debate.item_id for debate in debates} & set(drawn(project).sample)
+
+
+def test_an_item_of_the_sample_that_somebody_was_led_on_is_dropped(project: Project) -> None:
+    made = drawn(project)
+    debate = Debate.objects.select_related("item").get(item=made.sample[0])
+    led = {"proposed_from_id": debate.label_id, "action": Label.Action.FIXED}
+    record_label(draft(debate.item, person(project), "bad", **led))
+    answer(project, person(project))
+    found = sample_of(read_pool(project), made.sample)
+    assert (found.led, len(found.known), found.pending) == ([debate.item_id], 121, [])
+    on = switch_on(made, actor=member(project, Role.MANAGER))
+    assert (on.calibrated, on.errors) == (121, 0)
+
+
+def test_what_an_experiment_was_tried_on_is_not_drawn(project: Project) -> None:
+    trial = run_of(project, trial=True)
+    tried = [debate.item for debate in Debate.objects.filter(run__trial=False)[:50]]
+    for item in tried:
+        debated(item, run=trial)
+    assert len(read_pool(project).drawable) == 150
+
+
+def test_what_a_run_showed_to_models_as_a_precedent_is_not_drawn(project: Project) -> None:
+    decide([debate.item for debate in Debate.objects.select_related("item")[:30]])
+    run_of(project, spec_hash="b" * 64, protocol_settings={"precedents": 3})
+    assert len(read_pool(project).drawable) == 170
+
+
+def test_nothing_is_judged_before_the_whole_sample_is_decided(project: Project) -> None:
+    made, who = drawn(project), person(project)
+    answer(project, who, most=121)
+    found = standing(project)
+    assert found.verdict is None
+    assert not found.rows
+    with pytest.raises(Conflict, match="People have yet to decide 1 of the 122"):
+        switch_on(made, actor=member(project, Role.MANAGER))
+    answer(project, who)
+    assert standing(project).chosen is not None
+
+
+def test_switching_on_sets_rule_plan_and_row_and_routes_the_items(project: Project) -> None:
+    made, manager, _ = promised(project)
+    assert (made.state, made.applied, made.switched_on_by) == (State.ON, True, manager)
+    assert made.bound is not None
+    assert made.accepted is not None
+    assert made.upper == upper_bound(0, made.accepted)
+    assert made.upper <= made.target
+    project.refresh_from_db()
+    assert project.review_scope == Project.ReviewScope.DOUBTFUL
+    rule = rule_of(project)
+    assert rule.bounds["uncertainty"] == made.bound
+    assert rule.audit == made.audit == 0.1
+    sent = ItemState.objects.filter(project=project, queued=True).exclude(reasons=ONLY_AUDITED)
+    beyond = Debate.objects.filter(run__project=project, uncertainty__gte=made.bound)
+    answered = ItemState.objects.filter(labels_by_people__gt=0).values("item_id")
+    assert sent.count() == beyond.exclude(item__in=answered).count()
+    assert made.coverage == pytest.approx(1 - beyond.count() / 200)
+
+
+def test_where_doubtful_debates_err_the_bound_keeps_them_out(project: Project) -> None:
+    doubtful = set(Debate.objects.filter(uncertainty__gte=0.4).values_list("item_id", flat=True))
+    made, _, _ = promised(
+        project, target=0.2, say=lambda item: "bad" if item.pk in doubtful else "good"
+    )
+    assert made.bound is not None
+    assert made.upper is not None
+    assert made.upper <= 0.2
+    assert made.bound <= 0.61
+
+
+def test_a_sample_with_too_many_errors_switches_nothing_on(project: Project) -> None:
+    made = drawn(project)
+    answer(project, person(project), all_wrong)
+    with pytest.raises(Conflict, match="does not bear the promise out"):
+        switch_on(made, actor=member(project, Role.MANAGER))
+    assert standing(project).failure.startswith("At the first bound")
+    project.refresh_from_db()
+    assert project.review_scope == Project.ReviewScope.ALL
+
+
+def test_gold_that_came_with_the_items_counts_at_once() -> None:
+    project = ProjectFactory.create()
+    run_of(project, spec_hash="a" * 64)
+    decide(debate_more(project, 130))
+    made = drawn(project)
+    assert not ItemState.objects.filter(project=project, reasons=ONLY_AUDITED).exists()
+    assert switch_on(made, actor=member(project, Role.MANAGER)).errors == 0
+
+
+def test_switching_off_brings_rule_and_plan_back(project: Project) -> None:
+    before = Rule(frozenset({"tie"}), {"uncertainty": 0.9}, 0.2)
+    manager = member(project, Role.MANAGER)
+    change_routing_rule(project=project, actor=manager, rule=before)
+    change_review_plan(project=project, review_scope="doubtful")
+    made, _, _ = promised(project)
+    assert rule_of(project) != before
+    assert switch_off(made, actor=manager)
+    settle(made)
+    project.refresh_from_db()
+    assert (rule_of(project), project.review_scope) == (before, "doubtful")
+    assert (made.state, made.ending, made.ended_by) == ("off", "switched_off", manager)
+    assert live_guarantee(project) is None
+
+
+def test_giving_a_sample_up_takes_its_open_items_out_of_the_audit(project: Project) -> None:
+    made = drawn(project)
+    answer(project, person(project), most=5)
+    switch_off(made, actor=member(project, Role.MANAGER))
+    settle(made)
+    assert (made.ending, made.applied) == ("abandoned", True)
+    assert ItemState.objects.filter(reasons=ONLY_AUDITED, labels_by_people=0).count() == 0
+
+
+def test_there_is_one_promise_at_a_time(project: Project) -> None:
+    drawn(project)
+    with pytest.raises(Conflict, match="has a sample or a promise already"):
+        drawn(project)
+
+
+def test_too_few_items_are_told_beforehand() -> None:
+    project = debated_project(20)
+    with pytest.raises(Conflict, match="takes at least 29 items") as refused:
+        drawn(project)
+    assert refused.value.data == {"needed": 29, "available": 20}
+
+
+def test_a_rule_changed_since_the_drawing_wants_a_new_sample(project: Project) -> None:
+    made, manager = drawn(project), member(project, Role.MANAGER)
+    answer(project, person(project))
+    change_routing_rule(project=project, actor=manager, rule=Rule(frozenset({"tie"})))
+    with pytest.raises(Conflict, match="rule has been changed since"):
+        switch_on(made, actor=manager)
+
+
+def test_another_set_up_since_the_drawing_wants_a_new_sample(project: Project) -> None:
+    made = drawn(project)
+    answer(project, person(project))
+    run_of(project, spec_hash="b" * 64)
+    with pytest.raises(Conflict, match="Another set-up has labelled"):
+        switch_on(made, actor=member(project, Role.MANAGER))
+
+
+def test_a_sample_that_a_changed_rule_took_out_of_the_queue_comes_back(project: Project) -> None:
+    made = drawn(project)
+    reroute(project)
+    assert not ItemState.objects.filter(reasons=ONLY_AUDITED).exists()
+    assert queue_sample(made) == 122
+
+
+def test_what_a_kill_left_undone_is_carried_out_later(project: Project) -> None:
+    made, manager, _ = promised(project)
+    switch_off(made, actor=manager)
+    assert not made.applied  # killed here: the row says what is to be done
+    settle(Guarantee.objects.get(pk=made.pk))
+    settle(Guarantee.objects.get(pk=made.pk))
+    queued = ItemState.objects.filter(project=project, queued=True).count()
+    assert queued == ItemState.objects.filter(project=project, labels_by_people=0).count()
+
+
+def test_of_two_who_end_a_promise_one_does(project: Project) -> None:
+    made, manager, _ = promised(project)
+    other = Guarantee.objects.get(pk=made.pk)
+    assert end(made, Guarantee.Ending.BROKEN, counts=(9, 3))
+    assert not end(other, Guarantee.Ending.SWITCHED_OFF, actor=manager)
+    assert (other.ending, other.audits, other.audit_errors) == ("broken", 9, 3)
+    project.refresh_from_db()
+    assert project.review_scope == Project.ReviewScope.ALL
+
+
+def test_of_two_who_switch_on_one_does(project: Project) -> None:
+    made, manager, _ = promised(project)
+    stale = Guarantee.objects.get(pk=made.pk)
+    stale.state = State.DRAWN
+    with pytest.raises(Conflict, match=r"used or given up meanwhile|rule has been changed"):
+        switch_on(stale, actor=manager)

@@ -1,0 +1,329 @@
+"""Safe automation by page and over REST: who may, what it shows, what is refused."""
+
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+from rest_framework.test import APIClient
+
+from apps.accounts.models import User
+from apps.accounts.roles import Role
+from apps.agreement.automation.guarantee import live_guarantee
+from apps.agreement.models import Guarantee
+from apps.debates.selectors import rule_of
+from apps.labels.blindness import ONLY_AUDITED
+from apps.labels.models import Annotator, ItemState
+from apps.labels.services import record_label
+from apps.projects.models import Project
+from labelhub.core.agreement.risk_control import labels_needed
+from tests.agreement.automation_world import (
+    all_wrong,
+    answer,
+    debate_more,
+    debated_project,
+    decide,
+    promised,
+)
+from tests.debates.routing_world import debated, run_of
+from tests.factories.labels import draft, open_several, person
+from tests.factories.projects import ProjectFactory, member
+
+pytestmark = pytest.mark.django_db
+ASKED = {"do": "draw", "target": "10", "confidence": "95", "coverage": "50"}
+
+
+@pytest.fixture
+def project() -> Project:
+    return debated_project(130)
+
+
+def browser(project: Project, role: Role = Role.MANAGER) -> Client:
+    client = Client()
+    client.force_login(member(project, role))
+    return client
+
+
+def api(project: Project, role: Role = Role.MANAGER) -> APIClient:
+    client = APIClient()
+    client.force_authenticate(member(project, role))
+    return client
+
+
+def address(project: Project) -> str:
+    return f"/p/{project.slug}/automation/"
+
+
+def rest(project: Project) -> str:
+    return f"/api/v1/projects/{project.slug}/automation/"
+
+
+def words(answer: Any) -> str:
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", answer.content.decode()))
+
+
+def break_promise(made: Guarantee, who: Annotator) -> None:
+    for item in open_several(made.project, 8):
+        debated(item, uncertainty=0.0, reasons=ONLY_AUDITED)
+        record_label(draft(item, who, "bad"))
+
+
+def test_the_page_says_what_a_promise_takes(project: Project) -> None:
+    told = words(browser(project).get(address(project)))
+    assert "59 blind labels" in told
+    assert "at most 5 % wrong at a confidence of 95 %" in told
+    assert "130 of 130 debated items" in told
+    assert "twice as many errors after about 286 audits" in told
+
+
+def test_a_promise_in_the_address_is_shown_and_not_made(project: Project) -> None:
+    asked = {"target": "2", "confidence": "90", "coverage": "50"}
+    told = words(browser(project).get(address(project), asked))
+    assert f"{labels_needed(0.02, 0.9)} blind labels" in told
+    assert not Guarantee.objects.exists()
+
+
+def test_from_the_drawing_to_the_end_by_page(project: Project) -> None:
+    client = browser(project)
+    told = words(client.post(address(project), ASKED, follow=True))
+    assert "122 items were drawn by lot" in told
+    assert "0 of 122" in told
+    answer(project, person(project))
+    html = client.get(address(project)).content.decode()
+    assert "What may be accepted" in html
+    assert "<svg" in html
+    assert "chosen" in html
+    assert " style=" not in html
+    told = words(client.post(address(project), {"do": "on"}, follow=True))
+    assert "In force" in told
+    assert "No audited item has been answered yet" in told
+    told = words(client.post(address(project), {"do": "off"}, follow=True))
+    assert "It was switched off by hand" in told
+    assert Project.objects.get(pk=project.pk).review_scope == "all"
+
+
+def test_errors_are_not_told_before_the_sample_is_complete(project: Project) -> None:
+    client = browser(project)
+    client.post(address(project), ASKED)
+    answer(project, person(project), all_wrong, most=100)
+    told = words(client.get(address(project)))
+    assert "100 of 122" in told
+    assert "What the sample showed" not in told
+    body = api(project).get(rest(project)).json()
+    assert (body["sample"]["steps"], body["sample"]["chosen"]) == ([], None)
+
+
+def test_a_sample_that_fails_says_why_and_what_to_do(project: Project) -> None:
+    client = browser(project)
+    client.post(address(project), ASKED)
+    answer(project, person(project), all_wrong)
+    told = words(client.get(address(project)))
+    assert "does not bear out at most 10 % wrong" in told
+    assert "improve the debate" in told
+    assert "failed: the end" in told
+    refused = words(client.post(address(project), {"do": "on"}, follow=True))
+    assert "no bound of certainty keeps it" in refused
+
+
+def test_a_broken_promise_is_said_in_plain_words_by_whoever_looks(project: Project) -> None:
+    made, _, who = promised(project)
+    break_promise(made, who)
+    told = words(browser(project, Role.VIEWER).get(address(project)))
+    assert "The promise of at most 10 % wrong has ended" in told
+    assert "Everything goes to people again" in told
+    assert "Of 8 answered audits 8 were wrong" in told
+    made.refresh_from_db()
+    assert made.ending == "broken"
+
+
+def test_rest_finds_a_broken_promise_too(project: Project) -> None:
+    made, _, who = promised(project)
+    break_promise(made, who)
+    body = api(project, Role.VIEWER).get(rest(project)).json()
+    assert (body["state"], body["promise"], body["ended"]["reason"]) == ("off", None, "broken")
+    assert body["ended"]["audit_errors"] == 8
+
+
+@pytest.mark.parametrize("role", [Role.REVIEWER, Role.VIEWER])
+def test_members_see_it_and_cannot_switch(project: Project, role: Role) -> None:
+    client, caller = browser(project, role), api(project, role)
+    assert client.get(address(project)).status_code == 200
+    assert "Draw the sample" not in words(client.get(address(project)))
+    for step in ("draw", "on", "off"):
+        assert client.post(address(project), ASKED | {"do": step}).status_code == 403
+    assert caller.get(rest(project)).status_code == 200
+    assert caller.post(rest(project), {"target": 0.1}, format="json").status_code == 403
+    assert caller.delete(rest(project)).status_code == 403
+    assert not Guarantee.objects.exists()
+
+
+def test_strangers_do_not_learn_that_it_is_there(project: Project) -> None:
+    other = ProjectFactory.create()
+    assert browser(other).get(address(project)).status_code == 404
+    assert api(other).get(rest(project)).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"target": "0"}, {"target": "50.1"}, {"target": "-3"}, {"target": "nan"}, {"target": "1e9"},
+        {"target": "many"}, {"confidence": "49"}, {"confidence": "100"}, {"confidence": "inf"},
+        {"coverage": "0"}, {"coverage": "99"}, {"coverage": "'; drop"}, {"target": ""},
+    ],
+)  # fmt: skip
+def test_the_form_refuses_what_no_promise_can_be_made_of(sent: dict[str, str]) -> None:
+    project = ProjectFactory.create()
+    client = browser(project)
+    assert client.post(address(project), ASKED | sent).status_code == 422
+    assert client.get(address(project), ASKED | sent).status_code == 422
+    assert not Guarantee.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"target": "0"}, {"target": "0.51"}, {"target": "nan"}, {"target": "-inf"},
+        {"target": "x" * 500}, {"target": "0x1"}, {"confidence": "0.4"}, {"confidence": "1"},
+        {"coverage": "0"}, {"coverage": "7"}, {"target": "1e-300"},
+    ],
+)  # fmt: skip
+def test_rest_refuses_the_same_as_problems(asked: dict[str, str]) -> None:
+    project = ProjectFactory.create()
+    caller = api(project)
+    read = caller.get(rest(project), asked)
+    written = caller.post(rest(project), {"target": "0.1"} | asked, format="json")
+    for refused in (read, written):
+        assert refused.status_code in {400, 422}
+        assert refused["Content-Type"].startswith("application/problem+json")
+    assert not Guarantee.objects.exists()
+
+
+@pytest.mark.parametrize("body", [[], "yes", {}, {"target": None}, {"target": [0.1]}])
+def test_rest_refuses_bodies_that_are_none(body: Any) -> None:
+    project = ProjectFactory.create()
+    refused = api(project).post(rest(project), body, format="json")
+    assert refused.status_code in {400, 422}
+    assert refused["Content-Type"].startswith("application/problem+json")
+
+
+def test_rest_from_the_drawing_to_the_end(project: Project) -> None:
+    caller = api(project)
+    plan = caller.get(rest(project), {"target": "0.1", "confidence": "0.95"}).json()
+    assert (plan["state"], plan["plan"]["labels_needed"], plan["plan"]["available"]) == (
+        "off",
+        29,
+        130,
+    )
+    first = caller.post(rest(project), {"target": 0.1}, format="json")
+    assert (first.status_code, first.json()["sample"]["pending"]) == (202, 122)
+    early = caller.post(rest(project), {"target": 0.1}, format="json")
+    assert (early.status_code, early.json()["data"]["pending"]) == (409, 122)
+    other = caller.post(rest(project), {"target": 0.2}, format="json")
+    assert "wants a sample of its own" in other.json()["detail"]
+    answer(project, person(project))
+    on = caller.post(rest(project), {"target": 0.1}, format="json")
+    assert on.status_code == 200
+    promise = on.json()["promise"]
+    assert promise["bound"] <= 0.1
+    assert promise["uncertainty_below"] == rule_of(project).bounds["uncertainty"]
+    assert on.json()["audit"]["n"] == 0
+    off = caller.delete(rest(project))
+    assert (off.status_code, off.json()["ended"]["reason"]) == (200, "switched_off")
+    assert caller.delete(rest(project)).status_code == 409
+
+
+def test_where_gold_is_there_already_one_request_is_enough() -> None:
+    project = ProjectFactory.create()
+    run_of(project, spec_hash="a" * 64)
+    decide(debate_more(project, 130))
+    on = api(project).post(rest(project), {"target": 0.1}, format="json")
+    assert (on.status_code, on.json()["state"]) == (200, "on")
+    shares = {each["label"]: each for each in on.json()["shares"]}
+    assert shares["good"]["naive"] == 1.0
+    assert shares["good"]["corrected"]["value"] == 1.0
+
+
+def test_the_corrected_share_of_a_label_knows_the_errors_of_the_debates(
+    project: Project,
+) -> None:
+    client = browser(project)
+    client.post(address(project), ASKED)
+    answer(project, person(project), lambda item: "bad" if item.pk % 4 == 0 else "good")
+    body = api(project).get(rest(project)).json()
+    corrected = {each["label"]: each["corrected"]["value"] for each in body["shares"]}
+    truth = 1 - sum(each % 4 == 0 for each in live(project).sample) / 122
+    assert corrected["good"] == pytest.approx(truth)
+
+
+def live(project: Project) -> Guarantee:
+    found = live_guarantee(project)
+    assert found is not None
+    return found
+
+
+def test_a_project_without_debates_and_one_of_free_texts_say_what_will_be_here() -> None:
+    empty = ProjectFactory.create()
+    assert "No item has been debated yet" in words(browser(empty).get(address(empty)))
+    text = ProjectFactory.create(definition={"task": "text", "question": "Sum it up."})
+    assert "Not for free texts" in words(browser(text).get(address(text)))
+    refused = api(text).post(rest(text), {"target": 0.1}, format="json")
+    assert "no error to bound" in refused.json()["detail"]
+
+
+def test_too_few_items_are_said_before_anybody_draws() -> None:
+    project = debated_project(12)
+    told = words(browser(project).get(address(project)))
+    assert "Too few items may be drawn" in told
+    assert "Draw the sample" not in told
+    refused = browser(project).post(address(project), ASKED)
+    assert refused.status_code == 422
+    assert "takes at least 29 items" in words(refused)
+
+
+def test_a_switch_that_comes_too_late_says_so(project: Project) -> None:
+    told = words(browser(project).post(address(project), {"do": "on"}, follow=True))
+    assert "nothing to switch" in told
+
+
+@pytest.mark.parametrize("state", ["off", "drawn", "on"])
+def test_the_page_takes_as_many_queries_for_more_items(
+    project: Project, django_assert_num_queries: Any, state: str
+) -> None:
+    client = browser(project)
+    if state == "drawn":
+        client.post(address(project), ASKED)
+    elif state == "on":
+        promised(project)
+    for _ in range(2):
+        with django_assert_num_queries({"off": 14, "drawn": 15, "on": 18}[state]):
+            client.get(address(project))
+        debate_more(project, 20)
+
+
+def test_reviewers_of_the_sample_see_no_suggestion(project: Project) -> None:
+    browser(project).post(address(project), ASKED)
+    who: User = member(project, Role.REVIEWER)
+    caller = APIClient()
+    caller.force_authenticate(who)
+    given = caller.post(f"/api/v1/projects/{project.slug}/next/").json()
+    state = ItemState.objects.get(item=given["item"]["id"])
+    assert state.reasons == ONLY_AUDITED
+    assert given["suggestion"] is None
+
+
+def test_the_overview_says_that_a_promise_was_lost_until_another_is_begun(
+    project: Project,
+) -> None:
+    made, _, who = promised(project)
+    client = browser(project, Role.VIEWER)
+    assert "has ended" not in words(client.get(f"/p/{project.slug}/"))
+    break_promise(made, who)
+    client.get(address(project))
+    assert "at most 10 % wrong has ended" in words(client.get(f"/p/{project.slug}/"))
+
+
+def test_the_part_that_follows_the_fields_says_what_is_wrong_with_them(project: Project) -> None:
+    tried = ASKED | {"target": "77"}
+    told = browser(project).get(address(project), tried, HTTP_HX_REQUEST="true")
+    assert told.status_code == 200
+    assert "less than or equal to 50" in words(told)

@@ -1,0 +1,122 @@
+"""What a promise takes, in numbers, against the statistics it rests on."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from apps.agreement.automation import promise
+from apps.agreement.automation.calibration import accepted_but_for_certainty
+from apps.debates.selectors.rules import Ended
+from labelhub.core.agreement.risk_control import (
+    choose_threshold,
+    labels_needed,
+    log_evidence,
+    upper_bound,
+)
+from labelhub.core.debate import routing
+from labelhub.core.debate.routing import Rule
+from labelhub.core.errors import InvalidInput
+
+DOUBTS = st.lists(st.integers(0, 10_000).map(lambda n: round(n / 10_000, 4)), min_size=1)
+
+
+def test_the_sample_is_large_enough_for_the_hoped_share_and_two_stray_errors() -> None:
+    size = promise.sample_size(0.05, 0.95, 0.5)
+    assert size == math.ceil(labels_needed(0.05, 0.95, 2) / 0.5) == 248
+    assert promise.start_errors(0.05, 0.95, 0.5, size) == 2
+
+
+def test_a_small_sample_hopes_for_no_stray_error() -> None:
+    assert promise.start_errors(0.05, 0.95, 0.5, 100) == 0
+
+
+@given(DOUBTS)
+def test_a_bound_accepts_by_the_test_just_what_it_accepts_by_the_rule(doubts: list[float]) -> None:
+    bounds = promise.bounds_to_test(doubts)
+    choice = promise.decide(doubts, [False] * len(doubts), bounds, (0.5, 0.5, 0))
+    assert bounds == sorted(set(bounds))
+    for bound, step in zip(bounds, choice.path, strict=True):
+        rule = Rule(frozenset(), {"uncertainty": bound}, 0.0)
+        passed = [
+            not routing.reasons(rule, flags=(), signals={"uncertainty": each}, labelled=True)
+            for each in doubts
+        ]
+        assert sum(passed) == step.accepted
+
+
+@given(DOUBTS)
+def test_the_bounds_can_be_stored_as_a_rule(doubts: list[float]) -> None:
+    for bound in promise.bounds_to_test(doubts):
+        raw = Rule(frozenset(), {"uncertainty": bound}).to_json()
+        assert routing.read_rule(raw).bounds == {"uncertainty": bound}
+
+
+def test_the_decision_is_that_of_fixed_sequence_testing() -> None:
+    random = np.random.default_rng(5)
+    doubts = [float(each) for each in np.round(random.random(400), 2)]
+    wrong = [bool(each) for each in random.random(400) < np.array(doubts) / 4]
+    bounds = promise.bounds_to_test(doubts)
+    choice = promise.decide(doubts, wrong, bounds, (0.1, 0.95, 2))
+    scores = [-each for each in doubts]
+    thresholds = [math.nextafter(-bound, math.inf) for bound in bounds]
+    direct = choose_threshold(scores, wrong, 0.1, thresholds, 0.95, start_errors=2)
+    assert choice == direct
+    assert choice.chosen is not None
+    assert choice.chosen.bound == upper_bound(choice.chosen.errors, choice.chosen.accepted)
+
+
+def test_certainty_reads_as_one_minus_the_uncertainty_that_is_still_accepted() -> None:
+    (bound,) = promise.bounds_to_test([0.2])
+    assert bound == 0.20005
+    assert promise.certainty_of(bound) == 0.8
+    assert promise.bounds_to_test([1.0]) == [1.0]
+
+
+@pytest.mark.parametrize("target", [0.01, 0.05, 0.2])
+def test_a_doubled_error_is_noticed_after_so_many_audits_and_not_before(target: float) -> None:
+    n = promise.audits_to_notice(target, 0.95)
+    limit = -math.log(0.05)
+    assert float(log_evidence(2 * target * n, n, target)) >= limit
+    assert float(log_evidence(2 * target * (n - 1), n - 1, target)) < limit
+
+
+def test_the_audit_notices_within_the_items_at_hand_within_limits() -> None:
+    assert promise.audit_share(0.05, 0.95, 1_000_000, 0.0) == promise.LEAST_AUDIT
+    assert promise.audit_share(0.05, 0.95, 100, 0.0) == promise.MOST_AUDIT
+    assert promise.audit_share(0.05, 0.95, 100, 0.4) == 0.4
+    assert promise.audit_share(0.05, 0.95, 5_000, 0.0) == pytest.approx(0.0572)
+
+
+@pytest.mark.parametrize(
+    ("target", "confidence", "coverage"),
+    [
+        (0.0, 0.95, 0.5), (-0.1, 0.95, 0.5), (0.51, 0.95, 0.5), (math.nan, 0.95, 0.5),
+        (math.inf, 0.95, 0.5), (0.05, 0.49, 0.5), (0.05, 1.0, 0.5), (0.05, math.nan, 0.5),
+        (0.05, 0.95, 0.0), (0.05, 0.95, 2.0), (0.05, 0.95, math.nan),
+    ],
+)  # fmt: skip
+def test_numbers_that_nothing_can_be_promised_by_are_refused(
+    target: float, confidence: float, coverage: float
+) -> None:
+    with pytest.raises(InvalidInput, match="must be from"):
+        promise.checked(target, confidence, coverage)
+
+
+@pytest.mark.parametrize(
+    ("status", "flags", "signals", "expected"),
+    [
+        ("done", (), {"uncertainty": 1.0}, True),
+        ("done", ("tie",), {"uncertainty": 0.0}, False),
+        ("done", (), {"uncertainty": 0.0, "d_rate": 0.2}, False),
+        ("unparsed", (), {"uncertainty": 0.0}, False),
+        ("failed", (), {"uncertainty": 0.0}, False),
+    ],
+)
+def test_what_the_rule_sends_in_any_case_is_outside_the_promise(
+    status: str, flags: tuple[str, ...], signals: dict[str, float], expected: bool
+) -> None:
+    ended = Ended(1, 1, "a", status, "good", signals, flags, ())
+    assert accepted_but_for_certainty(Rule(), ended) is expected

@@ -1,0 +1,96 @@
+"""One of our statistics over the benchmark's ratings, in a process of its own.
+
+    python tests/bench/agreement_own.py FOLDER NAME
+
+Prints JSON: seconds of processor time, what was found, MB above the process before it read the
+ratings.
+"""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
+
+import numpy as np
+
+from labelhub.core.agreement import estimation
+from labelhub.core.agreement.aggregation import mace as mace_module
+from labelhub.core.agreement.aggregation.dawid_skene import dawid_skene
+from labelhub.core.agreement.coefficients import chance, pairwise, sums
+from labelhub.core.agreement.ratings import Ratings
+from tests.bench import agreement_data as data
+from tests.bench.agreement_clock import Work, measured, peak_mb, resident_mb, tell
+
+#: Below any gain: EM does as many iterations as it is told.
+NEVER = -1.0
+VALUES: dict[str, Callable[[int], sums.Value]] = {
+    "alpha": chance.alpha_nominal,
+    "fleiss": chance.fleiss_kappa,
+    "ac1": chance.gwet_ac,
+    "brennan_prediger": chance.brennan_prediger,
+}
+
+
+def main(folder: str, name: str) -> None:
+    """See the module's text."""
+    before = resident_mb()
+    said = data.load(Path(folder))
+    shape = (len(said.truth), data.RATERS, data.CATEGORIES)
+    ratings = Ratings(said.items, said.raters, said.codes, *shape)
+    told = measured(_work(name, ratings, said))
+    tell(told | {"above_mb": peak_mb() - before})
+
+
+def _work(name: str, ratings: Ratings, said: data.Ratings) -> Work:
+    if name in VALUES:
+        return Work(lambda: _coefficient(ratings, VALUES[name]), repeats=15)
+    if name == "bincount":
+        cells = ratings.items * ratings.n_categories + ratings.codes
+        size = ratings.n_items * ratings.n_categories
+        return Work(lambda: float(np.bincount(cells, minlength=size)[0]), repeats=30)
+    if name == "bootstrap":
+        return Work(lambda: _bootstrap(ratings))
+    if name == "pairs":
+        return Work(lambda: _kappas(ratings))
+    if name == "dawid_skene":
+        return Work(lambda n: _dawid_skene(ratings, n, said), repeats=3, iterations=True)
+    # It has no argument for that.
+    setattr(mace_module, "TOLERANCE", NEVER)  # noqa: B010 - not exported
+    return Work(lambda n: _mace(ratings, n, said), repeats=3, iterations=True)
+
+
+def _coefficient(ratings: Ratings, of: Callable[[int], sums.Value]) -> float:
+    rows = sums.distinct(ratings.counts())
+    return float(of(ratings.n_categories)(sums.total(rows, sums.parts(rows.counts)))[0])
+
+
+def _bootstrap(ratings: Ratings) -> float:
+    rows = sums.distinct(ratings.counts())
+    drawn = estimation.units(sums.parts(rows.counts), rows.items)
+    if drawn.draws is None:
+        raise SystemExit("alpha: there were no draws to measure.")
+    value = chance.alpha_nominal(ratings.n_categories)
+    return float(estimation.estimated(drawn, value, n=ratings.n_items)["value"] or 0)
+
+
+def _kappas(ratings: Ratings) -> float:
+    """All of them; their mean."""
+    table = pairwise.cohen_kappa(pairwise.all_pairs(ratings))
+    return float(table[np.triu_indices(len(table), 1)].mean())
+
+
+def _dawid_skene(ratings: Ratings, iterations: int, said: data.Ratings) -> float:
+    found = dawid_skene(ratings, iterations=iterations, tolerance=NEVER)
+    if found.iterations != iterations:
+        raise SystemExit(f"Dawid-Skene: {found.iterations} iterations instead of {iterations}.")
+    return data.right(found.posterior, said.truth)
+
+
+def _mace(ratings: Ratings, iterations: int, said: data.Ratings) -> float:
+    found = mace_module.mace(ratings, restarts=1, iterations=iterations)
+    return data.right(found.posterior, said.truth)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,47 @@
+"""Small sheets for the tests of the reports: annotators and what each says of every item."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from labelhub.core.agreement.ratings import Ratings
+from labelhub.core.agreement.reports.sheet import Rater, Sheet
+from labelhub.core.schema import Task
+
+#: Says nothing of an item; is not sure.
+NOTHING, UNSURE = -1, -2
+
+
+def sheet(
+    said: Mapping[str, Sequence[int]],
+    *,
+    categories: int = 2,
+    task: Task = Task.SINGLE,
+    gold: Sequence[int] | None = None,
+    **others: Any,
+) -> Sheet:
+    """``said``: by "kind:name" a category number for each item.
+
+    The author's answers are the second truth. ``others``: more fields of ``Sheet``.
+    """
+    raters = [
+        Rater(at, name.partition(":")[2], name.partition(":")[0]) for at, name in enumerate(said)
+    ]
+    table = np.array([*said.values()] or np.empty((0, 0)), dtype=np.int64).T
+    items, of_rater = np.nonzero(table >= 0)
+    n_items = len(table)
+    authors = [table[:, at] for at, rater in enumerate(raters) if rater.kind == "author"]
+    known = np.full(n_items, -1) if gold is None else np.array(gold)
+    return Sheet(
+        task=task,
+        categories=[f"c{at}" for at in range(categories)],
+        ratings=Ratings(items, of_rater, table[items, of_rater], n_items, len(raters), categories),
+        raters=raters,
+        abstained=np.column_stack(np.nonzero(table == UNSURE)),
+        gold=known,
+        gold_kind=np.full(n_items, -1),
+        author=np.maximum(authors[0], -1) if authors else np.full(n_items, -1),
+        item_ids=np.arange(n_items) + 100,
+        **others,
+    )
