@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from apps.debates.models import Debate
+from apps.agreement.sheets.slicing import Slice
+from apps.debates.models import Debate, Run
 from apps.labels.models import Kind, Label
 from apps.projects.models import Project
 from labelhub.core.agreement.ratings import Ints
@@ -15,7 +16,7 @@ from labelhub.core.agreement.reports.sheet import Sheet
 MACHINES = (Kind.LLM, Kind.MODEL)
 
 
-def calibrations(project: Project, sheet: Sheet) -> Mapping[str, Any]:
+def calibrations(project: Project, sheet: Sheet, asked: Slice) -> Mapping[str, Any]:
     """Annotator → its calibration by the author's answer, else by gold; two queries.
 
     A confidence is the one the annotator stated with its label; of debates that state none, 1 less
@@ -29,7 +30,7 @@ def calibrations(project: Project, sheet: Sheet) -> Mapping[str, Any]:
     ]
     if not machines or not (truth >= 0).any():
         return {}
-    stated = _stated(project)
+    stated = _stated(project, asked)
     found = {}
     for place, rater in machines:
         own = np.flatnonzero(sheet.ratings.raters == place)
@@ -40,13 +41,18 @@ def calibrations(project: Project, sheet: Sheet) -> Mapping[str, Any]:
         known = (truth[items] >= 0) & ~np.isnan(sure)
         told = calibration(sure[known], (codes == truth[items])[known].astype(np.int64))
         if told is not None:
-            found[rater.name] = told.to_json() | {"kind": rater.kind}
+            name = f"{rater.name} ({rater.kind})" if rater.name in found else rater.name
+            found[name] = told.to_json() | {"kind": rater.kind}
     return found
 
 
-def _stated(project: Project) -> dict[tuple[int, int], float]:
-    """(item, annotator) → how sure it was."""
+def _stated(project: Project, asked: Slice) -> dict[tuple[int, int], float]:
+    """(item, annotator) → how sure it was, with the label that counts in the slice."""
     debates = Debate.objects.filter(run__project=project, run__trial=False, label__isnull=False)
+    if asked.run is None:
+        debates = debates.filter(label__superseded_by__isnull=True)
+    else:
+        debates = debates.filter(run=asked.run, replicate=asked.replicate)
     found = {
         (item, annotator): 1 - uncertainty
         for item, annotator, uncertainty in debates.order_by("pk").values_list(
@@ -56,6 +62,11 @@ def _stated(project: Project) -> dict[tuple[int, int], float]:
     labels = Label.objects.filter(
         item__project=project, annotator__kind__in=MACHINES, confidence__isnull=False
     )
+    if asked.run is None:
+        labels = labels.filter(superseded_by__isnull=True)
+    else:
+        run = Run.objects.filter(pk=asked.run).values("uid")
+        labels = labels.filter(run_uid__in=run, replicate=asked.replicate)
     rows = labels.order_by("pk").values_list("item_id", "annotator_id", "confidence")
     said = {(item, annotator): sure for item, annotator, sure in rows if sure is not None}
     return found | said

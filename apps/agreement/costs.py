@@ -1,7 +1,8 @@
 """What a label costs and how long it takes, by kind of annotator.
 
 People's and authors' seconds are those the label was recorded with. Of machines everything that was
-paid counts: refused answers, repeats and debates that reached no label too.
+paid counts: refused answers, repeats and debates that reached no label too; but not what was paid
+for trials and experiments, which are to bring none.
 """
 
 import math
@@ -39,7 +40,8 @@ def costs(project: Project) -> Mapping[str, Cost]:
         seconds_squares=Sum(F("seconds") * F("seconds")),
         priced=Count("cost_nanousd"),
         cost_sum=Sum(F("cost_nanousd") * (1.0 / NANO)),
-        cost_squares=Sum(F("cost_nanousd") * F("cost_nanousd") * (1.0 / NANO) * (1.0 / NANO)),
+        # Scaled before it is squared: a bigint would overflow from three dollars on.
+        cost_squares=Sum((F("cost_nanousd") * (1.0 / NANO)) * (F("cost_nanousd") * (1.0 / NANO))),
     )
     found: dict[str, Cost] = {
         row["annotator__kind"]: {
@@ -55,11 +57,11 @@ def costs(project: Project) -> Mapping[str, Cost]:
 
 
 def _of_runs(project: Project) -> Cost | None:
-    runs = Run.objects.filter(project=project)
+    runs = Run.objects.filter(project=project, trial=False, experiment__isnull=True)
     paid = runs.aggregate(cost=Sum("cost_nanousd"), unpriced=Sum("unpriced_turns"))
     if paid["cost"] is None:
         return None
-    ended = Turn.objects.filter(debate__run__project=project).aggregate(
+    ended = Turn.objects.filter(debate__run__in=runs).aggregate(
         seconds=Sum("seconds"), labels=Count("debate", distinct=True, filter=_reached())
     )
     labels = ended["labels"]

@@ -16,7 +16,6 @@ from apps.agreement.standing.wording import MAIN, MAIN_WORDS
 from apps.labels.models import Label
 from apps.projects.models import Project
 from labelhub.core.agreement.reports.within import within
-from labelhub.core.schema import Task
 
 #: At most so many periods; each is read by itself.
 MOST_PERIODS = 12
@@ -67,8 +66,8 @@ def agreement_over_time(project: Project, asked: Slice, task: str) -> OverTime |
         for kind in PEOPLE
         if any(sheet.raters_of(kind) > 1 for sheet in sheets)
     ]
-    of = MAIN_WORDS[name if task != Task.MULTI else "alpha_masi"]
-    return draw([each.words for each in found], series, of=of, percent=name == "percent")
+    words = [each.words for each in found]
+    return draw(words, series, of=MAIN_WORDS[name], percent=name == "percent")
 
 
 def periods(first: date, last: date) -> Sequence[Period]:

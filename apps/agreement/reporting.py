@@ -6,17 +6,20 @@ from collections.abc import Mapping
 from typing import Any
 
 import structlog
+from django.contrib.auth.models import AnonymousUser
 from django.db import OperationalError, transaction
-from django.db.models import Count, Max
+from django.db.models import Count, Max, QuerySet, Sum
 from django.utils import timezone
 
+from apps.accounts.models import User
 from apps.agreement.confidence import calibrations
 from apps.agreement.costs import costs
 from apps.agreement.models import StoredReport
 from apps.agreement.sheets.reading import read_sheet
 from apps.agreement.sheets.slicing import Slice, check_slice
 from apps.debates.models import Run
-from apps.labels.models import Gold, Label
+from apps.labels.blindness import hidden_from
+from apps.labels.models import Gold, ItemState, Label
 from apps.projects.models import Project
 from apps.projects.selectors import current_schema
 from labelhub.core.agreement.reports.divided import divided
@@ -26,34 +29,56 @@ from labelhub.core.agreement.reports.sheet import Sheet
 logger = structlog.get_logger(__name__)
 
 #: Raised when what a report says changes: what was stored before is then computed anew.
-EDITION = 3
+EDITION = 4
 MOST_STORED = 50
 MOST_DIVIDED = 20
 
 
-def agreement_report(project: Project, asked: Slice | None = None) -> Mapping[str, Any]:
+def agreement_report(
+    project: Project, asked: Slice | None = None, *, user: User | AnonymousUser | None = None
+) -> Mapping[str, Any]:
     """The report in the shape that page, command and REST share.
+
+    ``user``: who will read it. A reviewer who has items to audit blind gets a report without what
+    machines say of those; operators' commands name nobody.
 
     Raises:
         InvalidInput, NotFound: the slice means nothing in this project.
     """
     asked = asked or Slice()
     check_slice(project, current_schema(project).parsed, asked)
+    if user is not None and _audits(project, user):
+        return _computed(project, asked, reader=user.pk)
     state = state_of(project)
-    stored = StoredReport.objects.filter(project=project, asked=asked.query[:500]).first()
-    if stored is not None and stored.state == state:
+    stored = _stored(project, asked).filter(state=state).first()
+    if stored is not None:
         body: Mapping[str, Any] = stored.body
         return body
     body = _computed(project, asked)
-    if len(asked.query) <= 500:
+    if _may_be_kept(asked):
         _store(project, asked, state, body)
     return body
 
 
 def is_stored(project: Project, asked: Slice) -> bool:
     """Whether the report is there already."""
-    stored = StoredReport.objects.filter(project=project, asked=asked.query[:500])
-    return stored.filter(state=state_of(project)).exists()
+    return _stored(project, asked).filter(state=state_of(project)).exists()
+
+
+def _stored(project: Project, asked: Slice) -> QuerySet[StoredReport]:
+    rows = StoredReport.objects.filter(project=project)
+    return rows.filter(asked=asked.query) if _may_be_kept(asked) else rows.none()
+
+
+def _may_be_kept(asked: Slice) -> bool:
+    """Not what may be about a single author: that goes when the author says so."""
+    return not (asked.tag or asked.since or asked.until or asked.annotator)
+
+
+def _audits(project: Project, user: User | AnonymousUser) -> bool:
+    """Whether there are items that this person is to label without knowing what machines say."""
+    hidden = ItemState.objects.filter(hidden_from(user.pk or 0, item="item_id"), project=project)
+    return hidden.exists()
 
 
 def state_of(project: Project) -> str:
@@ -66,14 +91,14 @@ def state_of(project: Project) -> str:
         current_schema(project).pk,
         labels.aggregate(n=Count("pk"), last=Max("pk")),
         gold.aggregate(n=Count("pk"), last=Max("pk")),
-        runs.aggregate(n=Count("pk"), last=Max("pk"), turns=Max("turns_count")),
+        runs.aggregate(n=Count("pk"), turns=Sum("turns_count"), paid=Sum("cost_nanousd")),
     )
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
-def _computed(project: Project, asked: Slice) -> dict[str, Any]:
+def _computed(project: Project, asked: Slice, *, reader: int | None = None) -> dict[str, Any]:
     schema = current_schema(project).parsed
-    sheet = read_sheet(project, asked)
+    sheet = read_sheet(project, asked, reader=reader)
     found = report(sheet).to_json()
     found["most_divided"] = [
         {"item": each.item_id, "disagreement": each.disagreement, "labels": each.labels}
@@ -87,8 +112,8 @@ def _computed(project: Project, asked: Slice) -> dict[str, Any]:
         "categories": list(sheet.categories) if sheet.shares_categories else None,
         "offline": _offline(sheet),
         **found,
-        "calibration": calibrations(project, sheet),
-        "cost": costs(project),
+        "calibration": calibrations(project, sheet, asked),
+        "cost": {} if asked.given else costs(project),
     }
 
 
@@ -115,7 +140,9 @@ def _store(project: Project, asked: Slice, state: str, body: Mapping[str, Any]) 
                 asked=asked.query,
                 defaults={"state": state, "body": body, "computed_at": timezone.now()},
             )
-            newest = StoredReport.objects.filter(project=project).values_list("pk", flat=True)
-            StoredReport.objects.filter(pk__in=list(newest[MOST_STORED:])).delete()
+            rows = StoredReport.objects.filter(project=project)
+            rows.exclude(state=state).delete()
+            newest = rows.values_list("pk", flat=True)
+            rows.filter(pk__in=list(newest[MOST_STORED:])).delete()
     except OperationalError:
         logger.info("agreement_report_not_kept", project=project.slug)

@@ -54,14 +54,14 @@ def prepare_demo(password: str = PASSWORD, origins: Sequence[str] = ()) -> tuple
     manager, reviewer = people[0][0], people[1][0]
     ensure_builtin()
     project = Project.objects.filter(slug=SLUG).first() or _project(manager)
-    set_member(
-        project=project, user=reviewer, role=Role.REVIEWER, kind=ReviewerKind.CROWD, actor=manager
-    )
     if not project.items.exists():
         import_file(project, manager, DATA / "hotel_reviews.jsonl")
     if not Run.objects.filter(project=project).exists():
         run_offline(project, manager, "ecj")
-    prepare_demo_agreement(manager)
+    for made in (project, prepare_demo_agreement(manager)):
+        set_member(
+            project=made, user=reviewer, role=Role.REVIEWER, kind=ReviewerKind.CROWD, actor=manager
+        )
     prepare_demo_site(manager, origins)
     return tuple(login for _, login in people)
 

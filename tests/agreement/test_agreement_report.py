@@ -6,18 +6,16 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import OperationalError
 from rest_framework.test import APIClient
 
 from apps.accounts.roles import Role
-from apps.agreement.models import StoredReport
-from apps.agreement.reporting import agreement_report
-from apps.agreement.sheets.slicing import Slice
-from apps.labels.models import Label
+from apps.agreement.sheets.reading import read_sheet
+from apps.debates.models import Run
+from apps.labels.services import import_labels
 from apps.projects.models import Project
 from tests.factories.accounts import UserFactory
-from tests.factories.agreement import decide
-from tests.factories.labels import open_item
+from tests.factories.agreement import decide, propose, run_of
+from tests.factories.labels import draft, open_item
 from tests.factories.ledger import ABSTAINS, ledger
 from tests.factories.projects import ASPECTS, MOODS, ProjectFactory, member
 
@@ -204,30 +202,6 @@ def test_a_project_without_labels_is_told_what_to_do() -> None:
         call_command("agreement", made.slug, since="yesterday")
 
 
-def test_a_report_is_kept_until_the_ledger_changes(
-    project: Project, django_assert_max_num_queries: Any
-) -> None:
-    first = agreement_report(project)
-    with django_assert_max_num_queries(7):
-        assert agreement_report(project) == json.loads(json.dumps(first))
-
-    ledger(project, {"crowd:zoe": [G]}, list(project.items.order_by("pk")[:1]))
-    assert agreement_report(project)["sources"]["crowd"]["annotators"] == 3
-
-
-def test_a_report_forgets_what_was_erased(project: Project) -> None:
-    agreement_report(project)
-    Label.objects.filter(annotator__name="writer").delete()
-
-    assert agreement_report(project)["against_author"] == {}
-
-
-def test_stored_reports_name_no_author(project: Project) -> None:
-    agreement_report(project)
-
-    assert "writer" not in json.dumps(StoredReport.objects.get().body)
-
-
 def test_kinds_are_compared_item_by_item(project: Project) -> None:
     body = get(project).json()
 
@@ -269,22 +243,84 @@ def test_sets_are_compared_by_what_they_share() -> None:
     assert [row["label"] for row in body["per_label"]["crowd"]] == ["Food", "Service"]
 
 
-def test_a_report_that_cannot_be_kept_is_still_given(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def busy(*_args: Any, **_fields: Any) -> None:
-        raise OperationalError("database is locked")
+def test_costs_are_those_of_labels_not_of_trials(project: Project) -> None:
+    item = project.items.order_by("pk")[0]
+    by = project.annotators.get(name="eve")
+    dear = draft(open_item(project), by, G, cost_nanousd=5_000_000_000, seconds=4.0)
+    cheap = draft(open_item(project), by, G, cost_nanousd=1_000_000_000, seconds=2.0)
+    import_labels(project, [dear, cheap])
+    run = run_of(project)
+    propose(run, item, G)
+    Run.objects.filter(pk=run.pk).update(cost_nanousd=2_000_000_000)
+    Run.objects.filter(pk=run_of(project, trial=True).pk).update(cost_nanousd=9_000_000_000)
 
-    monkeypatch.setattr(StoredReport.objects, "update_or_create", busy)
+    cost = get(project).json()["cost"]
 
-    assert get(project).json()["items"] == 6
-    assert not StoredReport.objects.exists()
+    assert cost["expert"]["per_label"]["value"] == pytest.approx(3.0)
+    assert cost["expert"]["seconds"]["value"] == pytest.approx(3.0)
+    assert cost["llm"]["per_label"]["reason"] == "not_recorded"
+    assert get(project, kind="expert").json()["cost"] == {}
 
 
-def test_only_the_newest_slices_are_kept(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("apps.agreement.reporting.MOST_STORED", 2)
-    for kind in ("llm", "crowd", "expert"):
-        agreement_report(project, Slice(kind=kind))
+@pytest.mark.parametrize("tag", ["-1=x", "0=y", "12"])
+def test_a_key_that_is_a_number_is_refused(project: Project, tag: str) -> None:
+    assert get(project, tag=tag).status_code == 422
 
-    kept = set(StoredReport.objects.values_list("asked", flat=True))
-    assert kept == {"kind=crowd", "kind=expert"}
+
+def test_a_replicate_needs_its_run(project: Project) -> None:
+    assert get(project, replicate=2).status_code == 422
+
+
+def test_items_without_a_user_stand_alone() -> None:
+    made = ProjectFactory.create(definition=MOODS, overlap=20)
+    items = [
+        open_item(made, meta=meta)
+        for meta in ({}, {"user_id": "u"}, {"user_id": "u"}, {"user_id": None}, {"user_id": None})
+    ]
+    ledger(made, {"crowd:a": [G, B, G, B, G]}, items)
+
+    clusters = read_sheet(made).clusters
+
+    assert clusters is not None
+    assert clusters.tolist() == [0, 1, 1, 2, 3]
+
+
+def test_each_label_of_a_set_is_measured_by_itself() -> None:
+    made = ProjectFactory.create(definition=ASPECTS, overlap=20)
+    ledger(
+        made,
+        {
+            "crowd:a": [["Food"], ["Food", "Service"], []],
+            "crowd:b": [["Food"], ["Service"], []],
+            "author:w": [["Food"], ["Food", "Service"], ["Service"]],
+        },
+    )
+
+    crowd = get(made).json()["against_author"]["crowd"]
+
+    scores = {one["label"]: one["counts"] for one in crowd["per_label"]}
+    # Of two who differ on the second item's food, half is not more than half.
+    assert scores["Food"]["predicted_yes_gold_yes"] == 1
+    assert scores["Food"]["predicted_no_gold_yes"] == 1
+    assert scores["Service"]["predicted_no_gold_yes"] == 1
+    assert crowd["confusion"] is None
+
+
+def test_machines_of_one_name_are_told_apart() -> None:
+    made = ProjectFactory.create(definition=MOODS, overlap=20)
+    ledger(
+        made,
+        {
+            "llm:gpt": [G, B] * 20,
+            "model:gpt": [B] * 40,
+            "crowd:a": [G, B] * 20,
+            "crowd:b": [G, B] * 20,
+        },
+    )
+
+    tests = get(made).json()["alt_test"]
+
+    assert {name: one["kind"] for name, one in tests.items()} == {
+        "gpt": "llm",
+        "gpt (model)": "model",
+    }

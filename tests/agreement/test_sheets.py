@@ -13,6 +13,7 @@ from apps.agreement.sheets.slicing import Slice
 from apps.labels.models import Label
 from apps.labels.services import import_labels
 from apps.projects.models import Project
+from labelhub.core.agreement.reports.report import report
 from labelhub.core.agreement.reports.sheet import Sheet
 from labelhub.core.errors import InvalidInput, NotFound
 from tests.factories.agreement import decide, propose, run_of
@@ -113,6 +114,25 @@ def test_points_of_a_scale_have_their_scores() -> None:
 
     assert sheet.scores == tuple(points)
     assert sheet.ratings.codes.tolist() == list(range(len(points)))
+
+
+def test_a_scale_that_is_listed_from_its_top_is_numbered_from_its_bottom() -> None:
+    labels = [
+        {"name": "Great", "point": 5},
+        {"name": "Poor", "point": 1},
+        {"name": "Ok", "point": 3},
+    ]
+    project = ProjectFactory.create(
+        definition={"task": "ordinal", "question": "", "labels": labels}
+    )
+    ledger(project, {"crowd:a": [5, 1, 3], "crowd:b": [5, 3, 3]})
+    decide(project.items.order_by("pk")[0], 5)
+
+    sheet = read_sheet(project)
+
+    assert sheet.categories == ("Poor", "Ok", "Great")
+    assert sheet.scores == (1.0, 3.0, 5.0)
+    assert report(sheet).to_json()["within"]["crowd"]["alpha_ordinal"]["value"] is not None
 
 
 def test_sets_are_equal_by_their_members() -> None:

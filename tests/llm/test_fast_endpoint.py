@@ -91,7 +91,9 @@ def test_every_prompt_gets_the_form_of_answer_it_asks_for(
     prompt = LIBRARY.get(*name.split("/"))
     other = fence("What another said.\nFinal Decision: Food", "salt")
     plain = {"task": "single", "question": "Which?", "guideline": "", "labels": label_block(SCHEMA)}
-    lists: dict[str, Any] = {"history": [], "arguments": [], "precedents": [], "opinions": []}
+    lists: dict[str, Any] = {
+        name: [] for name in ("history", "arguments", "precedents", "opinions", "examples")
+    }
     known = {**plain, **lists, "item": item_block(DebateItem("", "Nice soup."), "salt")}
     messages = prompt.render(**{each: known.get(each, other) for each in prompt.inputs})
     body = {"model": "m", "messages": [asdict(each) for each in messages]}

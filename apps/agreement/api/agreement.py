@@ -72,4 +72,6 @@ class AgreementView(ProjectScopedMixin):
         """Every figure with its interval; what cannot be computed is null with the reason."""
         query = SliceSerializer(data=request.query_params)
         query.is_valid(raise_exception=True)
-        return Response(agreement_report(self.project, Slice(**query.validated_data)))
+        return Response(
+            agreement_report(self.project, Slice(**query.validated_data), user=request.user)
+        )

@@ -22,15 +22,21 @@ MOST_KNOWN = 40
 class Coder:
     """Numbers the answers of one project; equal answers get equal numbers.
 
-    ``single`` and ``ordinal``: the place in the schema. ``multi``: sets are numbered as they come.
-    ``per_item``: the place among the item's options. ``text``: the folded text's place among the
-    texts of its item. With ``label`` every answer is 1 (it is, or holds, the label) or 0.
+    ``single``: the place in the schema. ``ordinal``: the place on the scale. ``multi``: sets are
+    numbered as they come. ``per_item``: the place among the item's options. ``text``: the folded
+    text's place among the texts of its item. With ``label`` every answer is 1 (it is, or holds, the
+    label) or 0.
     """
 
     def __init__(
         self, schema: Schema, options: Mapping[int, Sequence[str]], label: str = ""
     ) -> None:
         self._schema, self._options = schema, options
+        ordered = schema.task is Task.ORDINAL
+        # A schema may list a scale from its top: what comes after what is said by the points.
+        labels = sorted(schema.labels, key=lambda each: each.point or 0) if ordered else None
+        self._labels = tuple(labels or schema.labels)
+        self._place = {each.name: place for place, each in enumerate(self._labels)}
         found = schema.label(label) if label else None
         self._label = found.name if found else ""
         self._by_raw: dict[str, int] = {}
@@ -70,7 +76,7 @@ class Coder:
         if self.itemwise:
             most = max((len(one) for one in (self._options or self._texts).values()), default=1)
             return tuple(f"option {place + 1}" for place in range(most))
-        return self._schema.names
+        return tuple(self._place)
 
     @property
     def sets(self) -> tuple[frozenset[str], ...] | None:
@@ -82,7 +88,7 @@ class Coder:
         """The points of each category, where they lie on a scale."""
         if self._schema.task is not Task.ORDINAL or self._label:
             return None
-        return tuple(float(label.point or 0) for label in self._schema.labels)
+        return tuple(float(label.point or 0) for label in self._labels)
 
     def options_of(self, item_ids: Ints) -> Ints | None:
         """How many options each item has, where items bring their own."""
@@ -98,18 +104,18 @@ class Coder:
 
     def _offered(self) -> list[Any]:
         if self._schema.task is Task.SINGLE:
-            return list(self._schema.names)
+            return list(self._place)
         if self._schema.task is Task.ORDINAL:
-            return [_plain(label.point) for label in self._schema.labels]
+            return [_plain(label.point) for label in self._labels]
         return []
 
     def _of_schema(self, value: Any) -> int:
         if self._schema.task is Task.MULTI:
             return self._of_set(frozenset(value).intersection(self._schema.names))
         name = name_of(self._schema, value)
-        if name not in self._schema.names:
+        if name not in self._place:
             return UNKNOWN
-        return int(name == self._label) if self._label else self._schema.names.index(name)
+        return int(name == self._label) if self._label else self._place[name]
 
     def _of_set(self, members: frozenset[str]) -> int:
         if self._label:

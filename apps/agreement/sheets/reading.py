@@ -6,7 +6,7 @@ fetched as they are and numbered here.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from apps.agreement.sheets.coding import ABSTAINED, NOT_AN_OPTION, NOT_IN_SCHEMA
 from apps.agreement.sheets.packing import Numbered, numbers
 from apps.agreement.sheets.slicing import Slice, check_slice, items_with, moments
 from apps.debates.models import Run
+from apps.labels.blindness import hidden_from
 from apps.labels.models import Annotator, Kind, Label
 from apps.labels.selectors import current_gold, labels_of_run
 from apps.projects.models import Item, Project
@@ -51,8 +52,11 @@ class _Spans:
     last_annotator: int
 
 
-def read_sheet(project: Project, asked: Slice | None = None) -> Sheet:
+def read_sheet(project: Project, asked: Slice | None = None, *, reader: int | None = None) -> Sheet:
     """The part of the ledger that ``asked`` means; the number of queries does not grow with it.
+
+    ``reader``: id of the reviewer who is to read what is made of it. What machines say of items
+    that this person is to audit blind is left out.
 
     Raises:
         InvalidInput, NotFound: see ``check_slice``.
@@ -65,10 +69,28 @@ def read_sheet(project: Project, asked: Slice | None = None) -> Sheet:
         Rater(each.pk, each.name, each.kind, each.offline)
         for each in Annotator.objects.filter(project=project).order_by("pk")
     ]
-    said = _said(project, asked, coder, raters)
+    said = _said(project, asked, coder, raters, reader)
     gold = list(_gold(project, asked).values_list("item_id", "raw", "decided_by__kind"))
     truth = [(item, coder.of(item, raw), kind) for item, raw, kind in gold if raw is not None]
-    return _sheet(project, coder, raters, said, truth)
+    return _narrowed(_sheet(project, coder, raters, said, truth), asked)
+
+
+def _narrowed(sheet: Sheet, asked: Slice) -> Sheet:
+    """Only what the chosen annotators said; what is true stays as the whole ledger has it."""
+    if not asked.kind and asked.annotator is None:
+        return sheet
+    chosen = np.array(
+        [
+            asked.kind in ("", rater.kind) and asked.annotator in (None, rater.id)
+            for rater in sheet.raters
+        ],
+        dtype=bool,
+    )
+    return replace(
+        sheet,
+        ratings=sheet.ratings.of_raters(chosen),
+        abstained=sheet.abstained[chosen[sheet.abstained[:, 1]]],
+    )
 
 
 def _options(project: Project, schema: Schema) -> Mapping[int, list[str]]:
@@ -78,7 +100,7 @@ def _options(project: Project, schema: Schema) -> Mapping[int, list[str]]:
 
 
 def _gold(project: Project, asked: Slice) -> QuerySet[Any]:
-    return current_gold(project).filter(items_with(asked.tag)).annotate(raw=_raw())
+    return current_gold(project).filter(items_with(project, asked.tag)).annotate(raw=_raw())
 
 
 def _raw() -> Cast:
@@ -86,21 +108,24 @@ def _raw() -> Cast:
     return Cast("value", TextField())
 
 
-def _said(project: Project, asked: Slice, coder: Coder, raters: list[Rater]) -> _Said:
+def _said(
+    project: Project, asked: Slice, coder: Coder, raters: list[Rater], reader: int | None
+) -> _Said:
     ids = [rater.id for rater in raters] or [0]
     items = Item.objects.filter(project=project).aggregate(low=Min("pk"), high=Max("pk"))
     spans = _Spans(items["low"] or 0, items["high"] or 0, min(ids), max(ids))
-    parts = [_fetch(rows, coder, spans) for rows in _wanted(project, asked, raters)]
+    parts = [_fetch(rows, coder, spans) for rows in _wanted(project, asked, raters, reader)]
     return _joined(parts)
 
 
-def _wanted(project: Project, asked: Slice, raters: list[Rater]) -> Iterator[QuerySet[Label]]:
+def _wanted(
+    project: Project, asked: Slice, raters: list[Rater], reader: int | None
+) -> Iterator[QuerySet[Label]]:
     """The labels that count, in one query or, with a run chosen, people's and the run's."""
-    narrowed = items_with(asked.tag) & moments(asked)
-    if asked.kind:
-        narrowed &= Q(annotator__in=[each.id for each in raters if each.kind == asked.kind])
-    if asked.annotator is not None:
-        narrowed &= Q(annotator=asked.annotator)
+    narrowed = items_with(project, asked.tag) & moments(asked)
+    machines = [each.id for each in raters if each.kind in MACHINES]
+    if reader is not None:
+        narrowed &= ~(Q(annotator__in=machines) & hidden_from(reader, item="item_id"))
     # Of all projects: that is one look into the index, where the project's own is a scan.
     past = Label.objects.filter(supersedes__isnull=False)
     current = (
@@ -111,7 +136,6 @@ def _wanted(project: Project, asked: Slice, raters: list[Rater]) -> Iterator[Que
     if asked.run is None:
         yield current
         return
-    machines = [each.id for each in raters if each.kind in MACHINES]
     run = Run.objects.get(pk=asked.run)
     yield current.exclude(annotator__in=machines)
     yield labels_of_run(project.pk, run.uid).filter(narrowed, replicate=asked.replicate)

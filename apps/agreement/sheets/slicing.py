@@ -63,8 +63,11 @@ def check_slice(project: Project, schema: Schema, asked: Slice) -> None:
         raise InvalidInput(f"kind: '{asked.kind[:40]}' is not one of {', '.join(Kind.values)}.")
     if asked.since and asked.until and asked.since > asked.until:
         raise InvalidInput("since: lies after until.")
-    if len(asked.tag) > MOST_TAG or "\0" in asked.tag:
-        raise InvalidInput(f"tag: at most {MOST_TAG} characters of text.")
+    key, _, _ = asked.tag.partition("=")
+    if len(asked.tag) > MOST_TAG or "\0" in asked.tag or _is_number(key):
+        raise InvalidInput(f"tag: at most {MOST_TAG} characters of text; a key is no number.")
+    if asked.replicate != 1 and asked.run is None:
+        raise InvalidInput("replicate: say of which run.")
     if asked.label:
         _check_label(schema, asked.label)
     if asked.annotator is not None and not _has(Annotator, project, asked.annotator):
@@ -73,15 +76,15 @@ def check_slice(project: Project, schema: Schema, asked: Slice) -> None:
         raise NotFound(f"run: this project has no run {asked.run}.")
 
 
-def items_with(tag: str, prefix: str = "item__") -> Q:
-    """Items that carry ``tag``, as a filter of rows that belong to items."""
+def items_with(project: Project, tag: str) -> Q:
+    """Rows about items of the project that carry ``tag``."""
     if not tag:
         return Q()
     key, equals, value = tag.partition("=")
     if equals:
-        return Q(**{f"{prefix}pk__in": _items(key, exact=value)})
-    one = Q(**{f"{prefix}pk__in": _items("tag", exact=tag)})
-    return one | Q(**{f"{prefix}pk__in": _items("tags", listed=tag)})
+        return Q(item__in=_items(project, key, exact=value))
+    one = Q(item__in=_items(project, "tag", exact=tag))
+    return one | Q(item__in=_items(project, "tags", listed=tag))
 
 
 def moments(asked: Slice, field: str = "created_at") -> Q:
@@ -94,15 +97,26 @@ def moments(asked: Slice, field: str = "created_at") -> Q:
     return found
 
 
-def _items(key: str, *, exact: str | None = None, listed: str | None = None) -> Any:
+def _items(
+    project: Project, key: str, *, exact: str | None = None, listed: str | None = None
+) -> Any:
     # A cast, as lookups would take the text for JSON again.
     told = Cast(KeyTextTransform(key, "meta"), TextField())
-    rows = Item.objects.annotate(told=told)
+    rows = Item.objects.filter(project=project).annotate(told=told)
     if exact is not None:
         return rows.filter(told=exact).values("pk")
     # One database keeps letters beyond ASCII as they are, the other as \u escapes.
     plain, escaped = json.dumps(listed, ensure_ascii=False), json.dumps(listed)
     return rows.filter(Q(told__contains=plain) | Q(told__contains=escaped)).values("pk")
+
+
+def _is_number(key: str) -> bool:
+    """Whether a database would take the key for a place in a list."""
+    try:
+        int(key)
+    except ValueError:
+        return False
+    return True
 
 
 def _check_label(schema: Schema, label: str) -> None:

@@ -85,12 +85,17 @@ def standing_page(project: Project, report: Report) -> dict[str, Any]:
             if name != "annotators"
         },
         "several": sum(pair["level"] == "annotator" for pair in report["between"]) > 1,
-        "machines": list(report["alt_test"].items()),
+        "machines": [
+            (name, told, name in report["offline"].get(told["kind"], ()))
+            for name, told in report["alt_test"].items()
+        ],
         "divided": _divided(project, report),
         "truth_columns": list(TRUTH_COLUMNS.items()),
         "main": MAIN_WORDS[main_coefficient(report)],
         "costs": [
-            (kind, report["cost"][kind]) for kind in report["sources"] if kind in report["cost"]
+            (kind, report["cost"][kind], kind in report["offline"])
+            for kind in report["sources"]
+            if kind in report["cost"]
         ],
         "made_at": timezone.now(),
     }
@@ -146,6 +151,7 @@ def _truth_rows(report: Report, truth: Truth) -> dict[str, Any]:
         "rows": [
             {
                 "kind": kind,
+                "offline": kind in report["offline"],
                 "told": truth.found[kind],
                 "own": truth.found[kind]["own_decisions"],
                 "figures": {

@@ -1,6 +1,7 @@
 """The pictures of a report by name, so that page and downloads draw the same ones."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from apps.agreement.figures import agreeing as agreeing_figure
@@ -8,10 +9,10 @@ from apps.agreement.figures import confusion as confusion_figure
 from apps.agreement.figures import heatmap as heatmap_figure
 from apps.agreement.figures.cost_quality import Offer, cost_quality
 from apps.agreement.figures.curve import curve
-from apps.agreement.figures.drawing import KIND_WORDS, Picture
+from apps.agreement.figures.drawing import Picture
 from apps.agreement.figures.interval_bars import Measured, interval_bars
 from apps.agreement.figures.reliability import reliability as draw_reliability
-from apps.agreement.standing.truths import Report, Truth, truths_of
+from apps.agreement.standing.truths import Report, Truth, short_name, truths_of
 from apps.agreement.standing.wording import MAIN_WORDS, main_coefficient
 from labelhub.core.agreement.calibration import Bin
 
@@ -27,6 +28,7 @@ def heatmap(report: Report) -> Picture | None:
     """Kinds with each other: a coefficient beyond chance, or percent where there is none."""
     between, within, percent = _of_pairs(report)
     sources, figures = heatmap_figure.from_report(report, between=between, within=within)
+    sources = [replace(each, name=short_name(report, each.kind)) for each in sources]
     return heatmap_figure.heatmap(
         sources,
         figures,
@@ -60,9 +62,7 @@ def accuracy(report: Report) -> Picture | None:
     if truth is None:
         return None
     kinds = [kind for kind in truth.kinds if kind != "author" or truth.key == "against_gold"]
-    sources = [
-        Measured(KIND_WORDS.get(kind, kind), kind, _told(truth.found[kind])) for kind in kinds
-    ]
+    sources = [Measured(short_name(report, kind), kind, _told(truth.found[kind])) for kind in kinds]
     return interval_bars(
         sources,
         of=f"Right against {truth.name}",
@@ -99,7 +99,7 @@ def confusion_of(kind: str) -> Draw:
         return confusion_figure.confusion(
             labels,
             counts,
-            title=f"{KIND_WORDS.get(kind, kind)} against {truth.name}",
+            title=f"{short_name(report, kind)} against {truth.name}",
             key=f"confusion-{kind}",
             truth=truth.name,
         )
@@ -163,7 +163,7 @@ def _offers(report: Report, name: str) -> list[Offer]:
     if truth is None:
         return []
     return [
-        Offer(KIND_WORDS.get(kind, kind), kind, report["cost"][kind][name], truth.figure(kind))
+        Offer(short_name(report, kind), kind, report["cost"][kind][name], truth.figure(kind))
         for kind in truth.kinds
         if kind in report["cost"] and (kind != "author" or truth.key == "against_gold")
     ]

@@ -37,11 +37,14 @@ def trust_table(truth: Truth) -> tuple[Sequence[str], Sequence[TrustRow]]:
         kind: {score["label"]: score for score in truth.found[kind]["per_label"]} for kind in kinds
     }
     labels = list(scores[kinds[0]])
-    return kinds, [_row(label, [scores[kind][label] for kind in kinds]) for label in labels]
+    judged = [kind in truth.independent for kind in kinds]
+    return kinds, [_row(label, [scores[kind][label] for kind in kinds], judged) for label in labels]
 
 
-def _row(label: str, scores: Sequence[Mapping[str, Any]]) -> TrustRow:
-    values = [score["f1"]["value"] for score in scores]
+def _row(label: str, scores: Sequence[Mapping[str, Any]], judged: Sequence[bool]) -> TrustRow:
+    """``judged``: the kinds that did not decide any of the truth themselves."""
+    told = [score["f1"]["value"] for score in scores]
+    values = [value if fair else None for value, fair in zip(told, judged, strict=True)]
     known = [value for value in values if value is not None]
     best = max(known) if len(known) > 1 else None
     cells = [

@@ -30,6 +30,11 @@ class Truth:
         return shown
 
     @property
+    def independent(self) -> Sequence[str]:
+        """The kinds that did not decide any of the truth themselves."""
+        return [kind for kind in self.kinds if not self.found[kind]["own_decisions"]]
+
+    @property
     def kinds(self) -> Sequence[str]:
         """The kinds that can be measured by it."""
         return [kind for kind in self.found if self.figure(kind)["value"] is not None]
@@ -42,6 +47,13 @@ def truths_of(report: Report) -> list[Truth]:
         Truth("against_gold", "gold", "what was decided", report["against_gold"]),
     ]
     return [truth for truth in found if truth.kinds]
+
+
+def short_name(report: Report, kind: str) -> str:
+    """A kind as it stands in a picture."""
+    if kind in ("llm", "model") and report["offline"].get(kind):
+        return "Not an LLM"
+    return {"llm": "LLM"}.get(kind, kind.capitalize())
 
 
 def name_of(report: Report, kind: str) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any
 
 from apps.agreement.standing.truths import Report, Truth, name_of, truths_of
@@ -17,8 +18,11 @@ MAIN_WORDS = {
     "percent": "percent agreement",
 }
 FEW_ITEMS = 10
+#: With such an F1 no label is hard.
+HARDLY_HARD = 0.95
 #: Machines that are named one by one.
 MOST_NAMES = 4
+MOST_VERDICTS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +52,7 @@ def sentences(report: Report) -> list[Sentence]:
     found += [_own_agreement(report, kind) for kind in report["within"]]
     if truths:
         found.append(_hardest_label(report, truths[0]))
-    found += _replacements(report["alt_test"])
+    found += _replacements(report["alt_test"], report["alt_test_by_author"])
     return [sentence for sentence in found if sentence is not None]
 
 
@@ -60,7 +64,11 @@ def percent(figure: Mapping[str, Any]) -> str:
 
 
 def _ranking(report: Report, truth: Truth) -> Sentence:
-    kinds = sorted(truth.kinds, key=lambda kind: -truth.figure(kind)["value"])
+    kinds = sorted(truth.independent, key=lambda kind: -truth.figure(kind)["value"])
+    if not kinds:
+        return Sentence(
+            "Whoever labelled here also decided: what was decided cannot tell who is right."
+        )
     best = kinds[0]
     shown = truth.figure(best)
     name = _capital(name_of(report, best))
@@ -87,10 +95,16 @@ def _own_agreement(report: Report, kind: str) -> Sentence | None:
     if name == "percent":
         verdict = f"{_agree(kind)} among themselves on {percent(shown)} of pairs of labels"
         return Sentence(f"{subject} {verdict}.", kind)
-    if value >= RELIABLE:
+    # What may rest on it is judged by the lower end, not by the luck of the value.
+    low = shown.get("low")
+    if low is None or shown["n"] < FEW_ITEMS:
+        verdict = f"{_do(kind)} not share enough items to tell how far to rely on a single one"
+    elif low >= RELIABLE:
         verdict = f"{_agree(kind)} among themselves well enough to rely on one of them"
-    elif value >= TENTATIVE:
+    elif low >= TENTATIVE:
         verdict = f"{_agree(kind)} among themselves enough for tentative conclusions"
+    elif value >= TENTATIVE:
+        verdict = f"{_agree(kind)} among themselves, perhaps enough for tentative conclusions"
     else:
         verdict = f"{_do(kind)} not agree among themselves enough to rely on a single one"
     return Sentence(f"{subject} {verdict} ({number}).", kind)
@@ -104,25 +118,26 @@ def _hardest_label(report: Report, truth: Truth) -> Sentence | None:
         for label in truth.found[kind]["per_label"]
         if label["f1"]["value"] is not None
     ]
-    if len(rows) < 2:
-        return None
     by_label: dict[str, list[tuple[float, str]]] = {}
     for value, label, kind in rows:
         by_label.setdefault(label, []).append((value, kind))
-    label, told = min(by_label.items(), key=lambda one: max(value for value, _ in one[1]))
+    if len(by_label) < 2 or truth.figure(rows[0][2])["n"] < FEW_ITEMS:
+        return None
+    label, told = min(by_label.items(), key=lambda one: fmean(value for value, _ in one[1]))
+    if fmean(value for value, _ in told) >= HARDLY_HARD:
+        return None
     values = ", ".join(f"{name_of(report, kind)} {value:.2f}" for value, kind in told)
-    return Sentence(f"“{label}” is the hardest label, whoever answers: F1 {values}.")
+    return Sentence(f"“{label}” is the label they get wrong most: F1 {values}.")
 
 
-def _replacements(tests: Mapping[str, Any]) -> list[Sentence]:
-    """A sentence for those that may stand in, one for those that may not, one for the unknown."""
+def _replacements(tests: Mapping[str, Any], by_author: Mapping[str, Any]) -> list[Sentence]:
+    """A sentence for those of one verdict by equally many people; one for the unknown."""
     known = {name: told for name, told in tests.items() if told["winning_rate"] is not None}
     unknown = [name for name in tests if name not in known]
-    found = []
-    for passes in (True, False):
-        chosen = {name: told for name, told in known.items() if told["passes"] is passes}
-        if chosen:
-            found.append(_verdict(chosen, passes=passes))
+    groups: dict[tuple[bool, int], dict[str, Any]] = {}
+    for name, told in known.items():
+        groups.setdefault((not told["passes"], told["tested"]), {})[name] = told
+    found = [_verdict(groups[key], by_author) for key in sorted(groups)][:MOST_VERDICTS]
     if unknown and not known:
         missing = _missing(tests[unknown[0]])
         words = f"Whether {_listed(unknown)} may stand in for people cannot be told yet: {missing}"
@@ -130,13 +145,17 @@ def _replacements(tests: Mapping[str, Any]) -> list[Sentence]:
     return found
 
 
-def _verdict(chosen: Mapping[str, Any], *, passes: bool) -> Sentence:
+def _verdict(chosen: Mapping[str, Any], by_author: Mapping[str, Any]) -> Sentence:
+    """Of machines with the same verdict, compared with equally many people."""
     told = next(iter(chosen.values()))
     beaten = [round(each["winning_rate"] * each["tested"]) for each in chosen.values()]
     number = f"{beaten[0]:,}" if len(set(beaten)) == 1 else f"{min(beaten):,} to {max(beaten):,}"
-    may = "may" if passes else "may not"
+    may = "may" if told["passes"] else "may not"
     text = f"{_listed(list(chosen))} {may} stand in for people: as good as {number} of "
     text += f"{told['tested']:,} of them at ε {told['epsilon']:g}, where half would do."
+    denied = [name for name in chosen if by_author.get(name, {}).get("passes") is False]
+    if told["passes"] and denied:
+        text += f" Measured by the author's own answer {_listed(denied)} may not."
     if told["lacking_annotators"]:
         text += " With fewer than three people to compare with, take it for a hint."
     return Sentence(text, told["kind"])

@@ -45,7 +45,7 @@ def agreement(request: SignedInRequest, slug: str) -> HttpResponse:
     later = request.GET.get("part") == "report"
     if not later and _takes_long(project, asked):
         return render(request, "agreement/agreement.html", frame | {"later": True})
-    context = frame | standing_page(project, agreement_report(project, asked))
+    context = frame | standing_page(project, agreement_report(project, asked, user=request.user))
     template = "agreement/agreement_report.html" if later else "agreement/agreement.html"
     return render(request, template, context)
 
@@ -68,7 +68,7 @@ def agreement_figure(request: SignedInRequest, slug: str, picture: str, form: st
     draw = PICTURES.get(picture)
     if draw is None or form not in CONTENT_TYPES:
         raise NotFound(f"There is no picture '{picture[:40]}.{form[:10]}'.")
-    figure = draw(agreement_report(project, read_slice(request.GET)))
+    figure = draw(agreement_report(project, read_slice(request.GET), user=request.user))
     if figure is None:
         raise NotFound("There is nothing to draw: the numbers for it are missing.")
     answer = HttpResponse(content(figure, form), content_type=CONTENT_TYPES[form])
@@ -82,7 +82,7 @@ def agreement_annotators(request: SignedInRequest, slug: str) -> HttpResponse:
     """Annotator by annotator: a large picture, fetched when somebody scrolls there."""
     project = get_project(request.user, slug, Right.VIEW)
     asked = read_slice(request.GET)
-    figure = PICTURES["annotators"](agreement_report(project, asked))
+    figure = PICTURES["annotators"](agreement_report(project, asked, user=request.user))
     context = {"project": project, "figure": figure, "query": asked.query}
     return render(request, "agreement/agreement_annotators.html", context)
 
@@ -92,7 +92,7 @@ def agreement_annotators(request: SignedInRequest, slug: str) -> HttpResponse:
 def agreement_file(request: SignedInRequest, slug: str) -> HttpResponse:
     """The whole report as one HTML file to send to a colleague: no script, nothing to load."""
     project = get_project(request.user, slug, Right.VIEW)
-    report = agreement_report(project, read_slice(request.GET))
+    report = agreement_report(project, read_slice(request.GET), user=request.user)
     context = standing_page(project, report) | {"project": project, "alone": True}
     page = render_to_string("agreement/agreement_file.html", context, request)
     answer = HttpResponse(alone(page))

@@ -13,10 +13,10 @@ import numpy as np
 import scipy.special
 
 from labelhub.core.agreement.coefficients.sums import Value
-from labelhub.core.agreement.figures import Figure, figure, undefined
+from labelhub.core.agreement.figures import Figure, figure, share, undefined
 from labelhub.core.agreement.intervals import BOOTSTRAP, CONFIDENCE, DRAWS, SEED, Interval, weights
 from labelhub.core.agreement.ratings import Floats, Ints
-from labelhub.core.agreement.resampling import ends
+from labelhub.core.agreement.resampling import divided, ends
 
 #: Nothing varies, so chance alone would give full agreement.
 NO_VARIATION = "no_variation"
@@ -27,11 +27,17 @@ MOST_DRAWN = 2000
 #: Fewer items than this outside the commonest category: the interval covers less than it says.
 FEW = 10
 FEW_WORDS = "interval_unreliable: fewer than 10 items lie outside the commonest category"
+FEW_ITEMS = "few_items: it rests on fewer than 10 items"
+#: With fewer clusters the spread between them is hardly known.
+FEW_UNITS = 20
+FEW_CLUSTERS = "few_clusters: fewer than 20 different {unit} are drawn"
 
 LINEARISED = "linearised standard error over {unit}, Student's t"
 CLUSTERED = "percentile bootstrap over {unit}, {draws} draws, seed {seed}"
 #: Steps of the numerical derivative, relative to the size of a sum.
 STEP = 1e-5
+#: Half an interval below this is what the numerical derivative leaves of zero.
+FLAT = 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,6 +51,11 @@ class Units:
     often: Ints
     unit: str
     draws: Floats | None
+
+    @property
+    def filled(self) -> int:
+        """How many units have anything to sum; the others do not tell how sure a value is."""
+        return int(self.often[self.parts.any(axis=1)].sum())
 
     @property
     def sums(self) -> Floats:
@@ -64,23 +75,89 @@ def units(parts: Floats, often: Ints, unit: str = "items") -> Units:
     return Units(parts, often, unit, weights(often))
 
 
-def clustered(parts: Floats, clusters: Ints, unit: str) -> Units:
-    """Units that are clusters: ``clusters`` numbers each row of ``parts`` from 0 without gaps."""
+def clustered(parts: Floats, clusters: Ints, unit: str, *, drawn: bool = True) -> Units:
+    """Units that are clusters: ``clusters`` numbers each row of ``parts`` from 0 without gaps.
+
+    ``drawn``: by the bootstrap where they are few; else always linearised, for many small figures.
+    """
     size = int(clusters.max(initial=-1)) + 1
     columns = [np.bincount(clusters, weights=column, minlength=size) for column in parts.T]
-    return units(np.column_stack(columns), np.ones(size, dtype=np.int64), unit)
+    together = np.column_stack(columns).astype(np.float64)
+    ones = np.ones(size, dtype=np.int64)
+    return units(together, ones, unit) if drawn else Units(together, ones, unit, None)
 
 
-def estimated(found: Units, value: Value, *, n: int, missing: str = NO_VARIATION) -> Figure:
+def estimated(
+    found: Units,
+    value: Value,
+    *,
+    n: int,
+    items: int | None = None,
+    missing: str = NO_VARIATION,
+    lowest: float = -1.0,
+) -> Figure:
     """The value with its interval; null for the reason ``missing`` where there is none.
 
-    ``n`` is how many items it rests on.
+    ``n`` is how many it counts, ``items`` (n by default) on how many items it rests: a few of them,
+    or of clusters, are named in ``doubt``. Ends lie between ``lowest`` and 1 (see ``bounded``).
     """
     number = float(value(found.sums)[0])
     if np.isnan(number):
         return undefined(missing if n else TOO_FEW)
-    low, high = interval(found, value, number)
-    return figure(number, low=low, high=high, n=n, method=method_of(found))
+    low, high = bounded(number, *interval(found, value, number), lowest=lowest)
+    told = figure(number, low=low, high=high, n=n, method=method_of(found))
+    return doubted(told, few(n if items is None else items), few_clusters(found))
+
+
+def estimated_share(
+    found: Units, *, n: int, items: int | None = None, missing: str = NO_VARIATION
+) -> Figure:
+    """The first column over the second: a share, from 0 to 1; arguments as for ``estimated``.
+
+    Where every item counts 0 or 1 the interval is Wilson's: it has one also where nothing varies.
+    """
+    part, whole = found.parts[:, 0], found.parts[:, 1]
+    if found.unit == "items" and (np.isin(whole, (0, 1)) & np.isin(part, (0, 1))).all():
+        sums = np.rint(found.sums[0, :2]).astype(np.int64).tolist()
+        told = share(*sums, reason=missing if n else TOO_FEW)
+        return doubted(told, few(n if items is None else items))
+    return estimated(found, _ratio, n=n, items=items, missing=missing, lowest=0.0)
+
+
+def _ratio(sums: Floats) -> Floats:
+    return divided(sums[:, 0], sums[:, 1])
+
+
+def bounded(number: float, low: float, high: float, *, lowest: float = -1.0) -> Interval:
+    """The ends as plain numbers, not beyond ``lowest`` and 1, around ``number``; NaN stays.
+
+    Draws of a few items may all lie on one side of the value: the interval is widened to hold it.
+    """
+    if np.isnan(low) or np.isnan(high):
+        return Interval(float("nan"), float("nan"))
+    # Chance is also taken from items with one label, so a kappa itself may lie below -1.
+    floor = lowest if number >= lowest else low
+    return Interval(float(min(max(low, floor), number)), float(max(min(high, 1.0), number)))
+
+
+def doubted(found: Figure, *doubts: str | None) -> Figure:
+    """The figure with ``doubts`` added to those it has; a null one stays as it is."""
+    known = [found.get("doubt"), *doubts]
+    told = "; ".join(dict.fromkeys(each for each in known if each))
+    if told and found["value"] is not None:
+        return {**found, "doubt": told}
+    return found
+
+
+def few(items: int) -> str | None:
+    """The doubt about a figure of so many items."""
+    return FEW_ITEMS if items < FEW else None
+
+
+def few_clusters(found: Units) -> str | None:
+    """The doubt about an interval over so few clusters."""
+    few_units = found.unit != "items" and found.filled < FEW_UNITS
+    return FEW_CLUSTERS.format(unit=found.unit) if few_units else None
 
 
 def interval(found: Units, value: Value, number: float) -> Interval:
@@ -93,6 +170,8 @@ def interval(found: Units, value: Value, number: float) -> Interval:
     half = linearised_error(found, value) * float(
         scipy.special.stdtrit(size - 1, 0.5 + CONFIDENCE / 2)
     )
+    if half < FLAT:
+        return Interval(float("nan"), float("nan"))
     return Interval(number - half, number + half)
 
 

@@ -8,6 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from labelhub.core.errors import InvalidInput
+
 CONFIDENCE = 0.95
 DRAWS = 1000
 #: With so many different rows, and at most so many items for each, drawing items takes less time
@@ -30,14 +32,48 @@ class Interval(NamedTuple):
 
 
 def wilson(successes: int, n: int, confidence: float = CONFIDENCE) -> Interval:
-    """Score interval of a share (Wilson 1927); ``n`` must be positive."""
-    z = NormalDist().inv_cdf(0.5 + confidence / 2)
+    """Two-sided score interval of a share (Wilson 1927); 0 to 1 where ``n`` is 0.
+
+    Raises ``InvalidInput`` for impossible counts, and for a confidence not between 0 and 1.
+    """
+    return _wilson(successes, n, 0.5 + _inside(confidence) / 2)
+
+
+def wilson_lower(successes: int, n: int, confidence: float = CONFIDENCE) -> float:
+    """One-sided lower score bound of a share (Wilson 1927); 0 where ``n`` is 0.
+
+    The lower end of the two-sided interval at 2 x ``confidence`` - 1. Errors as for ``wilson``.
+    """
+    return _wilson(successes, n, _inside(confidence)).low
+
+
+def wilson_upper(successes: int, n: int, confidence: float = CONFIDENCE) -> float:
+    """One-sided upper score bound of a share (Wilson 1927); 1 where ``n`` is 0.
+
+    The upper end of the two-sided interval at 2 x ``confidence`` - 1. Errors as for ``wilson``.
+    """
+    return _wilson(successes, n, _inside(confidence)).high
+
+
+def _wilson(successes: int, n: int, quantile: float) -> Interval:
+    """Both ends, each passed with a chance of 1 - ``quantile``."""
+    if not 0 <= successes <= n:
+        raise InvalidInput(f"Not a count and its whole: {successes} of {n}.")
+    if n == 0:
+        return Interval(0.0, 1.0)
+    z = NormalDist().inv_cdf(quantile)
     share = successes / n
     centre = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z * sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-    low = 0.0 if successes == 0 else centre - half
-    high = 1.0 if successes == n else centre + half
+    low = 0.0 if successes == 0 else max(0.0, centre - half)
+    high = 1.0 if successes == n else min(1.0, centre + half)
     return Interval(low, high)
+
+
+def _inside(confidence: float) -> float:
+    if not 0 < confidence < 1:
+        raise InvalidInput(f"A confidence lies between 0 and 1: {confidence}.")
+    return confidence
 
 
 def weights(often: Counts) -> NDArray[np.float64]:

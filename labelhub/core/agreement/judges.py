@@ -1,7 +1,8 @@
 """How far the voters of a debate agree: percent agreement, and Fleiss' kappa.
 
 Any number of voters for each debate (Fleiss 1971; for unequal numbers as Gwet 2014, section 2.4:
-shares of categories are means over debates). Debates with fewer than two answers are left out.
+shares of categories are means over debates). A debate with one answer counts for how common a
+category is, as in ``coefficients.chance``, but neither for agreement nor for the number of debates.
 Judges who hear each other agree the more for it: the figure tells of conformity as well.
 """
 
@@ -11,9 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from labelhub.core.agreement.coefficients.chance import fleiss_kappa, percent
+from labelhub.core.agreement.coefficients.sums import Value, parts
 from labelhub.core.agreement.figures import Figure, figure, undefined
 from labelhub.core.agreement.intervals import BOOTSTRAP
-from labelhub.core.agreement.resampling import CLUSTERED, Floats, Ints, Resample, divided, ends
+from labelhub.core.agreement.resampling import CLUSTERED, Floats, Ints, Resample, ends
 
 TOO_FEW = "no debate has two answers to compare"
 NO_VARIATION = "no_variation: everybody always says the same, so chance cannot be told apart"
@@ -22,7 +25,7 @@ OPTIONS_DIFFER = "the options differ from item to item, so there is no chance ag
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Of the voters of some debates; ``debates`` is how many count."""
+    """Of the voters of some debates; ``debates`` is how many have two answers."""
 
     debates: int
     percent: Figure
@@ -40,20 +43,17 @@ def agreement(sample: Resample, rows: Ints, votes: Ints, *, same_options: bool =
     """
     voters = votes.sum(axis=1)
     kept = voters >= 2
-    rows, votes, voters = rows[kept], votes[kept], voters[kept]
-    if not len(rows):
+    if not kept.any():
         return Agreement(0, undefined(TOO_FEW), undefined(TOO_FEW))
-    alike = (votes * (votes - 1)).sum(axis=1) / (voters * (voters - 1))
-    parts = np.column_stack([alike, np.ones(len(rows)), votes / voters[:, None]])
-    by_item = np.zeros((sample.items, parts.shape[1]))
-    np.add.at(by_item, rows, parts)
+    q, debates = votes.shape[1], int(kept.sum())
+    columns = parts(votes)
+    by_item = np.zeros((sample.items, columns.shape[1]))
+    np.add.at(by_item, rows, columns)
     drawn, whole = sample.sums(by_item), by_item.sum(axis=0, keepdims=True)
-    n = len(np.unique(rows))
-    method = CLUSTERED if n < len(rows) else BOOTSTRAP
-    low, high = ends(_percent(drawn))
-    percent = figure(float(_percent(whole)[0]), low=low, high=high, n=n, method=method)
-    kappa = _kappa_figure(drawn, whole, n, method) if same_options else undefined(OPTIONS_DIFFER)
-    return Agreement(len(rows), percent, kappa)
+    n = len(np.unique(rows[kept]))
+    method = CLUSTERED if n < debates else BOOTSTRAP
+    told = [_figure(value, drawn, whole, n, method) for value in (percent(q), fleiss_kappa(q))]
+    return Agreement(debates, told[0], told[1] if same_options else undefined(OPTIONS_DIFFER))
 
 
 def fleiss(votes: Sequence[Sequence[int]]) -> float | None:
@@ -64,20 +64,10 @@ def fleiss(votes: Sequence[Sequence[int]]) -> float | None:
     return found["value"]
 
 
-def _percent(sums: Floats) -> Floats:
-    return divided(sums[:, 0], sums[:, 1])
-
-
-def _kappa(sums: Floats) -> Floats:
-    shares = divided(sums[:, 2:], np.broadcast_to(sums[:, 1:2], sums[:, 2:].shape))
-    chance = (shares**2).sum(axis=1)
-    rest = 1 - chance
-    return divided(_percent(sums) - chance, np.where(rest > 1e-12, rest, 0.0))
-
-
-def _kappa_figure(drawn: Floats, whole: Floats, n: int, method: str) -> Figure:
-    value = float(_kappa(whole)[0])
-    if np.isnan(value):
+def _figure(value: Value, drawn: Floats, whole: Floats, n: int, method: str) -> Figure:
+    """With the interval of its draws; ``whole`` are the sums over all debates."""
+    number = float(value(whole)[0])
+    if np.isnan(number):
         return undefined(NO_VARIATION)
-    low, high = ends(_kappa(drawn))
-    return figure(value, low=low, high=high, n=n, method=method)
+    low, high = ends(value(drawn))
+    return figure(number, low=low, high=high, n=n, method=method)

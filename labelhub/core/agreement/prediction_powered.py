@@ -6,20 +6,23 @@ the estimate is right however bad the model is, and the better it is the shorter
 
 from dataclasses import dataclass
 from math import sqrt
-from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from labelhub.core.agreement.figures import Figure, figure, undefined
 from labelhub.core.agreement.intervals import CONFIDENCE
+from labelhub.core.agreement.student import t_quantile
 from labelhub.core.errors import InvalidInput
 
 Floats = NDArray[np.float64]
 
-POWERED = "prediction-powered, normal interval"
-DESIGN = "design-based with predictions (Hájek), normal interval"
-LABELS = "labels only, normal interval"
+POWERED = "prediction-powered, Student's t"
+DESIGN = "design-based with predictions (Hájek), Student's t"
+LABELS = "labels only, Student's t"
+#: With fewer labels the mean is too far from normal for its interval.
+FEW = 50
+FEW_WORDS = f"interval_unreliable: fewer than {FEW} labels"
 TOO_FEW_LABELS = "too_few_labels"
 
 
@@ -49,7 +52,8 @@ def ppi_mean(
     mean(labels) - tuning x (mean(predictions) - mean(unlabelled)). With ``tuning`` 1 it is that of
     Angelopoulos et al. 2023 ("Prediction-powered inference"); by default the tuning with the least
     variance, kept within [0, 1] (PPI++, Angelopoulos, Duchi and Zrnic 2023). Undefined
-    (``too_few_labels``) below two labels; the normal interval wants some fifty.
+    (``too_few_labels``) below two labels. The interval is Student's with n - 1 degrees of freedom,
+    and in doubt below fifty labels; where all labels are 0 or 1 nothing lies outside 0 to 1.
 
     Args:
         labels: shape (n,), numbers, 0 and 1 for a share.
@@ -62,14 +66,14 @@ def ppi_mean(
     n = truth.size
     if n < 2:
         return _too_few(n)
-    alone = _figure(truth.mean(), float(np.var(truth, ddof=1)) / n, n, confidence, LABELS)
+    alone = _figure(truth.mean(), float(np.var(truth, ddof=1)) / n, truth, confidence, LABELS)
     if rest.size == 0:
         return PoweredMean(alone, 0.0, alone)
     trust = _power_tuning(truth, said, rest) if tuning is None else _trust(tuning)
     mean = truth.mean() - trust * (said.mean() - rest.mean())
     of_labels = float(np.var(truth - trust * said, ddof=1)) / n
     of_rest = trust**2 * float(np.var(rest)) / rest.size
-    return PoweredMean(_figure(mean, of_labels + of_rest, n, confidence, POWERED), trust, alone)
+    return PoweredMean(_figure(mean, of_labels + of_rest, truth, confidence, POWERED), trust, alone)
 
 
 def design_mean(
@@ -84,7 +88,7 @@ def design_mean(
 
     The mean prediction of all items plus the mean error of the labelled ones, each weighted by one
     over its chance, divided by the sum of weights (Hájek's form of Horvitz and Thompson 1952; Zrnic
-    and Candès 2024). Items must have been drawn independently. Tuning, reason as in ``ppi_mean``.
+    and Candès 2024). Items must have been drawn independently. The rest as in ``ppi_mean``.
 
     Args:
         labels: shape (items,), NaN where there is none.
@@ -101,7 +105,7 @@ def design_mean(
     if n < 2:
         return _too_few(n)
     weights = _weights(chances, drawn)
-    truth = np.where(drawn, truth, 0.0)
+    known, truth = truth[drawn], np.where(drawn, truth, 0.0)
     # What each item adds to the mean, about 0: of the labels alone, and of the predictions.
     mean_truth, mean_said = float(weights @ truth), float(weights @ said)
     of_labels = said.size * weights * (truth - mean_truth)
@@ -110,8 +114,8 @@ def design_mean(
     trust = slope if tuning is None else _trust(tuning)
     mean = mean_truth + trust * (said.mean() - mean_said)
     added = of_labels + trust * of_predictions
-    alone = _figure(mean_truth, _of_mean(of_labels), n, confidence, LABELS)
-    return PoweredMean(_figure(mean, _of_mean(added), n, confidence, DESIGN), trust, alone)
+    alone = _figure(mean_truth, _of_mean(of_labels), known, confidence, LABELS)
+    return PoweredMean(_figure(mean, _of_mean(added), known, confidence, DESIGN), trust, alone)
 
 
 def _of_mean(added: Floats) -> float:
@@ -148,10 +152,17 @@ def _trust(tuning: float) -> float:
     return tuning
 
 
-def _figure(mean: float, variance: float, n: int, confidence: float, method: str) -> Figure:
-    """A mean with its normal interval; null where nothing varied."""
-    half = NormalDist().inv_cdf(0.5 + confidence / 2) * sqrt(variance) or float("nan")
-    return figure(float(mean), low=float(mean - half), high=float(mean + half), n=n, method=method)
+def _figure(mean: float, variance: float, truth: Floats, confidence: float, method: str) -> Figure:
+    """A mean with its interval; null ends where nothing varied. ``truth``: all labels."""
+    n = truth.size
+    half = float(t_quantile(0.5 + confidence / 2, n - 1)) * sqrt(variance) or float("nan")
+    low, value, high = float(mean) - half, float(mean), float(mean) + half
+    if np.isin(truth, (0, 1)).all():
+        low, value, high = (float(np.clip(each, 0, 1)) for each in (low, value, high))
+    told = figure(value, low=low, high=high, n=n, method=method)
+    if n < FEW:
+        told["doubt"] = FEW_WORDS
+    return told
 
 
 def _too_few(n: int) -> PoweredMean:

@@ -21,6 +21,8 @@ Bools = NDArray[np.bool_]
 
 TOO_FEW_LABELS = "too_few_labels"
 ERRORS_ABOVE_TARGET = "errors_above_target"
+#: Logarithm of the largest odds told: a little more is infinite, and JSON has no such number.
+MOST_EVIDENCE = 700.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +152,6 @@ def choose_threshold(
     accepted, errors = _accepted(*_scored(scores, wrong), order)
     bounds = _upper(errors, accepted, _rate(confidence))
     started = accepted >= labels_needed(target, confidence, start_errors)
-    # True up to the first failure after the start.
     alive = np.logical_and.accumulate(~started | (bounds <= target))
     passed = started & alive
     tested = started & np.concatenate([[True], alive[:-1]])
@@ -161,8 +162,7 @@ def choose_threshold(
 
 
 def _path(items: int, columns: tuple[NDArray[Any], ...]) -> tuple[Step, ...]:
-    rows = zip(*map(np.ndarray.tolist, columns), strict=True)
-    return tuple(_step(items, row) for row in rows)
+    return tuple(_step(items, row) for row in zip(*map(np.ndarray.tolist, columns), strict=True))
 
 
 def audit_bound(wrong: ArrayLike, target: float, confidence: float = CONFIDENCE) -> Audit:
@@ -189,7 +189,7 @@ def audit_bound(wrong: ArrayLike, target: float, confidence: float = CONFIDENCE)
         errors=k,
         low=_sequential_low(k, n, limit),
         high=1 - _sequential_low(n - k, n, limit),
-        evidence=float(np.exp(evidence[-1])) if n else 1.0,
+        evidence=float(np.exp(min(evidence[-1], MOST_EVIDENCE))) if n else 1.0,
         broken_at=int(seen[alarms[0]]) if alarms.size else None,
     )
 

@@ -61,8 +61,8 @@ class ConfusionMatrix:
 def tabulate(predicted: ArrayLike, gold: ArrayLike, labels: Sequence[str]) -> ConfusionMatrix:
     """Count codes (places in ``labels``), both of shape (items,); a negative one is missing."""
     rows, columns = np.asarray(predicted, dtype=np.int64), np.asarray(gold, dtype=np.int64)
-    k = len(labels)
-    if rows.ndim != 1 or rows.shape != columns.shape or max(_top(rows), _top(columns)) >= k:
+    k, top = len(labels), max(rows.max(initial=-1), columns.max(initial=-1))
+    if rows.ndim != 1 or rows.shape != columns.shape or top >= k:
         raise InvalidInput("Predictions and gold are lists of the same length of known labels.")
     both = (rows >= 0) & (columns >= 0)
     cells = np.bincount(rows[both] * k + columns[both], minlength=k * k)
@@ -89,17 +89,21 @@ def f1(tables: Floats) -> Floats:
     return divided(2 * _hits(tables), tables.sum(axis=-1) + tables.sum(axis=-2))
 
 
-def macro(by_label: Floats) -> Floats:
-    """Mean over the labels of which it is defined, each with the same weight."""
-    known = ~np.isnan(by_label)
-    total = np.where(known, by_label, 0).sum(axis=-1)
-    return divided(np.asarray(total), np.asarray(known.sum(axis=-1)).astype(np.float64))
+def macro(by_label: Floats, among: NDArray[np.bool_] | None = None) -> Floats:
+    """Mean over labels, each with the same weight.
+
+    ``among``: which labels count, shape (k,): one without a value counts 0 (a label in gold that is
+    never predicted has precision 0). By default the labels of which it is defined.
+    """
+    known = np.broadcast_to(~np.isnan(by_label) if among is None else among, by_label.shape)
+    total = np.where(known, np.nan_to_num(by_label), 0).sum(axis=-1)
+    return divided(np.asarray(total), np.asarray(known.sum(axis=-1), dtype=np.float64))
 
 
 def matthews(tables: Floats) -> Floats:
     """Matthews' correlation for any number of labels (Gorodkin 2004): -1 to 1, 0 by chance.
 
-    Undefined where all predictions or all of gold are the same label.
+    Undefined where a side is all one label.
     """
     n = tables.sum(axis=(-2, -1))
     said, true = tables.sum(axis=-1), tables.sum(axis=-2)
@@ -140,15 +144,19 @@ def rank_correlation(tables: Floats) -> Floats:
 def overall(matrix: ConfusionMatrix) -> dict[str, Figure]:
     """Accuracy with Wilson's interval, the other metrics of nominal labels with the bootstrap's.
 
-    ``micro_f1`` is the accuracy: each item has one prediction and one gold label. ``macro_*`` and
-    ``balanced_accuracy`` (macro recall) leave out labels for which there is nothing to divide by.
+    ``micro_f1`` is the accuracy: each item has one prediction and one gold label. Macro precision
+    and F1 are means over the labels that are predicted or in gold, 0 where a label is never
+    predicted; macro recall, which is ``balanced_accuracy``, over those in gold. Draws of the
+    bootstrap divide by as many labels.
     """
+    in_gold = matrix.counts.sum(axis=0) > 0
+    used = in_gold | (matrix.counts.sum(axis=1) > 0)
     right = share(int(np.trace(matrix.counts)), matrix.n, reason=NO_ITEMS)
     metrics: dict[str, Metric] = {
-        "balanced_accuracy": lambda tables: macro(recall(tables)),
-        "macro_precision": lambda tables: macro(precision(tables)),
-        "macro_recall": lambda tables: macro(recall(tables)),
-        "macro_f1": lambda tables: macro(f1(tables)),
+        "balanced_accuracy": lambda tables: macro(recall(tables), in_gold),
+        "macro_precision": lambda tables: macro(precision(tables), used),
+        "macro_recall": lambda tables: macro(recall(tables), in_gold),
+        "macro_f1": lambda tables: macro(f1(tables), used),
         "matthews": matthews,
         "cohen_kappa": cohen_kappa,
     }
@@ -162,10 +170,7 @@ def per_class(matrix: ConfusionMatrix) -> list[LabelScore]:
 
 
 def ordinal(matrix: ConfusionMatrix, points: Sequence[float] | None = None) -> dict[str, Figure]:
-    """Metrics of a scale; ``points`` are its labels' values, in rising order (0, 1, ... if none).
-
-    The labels must be in the order of the scale.
-    """
+    """Metrics of labels in the order of a scale; ``points``: rising values (else 0, 1, ...)."""
     scale = np.asarray(range(len(matrix.labels)) if points is None else points, dtype=np.float64)
     if scale.shape != (len(matrix.labels),) or not (np.diff(scale) > 0).all():
         raise InvalidInput("A scale has one point for each label, in rising order.")
@@ -190,9 +195,8 @@ def set_scores(predicted: ArrayLike, gold: ArrayLike) -> dict[str, Figure]:
     exact = share(int((wrong == 0).sum()), n, reason=NO_ITEMS)
     if said.size == 0:
         return {"exact_match": exact, "hamming_loss": undefined(NO_ITEMS)}
-    low, high = bootstrap(wrong[:, None], lambda sums: sums / said.size)[:, 0]
-    loss = float(wrong.sum()) / said.size
-    told = figure(loss, low=float(low), high=float(high), n=n, method=BOOTSTRAP)
+    low, high = bootstrap(wrong[:, None], lambda sums: sums / said.size)[:, 0].tolist()
+    told = figure(float(wrong.mean()) / said.shape[1], low=low, high=high, n=n, method=BOOTSTRAP)
     return {"exact_match": exact, "hamming_loss": told}
 
 
@@ -224,17 +228,11 @@ def position_bias(chosen: ArrayLike, offered: ArrayLike) -> PositionBias:
     usable = (places >= 0) & (sizes > 1)
     places, sizes = places[usable], sizes[usable]
     by_size = np.bincount(sizes, minlength=1)[1:]
-    # An item with q options is expected 1 / q times at each place below q.
     expected = np.cumsum((by_size / np.arange(1, len(by_size) + 1))[::-1])[::-1]
     observed = np.bincount(places, minlength=len(expected))
     statistic = float(((observed - expected) ** 2 / expected).sum()) if len(places) else None
-    test = chi_square(statistic, max(len(expected) - 1, 0))
-    dropped = int((~usable).sum())
-    return PositionBias(observed.tolist(), expected.tolist(), test, len(places), dropped)
-
-
-def _top(codes: Ints) -> int:
-    return int(codes.max(initial=-1))
+    test, chosen_at = chi_square(statistic, max(len(expected) - 1, 0)), observed.tolist()
+    return PositionBias(chosen_at, expected.tolist(), test, len(places), int((~usable).sum()))
 
 
 def _hits(tables: Floats) -> Floats:

@@ -1,6 +1,7 @@
 """Arms of an experiment against gold: an item counts once, and silence is not rewarded."""
 
 from collections.abc import Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,8 @@ from labelhub.core.agreement.arms import ArmScores, Tally, mean_per_pass, scores
 from labelhub.core.agreement.coding import NOTHING, Codes
 from labelhub.core.agreement.comparison import Pair, is_right
 from labelhub.core.agreement.evaluation import evaluate
-from labelhub.core.agreement.pairs import compare, difference
-from labelhub.core.agreement.resampling import resample
+from labelhub.core.agreement.pairs import FLIPPED, compare, difference, sign_flip
+from labelhub.core.agreement.resampling import Ints, resample
 from labelhub.core.schema import Schema, parse_schema
 
 MOODS = parse_schema({"task": "single", "labels": [{"name": "good"}, {"name": "bad"}]})
@@ -125,6 +126,43 @@ def test_with_replicates_an_item_is_for_whoever_is_right_more_often() -> None:
     other = counted(MOODS, gold, [(0, "good"), (0, "bad"), (1, "bad"), (1, "good")])
     (pair,) = compare(resample(2), [one, other])
     assert (pair.b, pair.c) == (1, 0)
+    assert pair.to_json()["method"] == FLIPPED
+
+
+def arm_of(right: Ints, passes: int) -> Tally:
+    """An arm by how often it gets each item right."""
+    nothing = np.zeros((len(right), 0), dtype=np.int64)
+    every = np.full(len(right), passes)
+    return Tally(every, right, np.zeros_like(right), nothing, nothing, nothing)
+
+
+def test_a_steady_arm_and_a_varying_one_of_equal_accuracy_seldom_differ_reliably() -> None:
+    """The steady arm is always right on 7 of 10 items; the other on each item 7 times in 10."""
+    generator = np.random.default_rng(4)
+    items, passes, trials, found = 100, 5, 150, 0
+    for _ in range(trials):
+        steady = np.where(generator.random(items) < 0.7, passes, 0)
+        varying = generator.binomial(passes, 0.7, items)
+        (pair,) = compare(resample(items), [arm_of(steady, passes), arm_of(varying, passes)])
+        found += pair.winner is not None
+    assert found / trials <= 0.1
+
+
+def test_replicates_find_a_difference_that_is_there() -> None:
+    generator = np.random.default_rng(5)
+    better, worse = (generator.binomial(5, share, 80) for share in (0.85, 0.6))
+    (pair,) = compare(resample(80), [arm_of(worse, 5), arm_of(better, 5)])
+    assert pair.winner == 1
+    assert pair.p == pair.p_holm == 1 / 10_000
+
+
+@given(st.lists(st.integers(-3, 3), max_size=8))
+def test_flipped_signs_are_all_signs_of_few_items(gaps: list[int]) -> None:
+    found = sign_flip(np.array(gaps, dtype=float))
+    sums = [abs(sum(signs)) for signs in product(*((gap, -gap) for gap in gaps))]
+    expected = np.mean([each >= abs(sum(gaps)) for each in sums])
+    assert found == pytest.approx(expected, abs=0.03)
+    assert sign_flip(-np.array(gaps, dtype=float)) == pytest.approx(found)
 
 
 def test_arms_without_a_common_item_have_no_difference() -> None:

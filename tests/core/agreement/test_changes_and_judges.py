@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labelhub.core.agreement.changes import changes
+from labelhub.core.agreement.coefficients import chance
 from labelhub.core.agreement.judges import NO_VARIATION, TOO_FEW, agreement, fleiss
 from labelhub.core.agreement.pareto import front
 from labelhub.core.agreement.resampling import resample
@@ -32,6 +33,17 @@ def test_percent_agreement_is_that_of_pairs_of_voters() -> None:
     found = agreement(resample(3), np.arange(3), votes)
     assert found.debates == 2  # one voter alone agrees with nobody
     assert found.percent["value"] == pytest.approx((1 + 1 / 3) / 2)
+
+
+def test_one_voter_alone_counts_for_how_common_a_category_is() -> None:
+    # Shares are means over all three debates: (1 + 2/3 + 0) / 3 = 5/9 and 4/9.
+    votes = np.array([[3, 0], [2, 1], [0, 1]])
+    found = agreement(resample(3), np.arange(3), votes)
+    assert (found.debates, found.fleiss["n"]) == (2, 2)
+    by_chance = (5 / 9) ** 2 + (4 / 9) ** 2
+    expected = (2 / 3 - by_chance) / (1 - by_chance)
+    assert found.fleiss["value"] == pytest.approx(expected)
+    assert chance.estimate(votes, chance.fleiss_kappa(2)) == pytest.approx(expected)
 
 
 def test_where_everybody_says_the_same_there_is_no_kappa() -> None:

@@ -133,8 +133,7 @@ def weighted_kappa(weights: Callable[[Data], Floats]) -> Measure:
 
 
 def disagreement(data: Data) -> Floats:
-    apart = np.array(data.given["disagreement_weights"], dtype=float)
-    return np.asarray(1 - apart / apart.max())
+    return metrics.of_disagreement(data.given["disagreement_weights"])
 
 
 def conger_of(data: Data) -> float:
@@ -142,10 +141,8 @@ def conger_of(data: Data) -> float:
     return float(value(conger.conger_parts(data.ratings).sum(axis=0, keepdims=True))[0])
 
 
-def light(data: Data) -> float:
-    """The mean of Cohen's kappa over pairs of raters."""
-    pairs = np.triu_indices(data.ratings.n_raters, 1)
-    return float(pairwise.cohen_kappa(pairwise.all_pairs(data.ratings)[pairs]).mean())
+def light(data: Data) -> float | None:
+    return pairwise.light_kappa(data.ratings)
 
 
 def error_of_counts(family: Callable[[int], sums.Value]) -> Measure:
@@ -194,7 +191,7 @@ MEASURES: dict[str, Measure] = {
     "se": lambda data: pairwise.kappa_error(data.table),
     "se0": lambda data: pairwise.kappa_error_by_chance(data.table),
     "error of cohen": lambda data: pairwise.kappa_error(data.table),
-    "error of scott": error_of_counts(chance.fleiss_chance),
+    "error of scott": lambda data: pairwise.scott_error(data.table),
     "error of fleiss": error_of_counts(chance.fleiss_chance),
     "error of gwet": error_of_counts(chance.gwet_chance),
     "error of gwet_ac1": error_of_counts(chance.gwet_chance),

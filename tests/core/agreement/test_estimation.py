@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from labelhub.core.agreement import estimation
 from labelhub.core.agreement.coefficients import chance, sums
-from labelhub.core.agreement.estimation import Units, clustered, estimated, units
-from labelhub.core.agreement.figures import Figure
-from labelhub.core.agreement.intervals import BOOTSTRAP
+from labelhub.core.agreement.estimation import Units, clustered, estimated, estimated_share, units
+from labelhub.core.agreement.figures import Figure, figure, undefined
+from labelhub.core.agreement.intervals import BOOTSTRAP, WILSON, wilson
 from labelhub.core.agreement.ratings import Ints, from_matrix
 from tests.core.agreement.by_pairs import Table, tables
 
@@ -230,3 +230,93 @@ def test_an_interval_is_doubtful_where_few_items_lie_outside_the_commonest_categ
 
 def test_nothing_is_not_doubted() -> None:
     assert estimation.doubtful(np.zeros((3, 2), dtype=np.int64)) is None
+
+
+def halves(items: int, right: int) -> Units:
+    """Two columns: what each item counts, and one."""
+    part = np.arange(items) < right
+    return units(np.column_stack([part, np.ones(items)]).astype(np.float64), np.ones(items, int))
+
+
+@pytest.mark.parametrize("right", [0, 13, 40])
+def test_a_share_of_items_that_count_0_or_1_has_wilsons_interval(right: int) -> None:
+    found = estimated_share(halves(40, right), n=40)
+    assert (found["value"], found["n"], found["method"]) == (right / 40, 40, WILSON)
+    assert (found["low"], found["high"]) == wilson(right, 40)
+
+
+def test_a_share_of_items_that_count_in_part_is_drawn() -> None:
+    parts = np.column_stack([np.resize([0.5, 1.0], 40), np.ones(40)])
+    found = estimated_share(units(parts, np.ones(40, int)), n=40)
+    assert (found["value"], found["method"]) == (0.75, BOOTSTRAP)
+
+
+def test_a_share_of_nothing_has_a_reason() -> None:
+    assert estimated_share(halves(0, 0), n=0)["reason"] == "fewer_than_two_labels"
+    assert estimated_share(Units(np.zeros((3, 2)), np.ones(3, int), "items", None), n=3,
+                           missing="why") == undefined("why")  # fmt: skip
+
+
+def test_where_nothing_varies_a_linearised_interval_is_null() -> None:
+    columns = np.resize(sums.parts(np.array([[3, 0, 0]])), (50, 4 + 2 * Q))
+    found = estimated(Units(columns, np.ones(50, int), "authors", None), chance.percent(Q), n=50)
+    assert (found["value"], found["low"], found["high"]) == (1.0, None, None)
+
+
+@pytest.mark.parametrize(("lowest", "low"), [(-1.0, -1.0), (0.0, 0.0)])
+def test_ends_stay_within_what_the_figure_can_be(lowest: float, low: float) -> None:
+    assert estimation.bounded(0.5, -1.5, 1.5, lowest=lowest) == (low, 1.0)
+
+
+def test_ends_hold_the_value() -> None:
+    assert estimation.bounded(0.5, 0.6, 0.7) == (0.5, 0.7)
+    assert estimation.bounded(0.5, 0.1, 0.4) == (0.1, 0.5)
+    assert estimation.bounded(-1.2, -1.5, -1.1) == (-1.5, -1.1)
+    assert np.isnan(estimation.bounded(0.5, float("nan"), 0.7)).all()
+
+
+def test_a_linearised_interval_is_cut_at_the_ends_of_the_scale() -> None:
+    parts = np.column_stack([[0.5, 0.0, 0.0, 0.0], np.ones(4)])
+    found = estimated_share(Units(parts, np.ones(4, int), "items", None), n=4)
+    assert found["low"] == 0
+
+
+def test_all_ends_are_plain_numbers() -> None:
+    for drawn in (True, False):
+        found = clustered(sums.parts(SAMPLE), np.arange(len(SAMPLE)), "authors", drawn=drawn)
+        told = estimated(found, ALPHA, n=200)
+        assert {type(told["value"]), type(told["low"]), type(told["high"])} == {float}
+
+
+def test_figures_that_are_not_to_be_drawn_are_linearised() -> None:
+    found = clustered(sums.parts(SAMPLE), np.arange(len(SAMPLE)), "authors", drawn=False)
+    assert estimated(found, ALPHA, n=200)["method"].startswith("linearised")
+
+
+def test_few_items_and_few_clusters_are_doubted() -> None:
+    columns = sums.parts(SAMPLE)
+    assert "doubt" not in estimated(units(columns, ones(SAMPLE)), ALPHA, n=200)
+    few = estimated(units(columns[:9], ones(SAMPLE[:9])), ALPHA, n=9)
+    assert few["doubt"] == estimation.FEW_ITEMS
+    labels = estimated(units(columns[:9], ones(SAMPLE[:9])), ALPHA, n=27, items=9)
+    assert labels["doubt"] == estimation.FEW_ITEMS
+    for size, doubted in ((19, True), (20, False)):
+        together = clustered(columns, np.arange(len(columns)) % size, "authors")
+        told = estimated(together, ALPHA, n=200).get("doubt", "")
+        assert told == ("few_clusters: fewer than 20 different authors are drawn" * doubted)
+
+
+def test_clusters_with_nothing_to_sum_do_not_count() -> None:
+    columns = np.where(np.arange(200)[:, None] < 60, sums.parts(SAMPLE), 0)
+    found = clustered(columns, np.arange(200) // 4, "authors")
+    assert (len(found.parts), found.filled) == (50, 15)
+    assert "few_clusters" in estimated(found, ALPHA, n=60)["doubt"]
+
+
+def test_doubts_are_told_together_and_once() -> None:
+    plain = figure(0.5, low=0.0, high=1.0, n=3, method="by hand")
+    assert estimation.doubted(plain, None) == plain
+    twice = estimation.doubted(estimation.doubted(plain, "one"), "two", None, "one")
+    assert twice["doubt"] == "one; two"
+    assert "doubt" not in plain
+    assert estimation.doubted(undefined("why"), "one") == undefined("why")

@@ -170,3 +170,20 @@ def crowd(name: str) -> tuple[Ratings, Ints]:
     gold = np.full(items.max() + 1, -1)
     gold[items] = [number[row["gold"]] for row in rows]
     return Ratings(items, raters, codes, len(gold), raters.max() + 1, len(number)), gold
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_two_raters_who_never_agree_leave_everything_undecided(seed: int) -> None:
+    one = np.random.default_rng(seed).integers(0, 2, 30)
+    for table in (np.column_stack([one, 1 - one]), np.column_stack([1 - one, one])):
+        found = mace(from_matrix(table, 2))
+        np.testing.assert_allclose(found.posterior, 0.5)
+        assert (found.labels() == -1).all()
+        assert found.competence[0] == pytest.approx(found.competence[1], abs=0.2)
+
+
+def test_where_one_start_is_more_likely_it_decides_alone() -> None:
+    ratings, truth = simulated()
+    assert (mace(ratings).labels() >= 0).mean() > 0.99
+    assert mace(ratings).labels().tolist() == mace(ratings, seed=3).labels().tolist()
+    assert (mace(ratings).labels() == truth).mean() > 0.97

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from labelhub.core.agreement.coefficients import metrics
 from labelhub.core.agreement.ratings import Floats
+from labelhub.core.errors import InvalidInput
 
 NAMES = st.frozensets(st.sampled_from("abcd"))
 SCORES = st.lists(st.floats(0, 100), min_size=1, max_size=6)
@@ -134,3 +135,30 @@ def test_masi_is_never_below_jaccard_and_both_are_distances(sets: list[frozenset
         assert (table == table.T).all()
         assert (np.diag(table) == 0).all()
         assert ((table >= 0) & (table <= 1)).all()
+
+
+def test_cohens_weights_of_disagreement_become_weights_of_agreement() -> None:
+    found = metrics.of_disagreement([[0, 1, 3], [1, 0, 6], [3, 6, 0]])
+    assert found == pytest.approx(np.array([[1, 5 / 6, 1 / 2], [5 / 6, 1, 0], [1 / 2, 0, 1]]))
+    assert (metrics.of_disagreement(np.zeros((2, 2))) == 1).all()
+
+
+@given(SCORES)
+def test_squared_differences_as_disagreement_are_quadratic_weights(scores: list[float]) -> None:
+    rounded = [round(score, 2) for score in scores]
+    found = metrics.of_disagreement(metrics.interval_distance(rounded))
+    assert found == pytest.approx(metrics.quadratic(rounded), abs=1e-9)
+
+
+@pytest.mark.parametrize("wrong", [[[0, 1]], [[1, 0], [0, 1]], [[0, -1], [1, 0]], [0, 1]])
+def test_what_is_no_disagreement_is_refused(wrong: list[list[int]]) -> None:
+    with pytest.raises(InvalidInput):
+        metrics.of_disagreement(wrong)
+
+
+def test_two_sets_by_masi_and_jaccard() -> None:
+    assert (metrics.jaccard({"a", "b"}, {"b", "c"}), metrics.masi({"a"}, {"a"})) == (1 / 3, 1)
+    assert metrics.masi({"a", "b"}, {"b", "c"}) == pytest.approx(1 / 9)
+    assert metrics.masi({"a"}, {"a", "b"}) == pytest.approx(1 / 3)
+    assert metrics.masi({"a"}, {"b"}) == metrics.masi(set(), {"b"}) == 0
+    assert metrics.masi(set(), set()) == metrics.jaccard(set(), set()) == 1

@@ -199,3 +199,12 @@ def test_percent_agreement_may_count_near_pairs_in_part() -> None:
     table = np.array([[1, 1], [0, 2]])
     assert pairwise.percent(table) == 0.75
     assert pairwise.percent(table, np.array([[1, 0.5], [0.5, 1]])) == 0.875
+
+
+def test_lights_kappa_is_the_mean_over_the_pairs_that_have_one() -> None:
+    table = np.array([[0, 0, 1, -1], [1, 1, 0, -1], [0, 1, 1, -1], [1, 1, 1, 1]])
+    tables = pairwise.all_pairs(from_matrix(table, 2))
+    known = [float(pairwise.cohen_kappa(tables[pair])) for pair in ((0, 1), (0, 2), (1, 2))]
+    # The last rater has one item in common with each: nothing varies.
+    assert pairwise.light_kappa(from_matrix(table, 2)) == pytest.approx(np.mean(known))
+    assert pairwise.light_kappa(from_matrix(table[:, :1], 2)) is None

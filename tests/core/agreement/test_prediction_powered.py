@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scipy import stats
 
 from labelhub.core.agreement.prediction_powered import (
     TOO_FEW_LABELS,
@@ -40,11 +41,42 @@ def width(figure: object) -> float:
 
 
 def test_full_trust_is_the_formula_of_the_paper() -> None:
-    labels, said, rest = [1.0, 0.0, 1.0, 1.0], [1.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0, 0.0, 1.0]
+    labels, said, rest = [2.0, 1.0, 2.0, 2.0], [1.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0, 0.0, 1.0]
     result = ppi_mean(labels, said, rest, tuning=1.0)
-    assert result.mean["value"] == pytest.approx(0.4 + 0.25)
-    error = sqrt(np.var([0, 0, 1, 0], ddof=1) / 4 + np.var(rest) / 5)
-    assert width(result.mean) == pytest.approx(2 * 1.959964 * error)
+    assert result.mean["value"] == pytest.approx(0.4 + 1.25)
+    error = sqrt(np.var([1, 1, 2, 1], ddof=1) / 4 + np.var(rest) / 5)
+    assert width(result.mean) == pytest.approx(2 * stats.t.ppf(0.975, 3) * error)
+
+
+def test_a_share_stays_between_0_and_1() -> None:
+    result = ppi_mean([0.0, 0.0, 1.0], [1.0, 1.0, 1.0], [0.0] * 20, tuning=1.0)
+    assert (result.mean["value"], result.mean["low"]) == (0, 0)
+    nan = float("nan")
+    weighted = design_mean([1.0, 1.0, 0.0, nan], [1.0, 1.0, 0.0, 1.0], [0.5, 0.5, 0.5, nan])
+    assert (weighted.mean["high"], weighted.labels_only["high"]) == (1, 1)
+    whole = ppi_mean([2.0, 3.0, 2.0], [1.0, 1.0, 0.0], [1.0])
+    assert whole.mean["high"] is not None
+    assert whole.mean["high"] > 3
+
+
+@pytest.mark.parametrize(("labels", "doubted"), [(49, True), (50, False)])
+def test_below_fifty_labels_the_interval_is_in_doubt(labels: int, doubted: bool) -> None:
+    truth = np.arange(labels) % 2.0
+    said, rest = np.roll(truth, 3), np.arange(100) % 2.0
+    powered = ppi_mean(truth, said, rest)
+    weighted = design_mean(truth, said, np.full(labels, 0.3))
+    figures = (powered.mean, powered.labels_only, weighted.mean, weighted.labels_only)
+    assert [("doubt" in each) for each in figures] == [doubted] * 4
+
+
+@pytest.mark.parametrize("labels", [4, 8])
+def test_few_labels_cover_as_often_as_promised(labels: int) -> None:
+    generator = np.random.default_rng(12)
+    hits = 0
+    for _ in range(PROJECTS):
+        truth = generator.normal(SHARE, 1, labels)
+        hits += covers(ppi_mean(truth, np.zeros(labels), []), SHARE)
+    assert 0.935 <= hits / PROJECTS <= 0.965
 
 
 def test_no_trust_is_the_mean_of_the_labels() -> None:

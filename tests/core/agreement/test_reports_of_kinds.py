@@ -45,7 +45,7 @@ def test_where_nothing_varies_only_the_percentage_is_known() -> None:
 
 def test_who_shares_no_item_has_no_agreement() -> None:
     apart = sheet({"crowd:a": [0, NOTHING], "crowd:b": [NOTHING, 1]})
-    assert within(apart, "crowd")["percent"] == {"value": None, "reason": reasons.NO_SHARED_ITEMS}
+    assert within(apart, "crowd")["percent"] == {"value": None, "reason": reasons.NO_PAIR}
     assert between_raters(apart) == []
 
 
@@ -131,7 +131,8 @@ def test_two_kinds_over_all_pairs_of_their_labels() -> None:
 
 
 def test_many_items_of_two_kinds_have_a_linearised_error() -> None:
-    said = {"llm:m": [0, 1] * 1500, "crowd:a": [0, 1, 1] * 1000}
+    crowd = [0, 1, 1] * 1000
+    said = {"llm:m": [0, 1] * 1500, "crowd:a": crowd, "crowd:b": crowd}
     (pair,) = between_kinds(sheet(said))
     found = pair.figures["percent"]
     assert found["value"] == pytest.approx(1 / 2)

@@ -68,7 +68,7 @@ def test_clusters_change_the_interval_and_not_the_value() -> None:
     plain = by_gold(sheet(CROWD, gold=GOLD))
     clusters = np.array([3, 3, 5, 5, 9, 9])
     together = by_gold(sheet(CROWD, gold=GOLD, clusters=clusters, unit="texts"))
-    for name in ("accuracy", "majority_accuracy", "cohen_kappa", "js_divergence"):
+    for name in ("accuracy", "majority_accuracy", "cohen_kappa"):
         assert together.figures[name]["value"] == pytest.approx(plain.figures[name]["value"])
         assert "over texts" in together.figures[name]["method"]
 

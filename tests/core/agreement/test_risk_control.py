@@ -255,3 +255,11 @@ def test_impossible_input_is_refused() -> None:
         audit_bound([2], TARGET)
     with pytest.raises(InvalidInput, match="need scores"):
         quantile_thresholds([])
+
+
+def test_the_odds_against_a_promise_stay_a_finite_number() -> None:
+    for errors in (240, 5000):
+        found = audit_bound(np.ones(errors), 0.05)
+        assert np.isfinite(found.evidence)
+        assert found.evidence > 1e300
+        assert found.broken_at is not None

@@ -176,6 +176,31 @@ def test_a_label_that_never_occurs_is_undefined_and_left_out_of_the_mean() -> No
     assert overall(table)["macro_f1"]["value"] == pytest.approx((8 / 10 + 4 / 6) / 2)
 
 
+def test_a_label_in_gold_that_is_never_predicted_counts_as_precision_0() -> None:
+    # Predicted rows; "c" is 3 times in gold and never predicted.
+    found = values(overall(matrix([[4, 1, 2], [1, 2, 1], [0, 0, 0]])))
+    assert found["macro_precision"] == pytest.approx((4 / 7 + 2 / 4 + 0) / 3)
+    assert found["macro_recall"] == pytest.approx((4 / 5 + 2 / 3 + 0) / 3)
+    assert found["macro_f1"] == pytest.approx((8 / 12 + 4 / 7 + 0) / 3)
+
+
+def test_a_label_predicted_but_not_in_gold_counts_for_precision_and_not_for_recall() -> None:
+    found = values(overall(matrix([[4, 1, 0], [1, 2, 0], [1, 1, 0]])))
+    assert found["macro_precision"] == pytest.approx((4 / 5 + 2 / 3 + 0) / 3)
+    assert found["balanced_accuracy"] == pytest.approx((4 / 6 + 2 / 4) / 2)
+    assert found["macro_f1"] == pytest.approx((8 / 11 + 4 / 7 + 0) / 3)
+
+
+def test_draws_divide_by_the_labels_of_all_the_data() -> None:
+    # The one item of "c" is missing from a third of the draws: its 0 stays in the mean.
+    told = overall(matrix([[30, 0, 1], [0, 30, 0], [0, 0, 0]]))["macro_f1"]
+    assert told["high"] is not None
+    assert told["high"] <= 2 / 3
+    np.testing.assert_allclose(macro(np.array([[1, np.nan], [1, 1]])), [1, 1])
+    among = np.array([True, True])
+    np.testing.assert_allclose(macro(np.array([[1, np.nan], [1, 1]]), among), [0.5, 1])
+
+
 def test_one_label_throughout_has_an_accuracy_but_no_chance_correction() -> None:
     found = values(overall(matrix([[7, 0], [0, 0]])))
     assert found["accuracy"] == 1

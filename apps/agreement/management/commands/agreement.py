@@ -45,6 +45,8 @@ class Command(LabelhubCommand):
             tag=options["tag"],
         )
         found = agreement_report(project, asked)
+        if not found["sources"] and asked.given:
+            raise InvalidInput("No label is in this part of the ledger.")
         if not found["sources"]:
             raise InvalidInput("This project has no labels yet: import labels or run preannotate.")
         self._say_kinds(found)

@@ -5,6 +5,7 @@ the answer is drawn from the rater's own strategy, whatever is true. That makes 
 than a confusion matrix, so it needs fewer ratings by each rater.
 """
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,13 +21,17 @@ RESTARTS = 10
 ITERATIONS = 50
 #: Spread over the categories and added to the expected counts.
 SMOOTHING = 0.1
+#: Starts are as likely as the best within this share of its log likelihood, or within that much:
+#: a likelihood a hundredth higher decides nothing, and EM stops a little short of its end.
+SAME_SHARE = 1e-6
+SAME_AT_LEAST = 0.01
 #: With less, a competence near 1 is rounded to 1, and then one slip would be impossible.
 LEAST_SMOOTHING = 1e-6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mace:
-    """What the best start led to.
+    """What the best start led to, or the mean of the starts that were as good.
 
     ``posterior``: chance of each category, shape (items, categories); a row of NaN for an item that
     has neither ratings nor gold.
@@ -77,7 +82,9 @@ def mace(
     """Maximum likelihood of the model of Hovy et al. (2013) by EM; the best of several starts.
 
     The first start takes all raters for equal, which is the majority vote; the others are random.
-    All categories are as likely beforehand. Of the starts, that of the highest likelihood counts.
+    All categories are as likely beforehand. Of the starts, that of the highest likelihood counts;
+    where others are as likely (two raters who never agree: each may be the one who knows), their
+    mean. Categories between which such starts are divided are equally likely, the item undecided.
 
     Args:
         ratings: who said what; what was not said is no evidence, repeated ratings all count.
@@ -93,17 +100,31 @@ def mace(
     added = smoothing / max(ratings.n_categories, 1)
     starts = (_random(evidence, generator) if at else _equal(evidence) for at in range(restarts))
     runs = (_run(evidence, begun, iterations, added) for begun in starts)
-    habits, _ = max(runs, key=lambda run: run[1])
-    posterior, log_likelihood = expect(evidence, habits.chances(), _even(evidence))
-    posterior = evidence.of_all_items(posterior)
+    habits, log_likelihood = _best(runs)
+    posterior = evidence.of_all_items(_agreed(evidence, habits))
     silent = np.bincount(ratings.raters, minlength=ratings.n_raters) == 0
-    return Mace(
-        posterior,
-        entr(posterior).sum(axis=1),
-        np.where(silent, np.nan, habits.competence),
-        np.where(silent[:, None], np.nan, habits.strategy),
-        log_likelihood,
-    )
+    competence = np.mean([each.competence for each in habits], axis=0)
+    strategy = np.mean([each.strategy for each in habits], axis=0)
+    competence[silent], strategy[silent] = np.nan, np.nan
+    return Mace(posterior, entr(posterior).sum(axis=1), competence, strategy, log_likelihood)
+
+
+def _best(runs: Iterable[tuple[_Habits, float]]) -> tuple[list[_Habits], float]:
+    """The habits of the starts that are as likely as the best, and the best log likelihood."""
+    ended = list(runs)
+    best = max(log_likelihood for _, log_likelihood in ended)
+    least = best - max(SAME_SHARE * abs(best), SAME_AT_LEAST)
+    return [habits for habits, log_likelihood in ended if log_likelihood >= least], best
+
+
+def _agreed(evidence: Evidence, habits: Sequence[_Habits]) -> Floats:
+    """Mean posterior of the starts; the same for all categories that win in any of them."""
+    found = [expect(evidence, each.chances(), _even(evidence))[0] for each in habits]
+    mean = np.asarray(np.mean(found, axis=0))
+    won = np.any([winners(each) for each in found], axis=0)
+    count = won.sum(axis=1, keepdims=True)
+    level = np.where(won, mean, 0).sum(axis=1, keepdims=True) / np.maximum(count, 1)
+    return np.where(won & (count > 1), level, mean)
 
 
 def _check(restarts: int, iterations: int, smoothing: float) -> None:

@@ -21,16 +21,15 @@ Metric = Callable[[Floats], Floats]
 def coincidences(counts: Ints) -> Floats:
     """Pairs of ratings of each row of counts over (ratings - 1): shape (rows, q * q).
 
-    Summed over items this is Krippendorff's coincidence matrix. The memory is that of rows x q²: to
-    be called with distinct rows.
+    Summed over items this is Krippendorff's coincidence matrix. The memory is that of rows x q²:
+    for ordinal alpha of many categories take ``ordinal.ordinal_alpha``.
     """
-    table = counts.astype(np.float64)
-    ratings = table.sum(axis=1)
+    table, scale = _scaled(counts)
     pairs = table[:, :, None] * table[:, None, :]
     at = np.arange(table.shape[1])
     pairs[:, at, at] -= table
-    scale = np.divide(1, ratings - 1, out=np.zeros_like(ratings), where=ratings >= 2)
-    return np.asarray((pairs * scale[:, None, None]).reshape(len(table), at.size**2))
+    pairs *= scale[:, None, None]
+    return np.asarray(pairs.reshape(len(table), at.size**2))
 
 
 def alpha(q: int, metric: Metric) -> Value:
@@ -86,5 +85,21 @@ def ordinal() -> Metric:
 def estimate(counts: Ints, metric: Metric) -> float | None:
     """Alpha of a table of counts, shape (items, categories); None where nothing varies."""
     q = counts.shape[1]
-    found = float(alpha(q, metric)(coincidences(counts).sum(axis=0, keepdims=True))[0])
+    found = float(alpha(q, metric)(_summed(counts).reshape(1, -1))[0])
     return None if np.isnan(found) else found
+
+
+def _summed(counts: Ints) -> Floats:
+    """Krippendorff's coincidence matrix, shape (q, q), without a matrix for each item."""
+    table, scale = _scaled(counts[counts.sum(axis=1) >= 2])
+    matrix = (table * scale[:, None]).T @ table
+    np.fill_diagonal(matrix, matrix.diagonal() - scale @ table)
+    return np.asarray(matrix)
+
+
+def _scaled(counts: Ints) -> tuple[Floats, Floats]:
+    """The counts as numbers, and 1 / (ratings - 1) of each row; 0 of fewer than two ratings."""
+    table = counts.astype(np.float64)
+    ratings = table.sum(axis=1)
+    scale = np.divide(1, ratings - 1, out=np.zeros_like(ratings), where=ratings >= 2)
+    return table, scale

@@ -7,10 +7,13 @@ with one name, and give different numbers: always say which.
 """
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from labelhub.core.agreement.ratings import Floats
+from labelhub.core.errors import InvalidInput
 
 
 def identity(q: int) -> Floats:
@@ -34,6 +37,21 @@ def ordinal_gwet(q: int) -> Floats:
     between = np.abs(ranks[:, None] - ranks[None, :]) + 1
     pairs = between * (between - 1) / 2
     return np.asarray(1 - pairs / max(float(pairs.max(initial=0)), 1.0))
+
+
+def of_disagreement(distances: ArrayLike) -> Floats:
+    """Weights of agreement from weights of disagreement (Cohen 1968): 1 less each over the largest.
+
+    ``distances``: shape (categories, categories), 0 on the diagonal, none negative. All ones where
+    nothing disagrees. Raises ``InvalidInput`` for anything else.
+    """
+    apart = np.asarray(distances, dtype=np.float64)
+    if apart.ndim != 2 or apart.shape[0] != apart.shape[1] or np.diagonal(apart).any():
+        raise InvalidInput("Disagreement is a square table with 0 on its diagonal.")
+    if not (np.isfinite(apart) & (apart >= 0)).all():
+        raise InvalidInput("Weights of disagreement are finite and never negative.")
+    widest = float(apart.max(initial=0))
+    return np.asarray(1 - apart / widest) if widest else np.ones_like(apart)
 
 
 def nominal_distance(q: int) -> Floats:
@@ -66,18 +84,31 @@ def ordinal_distance(margins: Floats) -> Floats:
     return np.asarray((upto[..., :, None] - upto[..., None, :]) ** 2)
 
 
-def jaccard_distance(sets: Sequence[frozenset[str]]) -> Floats:
-    """1 less shared over all members; two empty sets are the same."""
-    return np.array([[1 - _jaccard(one, other) for other in sets] for one in sets])
+def jaccard(one: AbstractSet[str], other: AbstractSet[str]) -> float:
+    """Shared over all members (Jaccard 1901): 0 to 1; 1 for two empty sets. Less it: a distance."""
+    return len(one & other) / len(one | other) if one or other else 1.0
 
 
-def masi_distance(sets: Sequence[frozenset[str]]) -> Floats:
-    """1 less Jaccard times how the sets lie (Passonneau 2006).
+def masi(one: AbstractSet[str], other: AbstractSet[str]) -> float:
+    """Similarity of two sets: Jaccard times how they lie (Passonneau 2006); 1 less it: a distance.
 
     1 for equal sets, 2/3 where one holds the other, 1/3 where they overlap, 0 where nothing is
     shared. An empty set is held by every other one but shares nothing with it.
     """
-    return np.array([[1 - _masi(one, other) for other in sets] for one in sets])
+    if one == other:
+        return 1.0
+    monotonicity = 2 / 3 if one <= other or other <= one else 1 / 3
+    return monotonicity * jaccard(one, other)
+
+
+def jaccard_distance(sets: Sequence[AbstractSet[str]]) -> Floats:
+    """1 less ``jaccard`` of every two sets: shape (sets, sets)."""
+    return np.array([[1 - jaccard(one, other) for other in sets] for one in sets])
+
+
+def masi_distance(sets: Sequence[AbstractSet[str]]) -> Floats:
+    """1 less ``masi`` of every two sets: shape (sets, sets)."""
+    return np.array([[1 - masi(one, other) for other in sets] for one in sets])
 
 
 def _falling(scores: Sequence[float], *, power: float) -> Floats:
@@ -85,14 +116,3 @@ def _falling(scores: Sequence[float], *, power: float) -> Floats:
     gap = np.abs(values[:, None] - values[None, :]) ** power
     widest = float(gap.max(initial=0))
     return np.asarray(1 - gap / widest) if widest else np.ones_like(gap)
-
-
-def _jaccard(one: frozenset[str], other: frozenset[str]) -> float:
-    return len(one & other) / len(one | other) if one or other else 1.0
-
-
-def _masi(one: frozenset[str], other: frozenset[str]) -> float:
-    if one == other:
-        return 1.0
-    monotonicity = 2 / 3 if one <= other or other <= one else 1 / 3
-    return monotonicity * _jaccard(one, other)

@@ -8,6 +8,7 @@ every pair has an n of its own.
 from math import isqrt
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from labelhub.core.agreement.coefficients.chance import NIL, corrected, divided
@@ -35,6 +36,20 @@ def contingency(one: Ints, other: Ints, q: int) -> Ints:
     both = (one >= 0) & (other >= 0)
     cells = one[both] * q + other[both]
     return np.bincount(cells, minlength=q * q).reshape(q, q).astype(np.int64)
+
+
+def expand(table: ArrayLike) -> Ints:
+    """The items of a table of counts: shape (items, 2), the row's and the column's rater's number.
+
+    The inverse of ``contingency``; ``ratings.from_matrix`` takes it, with q categories. Raises
+    ``InvalidInput`` unless the table is square and of whole numbers, none negative.
+    """
+    counts = np.asarray(table)
+    if counts.ndim != 2 or counts.shape[0] != counts.shape[1]:
+        raise InvalidInput("A table of two raters has as many rows as columns.")
+    if not np.issubdtype(counts.dtype, np.integer) or (counts < 0).any():
+        raise InvalidInput("A table of two raters holds whole numbers of items, none negative.")
+    return np.repeat(np.argwhere(counts >= 0), counts.ravel(), axis=0)
 
 
 def all_pairs(ratings: Ratings) -> Ints:
@@ -123,6 +138,18 @@ def cohen_kappa(tables: Ints | Floats, weights: Floats | None = None) -> Floats:
     return corrected(observed, chance)
 
 
+def light_kappa(ratings: Ratings, weights: Floats | None = None) -> float | None:
+    """Light's kappa (1971): the mean of Cohen's kappa over all pairs of raters.
+
+    Each pair by the items both rated, each with the same weight. Pairs without common items, or
+    whose kappa is undefined, are left out; None where all are. Errors as for ``all_pairs``.
+    """
+    tables = all_pairs(ratings)[np.triu_indices(ratings.n_raters, 1)]
+    found = cohen_kappa(tables, weights)
+    known = found[~np.isnan(found)]
+    return float(known.mean()) if known.size else None
+
+
 def scott_pi(tables: Ints | Floats, weights: Floats | None = None) -> Floats:
     """Scott 1955: chance from what both raters said together."""
     _, rows, columns, table = _shares(tables, weights)
@@ -139,6 +166,24 @@ def kappa_error(tables: Ints | Floats, weights: Floats | None = None) -> Floats:
     spread = inside - (observed * chance - 2 * chance + observed) ** 2
     n = np.asarray(tables).sum(axis=(-2, -1))
     return np.sqrt(divided(np.maximum(spread, 0), n * _beyond(chance) ** 4))
+
+
+def scott_error(tables: Ints | Floats, weights: Floats | None = None) -> Floats:
+    """Standard error of Scott's pi for an interval (Gwet 2014, section 5.3), by items, not less 1.
+
+    From each cell's influence on agreement and on the shared margins. NaN where pi is.
+    """
+    shares, rows, columns, table = _shares(tables, weights)
+    both = (rows + columns) / 2
+    near = both @ table
+    chance = (near * both).sum(axis=-1)
+    pi = corrected(percent(tables, weights), chance)
+    guessed = (near[..., :, None] + near[..., None, :]) / 2
+    c, value = chance[..., None, None], pi[..., None, None]
+    influence = table - c - 2 * (1 - value) * (guessed - c) - value * (1 - c)
+    spread = (shares * influence**2).sum(axis=(-2, -1))
+    n = np.asarray(tables).sum(axis=(-2, -1))
+    return np.sqrt(divided(spread, n * _beyond(chance) ** 2))
 
 
 def kappa_error_by_chance(tables: Ints | Floats, weights: Floats | None = None) -> Floats:

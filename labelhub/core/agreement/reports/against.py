@@ -6,18 +6,22 @@ evenly among the tied answers.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from labelhub.core.agreement import scores
+from labelhub.core.agreement.aggregation.majority import Bools
+from labelhub.core.agreement.estimation import clustered, doubted, estimated_share, few
 from labelhub.core.agreement.evaluation import LabelScore
 from labelhub.core.agreement.figures import Figure, share, undefined
-from labelhub.core.agreement.ratings import Floats, Ints
+from labelhub.core.agreement.ratings import Ints, Ratings
 from labelhub.core.agreement.reports import reasons
-from labelhub.core.agreement.reports.compared import Compared, credit_of, mean_credit
+from labelhub.core.agreement.reports.compared import Compared, credit_of
+from labelhub.core.agreement.reports.doubts import of_scores
 from labelhub.core.agreement.reports.pooled import WAYS, Pooled
+from labelhub.core.agreement.reports.sets import members_of, set_label_scores
 from labelhub.core.agreement.reports.sheet import KINDS, Sheet
 
 #: Of tables with more labels only the overall scores are given.
@@ -118,19 +122,32 @@ def against(
         compared.ties,
         int((sheet.gold_kind[rows] == decided).sum()) if truth is sheet.gold else 0,
         figures,
-        _by_agreeing(compared.agreeing, compared.credit),
+        _by_agreeing(compared),
         _annotators(sheet, kind, truth),
         matrix,
-        scores.per_class(matrix) if matrix is not None and matrix.n else [],
+        _per_label(_label_scores(sheet, kind, matrix, truth, rows), sheet),
     )
 
 
-def _by_agreeing(agreeing: Ints, credit: Floats) -> list[Agreeing]:
+def _label_scores(
+    sheet: Sheet, kind: str, matrix: scores.ConfusionMatrix | None, truth: Ints, rows: Ints
+) -> list[LabelScore]:
+    if sheet.sets is not None:
+        sets = list(sheet.sets)
+        if len(members_of(sets)[0]) > MOST_LABELS:
+            return []
+        return set_label_scores(sets, sheet.of_kind(kind).counts()[rows], truth[rows])
+    return scores.per_class(matrix) if matrix is not None and matrix.n else []
+
+
+def _by_agreeing(compared: Compared) -> list[Agreeing]:
     """Accuracy by how many labels agree (paper 004, Table 2); single labels are left out."""
+    agreeing, credit = compared.agreeing, compared.credit
     found = []
     for number in np.flatnonzero(np.bincount(agreeing + 1)[1:])[::-1].tolist():
-        of_these = credit[agreeing == number]
-        found.append(Agreeing(number, len(of_these), mean_credit(of_these)))
+        these = agreeing == number
+        accuracy = compared.mean(np.where(these, credit, np.nan))
+        found.append(Agreeing(number, int(these.sum()), accuracy))
     return found
 
 
@@ -138,21 +155,66 @@ def _annotators(sheet: Sheet, kind: str, truth: Ints) -> list[RaterScore]:
     if kind == "author":  # no name to be shown
         return []
     ratings = sheet.of_kind(kind)
-    scored = truth[ratings.items] >= 0
-    right = (ratings.codes == truth[ratings.items]) & scored
-    hits = np.bincount(ratings.raters[right], minlength=len(sheet.raters))
-    whole = np.bincount(ratings.raters[scored], minlength=len(sheet.raters))
+    scored = ratings.where(truth[ratings.items] >= 0)
+    right = scored.codes == truth[scored.items]
+    hits = np.bincount(scored.raters[right], minlength=len(sheet.raters))
+    whole = np.bincount(scored.raters, minlength=len(sheet.raters))
+    together = _by_cluster(sheet, scored, right)
     return [
         RaterScore(
-            rater.id, rater.name, share(int(hits[at]), int(whole[at]), reason=reasons.NO_GOLD)
+            rater.id,
+            rater.name,
+            together[at]
+            if together
+            else doubted(
+                share(int(hits[at]), int(whole[at]), reason=reasons.NO_GOLD), few(int(whole[at]))
+            ),
         )
         for at, rater in enumerate(sheet.raters)
         if whole[at]
     ]
 
 
+def _by_cluster(sheet: Sheet, scored: Ratings, right: Bools) -> dict[int, Figure]:
+    """Accuracy of each rater where items belong together; nothing where they do not.
+
+    Linearised: draws for each of many annotators would take long.
+    """
+    if sheet.clusters is None:
+        return {}
+    order = np.argsort(scored.raters, kind="stable")
+    raters, starts = np.unique(scored.raters[order], return_index=True)
+    found = {}
+    for rater, own in zip(raters.tolist(), np.split(order, starts[1:]), strict=True):
+        _, numbers = np.unique(sheet.clusters[scored.items[own]], return_inverse=True)
+        columns = np.column_stack([right[own], np.ones(len(own))])
+        units = clustered(columns, numbers, sheet.unit, drawn=False)
+        found[rater] = estimated_share(units, n=len(own))
+    return found
+
+
+def _per_label(found: Sequence[LabelScore], sheet: Sheet) -> list[LabelScore]:
+    """Each label's scores; a share rests on the items it is a share of."""
+
+    def told(shown: Figure) -> Figure:
+        return of_scores(shown, sheet, shown.get("n", 0))
+
+    return [
+        replace(
+            label,
+            precision=told(label.precision),
+            recall=told(label.recall),
+            f1=told(label.f1),
+            accuracy=told(label.accuracy),
+        )
+        for label in found
+    ]
+
+
 def _matrix(sheet: Sheet, said: Ints, truth: Ints) -> scores.ConfusionMatrix | None:
-    if not sheet.shares_categories or len(sheet.categories) > MOST_LABELS:
+    if sheet.sets is not None or not sheet.shares_categories:
+        return None
+    if len(sheet.categories) > MOST_LABELS:
         return None
     return scores.tabulate(said, truth, sheet.categories)
 
@@ -171,4 +233,4 @@ def _single_answers(matrix: scores.ConfusionMatrix, sheet: Sheet) -> dict[str, F
     found = {new: overall[old] for old, new in names.items()}
     if sheet.scores is not None:
         found |= scores.ordinal(matrix, sheet.scores)
-    return found
+    return {name: of_scores(one, sheet, matrix.n) for name, one in found.items()}

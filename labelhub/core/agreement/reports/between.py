@@ -8,13 +8,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labelhub.core.agreement.aggregation.majority import only, winners
+from labelhub.core.agreement.aggregation.majority import one_hot, only, winners
 from labelhub.core.agreement.coefficients import chance, metrics, own_options, pairwise, sums
 from labelhub.core.agreement.coefficients.sums import Patterns
-from labelhub.core.agreement.estimation import MOST_DRAWN, Units, clustered, estimated, units
+from labelhub.core.agreement.estimation import (
+    MOST_DRAWN,
+    Units,
+    bounded,
+    clustered,
+    doubted,
+    estimated,
+    estimated_share,
+    few,
+    units,
+)
 from labelhub.core.agreement.figures import Figure, figure, share, undefined
 from labelhub.core.agreement.ratings import Floats, Ints, Ratings
 from labelhub.core.agreement.reports import reasons
+from labelhub.core.agreement.reports.doubts import clusters_ignored
 from labelhub.core.agreement.reports.sheet import AUTHORS, Sheet
 from labelhub.core.schema import Task
 
@@ -132,7 +143,8 @@ def _of_tables(sheet: Sheet, tables: Ints) -> list[dict[str, Figure]]:
             drawn = [_kappa(table, value, error) for table, value, error in rows]
         for each, one in zip(found, drawn, strict=True):
             each[name] = one
-    return found
+    ignored = clusters_ignored(sheet)
+    return [{name: doubted(one, ignored) for name, one in each.items()} for each in found]
 
 
 def _refused(sheet: Sheet) -> str | None:
@@ -142,16 +154,17 @@ def _refused(sheet: Sheet) -> str | None:
 
 
 def _percent(table: Ints) -> Figure:
-    return share(int(np.trace(table)), int(table.sum()), reason=reasons.NO_SHARED_ITEMS)
+    n = int(table.sum())
+    return doubted(share(int(np.trace(table)), n, reason=reasons.NO_SHARED_ITEMS), few(n))
 
 
 def _kappa(table: Ints, value: float, error: float) -> Figure:
     n = int(table.sum())
     if np.isnan(value):
         return undefined(reasons.NO_VARIATION if n else reasons.NO_SHARED_ITEMS)
-    half = Z * float(error)
-    ends = (float("nan"), float("nan")) if half == 0 else (value - half, min(value + half, 1.0))
-    return figure(float(value), low=ends[0], high=ends[1], n=n, method=LARGE_SAMPLE)
+    number, half = float(value), Z * float(error) or float("nan")
+    low, high = bounded(number, number - half, number + half)
+    return doubted(figure(number, low=low, high=high, n=n, method=LARGE_SAMPLE), few(n))
 
 
 def _kinds(sheet: Sheet, one: str, other: str) -> Pair:
@@ -163,7 +176,7 @@ def _kinds(sheet: Sheet, one: str, other: str) -> Pair:
         nothing = undefined(reasons.NO_SHARED_ITEMS)
         return Pair(a, b, 0, {"percent": nothing, "cohen_kappa": nothing})
     found = _units(sheet, mine, theirs, both)
-    figures = {"percent": estimated(found, _pooled_percent, n=items)}
+    figures = {"percent": estimated_share(found, n=items)}
     refused = _refused(sheet)
     if refused:
         figures["cohen_kappa"] = undefined(refused)
@@ -171,7 +184,7 @@ def _kinds(sheet: Sheet, one: str, other: str) -> Pair:
             figures["s_q"] = estimated(found, own_options.s_q, n=items)
     else:
         figures["cohen_kappa"] = estimated(found, _pooled_kappa, n=items)
-    return Pair(a, b, items, figures | _majorities(mine, theirs, refused))
+    return Pair(a, b, items, figures | _majorities(sheet, mine, theirs))
 
 
 def _units(sheet: Sheet, mine: Patterns, theirs: Patterns, both: NDArray[np.bool_]) -> Units:
@@ -192,19 +205,37 @@ def _units(sheet: Sheet, mine: Patterns, theirs: Patterns, both: NDArray[np.bool
     return units(columns, often) if len(one) <= MOST_DRAWN else Units(columns, often, "items", None)
 
 
-def _majorities(mine: Patterns, theirs: Patterns, refused: str | None) -> dict[str, Figure]:
+def _majorities(sheet: Sheet, mine: Patterns, theirs: Patterns) -> dict[str, Figure]:
+    """Of the items on which both kinds have a single most frequent answer."""
+    refused = _refused(sheet)
     one = only(winners(mine.counts))[mine.of_item]
     other = only(winners(theirs.counts))[theirs.of_item]
-    table = pairwise.contingency(one, other, mine.counts.shape[1])
-    if refused:
-        kappa = undefined(refused)
+    both = np.flatnonzero((one >= 0) & (other >= 0))
+    if not len(both):
+        percent, kappa = [undefined(reasons.NO_SINGLE_ANSWER)] * 2
+    elif sheet.clusters is not None:
+        percent, kappa = _by_cluster(sheet, one[both], other[both], both)
     else:
-        value = pairwise.cohen_kappa(table[None])[0]
-        kappa = _kappa(table, value, pairwise.kappa_error(table[None])[0])
-    return {"majority_percent": _percent(table), "majority_kappa": kappa}
+        table = pairwise.contingency(one, other, mine.counts.shape[1])
+        value, error = pairwise.cohen_kappa(table[None])[0], pairwise.kappa_error(table[None])[0]
+        percent, kappa = _percent(table), _kappa(table, value, error)
+    return {
+        "majority_percent": percent,
+        "majority_kappa": undefined(refused) if refused else kappa,
+    }
 
 
-def _pooled(mine: Ints, theirs: Ints, options: Ints | None) -> Floats:
+def _by_cluster(sheet: Sheet, one: Ints, other: Ints, rows: Ints) -> list[Figure]:
+    """Percent agreement and kappa of one answer a side, on the items ``rows``; clusters go
+    together."""
+    q, clusters = sheet.ratings.n_categories, np.asarray(sheet.clusters)
+    _, numbers = np.unique(clusters[rows], return_inverse=True)
+    columns = _pooled(one_hot(one, q), one_hot(other, q), None)
+    found = clustered(columns, numbers, sheet.unit)
+    return [estimated_share(found, n=len(rows)), estimated(found, _pooled_kappa, n=len(rows))]
+
+
+def _pooled(mine: Ints | Floats, theirs: Ints | Floats, options: Ints | None) -> Floats:
     """Agreeing pairs of labels, pairs; then of each category, how often either side says it.
 
     Of items with their own options the third column is what chance gives.

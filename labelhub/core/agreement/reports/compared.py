@@ -16,12 +16,23 @@ from labelhub.core.agreement.aggregation.majority import (
 )
 from labelhub.core.agreement.coefficients import chance
 from labelhub.core.agreement.coefficients.sums import Patterns, numbered
-from labelhub.core.agreement.divergence import js_divergence
-from labelhub.core.agreement.estimation import Units, clustered, estimated, units
-from labelhub.core.agreement.figures import Figure, share, undefined
+from labelhub.core.agreement.divergence import distribution, js_divergence
+from labelhub.core.agreement.estimation import (
+    Units,
+    clustered,
+    doubted,
+    estimated,
+    estimated_share,
+    few,
+    few_clusters,
+    units,
+)
+from labelhub.core.agreement.figures import Figure, figure, undefined
 from labelhub.core.agreement.ratings import Floats, Ints
 from labelhub.core.agreement.reports import reasons
 from labelhub.core.agreement.reports.sheet import Sheet
+
+PLUG_IN = "plug-in estimate, no interval"
 
 
 class Compared:
@@ -62,24 +73,20 @@ class Compared:
 
     def accuracy(self) -> Figure:
         """Of single labels; items are what is drawn, as the labels of one go together."""
-        if self.sheet.clusters is None and self.total.max() == 1:
-            right = int(self.often @ self.right)
-            return share(right, len(self.rows), reason=reasons.NO_GOLD)
         found = self._units(np.column_stack([self.right, self.total]).astype(np.float64))
-        return estimated(found, _mean, n=self.labels)
+        return estimated_share(found, n=self.labels, items=len(self.rows))
 
     def mean(self, credit: Floats) -> Figure:
         """Of items; NaN is an item without an answer."""
         known = ~np.isnan(credit)
         if not known.any():
             return undefined(reasons.NO_SHARED_ITEMS)
-        if self.sheet.clusters is None and np.isin(credit[known], (0.0, 1.0)).all():
-            return share(int(credit[known].sum()), int(known.sum()), reason=reasons.NO_GOLD)
-        if self.sheet.clusters is not None:
-            found = self._clustered(np.column_stack([np.where(known, credit, 0), known]))
+        if self.sheet.clusters is None:
+            found = _of_credit(credit[known])
         else:
-            found = _of_credit(np.where(known, credit, -1.0))
-        return estimated(found, _mean, n=int(known.sum()))
+            columns = np.column_stack([credit[known], np.ones(known.sum())])
+            found = self._clustered(columns, self.rows[known])
+        return estimated_share(found, n=int(known.sum()))
 
     def beyond_chance(self) -> dict[str, Figure]:
         """What is left of accuracy once guessing is taken off, and how the answers lie."""
@@ -95,33 +102,44 @@ class Compared:
         true[np.arange(len(true)), self.truth] = self.total
         columns = np.column_stack([self.right, self.total, self.counts, true]).astype(np.float64)
         found = self._units(columns)
-        return {
-            "cohen_kappa": estimated(found, _kappa(q), n=self.labels),
-            "js_divergence": estimated(found, _divergence(q), n=self.labels),
-        }
+        kappa = estimated(found, _kappa(q), n=self.labels, items=len(self.rows))
+        return {"cohen_kappa": kappa, "js_divergence": self._divergence(found)}
+
+    def _divergence(self, found: Units) -> Figure:
+        """Jensen-Shannon, in bits, between how often each answer is given and is true.
+
+        Samples of the same distribution differ a little, so the plug-in estimate is too large, and
+        that of a draw still more: an interval of draws would leave out the estimate itself.
+        """
+        _, _, *counts = found.sums[0]
+        given, true = np.split(np.asarray(counts), 2)
+        value = float(js_divergence(distribution(given), distribution(true)))
+        nan = float("nan")
+        told = figure(value, low=nan, high=nan, n=self.labels, method=PLUG_IN)
+        return doubted(told, few(len(self.rows)), few_clusters(found))
 
     def _lift_over_guessing(self, options: Ints) -> Figure:
         """``options``: how many each item has, shape (items,)."""
         right, total = self.right[self.of_row], self.total[self.of_row]
         columns = np.column_stack([right, total, total / np.maximum(options, 1)])
         if self.sheet.clusters is not None:
-            found = self._clustered(columns)
+            found = self._clustered(columns, self.rows)
         else:
             found = units(*np.unique(columns, axis=0, return_counts=True))
-        return estimated(found, _lift, n=self.labels)
+        return estimated(found, _lift, n=self.labels, items=len(self.rows))
 
     def _units(self, columns: Floats) -> Units:
         """``columns``: of the different pairs of counts and truth, shape (pairs, k)."""
         if self.sheet.clusters is not None:
-            return self._clustered(columns[self.of_row])
+            return self._clustered(columns[self.of_row], self.rows)
         distinct, numbers = np.unique(columns, axis=0, return_inverse=True)
         often = np.bincount(numbers.reshape(-1), self.often, minlength=len(distinct))
         return units(distinct, often.astype(np.int64))
 
-    def _clustered(self, columns: Floats) -> Units:
-        """``columns``: of items, shape (items, k)."""
+    def _clustered(self, columns: Floats, rows: Ints) -> Units:
+        """``columns``: of the items ``rows``, shape (rows, k)."""
         clusters = self.sheet.clusters
-        _, numbers = np.unique(clusters[self.rows], return_inverse=True)  # type: ignore[index]  # asked for before
+        _, numbers = np.unique(clusters[rows], return_inverse=True)  # type: ignore[index]  # asked for before
         return clustered(columns, numbers, self.sheet.unit)
 
 
@@ -131,13 +149,9 @@ def credit_of(won: Bools, truth: Ints) -> Floats:
 
 
 def _of_credit(credit: Floats) -> Units:
-    """Items by their credit, which is negative where there is none."""
+    """Items by their credit."""
     distinct, often = np.unique(credit, return_counts=True)
-    return units(np.column_stack([np.maximum(distinct, 0), distinct >= 0]), often)
-
-
-def _mean(sums: Floats) -> Floats:
-    return chance.divided(sums[:, 0], sums[:, 1])
+    return units(np.column_stack([distinct, np.ones(len(distinct))]), often)
 
 
 def _lift(sums: Floats) -> Floats:
@@ -152,22 +166,3 @@ def _kappa(q: int) -> Any:
         return chance.corrected(chance.divided(sums[:, 0], sums[:, 1]), expected)
 
     return value
-
-
-def _divergence(q: int) -> Any:
-    """Jensen-Shannon, in bits, between how often each answer is given and is true."""
-
-    def value(sums: Floats) -> Floats:
-        whole = np.maximum(sums[:, 1:2], 1e-300)
-        return js_divergence(
-            np.maximum(sums[:, 2 : 2 + q], 0) / whole, np.maximum(sums[:, 2 + q :], 0) / whole
-        )
-
-    return value
-
-
-def mean_credit(credit: Floats) -> Figure:
-    """The mean over items that all have an answer, which alone are drawn."""
-    if np.isin(credit, (0.0, 1.0)).all():
-        return share(int(credit.sum()), len(credit), reason=reasons.NO_GOLD)
-    return estimated(_of_credit(credit), _mean, n=len(credit))

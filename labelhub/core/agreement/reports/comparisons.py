@@ -12,25 +12,33 @@ from typing import Any
 
 import numpy as np
 
-from labelhub.core.agreement.aggregation.majority import majority_accuracy
+from labelhub.core.agreement.aggregation.majority import Ties, majority, majority_accuracy
 from labelhub.core.agreement.cochran import cochran
 from labelhub.core.agreement.coefficients.chance import divided
 from labelhub.core.agreement.coefficients.sums import Patterns
 from labelhub.core.agreement.estimation import clustered, estimated, units
-from labelhub.core.agreement.figures import Figure
+from labelhub.core.agreement.figures import Figure, undefined
+from labelhub.core.agreement.intervals import SEED
 from labelhub.core.agreement.multiplicity import holm
 from labelhub.core.agreement.ratings import Floats, Ints
 from labelhub.core.agreement.reports import reasons
+from labelhub.core.agreement.reports.doubts import clusters_ignored
 from labelhub.core.agreement.reports.sheet import Sheet
 from labelhub.core.agreement.significance import EXACT, LEVEL, mcnemar
+
+#: A test needs right or wrong. Without the ties that hold the truth, those that do not would count
+#: as wrong alone, against the kind with more labels an item.
+TIES = f"ties broken by a draw, seed {SEED}"
+COCHRAN = "Cochran's Q"
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """``difference``: accuracy of ``a`` less that of ``b`` on the ``items`` that both answered.
 
-    A tie shares its weight there; ``only_a`` and ``only_b``, which the test is of, count items on
-    which both kinds have a single most frequent answer and one of them alone is right.
+    A tie shares its weight there; for ``only_a`` and ``only_b``, which the test is of, one of the
+    tied answers is drawn, and they count the items on which one kind alone is right.
+    ``doubt``: why the test says too much, where it does.
     """
 
     a: str
@@ -41,11 +49,14 @@ class Comparison:
     p: float
     p_holm: float
     difference: Figure
+    doubt: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """JSON-ready form."""
         told = {name: getattr(self, name) for name in self.__slots__}
-        return told | {"method": EXACT, "reliable": self.p_holm < LEVEL}
+        if self.doubt is None:
+            del told["doubt"]
+        return told | {"method": f"{EXACT}; {TIES}", "reliable": self.p_holm < LEVEL}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +79,7 @@ class Comparisons:
             "items": self.items,
             "cochran_q": self.q,
             "p": self.p,
+            "method": f"{COCHRAN}; {TIES}",
             "pairs": [pair.to_json() for pair in self.pairs],
         }
 
@@ -79,7 +91,7 @@ def comparisons(sheet: Sheet, kinds: Sequence[str], truth: Ints) -> Comparisons 
     rows = np.flatnonzero(truth >= 0)
     credit = {kind: _credit(sheet.patterns_of(kind), rows, truth[rows]) for kind in kinds}
     clusters = None if sheet.clusters is None else sheet.clusters[rows]
-    right = np.column_stack([_single(credit[kind]) for kind in kinds])
+    right = np.column_stack([_right(sheet, kind, rows, truth[rows]) for kind in kinds])
     over_all = cochran(right)
     pairs = list(combinations(range(len(kinds)), 2))
     discordant = [_discordant(right[:, one], right[:, other]) for one, other in pairs]
@@ -94,6 +106,7 @@ def comparisons(sheet: Sheet, kinds: Sequence[str], truth: Ints) -> Comparisons 
             p=p,
             p_holm=adjusted,
             difference=_difference(credit[kinds[one]], credit[kinds[other]], clusters, sheet.unit),
+            doubt=clusters_ignored(sheet),
         )
         for (one, other), (only_one, only_other), p, adjusted in zip(
             pairs, discordant, p_values, holm(p_values), strict=True
@@ -106,9 +119,10 @@ def _credit(patterns: Patterns, rows: Ints, truth: Ints) -> Floats:
     return majority_accuracy(patterns.counts[patterns.of_item[rows]], truth).credit
 
 
-def _single(credit: Floats) -> Ints:
-    """1 right, 0 wrong, -1 where there is no answer or a tie that holds the truth."""
-    return np.where(np.isin(credit, (0.0, 1.0)), credit, -1).astype(np.int64)
+def _right(sheet: Sheet, kind: str, rows: Ints, truth: Ints) -> Ints:
+    """1 right, 0 wrong, -1 where there is no answer; of tied answers one is drawn."""
+    said = majority(sheet.of_kind(kind), Ties.RANDOM, seed=SEED).labels[rows]
+    return np.where(said < 0, -1, said == truth).astype(np.int64)
 
 
 def _discordant(one: Ints, other: Ints) -> tuple[int, int]:
@@ -121,6 +135,8 @@ def _both(one: Floats, other: Floats) -> Any:
 
 def _difference(one: Floats, other: Floats, clusters: Ints | None, unit: str) -> Figure:
     rows = np.flatnonzero(_both(one, other))
+    if not len(rows):
+        return undefined(reasons.NO_SHARED_ITEMS)
     apart = one[rows] - other[rows]
     if clusters is None:
         distinct, often = np.unique(apart, return_counts=True)
@@ -128,9 +144,4 @@ def _difference(one: Floats, other: Floats, clusters: Ints | None, unit: str) ->
     else:
         _, numbers = np.unique(clusters[rows], return_inverse=True)
         found = clustered(np.column_stack([apart, np.ones(len(rows))]), numbers, unit)
-    return estimated(
-        found,
-        lambda sums: divided(sums[:, 0], sums[:, 1]),
-        n=len(rows),
-        missing=reasons.NO_SHARED_ITEMS,
-    )
+    return estimated(found, lambda sums: divided(sums[:, 0], sums[:, 1]), n=len(rows))

@@ -8,7 +8,15 @@ import numpy as np
 
 from labelhub.core.agreement.coefficients import chance, sums
 from labelhub.core.agreement.coefficients.sums import Patterns
-from labelhub.core.agreement.estimation import clustered, doubtful, estimated, units
+from labelhub.core.agreement.estimation import (
+    Units,
+    clustered,
+    doubted,
+    doubtful,
+    estimated,
+    estimated_share,
+    units,
+)
 from labelhub.core.agreement.figures import Figure, undefined
 from labelhub.core.agreement.ratings import Ints
 from labelhub.core.agreement.reports import reasons
@@ -63,32 +71,29 @@ def _members(sheet: Sheet) -> tuple[Sequence[str], np.ndarray[Any, np.dtype[np.b
 
 def _figures(sheet: Sheet, patterns: Patterns, counts: Ints) -> dict[str, Figure]:
     """``counts``: without and with the label, shape (patterns, 2)."""
-    values = {
-        "percent": chance.percent(2),
-        "alpha_nominal": chance.alpha_nominal(2),
-        "gwet_ac1": chance.gwet_ac(2),
-    }
+    values = {"alpha_nominal": chance.alpha_nominal(2), "gwet_ac1": chance.gwet_ac(2)}
     pairable = patterns.totals >= 2
     kept, often = counts[pairable], patterns.items[pairable]
     items = int(often.sum())
     if not items:
-        return dict.fromkeys(values, undefined(reasons.NO_SHARED_ITEMS))
-    if sheet.clusters is None:
-        rows = sums.distinct(kept, often)
-        found = units(sums.parts(rows.counts), rows.items)
+        return dict.fromkeys(("percent", *values), undefined(reasons.NO_PAIR))
+    found = _units(sheet, patterns, counts)
+    figures = {"percent": estimated_share(found, n=items)}
+    if (kept.sum(axis=0) > 0).all():
+        figures |= {name: estimated(found, value, n=items) for name, value in values.items()}
     else:
-        of_kept = np.flatnonzero(pairable[patterns.of_item])
-        _, numbers = np.unique(sheet.clusters[of_kept], return_inverse=True)
-        parts = sums.parts(counts)[patterns.of_item[of_kept]]
-        found = clustered(parts, numbers, sheet.unit)
-    varies = bool((kept.sum(axis=0) > 0).all())
+        figures |= dict.fromkeys(values, undefined(reasons.NO_VARIATION))
     doubt = doubtful(kept, often)
-    figures = {}
-    for name, value in values.items():
-        if not varies and name != "percent":
-            figures[name] = undefined(reasons.NO_VARIATION)
-            continue
-        figures[name] = estimated(found, value, n=items)
-        if doubt:
-            figures[name]["doubt"] = doubt
-    return figures
+    return {name: doubted(figure, doubt) for name, figure in figures.items()}
+
+
+def _units(sheet: Sheet, patterns: Patterns, counts: Ints) -> Units:
+    """The items with two labels or more, ready to be estimated from."""
+    pairable = patterns.totals >= 2
+    if sheet.clusters is None:
+        rows = sums.distinct(counts[pairable], patterns.items[pairable])
+        return units(sums.parts(rows.counts), rows.items)
+    of_kept = np.flatnonzero(pairable[patterns.of_item])
+    _, numbers = np.unique(sheet.clusters[of_kept], return_inverse=True)
+    parts = sums.parts(counts)[patterns.of_item[of_kept]]
+    return clustered(parts, numbers, sheet.unit)

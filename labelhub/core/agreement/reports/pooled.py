@@ -42,7 +42,7 @@ class Pooled:
         if sheet.raters_of(kind) < 2:
             return reasons.ONE_ANNOTATOR
         if not self._shared(kind):
-            return reasons.NO_SHARED_ITEMS
+            return reasons.NO_PAIR
         if way == "mace" and len(sheet.of_kind(kind)) > MOST_LABELS:
             return TOO_MANY_LABELS
         return None

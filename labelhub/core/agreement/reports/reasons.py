@@ -12,6 +12,15 @@ MANY_ANSWERS = "too_many_different_answers"
 NOT_ORDERED = "not_ordered"
 NOT_SETS = "not_sets"
 MISSING_RATINGS = "no_item_rated_by_all"
+ONE_RATED_BY_ALL = "fewer_than_two_items_rated_by_all"
+NO_PAIR = "no_item_with_two_labels"
+TOO_FEW_LABELS = "fewer_than_two_labels"
+TOO_MANY_LABELS = "too_many_labels"
+FEW_ITEMS = "few_items"
+NO_SINGLE_ANSWER = "no_single_answer"
+NEVER_PREDICTED = "never_predicted"
+NEVER_TRUE = "never_true"
+NEITHER = "neither_predicted_nor_true"
 NOT_RECORDED = "not_recorded"
 
 WORDS = {
@@ -29,5 +38,14 @@ WORDS = {
     NOT_ORDERED: "Only for labels that lie on a scale.",
     NOT_SETS: "Only where an answer is a set of labels.",
     MISSING_RATINGS: "No item was rated by all annotators of this kind.",
+    ONE_RATED_BY_ALL: "Only one item was rated by all annotators of this kind; it needs two.",
+    NO_PAIR: "No item has two labels of this kind.",
+    TOO_FEW_LABELS: "No item has two labels.",
+    TOO_MANY_LABELS: "There are too many labels to compute this while you wait.",
+    FEW_ITEMS: "Too few items for this test.",
+    NO_SINGLE_ANSWER: "No item has a single most frequent answer.",
+    NEVER_PREDICTED: "The label was never predicted.",
+    NEVER_TRUE: "The label is never the truth.",
+    NEITHER: "The label is neither predicted nor ever the truth.",
     NOT_RECORDED: "Nobody recorded it.",
 }

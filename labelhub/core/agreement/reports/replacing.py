@@ -1,7 +1,7 @@
 """Can this LLM replace my annotators? The alternative annotator test of every machine."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 
 from labelhub.core.agreement import alt_test
 from labelhub.core.agreement.coefficients.metrics import masi_distance, quadratic
+from labelhub.core.agreement.estimation import FEW_CLUSTERS, FEW_UNITS, doubted
 from labelhub.core.agreement.figures import Figure
 from labelhub.core.agreement.narrowing import latest
 from labelhub.core.agreement.ratings import Floats, Ints
+from labelhub.core.agreement.reports.doubts import around
 from labelhub.core.agreement.reports.sheet import UNKNOWN, Rater, Sheet
 from labelhub.core.schema import Task
 
@@ -97,10 +99,20 @@ def replacements(sheet: Sheet, *, by_author: bool = False) -> list[Replacement]:
             if by_author
             else alt_test.against_humans(humans, codes, similarity=similarity, repeated=False)
         )
-        test = alt_test.alt_test(contest, alt_test.EPSILON[epsilon_for], sheet.clusters)
+        test = _tested(sheet, contest, alt_test.EPSILON[epsilon_for])
         curve = alt_test.curve(contest, EPSILONS)
         found.append(Replacement(rater, test, sheet.raters, epsilon_for, curve, by_author))
     return found
+
+
+def _tested(sheet: Sheet, contest: alt_test.Contest, epsilon: float) -> alt_test.AltTest:
+    """The test with what makes it doubtful that few clusters were compared."""
+    test = alt_test.alt_test(contest, epsilon, sheet.clusters)
+    if sheet.clusters is None or test.advantage["value"] is None:
+        return replace(test, advantage=around(test.advantage))
+    compared = len(np.unique(sheet.clusters[contest.items]))
+    doubt = FEW_CLUSTERS.format(unit=sheet.unit) if compared < FEW_UNITS else None
+    return replace(test, advantage=doubted(around(test.advantage), doubt))
 
 
 def _epsilon_for(sheet: Sheet, people: NDArray[np.bool_]) -> str:

@@ -6,17 +6,21 @@ from typing import Any
 
 import numpy as np
 
+from labelhub.core.agreement.aggregation.majority import only, winners
 from labelhub.core.agreement.figures import Figure, share
 from labelhub.core.agreement.reports import reasons
 from labelhub.core.agreement.reports.against import Against, against
 from labelhub.core.agreement.reports.between import Pair, between_kinds, between_raters
 from labelhub.core.agreement.reports.comparisons import Comparisons, comparisons
+from labelhub.core.agreement.reports.doubts import clusters_ignored
 from labelhub.core.agreement.reports.labels import LabelAgreement, per_label
 from labelhub.core.agreement.reports.pooled import Pooled
 from labelhub.core.agreement.reports.replacing import Replacement, replacements
 from labelhub.core.agreement.reports.sheet import KINDS, Sheet
 from labelhub.core.agreement.reports.within import within
 from labelhub.core.agreement.scores import PositionBias, position_bias
+
+POSITIONS = "chi-square; the single most frequent answer of each item"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,7 @@ class Report:
 
     def to_json(self) -> dict[str, Any]:
         """JSON-ready form; what needs more than labels (costs) is added by the caller."""
+        doubt = clusters_ignored(self.sheet)
         return {
             "items": self.items,
             "sources": {kind: counts.to_json() for kind, counts in self.sources.items()},
@@ -65,15 +70,22 @@ class Report:
             "between": [pair.to_json() for pair in self.between],
             "against_gold": {kind: one.to_json() for kind, one in self.against_gold.items()},
             "against_author": {kind: one.to_json() for kind, one in self.against_author.items()},
-            "alt_test": {one.machine.name: one.to_json() for one in self.replacements},
-            "alt_test_by_author": {
-                one.machine.name: one.to_json() for one in self.replacements_by_author
-            },
+            "alt_test": _by_name(self.replacements),
+            "alt_test_by_author": _by_name(self.replacements_by_author),
             "comparisons": {truth: one.to_json() for truth, one in self.comparisons.items()},
-            "position_bias": {kind: _bias(one) for kind, one in self.position_bias.items()},
+            "position_bias": {kind: _bias(one, doubt) for kind, one in self.position_bias.items()},
             "left_out": dict(self.sheet.left_out),
             "reasons": reasons.WORDS,
         }
+
+
+def _by_name(found: Sequence[Replacement]) -> dict[str, Any]:
+    """Machine → its test; of machines of one name the later say their kind too."""
+    named: dict[str, Any] = {}
+    for one in found:
+        name = one.machine.name
+        named[f"{name} ({one.machine.kind})" if name in named else name] = one.to_json()
+    return named
 
 
 def report(sheet: Sheet) -> Report:
@@ -119,25 +131,30 @@ def _comparisons(
 
 
 def _position_bias(sheet: Sheet) -> dict[str, PositionBias]:
-    """Whether a kind prefers places among the options that items bring."""
+    """Whether a kind prefers places among the options that items bring.
+
+    One choice an item, the most frequent: labels of the same item are not independent, and the
+    test would take every copy of an answer for new evidence. Ties are left out.
+    """
     if sheet.options is None:
         return {}
-    said = {kind: sheet.of_kind(kind) for kind in sheet.kinds}
+    said = {kind: sheet.patterns_of(kind) for kind in sheet.kinds if len(sheet.of_kind(kind))}
     return {
-        kind: position_bias(ratings.codes, sheet.options[ratings.items])
-        for kind, ratings in said.items()
-        if len(ratings)
+        kind: position_bias(only(winners(found.counts))[found.of_item], sheet.options)
+        for kind, found in said.items()
     }
 
 
-def _bias(found: PositionBias) -> dict[str, Any]:
-    return {
+def _bias(found: PositionBias, doubt: str | None) -> dict[str, Any]:
+    told = {
         "chosen": found.chosen,
         "expected": found.expected,
         "chi_square": found.test.statistic,
         "p": found.test.p,
-        "labels": found.items,
+        "items": found.items,
+        "method": POSITIONS,
     }
+    return told | ({"doubt": doubt} if doubt else {})
 
 
 def _counts(sheet: Sheet, kind: str) -> SourceCounts:

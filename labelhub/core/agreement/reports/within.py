@@ -4,12 +4,23 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from labelhub.core.agreement.coefficients import alpha, chance, metrics, own_options, sums
-from labelhub.core.agreement.estimation import Units, clustered, doubtful, estimated, units
+from labelhub.core.agreement.coefficients import alpha, chance, metrics, ordinal, own_options, sums
+from labelhub.core.agreement.estimation import (
+    Units,
+    bounded,
+    clustered,
+    doubted,
+    doubtful,
+    estimated,
+    estimated_share,
+    few,
+    units,
+)
 from labelhub.core.agreement.figures import Figure, figure, undefined
 from labelhub.core.agreement.icc import icc
 from labelhub.core.agreement.ratings import Floats, Ratings
 from labelhub.core.agreement.reports import reasons
+from labelhub.core.agreement.reports.doubts import clusters_ignored
 from labelhub.core.agreement.reports.sheet import Sheet
 from labelhub.core.schema import Task
 
@@ -24,25 +35,46 @@ def within(sheet: Sheet, kind: str) -> Figures:
     """Percent agreement and every coefficient that means something for the project's task.
 
     The others are null with the reason. Items with fewer than two labels of the kind do not count
-    for agreement; ``n`` is how many do.
+    for agreement; ``n`` is how many do. With abstentions as one more answer, where there are any,
+    annotators that only abstain count too.
     """
+    return _by_labels(sheet, kind) | _with_abstentions(sheet, kind)
+
+
+def _by_labels(sheet: Sheet, kind: str) -> Figures:
     ratings = sheet.of_kind(kind)
-    names = ("percent", *coefficients_of(sheet.task))
+    refused = None
     if not len(ratings):
-        return dict.fromkeys(names, undefined(reasons.NO_LABELS))
-    if sheet.raters_of(kind) < 2:
-        return dict.fromkeys(names, undefined(reasons.ONE_ANNOTATOR))
-    if sheet.shares_categories and ratings.n_categories > MOST_CATEGORIES:
-        return dict.fromkeys(names, undefined(reasons.MANY_ANSWERS))
+        refused = reasons.NO_LABELS
+    elif sheet.raters_of(kind) < 2:
+        refused = reasons.ONE_ANNOTATOR
+    elif sheet.shares_categories and ratings.n_categories > MOST_CATEGORIES:
+        refused = reasons.MANY_ANSWERS
+    if refused:
+        return dict.fromkeys(("percent", *coefficients_of(sheet.task)), undefined(refused))
     found = _of_patterns(sheet, sheet.patterns_of(kind))
     if sheet.task is Task.ORDINAL and sheet.scores is not None:
-        found["icc_2_1"] = _intraclass(ratings, sheet.scores)
-    unsure = sheet.with_abstentions(kind) if sheet.shares_categories else None
-    if unsure is not None and unsure.n_categories <= MOST_CATEGORIES:
-        told = _nominal(_Counts(sheet, sums.patterns(unsure.counts())))
-        found["percent_with_abstentions"] = told["percent"]
-        found["alpha_with_abstentions"] = told["alpha_nominal"]
+        found["icc_2_1"] = doubted(_intraclass(ratings, sheet.scores), clusters_ignored(sheet))
     return found
+
+
+def _with_abstentions(sheet: Sheet, kind: str) -> Figures:
+    """Percent agreement for every task, alpha where items share categories; nothing without any."""
+    unsure = sheet.with_abstentions(kind)
+    if unsure is None:
+        return {}
+    names = ["percent_with_abstentions"]
+    if sheet.shares_categories:
+        names.append("alpha_with_abstentions")
+    if len(np.unique(unsure.raters)) < 2:
+        return dict.fromkeys(names, undefined(reasons.ONE_ANNOTATOR))
+    if sheet.shares_categories and unsure.n_categories > MOST_CATEGORIES:
+        return dict.fromkeys(names, undefined(reasons.MANY_ANSWERS))
+    patterns = sums.patterns(unsure.counts())
+    if not sheet.shares_categories:
+        return {names[0]: _Counts(sheet, patterns, alike=False).percent()}
+    told = _nominal(_Counts(sheet, patterns))
+    return dict(zip(names, (told["percent"], told["alpha_nominal"]), strict=True))
 
 
 def _of_patterns(sheet: Sheet, patterns: sums.Patterns) -> Figures:
@@ -93,16 +125,20 @@ class _Counts:
             self.often = np.ones(len(self.counts), dtype=np.int64)
         self._first: Units | None = None
 
+    def percent(self) -> Figure:
+        """Share of pairs of labels that agree, mean over items."""
+        if not self.pairable:
+            return undefined(reasons.NO_PAIR)
+        found = self._units(sums.parts(self.counts))
+        return doubted(estimated_share(found, n=self.pairable), self.doubt)
+
     def estimate(self, parts: Floats, value: sums.Value, *, beyond_chance: bool = True) -> Figure:
         """A figure; what corrects for chance is null where nothing varies."""
         if not self.pairable:
-            return undefined(reasons.NO_SHARED_ITEMS)
+            return undefined(reasons.NO_PAIR)
         if beyond_chance and not self.varies:
             return undefined(reasons.NO_VARIATION)
-        found = estimated(self._units(parts), value, n=self.pairable)
-        if self.doubt and found["value"] is not None:
-            found["doubt"] = self.doubt
-        return found
+        return doubted(estimated(self._units(parts), value, n=self.pairable), self.doubt)
 
     def _units(self, parts: Floats) -> Units:
         if self.clusters is not None:
@@ -120,8 +156,7 @@ def _nominal(counts: _Counts) -> Figures:
         "brennan_prediger": chance.brennan_prediger(counts.q),
         "fleiss_kappa": chance.fleiss_kappa(counts.q),
     }
-    percent = counts.estimate(parts, chance.percent(counts.q), beyond_chance=False)
-    return {"percent": percent} | {
+    return {"percent": counts.percent()} | {
         name: counts.estimate(parts, value) for name, value in values.items()
     }
 
@@ -130,9 +165,7 @@ def _ordinal(counts: _Counts, points: Sequence[float]) -> Figures:
     weights = metrics.quadratic(points)
     interval = metrics.interval_distance(points)
     return {
-        "alpha_ordinal": counts.estimate(
-            alpha.coincidences(counts.counts), alpha.alpha(counts.q, alpha.ordinal())
-        ),
+        "alpha_ordinal": counts.estimate(*ordinal.ordinal_alpha(counts.counts, counts.often)),
         "alpha_interval": counts.estimate(
             alpha.distance_parts(counts.counts, interval), alpha.alpha_by_distance(interval)
         ),
@@ -150,16 +183,12 @@ def _intraclass(ratings: Ratings, points: Sequence[float]) -> Figure:
     found = icc(table)
     value = found.icc_2_1.value
     if value is None:
-        return undefined(reasons.NO_VARIATION if found.items > 1 else reasons.MISSING_RATINGS)
-    low, high = found.icc_2_1.low, found.icc_2_1.high
-    nan = float("nan")
-    return figure(
-        value,
-        low=nan if low is None else low,
-        high=nan if high is None else high,
-        n=found.items,
-        method=SHROUT_FLEISS,
-    )
+        few_rated = [reasons.MISSING_RATINGS, reasons.ONE_RATED_BY_ALL]
+        return undefined((few_rated[found.items :] or [reasons.NO_VARIATION])[0])
+    ends = (found.icc_2_1.low, found.icc_2_1.high)
+    low, high = bounded(value, *(float("nan") if end is None else end for end in ends))
+    told = figure(float(value), low=low, high=high, n=found.items, method=SHROUT_FLEISS)
+    return doubted(told, few(found.items))
 
 
 def _of_sets(counts: _Counts, sets: Sequence[frozenset[str]]) -> Figures:
@@ -180,8 +209,7 @@ def _own_options(sheet: Sheet, patterns: sums.Patterns) -> Figures:
     counts = _Counts(sheet, patterns, alike=False)
     reason = reasons.OWN_OPTIONS if sheet.options is not None else reasons.FREE_TEXT
     found = dict.fromkeys(("percent", *coefficients_of(sheet.task)), undefined(reason))
-    parts = sums.parts(counts.counts)
-    found["percent"] = counts.estimate(parts, chance.percent(counts.q), beyond_chance=False)
+    found["percent"] = counts.percent()
     if sheet.options is not None:
         own = own_options.own_options_parts(counts.counts, sheet.options)
         found["s_q"] = counts.estimate(own, own_options.s_q, beyond_chance=False)

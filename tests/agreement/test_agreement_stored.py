@@ -1,0 +1,131 @@
+"""What is kept of agreement reports, for how long, and who may read what."""
+
+import json
+from datetime import date
+from typing import Any
+
+import pytest
+from django.db import OperationalError
+from rest_framework.test import APIClient
+
+from apps.accounts.roles import Role
+from apps.agreement.models import StoredReport
+from apps.agreement.reporting import agreement_report
+from apps.agreement.sheets.slicing import Slice
+from apps.labels.models import ItemState, Label
+from apps.projects.models import Project
+from tests.factories.agreement import decide
+from tests.factories.ledger import ABSTAINS, ledger
+from tests.factories.projects import MOODS, ProjectFactory, member
+
+pytestmark = pytest.mark.django_db
+
+G, B = "good", "bad"
+FIGURE = {"value", "low", "high", "n", "method"}
+
+
+@pytest.fixture
+def project() -> Project:
+    """Six items; crowd, experts, an author and a machine said something of them."""
+    made = ProjectFactory.create(definition=MOODS, slug="moods", overlap=20)
+    items, _ = ledger(
+        made,
+        {
+            "llm:model-1": [G, G, B, B, G, G],
+            "crowd:ann": [G, G, B, B, B, ABSTAINS],
+            "crowd:bob": [G, B, B, G, B, G],
+            "expert:eve": [G, G, B, B, G, B],
+            "expert:fay": [G, G, B, G, G, B],
+            "author:writer": [G, G, B, B, G, B],
+        },
+    )
+    for item, value in zip(items, [G, G, B, B, G, B], strict=True):
+        decide(item, value)
+    return made
+
+
+def get(project: Project, **query: Any) -> Any:
+    """The report over REST."""
+    client = APIClient()
+    client.force_authenticate(member(project, Role.VIEWER))
+    return client.get(f"/api/v1/projects/{project.slug}/agreement/", query)
+
+
+def test_a_report_is_kept_until_the_ledger_changes(
+    project: Project, django_assert_max_num_queries: Any
+) -> None:
+    first = agreement_report(project)
+    with django_assert_max_num_queries(7):
+        assert agreement_report(project) == json.loads(json.dumps(first))
+
+    ledger(project, {"crowd:zoe": [G]}, list(project.items.order_by("pk")[:1]))
+    assert agreement_report(project)["sources"]["crowd"]["annotators"] == 3
+
+
+def test_a_report_forgets_what_was_erased(project: Project) -> None:
+    agreement_report(project)
+    Label.objects.filter(annotator__name="writer").delete()
+
+    assert agreement_report(project)["against_author"] == {}
+
+
+def test_stored_reports_name_no_author(project: Project) -> None:
+    agreement_report(project)
+
+    assert "writer" not in json.dumps(StoredReport.objects.get().body)
+
+
+def test_a_report_that_cannot_be_kept_is_still_given(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def busy(*_args: Any, **_fields: Any) -> None:
+        raise OperationalError("database is locked")
+
+    monkeypatch.setattr(StoredReport.objects, "update_or_create", busy)
+
+    assert get(project).json()["items"] == 6
+    assert not StoredReport.objects.exists()
+
+
+def test_only_the_newest_slices_are_kept(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("apps.agreement.reporting.MOST_STORED", 2)
+    for kind in ("llm", "crowd", "expert"):
+        agreement_report(project, Slice(kind=kind))
+
+    kept = set(StoredReport.objects.values_list("asked", flat=True))
+    assert kept == {"kind=crowd", "kind=expert"}
+
+
+def test_a_reviewer_does_not_learn_what_machines_say_of_items_to_audit_blind(
+    project: Project,
+) -> None:
+    first = project.items.order_by("pk")[0]
+    ItemState.objects.filter(item=first).update(reasons=["audit"])
+    reviewer = APIClient()
+    reviewer.force_authenticate(member(project, Role.REVIEWER))
+
+    told = reviewer.get(f"/api/v1/projects/{project.slug}/agreement/").json()
+
+    assert told["sources"]["llm"]["labels"] == 5
+    assert get(project).json()["sources"]["llm"]["labels"] == 6
+    # What was computed for one person is never given to another.
+    assert reviewer.get(f"/api/v1/projects/{project.slug}/agreement/").json() == told
+
+
+def test_what_may_be_about_one_author_is_not_stored(project: Project) -> None:
+    for asked in (
+        Slice(tag="user_id=alice@example.com"),
+        Slice(since=date(2026, 1, 1)),
+        Slice(annotator=project.annotators.get(name="ann").pk),
+    ):
+        agreement_report(project, asked)
+
+    assert not StoredReport.objects.exists()
+
+
+def test_reports_of_an_earlier_ledger_are_forgotten(project: Project) -> None:
+    agreement_report(project, Slice(kind="crowd"))
+    ledger(project, {"crowd:zoe": [G]}, list(project.items.order_by("pk")[:1]))
+    agreement_report(project)
+
+    assert StoredReport.objects.count() == 1

@@ -1,0 +1,133 @@
+"""Whole reports of hostile sheets: every null has a reason in words, every number is a number."""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from labelhub.core.agreement.reports import reasons
+from labelhub.core.agreement.reports.report import report
+from labelhub.core.agreement.reports.sheet import Sheet
+from labelhub.core.schema import Task
+from tests.core.agreement.sheets import NOTHING, UNSURE, sheet
+
+N = NOTHING
+
+
+def alike(clusters: int) -> dict[str, Any]:
+    return {"clusters": np.arange(40) % clusters, "unit": "texts"}
+
+
+def crowd_of(rows: int, items: int, categories: int, seed: int = 0) -> dict[str, list[int]]:
+    table = np.random.default_rng(seed).integers(-2, categories, size=(rows, items))
+    kinds = ("crowd", "expert", "llm", "model")
+    return {f"{kinds[at % 4]}:{at}": row for at, row in enumerate(table.tolist())}
+
+
+SAME = {"crowd:a": [0] * 40, "crowd:b": [0] * 40, "llm:m": [0] * 40}
+SCALE: dict[str, Any] = {"task": Task.ORDINAL, "scores": [1, 2, 3], "categories": 3}
+SHEETS = {
+    "nothing": sheet({}),
+    "one item, all the same": sheet({"crowd:a": [0], "crowd:b": [0], "llm:m": [0]}, gold=[0]),
+    "one item, all differ": sheet(crowd_of(6, 1, 3), gold=[0], categories=3),
+    "all the same": sheet(SAME, gold=[0] * 40),
+    "all the same, clustered": sheet(SAME, gold=[0] * 40, **alike(3)),
+    "all the same, one cluster": sheet(SAME, gold=[0] * 40, **alike(1)),
+    "all wrong": sheet(SAME, gold=[1] * 40),
+    "always a tie": sheet({"crowd:a": [0, 1], "crowd:b": [1, 0], "llm:m": [1, 1]}, gold=[0, 1]),
+    "only abstentions": sheet({"crowd:a": [UNSURE] * 3, "crowd:b": [UNSURE] * 3}, gold=[0, 1, 0]),
+    "nobody shares": sheet(
+        {"crowd:a": [0, N, N], "crowd:b": [N, 1, N], "llm:m": [N, N, 0]}, gold=[0, N, N]
+    ),
+    "gold elsewhere": sheet({"crowd:a": [0, N], "crowd:b": [1, N]}, gold=[N, 1]),
+    "a label never said": sheet({"crowd:a": [0, 0, 2], "crowd:b": [0, 0, 2]}, gold=[1, 0, 0],
+                                categories=4),
+    "a scale on which nothing varies": sheet(SAME, gold=[1] * 40, **SCALE),
+    "a scale with one item by all": sheet({"crowd:a": [0, 1, N], "crowd:b": [N, 2, 0]}, **SCALE),
+    "a scale of opposites": sheet({"crowd:a": [0, 2] * 20, "llm:m": [2, 0] * 20},
+                                  gold=[2, 0] * 20, **SCALE),
+    "a scale, clustered": sheet(crowd_of(8, 40, 3), gold=[0, 1] * 20, **SCALE, **alike(4)),
+    "sets": sheet(crowd_of(8, 40, 3), categories=3, task=Task.MULTI, gold=[0, 1] * 20,
+                  sets=[frozenset(), frozenset("a"), frozenset("ab")]),
+    "texts": sheet(crowd_of(8, 40, 3), categories=3, task=Task.TEXT, gold=[0] * 40),
+    "texts, clustered": sheet(crowd_of(8, 40, 3), categories=3, task=Task.TEXT, gold=[0] * 40,
+                              **alike(4)),
+    "own options": sheet(crowd_of(8, 40, 2), task=Task.PER_ITEM, gold=[0] * 40,
+                         options=np.resize([2, 3], 40), **alike(30)),
+    "one option": sheet(SAME, task=Task.PER_ITEM, gold=[0] * 40, options=np.full(40, 1)),
+    "author": sheet(crowd_of(8, 40, 3) | {"author:w": [0, 1, 2, N] * 10}, categories=3),
+    "many different clusters": sheet(
+        {name: row * 1 for name, row in crowd_of(5, 2100, 3).items()}, categories=3,
+        gold=[0, 1, 2] * 700, clusters=np.arange(2100), unit="authors",
+    ),
+    "many items, nothing varies": sheet({"crowd:a": [0, 1] * 1100, "crowd:b": [0, 1] * 1100,
+                                         "llm:m": [0, 1] * 1100}, gold=[0, 1] * 1100,
+                                        clusters=np.arange(2200), unit="authors"),
+}  # fmt: skip
+
+
+def walked(found: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Everything in a report, with where it is."""
+    yield path, found
+    inner: dict[Any, Any] = {}
+    if isinstance(found, dict | list | tuple):
+        inner = found if isinstance(found, dict) else dict(enumerate(found))
+    for key, each in inner.items():
+        yield from walked(each, f"{path}/{key}")
+
+
+def check(given: Sheet) -> None:
+    told = report(given).to_json()
+    words = told.pop("reasons")
+    for path, each in walked(told):
+        assert type(each) in (dict, list, tuple, str, bool, int, float, type(None)), path
+        if isinstance(each, float):
+            assert math.isfinite(each), path
+        if isinstance(each, dict) and each.get("reason"):
+            assert words[each["reason"]], path
+        if isinstance(each, dict) and "value" in each:
+            check_figure(path, each)
+
+
+def check_figure(path: str, found: dict[str, Any]) -> None:
+    if found["value"] is None:
+        assert found["reason"] in reasons.WORDS, path
+        return
+    assert type(found["n"]) is int, path
+    assert found["method"], path
+    assert (found["low"] is None) == (found["high"] is None), path
+    if found["low"] is not None:
+        assert found["low"] <= found["value"] <= found["high"], path
+        lowest = 0 if "percent" in path or "accuracy" in path else -1
+        assert found["low"] >= lowest or found["value"] < -1, path
+        assert found["high"] <= 1 or "_error" in path, path
+
+
+@pytest.mark.parametrize("name", SHEETS)
+def test_a_hostile_sheet_has_an_honest_report(name: str) -> None:
+    check(SHEETS[name])
+
+
+@st.composite
+def small_sheets(draw: st.DrawFn) -> Sheet:
+    items = draw(st.integers(1, 7))
+    values = st.lists(st.integers(-2, 2), min_size=items, max_size=items)
+    names = ("crowd:a", "crowd:b", "expert:c", "expert:d", "llm:e")
+    said = {name: draw(values) for name in names[: draw(st.integers(1, 5))]}
+    gold = draw(st.lists(st.integers(-1, 2), min_size=items, max_size=items))
+    clusters = draw(st.lists(st.integers(0, 3), min_size=items, max_size=items))
+    together = {"clusters": np.array(clusters), "unit": "texts"} if draw(st.booleans()) else {}
+    task = draw(st.sampled_from([Task.SINGLE, Task.ORDINAL, Task.PER_ITEM, Task.TEXT]))
+    points = {"scores": [1.0, 2.0, 5.0]} if task is Task.ORDINAL else {}
+    options = {"options": np.full(items, 3)} if task is Task.PER_ITEM else {}
+    return sheet(said, gold=gold, categories=3, task=task, **together, **points, **options)
+
+
+@settings(max_examples=40, deadline=None)
+@given(small_sheets())
+def test_any_small_sheet_has_an_honest_report(given: Sheet) -> None:
+    check(given)
