@@ -11,7 +11,8 @@ from apps.projects.models import Item, Project
 class StoredReport(models.Model):
     """The agreement report of one slice of a project, and the state of the ledger it is of.
 
-    It holds numbers and names of annotators, no text and no author's name.
+    It holds numbers and names of annotators other than authors, no text; slices that may be about
+    one author are never stored.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
@@ -177,6 +178,9 @@ class Guarantee(models.Model):
     applied = models.BooleanField(
         default=False, help_text="The items have been brought into line with the state."
     )
+    dispatched_until = models.DateTimeField(
+        null=True, blank=True, help_text="A task looks after it, or is on its way."
+    )
     # Fixed when the sample is drawn, before anything is known of its errors.
     target = models.FloatField(help_text="Share of wrong ones among the accepted, 0 to 0.5.")
     confidence = models.FloatField()
@@ -187,11 +191,21 @@ class Guarantee(models.Model):
     bounds = models.JSONField(help_text="Bounds of the uncertainty to test, strict to loose.")
     specs = models.JSONField(help_text="spec_hash of the runs whose debates it is about.")
     sample = models.JSONField(help_text="Ids of the items drawn.")
+    golds = models.JSONField(
+        default=dict, blank=True, help_text="Item → its newest decision at the drawing."
+    )
     drawn_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
     drawn_at = models.DateTimeField(default=timezone.now)
-    # What the sample showed, and what was switched on.
+    # What the sample showed when all of it was decided: found once, whatever is said later.
+    verdict = models.JSONField(
+        null=True,
+        help_text="Item → uncertainty and whether the debate was wrong; those that do not count.",
+    )
+    wrong = models.PositiveIntegerField(null=True, help_text="Items of the sample that were.")
+    judged_at = models.DateTimeField(null=True)
+    # What was switched on.
     bound = models.FloatField(null=True, help_text="Accepted below this uncertainty.")
     calibrated = models.PositiveIntegerField(null=True, help_text="Items of the sample that count.")
     accepted = models.PositiveIntegerField(null=True, help_text="Of those, accepted.")

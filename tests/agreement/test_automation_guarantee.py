@@ -3,7 +3,7 @@
 import pytest
 
 from apps.accounts.roles import Role
-from apps.agreement.automation.calibration import read_pool, sample_of
+from apps.agreement.automation.calibration import read_pool
 from apps.agreement.automation.guarantee import (
     State,
     end,
@@ -12,6 +12,7 @@ from apps.agreement.automation.guarantee import (
     switch_off,
     switch_on,
 )
+from apps.agreement.automation.judging import sample_of
 from apps.agreement.automation.page import standing
 from apps.agreement.automation.sampling import draw_sample, queue_sample
 from apps.agreement.models import Guarantee
@@ -78,7 +79,6 @@ def test_who_was_led_by_the_suggestion_is_neither_drawn_nor_counted(project: Pro
         record_label(draft(debate.item, who, "good", **led))
     pool = read_pool(project)
     assert len(pool.drawable) == 180
-    assert not set(pool.truths)
     assert not {debate.item_id for debate in debates} & set(drawn(project).sample)
 
 
@@ -88,7 +88,7 @@ def test_an_item_of_the_sample_that_somebody_was_led_on_is_dropped(project: Proj
     led = {"proposed_from_id": debate.label_id, "action": Label.Action.FIXED}
     record_label(draft(debate.item, person(project), "bad", **led))
     answer(project, person(project))
-    found = sample_of(read_pool(project), made.sample)
+    found = sample_of(made)
     assert (found.led, len(found.known), found.pending) == ([debate.item_id], 121, [])
     on = switch_on(made, actor=member(project, Role.MANAGER))
     assert (on.calibrated, on.errors) == (121, 0)

@@ -295,7 +295,7 @@ def test_the_page_takes_as_many_queries_for_more_items(
     elif state == "on":
         promised(project)
     for _ in range(2):
-        with django_assert_num_queries({"off": 14, "drawn": 15, "on": 18}[state]):
+        with django_assert_num_queries({"off": 10, "drawn": 22, "on": 23}[state]):
             client.get(address(project))
         debate_more(project, 20)
 

@@ -294,3 +294,38 @@ def test_bad_input_is_one_clear_line(arguments: list[str], words: str) -> None:
     with pytest.raises(CommandError, match=words):
         called(project.slug, *arguments)
     assert Study.objects.count() == 0
+
+
+# The budget of a study that goes on
+
+
+def test_over_rest_only_an_explicit_null_removes_the_budget() -> None:
+    project = authors_project()
+    client, address = signed_in(project), at(project, "api_predictivity")
+    asked = {"sources": ["author", "llm"], "examples": [1], "model": "offline"}
+    told = []
+    for budget in ({"budget": "5"}, {}, {"budget": None}):
+        made = client.post(address, asked | budget, content_type="application/json")
+        told.append(made.json()["budget_usd"])
+    assert told == [5.0, 5.0, None]
+    assert Study.objects.count() == 1
+
+
+def test_on_the_page_an_empty_field_keeps_the_budget_and_a_tick_removes_it() -> None:
+    project = authors_project()
+    client, told = signed_in(project), []
+    for fields in ({"budget": "5"}, {}, {"unlimited": "on"}):
+        client.post(at(project), form_of(**fields))
+        told.append(Study.objects.get().budget_nanousd)
+    assert told == [5 * 10**9, 5 * 10**9, None]
+    both = client.post(at(project), form_of(budget="5", unlimited="on"))
+    assert both.status_code == 422
+    assert "not both" in both.content.decode()
+
+
+def test_the_command_keeps_the_budget_unless_told_that_there_is_none() -> None:
+    project = authors_project()
+    asked = (project.slug, "--model", "offline", "--examples", "1", "--sources", "author")
+    more: list[list[str]] = [["--budget", "1"], [], ["--budget", "none"]]
+    told = [json.loads(called(*asked, *each, "--json"))["budget_usd"] for each in more]
+    assert told == [1.0, 1.0, None]

@@ -1,6 +1,8 @@
 """What a project has for a study, what is missing, and what a study would take."""
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from apps.agreement.models import Study
 from apps.agreement.predictivity.planning import estimate, plan_study
@@ -16,6 +18,7 @@ from tests.agreement.predictivity_help import (
     started,
 )
 from tests.factories.debates import Script
+from tests.factories.labels import open_item
 from tests.factories.llm import ModelSpecFactory
 from tests.factories.projects import ASPECTS, MOODS, ProjectFactory
 
@@ -111,3 +114,24 @@ def test_the_estimate_comes_before_anything_is_paid_and_shrinks_with_what_is_don
     driven(started(project, model), Script("Final Decision: calm"))
     after = estimate(plan_study(project, plan_of(project, model)))
     assert (after.tasks, after.calls, after.cost_nanousd) == (WHOLE, 0, 0)
+
+
+def test_a_study_that_goes_on_keeps_its_budget_unless_told_otherwise() -> None:
+    project, model = authors_project(), ModelSpecFactory.create()
+    first = started(project, model, budget_nanousd=10**9)
+    again = started(project, model)
+    assert (again.pk, again.budget_nanousd) == (first.pk, 10**9)
+    assert started(project, model, unlimited=True).budget_nanousd is None
+    with pytest.raises(InvalidInput, match="not both"):
+        started(project, model, budget_nanousd=1, unlimited=True)
+
+
+def test_only_labels_of_answered_items_are_read() -> None:
+    project = authors_project(users=1, answers=2)
+    for _ in range(5):
+        say(open_item(project, options=["calm", "cross"], question="?"), "llm", "calm")
+    with CaptureQueriesContext(connection) as asked:
+        answers = read_answers(project)
+    assert answers.labelled == {"llm": 2, "crowd": 2}
+    others = [each["sql"] for each in asked if "'llm'" in each["sql"]]
+    assert all("IN (SELECT" in sql for sql in others)

@@ -175,3 +175,11 @@ def test_tests_that_cannot_be_done_are_problems(api: APIClient, sent: dict[str, 
     response = api.post(TESTS, sent)
     assert response.status_code in {400, 422}
     assert response["Content-Type"] == "application/problem+json"
+
+
+def test_what_is_beyond_floats_is_null_with_the_reason(api: APIClient) -> None:
+    sent = {"paired": [[1e308, -1e308, 2], [-1e308, 1e308, 3]]}
+    response = api.post(TESTS, sent)
+    assert response.status_code == 200
+    for each in response.json()["paired"].values():
+        assert (each["t"], each["p"], each["reason"]) == (None, None, "not_finite")

@@ -12,8 +12,8 @@ from rest_framework.views import APIView
 
 from apps.accounts.models import User
 from apps.agreement.automation import promise
-from apps.agreement.automation.calibration import Drawn
 from apps.agreement.automation.guarantee import State, live_guarantee, switch_off, switch_on
+from apps.agreement.automation.judging import Drawn
 from apps.agreement.automation.page import Row, Standing, ending_words, standing
 from apps.agreement.automation.sampling import draw_sample
 from apps.agreement.automation.tasks import carry_out
@@ -147,7 +147,7 @@ def told(found: Standing) -> dict[str, Any]:
     drawn, audit, live = found.drawn, found.audit, found.guarantee
     return {
         "state": live.state if live else "off",
-        "items": {"debated": found.pool.debated, "within_rule": len(found.pool.candidates)},
+        "items": {"debated": found.pool.debated, "within_rule": found.pool.within_rule},
         "plan": {
             "target": found.plan.target,
             "confidence": found.plan.confidence,

@@ -53,7 +53,7 @@ class StudyRequestSerializer(serializers.Serializer[Any]):
         min_value=Decimal(0),
         required=False,
         allow_null=True,
-        help_text="USD; needs known prices.",
+        help_text="USD; needs known prices. Left out: a begun study keeps its own; null: none.",
     )
 
 
@@ -170,6 +170,7 @@ def _plan(asked: dict[str, Any]) -> StudyPlan:
         examples=tuple(asked.get("examples", USUAL_EXAMPLES)),
         limit=asked.get("limit"),
         budget_nanousd=nanousd(asked.get("budget")),
+        unlimited="budget" in asked and asked["budget"] is None,
     )
 
 

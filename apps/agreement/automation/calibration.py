@@ -19,24 +19,19 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from django.db.models import Q
-from django.utils import timezone
+from django.db.models import QuerySet
 
+from apps.agreement.automation.decisions import led_items
 from apps.agreement.automation.promise import SIGNAL
 from apps.debates.models import Debate, Run
 from apps.debates.selectors.rules import Ended, latest_debates, rule_of
-from apps.labels.models import Label
+from apps.labels.models import Gold
 from apps.labels.selectors import verified_as_of
 from apps.projects.models import Project
 from apps.projects.selectors import current_schema
 from labelhub.core.debate import routing
 from labelhub.core.debate.routing import Rule
 from labelhub.core.schema import Task, value_key
-
-#: What shows that a person saw the suggestion.
-LED = Q(proposed_from__isnull=False) | Q(
-    action__in=(Label.Action.ACCEPTED, Label.Action.FIXED, Label.Action.REJECTED)
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +54,6 @@ class Pool:
         debated: how many items have a debate that ended.
         candidates: those that the rule accepts but for certainty, by item.
         led, tuned: items that must not be drawn; see the module.
-        truths: what people decided, of items that nobody was led on.
     """
 
     comparable: bool
@@ -68,40 +62,25 @@ class Pool:
     candidates: Mapping[int, Candidate]
     led: frozenset[int]
     tuned: frozenset[int]
-    truths: Mapping[int, str]
 
     @cached_property
     def drawable(self) -> list[int]:
         """Items that may be drawn, by id."""
         return [each for each in self.candidates if each not in self.led and each not in self.tuned]
 
+    @property
+    def uncertainties(self) -> list[float]:
+        """Of all candidates."""
+        return [each.uncertainty for each in self.candidates.values()]
+
     @cached_property
     def specs(self) -> list[str]:
         """The set-ups whose debates these are."""
         return sorted({each.spec for each in self.candidates.values()})
 
-    def wrong(self, item_id: int) -> bool | None:
-        """Whether the debate of a candidate was wrong; None where nobody blind has decided."""
-        truth = self.truths.get(item_id)
-        return None if truth is None else truth != self.candidates[item_id].value
-
     def accepted(self, bound: float) -> int:
         """How many candidates lie below ``bound``."""
         return sum(each.uncertainty < bound for each in self.candidates.values())
-
-
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """What has become of a sample: decided blind, waiting for people, or of no use any more.
-
-    ``led``: labelled beside the suggestion after all; ``gone``: its newest debate goes to people in
-    any case. Both are dropped: the queue and the debate settled them, not the label.
-    """
-
-    known: list[int]
-    pending: list[int]
-    led: list[int]
-    gone: list[int]
 
 
 def without_certainty(rule: Rule) -> Rule:
@@ -113,31 +92,42 @@ def without_certainty(rule: Rule) -> Rule:
 def read_pool(project: Project) -> Pool:
     """The pool, in a handful of queries however many items there are."""
     rule = without_certainty(rule_of(project))
-    specs = dict(
-        Debate.objects.filter(run__project=project, run__trial=False)
-        .order_by()
-        .values_list("pk", "run__spec_hash")
-    )
     ended = list(latest_debates(project))
-    led = led_items(project)
+    candidates = _candidates(project, rule, ended)
     return Pool(
         comparable=current_schema(project).task is not Task.TEXT,
         rule=rule,
         debated=len(ended),
-        candidates={
-            each.item_id: Candidate(
-                each.item_id,
-                float(each.signals[SIGNAL]),
-                value_key(each.value),
-                specs[each.pk],
-            )
-            for each in ended
-            if accepted_but_for_certainty(rule, each)
-        },
-        led=led,
+        candidates=candidates,
+        led=led_items(project),
         tuned=_tuned(project),
-        truths={key: value for key, value in truths_of(project).items() if key not in led},
     )
+
+
+def candidates_among(
+    project: Project, rule: Rule, item_ids: Collection[int]
+) -> dict[int, Candidate]:
+    """Those of the items that ``rule`` accepts but for certainty."""
+    return _candidates(project, rule, latest_debates(project, item_ids), item_ids)
+
+
+def _candidates(
+    project: Project,
+    rule: Rule,
+    ended: Iterable[Ended],
+    item_ids: Collection[int] | None = None,
+) -> dict[int, Candidate]:
+    debates = Debate.objects.filter(run__project=project, run__trial=False).order_by()
+    if item_ids is not None:
+        debates = debates.filter(item__in=item_ids)
+    specs = dict(debates.values_list("pk", "run__spec_hash"))
+    return {
+        each.item_id: Candidate(
+            each.item_id, float(each.signals[SIGNAL]), value_key(each.value), specs[each.pk]
+        )
+        for each in ended
+        if accepted_but_for_certainty(rule, each)
+    }
 
 
 def accepted_but_for_certainty(rule: Rule, ended: Ended) -> bool:
@@ -147,47 +137,19 @@ def accepted_but_for_certainty(rule: Rule, ended: Ended) -> bool:
     return not routing.reasons(rule, flags=ended.flags, signals=ended.signals, labelled=True)
 
 
-def sample_of(pool: Pool, item_ids: Iterable[int]) -> Drawn:
-    """Where the items of a sample stand now."""
-    found = Drawn([], [], [], [])
-    for item_id in item_ids:
-        if item_id not in pool.candidates:
-            found.gone.append(item_id)
-        elif item_id in pool.led:
-            found.led.append(item_id)
-        else:
-            (found.known if item_id in pool.truths else found.pending).append(item_id)
-    return found
-
-
-def truths_of(project: Project) -> dict[int, str]:
-    """What people have decided, by item; as compared, not as shown."""
-    decided = verified_as_of(project.pk, timezone.now()).order_by()
-    rows = decided.values_list("item_id", "value")
-    return {item: value_key(value) for item, value in rows if value is not None}
-
-
-def led_items(project: Project, item_ids: Collection[int] | None = None) -> frozenset[int]:
-    """Items that a person has labelled beside the suggestion, also if they have said anew since.
-
-    Args:
-        project: whose.
-        item_ids: among these only.
-    """
-    labels = Label.objects.by_people().filter(LED, item__project=project)
-    if item_ids is not None:
-        labels = labels.filter(item__in=item_ids)
-    return frozenset(labels.order_by().values_list("item_id", flat=True))
-
-
 def _tuned(project: Project) -> frozenset[int]:
     """Items that a set-up was tried on, and those that debates had before them as examples."""
     debates = Debate.objects.filter(run__project=project, run__trial=True).order_by()
     tried = frozenset(debates.values_list("item_id", flat=True))
+    examples = examples_shown(project)
+    if examples is None:
+        return tried
+    return tried | frozenset(examples.values_list("item_id", flat=True))
+
+
+def examples_shown(project: Project) -> QuerySet[Gold] | None:
+    """What runs of the project had before them as precedents; None where no run takes any."""
     runs = Run.objects.filter(project=project, trial=False).order_by("created_at")
     rows = runs.values_list("created_at", "protocol_settings")
     moments = [created for created, chosen in rows if chosen.get("precedents")]
-    if not moments:
-        return tried
-    examples = verified_as_of(project.pk, moments[-1]).order_by()
-    return tried | frozenset(examples.values_list("item_id", flat=True))
+    return verified_as_of(project.pk, moments[-1]).order_by() if moments else None

@@ -9,21 +9,14 @@ from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.agreement.automation import promise
-from apps.agreement.automation.calibration import (
-    Pool,
-    read_pool,
-    sample_of,
-    without_certainty,
-)
-from apps.agreement.automation.sampling import (
-    changed_since,
-    judge,
-    queue_sample,
-    same_rule,
-)
+from apps.agreement.automation.calibration import read_pool, without_certainty
+from apps.agreement.automation.judging import Drawn, freeze, judge
+from apps.agreement.automation.sampling import changed_since, queue_sample, same_rule
 from apps.agreement.models import Guarantee
 from apps.debates import services as debates
+from apps.debates.models import RoutingRule
 from apps.debates.selectors import rule_of, stored_rule
+from apps.debates.selectors.rules import routing_now
 from apps.labels.services import replan
 from apps.projects.models import Project
 from labelhub.core.agreement.risk_control import Step
@@ -49,7 +42,7 @@ def switch_on(guarantee: Guarantee, *, actor: User) -> Guarantee:
             debates or another rule than there are now.
     """
     pool = read_pool(guarantee.project)
-    bound, step = _borne_out(guarantee, pool)
+    drawn, bound, step = _borne_out(guarantee)
     accepted = pool.accepted(bound)
     share = promise.audit_share(guarantee.target, guarantee.confidence, accepted, pool.rule.audit)
     rule = Rule(pool.rule.flags, {**pool.rule.bounds, promise.SIGNAL: bound}, share)
@@ -61,8 +54,9 @@ def switch_on(guarantee: Guarantee, *, actor: User) -> Guarantee:
         changed = Guarantee.objects.filter(pk=guarantee.pk, state=State.DRAWN).update(
             state=State.ON,
             applied=False,
+            dispatched_until=None,
             bound=bound,
-            calibrated=_counted(guarantee, pool),
+            calibrated=len(drawn.known),
             accepted=step.accepted,
             errors=step.errors,
             upper=step.bound,
@@ -82,8 +76,12 @@ def switch_on(guarantee: Guarantee, *, actor: User) -> Guarantee:
 
 
 def switch_off(guarantee: Guarantee, *, actor: User) -> bool:
-    """End the promise by hand: rule and review plan become what they were before it; a sample that
-    is still being labelled is given up. False where it had ended already."""
+    """End the promise by hand; False where it had ended already.
+
+    Rule and review plan become what they were before it, unless somebody has changed them
+    meanwhile: the promise has ended by that, then. A sample that is still being labelled is given
+    up.
+    """
     drawn = guarantee.state == State.DRAWN
     return end(guarantee, Ending.ABANDONED if drawn else Ending.SWITCHED_OFF, actor=actor)
 
@@ -107,12 +105,16 @@ def end(
         actor: who ends it; None: the server does.
         counts: blind audits answered by now, and wrong ones among them.
     """
-    by_hand = ending in (Ending.RULE_CHANGED, Ending.PLAN_CHANGED)
     still = Guarantee.objects.filter(pk=guarantee.pk, state=guarantee.state, state__in=LIVE)
     with transaction.atomic():
+        if ending == Ending.SWITCHED_OFF:
+            _lock_plan(guarantee)
+            ending = changed_by_hand(guarantee) or ending
+        by_hand = ending in (Ending.RULE_CHANGED, Ending.PLAN_CHANGED)
         ended = still.update(
             state=State.OFF,
             applied=by_hand,
+            dispatched_until=None,
             ending=ending,
             ended_by=actor,
             ended_at=timezone.now(),
@@ -123,6 +125,25 @@ def end(
             _restore(guarantee, actor, everything=ending != Ending.SWITCHED_OFF)
     guarantee.refresh_from_db()
     return bool(ended)
+
+
+def rule_in_force(guarantee: Guarantee) -> Rule:
+    """The routing rule as the promise set it."""
+    drawn = read_rule(guarantee.rule)
+    if guarantee.bound is None or guarantee.audit is None:
+        return drawn
+    return Rule(drawn.flags, {**drawn.bounds, promise.SIGNAL: guarantee.bound}, guarantee.audit)
+
+
+def changed_by_hand(guarantee: Guarantee) -> Guarantee.Ending | None:
+    """Whether somebody has changed plan or rule since the promise set them, so that it is over."""
+    rule, scope = routing_now(guarantee.project_id)
+    if scope != Project.ReviewScope.DOUBTFUL:
+        return Ending.PLAN_CHANGED
+    promised = rule_in_force(guarantee)
+    if not same_rule(rule, promised) or rule.audit < promised.audit:
+        return Ending.RULE_CHANGED
+    return None
 
 
 def settle(guarantee: Guarantee) -> None:
@@ -145,14 +166,14 @@ def settle(guarantee: Guarantee) -> None:
     guarantee.refresh_from_db()
 
 
-def _borne_out(guarantee: Guarantee, pool: Pool) -> tuple[float, Step]:
-    """The bound to switch on."""
+def _borne_out(guarantee: Guarantee) -> tuple[Drawn, float, Step]:
+    """The sample, and the bound to switch on."""
     if guarantee.state != State.DRAWN:
         raise Conflict("This promise is in force already, or over.")
-    if strange := changed_since(guarantee, pool):
+    if strange := changed_since(guarantee):
         raise Conflict(strange)
-    drawn = sample_of(pool, guarantee.sample)
-    verdict = judge(guarantee, pool, drawn)
+    drawn = freeze(guarantee)
+    verdict = judge(guarantee, drawn)
     if verdict is None:
         waiting = len(drawn.pending)
         raise Conflict(
@@ -164,11 +185,13 @@ def _borne_out(guarantee: Guarantee, pool: Pool) -> tuple[float, Step]:
             "The sample does not bear the promise out: no bound of certainty keeps it.",
             data={"reason": verdict.choice.reason},
         )
-    return verdict.chosen
+    return drawn, *verdict.chosen
 
 
-def _counted(guarantee: Guarantee, pool: Pool) -> int:
-    return len(sample_of(pool, guarantee.sample).known)
+def _lock_plan(guarantee: Guarantee) -> None:
+    """Whoever changes plan or rule now waits until the transaction ends."""
+    Project.objects.select_for_update().get(pk=guarantee.project_id)
+    list(RoutingRule.objects.select_for_update().filter(project=guarantee.project_id))
 
 
 def _restore(guarantee: Guarantee, actor: User | None, *, everything: bool) -> None:

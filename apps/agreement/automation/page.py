@@ -4,8 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from apps.agreement.automation import promise
-from apps.agreement.automation.calibration import Drawn, Pool, read_pool, sample_of
-from apps.agreement.automation.sampling import Verdict, changed_since, judge
+from apps.agreement.automation.calibration import Pool, read_pool
+from apps.agreement.automation.counts import Counts, count_pool
+from apps.agreement.automation.decisions import first_decisions
+from apps.agreement.automation.judging import Drawn, Verdict, judge, sample_of
+from apps.agreement.automation.sampling import changed_since
 from apps.agreement.automation.shares import LabelShare, label_shares
 from apps.agreement.automation.tasks import look
 from apps.agreement.automation.watching import audit_of
@@ -81,7 +84,7 @@ class Row:
 class Standing:
     """Where safe automation stands in a project; what does not apply is None or empty."""
 
-    pool: Pool
+    pool: Counts
     plan: Plan
     guarantee: Guarantee | None
     last: Guarantee | None
@@ -92,13 +95,7 @@ class Standing:
     figure: RiskCoverage | None
     shares: Sequence[LabelShare]
     audit: Audit | None
-
-    @property
-    def accepted_now(self) -> float:
-        """Share of all debated items that a promise in force accepts."""
-        if self.guarantee is None or self.guarantee.bound is None or not self.pool.debated:
-            return 0.0
-        return self.pool.accepted(self.guarantee.bound) / self.pool.debated
+    accepted_now: float
 
     @property
     def judged(self) -> int:
@@ -131,31 +128,31 @@ def standing(project: Project, asked: tuple[float, float, float] | None = None) 
     if live is None:
         over = Guarantee.objects.filter(project=project, state=State.OFF)
         last = over.select_related("ended_by").order_by("-ended_at", "-pk").first()
-    pool = read_pool(project)
-    drawn = sample_of(pool, live.sample) if live else None
-    verdict = judge(live, pool, drawn) if live and drawn else None
-    rows = _rows(verdict, pool) if verdict else []
+    counts = count_pool(project)
+    drawn = sample_of(live) if live else None
+    verdict = judge(live, drawn) if live and drawn else None
+    pool = read_pool(project) if verdict else None
+    rows = _rows(verdict, pool) if verdict and pool else []
     return Standing(
-        pool=pool,
-        plan=plan_of(pool, *(asked or _asked_by(live))),
+        pool=counts,
+        plan=plan_of(counts, *(asked or _asked_by(live))),
         guarantee=live,
         last=last,
         drawn=drawn,
-        stale=changed_since(live, pool) if live and live.state == State.DRAWN else "",
+        stale=changed_since(live) if live and live.state == State.DRAWN else "",
         verdict=verdict,
         rows=rows,
         figure=_figure(rows, live.target) if live else None,
-        shares=label_shares(pool, drawn, current_schema(project).parsed)
-        if verdict and drawn
-        else [],
+        shares=_shares(live, pool, drawn) if live and pool and drawn else [],
         audit=audit_of(live) if live and live.state == State.ON else None,
+        accepted_now=_accepted(live, pool) if live and pool else 0.0,
     )
 
 
-def plan_of(pool: Pool, target: float, confidence: float, coverage: float) -> Plan:
+def plan_of(pool: Counts, target: float, confidence: float, coverage: float) -> Plan:
     """What a promise of these numbers takes here."""
     promise.checked(target, confidence, coverage)
-    available = len(pool.drawable)
+    available = pool.available
     wanted = promise.sample_size(target, confidence, coverage)
     return Plan(
         target=target,
@@ -201,6 +198,19 @@ def _asked_by(live: Guarantee | None) -> tuple[float, float, float]:
     return target, confidence, promise.USUAL_COVERAGE
 
 
+def _accepted(live: Guarantee, pool: Pool) -> float:
+    """Share of all debated items that a promise in force accepts."""
+    if live.bound is None or not pool.debated:
+        return 0.0
+    return pool.accepted(live.bound) / pool.debated
+
+
+def _shares(live: Guarantee, pool: Pool, drawn: Drawn) -> Sequence[LabelShare]:
+    decided = first_decisions(live).truths
+    truths = {item: decided[item] for item in drawn.known if item in decided}
+    return label_shares(pool, truths, current_schema(live.project).parsed)
+
+
 def _rows(verdict: Verdict, pool: Pool) -> list[Row]:
     """The steps by the certainty they accept, not by the score that was compared."""
     chosen = verdict.choice.chosen
@@ -208,7 +218,7 @@ def _rows(verdict: Verdict, pool: Pool) -> list[Row]:
         Row(
             promise.certainty_of(bound),
             replace(step, threshold=promise.certainty_of(bound)),
-            pool.accepted(bound) / pool.debated,
+            pool.accepted(bound) / max(pool.debated, 1),
             step is chosen,
         )
         for bound, step in zip(verdict.bounds, verdict.choice.path, strict=True)

@@ -6,51 +6,29 @@ suits is wrong more often than promised.
 """
 
 import random
-from dataclasses import dataclass
 
 from django.db import IntegrityError, transaction
 from django.db.models import Q
 
 from apps.accounts.models import User
 from apps.agreement.automation import promise
-from apps.agreement.automation.calibration import (
-    Drawn,
-    Pool,
-    led_items,
-    read_pool,
-)
+from apps.agreement.automation.calibration import Pool, read_pool, without_certainty
+from apps.agreement.automation.counts import labelled_by_others
+from apps.agreement.automation.decisions import led_items, newest_golds
 from apps.agreement.models import Guarantee
 from apps.debates.models import Run
+from apps.debates.selectors import rule_of
 from apps.labels.blindness import ONLY_AUDITED
 from apps.labels.models import ItemState, Kind
 from apps.labels.services import reroute_items
 from apps.projects.models import Project
-from labelhub.core.agreement.risk_control import Choice, Step, labels_needed
+from labelhub.core.agreement.risk_control import labels_needed
 from labelhub.core.debate.routing import Rule, read_rule
 from labelhub.core.errors import Conflict
 
 #: Items of one transaction.
 CHUNK = 1000
 NOT_COMPARABLE = "Free texts are not right or wrong letter by letter: there is no error to bound."
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What a complete sample says.
-
-    Attributes:
-        choice: the fixed-sequence test.
-        bounds: of the uncertainty, one for each step of its path.
-    """
-
-    choice: Choice
-    bounds: list[float]
-
-    @property
-    def chosen(self) -> tuple[float, Step] | None:
-        """The bound that keeps the promise, and its step."""
-        pairs = zip(self.bounds, self.choice.path, strict=True)
-        return next((pair for pair in pairs if pair[1] is self.choice.chosen), None)
 
 
 def draw_sample(
@@ -61,8 +39,7 @@ def draw_sample(
     confidence: float,
     coverage: float = promise.USUAL_COVERAGE,
 ) -> Guarantee:
-    """Draw the items that a promise is to be judged by, and queue for people, blind, those of which
-    nothing is known yet. From here on target and confidence are fixed.
+    """Draw the items that a promise is to be judged by; from here on its numbers are fixed.
 
     Args:
         target: most share of wrong ones among the accepted, up to 0.5.
@@ -77,7 +54,7 @@ def draw_sample(
     pool = read_pool(project)
     _check_enough(pool, target, confidence)
     size = min(promise.sample_size(target, confidence, coverage), len(pool.drawable))
-    every = [each.uncertainty for each in pool.candidates.values()]
+    sample = sorted(random.SystemRandom().sample(pool.drawable, size))
     try:
         with transaction.atomic():
             return Guarantee.objects.create(
@@ -86,28 +63,14 @@ def draw_sample(
                 confidence=confidence,
                 start_errors=promise.start_errors(target, confidence, coverage, size),
                 rule=pool.rule.to_json(),
-                bounds=promise.bounds_to_test(every),
+                bounds=promise.bounds_to_test(pool.uncertainties),
                 specs=pool.specs,
-                sample=sorted(random.SystemRandom().sample(pool.drawable, size)),
+                sample=sample,
+                golds=newest_golds(sample),
                 drawn_by=actor,
             )
     except IntegrityError:
         raise Conflict("This project has a sample or a promise already.") from None
-
-
-def judge(guarantee: Guarantee, pool: Pool, drawn: Drawn) -> Verdict | None:
-    """What the sample says; None while an item of it waits for a person."""
-    if drawn.pending:
-        return None
-    items = [pool.candidates[item_id] for item_id in drawn.known]
-    promised = guarantee.target, guarantee.confidence, guarantee.start_errors
-    choice = promise.decide(
-        [each.uncertainty for each in items],
-        [bool(pool.wrong(each.item_id)) for each in items],
-        guarantee.bounds,
-        promised,
-    )
-    return Verdict(choice, list(guarantee.bounds))
 
 
 def queue_sample(guarantee: Guarantee) -> int:
@@ -132,11 +95,13 @@ def _blind(project: Project, item_ids: list[int]) -> dict[int, list[str]]:
     return {item_id: list(ONLY_AUDITED) for item_id in item_ids if item_id not in led}
 
 
-def changed_since(guarantee: Guarantee, pool: Pool) -> str:
+def changed_since(guarantee: Guarantee) -> str:
     """Why the sample is about something else than there is now; empty where it is not."""
-    if not same_rule(read_rule(guarantee.rule), pool.rule):
+    project = guarantee.project
+    rule = without_certainty(rule_of(project))
+    if not same_rule(read_rule(guarantee.rule), rule):
         return "The routing rule has been changed since the sample was drawn: draw it anew."
-    if set(pool.specs) - set(guarantee.specs) or other_runs(guarantee):
+    if other_runs(guarantee) or labelled_by_others(project, rule, guarantee.specs):
         return "Another set-up has labelled items since the sample was drawn: draw it anew."
     return ""
 

@@ -6,10 +6,10 @@ so it says how far off they are, and the corrected share is right however bad th
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from apps.agreement.automation.calibration import Drawn, Pool
+from apps.agreement.automation.calibration import Pool
 from labelhub.core.agreement.figures import Figure
 from labelhub.core.agreement.prediction_powered import ppi_mean
 from labelhub.core.schema import Schema, Task, value_words
@@ -28,15 +28,18 @@ class LabelShare:
     corrected: Figure
 
 
-def label_shares(pool: Pool, drawn: Drawn, schema: Schema) -> list[LabelShare]:
+def label_shares(pool: Pool, truths: Mapping[int, str], schema: Schema) -> list[LabelShare]:
     """A row for each label of the schema; empty where the task has no labels in common, or the
-    sample is too small for an interval."""
-    if schema.task not in TASKS or len(drawn.known) < LEAST:
+    sample is too small for an interval.
+
+    ``truths``: first blind decisions of the sample's items.
+    """
+    sampled = [each for each in truths if each in pool.candidates]
+    if schema.task not in TASKS or len(sampled) < LEAST:
         return []
-    sampled = set(drawn.known)
-    rest = [pool.candidates[each].value for each in pool.drawable if each not in sampled]
-    said = [pool.candidates[each].value for each in drawn.known]
-    truth = [pool.truths[each] for each in drawn.known]
+    rest = [pool.candidates[each].value for each in pool.drawable if each not in truths]
+    said = [pool.candidates[each].value for each in sampled]
+    truth = [truths[each] for each in sampled]
     return [_share(label, label_name, truth, (said, rest)) for label, label_name in _labels(schema)]
 
 

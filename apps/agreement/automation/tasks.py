@@ -6,10 +6,12 @@ the request that began it, nor on a process that was killed in the midst of it.
 """
 
 import time
+from datetime import timedelta
 
 from celery import shared_task
 from django.db import transaction
 from django.db.models import Q
+from django.utils import timezone
 
 from apps.agreement.automation.guarantee import LIVE, live_guarantee, settle
 from apps.agreement.automation.watching import watch
@@ -17,8 +19,11 @@ from apps.agreement.models import Guarantee
 from apps.labels.models import ItemState
 from apps.projects.models import Project
 
-#: Seconds between two rounds in a process.
+#: Seconds between two rounds in a process, and between two looks of all processes together.
 EVERY = 15.0
+#: How long a task may take from its dispatch to its start, and how long for its work, before
+#: another is sent.
+DISPATCH, AT_WORK = timedelta(seconds=30), timedelta(minutes=2)
 #: With more items than this the request does not wait for them.
 AT_ONCE = 2000
 _last: list[float] = []
@@ -28,8 +33,16 @@ _last: list[float] = []
 def look_after_task(guarantee_id: int) -> None:
     """Watch one promise and carry out what it says."""
     found = Guarantee.objects.filter(pk=guarantee_id).select_related("project").first()
-    if found is not None:
-        look_after(found)
+    if found is None:
+        return
+    mine = timezone.now() + AT_WORK
+    rows = Guarantee.objects.filter(pk=guarantee_id)
+    rows.update(dispatched_until=mine)
+    look_after(found)
+    # Not where somebody has changed it meanwhile: that wants a task at once.
+    rows.filter(dispatched_until=mine).update(
+        dispatched_until=timezone.now() + timedelta(seconds=EVERY)
+    )
 
 
 def look_after(guarantee: Guarantee) -> None:
@@ -60,14 +73,15 @@ def look(project: Project) -> Guarantee | None:
 
 
 def keep_guarantees() -> int:
-    """Send a task for each promise that is live or not yet carried out; how many. For the worker's
-    housekeeping: every :data:`EVERY` seconds in a process, at no cost in between."""
+    """Send a task for each promise that is live or not yet carried out, and that no task is about;
+    how many. For the worker's housekeeping: every :data:`EVERY` seconds in a process, at no cost in
+    between, and so often by all processes together."""
     now = time.monotonic()
     if _last and now - _last[0] < EVERY:
         return 0
     _last[:] = [now]
     wanted = Guarantee.objects.filter(Q(state__in=LIVE) | Q(applied=False))
-    ids = list(wanted.order_by().values_list("pk", flat=True))
+    ids = [pk for pk in wanted.order_by().values_list("pk", flat=True) if _mark_dispatched(pk)]
     for guarantee_id in ids:
         look_after_task.delay(guarantee_id)
     return len(ids)
@@ -75,4 +89,13 @@ def keep_guarantees() -> int:
 
 def _send(guarantee_id: int) -> None:
     """A broker that is down is logged, nothing more: the next round tries again."""
-    transaction.on_commit(lambda: look_after_task.delay(guarantee_id), robust=True)
+    if _mark_dispatched(guarantee_id):
+        transaction.on_commit(lambda: look_after_task.delay(guarantee_id), robust=True)
+
+
+def _mark_dispatched(guarantee_id: int) -> bool:
+    """Note that a task for it is on its way; False where one is, or is at work."""
+    now = timezone.now()
+    unsent = Q(dispatched_until__isnull=True) | Q(dispatched_until__lte=now)
+    free = Guarantee.objects.filter(unsent, pk=guarantee_id)
+    return bool(free.update(dispatched_until=now + DISPATCH))

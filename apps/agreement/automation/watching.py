@@ -7,30 +7,33 @@ items labelled before, and items that somebody was led on after all are no part 
 """
 
 from collections.abc import Sequence
+from typing import Any
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Case, Exists, OuterRef, When
 from django.utils import timezone
 
-from apps.agreement.automation.calibration import led_items
-from apps.agreement.automation.guarantee import Ending, State, end
-from apps.agreement.automation.promise import SIGNAL
-from apps.agreement.automation.sampling import other_runs, queue_sample, same_rule
+from apps.agreement.automation.decisions import LED
+from apps.agreement.automation.guarantee import Ending, State, changed_by_hand, end
+from apps.agreement.automation.judging import freeze
+from apps.agreement.automation.sampling import other_runs, queue_sample
 from apps.agreement.models import Guarantee
-from apps.debates.selectors.rules import latest_debates, routing_now
+from apps.debates.selectors.rules import latest_debates
 from apps.labels.blindness import ONLY_AUDITED
-from apps.labels.models import ItemState, Label
-from apps.labels.selectors import verified_as_of
-from apps.projects.models import Project
+from apps.labels.models import ItemState, Kind, Label
+from apps.labels.services.drafts import UNASKED
 from labelhub.core.agreement.risk_control import Audit, audit_bound
-from labelhub.core.debate.routing import Rule, read_rule
 from labelhub.core.schema import value_key
 
 
 def watch(guarantee: Guarantee) -> None:
-    """Keep the sample in the queue while it is labelled; end a promise in force that is broken, or
-    that is about something else than there is now. Safe to do at any time, by several at once."""
+    """Keep the sample in the queue while it is labelled, and judge it when it is; end a promise in
+    force that is broken, or that is about something else than there is now.
+
+    Safe to do at any time, by several at once.
+    """
     if guarantee.state == State.DRAWN:
         queue_sample(guarantee)
+        freeze(guarantee)
     elif guarantee.state == State.ON:
         audit = audit_of(guarantee)
         if ending := _fault(guarantee, audit):
@@ -42,27 +45,13 @@ def audit_of(guarantee: Guarantee) -> Audit:
     return audit_bound(_outcomes(guarantee), guarantee.target, guarantee.confidence)
 
 
-def rule_in_force(guarantee: Guarantee) -> Rule:
-    """The routing rule as the promise set it."""
-    drawn = read_rule(guarantee.rule)
-    if guarantee.bound is None or guarantee.audit is None:
-        return drawn
-    return Rule(drawn.flags, {**drawn.bounds, SIGNAL: guarantee.bound}, guarantee.audit)
-
-
 def _fault(guarantee: Guarantee, audit: Audit) -> Guarantee.Ending | None:
     """Why the promise cannot stand, the worst first."""
     if audit.broken_at is not None:
         return Ending.BROKEN
     if other_runs(guarantee):
         return Ending.OTHER_DEBATES
-    rule, scope = routing_now(guarantee.project_id)
-    if scope != Project.ReviewScope.DOUBTFUL:
-        return Ending.PLAN_CHANGED
-    promised = rule_in_force(guarantee)
-    if not same_rule(rule, promised) or rule.audit < promised.audit:
-        return Ending.RULE_CHANGED
-    return None
+    return changed_by_hand(guarantee)
 
 
 def _outcomes(guarantee: Guarantee) -> Sequence[bool]:
@@ -77,16 +66,28 @@ def _outcomes(guarantee: Guarantee) -> Sequence[bool]:
 
 
 def _answers(guarantee: Guarantee) -> dict[int, str]:
-    """What people said, blind, of accepted items since the promise was switched on, in order."""
+    """What the first person to speak of each audited item said first since the promise was switched
+    on, in order. What they or others say, take back or decide later changes none of it; an item of
+    which somebody spoke beside the suggestion first is left out."""
     since = guarantee.switched_on_at or timezone.now()
-    audited = ItemState.objects.filter(
-        item=OuterRef("item"), reasons=ONLY_AUDITED, labels_by_people__gt=0
-    )
+    audited = ItemState.objects.filter(item=OuterRef("item"), reasons=ONLY_AUDITED)
+    people = Label.objects.by_people().exclude(action=Label.Action.IMPORTED)
+    # What a crowd worker says unasked decides nothing, here neither.
+    people = people.exclude(annotator__kind=Kind.CROWD, provenance__has_key=UNASKED)
     before = Label.objects.by_people().filter(item=OuterRef("item"), created_at__lt=since)
-    answers = verified_as_of(guarantee.project_id, timezone.now()).filter(
-        Exists(audited), ~Exists(before), created_at__gte=since
-    )
-    rows = answers.order_by("pk").values_list("item_id", "value")
-    known = {item: value_key(value) for item, value in rows if value is not None}
-    spoilt = led_items(guarantee.project, list(known)) | set(guarantee.sample)
-    return {item: value for item, value in known.items() if item not in spoilt}
+    said = people.filter(
+        Exists(audited),
+        ~Exists(before),
+        item__project=guarantee.project_id,
+        created_at__gte=since,
+        value__isnull=False,
+    ).annotate(beside=Case(When(LED, then=True), default=False))
+    first: dict[int, tuple[bool, Any]] = {}
+    for item, beside, value in said.order_by("pk").values_list("item_id", "beside", "value"):
+        first.setdefault(item, (beside, value))
+    drawn = set(guarantee.sample)
+    return {
+        item: value_key(value)
+        for item, (beside, value) in first.items()
+        if not beside and item not in drawn
+    }

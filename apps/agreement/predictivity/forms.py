@@ -54,6 +54,7 @@ class StudyForm(forms.Form):
             "Budget in USD",
             required=False,
         )
+        self.fields["unlimited"] = _no_budget_field()
 
     def plan(self) -> StudyPlan:
         """What was asked for; only after ``is_valid()``."""
@@ -64,4 +65,13 @@ class StudyForm(forms.Form):
             examples=tuple(fields["examples"]),
             limit=fields["limit"],
             budget_nanousd=nanousd(fields["budget"]),
+            unlimited=fields["unlimited"],
         )
+
+
+def _no_budget_field() -> forms.BooleanField:
+    return forms.BooleanField(
+        required=False,
+        label="No budget",
+        help_text="Otherwise a study that is continued keeps the budget it has.",
+    )

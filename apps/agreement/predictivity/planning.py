@@ -31,13 +31,17 @@ Key = tuple[int, str, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyPlan:
-    """A study as asked for; no ``sources``: the usual ones, see ``Answers.usual_sources``."""
+    """A study as asked for; no ``sources``: the usual ones, see ``Answers.usual_sources``.
+
+    Without a budget a study that goes on keeps the one it has, unless it is to be ``unlimited``.
+    """
 
     model: ModelSpec
     sources: tuple[str, ...] = ()
     examples: tuple[int, ...] = USUAL_EXAMPLES
     limit: int | None = None
     budget_nanousd: int | None = None
+    unlimited: bool = False
     seed: int = SEED
 
 
@@ -69,13 +73,13 @@ class Estimate:
     offline: bool
 
 
-def plan_study(project: Project, plan: StudyPlan) -> Planned:
-    """Complete and check the plan; nothing is written.
+def plan_study(project: Project, plan: StudyPlan, answers: Answers | None = None) -> Planned:
+    """Complete and check the plan; nothing is written. ``answers``: if they have been read already.
 
     Raises:
         InvalidInput: it cannot be carried out, and what is missing.
     """
-    answers = read_answers(project)
+    answers = answers or read_answers(project)
     plan = _complete(plan, answers)
     tasks = plan_tasks(answers.rows, plan.sources, plan.examples, seed=plan.seed, limit=plan.limit)
     if not tasks:
@@ -158,6 +162,8 @@ def _complete(plan: StudyPlan, answers: Answers) -> StudyPlan:
     check_choice(sources, plan.examples, plan.limit)
     if plan.budget_nanousd is not None and plan.budget_nanousd < 0:
         raise InvalidInput("budget: must not be negative.")
+    if plan.budget_nanousd is not None and plan.unlimited:
+        raise InvalidInput("budget: give an amount or none at all, not both.")
     absent = [
         source
         for source in sources

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,7 +91,8 @@ def read_answers(project: Project) -> Answers:
     for item, value, annotator in by_authors.values_list("item_id", "value", "annotator_id"):
         # Of a text with several authors the first to answer is its author.
         own.setdefault(item, (value, annotator))
-    others, offline = _others(project, said, own.keys())
+    by_others = said.filter(item__in=by_authors.order_by().values("item"))
+    others, offline = _others(project, by_others)
     items = Item.objects.filter(project=project, labels__annotator__kind=Kind.AUTHOR)
     columns = items.distinct().order_by("pk").values("pk", "text", "question", "options", "meta")
     rows = [
@@ -108,7 +109,7 @@ def conversation_of(meta: Mapping[str, Any]) -> str:
 
 
 def _others(
-    project: Project, said: QuerySet[Label], answered: Iterable[int]
+    project: Project, said: QuerySet[Label]
 ) -> tuple[dict[int, dict[str, list[Any]]], bool]:
     """Item → kind → values; and whether all that stands for LLMs is the offline model.
 
@@ -117,15 +118,12 @@ def _others(
     matchers = set(
         Annotator.objects.filter(project=project, offline=True).values_list("pk", flat=True)
     )
-    wanted = set(answered)
     found: dict[int, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
     matched: list[tuple[int, Any]] = []
     rows = said.filter(annotator__kind__in=THIRD_PARTIES).order_by("pk")
     real = False
     columns = ("item_id", "annotator__kind", "annotator_id", "value")
     for item, kind, annotator, value in rows.values_list(*columns).iterator(CHUNK):
-        if item not in wanted:
-            continue
         if annotator in matchers:
             matched.append((item, value))
             continue

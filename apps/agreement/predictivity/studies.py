@@ -25,25 +25,26 @@ DISPATCH = timedelta(seconds=15)
 GOING = (Study.Status.QUEUED, Study.Status.RUNNING)
 
 
-def start_study(*, project: Project, actor: User | None, plan: StudyPlan) -> Study:
+def start_study(
+    *, project: Project, actor: User | None, plan: StudyPlan, answers: Answers | None = None
+) -> Study:
     """Record a study with all its tasks; a study of the same plan is continued instead.
 
     What it has asked is not asked again; what failed is, and what the ledger has grown by is added.
     A worker picks it up; the caller may send it a task to be quicker (``tasks.launch_study``).
+    ``answers``: what the plan was made of, if it has been read already.
 
     Raises:
         InvalidInput: the plan cannot be carried out, or its budget is spent already.
         UnknownPrice: there is a budget, and the model's price is not known.
     """
-    planned = plan_study(project, plan)
+    planned = plan_study(project, plan, answers)
     if planned.plan.budget_nanousd is not None:
         check_prices([planned.plan.model])
     with transaction.atomic():
         study = planned.study or _create(project, actor, planned)
         locked = Study.objects.select_for_update().get(pk=study.pk)
-        _check_budget(locked, planned.plan.budget_nanousd)
-        locked.budget_nanousd = planned.plan.budget_nanousd
-        locked.save(update_fields=["budget_nanousd"])
+        _set_budget(locked, planned.plan)
         _add_predictions(locked, planned.tasks)
         if not locked.going:
             _queue_again(locked)
@@ -210,9 +211,15 @@ def _queue_again(study: Study) -> None:
     )
 
 
-def _check_budget(study: Study, budget: int | None) -> None:
+def _set_budget(study: Study, plan: StudyPlan) -> None:
+    """The budget of the plan; the study keeps its own where the plan says nothing of it."""
+    budget = plan.budget_nanousd
+    if budget is None and not plan.unlimited:
+        return
     if budget is not None and budget < study.cost_nanousd:
         raise InvalidInput(f"budget: {usd(study.cost_nanousd)} is spent already; give more.")
+    study.budget_nanousd = budget
+    study.save(update_fields=["budget_nanousd"])
 
 
 def _change(study: Study, allowed: Q, word: str, **fields: Any) -> Study:

@@ -52,7 +52,7 @@ def truths_of(report: Report) -> list[Truth]:
 def short_name(report: Report, kind: str) -> str:
     """A kind as it stands in a picture."""
     if kind in ("llm", "model") and report["offline"].get(kind):
-        return "Not an LLM"
+        return "No LLM"
     return {"llm": "LLM"}.get(kind, kind.capitalize())
 
 

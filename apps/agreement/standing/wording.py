@@ -72,7 +72,8 @@ def _ranking(report: Report, truth: Truth) -> Sentence:
     best = kinds[0]
     shown = truth.figure(best)
     name = _capital(name_of(report, best))
-    first = f"{name} {_are(best)} right most often about {truth.words}: {percent(shown)}"
+    most = " most often" if len(kinds) > 1 else ""
+    first = f"{name} {_are(best)} right{most} about {truth.words}: {percent(shown)}"
     rest = [f"{name_of(report, kind)} {percent(truth.figure(kind))}" for kind in kinds[1:]]
     text = f"{first}; {', '.join(rest)}." if rest else f"{first}."
     if rest and not _settled(report, truth, best, kinds[1]):

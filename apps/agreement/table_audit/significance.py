@@ -1,8 +1,11 @@
 """Tests of significance on numbers that somebody has at hand, in the shapes of REST."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
+
+import numpy as np
 
 from labelhub.core.agreement.audit import mcnemar_pairs
 from labelhub.core.agreement.multiplicity import benjamini_hochberg, benjamini_yekutieli, holm
@@ -16,6 +19,9 @@ from labelhub.core.agreement.significance import (
 from labelhub.core.agreement.student import TTest, paired_t, welch_t
 from labelhub.core.errors import InvalidInput
 
+#: The values are so large that a sum or a square of them is beyond what a float holds.
+NOT_FINITE = "not_finite"
+
 
 def t_tests(pair: Sequence[Sequence[float]]) -> dict[str, Any]:
     """Two lists of values: Welch's test, and the paired one where both have as many values.
@@ -23,11 +29,14 @@ def t_tests(pair: Sequence[Sequence[float]]) -> dict[str, Any]:
     What cannot be computed is null with the reason.
     """
     first, second = pair
-    if len(first) == len(second):
-        paired = _t(paired_t(first, second), "paired t test, two-sided")
-    else:
-        paired = {"t": None, "p": None, "reason": "lists_of_different_length"}
-    return {"paired": paired, "welch": _t(welch_t(first, second), "Welch's t test, two-sided")}
+    # Sums of numbers near the limits of floats are infinite; _t says so.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if len(first) == len(second):
+            paired = _t(paired_t(first, second), "paired t test, two-sided")
+        else:
+            paired = {"t": None, "p": None, "reason": "lists_of_different_length"}
+        welch = _t(welch_t(first, second), "Welch's t test, two-sided")
+    return {"paired": paired, "welch": welch}
 
 
 def mcnemar_tests(counts: Mapping[str, int]) -> dict[str, Any]:
@@ -65,7 +74,16 @@ def discordant(claim: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _t(test: TTest, method: str) -> dict[str, Any]:
-    return asdict(test) | {"method": method}
+    """The test as JSON can say it; what is not finite is null, and so is all that rests on it."""
+    told = asdict(test)
+    numbers = {name: told[name] for name in ("difference", "t", "df", "p", "low", "high")}
+    strange = [
+        name for name, each in numbers.items() if each is not None and not math.isfinite(each)
+    ]
+    if strange:
+        rest = ("t", "df", "p", "low", "high")
+        told |= dict.fromkeys((*rest, *strange)) | {"reason": NOT_FINITE}
+    return told | {"method": method}
 
 
 def _chi_square(test: ChiSquare) -> dict[str, Any]:

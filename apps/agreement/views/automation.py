@@ -96,7 +96,11 @@ def _switched_off(live: Guarantee, actor: User) -> str:
     if not switch_off(live, actor=actor):
         raise Conflict(GONE)
     carry_out(live)
-    return "The sample is given up." if drawn else "Switched off: rule and plan are as before."
+    if drawn:
+        return "The sample is given up."
+    if live.ending != Guarantee.Ending.SWITCHED_OFF:
+        return ending_words(live)
+    return "Switched off: rule and plan are as before."
 
 
 def _context(found: Standing, project: Project) -> dict[str, Any]:

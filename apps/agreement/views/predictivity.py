@@ -59,7 +59,9 @@ def predictivity(request: SignedInRequest, slug: str) -> HttpResponse:
     showing = "show" in request.POST
     if request.method == "POST" and not showing and form.is_valid():
         try:
-            study = start_study(project=project, actor=request.user, plan=form.plan())
+            study = start_study(
+                project=project, actor=request.user, plan=form.plan(), answers=answers
+            )
         except LabelhubError as error:
             show_refusal(form, error)
         else:
@@ -70,7 +72,7 @@ def predictivity(request: SignedInRequest, slug: str) -> HttpResponse:
     context |= _shown(get_study(project, _asked(request.GET.get("study"))))
     context["earlier"] = studies_of(project)[:EARLIER]
     if showing:
-        context |= {"weighed": True} | _weighed(project, form)
+        context |= {"weighed": True} | _weighed(project, form, answers)
     status = 422 if request.method == "POST" and not showing else 200
     return render(request, "agreement/predictivity_page.html", context, status=status)
 
@@ -82,7 +84,8 @@ def predictivity_preview(request: SignedInRequest, slug: str) -> HttpResponse:
     """What the study in the form would take."""
     project = get_project(request.user, slug, Right.MANAGE)
     answers, _ = _answers(project)
-    context = {"project": project} | _weighed(project, _form(answers, request.GET))
+    form = _form(answers, request.GET)
+    context = {"project": project} | _weighed(project, form, answers)
     return render(request, "agreement/predictivity_preview.html", context)
 
 
@@ -147,12 +150,12 @@ def _form(answers: Answers | None, data: Any) -> StudyForm:
     return StudyForm([source for source in SOURCES if source in there], usual, data)
 
 
-def _weighed(project: Project, form: StudyForm) -> dict[str, Any]:
+def _weighed(project: Project, form: StudyForm, answers: Answers | None) -> dict[str, Any]:
     """What the study in the form would take, or why there is no telling."""
     if not form.is_valid():
         return {"faults": form.errors.items()}
     try:
-        planned = plan_study(project, form.plan())
+        planned = plan_study(project, form.plan(), answers)
         return {"expected": estimate(planned), "planned": planned}
     except LabelhubError as error:
         return {"refusal": error.message}

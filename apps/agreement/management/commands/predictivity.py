@@ -28,6 +28,11 @@ from apps.projects.selectors import find_project
 from labelhub.core.agreement.predictivity import SOURCES
 from labelhub.core.errors import InvalidInput, LabelhubError
 
+NO_BUDGET = "none"
+BUDGET = (
+    "The most the study may cost. Left out: a study that is continued keeps its budget; "
+    f"'{NO_BUDGET}': it has none any more."
+)
 #: How long to wait before looking again at a study that another worker drives, seconds.
 LOOK_AGAIN = 1.0
 
@@ -57,7 +62,7 @@ class Command(LabelhubCommand):
             "has labelled half of the answered items.",
         )
         parser.add_argument("--limit", type=int, help="Only N items, drawn by a fixed seed.")
-        parser.add_argument("--budget", metavar="USD", help="The most the study may cost.")
+        parser.add_argument("--budget", metavar="USD", help=BUDGET)
         parser.add_argument("--dry-run", action="store_true", help="Only say what it would take.")
         parser.add_argument("--wait", action="store_true", help="Return when the study is done.")
 
@@ -70,7 +75,7 @@ class Command(LabelhubCommand):
         self._say_estimate(expected, planned.study)
         if options["dry_run"]:
             return {"dry_run": True} | estimate_json(expected)
-        study = start_study(project=project, actor=None, plan=plan)
+        study = start_study(project=project, actor=None, plan=plan, answers=planned.answers)
         if not options["wait"]:
             self.say("A worker takes it up; see it on the project's page of predictivity.")
             return result_of(_told(project, study)).to_json()
@@ -140,12 +145,14 @@ def _plan(options: Mapping[str, Any]) -> StudyPlan:
     seed_from_environment()
     ensure_builtin()
     name, asked = options["model"], options["examples"]
+    unlimited = options["budget"] == NO_BUDGET
     return StudyPlan(
         model=model_for_run(name.strip()) if name else default_model(),
         sources=tuple(_listed(options["sources"] or "")),
         examples=tuple(_numbers(asked)) if asked is not None else USUAL_EXAMPLES,
         limit=options["limit"],
-        budget_nanousd=read_budget(options["budget"]),
+        budget_nanousd=None if unlimited else read_budget(options["budget"]),
+        unlimited=unlimited,
     )
 
 

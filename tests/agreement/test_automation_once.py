@@ -1,0 +1,201 @@
+"""Nothing that is said after a verdict, or after an audit's answer, takes an error back."""
+
+from typing import Any
+
+import pytest
+
+from apps.accounts.roles import Role
+from apps.agreement.automation import tasks
+from apps.agreement.automation.calibration import read_pool
+from apps.agreement.automation.counts import count_pool
+from apps.agreement.automation.guarantee import settle, switch_off, switch_on
+from apps.agreement.automation.judging import freeze, sample_of
+from apps.agreement.automation.sampling import draw_sample
+from apps.agreement.automation.watching import audit_of, watch
+from apps.agreement.models import Guarantee
+from apps.debates.models import Debate
+from apps.debates.selectors import rule_of
+from apps.debates.services import change_routing_rule
+from apps.labels.blindness import ONLY_AUDITED
+from apps.labels.models import Annotator, Label
+from apps.labels.services import record_label, withdraw_label
+from apps.projects.models import Item, Project
+from apps.reviews.services import change_review_plan
+from labelhub.core.debate.routing import Rule
+from labelhub.core.errors import Conflict
+from tests.agreement.automation_world import all_wrong, answer, debated_project, decide, promised
+from tests.debates.routing_world import debated, run_of
+from tests.factories.labels import draft, open_several, person
+from tests.factories.projects import member
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project() -> Project:
+    return debated_project(150)
+
+
+def drawn(project: Project) -> Guarantee:
+    made = draw_sample(
+        project, actor=member(project, Role.MANAGER), target=0.1, confidence=0.95, coverage=0.5
+    )
+    settle(made)
+    return made
+
+
+def correct(item_ids: list[int], who: Annotator, **fields: Any) -> None:
+    """The same person says that the debate was right after all."""
+    for label in Label.objects.current().filter(item__in=item_ids, annotator=who):
+        record_label(draft(label.item, who, "good", supersedes_id=label.pk, **fields))
+
+
+def errors_of(made: Guarantee) -> int:
+    return sum(wrong for _, wrong in sample_of(made).known.values())
+
+
+def test_correcting_the_labels_after_a_failed_verdict_changes_nothing(project: Project) -> None:
+    made, who = drawn(project), person(project)
+    answer(project, who, all_wrong)
+    manager = member(project, Role.MANAGER)
+    with pytest.raises(Conflict, match="does not bear the promise out"):
+        switch_on(made, actor=manager)
+    assert (made.wrong, made.verdict is None) == (122, False)
+    correct(made.sample, who)
+    found = Guarantee.objects.get(pk=made.pk)
+    assert errors_of(found) == 122
+    with pytest.raises(Conflict, match="does not bear the promise out"):
+        switch_on(found, actor=manager)
+
+
+def test_correcting_them_before_the_sample_is_complete_changes_nothing_either(
+    project: Project,
+) -> None:
+    made, who = drawn(project), person(project)
+    answer(project, who, all_wrong, most=100)
+    correct(made.sample, who)
+    answer(project, who)
+    assert errors_of(made) == 100
+
+
+def test_a_label_that_is_taken_back_still_counts(project: Project) -> None:
+    made, who = drawn(project), person(project)
+    answer(project, who, all_wrong)
+    for label in Label.objects.current().filter(annotator=who):
+        withdraw_label(label=label)
+    assert (errors_of(made), sample_of(made).pending) == (122, [])
+
+
+def test_who_relabels_beside_the_suggestion_does_not_take_the_item_out(project: Project) -> None:
+    made, who, other = drawn(project), person(project), person(project)
+    answer(project, who, all_wrong)
+    for debate in Debate.objects.filter(item__in=made.sample).select_related("item"):
+        led = {"proposed_from_id": debate.label_id, "action": Label.Action.ACCEPTED}
+        record_label(draft(debate.item, other, "good", **led))
+    found = sample_of(made)
+    assert (len(found.known), found.led, errors_of(made)) == (122, [], 122)
+
+
+def test_of_an_undecided_item_the_blind_label_before_the_led_one_counts(project: Project) -> None:
+    change_review_plan(project=project, overlap=2)
+    made = drawn(project)
+    debate = Debate.objects.select_related("item").get(item=made.sample[0])
+    record_label(draft(debate.item, person(project), "bad"))
+    assert made.sample[0] in sample_of(made).pending
+    led = {"proposed_from_id": debate.label_id, "action": Label.Action.ACCEPTED}
+    record_label(draft(debate.item, person(project), "good", **led))
+    assert sample_of(made).known[made.sample[0]][1] is True
+
+
+def test_what_was_known_at_the_drawing_counts_as_it_was_known(project: Project) -> None:
+    who = person(project)
+    for item in Item.objects.filter(project=project):
+        record_label(draft(item, who, "bad"))
+    made = drawn(project)
+    correct(made.sample, who)
+    assert errors_of(made) == 122
+
+
+def test_another_debate_of_the_items_changes_no_verdict(project: Project) -> None:
+    made = drawn(project)
+    answer(project, person(project), all_wrong)
+    watch(made)
+    Debate.objects.filter(run__project=project).update(value="bad")
+    assert errors_of(Guarantee.objects.get(pk=made.pk)) == 122
+    assert freeze(made).known == sample_of(made).known
+
+
+def test_the_audit_counts_what_was_said_first(project: Project) -> None:
+    made, _, who = promised(project)
+    items = list(open_several(project, 12))
+    for item in items:
+        debated(item, uncertainty=0.0, reasons=ONLY_AUDITED)
+        record_label(draft(item, who, "bad"))
+    before = audit_of(made)
+    assert (before.n, before.errors) == (12, 12)
+    correct([item.pk for item in items[:4]], who)
+    for label in Label.objects.current().filter(item__in=items[4:8], annotator=who):
+        withdraw_label(label=label)
+    for item in items[8:]:
+        led = {"proposed_from_id": item.labels.earliest("pk").pk, "action": Label.Action.ACCEPTED}
+        record_label(draft(item, person(project), "good", **led))
+    assert audit_of(made) == before
+
+
+def test_switching_off_leaves_a_rule_that_was_changed_meanwhile(project: Project) -> None:
+    made, manager, _ = promised(project)
+    wanted = Rule(frozenset({"tie"}), {"uncertainty": 0.3}, 0.4)
+    change_routing_rule(project=project, actor=manager, rule=wanted)
+    assert switch_off(made, actor=manager)
+    assert (made.ending, made.applied, rule_of(project)) == ("rule_changed", True, wanted)
+    project.refresh_from_db()
+    assert project.review_scope == Project.ReviewScope.DOUBTFUL
+
+
+def test_a_task_at_work_is_not_joined_by_another(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, manager, _ = promised(project)
+    sent: list[int] = []
+    monkeypatch.setattr(tasks.look_after_task, "delay", sent.append)
+    monkeypatch.setattr(tasks, "_last", [])
+
+    def ask(found: Guarantee) -> None:
+        tasks._last.clear()
+        assert (found.pk, tasks.keep_guarantees()) == (made.pk, 0)
+
+    monkeypatch.setattr(tasks, "look_after", ask)
+    tasks.look_after_task(made.pk)
+    tasks._last.clear()
+    assert tasks.keep_guarantees() == 0, "it was looked at just now"
+    switch_off(Guarantee.objects.get(pk=made.pk), actor=manager)
+    tasks._last.clear()
+    assert (tasks.keep_guarantees(), sent) == (1, [made.pk]), "there is something new to do"
+
+
+def test_the_database_counts_what_the_pool_holds(project: Project) -> None:
+    items = list(open_several(project, 9))
+    strange: list[dict[str, Any]] = [
+        {"flags": ["tie"]}, {"flags": ["unheard of"]}, {"signals": {"d_rate": 0.2}},
+        {"signals": {"d_rate": None}}, {"signals": {"d_rate": "0.1"}}, {"signals": {"d_rate": 0.9}},
+        {"value": None}, {"signals": {"judge_changes": 3}}, {"signals": {"d_rate": True}},
+    ]  # fmt: skip
+    for item, fields in zip(items, strange, strict=True):
+        debated(item, **fields)
+    debated(items[5], flags=["tie"], run=run_of(project, spec_hash="a" * 64))
+    tried = Debate.objects.select_related("item").filter(run__trial=False)[:20]
+    trial = run_of(project, trial=True)
+    for debate in list(tried):
+        debated(debate.item, run=trial)
+    for debate in Debate.objects.filter(run__trial=False).select_related("item")[30:34]:
+        led = {"proposed_from_id": debate.label_id, "action": Label.Action.ACCEPTED}
+        record_label(draft(debate.item, person(project), "good", **led))
+    decide([debate.item for debate in Debate.objects.select_related("item")[50:60]])
+    run_of(project, spec_hash="b" * 64, protocol_settings={"precedents": 3})
+    pool, counts = read_pool(project), count_pool(project)
+    assert (counts.debated, counts.within_rule, counts.available) == (
+        pool.debated,
+        len(pool.candidates),
+        len(pool.drawable),
+    )
+    assert 0 < counts.available < counts.within_rule < counts.debated
