@@ -140,7 +140,7 @@ VIEWS = (
     View("agreement", "manager", "/p/library-desk/agreement/?label=Joke&kind=crowd", "slice"),
     View("agreement", "manager", "/p/{empty}/agreement/", "empty"),
     View("agreement", "manager", "/p/{per_item}/agreement/", "per-item"),
-    View("predictivity", "viewer", "/p/library-desk/agreement/predictivity/"),
+    View("predictivity", "manager", "/p/library-desk/agreement/predictivity/"),
     View("predictivity", "manager", "/p/{empty}/agreement/predictivity/", "empty"),
     View("experiment_list", "manager", IN_DEMO + "/experiments/"),
     View("experiment_list", "manager", "/p/{empty}/experiments/", "empty"),
