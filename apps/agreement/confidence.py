@@ -31,6 +31,8 @@ def calibrations(project: Project, sheet: Sheet, asked: Slice) -> Mapping[str, A
     if not machines or not (truth >= 0).any():
         return {}
     stated = _stated(project, asked)
+    if not stated:
+        return {}
     found = {}
     for place, rater in machines:
         own = np.flatnonzero(sheet.ratings.raters == place)
@@ -60,7 +62,7 @@ def _stated(project: Project, asked: Slice) -> dict[tuple[int, int], float]:
         )
     }
     labels = Label.objects.filter(
-        item__project=project, annotator__kind__in=MACHINES, confidence__isnull=False
+        annotator__project=project, annotator__kind__in=MACHINES, confidence__isnull=False
     )
     if asked.run is None:
         labels = labels.filter(superseded_by__isnull=True)

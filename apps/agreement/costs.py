@@ -9,10 +9,11 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from django.db.models import Count, F, Q, Sum
+from django.db.models import Count, Exists, F, OuterRef, Q, Sum
 
-from apps.debates.models import Run, Turn
+from apps.debates.models import Run, RunRole, Turn
 from apps.labels.models import Kind, Label
+from apps.llm.models import Provider
 from apps.projects.models import Project
 from labelhub.core.agreement.figures import Figure, figure, undefined
 from labelhub.core.agreement.reports.reasons import NOT_RECORDED
@@ -27,10 +28,10 @@ Cost = dict[str, Figure]
 
 
 def costs(project: Project) -> Mapping[str, Cost]:
-    """Kind → ``per_label`` in USD and ``seconds`` of a label; three queries."""
+    """Kind → ``per_label`` in USD and ``seconds`` of a label; four queries."""
     recorded = Label.objects.filter(
         Q(seconds__isnull=False) | Q(cost_nanousd__isnull=False),
-        item__project=project,
+        annotator__project=project,
         withdrawn=False,
     )
     rows = recorded.values("annotator__kind").order_by()
@@ -58,6 +59,11 @@ def costs(project: Project) -> Mapping[str, Cost]:
 
 def _of_runs(project: Project) -> Cost | None:
     runs = Run.objects.filter(project=project, trial=False, experiment__isnull=True)
+    asked = RunRole.objects.filter(run=OuterRef("pk"))
+    by_llms = runs.filter(Exists(asked.exclude(model__provider__kind=Provider.Kind.OFFLINE)))
+    if by_llms.exists():
+        # The offline text matcher costs nothing and is quick: its labels would make LLMs cheap.
+        runs = by_llms
     paid = runs.aggregate(cost=Sum("cost_nanousd"), unpriced=Sum("unpriced_turns"))
     if paid["cost"] is None:
         return None

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
-from django.db.models import Max, Min
+from django.db.models import Count, Max, Min
 from django.utils.timezone import localdate
 
 from apps.agreement.figures.lines import Series
@@ -13,6 +13,7 @@ from apps.agreement.figures.over_time import over_time as draw
 from apps.agreement.sheets.reading import read_sheet
 from apps.agreement.sheets.slicing import Slice
 from apps.agreement.standing.wording import MAIN, MAIN_WORDS
+from apps.agreement.turns import turn
 from apps.labels.models import Label
 from apps.projects.models import Project
 from labelhub.core.agreement.reports.within import within
@@ -21,6 +22,7 @@ from labelhub.core.agreement.reports.within import within
 MOST_PERIODS = 12
 #: Above this many labels the periods would take too long to read one by one.
 MOST_LABELS = 300_000
+NONE_THEN = "No labels by people on these days."
 PEOPLE = ("crowd", "expert")
 WORDS = {"crowd": "Crowd", "expert": "Expert"}
 
@@ -44,30 +46,46 @@ class Period:
 
 
 def agreement_over_time(project: Project, asked: Slice, task: str) -> OverTime | None:
-    """People's agreement by period; None where all labels fell on one day or are too many."""
-    labels = Label.objects.filter(annotator__project=project, annotator__kind__in=PEOPLE)
-    if labels.count() > MOST_LABELS:
-        return None
-    ends = labels.aggregate(first=Min("created_at"), last=Max("created_at"))
-    if ends["first"] is None:
-        return None
-    found = periods(
-        max(localdate(ends["first"]), asked.since or date.min),
-        min(localdate(ends["last"]), asked.until or date.max),
-    )
-    if len(found) < 2:
+    """People's agreement by period; None for one of the reasons of ``why_not_over_time``."""
+    found, why_not = _periods(project, asked)
+    if why_not:
         return None
     name = "alpha_nominal" if asked.label else MAIN.get(task, "alpha_nominal")
-    sheets = [
-        read_sheet(project, replace(asked, since=each.first, until=each.last)) for each in found
-    ]
-    series = [
-        Series(WORDS[kind], kind, [within(sheet, kind).get(name) for sheet in sheets])
-        for kind in PEOPLE
-        if any(sheet.raters_of(kind) > 1 for sheet in sheets)
-    ]
+    with turn(project.pk):
+        sheets = [
+            read_sheet(project, replace(asked, since=each.first, until=each.last)) for each in found
+        ]
+        series = [
+            Series(WORDS[kind], kind, [within(sheet, kind).get(name) for sheet in sheets])
+            for kind in PEOPLE
+            if any(sheet.raters_of(kind) > 1 for sheet in sheets)
+        ]
     words = [each.words for each in found]
     return draw(words, series, of=MAIN_WORDS[name], percent=name == "percent")
+
+
+def why_not_over_time(project: Project, asked: Slice) -> str:
+    """Why there is no picture over time, in words."""
+    return _periods(project, asked)[1] or (
+        "On no day did two people of one kind label the same item."
+    )
+
+
+def _periods(project: Project, asked: Slice) -> tuple[Sequence[Period], str]:
+    """The periods of people's labels, or why there are none."""
+    labels = Label.objects.filter(annotator__project=project, annotator__kind__in=PEOPLE)
+    counted = labels.aggregate(n=Count("pk"), first=Min("created_at"), last=Max("created_at"))
+    if counted["n"] > MOST_LABELS:
+        return [], f"{counted['n']:,} labels by people are too many to be read period by period."
+    if not counted["n"]:
+        return [], "No labels by people yet."
+    found = periods(
+        max(localdate(counted["first"]), asked.since or date.min),
+        min(localdate(counted["last"]), asked.until or date.max),
+    )
+    if len(found) < 2:
+        return [], "All labels by people were given on one day." if found else NONE_THEN
+    return found, ""
 
 
 def periods(first: date, last: date) -> Sequence[Period]:

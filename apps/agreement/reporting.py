@@ -8,15 +8,19 @@ from typing import Any
 import structlog
 from django.contrib.auth.models import AnonymousUser
 from django.db import OperationalError, transaction
-from django.db.models import Count, Max, QuerySet, Sum
+from django.db.models import Count, Max, Sum
 from django.utils import timezone
 
 from apps.accounts.models import User
+from apps.accounts.roles import Role
 from apps.agreement.confidence import calibrations
 from apps.agreement.costs import costs
 from apps.agreement.models import StoredReport
 from apps.agreement.sheets.reading import read_sheet
+from apps.agreement.sheets.repeats import intra
 from apps.agreement.sheets.slicing import Slice, check_slice
+from apps.agreement.turns import turn
+from apps.authors.models import Site
 from apps.debates.models import Run
 from apps.labels.blindness import hidden_from
 from apps.labels.models import Gold, ItemState, Label
@@ -29,7 +33,7 @@ from labelhub.core.agreement.reports.sheet import Sheet
 logger = structlog.get_logger(__name__)
 
 #: Raised when what a report says changes: what was stored before is then computed anew.
-EDITION = 4
+EDITION = 5
 MOST_STORED = 50
 MOST_DIVIDED = 20
 
@@ -48,26 +52,36 @@ def agreement_report(
     asked = asked or Slice()
     check_slice(project, current_schema(project).parsed, asked)
     if user is not None and _audits(project, user):
-        return _computed(project, asked, reader=user.pk)
+        with turn(project.pk):
+            return _computed(project, asked, reader=user.pk)
     state = state_of(project)
-    stored = _stored(project, asked).filter(state=state).first()
-    if stored is not None:
-        body: Mapping[str, Any] = stored.body
-        return body
-    body = _computed(project, asked)
-    if _may_be_kept(asked):
-        _store(project, asked, state, body)
-    return body
+    known = _stored(project, asked, state)
+    return known if known is not None else _measured(project, asked, state)
 
 
 def is_stored(project: Project, asked: Slice) -> bool:
     """Whether the report is there already."""
-    return _stored(project, asked).filter(state=state_of(project)).exists()
+    return _stored(project, asked, state_of(project)) is not None
 
 
-def _stored(project: Project, asked: Slice) -> QuerySet[StoredReport]:
-    rows = StoredReport.objects.filter(project=project)
-    return rows.filter(asked=asked.query) if _may_be_kept(asked) else rows.none()
+def _stored(project: Project, asked: Slice, state: str) -> Mapping[str, Any] | None:
+    if not _may_be_kept(asked):
+        return None
+    rows = StoredReport.objects.filter(project=project, asked=asked.query, state=state)
+    return rows.values_list("body", flat=True).first()
+
+
+def _measured(project: Project, asked: Slice, state: str) -> Mapping[str, Any]:
+    with turn(project.pk) as waited:
+        if waited:
+            state = state_of(project)
+            known = _stored(project, asked, state)
+            if known is not None:
+                return known
+        body = _computed(project, asked)
+        if _may_be_kept(asked):
+            _store(project, asked, state, body)
+        return body
 
 
 def _may_be_kept(asked: Slice) -> bool:
@@ -77,6 +91,8 @@ def _may_be_kept(asked: Slice) -> bool:
 
 def _audits(project: Project, user: User | AnonymousUser) -> bool:
     """Whether there are items that this person is to label without knowing what machines say."""
+    if not project.memberships.filter(user=user.pk, role=Role.REVIEWER).exists():
+        return False
     hidden = ItemState.objects.filter(hidden_from(user.pk or 0, item="item_id"), project=project)
     return hidden.exists()
 
@@ -110,14 +126,15 @@ def _computed(project: Project, asked: Slice, *, reader: int | None = None) -> d
         "slice": dict(asked.given),
         "unit": sheet.unit,
         "categories": list(sheet.categories) if sheet.shares_categories else None,
-        "offline": _offline(sheet),
+        "offline": offline_kinds(sheet),
         **found,
         "calibration": calibrations(project, sheet, asked),
+        "intra": intra(project, sheet, asked, reader=reader),
         "cost": {} if asked.given else costs(project),
     }
 
 
-def _offline(sheet: Sheet) -> dict[str, list[str]]:
+def offline_kinds(sheet: Sheet) -> dict[str, list[str]]:
     """Kind → its annotators, where all that labelled are the built-in text matcher: no LLM."""
     found: dict[str, list[str]] = {}
     for kind in sheet.kinds:
@@ -144,5 +161,15 @@ def _store(project: Project, asked: Slice, state: str, body: Mapping[str, Any]) 
             rows.exclude(state=state).delete()
             newest = rows.values_list("pk", flat=True)
             rows.filter(pk__in=list(newest[MOST_STORED:])).delete()
+        _forget_if_outdated(project, state)
     except OperationalError:
         logger.info("agreement_report_not_kept", project=project.slug)
+
+
+def _forget_if_outdated(project: Project, state: str) -> None:
+    """An author may have been erased while it was computed: their answers are in its numbers.
+
+    Looked at after writing: who is erased later deletes it themselves.
+    """
+    if Site.objects.filter(project=project).exists() and state_of(project) != state:
+        StoredReport.objects.filter(project=project, state=state).delete()

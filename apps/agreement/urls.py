@@ -4,6 +4,7 @@ from django.urls import path
 
 from apps.agreement.views import (
     agreement,
+    agreement_items,
     automation,
     evaluation,
     experiments,
@@ -33,6 +34,11 @@ urlpatterns = [
         agreement.agreement_annotators,
         name="agreement_annotators",
     ),
+    path(
+        "p/<slug:slug>/agreement/items/",
+        agreement_items.agreement_items,
+        name="agreement_items",
+    ),
     path("p/<slug:slug>/agreement/report.html", agreement.agreement_file, name="agreement_file"),
     path("p/<slug:slug>/agreement/predictivity/", predictivity.predictivity, name="predictivity"),
     path(
@@ -44,6 +50,11 @@ urlpatterns = [
         "p/<slug:slug>/agreement/predictivity/progress/",
         predictivity.predictivity_progress,
         name="predictivity_progress",
+    ),
+    path(
+        "p/<slug:slug>/agreement/predictivity/by-examples.<slug:form>",
+        predictivity.predictivity_figure,
+        name="predictivity_figure",
     ),
     path(
         "p/<slug:slug>/agreement/predictivity/steer/",

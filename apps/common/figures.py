@@ -10,8 +10,9 @@ from labelhub.core.errors import InvalidInput
 
 _NANO = 1_000_000_000
 _MOST_DOLLARS = 1_000_000_000
-_MOST_DECIMALS = 3
 _NOT_COMPUTED = "not computed"
+#: Of a coefficient: always as many, or 0.7 would stand beside 0.75.
+_DIGITS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,16 @@ def draw_figure(figure: Mapping[str, Any] | None, *, percent: bool = False) -> D
         x_low=_place(low, least),
         x_high=_place(high, least),
     )
+
+
+def number_words(value: float) -> str:
+    """A coefficient, always with two digits so that those side by side compare: ``−0.05``."""
+    return _say(value, _DIGITS, percent=False)
+
+
+def share_words(value: float) -> str:
+    """A share as whole per cent: ``80 %``."""
+    return _say(value, 0, percent=True)
 
 
 def money(nano_usd: float | None) -> str:
@@ -117,21 +128,17 @@ def duration(seconds: float | None) -> str:
 
 
 def _decimals(half_width: float | None, *, percent: bool) -> int:
-    """As many decimals as reach the first digit of the doubt, never more than three."""
-    if half_width is None:
-        return 0 if percent else 2
-    doubt = half_width * (100 if percent else 1)
-    if doubt <= 0:
-        return 0 if percent else 2
-    most = 1 if percent else _MOST_DECIMALS
-    return max(0 if percent else 1, min(most, math.ceil(-math.log10(doubt))))
+    """Two for coefficients; whole per cent, with one digit more where the doubt is below 1 %."""
+    if not percent:
+        return _DIGITS
+    return int(half_width is not None and 0 < half_width * 100 < 1)
 
 
 def _say(value: float, decimals: int, *, percent: bool) -> str:
-    if percent:
-        return f"{value * 100:.{decimals}f} %"
-    words = f"{value:.{decimals}f}"
-    return words.replace("-", "−")
+    # Adding 0 turns a zero with a minus into a plain one.
+    shown = round(value * (100 if percent else 1), decimals) + 0.0
+    words = f"{shown:.{decimals}f}".replace("-", "−")
+    return f"{words} %" if percent else words
 
 
 def _place(value: float, least: float) -> str:

@@ -22,6 +22,8 @@ KINDS = {
 }  # fmt: skip
 #: Put together once: an enumeration makes its list anew each time it is asked.
 ACTIONS, BASES = tuple(Label.Action.values), tuple(Gold.Basis.values)
+#: In a table of texts a truth value is a text.
+TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 YEARS = range(1900, 2201)
 MAX_NAME = 200
 
@@ -37,7 +39,8 @@ class Who:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelRow:
-    """One annotation. ``uid`` and all that follows it come with our own exports only."""
+    """One annotation. ``uid`` and all that follows it come with our own exports only, but for
+    ``supersedes_own``: it revises what the same annotator says of the item by now."""
 
     who: Who
     value: Value | None
@@ -52,6 +55,7 @@ class LabelRow:
     uid: UUID | None = None
     proposed_from: UUID | None = None
     supersedes: UUID | None = None
+    supersedes_own: bool = False
     run: UUID | None = None
     replicate: int = 1
     schema_version: int | None = None
@@ -108,6 +112,7 @@ def read_label(raw: Any, schema: Schema, options: Sequence[str], where: str) -> 
     """One annotation."""
     given = as_object(raw, where)
     value = label_value(schema, given.get("value"), options, where=f"{where}.value")
+    supersedes, supersedes_own = _supersedes(given, where)
     withdrawn, abstained = _flag(given, "withdrawn", where), _flag(given, "abstained", where)
     if value is None and not (withdrawn or abstained):
         raise RowFault(
@@ -126,7 +131,8 @@ def read_label(raw: Any, schema: Schema, options: Sequence[str], where: str) -> 
         cost_nanousd=_whole(given, "cost_nanousd", where),
         uid=_uuid(given, "uid", where),
         proposed_from=_uuid(given, "proposed_from", where),
-        supersedes=_uuid(given, "supersedes", where),
+        supersedes=supersedes,
+        supersedes_own=supersedes_own,
         run=_uuid(given, "run", where),
         replicate=_whole(given, "replicate", where, highest=32_767) or 1,
         schema_version=_whole(given, "schema_version", where),
@@ -193,6 +199,8 @@ def _gold(raw: Any, schema: Schema, options: Sequence[str], where: str) -> GoldR
 
 def _flag(given: dict[str, Any], name: str, where: str) -> bool:
     flag = given.get(name) or False
+    if isinstance(flag, str):  # a cell of a table of texts
+        flag = TRUTHS.get(flag.strip().lower(), flag)
     if not isinstance(flag, bool):
         raise RowFault("Must be true or false.", field=f"{where}.{name}")
     return flag
@@ -258,6 +266,12 @@ def _uuid(given: dict[str, Any], name: str, where: str) -> UUID | None:
         raise RowFault(f"'{str(raw)[:40]}' is no UUID.", field=f"{where}.{name}") from None
 
 
+def _supersedes(given: dict[str, Any], where: str) -> tuple[UUID | None, bool]:
+    """The uid of the label it revises; or whether it revises the annotator's own, whichever."""
+    said = TRUTHS.get(str(given.get("supersedes")).strip().lower())
+    return (_uuid(given, "supersedes", where), False) if said is None else (None, said)
+
+
 def _moment(given: dict[str, Any], where: str) -> datetime | None:
     raw = given.get("created_at")
     if raw is None:
@@ -270,7 +284,9 @@ def _moment(given: dict[str, Any], where: str) -> datetime | None:
             return moment
     except (ValueError, TypeError, OverflowError):
         pass
-    raise RowFault("Must be a time such as 2026-11-21T09:30:00Z.", field=f"{where}.created_at")
+    raise RowFault(
+        f"'{str(raw)[:40]}' is no time such as 2026-11-21T09:30:00Z.", field=f"{where}.created_at"
+    )
 
 
 def _evidence(raw: Any, where: str) -> dict[str, list[str]]:

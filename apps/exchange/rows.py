@@ -210,6 +210,11 @@ def _meta(raw: Any, others: dict[str, Any]) -> dict[str, Any]:
     return {**others, **given} if isinstance(given, dict) else {**others, "meta": given}
 
 
+def bare_hash(text: str) -> str:
+    """The ``content_hash`` of an item of which only the text is given."""
+    return _digest(_dumps([text, [], "", []]))
+
+
 def _dumps(content: Sequence[Any] | Mapping[str, Any]) -> str:
     return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 

@@ -115,6 +115,7 @@ def result_of(batch: ImportBatch) -> dict[str, Any]:
         "message": batch.message,
         "rows": batch.rows_done,
         "created": batch.created,
+        "filled": batch.filled,
         "unchanged": batch.unchanged,
         "conflicts": batch.conflicts,
         "failed": batch.failed,

@@ -110,6 +110,19 @@ class Label(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["item", "uid"], name="labels_label_uid_once")
         ]
+        # What labels cost and how sure they were is summed up without reading all labels.
+        indexes = [
+            models.Index(
+                fields=["annotator", "withdrawn", "seconds", "cost_nanousd"],
+                condition=models.Q(seconds__isnull=False) | models.Q(cost_nanousd__isnull=False),
+                name="labels_label_paid",
+            ),
+            models.Index(
+                fields=["annotator"],
+                condition=models.Q(confidence__isnull=False),
+                name="labels_label_confidence",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.annotator_id} on {self.item_id}"

@@ -145,6 +145,9 @@ class ImportBatch(models.Model):
     bytes_done = models.PositiveBigIntegerField(default=0)
     rows_done = models.PositiveBigIntegerField(default=0)
     created = models.PositiveBigIntegerField(default=0)
+    filled = models.PositiveBigIntegerField(
+        default=0, help_text="Were there by their id only, and got their content."
+    )
     unchanged = models.PositiveBigIntegerField(default=0)
     conflicts = models.PositiveBigIntegerField(default=0)
     failed = models.PositiveBigIntegerField(default=0)
@@ -170,7 +173,8 @@ class ImportBatch(models.Model):
 
 
 class Item(models.Model):
-    """One text to label. Never changed after import: a changed row is a conflict."""
+    """One text to label. Never changed after import: a changed row is a conflict. Of an item that a
+    file of labels brought by its id, the import is that of its text."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="items")
     external_id = models.CharField(max_length=200)

@@ -94,6 +94,20 @@ def answer(
     return len(found)
 
 
+def drawn(project: Project, **numbers: float) -> Guarantee:
+    """A sample for at most 10 % wrong, in the queue."""
+    numbers = {"target": 0.1, "confidence": 0.95, "coverage": 0.5} | numbers
+    made = draw_sample(project, actor=member(project, Role.MANAGER), **numbers)
+    settle(made)
+    return made
+
+
+def asked(project: Project) -> set[int]:
+    """Items that the queue asks somebody about as an audit."""
+    states = ItemState.objects.filter(project=project, queued=True, reasons=ONLY_AUDITED)
+    return set(states.values_list("item_id", flat=True))
+
+
 def promised(
     project: Project, *, target: float = 0.1, say: Callable[[Item], str] = all_right
 ) -> tuple[Guarantee, User, Annotator]:

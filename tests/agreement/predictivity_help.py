@@ -3,6 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from django.test import Client
+
+from apps.accounts.roles import Role
 from apps.agreement.models import Study
 from apps.agreement.predictivity.planning import StudyPlan
 from apps.agreement.predictivity.slices import run_study
@@ -16,7 +19,7 @@ from labelhub.core.llm.types import Call
 from tests.factories.debates import QUICK, Script
 from tests.factories.labels import draft, open_item
 from tests.factories.llm import ModelSpecFactory
-from tests.factories.projects import ProjectFactory
+from tests.factories.projects import ProjectFactory, member
 
 PER_ITEM = {"task": "per_item", "question": ""}
 OPTIONS = ["calm", "cross", "glad"]
@@ -56,6 +59,13 @@ def authors_project(
             for kind, value in said.items():
                 say(item, kind, value)
     return project
+
+
+def signed_in(project: Project, role: Role = Role.MANAGER) -> Client:
+    """The browser of a member."""
+    client = Client()
+    client.force_login(member(project, role))
+    return client
 
 
 def plan_of(project: Project, model: ModelSpec | None = None, **fields: Any) -> StudyPlan:

@@ -13,6 +13,7 @@ from apps.agreement.reporting import agreement_report
 from apps.agreement.standing.pictures import PICTURES
 from apps.agreement.standing.wording import sentences
 from apps.projects.models import Project
+from tests.agreement.page_help import B, G, moods, page
 from tests.factories.accounts import UserFactory
 from tests.factories.labels import open_item, open_several
 from tests.factories.ledger import ledger
@@ -20,40 +21,11 @@ from tests.factories.projects import MOODS, ProjectFactory, member
 
 pytestmark = pytest.mark.django_db
 
-G, B = "good", "bad"
-TRUE = [G, B] * 20
-
-
-def wrong_every(step: int) -> list[str]:
-    """What somebody says who is wrong on every ``step``-th item."""
-    other = {G: B, B: G}
-    return [said if at % step else other[said] for at, said in enumerate(TRUE)]
-
 
 @pytest.fixture
 def project() -> Project:
     """Forty items with their author's answer; experts better than the crowd, a machine worst."""
-    made = ProjectFactory.create(definition=MOODS, slug="moods", overlap=20)
-    ledger(
-        made,
-        {
-            "llm:model-1": wrong_every(2),
-            "crowd:ann": wrong_every(4),
-            "crowd:bob": wrong_every(5),
-            "crowd:cid": wrong_every(3),
-            "expert:eve": wrong_every(20),
-            "expert:fay": wrong_every(10),
-            "author:writer": TRUE,
-        },
-    )
-    return made
-
-
-def page(project: Project, address: str = "", role: Role = Role.VIEWER, **query: str) -> Any:
-    """What a member gets at an address below the page."""
-    client = Client()
-    client.force_login(member(project, role))
-    return client.get(f"/p/{project.slug}/agreement/{address}", query)
+    return moods()
 
 
 def test_it_says_first_who_is_right_most_often(project: Project) -> None:

@@ -8,48 +8,25 @@ import pytest
 from django.core.management import CommandError, call_command
 from rest_framework.test import APIClient
 
-from apps.accounts.roles import Role
 from apps.agreement.sheets.reading import read_sheet
 from apps.debates.models import Run
 from apps.labels.services import import_labels
 from apps.projects.models import Project
+from tests.agreement.report_help import B, G, get, six_moods
 from tests.factories.accounts import UserFactory
-from tests.factories.agreement import decide, propose, run_of
+from tests.factories.agreement import propose, run_of
 from tests.factories.labels import draft, open_item
-from tests.factories.ledger import ABSTAINS, ledger
-from tests.factories.projects import ASPECTS, MOODS, ProjectFactory, member
+from tests.factories.ledger import ledger
+from tests.factories.projects import ASPECTS, MOODS, ProjectFactory
 
 pytestmark = pytest.mark.django_db
 
-G, B = "good", "bad"
 FIGURE = {"value", "low", "high", "n", "method"}
 
 
 @pytest.fixture
 def project() -> Project:
-    """Six items; crowd, experts, an author and a machine said something of them."""
-    made = ProjectFactory.create(definition=MOODS, slug="moods", overlap=20)
-    items, _ = ledger(
-        made,
-        {
-            "llm:model-1": [G, G, B, B, G, G],
-            "crowd:ann": [G, G, B, B, B, ABSTAINS],
-            "crowd:bob": [G, B, B, G, B, G],
-            "expert:eve": [G, G, B, B, G, B],
-            "expert:fay": [G, G, B, G, G, B],
-            "author:writer": [G, G, B, B, G, B],
-        },
-    )
-    for item, value in zip(items, [G, G, B, B, G, B], strict=True):
-        decide(item, value)
-    return made
-
-
-def get(project: Project, **query: Any) -> Any:
-    """The report over REST."""
-    client = APIClient()
-    client.force_authenticate(member(project, Role.VIEWER))
-    return client.get(f"/api/v1/projects/{project.slug}/agreement/", query)
+    return six_moods()
 
 
 def figures(found: Any) -> list[dict[str, Any]]:
@@ -158,7 +135,10 @@ def test_a_slice_is_named_in_the_answer(project: Project) -> None:
     ("query", "status"),
     [
         ({"kind": "robot"}, 422),
-        ({"annotator": "x"}, 400),
+        ({"annotator": "x"}, 422),
+        ({"annotator": "writer"}, 422),
+        ({"annotator": ""}, 422),
+        ({"annotator": "9" * 30}, 422),
         ({"annotator": "999999"}, 404),
         ({"since": "yesterday"}, 400),
         ({"label": "nowhere"}, 422),
@@ -169,6 +149,50 @@ def test_wrong_slices_are_refused(project: Project, query: dict[str, str], statu
 
     assert answer.status_code == status
     assert answer["Content-Type"].startswith("application/problem+json")
+
+
+@pytest.mark.parametrize("how", ["{key}", "Ann", "ann, Crowd #{key}"])
+def test_an_annotator_is_meant_by_number_or_by_a_name_that_only_one_has(
+    project: Project, how: str
+) -> None:
+    said = how.format(key=project.annotators.get(name="ann").pk)
+    out = StringIO()
+    call_command("agreement", project.slug, "--json", "--annotator", said, stdout=out)
+
+    body = get(project, annotator=said).json()
+    assert list(body["sources"]) == ["crowd"]
+    assert body["sources"]["crowd"]["annotators"] == 1
+    assert json.loads(out.getvalue()) == body
+
+
+def test_who_is_not_one_annotator_is_told_who_there_is_but_no_author(project: Project) -> None:
+    ann = project.annotators.get(name="ann").pk
+    with pytest.raises(CommandError, match="Nobody is called “writer”") as refused:
+        call_command("agreement", project.slug, "--annotator", "writer")
+
+    assert f"ann, Crowd #{ann}" in str(refused.value)
+    assert "writer, Author" not in str(refused.value)
+    fault = get(project, annotator="writer").json()["errors"][0]
+    assert fault["field"] == "annotator"
+    assert f"ann, Crowd #{ann}" in fault["message"]
+
+
+def test_of_several_of_one_name_the_numbers_are_told(project: Project) -> None:
+    ledger(project, {"expert:ann": [G]}, list(project.items.all()[:1]))
+    with pytest.raises(CommandError, match="Several are called “ann”") as refused:
+        call_command("agreement", project.slug, "--annotator", "ann")
+
+    for one in project.annotators.filter(name="ann"):
+        assert f"ann, {one.get_kind_display()} #{one.pk}" in str(refused.value)
+    assert "bob" not in str(refused.value)
+
+
+def test_the_command_names_whose_labels_they_are_unless_an_authors(project: Project) -> None:
+    for name, words in (("ann", "ann, Crowd #{}"), ("writer", "Author #{}")):
+        key = project.annotators.get(name=name).pk
+        out = StringIO()
+        call_command("agreement", project.slug, "--annotator", str(key), stdout=out)
+        assert out.getvalue().startswith(f"Only labels by {words.format(key)}: ")
 
 
 def test_strangers_find_nothing(project: Project) -> None:
@@ -190,8 +214,8 @@ def test_the_command_says_it_in_words(project: Project) -> None:
     call_command("agreement", project.slug, stdout=out)
 
     words = out.getvalue()
-    assert "crowd: 2 annotators, 11 labels, 1 abstentions" in words
-    assert "expert against the author: 6 items" in words
+    assert "Crowd: 2 annotators, 11 labels, 1 abstention\n" in words
+    assert "  Expert: 6 items" in words
 
 
 def test_a_project_without_labels_is_told_what_to_do() -> None:

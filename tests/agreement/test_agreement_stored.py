@@ -14,41 +14,16 @@ from apps.agreement.reporting import agreement_report
 from apps.agreement.sheets.slicing import Slice
 from apps.labels.models import ItemState, Label
 from apps.projects.models import Project
-from tests.factories.agreement import decide
-from tests.factories.ledger import ABSTAINS, ledger
-from tests.factories.projects import MOODS, ProjectFactory, member
+from tests.agreement.report_help import G, get, six_moods
+from tests.factories.ledger import ledger
+from tests.factories.projects import member
 
 pytestmark = pytest.mark.django_db
-
-G, B = "good", "bad"
-FIGURE = {"value", "low", "high", "n", "method"}
 
 
 @pytest.fixture
 def project() -> Project:
-    """Six items; crowd, experts, an author and a machine said something of them."""
-    made = ProjectFactory.create(definition=MOODS, slug="moods", overlap=20)
-    items, _ = ledger(
-        made,
-        {
-            "llm:model-1": [G, G, B, B, G, G],
-            "crowd:ann": [G, G, B, B, B, ABSTAINS],
-            "crowd:bob": [G, B, B, G, B, G],
-            "expert:eve": [G, G, B, B, G, B],
-            "expert:fay": [G, G, B, G, G, B],
-            "author:writer": [G, G, B, B, G, B],
-        },
-    )
-    for item, value in zip(items, [G, G, B, B, G, B], strict=True):
-        decide(item, value)
-    return made
-
-
-def get(project: Project, **query: Any) -> Any:
-    """The report over REST."""
-    client = APIClient()
-    client.force_authenticate(member(project, Role.VIEWER))
-    return client.get(f"/api/v1/projects/{project.slug}/agreement/", query)
+    return six_moods()
 
 
 def test_a_report_is_kept_until_the_ledger_changes(

@@ -14,7 +14,7 @@ from apps.agreement.automation.guarantee import (
 )
 from apps.agreement.automation.judging import sample_of
 from apps.agreement.automation.page import standing
-from apps.agreement.automation.sampling import draw_sample, queue_sample
+from apps.agreement.automation.sampling import queue_sample
 from apps.agreement.models import Guarantee
 from apps.debates.models import Debate
 from apps.debates.selectors import rule_of
@@ -33,6 +33,7 @@ from tests.agreement.automation_world import (
     debate_more,
     debated_project,
     decide,
+    drawn,
     promised,
 )
 from tests.debates.routing_world import debated, run_of
@@ -45,14 +46,6 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def project() -> Project:
     return debated_project()
-
-
-def drawn(project: Project, **numbers: float) -> Guarantee:
-    """A sample for at most 10 % wrong, in the queue."""
-    numbers = {"target": 0.1, "confidence": 0.95} | numbers
-    made = draw_sample(project, actor=member(project, Role.MANAGER), **numbers)
-    settle(made)
-    return made
 
 
 def test_the_drawn_items_wait_for_people_who_are_asked_blind(project: Project) -> None:

@@ -3,14 +3,15 @@
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from apps.accounts.roles import Role
 from apps.agreement.automation import tasks
-from apps.agreement.automation.calibration import read_pool
+from apps.agreement.automation.calibration import known_to_people, read_pool
 from apps.agreement.automation.counts import count_pool
-from apps.agreement.automation.guarantee import settle, switch_off, switch_on
+from apps.agreement.automation.decisions import words_of_authors
+from apps.agreement.automation.guarantee import switch_off, switch_on
 from apps.agreement.automation.judging import freeze, sample_of
-from apps.agreement.automation.sampling import draw_sample
 from apps.agreement.automation.watching import audit_of, watch
 from apps.agreement.models import Guarantee
 from apps.debates.models import Debate
@@ -18,14 +19,28 @@ from apps.debates.selectors import rule_of
 from apps.debates.services import change_routing_rule
 from apps.labels.blindness import ONLY_AUDITED
 from apps.labels.models import Annotator, Label
-from apps.labels.services import record_label, withdraw_label
+from apps.labels.services import (
+    GoldDraft,
+    annotator_for,
+    import_gold,
+    record_label,
+    withdraw_label,
+)
 from apps.projects.models import Item, Project
+from apps.projects.selectors import current_schema
 from apps.reviews.services import change_review_plan
 from labelhub.core.debate.routing import Rule
 from labelhub.core.errors import Conflict
-from tests.agreement.automation_world import all_wrong, answer, debated_project, decide, promised
+from tests.agreement.automation_world import (
+    all_wrong,
+    answer,
+    debated_project,
+    decide,
+    drawn,
+    promised,
+)
 from tests.debates.routing_world import debated, run_of
-from tests.factories.labels import draft, open_several, person
+from tests.factories.labels import draft, machine, open_several, person
 from tests.factories.projects import member
 
 pytestmark = pytest.mark.django_db
@@ -34,14 +49,6 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def project() -> Project:
     return debated_project(150)
-
-
-def drawn(project: Project) -> Guarantee:
-    made = draw_sample(
-        project, actor=member(project, Role.MANAGER), target=0.1, confidence=0.95, coverage=0.5
-    )
-    settle(made)
-    return made
 
 
 def correct(item_ids: list[int], who: Annotator, **fields: Any) -> None:
@@ -191,11 +198,28 @@ def test_the_database_counts_what_the_pool_holds(project: Project) -> None:
         led = {"proposed_from_id": debate.label_id, "action": Label.Action.ACCEPTED}
         record_label(draft(debate.item, person(project), "good", **led))
     decide([debate.item for debate in Debate.objects.select_related("item")[50:60]])
+    for debate in Debate.objects.select_related("item")[70:73]:
+        said = GoldDraft(
+            item_id=debate.item_id,
+            schema=current_schema(project),
+            value="bad",
+            decided_by=machine(project),
+        )
+        import_gold(project, [said])
     run_of(project, spec_hash="b" * 64, protocol_settings={"precedents": 3})
+    decide([debate.item for debate in Debate.objects.select_related("item")[80:84]])
+    writer = annotator_for(project, kind="author", name="writer")
+    for debate in Debate.objects.select_related("item").filter(run__trial=False)[55:66]:
+        record_label(draft(debate.item, writer, "good", action=Label.Action.IMPORTED))
     pool, counts = read_pool(project), count_pool(project)
     assert (counts.debated, counts.within_rule, counts.available) == (
         pool.debated,
         len(pool.candidates),
         len(pool.drawable),
     )
+    decided = {
+        *known_to_people(project).values_list("item_id", flat=True),
+        *words_of_authors(project, timezone.now()).values_list("item_id", flat=True),
+    }
+    assert counts.decided == len(set(pool.drawable) & decided) > 0
     assert 0 < counts.available < counts.within_rule < counts.debated

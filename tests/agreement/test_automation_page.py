@@ -70,8 +70,10 @@ def break_promise(made: Guarantee, who: Annotator) -> None:
 
 def test_the_page_says_what_a_promise_takes(project: Project) -> None:
     told = words(browser(project).get(address(project)))
-    assert "59 blind labels" in told
-    assert "at most 5 % wrong at a confidence of 95 %" in told
+    assert "130 blind labels" in told
+    assert "130 items, all that may be drawn; 248 would bear more errors" in told
+    assert "45.4 % accepted, at most 5 % wrong" in told
+    assert "with a confidence of 95 %, if of the surest 59 in the sample none is wrong" in told
     assert "130 of 130 debated items" in told
     assert "twice as many errors after about 286 audits" in told
 
@@ -79,7 +81,11 @@ def test_the_page_says_what_a_promise_takes(project: Project) -> None:
 def test_a_promise_in_the_address_is_shown_and_not_made(project: Project) -> None:
     asked = {"target": "2", "confidence": "90", "coverage": "50"}
     told = words(browser(project).get(address(project), asked))
-    assert f"{labels_needed(0.02, 0.9)} blind labels" in told
+    assert f"of the surest {labels_needed(0.02, 0.9)} in the sample none is wrong" in told
+    asked = {"target": "20", "confidence": "90", "coverage": "75"}
+    told = words(browser(project).get(address(project), asked))
+    assert "34 items are drawn by lot from 130" in told
+    assert "if of the surest 25 in the sample at most 2 are wrong" in told
     assert not Guarantee.objects.exists()
 
 
@@ -123,6 +129,64 @@ def test_a_sample_that_fails_says_why_and_what_to_do(project: Project) -> None:
     assert "failed: the end" in told
     refused = words(client.post(address(project), {"do": "on"}, follow=True))
     assert "no bound of certainty keeps it" in refused
+
+
+def test_a_sample_that_failed_is_not_forgotten_when_it_is_given_up(project: Project) -> None:
+    client, caller = browser(project), api(project)
+    client.post(address(project), ASKED)
+    read = caller.get(rest(project)).json()
+    assert (read["judged"], read["failure"]) == (False, "")
+    answer(project, person(project), all_wrong)
+    client.get(address(project))
+    read = caller.get(rest(project)).json()
+    assert (read["state"], read["judged"]) == ("drawn", True)
+    assert "too many were wrong already" in read["failure"]
+    told = words(client.post(address(project), {"do": "off"}, follow=True))
+    assert "The last sample failed: nothing is accepted under a promise" in told
+    assert "at most 10 % wrong was to be borne out at a confidence of 95 %" in told
+    assert "122 of 122 were wrong" in told
+    assert "Drawing again until one passes promises more than it keeps" in told
+    assert "The sample failed, 122 of 122 were wrong; it was given up" in told
+    ended = caller.get(rest(project)).json()
+    assert (ended["state"], ended["judged"], ended["failure"]) == ("off", False, "")
+    assert ended["ended"]["judged"] is True
+    assert ended["ended"]["failure"] == read["failure"]
+
+
+def test_a_sample_that_nobody_judged_is_only_given_up(project: Project) -> None:
+    client = browser(project)
+    client.post(address(project), ASKED)
+    told = words(client.post(address(project), {"do": "off"}, follow=True))
+    assert "The sample was given up before anything was switched on" in told
+    assert "failed" not in told
+    ended = api(project).get(rest(project)).json()["ended"]
+    assert (ended["judged"], ended["failure"]) == (False, "")
+
+
+@pytest.mark.parametrize(("target", "advised"), [("49", True), ("50", False)])
+def test_more_errors_than_can_be_promised_are_not_advised(
+    project: Project, target: str, *, advised: bool
+) -> None:
+    client = browser(project)
+    client.post(address(project), ASKED | {"target": target})
+    answer(project, person(project), all_wrong)
+    told = words(client.get(address(project)))
+    assert ("Allow more errors, or improve the debate" in told) is advised
+    assert "mprove the debate" in told
+    few = debated_project(3)
+    told = words(browser(few).get(address(few), ASKED | {"target": target}))
+    assert "Too few items may be drawn" in told
+    assert ("allow more errors" in told) is advised
+
+
+def test_a_target_of_none_is_refused_in_per_cent(project: Project) -> None:
+    client = browser(project)
+    told = words(client.post(address(project), ASKED | {"target": "0"}))
+    assert "Say at least 0.01 per cent" in told
+    assert "e-05" not in told
+    assert 'min="0.01"' in client.get(address(project)).content.decode()
+    tried = client.get(address(project), ASKED | {"target": "0.01"})
+    assert tried.status_code == 200
 
 
 def test_a_broken_promise_is_said_in_plain_words_by_whoever_looks(project: Project) -> None:
@@ -285,17 +349,20 @@ def test_a_switch_that_comes_too_late_says_so(project: Project) -> None:
     assert "nothing to switch" in told
 
 
-@pytest.mark.parametrize("state", ["off", "drawn", "on"])
+@pytest.mark.parametrize("state", ["off", "drawn", "judged", "on"])
 def test_the_page_takes_as_many_queries_for_more_items(
     project: Project, django_assert_num_queries: Any, state: str
 ) -> None:
     client = browser(project)
-    if state == "drawn":
+    if state in ("drawn", "judged"):
         client.post(address(project), ASKED)
-    elif state == "on":
+    if state == "judged":
+        answer(project, person(project))
+        client.get(address(project))
+    if state == "on":
         promised(project)
     for _ in range(2):
-        with django_assert_num_queries({"off": 10, "drawn": 22, "on": 23}[state]):
+        with django_assert_num_queries({"off": 10, "drawn": 15, "judged": 9, "on": 9}[state]):
             client.get(address(project))
         debate_more(project, 20)
 

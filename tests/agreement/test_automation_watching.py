@@ -3,6 +3,7 @@
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -18,7 +19,7 @@ from apps.debates.selectors import rule_of
 from apps.debates.services import change_routing_rule
 from apps.labels.blindness import ONLY_AUDITED
 from apps.labels.models import Annotator, ItemState, Label
-from apps.labels.services import record_label
+from apps.labels.services import annotator_for, record_label, withdraw_label
 from apps.projects.models import Item, Project
 from apps.reviews.services import change_review_plan
 from labelhub.core.agreement.risk_control import audit_bound
@@ -80,6 +81,20 @@ def test_led_answers_and_earlier_ones_do_not_count(
     made.refresh_from_db()
     record_label(draft(items[2], who, "bad"))
     assert (audit_of(made).n, audit_of(made).errors) == (1, 1)
+
+
+def test_what_its_author_took_back_before_is_no_truth(
+    force: tuple[Guarantee, User, Annotator],
+) -> None:
+    made, _, who = force
+    (item,) = audited(made.project, 1)
+    author = annotator_for(made.project, kind="author", name="writer")
+    withdraw_label(label=record_label(draft(item, author, "bad")))
+    Guarantee.objects.filter(pk=made.pk).update(switched_on_at=timezone.now())
+    made.refresh_from_db()
+    assert audit_of(made).n == 0
+    record_label(draft(item, who, "good"))
+    assert (audit_of(made).n, audit_of(made).errors) == (1, 0)
 
 
 def test_a_debate_that_errs_more_is_caught_and_everything_goes_back_to_people(
@@ -196,8 +211,14 @@ def test_the_workers_housekeeping_sends_a_task_for_what_is_live_or_undone(
     assert not switch_off(made, actor=manager)
 
 
-def test_a_task_for_a_promise_that_is_gone_does_nothing() -> None:
-    tasks.look_after_task(1)
+def test_a_task_for_a_promise_that_is_gone_does_nothing(
+    force: tuple[Guarantee, User, Annotator],
+    django_assert_num_queries: Any,
+) -> None:
+    before = Guarantee.objects.values().get()
+    with django_assert_num_queries(1):
+        tasks.look_after_task(force[0].pk + 1)
+    assert Guarantee.objects.values().get() == before
 
 
 def test_a_large_project_is_brought_into_line_in_the_background(
@@ -222,7 +243,7 @@ def test_looking_costs_as_many_queries_for_more_answers(
     for _ in range(2):
         say(audited(made.project, 8), who, 0)
         made = Guarantee.objects.select_related("project").get(pk=made.pk)
-        with django_assert_num_queries(4):  # type: ignore[operator]
+        with django_assert_num_queries(7):  # type: ignore[operator]
             watch(made)
 
 

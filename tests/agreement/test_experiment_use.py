@@ -16,35 +16,38 @@ from tests.factories.projects import ASPECTS
 pytestmark = pytest.mark.django_db
 
 
-def test_use_this_one_shows_the_cost_and_starts_a_real_run(sent: list[int]) -> None:
+def an_arm_of_five_items() -> Run:
+    """Of an experiment on two of them."""
     trial = trial_of(["good"] * 2)
     open_several(trial.project, 3)
     ensure_builtin()
     made = start_experiment(project=trial.project, actor=None, title="T", arms=[plan_for("ecj")])
-    run = made.runs.get(protocol="ecj")
-    address = reverse("experiment_use", args=[trial.project.slug, made.pk, run.pk])
-    client = signed_in(trial.project)
+    return made.runs.get(protocol="ecj")
+
+
+def test_use_this_one_shows_the_cost_and_starts_a_real_run(sent: list[int]) -> None:
+    run = an_arm_of_five_items()
+    project = run.project
+    address = reverse("experiment_use", args=[project.slug, run.experiment_id, run.pk])
+    client = signed_in(project)
     page = client.get(address).content.decode()
     assert '<dd class="numeric">5</dd>' in page
     assert '<dd class="numeric">15</dd>' in page
     answer = client.post(address)
     real = Run.objects.get(experiment=None)
-    assert answer.headers["Location"] == reverse("run_detail", args=[trial.project.slug, real.pk])
+    assert answer.headers["Location"] == reverse("run_detail", args=[project.slug, real.pk])
     assert (real.protocol, real.trial, real.debates.count()) == ("ecj", False, 5)
     assert real.spec_hash == run.spec_hash
     assert sent == [real.pk]
-    other = reverse("experiment_use", args=[trial.project.slug, made.pk, real.pk])
+    other = reverse("experiment_use", args=[project.slug, run.experiment_id, real.pk])
     assert client.get(other).status_code == 404
 
 
 def test_an_arm_is_put_to_use_within_bounds(sent: list[int]) -> None:
-    trial = trial_of(["good"] * 2)
-    open_several(trial.project, 3)
-    ensure_builtin()
-    made = start_experiment(project=trial.project, actor=None, title="T", arms=[plan_for("ecj")])
-    run = made.runs.get(protocol="ecj")
-    address = reverse("experiment_use", args=[trial.project.slug, made.pk, run.pk])
-    client = signed_in(trial.project)
+    run = an_arm_of_five_items()
+    project = run.project
+    address = reverse("experiment_use", args=[project.slug, run.experiment_id, run.pk])
+    client = signed_in(project)
     shown = client.get(address, {"limit": "4"}).content.decode()
     assert '<dd class="numeric">4</dd>' in shown
     client.post(address, {"limit": "2", "budget": "0.5", "only_unlabelled": "on"})

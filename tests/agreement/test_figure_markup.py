@@ -69,7 +69,7 @@ def test_its_data_stands_in_a_real_table_beside_it(form: str) -> None:
     picture = made(form)
     files = {form: f"/f.{form}" for form in ("svg", "png", "csv")}
     page = render_to_string("agreement/figures/figure.html", {"figure": picture, **files})
-    header, rows = picture.table
+    header, rows = picture.table_words
     assert page.count("<details") == 1
     assert page.count('<th scope="col">') == len(header)
     assert page.count('<th scope="row">') == len(rows) > 0

@@ -264,10 +264,3 @@ def test_costs_far_apart_stand_on_a_logarithmic_axis_unless_one_is_free() -> Non
         picture = cost_quality(offers)
         assert picture is not None
         assert ("ten times" in picture.axes.x_words) is log
-
-
-def test_names_in_the_plot_do_not_cover_each_other() -> None:
-    offers = [Offer(f"model {at}", "llm", fig(1 + at / 50, 0), fig(0.8)) for at in range(4)]
-    picture = cost_quality(offers)
-    assert picture is not None
-    assert len({(point.label.y, point.label.x // 50) for point in picture.points}) == 4

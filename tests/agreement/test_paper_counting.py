@@ -151,3 +151,11 @@ def test_a_table_as_text_and_as_csv() -> None:
         ["'=cmd", "0.5", "0.25", "0.75", "1000"],
         ["b", "", "", "", ""],
     ]
+
+
+def test_no_cell_of_words_is_a_formula_and_none_passes_for_a_guarded_one() -> None:
+    rows: list[list[str | Shown]] = [["'=cmd", Shown(share(4, 10, reason=""))], ["b", "-1+cmd"]]
+    assert [row[:2] for row in csv_rows(Table(["Model", "F1"], rows))[1:]] == [
+        ["''=cmd", "0.4"],
+        ["b", "'-1+cmd"],
+    ]

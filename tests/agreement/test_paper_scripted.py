@@ -261,3 +261,16 @@ def test_002_f8_decisions_that_trials_change(court: tuple[Any, ...]) -> None:
         [0.25, 0.25, 0.0, 0.0],
     ]
     assert table["rows"][0]["w→c"]["p"] == 1.0
+    assert table["rows"][0]["w→c"]["test"] == "exact McNemar test, two-sided"
+
+
+@pytest.mark.parametrize(("code", "row", "column"), [("002.F8", 1, "w→c"), ("002.T4", 4, "Amb")])
+def test_passes_of_an_item_are_no_new_items(
+    court: tuple[Any, ...], code: str, row: int, column: str
+) -> None:
+    """A trial mends one item, or two, five times the same way: so few prove nothing."""
+    table = scripted(tried, code, *court, "--replicates", 5)
+    cell = table["rows"][row][column]
+    assert cell["p"] > 0.4
+    assert cell["test"].startswith("sign-flip permutation test of rates by item, two-sided")
+    assert not any("McNemar" in note for note in table["notes"])

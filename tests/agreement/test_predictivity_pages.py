@@ -1,12 +1,12 @@
 """Predictivity on its page, over REST and on the command line."""
 
 import json
+import re
 from io import StringIO
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.test import Client
 from django.urls import reverse
 
 from apps.accounts.roles import Role
@@ -18,27 +18,14 @@ from tests.agreement.predictivity_help import (
     decides,
     driven,
     last_shown,
+    signed_in,
     started,
 )
 from tests.factories.debates import Script
 from tests.factories.llm import ModelSpecFactory
-from tests.factories.projects import ASPECTS, ProjectFactory, member
+from tests.factories.projects import ASPECTS, ProjectFactory
 
-pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture(autouse=True)
-def sent(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The studies that were given to a worker."""
-    studies: list[int] = []
-    monkeypatch.setattr("apps.agreement.tasks.launch_study", studies.append)
-    return studies
-
-
-def signed_in(project: Project, role: Role = Role.MANAGER) -> Client:
-    client = Client()
-    client.force_login(member(project, role))
-    return client
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sent_studies")]
 
 
 def at(project: Project, name: str = "predictivity") -> str:
@@ -84,7 +71,7 @@ def test_a_manager_sees_what_a_study_takes_before_it_starts() -> None:
     assert Study.objects.count() == 0
 
 
-def test_a_study_is_started_once_however_often_the_form_is_sent(sent: list[int]) -> None:
+def test_a_study_is_started_once_however_often_the_form_is_sent(sent_studies: list[int]) -> None:
     project = authors_project()
     client = signed_in(project)
     answers = [client.post(at(project), form_of()) for _ in range(2)]
@@ -92,7 +79,7 @@ def test_a_study_is_started_once_however_often_the_form_is_sent(sent: list[int])
     address = f"{at(project)}?study={study.pk}"
     assert [each.headers["Location"] for each in answers] == [address, address]
     assert (study.sources, study.examples) == (["author", "crowd"], [0, 1])
-    assert sent == [study.pk, study.pk]
+    assert sent_studies == [study.pk, study.pk]
 
 
 @pytest.mark.parametrize(
@@ -131,8 +118,9 @@ def test_the_page_answers_with_one_sentence_one_picture_and_one_table() -> None:
     driven(started(project), decides(last_shown))
     page = seen(project, Role.VIEWER)
     assert "Shown the authors&#x27; own labels, the model is right in" in page
-    assert page.count('<svg class="predictivity"') == 1
-    assert page.count("predictivity__line--author") == 2  # the line and its key
+    assert page.count('<svg class="plot"') == 1
+    assert "plot-line--author" in page
+    assert re.findall(r'by-examples\.(\w+)\?study=\d+" download', page) == ["svg", "png", "csv"]
     assert "6 authors, 24 predictions" in page
     assert "Guessing, 33%" in page
     assert "fewer than 20 authors" in page
@@ -157,7 +145,7 @@ def test_the_offline_model_is_marked_wherever_it_shows() -> None:
     assert "It matches words and is not an LLM" in page
 
 
-def test_a_study_is_paused_resumed_and_cancelled_on_its_page(sent: list[int]) -> None:
+def test_a_study_is_paused_resumed_and_cancelled_on_its_page(sent_studies: list[int]) -> None:
     project = authors_project()
     study, client = started(project), signed_in(project)
 
@@ -170,14 +158,14 @@ def test_a_study_is_paused_resumed_and_cancelled_on_its_page(sent: list[int]) ->
     assert steer("pause") == "paused"
     assert "Paused by hand." in client.get(at(project)).content.decode()
     assert steer("resume") == "queued"
-    assert sent == [study.pk]
+    assert sent_studies == [study.pk]
     assert steer("cancel") == "cancelled"
     assert steer("resume") == "cancelled"
     assert "cannot be resumed" in client.get(at(project)).content.decode()
 
 
 @pytest.mark.parametrize("role", [Role.VIEWER, Role.REVIEWER])
-def test_only_managers_start_and_steer(role: Role, sent: list[int]) -> None:
+def test_only_managers_start_and_steer(role: Role, sent_studies: list[int]) -> None:
     project = authors_project()
     study, client = started(project), signed_in(project, role)
     steer = {"study": study.pk, "do": "cancel"}
@@ -186,7 +174,7 @@ def test_only_managers_start_and_steer(role: Role, sent: list[int]) -> None:
     assert client.get(at(project, "predictivity_preview"), form_of()).status_code == 403
     api = client.post(at(project, "api_predictivity"), {}, content_type="application/json")
     assert api.status_code == 403
-    assert sent == []
+    assert sent_studies == []
     assert client.get(at(project)).status_code == 200
 
 
@@ -204,7 +192,7 @@ def test_a_study_of_another_project_is_not_found() -> None:
 # REST
 
 
-def test_rest_starts_tells_and_steers(sent: list[int]) -> None:
+def test_rest_starts_tells_and_steers(sent_studies: list[int]) -> None:
     project = authors_project()
     client, address = signed_in(project), at(project, "api_predictivity")
     assert client.get(address).json() == {"study": None}
@@ -213,7 +201,7 @@ def test_rest_starts_tells_and_steers(sent: list[int]) -> None:
     assert made.status_code == 201
     body = made.json()
     assert (body["tasks"], body["status"], body["offline"]) == (24, "queued", True)
-    assert sent == [body["study"]]
+    assert sent_studies == [body["study"]]
     paused = client.post(at(project, "api_predictivity_pause"), {}, content_type="application/json")
     assert paused.json()["status"] == "paused"
     driven(Study.objects.get(), Script("Final Decision: calm"))
@@ -256,7 +244,7 @@ def test_the_command_drives_a_study_to_its_end_and_prints_its_figures() -> None:
     assert (told["status"], told["predictions"]) == ("done", 12 + 24)
     assert told["note"] == "predicted by the offline text matcher: not an LLM"
     words = called(*asked, "--wait")
-    assert "of the same plan is continued" in words
+    assert "of the same plan is finished: nothing is left to ask" in words
     assert "0 calls to make" in words
     assert Study.objects.count() == 1
 

@@ -197,6 +197,27 @@ def test_items_of_one_user_belong_together(single: Project) -> None:
     assert sheet.unit == "users"
 
 
+def test_items_of_one_author_belong_together(single: Project) -> None:
+    a = single.schemas.get().parsed.names[0]
+    ledger(
+        single,
+        {"author:u1": [a, a, None], "author:u2": [None, None, a], "crowd:ann": [a, a, a]},
+    )
+
+    sheet = read_sheet(single)
+
+    assert sheet.clusters is not None
+    assert sheet.clusters.tolist() == [0, 0, 1]
+    assert sheet.unit == "authors"
+
+
+def test_one_name_for_all_authors_is_no_person(single: Project) -> None:
+    a = single.schemas.get().parsed.names[0]
+    ledger(single, {"author:author": [a, a, a], "crowd:ann": [a, a, a]})
+
+    assert read_sheet(single).clusters is None
+
+
 def test_a_slice_by_kind_and_by_annotator(single: Project) -> None:
     a, b = single.schemas.get().parsed.names[:2]
     _, by = ledger(single, {"crowd:ann": [a], "crowd:bob": [b], "expert:eve": [a]})

@@ -35,6 +35,29 @@ def test_a_list_of_rows_is_audited(api: APIClient) -> None:
     assert finding["row"] is None
 
 
+def test_what_was_checked_is_told(api: APIClient) -> None:
+    assert api.post(TABLE, {"table": ROWS}).json()["checked"] == {"range": 12, "counts": 4}
+    assert api.post(TABLE, {"table": "a,b\nx,y\n"}).json()["checked"] == {}
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "a,b\0\n1,2",
+        ",".join(f"c{n}" for n in range(5_000)) + "\n" + "1," * 5_000,
+        "x" * 10_000_000,
+        [{f"c{n}": n for n in range(5_000)}],
+        [{"a": {"b": {"c": [1] * 10_000}}}],
+        [{"TP": float("1e308"), "FP": -1, "precision": "<td>1</td>"}],
+        "=1+1,@x,-2\n=cmd|' /C calc'!A0,1,2\n",
+        "<table><tr><td>1</td></tr></table>",
+    ],
+    ids=range(8),
+)
+def test_hostile_tables_are_refused_or_audited(api: APIClient, table: object) -> None:
+    assert api.post(TABLE, {"table": table}).status_code in {200, 400, 413, 422}
+
+
 def test_a_text_is_audited_with_what_is_known(api: APIClient) -> None:
     sent = {"table": "model,accuracy\na,0.6030\n", "items": 500}
     (finding,) = api.post(TABLE, sent).json()["findings"]

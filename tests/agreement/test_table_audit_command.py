@@ -32,6 +32,23 @@ def told_of(*arguments: Any) -> Any:
     return json.loads(said_of(*arguments, "--json"))
 
 
+def test_a_table_of_words_had_nothing_to_check(file: Path) -> None:
+    file.write_text("name,colour\na,red\nb,blue\n")
+    assert said_of(file).splitlines() == [
+        "There was nothing to check in 2 rows: no figure follows from another."
+    ]
+    assert told_of(file)["checked"] == {}
+
+
+def test_what_was_checked_is_said_where_nothing_was_found(file: Path) -> None:
+    file.write_text(TABLE.replace("7.52%", "7.60%"))
+    assert said_of(file).splitlines() == [
+        "Nothing in 2 rows contradicts itself.",
+        "  Held against others: 2 rates from their counts.",
+    ]
+    assert told_of(file)["checked"] == {"rate": 2}
+
+
 def test_every_finding_is_one_line(file: Path) -> None:
     lines = said_of(file).splitlines()
     assert lines[0] == "1 fault in 2 rows."

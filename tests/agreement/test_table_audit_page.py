@@ -122,6 +122,35 @@ def test_nothing_found_is_not_called_right(person: Client) -> None:
     assert "That does not prove the numbers right" in said
 
 
+def test_a_table_of_words_had_nothing_to_check(person: Client) -> None:
+    said = words_of(person.post(PAGE, {"table": "name,colour\na,red\nb,blue\n"}))
+    assert "There was nothing to check in 2 rows: no figure follows from another." in said
+    assert "contradicts" not in said
+    assert "does not prove the numbers right" not in said
+    assert "Columns are known by their names" in said
+
+
+def test_the_page_says_what_was_held_against_what(person: Client) -> None:
+    table = "model,precision,recall,F1\na,85.0,80.0,82.4\nb,70.0,90.0,78.8\n"
+    said = words_of(person.post(PAGE, {"table": table}))
+    assert "Held against others: 2 F1 from precision and recall." in said
+    alone = words_of(person.post(PAGE, {"table": "model,accuracy\na,0.6\n"}))
+    assert "No figure follows from another; that each can be at all was checked of 1." in alone
+
+
+def test_each_group_of_columns_is_repaired_by_itself(person: Client) -> None:
+    rows = [row.split(",") for row in SWAPPED.splitlines()]
+    right = [row if row[0] == "model" else [*row[:4], row[5], row[4], row[6]] for row in rows]
+    head = ["", *["Dev"] * 6, *["Test"] * 6]
+    both = [[*one, *other[1:]] for one, other in zip(right, rows, strict=True)]
+    table = "\n".join(",".join(row) for row in (head, *both))
+    said = words_of(person.post(PAGE, {"table": table}))
+    assert "1 fault in 3 rows." in said
+    lines = person.post(PAGE, {"table": table, "which": "0"}).content.decode().splitlines()
+    assert lines[0].endswith("Dev: FP,Dev: FN,Dev: TN,Test: precision,Test: recall,Test: TP,"
+                             "Test: FN,Test: FP,Test: TN")  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("sent", "words"),
     [
@@ -136,6 +165,12 @@ def test_nothing_found_is_not_called_right(person: Client) -> None:
         (lambda: {"table": SWAPPED, "items": "5", "positives": "6"}, "more positives than items"),
         (lambda: {"table": SWAPPED, "runs": "x"}, "The single runs: The table needs"),
         (lambda: {"table": "a,b\n" + "1,2\n" * 2_001}, "more than 2,000 rows"),
+        (lambda: {"table": "a,b\0\n1,2"}, "Null characters are not allowed."),
+        (
+            lambda: {"table": ",".join(f"c{n}" for n in range(5_000)) + "\n" + "1," * 5_000},
+            "more than 60 columns",
+        ),
+        (lambda: {"file": file_of(b"a,b\n1,2\n" * 1_300_000)}, "The file is larger than 200 KB."),
     ],
 )
 @pytest.mark.parametrize("headers", [{}, HTMX])

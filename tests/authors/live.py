@@ -45,12 +45,14 @@ class _Server(uvicorn.Server):
         super().__init__(config)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._end = asyncio.Event()
+        self._ended = False
 
     async def main_loop(self) -> None:
         """Until :meth:`end`."""
         self._loop = asyncio.get_running_loop()
         await self.on_tick(0)
-        await self._end.wait()
+        if not self._ended:  # before it began: nobody could tell the loop
+            await self._end.wait()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Close what is open, and wait until the application has heard of it."""
@@ -64,6 +66,7 @@ class _Server(uvicorn.Server):
 
     def end(self) -> None:
         """From another thread."""
+        self._ended = True
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._end.set)
 

@@ -35,8 +35,8 @@ def holds(found: Tally) -> None:
     assert found.nacks["too_early"] > 0
 
 
-def test_answers_survive_three_kills_of_the_server(tmp_path: Path) -> None:
-    with Stack(tmp_path) as stack:
+def test_answers_survive_three_kills_of_the_server(data_folder: Path) -> None:
+    with Stack(data_folder) as stack:
         holds(through(Served(stack)))
 
 

@@ -190,3 +190,11 @@ def test_what_no_database_takes_is_refused(text: str) -> None:
             parse_schema({"task": "single", "labels": [label | fault, "bad"]})
     with pytest.raises(SchemaError, match="question"):
         parse_schema({"task": "text", "question": text})
+
+
+@pytest.mark.parametrize("far", [1e13, -1e300])
+def test_points_that_cannot_be_squared_are_refused(far: float) -> None:
+    labels = [{"name": "low", "point": 0}, {"name": "far", "point": far}]
+
+    with pytest.raises(SchemaError, match="scale point"):
+        parse_schema({"task": "ordinal", "labels": labels})

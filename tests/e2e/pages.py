@@ -19,18 +19,17 @@ NOT_PAGES = {
     "agreement_annotators", "agreement_figure", "agreement_file", "agreement_over_time",
     "experiment_preview", "experiment_progress", "export_download", "health_live",
     "health_ready", "import_progress", "member_add", "member_change", "member_create",
-    "member_remove", "model_forget", "project_delete", "predictivity_preview",
-    "predictivity_progress", "predictivity_steer", "provider_check", "review_debate",
-    "review_next", "review_release", "review_renew", "review_skip", "routing_preview",
-    "review_status", "review_submit", "review_undo", "review_unskip", "run_budget",
-    "run_cancel", "run_parts", "run_pause", "run_preview", "run_progress", "run_resume",
-    "run_transcripts", "run_troubles", "set_theme", "prompt_rendered", "prompt_trial_part",
-    "prompt_try_preview", "variant_retire", "author_erase", "author_rule", "feature_add",
-    "feature_change", "site_allow_here", "site_consent", "site_delete", "site_key_add",
-    "site_key_revoke", "site_live_rows", "site_pay", "site_payout", "widget_config",
+    "member_remove", "model_forget", "project_delete", "predictivity_figure",
+    "predictivity_preview", "predictivity_progress", "predictivity_steer", "provider_check",
+    "review_debate", "review_next", "review_release", "review_renew", "review_skip",
+    "routing_preview", "review_status", "review_submit", "review_undo", "review_unskip",
+    "run_budget", "run_cancel", "run_parts", "run_pause", "run_preview", "run_progress",
+    "run_resume", "run_transcripts", "run_troubles", "set_theme", "prompt_rendered",
+    "prompt_trial_part", "prompt_try_preview", "variant_retire", "author_erase", "author_rule",
+    "feature_add", "feature_change", "site_allow_here", "site_consent", "site_delete",
+    "site_key_add", "site_key_revoke", "site_live_rows", "site_pay", "site_payout", "widget_config",
     "widget_file", "widget_script",
 }  # fmt: skip
-
 
 #: Pages that people work on; ``make test`` looks at these, ``make e2e`` at all.
 SEEN_DAILY = {
@@ -138,6 +137,7 @@ VIEWS = (
     View("evaluation_items", "manager", "{cell}"),
     View("agreement", "manager", "/p/library-desk/agreement/"),
     View("agreement", "manager", "/p/library-desk/agreement/?label=Joke&kind=crowd", "slice"),
+    View("agreement_items", "manager", "/p/library-desk/agreement/items/?of=llm&other=crowd"),
     View("agreement", "manager", "/p/{empty}/agreement/", "empty"),
     View("agreement", "manager", "/p/{per_item}/agreement/", "per-item"),
     View("predictivity", "manager", "/p/library-desk/agreement/predictivity/"),

@@ -142,6 +142,81 @@ def test_a_revision_supersedes_only_when_it_says_so(
     assert Label.objects.current().get().value == "bad"
 
 
+@pytest.mark.parametrize("word", ["true", "TRUE", "yes", "1"])
+def test_a_row_may_say_that_it_revises_whatever_its_annotator_said_before(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], word: str
+) -> None:
+    project = ProjectFactory.create()
+    imported(project, lines({"id": "1", "text": "a"}))
+    head = "item_id,annotator_id,annotator_type,label,supersedes\n"
+    content = f"{head}1,w,crowd,good,\n1,w,crowd,bad,{word}\n1,w,crowd,good,{word}\n".encode()
+    path = written(tmp_path, content, "again.csv")
+
+    told = run(capsys, "import_labels", project.slug, path)
+
+    assert (told["created"], told["conflicts"], told["failed"]) == (3, 0, 0)
+    values = Label.objects.order_by("pk").values_list("value", flat=True)
+    assert list(values) == ["good", "bad", "good"]
+    first, second, third = Label.objects.order_by("pk")
+    assert (second.supersedes, third.supersedes) == (first, second)
+
+    told = run(capsys, "import_labels", project.slug, path)
+    assert (told["created"], told["unchanged"], told["conflicts"]) == (0, 3, 0)
+
+
+def test_the_first_of_repeated_rows_stands_and_the_report_says_how_to_keep_the_rest(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project = ProjectFactory.create()
+    imported(project, lines({"id": "1", "text": "a"}))
+    row = {"item_id": "1", "annotator_id": "w", "annotator_type": "crowd"}
+    content = lines(
+        {**row, "label": "good"},
+        {**row, "label": "bad"},
+        {**row, "label": "bad", "supersedes": False},
+    )
+
+    told = run(capsys, "import_labels", project.slug, written(tmp_path, content, "x.jsonl"))
+
+    assert (told["created"], told["conflicts"]) == (1, 2)
+    assert Label.objects.get().value == "good"
+    assert [each["row"] for each in told["conflict_rows"]] == [2, 3]
+    assert "supersedes = true" in told["conflict_rows"][0]["message"]
+
+    again = lines({**row, "label": "good"}, {**row, "label": "bad", "supersedes": True})
+    told = run(capsys, "import_labels", project.slug, written(tmp_path, again, "y.jsonl"))
+    assert (told["created"], told["unchanged"], told["conflicts"]) == (1, 1, 0)
+    assert Label.objects.current().get().value == "bad"
+
+
+def test_who_revises_nothing_that_is_there_labels_for_the_first_time(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project = ProjectFactory.create()
+    imported(project, lines({"id": "1", "text": "a"}))
+    row = {"item_id": "1", "annotator_type": "crowd", "label": "good", "supersedes": True}
+    content = lines({**row, "annotator_id": "v"}, {**row, "annotator_id": "w"})
+
+    told = run(capsys, "import_labels", project.slug, written(tmp_path, content, "x.jsonl"))
+
+    assert told["created"] == 2
+    assert not Label.objects.filter(supersedes__isnull=False).exists()
+
+
+def test_what_a_row_revises_must_be_told_in_words_that_mean_something(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project = ProjectFactory.create()
+    imported(project, lines({"id": "1", "text": "a"}))
+    row = {"item_id": "1", "annotator_id": "w", "annotator_type": "crowd", "label": "good"}
+    content = lines(row, {**row, "supersedes": "the first"})
+
+    told = run(capsys, "import_labels", project.slug, written(tmp_path, content, "x.jsonl"))
+
+    (fault,) = told["errors"]
+    assert (told["failed"], fault["field"]) == (1, "label.supersedes")
+
+
 def test_long_form_csv_with_several_labels(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

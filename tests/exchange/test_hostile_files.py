@@ -18,6 +18,8 @@ from tests.exchange.helpers import counts, imported, lines, written
 from tests.factories.projects import ProjectFactory
 
 CELL = '<c r="{}" t="inlineStr"><is><t>{}</t></is></c>'
+#: The first bytes of a picture (PNG).
+PICTURE = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x02\0\0\0\x02\x08\x02\0\0\0\xfd\xd4\x9as"
 HEADER = f'<row r="1">{CELL.format("A1", "text")}</row>'
 
 
@@ -99,6 +101,12 @@ def test_parts_that_are_read_whole_have_a_limit(
         (b"\xd0\xcf\x11\xe0 old or locked", "x.xlsx", "password"),
         (b"\xd0\xcf\x11\xe0 old or locked", "x.csv", "old Excel file"),
         (b"PK\x03\x04 some archive", "x.csv", "zip archive"),
+        (b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n1 0 obj\n", "x.csv", "a PDF"),
+        (PICTURE, "x.csv", "not text; .* CSV"),
+        (PICTURE, "x.jsonl", "not text; .* JSONL"),
+        (PICTURE, "x.json", "not text"),
+        (bytes(range(256)) * 40, "x.csv", "not text"),
+        (bytes(64), "x.jsonl", "not text"),
     ],
 )
 def test_what_people_send_by_mistake_is_named(
@@ -106,6 +114,18 @@ def test_what_people_send_by_mistake_is_named(
 ) -> None:
     with pytest.raises(UnreadableFile, match=why):
         read(tmp_path, content, name)
+
+
+@pytest.mark.parametrize("codec", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
+def test_text_in_any_script_is_text(tmp_path: Path, codec: str) -> None:
+    for said in ("plain", "né à Nîmes", "Привет мир", "你好，世界", "emoji 🙂"):
+        content = f"id,text\n1,{said}\n2,{said}\n".encode(codec)
+        assert texts(read(tmp_path, content, "x.csv")) == [said, said]
+
+
+def test_a_row_with_a_control_character_does_not_make_the_file_binary(tmp_path: Path) -> None:
+    rows = read(tmp_path, b"id,text\n1,a\x00b\n2,good\n3,fine\n", "x.csv")
+    assert texts(rows) == ["good", "fine"]
 
 
 def test_a_quote_that_is_never_closed_costs_its_own_row_only(tmp_path: Path) -> None:

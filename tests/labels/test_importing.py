@@ -6,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from apps.accounts.roles import ReviewerKind
 from apps.labels.models import Gold, ItemState, Label
 from apps.labels.services import (
     GoldDraft,
@@ -174,3 +175,49 @@ def test_what_holds_its_project_for_long_follows_a_changed_plan() -> None:
     import_labels(held, [draft(items[0], machine(held), "good", action="imported")])
     for state in ItemState.objects.all():
         assert (state.wanted, state.queued) == (2, False)
+
+
+@pytest.mark.parametrize("came_first", [True, False])
+def test_a_label_that_is_imported_holds_up_no_expert_whenever_it_comes(
+    came_first: bool,
+) -> None:
+    project = ProjectFactory.create()
+    item = open_item(project)
+    brought = draft(item, person(project), "good", action=Label.Action.IMPORTED)
+    own = draft(item, person(project, ReviewerKind.EXPERT), "bad")
+
+    if came_first:
+        import_labels(project, [brought])
+    record_label(own)
+    if not came_first:
+        import_labels(project, [brought])
+
+    state = ItemState.objects.get()
+    assert state.gold is not None
+    assert (state.stage, state.queued, state.gold.value) == ("decided", False, "bad")
+    assert Gold.objects.count() == 1
+
+
+def test_an_expert_who_was_only_imported_breaks_no_tie() -> None:
+    project = ProjectFactory.create()
+    item = open_item(project)
+    crowd, elsewhere = person(project), person(project, ReviewerKind.EXPERT)
+    brought = [
+        draft(item, crowd, None, abstained=True, action=Label.Action.IMPORTED),
+        draft(item, elsewhere, "bad", action=Label.Action.IMPORTED),
+    ]
+    import_labels(project, brought)
+
+    record_label(draft(item, person(project), "good"))
+    state = ItemState.objects.get()
+    assert (state.stage, state.queued, state.gold) == ("conflict", True, None)
+
+    expert = person(project, ReviewerKind.EXPERT)
+    record_label(draft(item, expert, None, abstained=True))
+    state.refresh_from_db()
+    assert (state.stage, state.gold) == ("conflict", None), "who cannot tell breaks none either"
+
+    other = person(project, ReviewerKind.EXPERT)
+    record_label(draft(item, other, "bad"))
+    gold = Gold.objects.get()
+    assert (gold.value, gold.basis, gold.decided_by) == ("bad", "adjudication", other)

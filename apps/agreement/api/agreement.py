@@ -1,5 +1,7 @@
 """REST: how far LLM, crowd, expert and author agree."""
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import Any
 
 from drf_spectacular.utils import extend_schema
@@ -8,16 +10,25 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.agreement.api.serializers import FigureSerializer
+from apps.agreement.naming import annotator_meant
 from apps.agreement.reporting import agreement_report
 from apps.agreement.sheets.slicing import Slice
 from apps.projects.api.mixins import ProjectScopedMixin
+from labelhub.core.errors import InvalidInput
+
+#: What an address may hold besides a slice: the form of the answer, and the page's own.
+NO_SLICE = ("format", "part")
 
 
 class SliceSerializer(serializers.Serializer[Any]):
     """Which part of the ledger; all of it by default."""
 
     kind = serializers.CharField(required=False, help_text="Only this kind of annotator.")
-    annotator = serializers.IntegerField(required=False, help_text="Only this annotator, by id.")
+    annotator = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        help_text="Only this annotator, by number or by a name that only one has.",
+    )
     run = serializers.IntegerField(required=False, help_text="Of machines only this run's labels.")
     replicate = serializers.IntegerField(required=False, min_value=1)
     label = serializers.CharField(  # type: ignore[assignment]  # a serializer has an attribute of that name
@@ -52,10 +63,19 @@ class AgreementSerializer(serializers.Serializer[Any]):
     alt_test = serializers.DictField(child=serializers.DictField())
     alt_test_by_author = serializers.DictField(child=serializers.DictField())
     comparisons = serializers.DictField(
-        child=serializers.DictField(), help_text="Cochran's Q and exact McNemar tests by truth."
+        child=serializers.DictField(),
+        help_text="By truth: Cochran's Q and exact McNemar, or permutations of whole clusters.",
+    )
+    truths = serializers.DictField(
+        child=serializers.DictField(child=serializers.IntegerField()),
+        help_text="By truth: how many items truly have each label.",
     )
     position_bias = serializers.DictField(child=serializers.DictField())
     calibration = serializers.DictField(child=serializers.DictField())
+    intra = serializers.DictField(
+        child=serializers.DictField(),
+        help_text="By kind: how often its annotators say the same of an item again.",
+    )
     most_divided = serializers.ListField(child=serializers.DictField())
     left_out = serializers.DictField(child=serializers.IntegerField())
     reasons = serializers.DictField(child=serializers.CharField())
@@ -70,8 +90,24 @@ class AgreementView(ProjectScopedMixin):
     )
     def get(self, request: Request, slug: str) -> Response:
         """Every figure with its interval; what cannot be computed is null with the reason."""
+        _check_known(request.query_params)
         query = SliceSerializer(data=request.query_params)
         query.is_valid(raise_exception=True)
-        return Response(
-            agreement_report(self.project, Slice(**query.validated_data), user=request.user)
-        )
+        given = dict(query.validated_data)
+        if "annotator" in given:
+            given["annotator"] = annotator_meant(self.project, given["annotator"])
+        return Response(agreement_report(self.project, Slice(**given), user=request.user))
+
+
+def _check_known(given: Iterable[str]) -> None:
+    """A name mistyped would give the whole project for a part of it.
+
+    Raises:
+        InvalidInput: naming what is not known, and what is.
+    """
+    known = list(SliceSerializer().fields)
+    for name in given:
+        if name not in (*known, *NO_SLICE):
+            meant = get_close_matches(name, known, n=1)
+            words = f" Did you mean {meant[0]}?" if meant else ""
+            raise InvalidInput.at(name[:40], f"not known; known are {', '.join(known)}.{words}")

@@ -14,9 +14,10 @@ from apps.accounts.models import User
 from apps.agreement.automation import promise
 from apps.agreement.automation.guarantee import State, live_guarantee, switch_off, switch_on
 from apps.agreement.automation.judging import Drawn
-from apps.agreement.automation.page import Row, Standing, ending_words, standing
+from apps.agreement.automation.page import Row, Standing, standing
 from apps.agreement.automation.sampling import draw_sample
 from apps.agreement.automation.tasks import carry_out
+from apps.agreement.automation.words import ending_words, failure_of
 from apps.agreement.models import Guarantee
 from apps.projects.api.mixins import ProjectScopedMixin
 from labelhub.core.agreement.risk_control import Audit
@@ -49,7 +50,11 @@ class AutomationSerializer(serializers.Serializer[Any]):
     """Where safe automation stands; what does not apply is null."""
 
     state = serializers.ChoiceField(choices=State.choices)
-    items = serializers.DictField()
+    judged = serializers.BooleanField(help_text="Whether the sample has been, of what is live.")
+    failure = serializers.CharField(
+        allow_blank=True, help_text="Why the judged sample does not bear the promise out."
+    )
+    items = serializers.DictField(help_text="Counted when the sample was judged, once it is.")
     plan = serializers.DictField(help_text="What the promise asked for would take.")
     sample = serializers.DictField(allow_null=True, help_text="Its errors only once complete.")
     promise = serializers.DictField(allow_null=True)
@@ -147,6 +152,8 @@ def told(found: Standing) -> dict[str, Any]:
     drawn, audit, live = found.drawn, found.audit, found.guarantee
     return {
         "state": live.state if live else "off",
+        "judged": live is not None and live.verdict is not None,
+        "failure": found.failure,
         "items": {"debated": found.pool.debated, "within_rule": found.pool.within_rule},
         "plan": {
             "target": found.plan.target,
@@ -155,6 +162,9 @@ def told(found: Standing) -> dict[str, Any]:
             "labels_needed": found.plan.needed,
             "sample_size": found.plan.size,
             "available": found.plan.available,
+            "decided": found.plan.decided,
+            "surest": found.plan.surest,
+            "errors_tolerated": found.plan.tolerated,
             "audits_to_notice_double": found.plan.notice,
         },
         "sample": drawn and live and _sample(live, drawn, found),
@@ -174,6 +184,7 @@ def _sample(live: Guarantee, drawn: Drawn, found: Standing) -> dict[str, Any]:
         "drawn": len(live.sample),
         "labelled": len(drawn.known),
         "pending": len(drawn.pending),
+        "decided_before": sum(count for _, count in found.decided_before),
         "dropped": {"led": len(drawn.led), "gone": len(drawn.gone)},
         "stale": found.stale or None,
         "reason": found.failure or None,
@@ -227,6 +238,8 @@ def _ended(last: Guarantee) -> dict[str, Any]:
     return {
         "reason": last.ending,
         "message": ending_words(last),
+        "judged": last.verdict is not None,
+        "failure": failure_of(last),
         "ended_at": last.ended_at,
         "target": last.target,
         "confidence": last.confidence,

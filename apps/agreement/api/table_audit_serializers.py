@@ -39,7 +39,7 @@ class TableField(serializers.Field[Given, Any, Any, Any]):
 class AuditRequestSerializer(serializers.Serializer[Any]):
     """A table and what is known besides."""
 
-    table = TableField(help_text="CSV, TSV, Markdown or JSON as text, or a list of rows.")
+    table = TableField(help_text="CSV, TSV, Markdown, LaTeX or JSON as text, or a list of rows.")
     items = serializers.IntegerField(
         required=False, min_value=1, max_value=MOST_COUNT, help_text="Items each row is about."
     )
@@ -83,6 +83,12 @@ class OneAuditSerializer(serializers.Serializer[Any]):
         child=serializers.ChoiceField(choices=["as_printed", "swapped", "undecidable"]),
         required=False,
         help_text="Of each row: how FP and FN stand.",
+    )
+    checked = serializers.DictField(
+        child=serializers.IntegerField(),
+        required=False,
+        help_text="How many figures were held against others, by what they were held against;"
+        " empty: there was nothing to check.",
     )
     findings = FindingSerializer(many=True, required=False)
     t_values = serializers.ListField(child=serializers.DictField(), required=False)

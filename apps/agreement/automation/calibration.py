@@ -8,7 +8,8 @@ Drawn from them, by lot, are those of which nothing has been learnt that could f
   not, so such a label says little about the error (``proposed_from``, and what was done with it);
 - no trial run or experiment has tried a set-up on them: the set-up may have been chosen because it
   was right about just these;
-- no run of these debates has shown them to a model as a precedent.
+- no run of these debates has shown them to a model as a precedent;
+- nothing that came with them says that a machine decided them: people could not decide them anew.
 
 What people decided before without any of this (gold that came with the items, say) counts: the lot
 decides which items are looked at, not who labelled them when. Items that are not drawn never count,
@@ -20,12 +21,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from django.db.models import QuerySet
+from django.utils import timezone
 
 from apps.agreement.automation.decisions import led_items
 from apps.agreement.automation.promise import SIGNAL
 from apps.debates.models import Debate, Run
 from apps.debates.selectors.rules import Ended, latest_debates, rule_of
-from apps.labels.models import Gold
+from apps.labels.models import Gold, ItemState, Kind
 from apps.labels.selectors import verified_as_of
 from apps.projects.models import Project
 from apps.projects.selectors import current_schema
@@ -53,7 +55,7 @@ class Pool:
         rule: what goes to people, without a bound of certainty.
         debated: how many items have a debate that ended.
         candidates: those that the rule accepts but for certainty, by item.
-        led, tuned: items that must not be drawn; see the module.
+        led: items labelled beside the suggestion; tuned: others that must not be drawn.
     """
 
     comparable: bool
@@ -100,7 +102,7 @@ def read_pool(project: Project) -> Pool:
         debated=len(ended),
         candidates=candidates,
         led=led_items(project),
-        tuned=_tuned(project),
+        tuned=_tuned(project) | frozenset(by_machines(project).values_list("item_id", flat=True)),
     )
 
 
@@ -145,6 +147,17 @@ def _tuned(project: Project) -> frozenset[int]:
     if examples is None:
         return tried
     return tried | frozenset(examples.values_list("item_id", flat=True))
+
+
+def by_machines(project: Project) -> QuerySet[ItemState]:
+    """Items that an import says a machine decided."""
+    machines = (Kind.LLM, Kind.MODEL)
+    return ItemState.objects.filter(project=project, gold__decided_by__kind__in=machines)
+
+
+def known_to_people(project: Project) -> QuerySet[Gold]:
+    """What people have decided of the project's items."""
+    return verified_as_of(project.pk, timezone.now()).order_by()
 
 
 def examples_shown(project: Project) -> QuerySet[Gold] | None:

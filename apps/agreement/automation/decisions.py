@@ -1,4 +1,8 @@
-"""What people decided of a sample's items first, blind; whatever they say later changes none of it.
+"""What people decided first, blind, of a sample's items and of audits; nothing said later counts.
+
+The truth of an item is the author's word, given here or elsewhere, else the project's own decision:
+what more than half of all who spoke say, labels that came with the item included, else the last
+expert's.
 
 All of it follows from the ledger, which only grows, and from the newest decision of each item as it
 was at the drawing (``Guarantee.golds``). So who corrects, takes back or overrules a label that
@@ -7,13 +11,17 @@ counts against the debate does not take the error out of the sample.
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Exists, Min, OuterRef, Q, QuerySet
+from django.utils import timezone
 
 from apps.agreement.models import Guarantee
-from apps.labels.models import Gold, Kind, Label
+from apps.labels.blindness import ONLY_AUDITED
+from apps.labels.models import Gold, ItemState, Kind, Label
 from apps.labels.selectors import VERIFIED
+from apps.labels.services.drafts import ADVISORY, UNASKED
 from apps.projects.models import Project
 from labelhub.core.schema import value_key
 
@@ -38,20 +46,69 @@ def newest_golds(item_ids: Iterable[int]) -> dict[str, int]:
     return {str(item): pk for item, pk in rows.values_list("item_id", "pk")}
 
 
+def words_of_authors(project: Project, since: datetime) -> QuerySet[Label]:
+    """What authors had said of their items by ``since``, the oldest first, as an import brought it
+    too. What came too late or from somebody not trusted is told, not decided."""
+    said = Label.objects.filter(
+        item__project=project,
+        annotator__kind=Kind.AUTHOR,
+        withdrawn=False,
+        value__isnull=False,
+        created_at__lt=since,
+    ).exclude(provenance__has_key=ADVISORY)
+    # What replaced it later takes no error out.
+    return said.exclude(superseded_by__created_at__lt=since).order_by("pk")
+
+
 def first_decisions(guarantee: Guarantee) -> Decisions:
-    """What was known of each item at the drawing, else what people first decided since; where one
-    was then labelled beside the suggestion before it was decided, the first blind label."""
+    """The author's word of before the drawing, else what was known of each item then, else what
+    people first decided since; where one was then labelled beside the suggestion before it was
+    decided, the first blind label."""
+    golds: dict[int, Gold] = {}
+    for gold in _golds_of_people(guarantee.sample):
+        if gold.pk >= guarantee.golds.get(str(gold.item_id), 0):
+            golds.setdefault(gold.item_id, gold)
     led = _first_led(guarantee.sample)
-    golds = _first_golds(guarantee)
-    known_at_draw = set(guarantee.golds.values())
-    truths = {
-        item: _key(gold.value)
-        for item, gold in golds.items()
-        if item not in led or gold.pk in known_at_draw or _before(gold, led[item])
-    }
-    spoken = _first_blind(guarantee, {item: row.pk for item, row in led.items()})
-    truths = spoken | truths
+    rows = _decided(golds, led, guarantee.drawn_at, frozenset(guarantee.golds.values()))
+    rows |= _by_authors(guarantee, guarantee.sample, guarantee.drawn_at)
+    truths = {item: _truth(row) for item, row in rows.items()}
     return Decisions(truths, frozenset(led) - truths.keys())
+
+
+def audit_decisions(guarantee: Guarantee) -> dict[int, str]:
+    """What was decided first of each audited item that somebody has answered since the promise was
+    switched on, in order. Items of the sample are no part of it, nor what somebody asked here had
+    labelled before."""
+    since = guarantee.switched_on_at or timezone.now()
+    answered = _audits_answered(guarantee, since)
+    golds: dict[int, Gold] = {}
+    # Not what was decided anew, or taken back, before: of that only the last stood.
+    for gold in _golds_of_people(answered).exclude(superseded_by__created_at__lt=since):
+        golds.setdefault(gold.item_id, gold)
+    rows = _decided(golds, _first_led(answered), since)
+    rows |= _by_authors(guarantee, answered, since)
+    order = sorted(rows, key=lambda item: (max(rows[item].created_at, answered[item]), item))
+    return {item: _truth(rows[item]) for item in order}
+
+
+def _by_authors(guarantee: Guarantee, items: Iterable[int], since: datetime) -> dict[int, Label]:
+    """What the author of each item had said by then; of several authors the first who spoke."""
+    found: dict[int, Label] = {}
+    for label in words_of_authors(guarantee.project, since).filter(item__in=list(items)):
+        found.setdefault(label.item_id, label)
+    return found
+
+
+def _audits_answered(guarantee: Guarantee, since: datetime) -> dict[int, datetime]:
+    """When somebody first answered each audited item."""
+    here = Label.objects.by_people().exclude(action=Label.Action.IMPORTED)
+    answers = here.filter(item__project=guarantee.project_id, created_at__gte=since)
+    before = here.filter(item=OuterRef("item"), created_at__lt=since)
+    audited = ItemState.objects.filter(item=OuterRef("item"), reasons=ONLY_AUDITED)
+    first = answers.filter(Exists(audited), ~Exists(before)).order_by().values("item")
+    drawn = frozenset(guarantee.sample)
+    moments = first.annotate(at=Min("created_at")).values_list("item", "at")
+    return {item: at for item, at in moments if item not in drawn}
 
 
 def led_items(project: Project, item_ids: Collection[int] | None = None) -> frozenset[int]:
@@ -67,35 +124,54 @@ def led_items(project: Project, item_ids: Collection[int] | None = None) -> froz
     return frozenset(labels.order_by().values_list("item_id", flat=True))
 
 
-def _first_golds(guarantee: Guarantee) -> dict[int, Gold]:
-    """The first decision by people from that of the drawing on."""
-    found: dict[int, Gold] = {}
+def _decided(
+    golds: Mapping[int, Gold],
+    led: Mapping[int, Label],
+    since: datetime,
+    known: Collection[int] = (),
+) -> dict[int, Gold | Label]:
+    """Of each item the decision, unless it was led; of an item that was, the blind label before.
+
+    Args:
+        golds: first decisions by item.
+        led: the first label beside the suggestion, of those items that have any.
+        since: labels of before are no answers.
+        known: ids of decisions of before, which nobody can have led.
+    """
+    blind = {
+        item: gold
+        for item, gold in golds.items()
+        if item not in led or gold.pk in known or _before(gold, led[item])
+    }
+    return {**_first_blind(since, {item: row.pk for item, row in led.items()}), **blind}
+
+
+def _golds_of_people(items: Iterable[int]) -> QuerySet[Gold]:
+    """What people decided of these items, the oldest first."""
     rows = Gold.objects.filter(
-        item__in=guarantee.sample, basis__in=VERIFIED, withdrawn=False, value__isnull=False
+        item__in=list(items), basis__in=VERIFIED, withdrawn=False, value__isnull=False
     ).exclude(decided_by__kind__in=(Kind.LLM, Kind.MODEL))
-    for gold in rows.order_by("pk"):
-        if gold.pk >= guarantee.golds.get(str(gold.item_id), 0):
-            found.setdefault(gold.item_id, gold)
-    return found
+    return rows.order_by("pk")
 
 
-def _first_led(item_ids: Collection[int]) -> dict[int, Label]:
+def _first_led(items: Iterable[int]) -> dict[int, Label]:
     found: dict[int, Label] = {}
-    for label in Label.objects.by_people().filter(LED, item__in=item_ids).order_by("pk"):
+    for label in Label.objects.by_people().filter(LED, item__in=list(items)).order_by("pk"):
         found.setdefault(label.item_id, label)
     return found
 
 
-def _first_blind(guarantee: Guarantee, before: Mapping[int, int]) -> dict[int, str]:
-    """What was said first of these items since the drawing, before the label named with each."""
-    found: dict[int, str] = {}
+def _first_blind(since: datetime, before: Mapping[int, int]) -> dict[int, Label]:
+    """What was said first of these items since then, before the label named with each; what a
+    crowd worker says unasked decides nothing, here neither."""
+    found: dict[int, Label] = {}
     labels = Label.objects.by_people().filter(
-        item__in=list(before), value__isnull=False, created_at__gte=guarantee.drawn_at
+        item__in=list(before), value__isnull=False, created_at__gte=since
     )
-    blind = labels.exclude(LED).exclude(action=Label.Action.IMPORTED).order_by("pk")
-    for item, pk, value in blind.values_list("item_id", "pk", "value"):
-        if pk < before[item]:
-            found.setdefault(item, _key(value))
+    asked = labels.exclude(annotator__kind=Kind.CROWD, provenance__has_key=UNASKED)
+    for label in asked.exclude(LED).exclude(action=Label.Action.IMPORTED).order_by("pk"):
+        if label.pk < before[label.item_id]:
+            found.setdefault(label.item_id, label)
     return found
 
 
@@ -103,5 +179,6 @@ def _before(gold: Gold, led: Label) -> bool:
     return gold.created_at < led.created_at and str(led.uid) not in gold.evidence
 
 
-def _key(value: Any) -> str:
+def _truth(row: Gold | Label) -> str:
+    value: Any = row.value
     return value_key(value)

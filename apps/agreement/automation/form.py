@@ -10,16 +10,19 @@ COVERAGES = (
     ("25", "a quarter of the items"),
     ("10", "a tenth of the items"),
 )
+#: A promise of fewer errors would take more than thirty thousand labels at the usual confidence.
+LEAST_PERCENT = 0.01
 
 
 class PromiseForm(forms.Form):
     """Target, confidence and hoped coverage."""
 
     target = forms.FloatField(
-        min_value=100 * promise.LEAST_TARGET,
+        min_value=LEAST_PERCENT,
         max_value=100 * promise.MOST_TARGET,
         initial=f"{100 * promise.USUAL_TARGET:g}",
         widget=forms.NumberInput(attrs={"step": "any"}),
+        error_messages={"min_value": f"Say at least {LEAST_PERCENT:g} per cent."},
         label="At most so many per cent wrong",
         help_text="Among the items that are accepted without a person.",
     )

@@ -13,6 +13,7 @@ from django.utils import timezone
 from apps.agreement.automation import promise
 from apps.agreement.automation.calibration import candidates_among
 from apps.agreement.automation.decisions import first_decisions
+from apps.agreement.automation.reach import REACH, measured
 from apps.agreement.models import Guarantee
 from labelhub.core.agreement.risk_control import Choice, Step
 from labelhub.core.debate.routing import read_rule
@@ -87,6 +88,7 @@ def freeze(guarantee: Guarantee) -> Drawn:
             "items": {str(item): list(found) for item, found in drawn.known.items()},
             "led": drawn.led,
             "gone": drawn.gone,
+            REACH: measured(guarantee, drawn.known),
         },
         wrong=sum(wrong for _, wrong in drawn.known.values()),
         judged_at=timezone.now(),

@@ -1,43 +1,33 @@
 """All of a promise as its page and REST show it: what it takes, where it stands, what it found."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from apps.agreement.automation import promise
-from apps.agreement.automation.calibration import Pool, read_pool
 from apps.agreement.automation.counts import Counts, count_pool
-from apps.agreement.automation.decisions import first_decisions
-from apps.agreement.automation.judging import Drawn, Verdict, judge, sample_of
+from apps.agreement.automation.decisions import words_of_authors
+from apps.agreement.automation.judging import Drawn, Verdict, judge
+from apps.agreement.automation.reach import Reach, reach_of
 from apps.agreement.automation.sampling import changed_since
-from apps.agreement.automation.shares import LabelShare, label_shares
+from apps.agreement.automation.shares import LabelShare
 from apps.agreement.automation.tasks import look
-from apps.agreement.automation.watching import audit_of
+from apps.agreement.automation.words import failure_words
 from apps.agreement.figures.risk_coverage import RiskCoverage, risk_coverage
 from apps.agreement.models import Guarantee
+from apps.labels.models import Gold, ItemState
 from apps.projects.models import Project
-from apps.projects.selectors import current_schema
 from labelhub.core.agreement.risk_control import Audit, Step, labels_needed
 
 State = Guarantee.State
-FAILURES = {
-    "too_few_labels": "Too few of the sample would be accepted by any bound to bear the promise "
-    "out. Debate more items and draw a larger sample, or allow more errors.",
-    "errors_above_target": "At the first bound that the sample can test, too many were wrong "
-    "already. Allow more errors, or improve the debate: a clearer guideline, another protocol or "
-    "model.",
-}
-ENDINGS = {
-    Guarantee.Ending.SWITCHED_OFF: "It was switched off by hand. The routing rule and the review "
-    "plan are what they were before it.",
-    Guarantee.Ending.ABANDONED: "The sample was given up before anything was switched on.",
-    Guarantee.Ending.BROKEN: "The blind audit found more errors than were promised. Everything "
-    "goes to people again, and what was accepted meanwhile waits for them.",
-    Guarantee.Ending.OTHER_DEBATES: "A run with another protocol, model, prompt or schema labels "
-    "now; the sample says nothing about it. Everything goes to people again.",
-    Guarantee.Ending.RULE_CHANGED: "The routing rule was changed by hand. What it accepts now is "
-    "accepted without a promise.",
-    Guarantee.Ending.PLAN_CHANGED: "The review plan was changed by hand: everything goes to "
-    "people, so nothing is left to promise.",
+#: Who had decided items of a sample before it was drawn.
+DECIDERS: dict[str, str] = {
+    Gold.Basis.IMPORTED: "by gold that came with the items",
+    Gold.Basis.AUTHOR: "by their authors",
+    Gold.Basis.REVIEW: "by those who labelled them",
+    Gold.Basis.AGREEMENT: "by those who labelled them",
+    Gold.Basis.ADJUDICATION: "by an expert",
 }
 #: Targets to compare in the table of what it takes.
 TARGETS = (0.01, 0.02, 0.05, 0.1, 0.2)
@@ -50,8 +40,9 @@ class Plan:
 
     ``needed``: labels that bound the error by the target if none is wrong; ``size``: items to draw,
     so that the hoped share can be accepted and a stray error does not end it, or all where there
-    are fewer than the ``wanted``; ``notice``: audits after which twice the promised error is
-    noticed.
+    are fewer than the ``wanted``; ``surest``: of those so many must be borne out first, with at
+    most ``tolerated`` wrong ones among them; ``available``: how many may be drawn, ``decided``: of
+    these by people already; ``notice``: audits after which twice the promised error is noticed.
     """
 
     target: float
@@ -60,13 +51,31 @@ class Plan:
     needed: int
     wanted: int
     size: int
+    surest: int
+    tolerated: int
     available: int
+    decided: int
     notice: int
+
+    @property
+    def labels(self) -> int:
+        """How many of the drawn items people have yet to decide, as the lot has it on average."""
+        return round(self.size * (1 - self.decided / max(self.available, 1)))
+
+    @property
+    def share(self) -> float:
+        """The share of the items that is accepted if the surest of the sample are borne out."""
+        return min(1.0, self.surest / max(self.size, 1))
 
     @property
     def enough(self) -> bool:
         """Whether so many items may be drawn at all."""
         return self.available >= self.needed
+
+    @property
+    def may_allow_more(self) -> bool:
+        """Whether more errors can be allowed."""
+        return promise.may_allow_more(self.target)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +89,16 @@ class Row:
     chosen: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Standing:
-    """Where safe automation stands in a project; what does not apply is None or empty."""
+    """Where safe automation stands in a project; what does not apply is None or empty.
 
-    pool: Counts
-    plan: Plan
+    ``pool`` and ``plan`` are counted when they are asked for: over all debates, until a verdict
+    keeps what was counted then.
+    """
+
+    project: Project
+    asked: tuple[float, float, float]
     guarantee: Guarantee | None
     last: Guarantee | None
     drawn: Drawn | None
@@ -93,9 +106,25 @@ class Standing:
     verdict: Verdict | None
     rows: Sequence[Row]
     figure: RiskCoverage | None
-    shares: Sequence[LabelShare]
+    reach: Reach | None
     audit: Audit | None
-    accepted_now: float
+    decided_before: Sequence[tuple[str, int]]
+    for_experts: int
+
+    @cached_property
+    def pool(self) -> Counts:
+        """How many items there are to promise anything of."""
+        return self.reach.pool if self.reach else count_pool(self.project)
+
+    @cached_property
+    def plan(self) -> Plan:
+        """What the promise asked for would take."""
+        return plan_of(self.pool, *self.asked)
+
+    @property
+    def shares(self) -> Sequence[LabelShare]:
+        """How often each label occurs, by the sample."""
+        return self.reach.shares if self.reach else []
 
     @property
     def judged(self) -> int:
@@ -110,9 +139,7 @@ class Standing:
     @property
     def failure(self) -> str:
         """Why a complete sample does not bear the promise out, in words."""
-        if self.verdict is None or self.verdict.choice.chosen:
-            return ""
-        return FAILURES[self.verdict.choice.reason]
+        return failure_words(self.guarantee.target, self.verdict) if self.guarantee else ""
 
 
 def standing(project: Project, asked: tuple[float, float, float] | None = None) -> Standing:
@@ -123,19 +150,19 @@ def standing(project: Project, asked: tuple[float, float, float] | None = None) 
         asked: target, confidence and hoped coverage of the plan; the live promise's, or the usual
             ones, by default.
     """
-    live = look(project)
+    live, drawn, audit = look(project)
     last = None
     if live is None:
         over = Guarantee.objects.filter(project=project, state=State.OFF)
         last = over.select_related("ended_by").order_by("-ended_at", "-pk").first()
-    counts = count_pool(project)
-    drawn = sample_of(live) if live else None
+    asked = asked or _asked_by(live)
+    promise.checked(*asked)
     verdict = judge(live, drawn) if live and drawn else None
-    pool = read_pool(project) if verdict else None
-    rows = _rows(verdict, pool) if verdict and pool else []
+    reach = reach_of(live, drawn.known) if live and drawn and live.verdict is not None else None
+    rows = _rows(verdict, reach) if verdict and reach else []
     return Standing(
-        pool=counts,
-        plan=plan_of(counts, *(asked or _asked_by(live))),
+        project=project,
+        asked=asked,
         guarantee=live,
         last=last,
         drawn=drawn,
@@ -143,9 +170,10 @@ def standing(project: Project, asked: tuple[float, float, float] | None = None) 
         verdict=verdict,
         rows=rows,
         figure=_figure(rows, live.target) if live else None,
-        shares=_shares(live, pool, drawn) if live and pool and drawn else [],
-        audit=audit_of(live) if live and live.state == State.ON else None,
-        accepted_now=_accepted(live, pool) if live and pool else 0.0,
+        reach=reach,
+        audit=audit,
+        decided_before=_decided_before(live) if live else [],
+        for_experts=_for_experts(drawn) if drawn else 0,
     )
 
 
@@ -154,16 +182,26 @@ def plan_of(pool: Counts, target: float, confidence: float, coverage: float) -> 
     promise.checked(target, confidence, coverage)
     available = pool.available
     wanted = promise.sample_size(target, confidence, coverage)
+    size = min(wanted, available)
+    tolerated = promise.start_errors(target, confidence, coverage, size)
     return Plan(
         target=target,
         confidence=confidence,
         coverage=coverage,
         needed=labels_needed(target, confidence),
         wanted=wanted,
-        size=min(wanted, available),
+        size=size,
+        surest=labels_needed(target, confidence, tolerated),
+        tolerated=tolerated,
         available=available,
+        decided=pool.decided,
         notice=promise.audits_to_notice(target, confidence),
     )
+
+
+def noticed_after(guarantee: Guarantee) -> int:
+    """Audits after which twice the promised errors are noticed."""
+    return promise.audits_to_notice(guarantee.target, guarantee.confidence)
 
 
 def needed_by_target(confidence: float) -> list[tuple[float, int, int]]:
@@ -187,41 +225,42 @@ def lost_promise(project: Project) -> Guarantee | None:
     return newest if lost else None
 
 
-def ending_words(guarantee: Guarantee) -> str:
-    """Why a promise ended and what became of the items."""
-    return ENDINGS[Guarantee.Ending(guarantee.ending)]
-
-
 def _asked_by(live: Guarantee | None) -> tuple[float, float, float]:
     target = live.target if live else promise.USUAL_TARGET
     confidence = live.confidence if live else promise.USUAL_CONFIDENCE
     return target, confidence, promise.USUAL_COVERAGE
 
 
-def _accepted(live: Guarantee, pool: Pool) -> float:
-    """Share of all debated items that a promise in force accepts."""
-    if live.bound is None or not pool.debated:
-        return 0.0
-    return pool.accepted(live.bound) / pool.debated
+def _decided_before(live: Guarantee) -> list[tuple[str, int]]:
+    """By whom items of the sample had been decided when it was drawn, and how many."""
+    words = words_of_authors(live.project, live.drawn_at).filter(item__in=live.sample)
+    authors = frozenset(words.values_list("item_id", flat=True))
+    golds = [pk for item, pk in live.golds.items() if int(item) not in authors]
+    known = Gold.objects.filter(pk__in=golds, withdrawn=False, basis__in=DECIDERS)
+    found = Counter(DECIDERS[basis] for basis in known.order_by().values_list("basis", flat=True))
+    found += Counter({DECIDERS[Gold.Basis.AUTHOR]: len(authors)})
+    return found.most_common()
 
 
-def _shares(live: Guarantee, pool: Pool, drawn: Drawn) -> Sequence[LabelShare]:
-    decided = first_decisions(live).truths
-    truths = {item: decided[item] for item in drawn.known if item in decided}
-    return label_shares(pool, truths, current_schema(live.project).parsed)
+def _for_experts(drawn: Drawn) -> int:
+    """Items of the sample on which reviewers disagree."""
+    states = ItemState.objects.filter(item__in=drawn.pending, stage=ItemState.Stage.CONFLICT)
+    return states.count()
 
 
-def _rows(verdict: Verdict, pool: Pool) -> list[Row]:
+def _rows(verdict: Verdict, reach: Reach) -> list[Row]:
     """The steps by the certainty they accept, not by the score that was compared."""
     chosen = verdict.choice.chosen
     return [
         Row(
             promise.certainty_of(bound),
             replace(step, threshold=promise.certainty_of(bound)),
-            pool.accepted(bound) / max(pool.debated, 1),
+            accepted / max(reach.pool.debated, 1),
             step is chosen,
         )
-        for bound, step in zip(verdict.bounds, verdict.choice.path, strict=True)
+        for bound, step, accepted in zip(
+            verdict.bounds, verdict.choice.path, reach.accepted, strict=True
+        )
     ]
 
 

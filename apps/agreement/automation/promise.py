@@ -48,6 +48,11 @@ def checked(target: float, confidence: float, coverage: float = USUAL_COVERAGE) 
     _within("coverage", coverage, LEAST_COVERAGE, 1.0, "0.5 for half of the items")
 
 
+def may_allow_more(target: float) -> bool:
+    """Whether a promise of more errors than these can be made at all."""
+    return target < MOST_TARGET
+
+
 def sample_size(target: float, confidence: float, coverage: float) -> int:
     """How many items to draw, so that a bound that accepts ``coverage`` of them can be tested and
     :data:`TOLERATED` stray errors do not end everything."""

@@ -14,7 +14,7 @@ from apps.accounts.models import User
 from apps.agreement.automation import promise
 from apps.agreement.automation.calibration import Pool, read_pool, without_certainty
 from apps.agreement.automation.counts import labelled_by_others
-from apps.agreement.automation.decisions import led_items, newest_golds
+from apps.agreement.automation.decisions import led_items, newest_golds, words_of_authors
 from apps.agreement.models import Guarantee
 from apps.debates.models import Run
 from apps.debates.selectors import rule_of
@@ -74,15 +74,18 @@ def draw_sample(
 
 
 def queue_sample(guarantee: Guarantee) -> int:
-    """Ask people, blind, about the items of the sample that nobody has decided; how many changed.
+    """Ask people, blind, about the items of the sample that nobody has decided, nor the author
+    spoken of; how many changed.
 
     Again and again while the sample is labelled: a rule that is applied anew or a debate that is
     held anew gives its items other reasons.
     """
     project, moved = guarantee.project, 0
     undecided = Q(gold=None) | Q(gold__decided_by__kind__in=(Kind.LLM, Kind.MODEL))
-    for at in range(0, len(guarantee.sample), CHUNK):
-        states = ItemState.objects.filter(undecided, item__in=guarantee.sample[at : at + CHUNK])
+    words = words_of_authors(project, guarantee.drawn_at).filter(item__in=guarantee.sample)
+    sample = sorted({*guarantee.sample} - {*words.values_list("item_id", flat=True)})
+    for at in range(0, len(sample), CHUNK):
+        states = ItemState.objects.filter(undecided, item__in=sample[at : at + CHUNK])
         lost = states.exclude(reasons=ONLY_AUDITED).order_by("item_id")
         if ids := list(lost.values_list("item_id", flat=True)):
             moved += reroute_items(project, ids, lambda locked: _blind(project, list(locked)))
@@ -126,10 +129,11 @@ def _check_enough(pool: Pool, target: float, confidence: float) -> None:
     if not pool.comparable:
         raise Conflict(NOT_COMPARABLE)
     needed = labels_needed(target, confidence)
+    more = "more errors or " if promise.may_allow_more(target) else ""
     if len(pool.drawable) < needed:
         raise Conflict(
             f"At most {target:.4g} wrong at a confidence of {confidence:g} takes at least "
             f"{needed:,} items that may be drawn, and there are {len(pool.drawable):,}. Debate "
-            "more items, or allow more errors or less confidence.",
+            f"more items, or allow {more}less confidence.",
             data={"needed": needed, "available": len(pool.drawable)},
         )

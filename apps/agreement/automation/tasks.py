@@ -14,10 +14,12 @@ from django.db.models import Q
 from django.utils import timezone
 
 from apps.agreement.automation.guarantee import LIVE, live_guarantee, settle
-from apps.agreement.automation.watching import watch
+from apps.agreement.automation.judging import Drawn
+from apps.agreement.automation.watching import check, watch
 from apps.agreement.models import Guarantee
 from apps.labels.models import ItemState
 from apps.projects.models import Project
+from labelhub.core.agreement.risk_control import Audit
 
 #: Seconds between two rounds in a process, and between two looks of all processes together.
 EVERY = 15.0
@@ -59,17 +61,18 @@ def carry_out(guarantee: Guarantee) -> None:
         _send(guarantee.pk)
 
 
-def look(project: Project) -> Guarantee | None:
-    """The live promise of the project, after a look at whether it still holds: for pages, which
-    must not show as kept what is broken."""
+def look(project: Project) -> tuple[Guarantee | None, Drawn | None, Audit | None]:
+    """The live promise of the project, its sample and its audits, after a look at whether it still
+    holds: for pages, which must not show as kept what is broken. Items follow in the background:
+    whoever looks may be anybody."""
     found = live_guarantee(project)
     if found is None:
-        return None
+        return None, None, None
     found.project = project
-    watch(found)
+    drawn, audit = check(found)
     if not found.applied:
-        carry_out(found)
-    return found if found.state in LIVE else None
+        _send(found.pk)
+    return (found, drawn, audit) if found.state in LIVE else (None, None, None)
 
 
 def keep_guarantees() -> int:

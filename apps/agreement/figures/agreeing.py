@@ -34,7 +34,8 @@ LEFT, RIGHT, TOP, BOTTOM = 52, 300, 30, 190
 MOST_TICKS = 8
 ROW = 16
 #: Kind → rows of a report's ``by_agreeing``.
-Groups = Mapping[str, Sequence[Mapping[str, Any]]]
+Rows = Sequence[Mapping[str, Any]]
+Groups = Mapping[str, Rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +62,15 @@ class Agreeing(Picture):
 def agreeing(
     groups: Groups,
     *,
+    names: Mapping[str, str] = KIND_WORDS,
     truth: str = "gold",
     title: str = "",
     key: str = "agreeing",
 ) -> Agreeing | None:
     """Draw kind → rows of ``agreeing``, ``items`` and ``accuracy``; None without any number.
 
-    The rows are those of a report's ``by_agreeing``; ``truth`` is what is right: ``the author``.
+    The rows are those of a report's ``by_agreeing``; ``truth`` is what is right: ``the author``;
+    ``names`` is what kinds are called.
     """
     groups = {kind: groups[kind] for kind in sorted(groups, key=order_of) if groups[kind]}
     found = [row for rows in groups.values() for row in rows]
@@ -78,6 +81,7 @@ def agreeing(
     up = Scale(down_to([low for low, *_ in known]), 1.0, BOTTOM, TOP)
     across = Scale(numbers[0] - 0.5, numbers[-1] + 0.5, LEFT, RIGHT)
     below = BOTTOM + 40
+    series = [_series(names.get(kind, kind), kind, rows, numbers) for kind, rows in groups.items()]
     return Agreeing(
         prefix=prefix_of(key),
         title=title or f"Right against {truth}, by number of annotators who agree",
@@ -87,7 +91,7 @@ def agreeing(
         height=below + ROW * len(groups),
         table=_table(groups),
         axes=_axes(across, up, numbers, truth),
-        lines=_lines(groups, numbers, across, up),
+        lines=_lines(series, numbers, across, up),
         tallies=_tallies(groups, across, _thinned(numbers), below),
         rows=[_row(kind, below + at * ROW) for at, kind in enumerate(groups)],
     )
@@ -119,9 +123,11 @@ def _row(kind: str, y: float) -> Label:
     return Label(14, y + 8, "items", "", kind_of(kind), mark(kind, 6, y + 4, 9))
 
 
-def _lines(groups: Groups, numbers: Sequence[int], across: Scale, up: Scale) -> list[Line]:
+def _lines(
+    series: Sequence[Series], numbers: Sequence[int], across: Scale, up: Scale
+) -> list[Line]:
     return lines(
-        [_series(kind, rows, numbers) for kind, rows in groups.items()],
+        series,
         [(across.at(number), f"{number} agree") for number in numbers],
         up,
         percent=True,
@@ -130,9 +136,9 @@ def _lines(groups: Groups, numbers: Sequence[int], across: Scale, up: Scale) -> 
     )
 
 
-def _series(kind: str, rows: Sequence[Mapping[str, Any]], numbers: Sequence[int]) -> Series:
+def _series(name: str, kind: str, rows: Rows, numbers: Sequence[int]) -> Series:
     of = {row["agreeing"]: row["accuracy"] for row in rows}
-    return Series(KIND_WORDS.get(kind, kind), kind, [of.get(number) for number in numbers])
+    return Series(name, kind, [of.get(number) for number in numbers])
 
 
 def _thinned(numbers: Sequence[int]) -> list[int]:

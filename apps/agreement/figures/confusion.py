@@ -12,6 +12,10 @@ MOST = 12
 #: Up to so many labels the names of the columns stand level.
 LEVEL = 4
 LEFT, GAP, HEIGHT = 104, 2, 30
+#: Beyond the last column, for its name where names are turned.
+TURNED = 40
+#: Up to this width it is drawn smaller to fit its column; wider it keeps its size and scrolls.
+FITTING = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +61,9 @@ class _Grid:
     @classmethod
     def of(cls, labels: Sequence[str]) -> "_Grid":
         count = len(labels)
-        across = min(120.0, max(38.0, (WIDTH - LEFT - GAP * count) / count))
         level = count <= LEVEL
+        room = WIDTH - LEFT - (0 if level else TURNED)
+        across = min(120.0, max(38.0, (room - GAP * count) / count))
         return cls(level, 28 if level else 84, across)
 
     def x(self, column: int) -> float:
@@ -88,7 +93,7 @@ def confusion(
     grid = _Grid.of(labels)
     shown = labels if drawn else ()
     bottom = grid.y(len(shown))
-    width = max(WIDTH, rounded(grid.x(len(shown)) + (0 if grid.level else 40)))
+    width = max(WIDTH, rounded(grid.x(len(shown)) + (0 if grid.level else TURNED)))
     return Confusion(
         prefix=prefix_of(key),
         title=title,
@@ -96,7 +101,7 @@ def confusion(
         width=width,
         height=bottom + 22,
         table=_matrix(labels, counts) if drawn else _long(labels, counts),
-        wide=width > WIDTH,
+        wide=width > FITTING,
         drawn=drawn,
         counts=_counts(shown, counts, grid, truth),
         rows=[_row(label, grid.y(at)) for at, label in enumerate(shown)],

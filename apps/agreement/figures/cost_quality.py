@@ -1,4 +1,4 @@
-"""Cost of a label against how often it is right: boxes of doubt, and the front nobody beats."""
+"""Cost of an answer against how often it is right: boxes of doubt, and the front nobody beats."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -22,7 +22,9 @@ from apps.agreement.figures.drawing import (
     rounded,
     ticks,
 )
+from apps.agreement.figures.placing import Box, Spot, grouped, placed
 from apps.agreement.figures.wording import (
+    FIGURE_COLUMNS,
     AnyFigure,
     Cell,
     Table,
@@ -30,7 +32,6 @@ from apps.agreement.figures.wording import (
     ends,
     figure_cells,
     share_words,
-    width_of,
 )
 from apps.common.figures import duration, money
 from labelhub.core.agreement.pareto import front
@@ -39,15 +40,10 @@ LEFT, RIGHT, TOP, BOTTOM = 46, 348, 30, 230
 NANO = 1_000_000_000
 #: Costs that differ by more than this many times are drawn on a logarithmic axis.
 FAR_APART = 20
-ROOM, NAME = 110, 13
-#: Where a name may stand from its mark, best first: across, down, and which end of it.
-BESIDE = (
-    (9, 0, "start"), (0, -15, "middle"), (0, 15, "middle"), (-9, 0, "end"),
-    (9, -10, "start"), (9, 10, "start"), (-9, -10, "end"), (-9, 10, "end"),
-    (9, -22, "start"), (9, 22, "start"), (0, -29, "middle"), (0, 29, "middle"),
-    (-9, -22, "end"), (-9, 22, "end"),
-)  # fmt: skip
-Box = tuple[float, float, float, float]
+#: Half of a mark, the longest name that stands in the plot, and the height of a row below it.
+HALF, ROOM, ROW = 6, 110, 16
+Places = Sequence[tuple[float, float]]
+FRAME = (LEFT, TOP - 8, WIDTH, BOTTOM)
 
 
 def _dollars(usd: float) -> str:
@@ -56,14 +52,16 @@ def _dollars(usd: float) -> str:
 
 #: Unit → the axis, how an amount is said, how a tick is.
 UNITS: dict[str, tuple[str, Callable[[float], str], Callable[[float], str]]] = {
-    "USD": ("cost of a label", lambda usd: money(usd * NANO), _dollars),
-    "s": ("time for a label", duration, lambda at: duration(at) if at else "0"),
+    "USD": ("cost of an answer", lambda usd: money(usd * NANO), _dollars),
+    "s": ("time for an answer", duration, lambda at: duration(at) if at else "0"),
 }
+#: Unit → what its columns are called.
+COLUMNS = {"USD": "cost", "s": "seconds"}
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A source of labels: what one costs and how often it is right."""
+    """One way to an answer: what it costs and how often it is right."""
 
     name: str
     kind: str
@@ -73,9 +71,13 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """An offer in the picture; the box is its doubt in both directions."""
+    """An offer in the picture; the box is its doubt in both directions.
 
-    label: Label
+    ``label`` is its name, or a number that stands for it; None where another point has theirs.
+    """
+
+    label: Label | None
+    leader: Box | None
     kind: str
     on_front: bool
     mark: Mark
@@ -88,12 +90,16 @@ class Point:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostQuality(Picture):
-    """The whole picture; ``front`` is the staircase through the offers that nobody beats."""
+    """The whole picture; ``front`` is the staircase through the offers that nobody beats.
+
+    ``legend`` names the numbers below the plot, where names did not find room in it.
+    """
 
     form: ClassVar[str] = "cost_quality"
     axes: Axes
     points: Sequence[Point]
     front: str
+    legend: Sequence[Label]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,31 +122,40 @@ def cost_quality(
     ``unit`` is ``USD`` or ``s``; ``log`` None decides by how far apart the costs are. Something
     that costs nothing cannot stand on a logarithmic axis, so then it is linear.
     """
-    known = [
-        _Known(offer, cost, accuracy)
-        for offer in offers
-        if (cost := ends(offer.cost)) and (accuracy := ends(offer.accuracy))
-    ]
+    known = _known(offers)
     if len(known) < 2:
         return None
     words, say, _ = UNITS[unit]
     best = front([(one.cost[1], one.accuracy[1]) for one in known])
     across = _across(known, log=log)
     up = Scale(down_to([one.accuracy[0] for one in known]), 1.0, BOTTOM, TOP)
+    places = [(across.at(one.cost[1]), up.at(one.accuracy[1])) for one in known]
+    stairs = _corners([places[at] for at in best])
+    labels, below = _labels(known, places, stairs)
     return CostQuality(
         prefix=prefix_of(key),
         title=title or f"Share right against {words}",
         words=f"{len(best)} of {len(known)} sources are beaten by none: no other is at least as "
         "good for less. Boxes are 95 % intervals in both directions.",
         width=WIDTH,
-        height=BOTTOM + 38,
-        table=_table(offers, best=[known[at].offer for at in best]),
+        height=BOTTOM + 38 + ROW * len(below),
+        table=_table(offers, [known[at].offer for at in best], unit),
         axes=_axes(across, up, unit),
-        points=_points(known, best, (across, up), say),
-        front=" ".join(
-            f"{x},{y}" for x, y in _corners(_places([known[at] for at in best], across, up))
-        ),
+        points=[
+            _point(one, (across, up), say, labels.get(at), on_front=at in best)
+            for at, one in enumerate(known)
+        ],
+        front=" ".join(f"{x},{y}" for x, y in stairs),
+        legend=below,
     )
+
+
+def _known(offers: Sequence[Offer]) -> list[_Known]:
+    return [
+        _Known(offer, cost, accuracy)
+        for offer in offers
+        if (cost := ends(offer.cost)) and (accuracy := ends(offer.accuracy))
+    ]
 
 
 def _across(known: Sequence[_Known], *, log: bool | None) -> Scale:
@@ -175,74 +190,67 @@ def _cost_ticks(across: Scale) -> list[float]:
     return [10.0**power for power in range(first, last + 1, every)]
 
 
-def _places(known: Sequence[_Known], across: Scale, up: Scale) -> list[tuple[float, float]]:
-    return [(across.at(one.cost[1]), up.at(one.accuracy[1])) for one in known]
-
-
-def _points(
-    known: Sequence[_Known],
-    best: Sequence[int],
+def _point(
+    one: _Known,
     scales: tuple[Scale, Scale],
     say: Callable[[float], str],
-) -> list[Point]:
+    told: tuple[Label, Box | None] | None,
+    *,
+    on_front: bool,
+) -> Point:
     across, up = scales
-    marks = _places(known, across, up)
-    taken: list[Box] = [(x - 6, y - 6, x + 6, y + 6) for x, y in marks]
-    taken += _lines_of([marks[at] for at in best])
-    points = []
-    for at, (one, (x, y)) in enumerate(zip(known, marks, strict=True)):
-        label = _label(one, (x, y), taken)
-        low_x, high_x = across.at(one.cost[0]), across.at(one.cost[2])
-        low_y, high_y = up.at(one.accuracy[0]), up.at(one.accuracy[2])
-        right, least, most = one.accuracy[1], one.accuracy[0], one.accuracy[2]
-        points.append(
-            Point(
-                label=label,
-                kind=kind_of(one.offer.kind),
-                on_front=at in best,
-                mark=mark(one.offer.kind, x, y, 12),
-                x=low_x,
-                y=high_y,
-                width=rounded(max(high_x - low_x, 1)),
-                height=rounded(max(low_y - high_y, 1)),
-                words=f"{one.offer.name}: {right:.0%} right ({least:.0%} to {most:.0%}), "
-                f"{say(one.cost[1])}{'' if at in best else ', beaten by another'}",
-            )
-        )
-    return points
-
-
-def _label(one: _Known, place: tuple[float, float], taken: list[Box]) -> Label:
-    """The name beside its mark, where nothing stands yet; there it is taken from now on."""
-    x, y = place
-    name = cut(one.offer.name, ROOM)
-    width = width_of(name)
-    free = [
-        (x + dx, y + dy, anchor)
-        for dx, dy, anchor in BESIDE
-        if _fits(_box((x + dx, y + dy), width, anchor), taken)
-    ]
-    at_x, at_y, anchor = free[0] if free else (x + 9, y, "start")
-    taken.append(_box((at_x, at_y), width, anchor))
-    whole = one.offer.name
-    return Label(rounded(at_x), rounded(at_y), name, whole, anchor=anchor)
-
-
-def _box(spot: tuple[float, float], width: float, anchor: str) -> Box:
-    x, y = spot
-    left = x - width * {"start": 0.0, "middle": 0.5, "end": 1.0}[anchor]
-    return (left, y - NAME / 2, left + width, y + NAME / 2)
-
-
-def _fits(box: Box, taken: Sequence[Box]) -> bool:
-    left, top, right, bottom = box
-    inside = left >= LEFT and right <= WIDTH and top >= TOP - 8 and bottom <= BOTTOM
-    return inside and all(
-        right <= a or c <= left or bottom <= b or d <= top for a, b, c, d in taken
+    low_x, high_x = across.at(one.cost[0]), across.at(one.cost[2])
+    low_y, high_y = up.at(one.accuracy[0]), up.at(one.accuracy[2])
+    least, right, most = one.accuracy
+    label, leader = told or (None, None)
+    return Point(
+        label=label,
+        leader=leader,
+        kind=kind_of(one.offer.kind),
+        on_front=on_front,
+        mark=mark(one.offer.kind, across.at(one.cost[1]), up.at(right), 2 * HALF),
+        x=low_x,
+        y=high_y,
+        width=rounded(max(high_x - low_x, 1)),
+        height=rounded(max(low_y - high_y, 1)),
+        words=f"{one.offer.name}: {right:.0%} right ({least:.0%} to {most:.0%}), "
+        f"{say(one.cost[1])}{'' if on_front else ', beaten by another'}",
     )
 
 
-def _corners(best: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+def _labels(
+    known: Sequence[_Known], places: Places, stairs: Places
+) -> tuple[dict[int, tuple[Label, Box | None]], list[Label]]:
+    """Names beside their marks, by place; else numbers there, and what they mean below."""
+    marks = [(x - HALF, y - HALF, x + HALF, y + HALF) for x, y in places]
+    names = [one.offer.name for one in known]
+    taken = _boxes_of(stairs)
+    spots = None
+    if all(cut(name, ROOM) == name for name in names):
+        spots = placed(marks, names, taken, FRAME)
+    if spots is not None and not any(spot.leader for spot in spots):
+        drawn = zip(names, spots, strict=True)
+        return {at: _label(name, name, spot) for at, (name, spot) in enumerate(drawn)}, []
+    order = sorted(range(len(known)), key=lambda at: places[at])
+    labels = {}
+    for group, numbers, spot in grouped([marks[at] for at in order], taken, FRAME):
+        words = ", ".join(names[order[at]] for at in group)
+        labels[order[group[0]]] = _label(numbers, words, spot)
+    return labels, [_row(known[at].offer, number) for number, at in enumerate(order, 1)]
+
+
+def _label(name: str, words: str, spot: Spot) -> tuple[Label, Box | None]:
+    leader = spot.leader and tuple(map(rounded, spot.leader))
+    return Label(rounded(spot.x), rounded(spot.y), name, words), leader  # type: ignore[return-value]  # four stay four
+
+
+def _row(offer: Offer, number: int) -> Label:
+    y = BOTTOM + 38 + ROW * number - ROW / 2
+    name = cut(f"{number} {offer.name}", WIDTH - 20)
+    return Label(20, y, name, offer.name, kind_of(offer.kind), mark(offer.kind, 8, y, 10))
+
+
+def _corners(best: Places) -> list[tuple[float, float]]:
     """Up to the next of the front only where it stands."""
     corners = list(best[:1])
     for before, (x, y) in pairwise(best):
@@ -250,24 +258,24 @@ def _corners(best: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     return corners
 
 
-def _lines_of(best: Sequence[tuple[float, float]]) -> list[Box]:
+def _boxes_of(stairs: Places) -> list[Box]:
     """The lines of the staircase as thin boxes."""
     return [
-        (min(a, c), min(b, d) - 1, max(a, c), max(b, d) + 1)
-        for (a, b), (c, d) in pairwise(_corners(best))
+        (min(a, c), min(b, d) - 1, max(a, c), max(b, d) + 1) for (a, b), (c, d) in pairwise(stairs)
     ]
 
 
-def _table(offers: Sequence[Offer], best: Sequence[Offer]) -> Table:
+def _table(offers: Sequence[Offer], best: Sequence[Offer], unit: str) -> Table:
     rows: list[Sequence[Cell]] = [
         [
             offer.name,
             offer.kind,
-            *figure_cells(offer.cost)[:4],
-            *figure_cells(offer.accuracy)[:4],
+            *figure_cells(offer.cost)[:5],
+            *figure_cells(offer.accuracy)[:5],
             "front" if any(offer is one for one in best) else "",
         ]
         for offer in offers
     ]
-    cost = ("cost", "cost low", "cost high", "cost n")
-    return ("source", "kind", *cost, "right", "right low", "right high", "right n", "note"), rows
+    name = COLUMNS[unit]
+    cost = (f"{name} {part}".rstrip() for part in ("", "low", "high", "n", "method"))
+    return ("source", "kind", *cost, *FIGURE_COLUMNS[:-1], "note"), rows

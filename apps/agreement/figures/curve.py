@@ -19,13 +19,22 @@ from apps.agreement.figures.drawing import (
     spread,
     ticks,
 )
-from apps.agreement.figures.wording import Cell, Table, cut, number_words, share_words
+from apps.agreement.figures.wording import (
+    FIGURE_COLUMNS,
+    Cell,
+    Table,
+    cut,
+    figure_cells,
+    number_words,
+    share_words,
+)
 
-LEFT, RIGHT, TOP, BOTTOM = 46, 226, 42, 232
+LEFT, RIGHT, TOP, BOTTOM = 46, 226, 56, 246
 NAMES = RIGHT + 12
 #: More machines than these are in the table only: their lines could not be told apart.
 MOST = 7
 NAME = 28
+METHOD = "winning rate (Calderon, Reichart and Dror 2025)"
 ENOUGH = 0.5
 
 
@@ -96,7 +105,7 @@ def curve(
         letters=_letters(shown, across, up),
         half_y=up.at(ENOUGH),
         used=[
-            Label(across.at(epsilon), TOP - 6, f"ε {number_words(epsilon)} used", "")
+            Label(across.at(epsilon), TOP - 20, f"ε {number_words(epsilon)} used", "")
             for epsilon in sorted({test["epsilon"] for _, test in shown})
         ],
     )
@@ -112,7 +121,7 @@ def _axes(across: Scale, up: Scale) -> Axes:
         y_ticks=ticks(up, (0, 0.25, 0.5, 0.75, 1), share_words),
         x_words="ε, the price of a human",
         y_words="humans beaten",
-        y_words_above=24,
+        y_words_above=38,
     )
 
 
@@ -168,10 +177,14 @@ def _table(tests: Mapping[str, Mapping[str, Any]]) -> Table:
             name,
             test.get("kind", ""),
             row["epsilon"],
-            row["winning_rate"],
+            *_cells(row["winning_rate"], test)[:-1],
             "used" if row["epsilon"] == test.get("epsilon") else "",
         ]
         for name, test in tests.items()
         for row in test.get("curve") or ()
     ]
-    return ("machine", "kind", "epsilon", "winning rate", "note"), rows
+    return ("machine", "kind", "epsilon", *FIGURE_COLUMNS), rows
+
+
+def _cells(rate: float | None, test: Mapping[str, Any]) -> list[Cell]:
+    return figure_cells({"value": rate, "n": test.get("tested"), "method": METHOD})

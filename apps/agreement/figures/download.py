@@ -3,15 +3,18 @@
 import csv
 import io
 import re
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
 from django.contrib.staticfiles.finders import find
 from django.template.loader import render_to_string
 from django.utils.html import escape
+from django.utils.http import content_disposition_header
+from django.utils.text import slugify
 
 from apps.agreement.figures.drawing import Picture
-from apps.agreement.figures.wording import Cell, clean, cut
+from apps.agreement.figures.wording import Cell, clean, cut, width_of
 from apps.common.spreadsheets import guard
 from labelhub.core.errors import InvalidInput
 
@@ -21,8 +24,13 @@ CONTENT_TYPES = {
     "csv": "text/csv; charset=utf-8",
 }
 PNG_SCALE = 2
+#: Of a slice, what says by itself what it is; of the rest a file's name says it.
+WORDS_ALONE = ("kind", "label", "tag")
+MOST_OF_NAME = 80
 #: Paper around the picture, and above it where the title stands.
-EDGE, HEAD = 14, 34
+EDGE, HEAD, TITLE_LINE = 14, 34, 17
+#: The share of the width that a line of the title takes, as its type is larger than is reckoned.
+TITLE_ROOM = 0.85
 #: Fonts that programs have under one name or another; the renderer of PNG brings the first along.
 FONTS = '"Liberation Sans", Arial, Helvetica, sans-serif'
 DRAWING = "/* In the drawing */"
@@ -39,15 +47,20 @@ def svg(figure: Picture) -> str:
     drawn = clean(render_to_string(figure.template, {"figure": figure})).strip()
     head, rest = drawn.split("</desc>", 1)
     _, words = head.split(">", 1)
-    title = escape(cut(figure.title, figure.width * 0.85))
+    lines = title_lines(figure.title, figure.width * TITLE_ROOM)
+    head_room = HEAD + TITLE_LINE * (len(lines) - 1)
+    title = "".join(
+        f'<text class="plot-value" x="0" y="{at - head_room}">{escape(line)}</text>'
+        for at, line in zip(range(22, 99, TITLE_LINE), lines, strict=False)
+    )
     return "\n".join(
         (
             '<?xml version="1.0" encoding="UTF-8"?>',
-            _opening(figure.width, figure.height),
+            _opening(figure.width, figure.height, head_room),
             f"{words.strip()}</desc>",
             f"<style>\n{_styles()}\n</style>",
-            _paper(figure.width, figure.height),
-            f'<text class="plot-value" x="0" y="{22 - HEAD}">{title}</text>',
+            _paper(figure.width, figure.height, head_room),
+            title,
             f"{rest.strip()}\n",
         )
     )
@@ -82,19 +95,40 @@ def content(figure: Picture, form: str) -> bytes:
     return png(figure) if form == "png" else svg(figure).encode()
 
 
-def _opening(width: float, height: float) -> str:
+def attachment(names: Iterable[str], part: Mapping[str, str], form: str) -> str:
+    """The header that calls a file after its project and picture, and the part of the labels.
+
+    ``library-desk-accuracy-crowd-since-2026-11-01.svg``.
+    """
+    said = [value if name in WORDS_ALONE else f"{name} {value}" for name, value in part.items()]
+    words = slugify(re.sub(r"\W+", " ", " ".join(said)), allow_unicode=True)
+    stem = "-".join(filter(None, (*names, words[:MOST_OF_NAME].rstrip("-"))))
+    return str(content_disposition_header(as_attachment=True, filename=f"{stem}.{form}"))
+
+
+def title_lines(title: str, room: float) -> list[str]:
+    """The title in lines that fit ``room``, two at most."""
+    words = clean(title).split()
+    first = len(words)
+    while first > 1 and width_of(" ".join(words[:first])) > room:
+        first -= 1
+    lines = [" ".join(words[:first]), " ".join(words[first:])]
+    return [cut(line, room) for line in lines if line]
+
+
+def _opening(width: float, height: float, head: float) -> str:
     """The first tag: the picture's box with an edge of paper around it and its title above."""
-    across, down = width + 2 * EDGE, height + HEAD + EDGE
+    across, down = width + 2 * EDGE, height + head + EDGE
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="plot" width="{across}" height="{down}" '
-        f'viewBox="{-EDGE} {-HEAD} {across} {down}">'
+        f'viewBox="{-EDGE} {-head} {across} {down}">'
     )
 
 
-def _paper(width: float, height: float) -> str:
+def _paper(width: float, height: float, head: float) -> str:
     return (
-        f'<rect x="{-EDGE}" y="{-HEAD}" width="{width + 2 * EDGE}" '
-        f'height="{height + HEAD + EDGE}" fill="#ffffff" />'
+        f'<rect x="{-EDGE}" y="{-head}" width="{width + 2 * EDGE}" '
+        f'height="{height + head + EDGE}" fill="#ffffff" />'
     )
 
 

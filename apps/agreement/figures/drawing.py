@@ -59,9 +59,15 @@ class Picture:
 
     @property
     def table_words(self) -> Table:
-        """The table as people read it: four digits, a dash for nothing; its first rows."""
+        """The table as people read it: four digits, a dash for nothing; its first rows.
+
+        Columns in which nothing stands are in the file only.
+        """
         header, rows = self.table
-        return header, [[cell_words(cell) for cell in row] for row in rows[:MOST_ROWS]]
+        nothing = ("", None)
+        said = [at for at in range(len(header)) if any(row[at] not in nothing for row in rows)]
+        shown = [[cell_words(row[at]) for at in said] for row in rows[:MOST_ROWS]]
+        return [header[at] for at in said], shown
 
     @property
     def rows_left_out(self) -> int:

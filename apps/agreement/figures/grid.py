@@ -34,6 +34,36 @@ class Grid:
         return self.ys[-1] + self.height
 
 
+@dataclass(frozen=True, slots=True)
+class Square:
+    """One cell: ``step`` 1 to 5 from little to full agreement, 0 without a number.
+
+    ``own``: within one source.
+    """
+
+    x: float
+    y: float
+    width: float
+    height: float
+    middle: float
+    base: float
+    n_base: float
+    step: int
+    value: str
+    n: str
+    own: bool
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """All cells of a shade as one shape, and where their numbers stand: x, y and words."""
+
+    step: int
+    shape: str
+    numbers: Sequence[tuple[str, str, str]]
+
+
 def grid_of(names: Sequence[str], kinds: Sequence[str]) -> Grid:
     """The largest cells that leave room for ``names``; gaps between ``kinds`` where they are small.
 
@@ -57,3 +87,11 @@ def _starts(kinds: Sequence[str], *, grouped: bool) -> list[float]:
         moved += GROUP_GAP if grouped and before is not None and before != kind else 0
         starts.append(moved)
     return starts
+
+
+def layer_of(step: int, squares: Sequence[Square]) -> Layer:
+    """The squares of a step as one shape."""
+    shape = "".join(
+        f"M{one.x:g} {one.y:g}h{one.width:g}v{one.height:g}h-{one.width:g}z" for one in squares
+    )
+    return Layer(step, shape, [(f"{one.middle:g}", f"{one.base:g}", one.value) for one in squares])

@@ -15,13 +15,13 @@ from apps.agreement.figures.drawing import (
     prefix_of,
     rounded,
 )
-from apps.agreement.figures.grid import Grid, grid_of
+from apps.agreement.figures.grid import Grid, Layer, Square, grid_of, layer_of
 from apps.agreement.figures.wording import (
     DASH,
     FIGURE_COLUMNS,
     AnyFigure,
     Cell,
-    cut,
+    cut_apart,
     ends,
     figure_cells,
     sentence,
@@ -30,6 +30,9 @@ from apps.agreement.figures.wording import (
 )
 
 MOST = 40
+#: With more sources cells of a shade are one shape, which takes a fifth of the letters: what a cell
+#: says besides its number stands in the table only.
+MOST_SINGLE = 15
 STEPS = (0.2, 0.4, 0.6, 0.8)
 #: Figures by the keys of two sources.
 Pairs = Mapping[tuple[Any, Any], AnyFigure]
@@ -46,30 +49,12 @@ class Source:
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
-class Square:
-    """One cell: ``step`` 1 to 5 from little to full agreement, 0 without a number.
-
-    ``own``: within one source.
-    """
-
-    x: float
-    y: float
-    width: float
-    height: float
-    middle: float
-    base: float
-    n_base: float
-    step: int
-    value: str
-    n: str
-    own: bool
-    words: str
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heatmap(Picture):
-    """The whole picture; ``groups`` name the kinds above turned names of annotators."""
+    """The whole picture; ``groups`` name the kinds above turned names of annotators.
+
+    Its cells are drawn one by one or, where there are many, as ``layers``.
+    """
 
     form: ClassVar[str] = "heatmap"
     squares: Sequence[Square]
@@ -79,6 +64,16 @@ class Heatmap(Picture):
     roomy: bool
     note: str
     note_y: float
+
+    @property
+    def layers(self) -> Sequence[Layer]:
+        """The cells by their shades; none where each is drawn by itself."""
+        if len(self.rows) <= MOST_SINGLE:
+            return []
+        shades = sorted({square.step for square in self.squares})
+        return [
+            layer_of(step, [one for one in self.squares if one.step == step]) for step in shades
+        ]
 
 
 def heatmap(
@@ -114,8 +109,8 @@ def heatmap(
         table=_table(chosen, figures),
         wide=width > WIDTH,
         squares=_squares(grid, chosen, figures, percent=percent),
-        rows=[_row(source, grid, y) for source, y in zip(chosen, grid.ys, strict=True)],
-        columns=[_column(source, grid, x) for source, x in zip(chosen, grid.xs, strict=True)],
+        rows=_rows(chosen, grid),
+        columns=_columns(chosen, grid),
         groups=[] if grid.roomy else _groups(chosen, grid.xs),
         roomy=grid.roomy,
         note=of + framed,
@@ -158,6 +153,8 @@ def _framed(within: str, sources: Sequence[Source]) -> str:
 
 def _words(of: str, framed: str, drawn: int, count: int) -> str:
     left_out = f" {count - drawn} more are not drawn." if count > drawn else ""
+    if drawn > MOST_SINGLE:
+        left_out += " Intervals and counts stand in the table."
     return (
         f"{of} of {drawn} sources with each other: the darker, the nearer to full "
         f"agreement{framed}.{left_out}"
@@ -225,22 +222,21 @@ def _short(known: tuple[float, float, float] | None, *, percent: bool) -> str:
     return {"1.00": "1", "−.00": ".00"}.get(words, words)
 
 
-def _row(source: Source, grid: Grid, y: float) -> Label:
-    middle = rounded(y + grid.height / 2)
-    return Label(
-        x=18,
-        y=middle,
-        name=cut(source.name, grid.left - 24),
-        words=_whole(source),
-        kind=kind_of(source.kind),
-        mark=mark(source.kind, 7, middle),
-    )
+def _rows(sources: Sequence[Source], grid: Grid) -> list[Label]:
+    names = cut_apart([source.name for source in sources], grid.left - 24)
+    middles = [rounded(y + grid.height / 2) for y in grid.ys]
+    return [
+        Label(18, y, name, _whole(one), kind_of(one.kind), mark(one.kind, 7, y))
+        for one, name, y in zip(sources, names, middles, strict=True)
+    ]
 
 
-def _column(source: Source, grid: Grid, x: float) -> Label:
-    room = grid.width if grid.roomy else 84
-    middle = rounded(x + grid.width / 2)
-    return Label(middle, grid.top - 8, cut(source.name, room), _whole(source))
+def _columns(sources: Sequence[Source], grid: Grid) -> list[Label]:
+    names = cut_apart([source.name for source in sources], grid.width if grid.roomy else 84)
+    return [
+        Label(rounded(x + grid.width / 2), grid.top - 8, name, _whole(one))
+        for one, name, x in zip(sources, names, grid.xs, strict=True)
+    ]
 
 
 def _whole(source: Source) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from apps.agreement.figures.drawing import (
     Label,
@@ -13,7 +14,7 @@ from apps.agreement.figures.drawing import (
     rounded,
     spread,
 )
-from apps.agreement.figures.wording import AnyFigure, cut, ends, sentence
+from apps.agreement.figures.wording import AnyFigure, cut_apart, ends, sentence
 
 #: Height of a name at the end of its line.
 NAME = 14
@@ -45,9 +46,13 @@ class Spot:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One kind: pieces of line (``x,y x,y``) broken where there is no number, and its spots."""
+    """One kind: pieces of line (``x,y x,y``) broken where there is no number, and its spots.
+
+    ``leader`` leads from its last spot to its name, where that does not stand beside it.
+    """
 
     label: Label
+    leader: str
     kind: str
     pieces: Sequence[str]
     spots: Sequence[Spot]
@@ -62,7 +67,7 @@ def lines(
     right: float,
     room: float,
 ) -> list[Line]:
-    """Draw each series over ``places`` (where, in words), names beside the last spot of each.
+    """Draw each series over ``places`` (where, in words), names in a column beside the plot.
 
     The plot ends at ``right``, with ``room`` for names beyond it.
     """
@@ -71,38 +76,38 @@ def lines(
         for one in sorted(series, key=lambda one: order_of(one.kind))
         if any(ends(figure) for figure in one.figures)
     ]
-    middle = (len(chosen) - 1) / 2
+    middle, apart = (len(chosen) - 1) / 2, _apart(places, len(chosen))
     spotted = [
-        _spots(one, places, up, (at - middle) * APART, percent=percent)
+        _spots(one, places, up, (at - middle) * apart, percent=percent)
         for at, one in enumerate(chosen)
     ]
     last = [next(spot for spot in reversed(spots) if spot) for spots in spotted]
-    heights = _heights(last, up)
+    gap = min(NAME, (up.start - up.end) / max(len(chosen) - 1, 1))
+    heights = spread([spot.y for spot in last], gap, up.end, up.start)
+    x, names = rounded(right + BESIDE), cut_apart([one.name for one in chosen], room - BESIDE)
     return [
         Line(
-            label=Label(
-                rounded(spot.x + BESIDE),
-                y,
-                cut(one.name, right + room - spot.x - BESIDE),
-                one.name,
-                kind_of(one.kind),
-            ),
+            label=Label(x, y, name, one.name, kind_of(one.kind)),
+            leader=_leader(spot, right, y),
             kind=kind_of(one.kind),
             pieces=_pieces(spots),
             spots=[spot for spot in spots if spot],
         )
-        for one, spots, spot, y in zip(chosen, spotted, last, heights, strict=True)
+        for one, name, spots, spot, y in zip(chosen, names, spotted, last, heights, strict=True)
     ]
 
 
-def _heights(last: Sequence[Spot], up: Scale) -> list[float]:
-    """Where the names stand: moved apart only from those of lines that end nearby."""
-    heights = []
-    for spot in last:
-        near = [one for one in last if abs(one.x - spot.x) < NEAR]
-        moved = spread([one.y for one in near], NAME, up.end, up.start)
-        heights.append(next(y for one, y in zip(near, moved, strict=True) if one is spot))
-    return heights
+def _apart(places: Sequence[tuple[float, str]], count: int) -> float:
+    """Between the lines at one place: no line comes near the next place."""
+    gaps = [after - before for (before, _), (after, _) in pairwise(places)]
+    return min([APART, *(gap / (count + 1) for gap in gaps)])
+
+
+def _leader(last: Spot, right: float, y: float) -> str:
+    """Level to the end of the plot and from there to the name; nothing where it is plain."""
+    if right - last.x < NEAR and abs(y - last.y) < BESIDE:
+        return ""
+    return f"{rounded(last.x + BESIDE)},{last.y} {right},{last.y} {right + BESIDE - 2},{y}"
 
 
 def _spots(

@@ -25,13 +25,14 @@ from apps.agreement.figures.wording import (
     ends,
     figure_cells,
     tick_words,
+    width_of,
 )
 
 LEFT, TOP, BOTTOM = 46, 30, 190
 ROOM = 60
 #: Periods up to these fit a phone; with more the picture grows and scrolls.
 FITTING, STEP = 12, 22
-TICK_ROOM = 56
+TICK_ROOM, TICK_GAP = 56, 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,9 +105,11 @@ def _axes(periods: Sequence[str], across: Scale, up: Scale, of: str, *, percent:
 
 def _period_ticks(periods: Sequence[str], across: Scale) -> list[Tick]:
     """The last period and back from it as many as there is room for."""
-    every = -(-len(periods) // max(1, int((across.end - LEFT) // TICK_ROOM)))
+    step = (across.end - LEFT) / len(periods)
+    room = max(TICK_ROOM, *(width_of(period) + TICK_GAP for period in periods))
+    every = max(1, math.ceil(room / step))
     return [
-        Tick(across.at(at), cut(periods[at], TICK_ROOM * every))
+        Tick(across.at(at), cut(periods[at], step * every))
         for at in range(len(periods) - 1, -1, -every)
     ]
 

@@ -12,13 +12,15 @@ from labelhub.core.agreement.reports.reasons import WORDS
 #: A digit or small letter of the pictures' type; names are cut by it.
 LETTER = 6.9
 DASH = "–"
+#: The share of the room that the end of a name takes where its middle is cut out.
+TAIL = 0.45
 
 Cell = str | int | float | None
 Table = tuple[Sequence[str], Sequence[Sequence[Cell]]]
 AnyFigure = Mapping[str, Any]
 
 #: What ``figure_cells`` fills.
-FIGURE_COLUMNS = ("value", "low", "high", "n", "note")
+FIGURE_COLUMNS = ("value", "low", "high", "n", "method", "note")
 
 _UNSAFE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _TURNING = re.compile("[\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c]|\\s+")
@@ -50,6 +52,25 @@ def cut(text: object, room: float) -> str:
             break
         kept += letter
     return f"{kept.rstrip(' ').rstrip(''.join(_JOINING))}…"
+
+
+def cut_apart(names: Sequence[str], room: float) -> list[str]:
+    """Each name as fits ``room``; where two would read the same, cut ones keep both their ends."""
+    found = [cut(name, room) for name in names]
+    if len(set(found)) == len(set(names)):
+        return found
+    return [_ends_of(name, room) for name in names]
+
+
+def _ends_of(name: str, room: float) -> str:
+    whole = _TURNING.sub(" ", clean(name)).strip()
+    if width_of(whole) <= room:
+        return whole
+    last = len(whole)
+    while last and width_of(whole[last - 1 :]) <= room * TAIL:
+        last -= 1
+    tail = whole[last:].lstrip(" ")
+    return f"{cut(whole, room - width_of(tail))}{tail}"
 
 
 def _size(letter: str) -> float:
@@ -104,9 +125,8 @@ def ends(figure: AnyFigure | None) -> tuple[float, float, float] | None:
 def figure_cells(figure: AnyFigure | None) -> list[Cell]:
     """A figure in a table, in the order of ``FIGURE_COLUMNS``."""
     given = figure or {}
-    reason = "" if ends(figure) else told(figure).reason
-    note = reason or ". ".join(str(given[key]) for key in ("method", "doubt") if given.get(key))
-    return [given.get("value"), given.get("low"), given.get("high"), given.get("n"), note]
+    note = given.get("doubt", "") if ends(figure) else told(figure).reason
+    return [*(given.get(name) for name in FIGURE_COLUMNS[:-1]), note]
 
 
 def cell_words(cell: Cell) -> str:

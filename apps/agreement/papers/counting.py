@@ -1,7 +1,8 @@
 """Figures that tables share: of one label over several passes, shares of debates, differences."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from labelhub.core.agreement.resampling import (
     divided,
     ends,
 )
+from labelhub.core.agreement.significance import EXACT
 
 COUNTS = ("tp", "fp", "fn", "tn")
 Bools = NDArray[np.bool_]
@@ -187,18 +189,32 @@ def accuracy(sample: Resample, counts: Tally) -> Figure:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One arm less a baseline: the difference, McNemar's exact p, items won and lost."""
+    """One arm less a baseline: the difference, its p by ``test``, items won and lost.
+
+    The exact McNemar test where an item has one pass; of several, rates by item are compared.
+    """
 
     difference: Figure
     p: float
     won: int
     lost: int
+    test: str
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """What stands beside the difference in ``--json``."""
+        return {"p": self.p, "won": self.won, "lost": self.lost, "test": self.test}
 
 
 def compared(sample: Resample, one: Tally, baseline: Tally) -> Compared:
     """On the items that both answered."""
     (pair,) = compare(sample, [one, baseline])
-    return Compared(pair.difference, pair.p, pair.b, pair.c)
+    return Compared(pair.difference, pair.p, pair.b, pair.c, pair.method)
+
+
+def tests_of(found: Iterable[Compared]) -> str:
+    """The test of all of them in words; with each of their names, should they differ."""
+    return " or ".join(dict.fromkeys(each.test for each in found)) or EXACT
 
 
 def mean_of(figures: Sequence[Figure], drawn: Sequence[Floats]) -> Figure:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
+from apps.common.spreadsheets import guard
 from labelhub.core.agreement.figures import Figure
 
 NOTHING = "–"
@@ -172,13 +173,8 @@ def _csv_row(row: Row, words: set[int]) -> list[str]:
             told = (cell.figure.get(name) for name in ("value", "low", "high", "n"))
             cells += ["" if each is None else str(each) for each in told]
         else:
-            cells += [guarded(cell)] if at in words else [cell, "", "", ""]
+            cells += [guard(cell), *([] if at in words else ["", "", ""])]
     return cells
-
-
-def guarded(cell: str) -> str:
-    """A cell that no spreadsheet takes for a formula."""
-    return f"'{cell}" if cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell
 
 
 def _words_columns(table: Table) -> set[int]:

@@ -8,13 +8,13 @@ import numpy as np
 from apps.agreement.papers import p001
 from apps.agreement.papers.answers import Answers, letters_of, standing
 from apps.agreement.papers.asked import Asked
-from apps.agreement.papers.counting import Compared, accuracy, compared, tally_of
+from apps.agreement.papers.counting import Compared, accuracy, compared, tally_of, tests_of
 from apps.agreement.papers.kinds import PaperTable, faults, many
 from apps.agreement.papers.layout import POINTS, Cell, Shown, Table
 from apps.agreement.papers.setups import Setup
 from labelhub.core.agreement.arms import Tally
 from labelhub.core.agreement.multiplicity import holm
-from labelhub.core.agreement.significance import EXACT, LEVEL
+from labelhub.core.agreement.significance import LEVEL
 
 VOTE, DISCUSSION, BOUND = "CoT MV", "Discussion", "Upper bound"
 GAIN, GAP = "Discussion - CoT MV", "Δ (upper bound - discussion)"
@@ -35,7 +35,7 @@ def rows(asked: Asked, files: Sequence[Answers]) -> Table:
             "finds the right label only while discussing may pass it)."
         ),
         (
-            f"* the discussion differs from the vote of its own initial labels: {EXACT}, "
+            f"* the discussion differs from the vote of its own initial labels: {tests_of(gains)}, "
             f"p < {LEVEL} after Holm's correction for {many(len(gains), 'comparison')}."
         ),
         *faults(files),
@@ -80,7 +80,7 @@ def _block(names: str, block: Sequence[_Measured], adjusted: Iterator[float]) ->
 
 
 def _gain(gain: Compared, p_holm: float) -> Shown:
-    told = {"p": gain.p, "p_holm": p_holm, "won": gain.won, "lost": gain.lost}
+    told = gain.told | {"p_holm": p_holm}
     return Shown(gain.difference, POINTS, mark="*" if p_holm < LEVEL else "", more=told)
 
 

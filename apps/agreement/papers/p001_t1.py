@@ -11,6 +11,7 @@ from apps.agreement.papers.counting import (
     compared,
     drawn_accuracy,
     mean_of,
+    tests_of,
 )
 from apps.agreement.papers.kinds import PaperTable, faults
 from apps.agreement.papers.layout import POINTS, Cell, Shown, Table, with_best
@@ -18,7 +19,7 @@ from apps.agreement.papers.setups import Setup, by_one
 from apps.llm.models import ModelSpec
 from labelhub.core.agreement.figures import Figure, figure
 from labelhub.core.agreement.multiplicity import holm
-from labelhub.core.agreement.significance import EXACT, LEVEL
+from labelhub.core.agreement.significance import LEVEL
 from labelhub.core.schema import Task
 
 #: Protocol → how the paper calls it; the first is the baseline, called by the model's name.
@@ -39,14 +40,16 @@ def setups(asked: Asked) -> list[Setup]:
 def rows(asked: Asked, files: Sequence[Answers]) -> Table:
     """A row for each model and method, a column for each file."""
     work = _Work(bare_models(asked), files)
-    adjusted = work.adjusted()
+    against = work.against()
+    adjusted = dict(zip(against, holm([each.p for each in against.values()]), strict=True))
     average = ["Avg."] if len(files) > 1 else []
     marks = sum(p < LEVEL for p in adjusted.values())
     notes = [
         "Percent right; in parentheses the change from the model's plain answer (vanilla).",
         (
-            f"* differs from vanilla: {EXACT}, p < {LEVEL} after Holm's correction for the "
-            f"{len(adjusted)} comparisons of this table ({marks} do). The paper tests none here."
+            f"* differs from vanilla: {tests_of(against.values())}, p < {LEVEL} after Holm's "
+            f"correction for the {len(adjusted)} comparisons of this table ({marks} do). The paper "
+            "tests none here."
         ),
         *faults(files),
     ]
@@ -66,15 +69,14 @@ class _Work:
             for name in METHODS
         ]
 
-    def adjusted(self) -> dict[Place, float]:
-        """Holm's p-value of each comparison with vanilla."""
-        found = {
-            (model, name, at): self._against(model, name, at).p
+    def against(self) -> dict[Place, Compared]:
+        """Each comparison with vanilla."""
+        return {
+            (model, name, at): self._against(model, name, at)
             for model in range(len(self.models))
             for name in list(METHODS)[1:]
             for at in range(len(self.files))
         }
-        return dict(zip(found, holm(list(found.values())), strict=True))
 
     def _row(self, model: int, name: str, adjusted: Mapping[Place, float]) -> list[Cell]:
         cells: list[Cell] = [METHODS[name] or self.models[model].name]
@@ -89,7 +91,7 @@ class _Work:
         if not METHODS[name]:
             return Shown(found, POINTS)
         against, p_holm = self._against(model, name, at), adjusted[place]
-        told = {"p": against.p, "p_holm": p_holm, "won": against.won, "lost": against.lost}
+        told = against.told | {"p_holm": p_holm}
         mark = "*" if p_holm < LEVEL else ""
         return Shown(found, POINTS, mark=mark, change=against.difference, more=told)
 

@@ -54,8 +54,8 @@ def rows(asked: Asked, files: Sequence[Answers]) -> Table:
     notes = [
         note_on(asked.theta, max(2, asked.judges)),
         (
-            "Parentheses: change from the single LLM on the same items; its interval and McNemar's "
-            "exact p (of each comparison by itself) are in --json."
+            "Parentheses: change from the single LLM on the same items; its interval, and p (of "
+            "each comparison by itself) with the name of its test, are in --json."
         ),
         settings_note(asked),
         *faults(files),
@@ -87,8 +87,7 @@ def _cell(answers: Answers, counts: Tally, base: Tally | None, part: tuple[str, 
     if base is None:
         return Shown(found, HUNDREDTHS)
     against = compared(answers.sample, own, _only(base, mask))
-    told = {"p": against.p, "won": against.won, "lost": against.lost}
-    return Shown(found, HUNDREDTHS, change=against.difference, more=told)
+    return Shown(found, HUNDREDTHS, change=against.difference, more=against.told)
 
 
 def _only(counts: Tally, mask: Bools) -> Tally:

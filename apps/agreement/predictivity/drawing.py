@@ -1,21 +1,29 @@
-"""The picture of a study: accuracy by number of examples, a line for each source.
-
-Places are in the units of the picture's own box; colours and sizes come from the stylesheets.
-"""
+"""The picture of a study, accuracy by number of examples, and the table of what was found."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
+from apps.agreement.figures.drawing import (
+    WIDTH,
+    Axes,
+    Label,
+    Picture,
+    Scale,
+    prefix_of,
+    round_values,
+    ticks,
+)
+from apps.agreement.figures.lines import Line, Series, lines
+from apps.agreement.figures.wording import FIGURE_COLUMNS, Table, figure_cells, share_words
 from apps.common.figures import DrawnFigure, draw_figure
 from labelhub.core.agreement.predictivity import NO_LABELS, SOURCES
 from labelhub.core.agreement.predictivity_scores import Accuracy, Difference, Predictivity
 
-#: Text is legible from 320 pixels on.
-WIDTH, HEIGHT = 420, 280
-LEFT, RIGHT, TOP, BOTTOM = 46, 410, 14, 236
-#: Lines lie side by side, so that intervals of the same number of examples do not hide each other.
-ASIDE = 6.0
+LEFT, TOP, BOTTOM = 46, 30, 216
+#: For names beside the lines.
+ROOM = 92
 WHOSE = {
     "llm": "LLM",
     "crowd": "Crowd",
@@ -24,56 +32,21 @@ WHOSE = {
     "chance": "Chance",
     NO_LABELS: "No examples",
 }
+OFFLINE = "Not an LLM"
+#: In the order of the table, what was asked without labels first.
+SHOWN = (NO_LABELS, *SOURCES)
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
-    """One accuracy and its interval."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ByExamples(Picture):
+    """The whole picture; ``guessing``: who picks any answer, named above the plot, where no line
+    crosses the name, with its height ``guessing_y`` in the plot."""
 
-    x: float
-    y: float
-    y_low: float
-    y_high: float
-    words: str
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One source: its points, joined."""
-
-    source: str
-    name: str
-    points: Sequence[Point]
-
-    @property
-    def path(self) -> str:
-        """For a polyline."""
-        return " ".join(f"{point.x},{point.y}" for point in self.points)
-
-
-@dataclass(frozen=True, slots=True)
-class Tick:
-    """A mark on an axis."""
-
-    at: float
-    words: str
-
-
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """The whole; ``guessing``: where who picks any answer would stand."""
-
+    form: ClassVar[str] = "by_examples"
+    axes: Axes
     lines: Sequence[Line]
-    x_ticks: Sequence[Tick]
-    y_ticks: Sequence[Tick]
-    guessing: Tick | None
-    left: int = LEFT
-    right: int = RIGHT
-    middle: int = (LEFT + RIGHT) // 2
-    top: int = TOP
-    bottom: int = BOTTOM
-    width: int = WIDTH
-    height: int = HEIGHT
+    guessing: Label | None
+    guessing_y: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,26 +70,32 @@ class TableRow:
     cells: Sequence[Cell | None]
 
 
-def picture(scores: Predictivity) -> Picture | None:
-    """Draw the accuracies; None where there is none with labels."""
+def picture(scores: Predictivity, *, offline_labels: bool = False) -> ByExamples | None:
+    """Draw the accuracies; None where there is none with labels.
+
+    ``offline_labels``: what stands for an LLM's labels was said by the offline model.
+    """
     known = [each for each in scores.accuracies if each.examples is not None]
     if not any(each.examples for each in known):
         return None
     numbers = sorted({each.examples for each in known if each.examples is not None})
-    top = _highest(known, scores.guessing)
-    sources = [source for source in (NO_LABELS, *SOURCES) if _of(known, source)]
-    labelled = [source for source in sources if source != NO_LABELS]
-    places = {number: _across(number, numbers) for number in numbers}
-    lines = [
-        _line(source, _of(known, source), places, top, _aside(source, labelled))
-        for source in sources
-    ]
-    guess = scores.guessing
-    return Picture(
-        lines=lines,
-        x_ticks=[Tick(places[number], str(number)) for number in numbers],
-        y_ticks=[Tick(_up(share, top), f"{share:.0%}") for share in _shares(top)],
-        guessing=None if guess is None else Tick(_up(guess, top), f"Guessing, {guess:.0%}"),
+    names = WHOSE | ({"llm": OFFLINE} if offline_labels else {})
+    series = [_series(source, names[source], _of(known, source), numbers) for source in SHOWN]
+    across = Scale(numbers[0] - 0.5, numbers[-1] + 0.5, LEFT, WIDTH - ROOM)
+    up = Scale(0.0, _highest(known, scores.guessing), BOTTOM, TOP)
+    places = [(across.at(number), f"{number} examples") for number in numbers]
+    return ByExamples(
+        prefix=prefix_of("by-examples"),
+        title="Accuracy by number of examples",
+        words="Up: the share of answers predicted as the author gave them, with 95 % intervals over"
+        " authors; across: how many other answers of the author were shown.",
+        width=WIDTH,
+        height=BOTTOM + 40,
+        table=_numbers(names, known),
+        axes=_axes(across, up, numbers),
+        lines=lines(series, places, up, percent=True, right=across.end, room=ROOM),
+        guessing=_guessing(scores.guessing, across.end),
+        guessing_y=up.at(scores.guessing or 0.0),
     )
 
 
@@ -134,7 +113,7 @@ def table(scores: Predictivity) -> tuple[list[str], list[TableRow]]:
             *_against(against.get(source)),
             [_cell(known.get((source, number))) for number in numbers],
         )
-        for source in (NO_LABELS, *SOURCES)
+        for source in SHOWN
         if any(each == source for each, _ in known)
     ]
     return heads, rows
@@ -176,54 +155,47 @@ def _of(known: Sequence[Accuracy], source: str) -> list[Accuracy]:
     return [each for each in known if each.source == source]
 
 
-def _line(
-    source: str,
-    found: Sequence[Accuracy],
-    places: Mapping[int, float],
-    top: float,
-    aside: float,
-) -> Line:
-    points = []
-    for each in found:
-        value, number = each.accuracy["value"] or 0.0, each.examples or 0
-        low, high = each.accuracy.get("low"), each.accuracy.get("high")
-        words = f"{WHOSE[source]}, {number} examples: {value:.0%} right"
-        if low is not None and high is not None:
-            words += f" ({low:.0%} to {high:.0%})"
-        points.append(
-            Point(
-                x=round(places[number] + aside, 1),
-                y=_up(value, top),
-                y_low=_up(value if low is None else low, top),
-                y_high=_up(value if high is None else high, top),
-                words=f"{words}, {each.predictions:,} predictions of {each.users:,} authors",
-            )
-        )
-    return Line(source, WHOSE[source], points)
+def _series(source: str, name: str, found: Sequence[Accuracy], numbers: Sequence[int]) -> Series:
+    of = {each.examples: each.accuracy for each in found}
+    return Series(name, source, [of.get(number) for number in numbers])
 
 
-def _across(number: int, numbers: Sequence[int]) -> float:
-    inner = 30
-    span = max(numbers) - min(numbers) or 1
-    share = (number - min(numbers)) / span
-    return round(LEFT + inner + share * (RIGHT - LEFT - 2 * inner), 1)
+def _axes(across: Scale, up: Scale, numbers: Sequence[int]) -> Axes:
+    return Axes(
+        LEFT,
+        across.end,
+        TOP,
+        BOTTOM,
+        x_ticks=ticks(across, numbers, str),
+        y_ticks=ticks(up, round_values(up.low, up.high, 5), share_words),
+        x_words="other answers that were shown",
+        y_words="right about the author",
+    )
 
 
-def _aside(source: str, labelled: Sequence[str]) -> float:
-    if source not in labelled:
-        return 0.0
-    return (labelled.index(source) - (len(labelled) - 1) / 2) * ASIDE
+def _guessing(share: float | None, right: float) -> Label | None:
+    if share is None:
+        return None
+    words = f"Guessing, {share:.0%}"
+    return Label(right, TOP - 10, words, words, anchor="end")
 
 
-def _up(share: float, top: float) -> float:
-    return round(BOTTOM - share / top * (BOTTOM - TOP), 1)
+def _numbers(names: dict[str, str], known: Sequence[Accuracy]) -> Table:
+    head = ("source", "examples", *FIGURE_COLUMNS, "predictions", "authors", "not usable")
+    return head, [
+        [
+            names[each.source],
+            each.examples,
+            *figure_cells(each.accuracy),
+            each.predictions,
+            each.users,
+            each.unparsed,
+        ]
+        for source in SHOWN
+        for each in _of(known, source)
+    ]
 
 
 def _highest(known: Sequence[Accuracy], guessing: float | None) -> float:
     ends = [each.accuracy.get("high") or each.accuracy["value"] or 0.0 for each in known]
     return min(1.0, max(0.2, math.ceil(max([*ends, guessing or 0.0]) * 10) / 10))
-
-
-def _shares(top: float) -> list[float]:
-    step = 0.1 if top <= 0.6 else 0.2
-    return [step * at for at in range(int(top / step + 1e-9) + 1)]

@@ -122,6 +122,15 @@ def estimate(planned: Planned) -> Estimate:
     )
 
 
+def begun_words(planned: Planned, expected: Estimate) -> str:
+    """What becomes of the study of the same plan; empty where there is none."""
+    if planned.study is None:
+        return ""
+    if expected.calls == 0 and planned.study.status == Study.Status.DONE:
+        return f"Study {planned.study.pk} of the same plan is finished: nothing is left to ask."
+    return f"Study {planned.study.pk} of the same plan is continued."
+
+
 def key_of(task: PredictionTask) -> Key:
     """What a task is known by within its study."""
     return task.item, task.source, task.examples

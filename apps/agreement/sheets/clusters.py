@@ -4,7 +4,7 @@ Whoever wrote one wrote the other, so they are drawn together when an interval i
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,10 +34,16 @@ class Clusters(NamedTuple):
     unit: str
 
 
-def clusters_of(project: Project, item_ids: Ints) -> Clusters | None:
-    """By the author of a site's question, else by the first known key of the meta data.
+def clusters_of(
+    project: Project, item_ids: Ints, authors: Mapping[int, int] | None = None
+) -> Clusters | None:
+    """By the author of a site's question, else a known key of the meta data, else ``authors``.
 
-    An item without either is a cluster of its own. None where nothing belongs together.
+    An item without any of these is a cluster of its own. None where nothing belongs together.
+
+    Args:
+        authors: item → annotator, of the authors' own labels. One annotator for all of them is no
+            person but a name for whoever wrote.
     """
     asked = Question.objects.filter(item__project=project)
     owners: dict[int, object] = dict(asked.values_list("item_id", "author_id"))
@@ -45,12 +51,15 @@ def clusters_of(project: Project, item_ids: Ints) -> Clusters | None:
     if not owners:
         items = Item.objects.filter(project=project)
         key = _key_of(items.order_by("pk").values_list("meta", flat=True)[:LOOKED_AT])
-        if key is None:
-            return None
-        told = items.annotate(told=KeyTextTransform(key, "meta"))
-        owners, unit = dict(told.values_list("pk", "told")), KEYS[key]
+        if key is not None:
+            told = items.annotate(told=KeyTextTransform(key, "meta"))
+            owners, unit = dict(told.values_list("pk", "told")), KEYS[key]
+        elif authors and len(set(authors.values())) > 1:
+            owners = dict(authors)
     # One database gives JSON's null as a text.
     owners = {item: who for item, who in owners.items() if who not in (None, "", "null")}
+    if not owners:
+        return None
     named = [owners.get(item, f"item {item}") for item in item_ids.tolist()]
     number: dict[object, int] = {}
     numbers = np.array([number.setdefault(name, len(number)) for name in named], dtype=np.int64)

@@ -8,6 +8,7 @@ import numpy as np
 
 from labelhub.core.agreement.comparison import name_of
 from labelhub.core.agreement.ratings import Ints
+from labelhub.core.agreement.texts import Texts, texts_of
 from labelhub.core.schema import Schema, Task, fold
 
 #: Why a label has no number.
@@ -96,6 +97,12 @@ class Coder:
             return None
         sizes = [len(self._options.get(item, ())) for item in item_ids.tolist()]
         return np.array(sizes, dtype=np.int64)
+
+    def texts_of(self, item_ids: Ints) -> Texts | None:
+        """The words of the texts of each item, where answers are free texts; no wording stays."""
+        if self._schema.task is not Task.TEXT:
+            return None
+        return texts_of([self._texts.get(item, {}) for item in item_ids.tolist()])
 
     @property
     def task(self) -> Task:

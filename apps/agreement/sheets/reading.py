@@ -15,6 +15,7 @@ from django.db.models.functions import Cast
 
 from apps.agreement.sheets.clusters import clusters_of
 from apps.agreement.sheets.coding import ABSTAINED, NOT_AN_OPTION, NOT_IN_SCHEMA, UNKNOWN, Coder
+from apps.agreement.sheets.numbering import Numbers, present
 from apps.agreement.sheets.packing import Numbered, numbers
 from apps.agreement.sheets.slicing import Slice, check_slice, items_with, moments
 from apps.debates.models import Run
@@ -65,14 +66,26 @@ def read_sheet(project: Project, asked: Slice | None = None, *, reader: int | No
     schema = current_schema(project).parsed
     check_slice(project, schema, asked)
     coder = Coder(schema, _options(project, schema), asked.label)
-    raters = [
+    raters = _raters(project)
+    said = _said(project, asked, coder, raters, reader)
+    gold = list(_gold(project, asked, reader).values_list("item_id", "raw", "decided_by__kind"))
+    truth = [(item, coder.of(item, raw), kind) for item, raw, kind in gold if raw is not None]
+    return _narrowed(_sheet(project, coder, raters, said, truth), asked)
+
+
+def _raters(project: Project) -> list[Rater]:
+    """All of the project's. Beside LLMs the offline text matcher is a model: it is no LLM, and what
+    it says must not count as said by them."""
+    found = [
         Rater(each.pk, each.name, each.kind, each.offline)
         for each in Annotator.objects.filter(project=project).order_by("pk")
     ]
-    said = _said(project, asked, coder, raters, reader)
-    gold = list(_gold(project, asked).values_list("item_id", "raw", "decided_by__kind"))
-    truth = [(item, coder.of(item, raw), kind) for item, raw, kind in gold if raw is not None]
-    return _narrowed(_sheet(project, coder, raters, said, truth), asked)
+    if not any(each.kind == Kind.LLM and not each.offline for each in found):
+        return found
+    return [
+        replace(each, kind=Kind.MODEL.value) if each.kind == Kind.LLM and each.offline else each
+        for each in found
+    ]
 
 
 def _narrowed(sheet: Sheet, asked: Slice) -> Sheet:
@@ -99,8 +112,11 @@ def _options(project: Project, schema: Schema) -> Mapping[int, list[str]]:
     return dict(Item.objects.filter(project=project).values_list("pk", "options"))
 
 
-def _gold(project: Project, asked: Slice) -> QuerySet[Any]:
-    return current_gold(project).filter(items_with(project, asked.tag)).annotate(raw=_raw())
+def _gold(project: Project, asked: Slice, reader: int | None) -> QuerySet[Any]:
+    found = current_gold(project).filter(items_with(project, asked.tag)).annotate(raw=_raw())
+    if reader is None:
+        return found
+    return found.exclude(hidden_from(reader, item="item_id"), decided_by__kind__in=MACHINES)
 
 
 def _raw() -> Cast:
@@ -114,12 +130,12 @@ def _said(
     ids = [rater.id for rater in raters] or [0]
     items = Item.objects.filter(project=project).aggregate(low=Min("pk"), high=Max("pk"))
     spans = _Spans(items["low"] or 0, items["high"] or 0, min(ids), max(ids))
-    parts = [_fetch(rows, coder, spans) for rows in _wanted(project, asked, raters, reader)]
+    parts = [_fetch(rows, coder, spans) for rows in wanted_labels(project, asked, raters, reader)]
     return _joined(parts)
 
 
-def _wanted(
-    project: Project, asked: Slice, raters: list[Rater], reader: int | None
+def wanted_labels(
+    project: Project, asked: Slice, raters: Sequence[Rater], reader: int | None
 ) -> Iterator[QuerySet[Label]]:
     """The labels that count, in one query or, with a run chosen, people's and the run's."""
     narrowed = items_with(project, asked.tag) & moments(asked)
@@ -187,21 +203,15 @@ def _sheet(
     said: _Said,
     truth: list[tuple[int, int, str | None]],
 ) -> Sheet:
-    item_ids = _present(said.items)
-    number_of = _Numbers(np.array([rater.id for rater in raters], dtype=np.int64))
+    item_ids = present(said.items)
+    number_of = Numbers(np.array([rater.id for rater in raters], dtype=np.int64))
     annotators = number_of(said.annotators)
     abstained, usable = said.codes == ABSTAINED, said.codes >= 0
-    items = _Numbers(item_ids)
+    items = Numbers(item_ids)
     categories = coder.categories
-    ratings = Ratings(
-        items(said.items[usable]),
-        annotators[usable],
-        said.codes[usable],
-        len(item_ids),
-        len(raters),
-        max(len(categories), 1),
-    )
-    together = clusters_of(project, item_ids)
+    columns = items(said.items[usable]), annotators[usable], said.codes[usable]
+    ratings = Ratings(*columns, len(item_ids), len(raters), max(len(categories), 1))
+    together = clusters_of(project, item_ids, _wrote(said, raters))
     gold, gold_kind = _truth(items, len(item_ids), truth)
     return Sheet(
         task=coder.task,
@@ -216,10 +226,20 @@ def _sheet(
         sets=coder.sets,
         scores=coder.scores,
         options=coder.options_of(item_ids),
+        texts=coder.texts_of(item_ids),
         clusters=None if together is None else together.numbers,
         unit="items" if together is None else together.unit,
         left_out=_left_out(said, coder),
     )
+
+
+def _wrote(said: _Said, raters: list[Rater]) -> dict[int, int]:
+    """Item → annotator, of those who say something of their own texts."""
+    authors = [rater.id for rater in raters if rater.kind == Kind.AUTHOR]
+    if not authors:
+        return {}
+    own = np.flatnonzero(np.isin(said.annotators, authors))
+    return dict(zip(said.items[own].tolist(), said.annotators[own].tolist(), strict=True))
 
 
 def _left_out(said: _Said, coder: Coder) -> dict[str, int]:
@@ -228,7 +248,7 @@ def _left_out(said: _Said, coder: Coder) -> dict[str, int]:
 
 
 def _truth(
-    items: "_Numbers", size: int, truth: list[tuple[int, int, str | None]]
+    items: Numbers, size: int, truth: list[tuple[int, int, str | None]]
 ) -> tuple[Ints, Ints]:
     """Gold and who decided it, of the items that have labels; -1 elsewhere."""
     gold, kinds = np.full(size, -1), np.full(size, -1)
@@ -248,39 +268,3 @@ def _author(ratings: Ratings, raters: list[Rater]) -> Ints:
     rows = np.flatnonzero(authors[ratings.raters])[::-1]
     found[ratings.items[rows]] = ratings.codes[rows]
     return found
-
-
-def _present(numbers: Ints) -> Ints:
-    """The different numbers, rising; by marking places where they lie close together."""
-    if not len(numbers):
-        return numbers
-    low, high = int(numbers.min()), int(numbers.max())
-    if high - low > 4 * len(numbers):
-        return np.unique(numbers)
-    seen = np.zeros(high - low + 1, dtype=bool)
-    seen[numbers - low] = True
-    return np.flatnonzero(seen) + low
-
-
-class _Numbers:
-    """Places of ids in a rising list of them."""
-
-    def __init__(self, ids: Ints) -> None:
-        self._ids = ids
-        close = len(ids) and int(ids[-1]) - int(ids[0]) <= 4 * len(ids) + 1000
-        self._places: Ints | None = None
-        if close:
-            self._places = np.full(int(ids[-1]) - int(ids[0]) + 1, -1)
-            self._places[ids - ids[0]] = np.arange(len(ids))
-
-    def __call__(self, wanted: Ints) -> Ints:
-        if self._places is not None:
-            return np.asarray(self._places[wanted - self._ids[0]])
-        return np.asarray(np.searchsorted(self._ids, wanted))
-
-    def find(self, wanted: Ints) -> Ints:
-        """The places of ids; -1 for those that are not among them."""
-        if not len(self._ids):
-            return np.full(len(wanted), -1)
-        places = np.minimum(np.searchsorted(self._ids, wanted), len(self._ids) - 1)
-        return np.where(self._ids[places] == wanted, places, -1)

@@ -6,8 +6,9 @@ from pathlib import Path
 from django.contrib.staticfiles.finders import find
 
 SHEETS = (
-    "tokens", "base", "components/icon", "components/card", "components/badge", "components/table",
-    "components/figure", "components/text", "layout", "agreement", "figures", "standing",
+    "tokens", "base", "components/icon", "components/card", "components/callout",
+    "components/badge", "components/table", "components/figure", "components/text", "layout",
+    "agreement", "figures", "standing",
 )  # fmt: skip
 _USE = re.compile(r'href="[^"#]*icons[^"#]*#([\w-]+)"')
 _SYMBOL = re.compile(r'<symbol id="([\w-]+)".*?</symbol>', re.DOTALL)

@@ -6,50 +6,38 @@ from typing import Any
 
 from django.utils import timezone
 
-from apps.agreement.sources import evaluated_runs
+from apps.agreement.naming import annotator_called
+from apps.agreement.standing.comparing import compared_kinds
+from apps.agreement.standing.measures import against, coefficients, with_words
+from apps.agreement.standing.methods import doubts, interval_methods
+from apps.agreement.standing.names import COEFFICIENT_WORDS, is_share
+from apps.agreement.standing.part import part_words
 from apps.agreement.standing.pictures import PICTURES
-from apps.agreement.standing.trust import trust_table
-from apps.agreement.standing.truths import Report, Truth, name_of, truths_of
+from apps.agreement.standing.sureness import sureness
+from apps.agreement.standing.trust import mistaken, trust_table
+from apps.agreement.standing.truths import Report, truths_of
 from apps.agreement.standing.wording import MAIN_WORDS, main_coefficient, sentences
 from apps.debates.models import Debate
-from apps.labels.models import Annotator, Kind
 from apps.projects.models import Item, Project
-from apps.projects.selectors import current_schema
 from labelhub.core.agreement.figures import Figure
 
-MOST_RUNS = 30
 SNIPPET = 160
-COEFFICIENT_WORDS = {
-    **MAIN_WORDS,
-    "percent": "pairs that agree",
-    "alpha_jaccard": "α by Jaccard",
-    "alpha_interval": "interval α",
-    "gwet_ac1": "Gwet's AC1",
-    "gwet_ac2": "Gwet's AC2, quadratic",
-    "brennan_prediger": "Brennan–Prediger",
-    "fleiss_kappa": "Fleiss' κ",
-}
 #: Beside the coefficient to read; the others are a click away.
-FIRST = ("percent", "gwet_ac1")
-#: What the tables of numbers show of each kind, and what it is called there.
-TRUTH_COLUMNS = {
-    "accuracy": "single labels right",
-    "majority_accuracy": "most frequent answer right",
-    "dawid_skene_accuracy": "Dawid–Skene right",
-    "cohen_kappa": "κ",
-    "macro_f1": "macro F1",
-    "js_divergence": "divergence",
-}
+FIRST = "percent"
+#: What to compare it with where one label prevails; the rest does not fall so there.
+BESIDE = {"alpha_nominal": "AC1", "alpha_ordinal": "AC2"}
+#: Pictures that are fetched by themselves, or shown another way.
+ELSEWHERE = ("annotators", "trust")
 
 
 @dataclass(frozen=True, slots=True)
 class KindRow:
-    """A kind in the table of counts; ``figures`` beside the names of the columns."""
+    """A kind in the table of counts; ``figures`` beside the names of the columns, and whether
+    they are shares."""
 
     kind: str
-    name: str
     counts: Mapping[str, int]
-    figures: Sequence[tuple[str, Figure]]
+    figures: Sequence[tuple[str, bool, Figure]]
     offline: bool
 
 
@@ -66,23 +54,23 @@ class DividedItem:
 
 def standing_page(project: Project, report: Report) -> dict[str, Any]:
     """Context of the report's part of the page."""
-    truths = truths_of(report)
-    kinds, rows = trust_table(truths[0]) if truths else ([], [])
-    columns = ["percent", *_columns(report)]
-    first = [name for name in columns if name in (*FIRST, main_coefficient(report))]
+    main = main_coefficient(report)
+    first = list(dict.fromkeys((main, FIRST)))
     return {
         "report": report,
         "sentences": sentences(report),
-        "truth": truths[0] if truths else None,
-        "truths": [_truth_rows(report, truth) for truth in truths],
-        "trust_kinds": [(kind, kind in report["offline"]) for kind in kinds],
-        "trust_rows": rows,
+        "part": part_words(report, annotator_called(project, report["slice"].get("annotator"))),
+        **_by_truth(report),
         "kind_rows": [_kind_row(report, kind, first) for kind in report["sources"]],
-        "all_rows": [_kind_row(report, kind, columns) for kind in report["sources"]],
+        "coefficients": coefficients(report),
+        "differing": _differing(report),
+        "sureness": sureness(report),
+        "methods": interval_methods(report),
+        "doubts": doubts(report),
         "pictures": {
             name.replace("-", "_"): draw(report)
             for name, draw in PICTURES.items()
-            if name != "annotators"
+            if name not in ELSEWHERE
         },
         "several": sum(pair["level"] == "annotator" for pair in report["between"]) > 1,
         "machines": [
@@ -90,8 +78,8 @@ def standing_page(project: Project, report: Report) -> dict[str, Any]:
             for name, told in report["alt_test"].items()
         ],
         "divided": _divided(project, report),
-        "truth_columns": list(TRUTH_COLUMNS.items()),
-        "main": MAIN_WORDS[main_coefficient(report)],
+        "main": MAIN_WORDS[main],
+        "where_one_prevails": BESIDE.get(main, ""),
         "costs": [
             (kind, report["cost"][kind], kind in report["offline"])
             for kind in report["sources"]
@@ -101,36 +89,27 @@ def standing_page(project: Project, report: Report) -> dict[str, Any]:
     }
 
 
-def slice_choices(project: Project) -> dict[str, Any]:
-    """What the form of the slice offers; three queries."""
-    schema = current_schema(project).parsed
-    kinds = Annotator.objects.filter(project=project).values_list("kind", flat=True)
-    present = set(kinds.order_by().distinct())
+def _by_truth(report: Report) -> dict[str, Any]:
+    """Who is right: by the first truth in full, by the others in numbers."""
+    truths = truths_of(report)
+    kinds, rows = trust_table(report, truths[0]) if truths else ([], [])
     return {
-        "kinds": [(kind, words) for kind, words in Kind.choices if kind in present],
-        "runs": list(evaluated_runs(project)[:MOST_RUNS]),
-        "labels": list(schema.names),
+        "truth": truths[0] if truths else None,
+        "truths": [(truth, against(report, truth)) for truth in truths],
+        "trust_kinds": [(kind, kind in report["offline"]) for kind in kinds],
+        "trust_rows": rows,
+        "compared": compared_kinds(report),
+        "mistaken": mistaken(report, truths[0]) if truths else {},
     }
-
-
-def _columns(report: Report) -> list[str]:
-    """The coefficients that are a number or were refused for a reason worth reading."""
-    names: dict[str, None] = {}
-    for figures in report["within"].values():
-        names |= dict.fromkeys(figures)
-    names.pop("percent", None)
-    main = main_coefficient(report)
-    return sorted(names, key=lambda name: name != main)
 
 
 def _kind_row(report: Report, kind: str, columns: Sequence[str]) -> KindRow:
     figures = report["within"][kind]
     return KindRow(
         kind=kind,
-        name=name_of(report, kind),
         counts=report["sources"][kind],
         figures=[
-            (COEFFICIENT_WORDS.get(name, name), _with_words(report, figures[name]))
+            (COEFFICIENT_WORDS.get(name, name), is_share(name), with_words(report, figures[name]))
             for name in columns
             if name in figures
         ],
@@ -138,31 +117,17 @@ def _kind_row(report: Report, kind: str, columns: Sequence[str]) -> KindRow:
     )
 
 
-def _with_words(report: Report, figure: Figure) -> Figure:
-    """A null figure says its reason in words."""
-    if figure["value"] is not None:
-        return figure
-    return {"value": None, "reason": report["reasons"].get(figure["reason"], figure["reason"])}
-
-
-def _truth_rows(report: Report, truth: Truth) -> dict[str, Any]:
-    return {
-        "truth": truth,
-        "rows": [
-            {
-                "kind": kind,
-                "offline": kind in report["offline"],
-                "told": truth.found[kind],
-                "own": truth.found[kind]["own_decisions"],
-                "figures": {
-                    name: _with_words(report, truth.found[kind][name])
-                    for name in TRUTH_COLUMNS
-                    if name in truth.found[kind]
-                },
-            }
-            for kind in truth.kinds
-        ],
-    }
+def _differing(report: Report) -> list[tuple[str, str]]:
+    """Pairs of kinds, or one kind twice, that share an item: where they can differ."""
+    pairs = [
+        (pair["a"], pair["b"])
+        for pair in report["between"]
+        if pair["level"] == "kind" and pair["items"]
+    ]
+    within = [
+        (kind, kind) for kind, told in report["within"].items() if told[FIRST]["value"] is not None
+    ]
+    return pairs + within
 
 
 def _divided(project: Project, report: Report) -> list[DividedItem]:

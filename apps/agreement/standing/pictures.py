@@ -7,16 +7,25 @@ from typing import Any
 from apps.agreement.figures import agreeing as agreeing_figure
 from apps.agreement.figures import confusion as confusion_figure
 from apps.agreement.figures import heatmap as heatmap_figure
-from apps.agreement.figures.cost_quality import Offer, cost_quality
+from apps.agreement.figures.cost_quality import cost_quality
 from apps.agreement.figures.curve import curve
-from apps.agreement.figures.drawing import Picture
+from apps.agreement.figures.drawing import Picture, prefix_of
 from apps.agreement.figures.interval_bars import Measured, interval_bars
 from apps.agreement.figures.reliability import reliability as draw_reliability
+from apps.agreement.figures.wording import FIGURE_COLUMNS, figure_cells
+from apps.agreement.standing.names import TEXT_WAYS
+from apps.agreement.standing.offers import offers
+from apps.agreement.standing.trust import trust_table
 from apps.agreement.standing.truths import Report, Truth, short_name, truths_of
 from apps.agreement.standing.wording import MAIN_WORDS, main_coefficient
 from labelhub.core.agreement.calibration import Bin
 
 Draw = Callable[[Report], Picture | None]
+COUNTS = {
+    "predicted_yes_gold_yes": "rightly said",
+    "predicted_yes_gold_no": "wrongly said",
+    "predicted_no_gold_yes": "missed",
+}
 WAYS = {
     "accuracy": "single labels",
     "majority_accuracy": "majority",
@@ -62,7 +71,10 @@ def accuracy(report: Report) -> Picture | None:
     if truth is None:
         return None
     kinds = [kind for kind in truth.kinds if kind != "author" or truth.key == "against_gold"]
-    sources = [Measured(short_name(report, kind), kind, _told(truth.found[kind])) for kind in kinds]
+    ways = TEXT_WAYS if report["task"] == "text" else WAYS
+    sources = [
+        Measured(short_name(report, kind), kind, _told(truth.found[kind], ways)) for kind in kinds
+    ]
     return interval_bars(
         sources,
         of=f"Right against {truth.name}",
@@ -79,7 +91,8 @@ def agreeing(report: Report) -> Picture | None:
     groups = {kind: truth.found[kind]["by_agreeing"] for kind in truth.kinds if kind != "author"}
     if sum(len(rows) > 1 for rows in groups.values()) == 0:
         return None
-    return agreeing_figure.agreeing(groups, truth=truth.name)
+    names = {kind: short_name(report, kind) for kind in groups}
+    return agreeing_figure.agreeing(groups, names=names, truth=truth.name)
 
 
 def confusion_of(kind: str) -> Draw:
@@ -119,13 +132,17 @@ def replacement_by_author(report: Report) -> Picture | None:
 
 
 def cost(report: Report) -> Picture | None:
-    """What a label of each kind costs, against how often it is right."""
-    return cost_quality(_offers(report, "per_label"), unit="USD")
+    """What an answer of each kind costs, against how often it is right."""
+    truth = _truth(report)
+    return cost_quality(offers(report, truth, "per_label"), unit="USD") if truth else None
 
 
 def seconds(report: Report) -> Picture | None:
-    """How long a label of each kind takes, against how often it is right."""
-    return cost_quality(_offers(report, "seconds"), unit="s", key="time-quality")
+    """How long an answer of each kind takes, against how often it is right."""
+    truth = _truth(report)
+    if truth is None:
+        return None
+    return cost_quality(offers(report, truth, "seconds"), unit="s", key="time-quality")
 
 
 def reliability(report: Report) -> Picture | None:
@@ -133,14 +150,43 @@ def reliability(report: Report) -> Picture | None:
     found = report["calibration"]
     if not found:
         return None
-    name = max(found, key=lambda each: found[each]["n"])
+    # With one bin nothing shows whether it is more often right where it is surer.
+    name = max(found, key=lambda each: (len(found[each]["bins"]) > 1, found[each]["n"]))
     bins = [
         Bin(one["low"], one["high"], one["confidence"], one["right"]) for one in found[name]["bins"]
     ]
     return draw_reliability(bins, name=name, kind=found[name]["kind"]) if len(bins) > 1 else None
 
 
+def trust(report: Report) -> Picture | None:
+    """Whom to trust for what, as a table: the page has cells of its own for it."""
+    truth = _truth(report)
+    kinds, _ = trust_table(report, truth) if truth else ([], [])
+    if truth is None or not kinds:
+        return None
+    rows = [
+        [
+            score["label"],
+            kind,
+            *figure_cells(score["f1"]),
+            *(score["counts"][key] for key in COUNTS),
+        ]
+        for kind in kinds
+        for score in truth.found[kind]["per_label"]
+    ]
+    return Picture(
+        prefix=prefix_of("trust"),
+        title=f"F1 of each kind on each label, against {truth.name}",
+        words="",
+        width=0,
+        height=0,
+        table=(("label", "kind", *FIGURE_COLUMNS, *COUNTS.values()), rows),
+        drawn=False,
+    )
+
+
 PICTURES: Mapping[str, Draw] = {
+    "trust": trust,
     "heatmap": heatmap,
     "annotators": annotators,
     "accuracy": accuracy,
@@ -158,21 +204,10 @@ def _truth(report: Report) -> Truth | None:
     return next(iter(truths_of(report)), None)
 
 
-def _offers(report: Report, name: str) -> list[Offer]:
-    truth = _truth(report)
-    if truth is None:
-        return []
-    return [
-        Offer(short_name(report, kind), kind, report["cost"][kind][name], truth.figure(kind))
-        for kind in truth.kinds
-        if kind in report["cost"] and (kind != "author" or truth.key == "against_gold")
-    ]
-
-
-def _told(found: Mapping[str, Any]) -> dict[str, Any]:
+def _told(found: Mapping[str, Any], ways: Mapping[str, str]) -> dict[str, Any]:
     return {
         words: found[name]
-        for name, words in WAYS.items()
+        for name, words in ways.items()
         if name in found and found[name]["value"] is not None
     }
 
@@ -182,7 +217,7 @@ def _of_pairs(report: Report) -> tuple[str, str, bool]:
     if report["task"] == "per_item":
         return "s_q", "s_q", False
     if report["task"] == "text":
-        return "percent", "percent", True
+        return "token_f1", "token_f1", True
     return "cohen_kappa", main_coefficient(report), False
 
 

@@ -16,18 +16,28 @@ KIND_NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """``key`` is where the report has it; ``words`` stand after "right about"."""
+    """``key`` is where the report has it; ``words`` stand after "right about".
+
+    ``measure``: the figure that says how often, or of free texts how far, a kind is right.
+    """
 
     key: str
     name: str
     words: str
     found: Mapping[str, Any]
+    measure: str = "majority_accuracy"
 
     def figure(self, kind: str) -> Mapping[str, Any]:
-        """How often a kind is right: of items where several labels make an answer."""
+        """How often a kind is right, of items where several labels make an answer; of free texts
+        how many words they share with the truth."""
         told: Mapping[str, Any] = self.found[kind]
-        shown: Mapping[str, Any] = told["majority_accuracy"]
+        shown: Mapping[str, Any] = told[self.measure]
         return shown
+
+    @property
+    def by(self) -> str:
+        """What it is called in addresses and among the comparisons."""
+        return self.key.removeprefix("against_")
 
     @property
     def independent(self) -> Sequence[str]:
@@ -42,10 +52,12 @@ class Truth:
 
 def truths_of(report: Report) -> list[Truth]:
     """The truths by which something can be measured, the author first."""
-    found = [
-        Truth("against_author", "the author", "what the author said", report["against_author"]),
-        Truth("against_gold", "gold", "what was decided", report["against_gold"]),
+    measure = "token_f1" if report["task"] == "text" else "majority_accuracy"
+    named = [
+        ("against_author", "the author", "what the author said"),
+        ("against_gold", "gold", "what was decided"),
     ]
+    found = [Truth(key, name, words, report[key], measure) for key, name, words in named]
     return [truth for truth in found if truth.kinds]
 
 

@@ -5,21 +5,31 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
+from apps.agreement.standing.comparing import p_words
 from apps.agreement.standing.truths import Report, Truth, name_of, truths_of
+from apps.common.figures import draw_figure, number_words
 
 #: Krippendorff 2019, section 12.5: what conclusions may rest on, and what only tentatively.
 RELIABLE, TENTATIVE = 0.8, 0.667
-MAIN = {"ordinal": "alpha_ordinal", "multi": "alpha_masi", "per_item": "s_q", "text": "percent"}
+MAIN = {
+    "ordinal": "alpha_ordinal",
+    "multi": "alpha_masi",
+    "per_item": "s_q",
+    "text": "alpha_token_f1",
+}
 MAIN_WORDS = {
     "alpha_nominal": "Krippendorff's α",
     "alpha_ordinal": "Krippendorff's ordinal α",
     "alpha_masi": "α by MASI",
     "s_q": "S_q",
+    "alpha_token_f1": "α by shared words",
     "percent": "percent agreement",
+    "token_f1": "shared words, F1",
 }
 FEW_ITEMS = 10
 #: With such an F1 no label is hard.
 HARDLY_HARD = 0.95
+BEYOND_CHANCE = 0.05
 #: Machines that are named one by one.
 MOST_NAMES = 4
 MOST_VERDICTS = 3
@@ -52,15 +62,15 @@ def sentences(report: Report) -> list[Sentence]:
     found += [_own_agreement(report, kind) for kind in report["within"]]
     if truths:
         found.append(_hardest_label(report, truths[0]))
-    found += _replacements(report["alt_test"], report["alt_test_by_author"])
+    found += _prefer_places(report)
+    found += _replacements(report)
     return [sentence for sentence in found if sentence is not None]
 
 
 def percent(figure: Mapping[str, Any]) -> str:
     """``84 % (79 to 88)``."""
-    low, high = figure.get("low"), figure.get("high")
-    doubt = f" ({low:.0%} to {high:.0%})" if low is not None and high is not None else ""
-    return f"{figure['value']:.0%}{doubt}".replace("%", " %")
+    drawn = draw_figure(figure, percent=True)
+    return f"{drawn.value} ({drawn.low} to {drawn.high})" if drawn.low else drawn.value
 
 
 def _ranking(report: Report, truth: Truth) -> Sentence:
@@ -69,6 +79,8 @@ def _ranking(report: Report, truth: Truth) -> Sentence:
         return Sentence(
             "Whoever labelled here also decided: what was decided cannot tell who is right."
         )
+    if report["task"] == "text":
+        return _nearest_texts(report, truth, kinds)
     best = kinds[0]
     shown = truth.figure(best)
     name = _capital(name_of(report, best))
@@ -83,6 +95,29 @@ def _ranking(report: Report, truth: Truth) -> Sentence:
     return Sentence(text, best)
 
 
+def _nearest_texts(report: Report, truth: Truth, kinds: Sequence[str]) -> Sentence:
+    """Of free texts hardly any is the same word for word: the words they share tell them apart."""
+    best, figures = kinds[0], [truth.figure(kind) for kind in kinds]
+    drawn = [draw_figure(shown, percent=True) for shown in figures]
+    doubts = [f" ({one.low} to {one.high})" if one.low else "" for one in drawn]
+    nearest = "nearest to" if len(kinds) > 1 else "like"
+    text = f"The texts of {name_of(report, best)} are {nearest} {truth.words}: "
+    text += f"{drawn[0].value} of words shared{doubts[0]}"
+    for kind, one, doubt in list(zip(kinds, drawn, doubts, strict=True))[1:]:
+        text += f"; of {name_of(report, kind)} {one.value}{doubt}"
+    if len(kinds) > 1 and _overlap(figures[0], figures[1]):
+        text += ". Between the first two nothing is settled: their intervals overlap"
+    items = truth.found[best]["items"]
+    few = f" Only {items} items tell so." if items < FEW_ITEMS else ""
+    return Sentence(f"{text}.{few}", best)
+
+
+def _overlap(better: Mapping[str, Any], worse: Mapping[str, Any]) -> bool:
+    """Whether intervals overlap, or cannot be told apart for want of one."""
+    low, high = better.get("low"), worse.get("high")
+    return low is None or high is None or low <= high
+
+
 def _own_agreement(report: Report, kind: str) -> Sentence | None:
     name = main_coefficient(report)
     shown = report["within"][kind].get(name)
@@ -90,9 +125,8 @@ def _own_agreement(report: Report, kind: str) -> Sentence | None:
         return None
     value, words = shown["value"], MAIN_WORDS[name]
     subject = _capital(name_of(report, kind))
-    number = f"{words} {value:.2f}"
-    if shown.get("low") is not None:
-        number += f", {shown['low']:.2f} to {shown['high']:.2f}"
+    drawn = draw_figure(shown)
+    number = f"{words} {drawn.value}{f', {drawn.low} to {drawn.high}' if drawn.low else ''}"
     if name == "percent":
         verdict = f"{_agree(kind)} among themselves on {percent(shown)} of pairs of labels"
         return Sentence(f"{subject} {verdict}.", kind)
@@ -127,32 +161,52 @@ def _hardest_label(report: Report, truth: Truth) -> Sentence | None:
     label, told = min(by_label.items(), key=lambda one: fmean(value for value, _ in one[1]))
     if fmean(value for value, _ in told) >= HARDLY_HARD:
         return None
-    values = ", ".join(f"{name_of(report, kind)} {value:.2f}" for value, kind in told)
+    wrong = [(value, kind) for value, kind in told if value < HARDLY_HARD]
+    values = ", ".join(f"{name_of(report, kind)} {number_words(value)}" for value, kind in wrong)
     return Sentence(f"“{label}” is the label they get wrong most: F1 {values}.")
 
 
-def _replacements(tests: Mapping[str, Any], by_author: Mapping[str, Any]) -> list[Sentence]:
+def _prefer_places(report: Report) -> list[Sentence]:
+    """Of kinds that choose by where an option stands; options of the item's own only."""
+    return [
+        Sentence(
+            f"{_capital(name_of(report, kind))} {'prefer' if kind == 'expert' else 'prefers'} some "
+            f"places among the options more than chance would (p {p_words(told['p'])}).",
+            kind,
+        )
+        for kind, told in (report.get("position_bias") or {}).items()
+        if told["p"] is not None and told["p"] < BEYOND_CHANCE
+    ]
+
+
+def _replacements(report: Report) -> list[Sentence]:
     """A sentence for those of one verdict by equally many people; one for the unknown."""
+    tests, by_author = report["alt_test"], report["alt_test_by_author"]
+    part = " in this part of the labels" if report["slice"] else ""
     known = {name: told for name, told in tests.items() if told["winning_rate"] is not None}
     unknown = [name for name in tests if name not in known]
     groups: dict[tuple[bool, int], dict[str, Any]] = {}
     for name, told in known.items():
         groups.setdefault((not told["passes"], told["tested"]), {})[name] = told
-    found = [_verdict(groups[key], by_author) for key in sorted(groups)][:MOST_VERDICTS]
+    found = [_verdict(groups[key], by_author, part) for key in sorted(groups)][:MOST_VERDICTS]
     if unknown and not known:
         missing = _missing(tests[unknown[0]])
-        words = f"Whether {_listed(unknown)} may stand in for people cannot be told yet: {missing}"
+        may = f"may stand in for people{part}"
+        words = f"Whether {_listed(unknown)} {may} cannot be told yet: {missing}"
         found.append(Sentence(words, tests[unknown[0]]["kind"]))
     return found
 
 
-def _verdict(chosen: Mapping[str, Any], by_author: Mapping[str, Any]) -> Sentence:
-    """Of machines with the same verdict, compared with equally many people."""
+def _verdict(chosen: Mapping[str, Any], by_author: Mapping[str, Any], part: str) -> Sentence:
+    """Of machines with the same verdict, compared with equally many people.
+
+    ``part``: says that it holds for a part of the labels only, or is empty.
+    """
     told = next(iter(chosen.values()))
     beaten = [round(each["winning_rate"] * each["tested"]) for each in chosen.values()]
     number = f"{beaten[0]:,}" if len(set(beaten)) == 1 else f"{min(beaten):,} to {max(beaten):,}"
     may = "may" if told["passes"] else "may not"
-    text = f"{_listed(list(chosen))} {may} stand in for people: as good as {number} of "
+    text = f"{_listed(list(chosen))} {may} stand in for people{part}: as good as {number} of "
     text += f"{told['tested']:,} of them at ε {told['epsilon']:g}, where half would do."
     denied = [name for name in chosen if by_author.get(name, {}).get("passes") is False]
     if told["passes"] and denied:
@@ -179,12 +233,13 @@ def _missing(told: Mapping[str, Any]) -> str:
 
 
 def _settled(report: Report, truth: Truth, one: str, other: str) -> bool:
-    """Whether ``one`` is better than ``other`` on the items of both, by the paired interval."""
-    told = report["comparisons"].get(truth.key.removeprefix("against_"), {"pairs": []})
+    """Whether ``one`` is better than ``other`` on the items of both: by the test among all pairs,
+    and by the paired interval."""
+    told = report["comparisons"].get(truth.by, {"pairs": []})
     for pair in told["pairs"]:
         if {pair["a"], pair["b"]} == {one, other}:
             low, high = pair["difference"].get("low"), pair["difference"].get("high")
-            return low is not None and high is not None and low * high > 0
+            return bool(pair["reliable"]) and None not in (low, high) and low * high > 0
     return False
 
 

@@ -2,14 +2,15 @@
 
 import csv
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from apps.common.spreadsheets import guard
 from labelhub.core.agreement.audit import Audit, Finding, Table
-from labelhub.core.agreement.audit.columns import COUNT_ROLES, Grid, Known, read_grid, usual_digits
+from labelhub.core.agreement.audit.columns import Grid, Known, read_grids, usual_digits
 from labelhub.core.agreement.audit.findings import FAULT
 from labelhub.core.agreement.audit.printed import Printed
+from labelhub.core.agreement.audit.roles import COUNT_ROLES
 
 #: Findings about counts: their repair is by what a figure is, not by the column it stands in.
 BY_ROLE = frozenset(
@@ -46,14 +47,14 @@ class Repaired:
 
 def repaired(table: Table, found: Audit) -> Repaired:
     """Every fault whose repair is known is repaired, and signs of per cent; doubts stay."""
-    grid = read_grid(table, Known())
+    grids = read_grids(table, Known())
     names = {name: name for name in table.columns} | _exchanged(found)
     rows = [{name: cell_text(row.get(name)) for name in table.columns} for row in table.rows]
     changed: dict[Place, str] = {}
     wanted = _signs(found, rows)
     wanted |= {
-        (at, column): written(grid, at, column, value)
-        for (at, column), value in _changes(grid, found).items()
+        (at, column): written(_grid_of(grids, [column]), at, column, value)
+        for (at, column), value in _changes(grids, found).items()
     }
     for (at, column), text in wanted.items():
         if rows[at][column] != text:
@@ -115,19 +116,28 @@ def _signs(found: Audit, rows: list[dict[str, str]]) -> dict[Place, str]:
 
 
 def _exchanged(found: Audit) -> dict[str, str]:
-    for each in found.findings:
-        if each.code == SWAPPED and len(each.columns) == 2:
-            one, other = each.columns
-            return {one: other, other: one}
-    return {}
+    pairs = [each.columns for each in found.findings if each.code == SWAPPED]
+    return {
+        name: new
+        for one, other in (pair for pair in pairs if len(pair) == 2)
+        for name, new in ((one, other), (other, one))
+    }
 
 
-def _changes(grid: Grid, found: Audit) -> dict[Place, float]:
+def _grid_of(grids: Sequence[Grid], columns: Sequence[str]) -> Grid:
+    """The group of columns that these are in."""
+    found = (grid for grid in grids if set(columns) <= set(grid.table.columns))
+    return next(found, grids[0])
+
+
+def _changes(grids: Sequence[Grid], found: Audit) -> dict[Place, float]:
     """The first finding that has a repair for a cell decides."""
-    swapped = any(each.code == SWAPPED for each in found.findings)
+    exchanged = _exchanged(found)
     changes: dict[Place, float] = {}
     for each in found.findings:
         if each.severity == FAULT and each.row is not None and each.code not in NEAREST:
+            grid = _grid_of(grids, each.columns)
+            swapped = not exchanged.keys().isdisjoint(grid.table.columns)
             for column, value in _cells(grid, each, swapped=swapped):
                 changes.setdefault((each.row.number - 1, column), value)
     return changes

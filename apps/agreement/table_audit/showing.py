@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from apps.agreement.table_audit.repairing import Place, Repaired, cell_text
+from apps.agreement.table_audit.words import CHECKED
 from labelhub.core.agreement.audit import Audit, Finding, Table
 from labelhub.core.agreement.audit.findings import DOUBT, FAULT, NOTE
 
@@ -113,11 +114,24 @@ def headline(found: Audit) -> str:
     """One sentence: how much was found in how many rows."""
     rows = f"{found.rows:,} row{'' if found.rows == 1 else 's'}"
     counted = [group["words"] for group in groups(found)]
+    if not counted and not any(found.checked.values()):
+        return f"There was nothing to check in {rows}: no figure follows from another."
     if not counted:
         return f"Nothing in {rows} contradicts itself."
     *first, last = counted
     listed = f"{', '.join(first)} and {last}" if first else last
     return f"{listed[0].upper()}{listed[1:]} in {rows}."
+
+
+def held_against(found: Audit) -> str:
+    """How many figures were held against what; empty where there was nothing to check."""
+    counted = [(found.checked.get(name, 0), what) for name, what in CHECKED.items()]
+    told = [f"{count:,} {what}" for count, what in counted if count]
+    if told:
+        return f"Held against others: {'; '.join(told)}."
+    if alone := found.checked.get("range", 0):
+        return f"No figure follows from another; that each can be at all was checked of {alone:,}."
+    return ""
 
 
 def verdict(found: Audit) -> str:

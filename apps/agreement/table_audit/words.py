@@ -15,9 +15,35 @@ CAN_FIND = (
         "Counts and metrics",
         "swapped or shifted columns, typing errors, sums that are not the items",
     ),
-    ("Single figures", "shares that no number of items gives, rates and increases that are not"),
-    ("Means and tests", "means that are not those of their runs, t and p values out of reach"),
+    (
+        "Single figures",
+        "shares that no number of items gives; rates, kappas and intervals that cannot be",
+    ),
+    (
+        "Means and tests",
+        "means that are not those of their rows or runs, t and p values out of reach",
+    ),
 )
+#: What figures were held against, by the name that the audit counts them by.
+CHECKED = {
+    "counts": "metrics and sums of confusion counts",
+    "f1": "F1 from precision and recall",
+    "whole_items": "shares of whole items",
+    "d_rate": "D-rates",
+    "rate": "rates from their counts",
+    "increase": "increases",
+    "mixture": "wholes from their parts",
+    "mean": "means",
+    "weighted": "weighted means",
+    "total": "totals",
+    "difference": "differences",
+    "kappa": "kappa from the agreement",
+    "accuracy": "accuracy from the other metrics",
+    "interval": "values in their intervals",
+    "t": "t values from their runs",
+    "tail": "p-values from their statistic",
+    "p": "p-values from discordant items",
+}
 LIMITS = (
     f"Up to {MOST_ROWS:,} rows, {MOST_COLUMNS} columns and {LARGEST_FILE // 1000} KB. The first"
     " line names the columns. Nothing is kept."
@@ -54,7 +80,7 @@ class TableAuditForm(forms.Form):
     table = TableField(
         label="The table",
         widget=forms.Textarea(attrs=_MANY),
-        help_text="Copied from a page or a spreadsheet, or as CSV, TSV, Markdown or JSON.",
+        help_text="Copied from a page or a spreadsheet, or as CSV, TSV, Markdown, LaTeX or JSON.",
     )
     file = forms.FileField(
         label="Or a file",

@@ -1,14 +1,18 @@
 """Words for metrics, for what gold rests on, and for the arms of experiments."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from urllib.parse import urlencode
 
 from django import template
+from django.urls import reverse
+from django.utils.html import format_html
 
 from apps.agreement.experiments.naming import models_of, title_of
+from apps.agreement.standing import measures
+from apps.common import figures
 from apps.common.figures import duration, money
 from apps.debates.models import Run, RunRole
-from labelhub.core.agreement.figures import Figure, undefined
+from labelhub.core.agreement.figures import Figure
 
 register = template.Library()
 
@@ -63,7 +67,7 @@ def arm_models(roles: Sequence[RunRole]) -> str:
 @register.filter
 def share_words(value: float) -> str:
     """A share as whole per cent: ``80 %``."""
-    return f"{value * 100:.0f} %"
+    return figures.share_words(value)
 
 
 @register.filter
@@ -78,17 +82,32 @@ def time_taken(seconds: Figure) -> str:
     return _mean_words(seconds, duration)
 
 
-@register.inclusion_tag("agreement/agreement_cell.html")
-def truth_figure(figures: Mapping[str, Figure], name: str) -> dict[str, Any]:
-    """A figure of a table, as per cent where it is a share; a dash with its reason where none."""
-    shown = figures.get(name) or undefined("Does not apply here.")
-    return {"shown": shown, "percent": name.endswith("accuracy")}
+@register.simple_tag(takes_context=True)
+def items_behind(context: template.Context, **asked: str) -> str:
+    """Address of the items behind a number, within the part of the labels that is shown."""
+    return _address(context, asked)
+
+
+@register.simple_tag(takes_context=True)
+def behind_count(context: template.Context, items: int, **asked: str) -> str:
+    """How many items, leading to them; a plain number in a file, which leads nowhere."""
+    if not items or context.get("alone"):
+        return f"{items:,}"
+    return format_html('<a href="{}">{}</a>', _address(context, asked), f"{items:,}")
+
+
+register.simple_tag(measures.ties, name="ties")
 
 
 @register.simple_tag
 def share(value: float) -> str:
     """A share as whole per cent: ``80 %``."""
-    return f"{value * 100:.0f} %"
+    return figures.share_words(value)
+
+
+def _address(context: template.Context, asked: Mapping[str, str]) -> str:
+    query = urlencode({**context["report"]["slice"], **asked})
+    return f"{reverse('agreement_items', args=[context['project'].slug])}?{query}"
 
 
 def _mean_words(shown: Figure, say: Callable[[float], str]) -> str:

@@ -2,7 +2,8 @@
 
 from django import template
 
-from apps.agreement.automation.page import ending_words, lost_promise
+from apps.agreement.automation.page import lost_promise
+from apps.agreement.automation.words import ending_words
 from apps.projects.models import Project
 
 register = template.Library()

@@ -1,7 +1,5 @@
 """Whom can I trust for what? The agreement page, its pictures as files, and the whole as one."""
 
-from collections.abc import Mapping
-from datetime import date
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
@@ -12,12 +10,14 @@ from django.views.decorators.http import require_GET
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
-from apps.agreement.figures.download import CONTENT_TYPES, content
-from apps.agreement.over_time import agreement_over_time
+from apps.agreement.figures.download import CONTENT_TYPES, attachment, content
+from apps.agreement.figures.drawing import Picture
+from apps.agreement.over_time import agreement_over_time, why_not_over_time
 from apps.agreement.reporting import agreement_report, is_stored
 from apps.agreement.sheets.slicing import Slice
+from apps.agreement.slice_form import SliceForm, compared, read_slice
 from apps.agreement.standing.alone import alone
-from apps.agreement.standing.page import slice_choices, standing_page
+from apps.agreement.standing.page import standing_page
 from apps.agreement.standing.pictures import PICTURES
 from apps.labels.models import Label
 from apps.projects.models import Project
@@ -27,8 +27,7 @@ from labelhub.core.errors import InvalidInput, NotFound
 
 #: With more labels the page comes first and the numbers when they are there.
 MOST_AT_ONCE = 60_000
-NUMBERS = ("annotator", "run", "replicate")
-DAYS = ("since", "until")
+OVER_TIME = "over-time"
 
 
 @login_required
@@ -36,18 +35,25 @@ DAYS = ("since", "until")
 def agreement(request: SignedInRequest, slug: str) -> HttpResponse:
     """Sentences, pictures and tables of a slice; ``part=report`` is what comes later."""
     project = get_project(request.user, slug, Right.VIEW)
-    asked = read_slice(request.GET)
-    frame = project_page(request, project, "agreement") | {
-        "asked": asked,
-        "choices": slice_choices(project),
-        "query": asked.query,
-    }
-    later = request.GET.get("part") == "report"
-    if not later and _takes_long(project, asked):
-        return render(request, "agreement/agreement.html", frame | {"later": True})
-    context = frame | standing_page(project, agreement_report(project, asked, user=request.user))
-    template = "agreement/agreement_report.html" if later else "agreement/agreement.html"
-    return render(request, template, context)
+    frame = project_page(request, project, "agreement")
+    if request.GET.get("part") == "report":
+        frame |= _measured(request, project, read_slice(project, request.GET))
+        return render(request, "agreement/agreement_report.html", frame)
+    form = SliceForm(project, request.GET)
+    faulty = not form.is_valid()
+    form.offer()
+    many = _has_many_labels(project)
+    frame |= {"form": form, "faulty": faulty, "query": form.slice.query}
+    frame["suggested"] = [] if many else form.busiest()
+    if faulty:
+        return render(request, "agreement/agreement.html", frame, status=InvalidInput.http_status)
+    if many and not is_stored(project, form.slice):
+        frame |= {"later": True}
+    else:
+        frame |= _measured(request, project, form.slice)
+        if many:
+            frame["suggested"] = compared(frame["report"])
+    return render(request, "agreement/agreement.html", frame)
 
 
 @login_required
@@ -55,9 +61,12 @@ def agreement(request: SignedInRequest, slug: str) -> HttpResponse:
 def agreement_over_time_part(request: SignedInRequest, slug: str) -> HttpResponse:
     """The picture over time, which is read period by period: fetched when the page is there."""
     project = get_project(request.user, slug, Right.VIEW)
-    task = str(current_schema(project).parsed.task)
-    figure = agreement_over_time(project, read_slice(request.GET), task)
-    return render(request, "agreement/agreement_over_time.html", {"figure": figure})
+    asked = read_slice(project, request.GET)
+    figure = _over_time(project, asked)
+    context = {"project": project, "figure": figure, "query": asked.query}
+    if figure is None:
+        context |= {"why_not": why_not_over_time(project, asked)}
+    return render(request, "agreement/agreement_over_time.html", context)
 
 
 @login_required
@@ -65,14 +74,17 @@ def agreement_over_time_part(request: SignedInRequest, slug: str) -> HttpRespons
 def agreement_figure(request: SignedInRequest, slug: str, picture: str, form: str) -> HttpResponse:
     """One picture as SVG or PNG, or its data as CSV."""
     project = get_project(request.user, slug, Right.VIEW)
-    draw = PICTURES.get(picture)
-    if draw is None or form not in CONTENT_TYPES:
+    if picture not in (*PICTURES, OVER_TIME) or form not in CONTENT_TYPES:
         raise NotFound(f"There is no picture '{picture[:40]}.{form[:10]}'.")
-    figure = draw(agreement_report(project, read_slice(request.GET), user=request.user))
+    asked = read_slice(project, request.GET)
+    if picture == OVER_TIME:
+        figure = _over_time(project, asked)
+    else:
+        figure = PICTURES[picture](agreement_report(project, asked, user=request.user))
     if figure is None:
         raise NotFound("There is nothing to draw: the numbers for it are missing.")
     answer = HttpResponse(content(figure, form), content_type=CONTENT_TYPES[form])
-    answer["Content-Disposition"] = f'attachment; filename="{slug}-{picture}.{form}"'
+    answer["Content-Disposition"] = attachment((slug, picture), asked.given, form)
     return answer
 
 
@@ -81,7 +93,7 @@ def agreement_figure(request: SignedInRequest, slug: str, picture: str, form: st
 def agreement_annotators(request: SignedInRequest, slug: str) -> HttpResponse:
     """Annotator by annotator: a large picture, fetched when somebody scrolls there."""
     project = get_project(request.user, slug, Right.VIEW)
-    asked = read_slice(request.GET)
+    asked = read_slice(project, request.GET)
     figure = PICTURES["annotators"](agreement_report(project, asked, user=request.user))
     context = {"project": project, "figure": figure, "query": asked.query}
     return render(request, "agreement/agreement_annotators.html", context)
@@ -92,40 +104,29 @@ def agreement_annotators(request: SignedInRequest, slug: str) -> HttpResponse:
 def agreement_file(request: SignedInRequest, slug: str) -> HttpResponse:
     """The whole report as one HTML file to send to a colleague: no script, nothing to load."""
     project = get_project(request.user, slug, Right.VIEW)
-    report = agreement_report(project, read_slice(request.GET), user=request.user)
+    asked = read_slice(project, request.GET)
+    report = agreement_report(project, asked, user=request.user)
     context = standing_page(project, report) | {"project": project, "alone": True}
     page = render_to_string("agreement/agreement_file.html", context, request)
     answer = HttpResponse(alone(page))
-    answer["Content-Disposition"] = f'attachment; filename="{slug}-agreement.html"'
+    answer["Content-Disposition"] = attachment((slug, "agreement"), asked.given, "html")
     return answer
 
 
-def read_slice(given: Mapping[str, str]) -> Slice:
-    """The slice that an address means.
-
-    Raises:
-        InvalidInput: a number that is none, or a day that is none.
-    """
-    numbers = {name: _number(name, given[name]) for name in NUMBERS if given.get(name)}
-    days = {name: _day(name, given[name]) for name in DAYS if given.get(name)}
-    words = {name: given[name] for name in ("kind", "label", "tag") if given.get(name)}
-    values: dict[str, Any] = {**numbers, **days, **words}
-    return Slice(**values)
+def _measured(request: SignedInRequest, project: Project, asked: Slice) -> dict[str, Any]:
+    """Context of everything that the one report of a slice says."""
+    report = agreement_report(project, asked, user=request.user)
+    context = standing_page(project, report) | {"asked": asked, "query": asked.query}
+    if asked.given and not is_stored(project, asked):
+        # What is not kept would be computed a second time for the part that is fetched later.
+        context["annotators"] = PICTURES["annotators"](report)
+    return context
 
 
-def _takes_long(project: Project, asked: Slice) -> bool:
-    many = Label.objects.filter(annotator__project=project)[: MOST_AT_ONCE + 1].count()
-    return many > MOST_AT_ONCE and not is_stored(project, asked)
+def _over_time(project: Project, asked: Slice) -> Picture | None:
+    return agreement_over_time(project, asked, str(current_schema(project).parsed.task))
 
 
-def _number(name: str, raw: str) -> int:
-    if not (raw.isascii() and raw.isdecimal()) or len(raw) > 9:
-        raise InvalidInput(f"{name}: must be a number, not '{raw[:40]}'.")
-    return int(raw)
-
-
-def _day(name: str, raw: str) -> date:
-    try:
-        return date.fromisoformat(raw)
-    except ValueError:
-        raise InvalidInput(f"{name}: '{raw[:40]}' is no day, such as 2026-11-01.") from None
+def _has_many_labels(project: Project) -> bool:
+    labels = Label.objects.filter(annotator__project=project)
+    return labels[: MOST_AT_ONCE + 1].count() > MOST_AT_ONCE

@@ -22,13 +22,14 @@ from apps.agreement.automation.guarantee import (
 from apps.agreement.automation.page import (
     Standing,
     ended,
-    ending_words,
     needed_by_target,
+    noticed_after,
     standing,
 )
 from apps.agreement.automation.promise import certainty_of
 from apps.agreement.automation.sampling import draw_sample
 from apps.agreement.automation.tasks import carry_out
+from apps.agreement.automation.words import ending_in_short, ending_words, failure_of
 from apps.agreement.models import Guarantee
 from apps.common.forms import show_refusal
 from apps.projects.models import Project
@@ -105,15 +106,17 @@ def _switched_off(live: Guarantee, actor: User) -> str:
 
 def _context(found: Standing, project: Project) -> dict[str, Any]:
     live = found.guarantee
-    return {
+    # With a promise nothing of what another would take is shown, and nothing is counted for it.
+    plan = {"plan": found.plan, "pool": found.pool} if live is None else {}
+    return plan | {
         "found": found,
-        "plan": found.plan,
-        "pool": found.pool,
         "live": live,
+        "notice": noticed_after(live) if live else None,
         "on": live is not None and live.state == State.ON,
         "certainty": certainty_of(live.bound) if live and live.bound is not None else None,
         "last": found.last,
         "last_words": ending_words(found.last) if found.last else "",
-        "needed": needed_by_target(found.plan.confidence),
-        "before": [(each, each.get_ending_display()) for each in ended(project)],
+        "last_failed": bool(found.last and failure_of(found.last)),
+        "needed": needed_by_target(found.asked[1]),
+        "before": [(each, ending_in_short(each)) for each in ended(project)],
     }

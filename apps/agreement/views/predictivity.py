@@ -15,10 +15,11 @@ from django_htmx.http import HttpResponseClientRefresh
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right, Role
 from apps.agreement import tasks
+from apps.agreement.figures.download import CONTENT_TYPES, attachment, content
 from apps.agreement.models import Study
 from apps.agreement.predictivity.drawing import picture, table
 from apps.agreement.predictivity.forms import StudyForm
-from apps.agreement.predictivity.planning import estimate, plan_study
+from apps.agreement.predictivity.planning import begun_words, estimate, plan_study
 from apps.agreement.predictivity.reading import Answers, read_answers
 from apps.agreement.predictivity.results import result_of
 from apps.agreement.predictivity.studies import (
@@ -66,7 +67,9 @@ def predictivity(request: SignedInRequest, slug: str) -> HttpResponse:
             show_refusal(form, error)
         else:
             tasks.launch_study(study.pk)
-            messages.success(request, f"Study {study.pk} is under way.")
+            done = study.status == Study.Status.DONE
+            state = "is finished already: nothing is left to ask" if done else "is under way"
+            messages.success(request, f"Study {study.pk} {state}.")
             return redirect(f"{reverse('predictivity', args=[slug])}?study={study.pk}")
     context = _page(request, project) | {"form": form, "answers": answers, "missing": missing}
     context |= _shown(get_study(project, _asked(request.GET.get("study"))))
@@ -100,6 +103,23 @@ def predictivity_progress(request: SignedInRequest, slug: str) -> HttpResponse:
         return HttpResponseClientRefresh()
     context = _page(request, project) | {"study": study}
     return render(request, "agreement/predictivity_progress.html", context)
+
+
+@login_required
+@require_safe
+def predictivity_figure(request: SignedInRequest, slug: str, form: str) -> HttpResponse:
+    """The picture of a study, the newest by default, as SVG or PNG, or its data as CSV."""
+    project = get_project(request.user, slug, Right.VIEW)
+    study = get_study(project, _asked(request.GET.get("study")))
+    if study is None or form not in CONTENT_TYPES:
+        raise NotFound(f"There is no picture of a study as '{form[:10]}'.")
+    figure = picture(result_of(study).scores, offline_labels=study.offline_labels)
+    if figure is None:
+        raise NotFound("There is nothing to draw: nothing was predicted with labels yet.")
+    answer = HttpResponse(content(figure, form), content_type=CONTENT_TYPES[form])
+    names, part = (slug, "predictivity"), {"study": str(study.pk)}
+    answer["Content-Disposition"] = attachment(names, part, form)
+    return answer
 
 
 @login_required
@@ -156,7 +176,9 @@ def _weighed(project: Project, form: StudyForm, answers: Answers | None) -> dict
         return {"faults": form.errors.items()}
     try:
         planned = plan_study(project, form.plan(), answers)
-        return {"expected": estimate(planned), "planned": planned}
+        expected = estimate(planned)
+        begun = begun_words(planned, expected)
+        return {"expected": expected, "planned": planned, "begun": begun}
     except LabelhubError as error:
         return {"refusal": error.message}
 
@@ -169,7 +191,8 @@ def _shown(study: Study | None) -> dict[str, Any]:
     return {
         "study": study,
         "result": result,
-        "picture": picture(result.scores),
+        "study_number": str(study.pk),
+        "picture": picture(result.scores, offline_labels=study.offline_labels),
         "heads": heads,
         "rows": rows,
     }

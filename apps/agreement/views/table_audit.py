@@ -16,6 +16,7 @@ from apps.agreement.table_audit.reports import Report, reports_of
 from apps.agreement.table_audit.showing import (
     groups,
     headline,
+    held_against,
     repaired_sheet,
     sheet,
     verdict,
@@ -71,6 +72,7 @@ def _shown(at: int, report: Report) -> dict[str, Any]:
         "report": report,
         "headline": headline(report.found),
         "verdict": verdict(report.found),
+        "held": held_against(report.found),
         "sheet": sheet(report.table, report.found),
         "groups": groups(report.found),
         "changes": changes,

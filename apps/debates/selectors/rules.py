@@ -4,7 +4,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import F, QuerySet, Window
+from django.db.models.functions import RowNumber
 
 from apps.common.prepared import prepared
 from apps.debates.models import Debate, RoutingRule
@@ -72,13 +73,12 @@ def latest_debates(project: Project, item_ids: Collection[int] | None = None) ->
     ended = Debate.objects.filter(
         run__project=project, run__trial=False, status__in=ENDED, finished_at__isnull=False
     )
-    later = Q(finished_at__gt=OuterRef("finished_at"))
-    together = Q(finished_at=OuterRef("finished_at"), pk__gt=OuterRef("pk"))
-    newer = ended.filter(later | together, item=OuterRef("item"))
-    latest = ended.filter(~Exists(newer))
+    # One pass: to look for a newer debate of each, PostgreSQL may go through all for every one.
+    order = [F("finished_at").desc(), F("pk").desc()]
     if item_ids is not None:
-        latest = latest.filter(item__in=item_ids)
-    rows = latest.order_by("item_id").values_list(
+        ended = ended.filter(item__in=item_ids)
+    nth = Window(RowNumber(), partition_by=[F("item")], order_by=order)
+    rows = ended.annotate(nth=nth).filter(nth=1).order_by("item_id").values_list(
         "pk", "item_id", "item__external_id", "status", "value",
         "signals", "uncertainty", "flags", "reasons",
     )  # fmt: skip

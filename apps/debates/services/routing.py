@@ -12,7 +12,7 @@ from apps.debates.models import Debate, RoutingRule
 from apps.debates.selectors.rules import Ended, latest_debates, routing_now
 from apps.debates.services.scripts import salt_of
 from apps.labels.blindness import ONLY_AUDITED
-from apps.labels.models import ItemState
+from apps.labels.models import ItemState, Label
 from apps.labels.services import reroute_items
 from apps.projects.models import Project
 from labelhub.core.debate import routing
@@ -86,11 +86,12 @@ def reroute(project: Project) -> int:
 def _routed(project: Project, states: Mapping[int, ItemState]) -> dict[int, Sequence[str]]:
     """The reasons of these items by their latest debates, which are brought into line."""
     way = way_of(project)
+    answered = _audits_answered(states)
     wanted: dict[int, Sequence[str]] = {}
     changed: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for ended in latest_debates(project, list(states)):
         reasons = way.of(ended)
-        if not reasons and _was_audited(states[ended.item_id]):
+        if not reasons and ended.item_id in answered:
             reasons = (routing.AUDIT,)
         wanted[ended.item_id] = reasons
         if reasons != ended.reasons:
@@ -100,7 +101,16 @@ def _routed(project: Project, states: Mapping[int, ItemState]) -> dict[int, Sequ
     return wanted
 
 
-def _was_audited(state: ItemState) -> bool:
-    """A person has answered the audit: it keeps telling how often what is accepted is wrong, also
-    once fewer items are audited or everything goes to people."""
-    return state.reasons == ONLY_AUDITED and state.labels_by_people > 0
+def _audits_answered(states: Mapping[int, ItemState]) -> frozenset[int]:
+    """Items whose audit a person has answered: it keeps telling how often what is accepted is
+    wrong, also once fewer items are audited or everything goes to people."""
+    spoken = [
+        item_id
+        for item_id, state in states.items()
+        if state.reasons == ONLY_AUDITED and state.labels_by_people > 0
+    ]
+    if not spoken:
+        return frozenset()
+    here = Label.objects.current().by_people().filter(item__in=spoken)
+    answers = here.exclude(action=Label.Action.IMPORTED).order_by()
+    return frozenset(answers.values_list("item_id", flat=True))

@@ -43,6 +43,7 @@ class ImportResultSerializer(serializers.Serializer[Any]):
     message = serializers.CharField()
     rows = serializers.IntegerField()
     created = serializers.IntegerField()
+    filled = serializers.IntegerField(help_text="There by their id only; now with their content.")
     unchanged = serializers.IntegerField()
     conflicts = serializers.IntegerField()
     failed = serializers.IntegerField()

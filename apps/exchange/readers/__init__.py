@@ -7,12 +7,13 @@ from pathlib import Path
 from apps.exchange.readers import delimited, json_list, jsonl, parquet, xlsx
 from apps.exchange.readers.base import Format, RawRow, RowFault, UnreadableFile
 from apps.exchange.readers.checks import check_row
-from apps.exchange.readers.text import HEAD
+from apps.exchange.readers.text import HEAD, is_binary
 
 _MODULES = (delimited, json_list, jsonl, xlsx, parquet)
 
 #: First bytes of what people send by mistake, whatever its ending.
 FOREIGN = {
+    b"%PDF-": "a PDF; use a table or lines of text.",
     b"\x1f\x8b": "compressed (gzip); unpack it first.",
     b"\xd0\xcf\x11\xe0": (
         "an old Excel file (.xls) or has a password; save it as .xlsx without a password."
@@ -86,6 +87,11 @@ def format_of(file_name: str, path: Path, content_type: str = "") -> str:
             raise UnreadableFile(
                 f"The content of '{file_name[:80]}' is {what}; unpack it, or name it so."
             )
+    elif named not in ("parquet", "xlsx") and is_binary(head):
+        raise UnreadableFile(
+            f"The content of '{file_name[:80]}' is not text; use CSV, JSONL or another of "
+            f"{accepted()}."
+        )
     return _json_or_lines(head, named) if named in ("json", "jsonl") else named
 
 

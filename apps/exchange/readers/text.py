@@ -18,6 +18,10 @@ UTF8_MARK, UTF16_MARKS = (
 )
 #: A character such as U+0500 has its NUL on the other side.
 MUCH = 10
+#: Bytes that text does not have, but for blanks, ends of lines and the escape of terminals; from
+#: one in so many on it is none.
+NO_TEXT = bytes({*range(32), 127} - {*b"\t\n\v\f\r\x1b"})
+ENOUGH = 20
 UTF32_MARKS = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 
 
@@ -49,6 +53,17 @@ def _by_nuls(head: bytes) -> str:
     if even >= enough and odd * MUCH <= even:
         return "utf-16-be"
     return "utf-8"
+
+
+def is_binary(head: bytes) -> bool:
+    """Whether the first bytes of a file are those of a picture or program.
+
+    Text has next to no control characters, compressed data one in nine bytes. A text with some in
+    it is still read, and its rows reported.
+    """
+    codec, _ = encoding_of(head)
+    others = len(head) - len(head.translate(None, NO_TEXT))
+    return codec == "utf-8" and others * ENOUGH > len(head)
 
 
 class Utf8Source:

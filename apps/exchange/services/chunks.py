@@ -1,18 +1,21 @@
 """One chunk of rows into the project, inside the caller's transaction."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
 from apps.common.bulk import insert_rows
 from apps.exchange.rows import ItemRow, RowError
 from apps.exchange.services.context import ImportContext, Tally
+from apps.exchange.services.placeholders import is_placeholder, untouched
 from apps.labels.models import Gold, Label
 from apps.labels.services import (
     GoldDraft,
     ImportOutcome,
     LabelDraft,
+    import_gold,
+    import_labels,
     import_ledger,
     open_items,
 )
@@ -20,6 +23,7 @@ from apps.projects.models import ImportBatch, Item
 from labelhub.core.schema import value_key
 
 COMPARED = ("text", "context", "question", "options", "meta")
+FILLED = (*COMPARED, "content_hash")
 
 
 @dataclass(slots=True)
@@ -34,10 +38,10 @@ class _Ledger:
 def write_chunk(
     context: ImportContext, rows: Sequence[ItemRow | RowError], batch: ImportBatch | None
 ) -> Tally:
-    """Sort the rows into created, unchanged, conflict and failed; write the created ones.
+    """Sort the rows into created, filled, unchanged, conflict and failed; write the first two.
 
-    Nothing that is there is ever changed. The caller holds the project's lock, so that two imports
-    cannot create the same item.
+    Nothing that is there is ever changed, but for items that are an id and no more: those get their
+    content. The caller holds the project's lock, so that two imports cannot create the same item.
     """
     tally = Tally()
     good = []
@@ -47,9 +51,12 @@ def write_chunk(
         else:
             good.append(row)
     there = _items_there(context, good)
-    fresh = _split_fresh(good, there, tally)
-    _compare([(row, there[row.external_id]) for row in good if row.external_id in there], tally)
-    _create(context, fresh, batch, tally)
+    blank = _blank(good, there)
+    settled = {name: item for name, item in there.items() if name not in blank}
+    fresh = _split_fresh(good, settled, tally)
+    _compare([(row, settled[row.external_id]) for row in good if row.external_id in settled], tally)
+    _create(context, {name: row for name, row in fresh.items() if name not in blank}, batch, tally)
+    _fill(context, [(fresh[name], item) for name, item in blank.items()], batch, tally)
     return tally
 
 
@@ -57,6 +64,19 @@ def _items_there(context: ImportContext, rows: Sequence[ItemRow]) -> dict[str, I
     ids = {row.external_id for row in rows}
     found = Item.objects.filter(project=context.project, external_id__in=ids)
     return {item.external_id: item for item in found.only("external_id", "content_hash", "batch")}
+
+
+def _blank(rows: Iterable[ItemRow], there: Mapping[str, Item]) -> dict[str, Item]:
+    """The items that these rows may fill."""
+    others = {row.external_id for row in rows if row.content_hash != _hash_of(there, row)}
+    waiting = {name: item for name, item in there.items() if name in others}
+    waiting = {name: item for name, item in waiting.items() if is_placeholder(item)}
+    free = untouched(waiting.values())
+    return {name: item for name, item in waiting.items() if item.pk in free}
+
+
+def _hash_of(there: Mapping[str, Item], row: ItemRow) -> str:
+    return there[row.external_id].content_hash if row.external_id in there else row.content_hash
 
 
 def _split_fresh(
@@ -94,12 +114,20 @@ def _compare(pairs: Sequence[tuple[ItemRow, Item]], tally: Tally) -> None:
     for row, item in pairs:
         parts = _different(row, contents[item.pk]) if item.pk in contents else []
         if parts:
-            message = f"The id '{row.external_id}' is taken by an item with other "
-            tally.conflict(row.number, "id", f"{message}{' and '.join(parts)}; it stays.")
+            tally.conflict(row.number, "id", _taken(item, " and ".join(parts)))
         elif reason := _unknown_part(row, ledgers[item.pk]):
             tally.conflict(row.number, *reason)
         else:
             tally.unchanged += 1
+
+
+def _taken(item: Item, parts: str) -> str:
+    if is_placeholder(item):
+        return (
+            f"'{item.external_id}' was judged here while only its id was known, or is at this "
+            "moment; it stays."
+        )
+    return f"The id '{item.external_id}' is taken by an item with other {parts}; it stays."
 
 
 def _different(row: ItemRow, item: Item) -> list[str]:
@@ -156,13 +184,44 @@ def _create(
     open_items([item for item in items if item.pk not in touched], context.project)
     if not touched:
         return
-    outcomes = import_ledger(context.project, labels, golds)
+    _count_labels(origin, import_ledger(context.project, labels, golds), tally)
+
+
+def _count_labels(
+    origin: Sequence[tuple[ItemRow, int]], outcomes: Sequence[ImportOutcome], tally: Tally
+) -> None:
     tally.labels_created += outcomes.count(ImportOutcome.CREATED)
     for (row, at), outcome in zip(origin, outcomes, strict=True):
         if outcome is ImportOutcome.CONFLICT:
             name = row.labels[at].who.name
             message = f"'{name}' has labelled this item already; the first label stands."
             tally.conflict(row.number, f"labels[{at}]", message)
+
+
+def _fill(
+    context: ImportContext,
+    pairs: Sequence[tuple[ItemRow, Item]],
+    batch: ImportBatch | None,
+    tally: Tally,
+) -> None:
+    """Give items that are an id their content; what the rows say joins the labels there."""
+    if not pairs:
+        return
+    for row, item in pairs:
+        for name in FILLED:
+            setattr(item, name, getattr(row, name))
+        item.batch = batch
+    Item.objects.bulk_update([item for _, item in pairs], [*FILLED, "batch"], batch_size=100)
+    tally.filled += len(pairs)
+    labels, golds, origin = _drafts(context, pairs)
+    if labels:
+        _count_labels(origin, import_labels(context.project, labels), tally)
+    row_of = {item.pk: row for row, item in pairs}
+    outcomes = import_gold(context.project, golds) if golds else []
+    for gold, outcome in zip(golds, outcomes, strict=True):
+        if outcome is ImportOutcome.CONFLICT:
+            message = "The item has another gold value already; it stays as it is."
+            tally.conflict(row_of[gold.item_id].number, "gold", message)
 
 
 def _item(context: ImportContext, row: ItemRow, batch: ImportBatch | None) -> Item:

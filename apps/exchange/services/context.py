@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from apps.exchange.labelrows import GoldRow, LabelRow, Who
 from apps.exchange.readers.base import shortened
+from apps.exchange.services.repeated import Repeated
 from apps.labels.models import Annotator
 from apps.labels.services import GoldDraft, LabelDraft, annotator_for
 from apps.projects.models import LabelSchema, Project
@@ -35,6 +36,7 @@ class Tally:
     """What became of rows."""
 
     created: int = 0
+    filled: int = 0
     unchanged: int = 0
     conflicts: int = 0
     failed: int = 0
@@ -65,6 +67,7 @@ class ImportContext:
         self.schema = current_schema(project)
         self._versions = {one.version: one for one in project.schemas.all()}
         self._annotators: dict[tuple[str, str], Annotator] = {}
+        self.repeated = Repeated()
 
     def annotator(self, who: Who) -> Annotator:
         """The project's annotator, made when first met."""
@@ -91,6 +94,7 @@ class ImportContext:
             cost_nanousd=row.cost_nanousd,
             proposed_from_uid=row.proposed_from,
             supersedes_uid=row.supersedes,
+            supersedes_own=row.supersedes_own,
             run_uid=row.run,
             replicate=row.replicate,
             provenance=row.provenance,

@@ -1,7 +1,8 @@
 """Labels in long form: one row per (item, annotator), for items that are there.
 
 Published sets of labels often come without their texts. Into a project that has no items yet such a
-file brings them itself, with their id in place of the text."""
+file brings them itself, with their id in place of the text; a later import of items fills them.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -14,9 +15,11 @@ from django.db import transaction
 from apps.exchange.columns import ColumnMap, folded
 from apps.exchange.labelrows import LabelRow, read_label
 from apps.exchange.readers import RawRow, RowFault, format_of, open_rows
+from apps.exchange.readers.base import shortened
 from apps.exchange.rows import external_id, read_row
 from apps.exchange.services.chunks import write_chunk
 from apps.exchange.services.context import MAX_NOTES, ImportContext, Tally
+from apps.exchange.services.placeholders import has_texts
 from apps.exchange.values import as_object, json_cell, label_value
 from apps.labels.services import GoldDraft, ImportOutcome, import_gold, import_labels
 from apps.projects.models import Item, Project
@@ -31,6 +34,8 @@ ALIASES = {
     "value": ("label", "labels", "value", "aspects"),
     "gold": ("gold",),
 }  # fmt: skip
+#: The columns of a file of labels as messages name them.
+COLUMNS = ("item_id", "annotator_id", "annotator_type", "label")
 #: Taken over by name when the file has them; the rest of a row is provenance of none.
 EXTRA = (
     "seconds", "confidence", "rationale", "evidence", "uid", "supersedes", "proposed_from",
@@ -65,15 +70,15 @@ class _Entry:
 def import_label_file(*, project: Project, path: Path, file_name: str) -> LabelFileResult:
     """Append the labels of a long-form file, a transaction per 1,000 rows.
 
-    Unknown items (unless the project had none at all) and values outside the schema are faults of
+    Unknown items (unless the project has no texts yet) and values outside the schema are faults of
     their row. Of several rows of one annotator on one item the first stands and the others are
-    conflicts, unless ``supersedes`` names the label they revise.
+    conflicts, unless ``supersedes`` is true or names the label they revise.
 
     Raises:
         UnreadableFile: the file as a whole is of no use.
     """
     context, result = ImportContext(project), LabelFileResult()
-    brings_items = not project.items.exists()
+    brings_items = not has_texts(project)
     rows = open_rows(path, format_of(file_name, path))
     while chunk := list(islice(rows, CHUNK_ROWS)):
         with transaction.atomic():
@@ -106,7 +111,12 @@ def _write(context: ImportContext, chunk: list[RawRow], result: LabelFileResult)
     items = Item.objects.filter(project=context.project, external_id__in=wanted)
     by_id = {item.external_id: item for item in items.only("external_id", "options")}
     entries = list(_entries(context, chunk, by_id, tally))
-    drafts = [context.label_draft(entry.item.pk, entry.label) for entry in entries]
+    drafts = [
+        context.label_draft(
+            entry.item.pk, context.repeated.named(entry.item.external_id, entry.label)
+        )
+        for entry in entries
+    ]
     for entry, outcome in zip(entries, import_labels(context.project, drafts), strict=True):
         _count(entry, outcome, tally)
     result.gold_created += _write_gold(context, entries, tally)
@@ -138,17 +148,33 @@ def _fields(data: Mapping[str, Any]) -> dict[str, Any]:
 def _entry(context: ImportContext, raw: RawRow, by_id: Mapping[str, Item]) -> _Entry:
     fields = _fields(raw.data)
     named = external_id(fields.get("item_id"), "item_id")
-    if not named:
-        raise RowFault("Which item the label is of is missing.", field="item_id")
+    _check_columns(raw.data, fields | {"item_id": named})
     item = by_id.get(named)
     if item is None:
         raise RowFault(f"There is no item '{named[:80]}'; import it first.", field="item_id")
-    given = {name: json_cell(raw.data[name], name) for name in EXTRA if name in raw.data}
+    given = {name: raw.data[name] for name in EXTRA if name in raw.data}
+    given["evidence"] = json_cell(given.get("evidence"), "evidence")
     given |= {name: fields.get(name) for name in ("annotator", "kind", "value")}
     schema, options = context.schema.parsed, item.options
     label = read_label(as_object(given, "row"), schema, options, "label")
     gold = label_value(schema, fields.get("gold"), options, where="gold")
     return _Entry(raw.number, item, label, gold)
+
+
+def _check_columns(data: Mapping[str, Any], fields: Mapping[str, Any]) -> None:
+    """Refuse a row without item, annotator or label by what it has, as it may be another file.
+
+    Raises:
+        RowFault: naming the columns found and those expected.
+    """
+    needed = {"item_id": ("item_id", "item_id"), "annotator": ("annotator_id", "label.annotator")}
+    if not {"abstained", "withdrawn"} & data.keys():
+        needed["value"] = ("label", "label.value")
+    for name, (column, where) in needed.items():
+        if fields.get(name) in (None, ""):
+            has = ", ".join(shortened(each, 40) for each in list(data)[:12]) or "nothing"
+            told = f"No {column} here. The row has: {has}; expected are {', '.join(COLUMNS)}."
+            raise RowFault(told, field=where)
 
 
 def _count(entry: _Entry, outcome: ImportOutcome, tally: Tally) -> None:
@@ -159,7 +185,10 @@ def _count(entry: _Entry, outcome: ImportOutcome, tally: Tally) -> None:
         tally.unchanged += 1
     else:
         who, item = entry.label.who.name, entry.item.external_id
-        message = f"'{who}' has labelled '{item}' already; the first label stands."
+        message = (
+            f"'{who}' has labelled '{item}' already; the first label stands. "
+            "A row that revises it says so: supersedes = true."
+        )
         tally.conflict(entry.number, "label", message)
 
 

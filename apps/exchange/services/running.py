@@ -210,7 +210,9 @@ def _finish(batch: ImportBatch, status: ImportBatch.Status, message: str) -> Non
 
 
 def _summary(batch: ImportBatch) -> str:
-    parts = [f"{batch.created:,} created", f"{batch.unchanged:,} unchanged"]
+    parts = [f"{batch.created:,} created"]
+    parts += [f"{batch.filled:,} filled"] if batch.filled else []
+    parts += [f"{batch.unchanged:,} unchanged"]
     parts += [f"{batch.conflicts:,} in conflict"] if batch.conflicts else []
     parts += [f"{batch.failed:,} with faults"] if batch.failed else []
     rows = "1 row" if batch.rows_done == 1 else f"{batch.rows_done:,} rows"

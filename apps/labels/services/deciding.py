@@ -58,20 +58,34 @@ def _wanted_gold(overlap: int, fact: Facts) -> Gold | None:
 
 
 def _gold_by_people(overlap: int, labels: Sequence[Label]) -> Gold | None:
-    """A strict majority of all who spoke, else the last expert beyond the overlap. Labels that were
-    only imported decide nothing by themselves, nor do those that a crowd worker gave unasked:
-    anybody could undo the others' decisions otherwise."""
+    """A strict majority of all who spoke, who cannot tell among them, else the last expert beyond
+    the overlap. Labels that were only imported decide nothing by themselves: they hold up no expert
+    and break no tie; nor do those that a crowd worker gave unasked: anybody could undo the others'
+    decisions otherwise."""
     labels = [label for label in labels if _counts(label)]
     if len(labels) < overlap or all(label.action == Label.Action.IMPORTED for label in labels):
         return None
-    experts = [label for label in labels[overlap:] if label.annotator.kind == Kind.EXPERT]
-    deciding = [label for label in experts if label.value is not None][-1:]
+    deciding = [label for label in labels[overlap:] if _may_adjudicate(label)][-1:]
     agreeing = _majority(labels)
     if deciding and not _majority([label for label in labels if label not in deciding]):
         return _gold_from(deciding, Gold.Basis.ADJUDICATION)
     if agreeing:
         return _gold_from(agreeing, Gold.Basis.REVIEW if len(labels) == 1 else Gold.Basis.AGREEMENT)
+    return _gold_by_one_expert(overlap, labels)
+
+
+def _gold_by_one_expert(overlap: int, labels: Sequence[Label]) -> Gold | None:
+    """What the one person who spoke here says, an expert, whenever the others' labels came."""
+    here = [label for label in labels if label.action != Label.Action.IMPORTED]
+    if len(here) == 1 and _may_adjudicate(here[0]) and len(labels) > overlap:
+        return _gold_from(here, Gold.Basis.ADJUDICATION)
     return None
+
+
+def _may_adjudicate(label: Label) -> bool:
+    """Whether an expert who was asked here says it, not only that there is a file that does."""
+    here = label.annotator.kind == Kind.EXPERT and label.action != Label.Action.IMPORTED
+    return here and label.value is not None
 
 
 def _counts(label: Label) -> bool:

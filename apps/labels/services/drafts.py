@@ -20,7 +20,8 @@ ADVISORY = "advisory"
 class LabelDraft:
     """A label about to be written; ``value`` is None for abstentions and withdrawals.
 
-    References to other labels are by ``uid`` (within the item) when imported, by id otherwise.
+    References to other labels are by ``uid`` (within the item) when imported, by id otherwise;
+    with ``supersedes_own`` an import supersedes whatever the annotator says of the item by then.
     """
 
     item_id: int
@@ -39,6 +40,7 @@ class LabelDraft:
     supersedes_id: int | None = None
     proposed_from_uid: UUID | None = None
     supersedes_uid: UUID | None = None
+    supersedes_own: bool = False
     run_uid: UUID | None = None
     replicate: int = 1
     provenance: Mapping[str, Any] = field(default_factory=dict)

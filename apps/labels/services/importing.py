@@ -2,9 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from django.db import transaction
 
@@ -31,6 +31,12 @@ class _Known:
 
     by_uid: dict[tuple[int, UUID], int] = field(default_factory=dict)
     by_annotator: dict[tuple[int, int], Value | None] = field(default_factory=dict)
+    #: What those said first, whatever became of it.
+    first: dict[tuple[int, int], Value | None] = field(default_factory=dict)
+    #: Of those, what a file took back: the row that said it may come again.
+    gone: set[tuple[int, int, str]] = field(default_factory=set)
+    #: The uid of what they say now.
+    now: dict[tuple[int, int], UUID] = field(default_factory=dict)
     superseded: set[tuple[int, UUID]] = field(default_factory=set)
     #: Whose label it is; those of this import too.
     said_by: dict[tuple[int, UUID], int] = field(default_factory=dict)
@@ -44,7 +50,8 @@ def import_labels(project: Project, drafts: Sequence[LabelDraft]) -> list[Import
     """Append imported labels (values already canonical); one outcome per draft, in order.
 
     A label whose uid the item has already is unchanged. Without a uid the first label of an
-    (item, annotator) pair stands: an equal one is unchanged, another one a conflict.
+    (item, annotator) pair stands: one equal to it, or to what revised it, is unchanged, another
+    one a conflict.
     """
     ids = {draft.item_id for draft in drafts}
     lock_states(ids)
@@ -86,13 +93,27 @@ def _append_labels(drafts: Sequence[LabelDraft], known: _Known) -> list[ImportOu
         and known.said_by.get((draft.item_id, draft.supersedes_uid)) == draft.annotator.pk
     )
     outcomes, fresh = [], []
-    for draft in drafts:
-        outcome = _classify(draft, known)
+    for given, draft in zip(drafts, _with_own(drafts, known), strict=True):
+        outcome = ImportOutcome.UNCHANGED if _is_gone(given, known) else _classify(draft, known)
         outcomes.append(outcome)
         if outcome is ImportOutcome.CREATED:
             fresh.append(draft)
     _append_in_waves(fresh, known)
     return outcomes
+
+
+def _with_own(drafts: Sequence[LabelDraft], known: _Known) -> Iterator[LabelDraft]:
+    """The drafts; what supersedes the annotator's own names it, as it is when its turn comes."""
+    pairs = {(draft.item_id, draft.annotator.pk) for draft in drafts if draft.supersedes_own}
+    for draft in drafts:
+        pair = (draft.item_id, draft.annotator.pk)
+        if pair not in pairs:
+            yield draft
+            continue
+        named = replace(draft, uid=draft.uid or uuid4())
+        if draft.supersedes_own:
+            named = replace(named, supersedes_uid=known.now.get(pair))
+        yield named
 
 
 def _known_labels(ids: Iterable[int]) -> _Known:
@@ -101,10 +122,16 @@ def _known_labels(ids: Iterable[int]) -> _Known:
     for row in rows:
         known.by_uid[row.item_id, row.uid] = row.pk
         known.said_by[row.item_id, row.uid] = row.annotator_id
+        pair = (row.item_id, row.annotator_id)
+        if row.withdrawn:
+            _forget_first(pair, known, gone=row.action == Label.Action.IMPORTED)
+        else:
+            known.first.setdefault(pair, row.value)
         if hasattr(row, "superseded_by"):
             known.superseded.add((row.item_id, row.uid))
         elif not row.withdrawn:
-            known.by_annotator[row.item_id, row.annotator_id] = row.value
+            known.by_annotator[pair] = row.value
+            known.now[pair] = row.uid
     return known
 
 
@@ -120,15 +147,46 @@ def _classify(draft: LabelDraft, known: _Known) -> ImportOutcome:
             return ImportOutcome.CONFLICT
         known.superseded.add(earlier)
     elif pair in known.by_annotator and not _is_past(draft, known):
-        held = known.by_annotator[pair]
-        return ImportOutcome.UNCHANGED if _same(held, draft.value) else ImportOutcome.CONFLICT
+        now = known.by_annotator[pair]
+        there = _same(now, draft.value) or _same(known.first.get(pair, now), draft.value)
+        return ImportOutcome.UNCHANGED if there else ImportOutcome.CONFLICT
+    _note(draft, known)
+    return ImportOutcome.CREATED
+
+
+def _note(draft: LabelDraft, known: _Known) -> None:
+    """What is known once the draft is written."""
+    pair = (draft.item_id, draft.annotator.pk)
     if draft.withdrawn:  # the annotator may label the item again
-        known.by_annotator.pop(pair, None)
+        _forget_first(pair, known, gone=True)
+        for of_pair in (known.by_annotator, known.now):
+            of_pair.pop(pair, None)
     elif not _is_past(draft, known):
         known.by_annotator[pair] = draft.value
+        known.first.setdefault(pair, draft.value)
+        if draft.uid:
+            known.now[pair] = draft.uid
     if draft.uid:
         known.by_uid[draft.item_id, draft.uid] = 0  # the id follows when it is written
-    return ImportOutcome.CREATED
+
+
+def _forget_first(pair: tuple[int, int], known: _Known, *, gone: bool) -> None:
+    if pair in known.first:
+        first = known.first.pop(pair)
+        if gone:
+            known.gone.add((*pair, _key(first)))
+
+
+def _is_gone(draft: LabelDraft, known: _Known) -> bool:
+    """Whether its annotator took it back in a file, and says nothing new by it."""
+    pair = (draft.item_id, draft.annotator.pk)
+    names_another = draft.uid or draft.supersedes_uid or draft.supersedes_own
+    again = not names_another and not draft.withdrawn and pair not in known.by_annotator
+    return again and (*pair, _key(draft.value)) in known.gone
+
+
+def _key(value: Value | None) -> str:
+    return "" if value is None else value_key(value)
 
 
 def _is_past(draft: LabelDraft, known: _Known) -> bool:
@@ -136,9 +194,7 @@ def _is_past(draft: LabelDraft, known: _Known) -> bool:
 
 
 def _same(held: Value | None, given: Value | None) -> bool:
-    if held is None or given is None:
-        return held is given
-    return value_key(held) == value_key(given)
+    return _key(held) == _key(given)
 
 
 def _append_in_waves(drafts: Sequence[LabelDraft], known: _Known) -> None:

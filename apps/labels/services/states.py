@@ -128,7 +128,7 @@ def _derive(project: Project, state: ItemState, fact: Facts) -> None:
     state.labels_by_people = people
     state.stage = _stage(project, state, fact, gold)
     in_scope = project.review_scope == Project.ReviewScope.ALL or bool(state.reasons) or people > 0
-    state.wanted = people + 1 if state.stage == ItemState.Stage.CONFLICT else project.overlap
+    state.wanted = _wanted(project, state, fact)
     state.queued = people < state.wanted and in_scope
     state.priority = _priority(state, gold)
 
@@ -137,10 +137,24 @@ def _stage(project: Project, state: ItemState, fact: Facts, gold: Gold | None) -
     if gold:
         return ItemState.Stage.DECIDED
     if fact.by_people:
-        spoken = any(label.action != Label.Action.IMPORTED for label in fact.by_people)
-        undecided = spoken and len(fact.by_people) >= project.overlap
+        undecided = _spoken(fact) and len(fact.by_people) >= project.overlap
         return ItemState.Stage.CONFLICT if undecided else ItemState.Stage.IN_REVIEW
     return ItemState.Stage.SUGGESTED if state.suggestion_id else ItemState.Stage.NEW
+
+
+def _wanted(project: Project, state: ItemState, fact: Facts) -> int:
+    """How many people are to speak: one more than did where they disagree, and where an audit has
+    nothing but labels that were imported, which decide nothing by themselves."""
+    one_more = len(fact.by_people) + 1
+    if state.stage == ItemState.Stage.CONFLICT:
+        return one_more
+    audited = state.reasons == [AUDIT] and state.stage != ItemState.Stage.DECIDED
+    return max(project.overlap, one_more) if audited and not _spoken(fact) else project.overlap
+
+
+def _spoken(fact: Facts) -> bool:
+    """Whether anybody who labels here has."""
+    return any(label.action != Label.Action.IMPORTED for label in fact.by_people)
 
 
 def _priority(state: ItemState, gold: Gold | None) -> float:

@@ -24,6 +24,8 @@ TOO_FEW = "fewer_than_two_labels"
 
 #: Above this many different units, draws cost more than they tell.
 MOST_DRAWN = 2000
+#: Nor of so many items: there both intervals are the same to a few hundredths of their width.
+MOST_ITEMS_DRAWN = 10_000
 #: Fewer items than this outside the commonest category: the interval covers less than it says.
 FEW = 10
 FEW_WORDS = "interval_unreliable: fewer than 10 items lie outside the commonest category"
@@ -70,7 +72,7 @@ class Units:
 def units(parts: Floats, often: Ints, unit: str = "items") -> Units:
     """Ready to be estimated from; ``often`` is how many units each row of ``parts`` stands for."""
     n = int(often.sum())
-    if len(parts) > MOST_DRAWN or n == 0:
+    if len(parts) > MOST_DRAWN or not 0 < n <= MOST_ITEMS_DRAWN:
         return Units(parts, often, unit, None)
     return Units(parts, often, unit, weights(often))
 
@@ -82,7 +84,8 @@ def clustered(parts: Floats, clusters: Ints, unit: str, *, drawn: bool = True) -
     """
     size = int(clusters.max(initial=-1)) + 1
     columns = [np.bincount(clusters, weights=column, minlength=size) for column in parts.T]
-    together = np.column_stack(columns).astype(np.float64)
+    # Sets of which none has a member leave no column.
+    together = np.column_stack([np.empty((size, 0)), *columns]).astype(np.float64)
     ones = np.ones(size, dtype=np.int64)
     return units(together, ones, unit) if drawn else Units(together, ones, unit, None)
 

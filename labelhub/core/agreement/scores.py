@@ -2,20 +2,22 @@
 
 Metrics take tables of shape (..., k, k) and give shape (...), NaN where undefined, so that one
 function serves the table and every draw of its bootstrap. ``overall``, ``per_class`` and
-``ordinal`` put them into figures with n and interval; sets and positions have tests of their own.
+``ordinal`` put them into figures with n and interval. Where items belong together in clusters the
+draws are of whole clusters, for shares too.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from labelhub.core.agreement.estimation import doubted
 from labelhub.core.agreement.evaluation import Confusion, LabelScore
 from labelhub.core.agreement.figures import Figure, figure, share, undefined
-from labelhub.core.agreement.intervals import BOOTSTRAP, DRAWS, SEED, bootstrap
+from labelhub.core.agreement.grouped import Grouped
+from labelhub.core.agreement.intervals import BOOTSTRAP, DRAWS, SEED
 from labelhub.core.agreement.resampling import divided, ends
-from labelhub.core.agreement.significance import ChiSquare, chi_square
 from labelhub.core.errors import InvalidInput
 
 Floats = NDArray[np.float64]
@@ -24,18 +26,28 @@ Metric = Callable[[Floats], Floats]
 
 CHUNK = 100
 NO_ITEMS = "no item has both a prediction and gold"
+#: What is told of each label, and why it may be unknown.
+LABEL_METRICS = {
+    "precision": "the label was never predicted",
+    "recall": "the label is never in gold",
+    "f1": "the label is neither predicted nor in gold",
+    "accuracy": NO_ITEMS,
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConfusionMatrix:
     """``counts[i, j]`` items were predicted ``labels[i]`` and are ``labels[j]`` in gold.
 
-    ``dropped`` items lack a prediction or gold and are not among them.
+    ``dropped`` items lack a prediction or gold and are not among them. ``together``: the clusters
+    of all items, ``cells``: of each its place in ``counts`` read row by row, -1 if dropped.
     """
 
     counts: Ints
     labels: Sequence[str]
     dropped: int = 0
+    together: Grouped | None = None
+    cells: Ints | None = None
 
     def __post_init__(self) -> None:
         k = len(self.labels)
@@ -58,15 +70,23 @@ class ConfusionMatrix:
         }
 
 
-def tabulate(predicted: ArrayLike, gold: ArrayLike, labels: Sequence[str]) -> ConfusionMatrix:
-    """Count codes (places in ``labels``), both of shape (items,); a negative one is missing."""
+def tabulate(
+    predicted: ArrayLike, gold: ArrayLike, labels: Sequence[str], together: Grouped | None = None
+) -> ConfusionMatrix:
+    """Count codes (places in ``labels``), both of shape (items,); a negative one is missing.
+
+    ``together``: the clusters of these items; every item for itself by default.
+    """
     rows, columns = np.asarray(predicted, dtype=np.int64), np.asarray(gold, dtype=np.int64)
     k, top = len(labels), max(rows.max(initial=-1), columns.max(initial=-1))
     if rows.ndim != 1 or rows.shape != columns.shape or top >= k:
         raise InvalidInput("Predictions and gold are lists of the same length of known labels.")
+    if together is not None and together.numbers.shape != rows.shape:
+        raise InvalidInput("Every item needs the number of its cluster.")
     both = (rows >= 0) & (columns >= 0)
-    cells = np.bincount(rows[both] * k + columns[both], minlength=k * k)
-    return ConfusionMatrix(cells.reshape(k, k), labels, dropped=int((~both).sum()))
+    cells = np.where(both, rows * k + columns, -1)
+    counts = np.bincount(cells[both], minlength=k * k).reshape(k, k)
+    return ConfusionMatrix(counts, labels, int((~both).sum()), together, cells)
 
 
 def accuracy(tables: Floats) -> Floats:
@@ -147,11 +167,10 @@ def overall(matrix: ConfusionMatrix) -> dict[str, Figure]:
     ``micro_f1`` is the accuracy: each item has one prediction and one gold label. Macro precision
     and F1 are means over the labels that are predicted or in gold, 0 where a label is never
     predicted; macro recall, which is ``balanced_accuracy``, over those in gold. Draws of the
-    bootstrap divide by as many labels.
+    bootstrap divide by as many labels. Of clusters the accuracy has the bootstrap's interval too.
     """
     in_gold = matrix.counts.sum(axis=0) > 0
     used = in_gold | (matrix.counts.sum(axis=1) > 0)
-    right = share(int(np.trace(matrix.counts)), matrix.n, reason=NO_ITEMS)
     metrics: dict[str, Metric] = {
         "balanced_accuracy": lambda tables: macro(recall(tables), in_gold),
         "macro_precision": lambda tables: macro(precision(tables), used),
@@ -160,13 +179,18 @@ def overall(matrix: ConfusionMatrix) -> dict[str, Figure]:
         "matthews": matthews,
         "cohen_kappa": cohen_kappa,
     }
+    if matrix.together is not None:
+        metrics = {"accuracy": accuracy, "micro_f1": accuracy, **metrics}
+        return _figures(matrix, metrics)
+    right = share(int(np.trace(matrix.counts)), matrix.n, reason=NO_ITEMS)
     return {"accuracy": right, "micro_f1": right, **_figures(matrix, metrics)}
 
 
 def per_class(matrix: ConfusionMatrix) -> list[LabelScore]:
     """Counts, precision, recall, F1 and accuracy of each label against all others."""
-    drawn = _drawn(matrix, f1) if matrix.n else np.empty((0, len(matrix.labels)))
-    return [_of_label(matrix, at, drawn[:, at]) for at in range(len(matrix.labels))]
+    size = len(matrix.labels)
+    drawn = _drawn(matrix, _by_label) if matrix.n else np.empty((0, size, len(LABEL_METRICS)))
+    return [_of_label(matrix, at, drawn[:, at]) for at in range(size)]
 
 
 def ordinal(matrix: ConfusionMatrix, points: Sequence[float] | None = None) -> dict[str, Figure]:
@@ -181,58 +205,6 @@ def ordinal(matrix: ConfusionMatrix, points: Sequence[float] | None = None) -> d
         "quadratic_kappa": lambda tables: quadratic_kappa(tables, scale),
     }
     return _figures(matrix, metrics)
-
-
-def set_scores(predicted: ArrayLike, gold: ArrayLike) -> dict[str, Figure]:
-    """Exact match and Hamming loss of sets, both of shape (items, labels): is the label in it.
-
-    Hamming loss: the share of wrong decisions, one for each item and label (Schapire, Singer 1999).
-    """
-    said, true = np.asarray(predicted, dtype=bool), np.asarray(gold, dtype=bool)
-    if said.ndim != 2 or said.shape != true.shape:
-        raise InvalidInput("Predicted and gold sets are tables of items by labels of one shape.")
-    wrong, n = (said != true).sum(axis=1), len(said)
-    exact = share(int((wrong == 0).sum()), n, reason=NO_ITEMS)
-    if said.size == 0:
-        return {"exact_match": exact, "hamming_loss": undefined(NO_ITEMS)}
-    low, high = bootstrap(wrong[:, None], lambda sums: sums / said.size)[:, 0].tolist()
-    told = figure(float(wrong.mean()) / said.shape[1], low=low, high=high, n=n, method=BOOTSTRAP)
-    return {"exact_match": exact, "hamming_loss": told}
-
-
-@dataclass(frozen=True, slots=True)
-class PositionBias:
-    """How often each position was chosen, how often it would be by chance, and the test.
-
-    ``dropped`` items were not answered or offered no choice.
-    """
-
-    chosen: list[int]
-    expected: list[float]
-    test: ChiSquare
-    items: int
-    dropped: int
-
-
-def position_bias(chosen: ArrayLike, offered: ArrayLike) -> PositionBias:
-    """Whether one source prefers positions: chi-square of its choices against equal chances.
-
-    ``chosen``: shape (items,), the place from 0, negative where missing; ``offered``: how many
-    options the item had, q_i. A place is expected sum 1 / q_i times over the items that had it.
-    With unequal q_i the p-value is a little too large, never too small (the choices then vary less
-    than one multinomial's); below 5 expected choices at a place it is rough. One source at a time.
-    """
-    places, sizes = np.asarray(chosen, dtype=np.int64), np.asarray(offered, dtype=np.int64)
-    if places.ndim != 1 or places.shape != sizes.shape or (places >= sizes).any():
-        raise InvalidInput("Each chosen position must be among the options of its item.")
-    usable = (places >= 0) & (sizes > 1)
-    places, sizes = places[usable], sizes[usable]
-    by_size = np.bincount(sizes, minlength=1)[1:]
-    expected = np.cumsum((by_size / np.arange(1, len(by_size) + 1))[::-1])[::-1]
-    observed = np.bincount(places, minlength=len(expected))
-    statistic = float(((observed - expected) ** 2 / expected).sum()) if len(places) else None
-    test, chosen_at = chi_square(statistic, max(len(expected) - 1, 0)), observed.tolist()
-    return PositionBias(chosen_at, expected.tolist(), test, len(places), int((~usable).sum()))
 
 
 def _hits(tables: Floats) -> Floats:
@@ -259,9 +231,24 @@ def _middle_ranks(counts: Floats) -> Floats:
 def _drawn(matrix: ConfusionMatrix, metric: Metric) -> Floats:
     """The metric in each draw: items drawn with replacement are cells drawn by their counts."""
     generator, k = np.random.default_rng(SEED), len(matrix.labels)
-    chances = (matrix.counts / matrix.n).ravel()
-    draws = (generator.multinomial(matrix.n, chances, size=CHUNK) for _ in range(DRAWS // CHUNK))
-    return np.concatenate([metric(each.reshape(-1, k, k).astype(np.float64)) for each in draws])
+    draws: Iterable[Floats]
+    if matrix.together is not None and matrix.cells is not None:
+        draws = matrix.together.sums(matrix.cells, k * k)
+    else:
+        chances = (matrix.counts / matrix.n).ravel()
+        draws = (
+            generator.multinomial(matrix.n, chances, size=CHUNK).astype(np.float64)
+            for _ in range(DRAWS // CHUNK)
+        )
+    return np.concatenate([metric(each.reshape(-1, k, k)) for each in draws])
+
+
+def _by_label(tables: Floats) -> Floats:
+    """``LABEL_METRICS`` of each label, shape (..., k, metrics)."""
+    n = tables.sum(axis=(-2, -1))[..., None]
+    apart = tables.sum(axis=-1) + tables.sum(axis=-2) - 2 * _hits(tables)
+    right = divided(n - apart, np.broadcast_to(n, apart.shape))
+    return np.stack([precision(tables), recall(tables), f1(tables), right], axis=-1)
 
 
 def _figures(matrix: ConfusionMatrix, metrics: Mapping[str, Metric]) -> dict[str, Figure]:
@@ -271,28 +258,40 @@ def _figures(matrix: ConfusionMatrix, metrics: Mapping[str, Metric]) -> dict[str
     # All metrics of one draw at once: they can be set against each other.
     drawn = _drawn(matrix, lambda tables: np.stack([metric(tables) for metric in each], axis=-1))
     return {
-        name: _figure(float(metric(table)), drawn[:, at], matrix.n)
+        name: _figure(matrix, float(metric(table)), drawn[:, at], matrix.n)
         for at, (name, metric) in enumerate(metrics.items())
     }
 
 
-def _figure(value: float, drawn: Floats, n: int) -> Figure:
+def _figure(matrix: ConfusionMatrix, value: float, drawn: Floats, n: int) -> Figure:
     if np.isnan(value):
         return undefined("predictions or gold do not vary")
     low, high = ends(drawn)
-    return figure(value, low=low, high=high, n=n, method=BOOTSTRAP)
+    if matrix.together is None or matrix.cells is None:
+        return figure(value, low=low, high=high, n=n, method=BOOTSTRAP)
+    told = figure(value, low=low, high=high, n=n, method=matrix.together.method)
+    return doubted(told, matrix.together.doubt(matrix.cells))
 
 
 def _of_label(matrix: ConfusionMatrix, at: int, drawn: Floats) -> LabelScore:
+    """``drawn``: ``LABEL_METRICS`` of the label, shape (draws, metrics)."""
     yes, n = int(matrix.counts[at, at]), matrix.n
     wrong, missed = int(matrix.counts[at].sum()) - yes, int(matrix.counts[:, at].sum()) - yes
     rest, whole = n - yes - wrong - missed, 2 * yes + wrong + missed
-    neither = undefined("the label is neither predicted nor in gold")
+
+    def told(name: str, part: int, of: int) -> Figure:
+        if of == 0:
+            return undefined(LABEL_METRICS[name])
+        if name != "f1" and matrix.together is None:
+            return share(part, of, reason=LABEL_METRICS[name])
+        draws = drawn[:, list(LABEL_METRICS).index(name)]
+        return _figure(matrix, part / of, draws, n if name == "f1" else of)
+
     return LabelScore(
         matrix.labels[at],
         Confusion(yes, wrong, missed, rest),
-        precision=share(yes, yes + wrong, reason="the label was never predicted"),
-        recall=share(yes, yes + missed, reason="the label is never in gold"),
-        f1=_figure(2 * yes / whole, drawn, n) if whole else neither,
-        accuracy=share(yes + rest, n, reason=NO_ITEMS),
+        precision=told("precision", yes, yes + wrong),
+        recall=told("recall", yes, yes + missed),
+        f1=told("f1", 2 * yes, whole),
+        accuracy=told("accuracy", yes + rest, n),
     )

@@ -9,6 +9,8 @@ from labelhub.core.schema.definition import LabelDef, Schema, Task, fold, number
 
 MAX_LABELS = 200
 MAX_NAME = 100
+#: Squares of distances have to fit into floating point.
+MOST_POINT = 1e12
 FORBIDDEN_IN_NAMES = ",#|\n\r\t\0"
 
 
@@ -118,6 +120,8 @@ def _with_points(labels: tuple[LabelDef, ...]) -> tuple[LabelDef, ...]:
     given = [point for point in points if point is not None]
     if len(given) < len(labels) or len(set(given)) < len(labels):
         raise SchemaError("labels: every scale point needs its own number in 'point'.")
+    if max(map(abs, given), default=0) > MOST_POINT:
+        raise SchemaError(f"labels: a scale point is at most {MOST_POINT:,.0f}.")
     return tuple(replace(label, point=point) for label, point in zip(labels, given, strict=True))
 
 

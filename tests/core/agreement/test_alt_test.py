@@ -1,7 +1,6 @@
 """The alternative annotator test: published values, a plain re-telling as oracle, properties."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,16 +15,16 @@ from labelhub.core.agreement.alt_test import (
     FEW_ITEMS,
     MOST_CLUSTERS,
     NO_VARIATION,
+    ONE_CLUSTER,
     AltTest,
-    against_author,
-    against_humans,
     alt_test,
     curve,
 )
+from labelhub.core.agreement.contests import Contest, against_author, against_humans
 from labelhub.core.agreement.ratings import Ratings, from_matrix
 from labelhub.core.errors import InvalidInput
+from tests.core.agreement.published import reference_cases, shared
 
-SHARED = Path(__file__).resolve().parents[4] / "shared"
 Ints = NDArray[np.int64]
 
 CEBAB = {
@@ -38,17 +37,8 @@ CEBAB = {
 }
 
 
-def shared(*path: str) -> Path:
-    found = SHARED.joinpath(*path)
-    if not found.exists():
-        pytest.skip(f"the reference data are not here: {found}")
-    return found
-
-
 def synthetic() -> list[Any]:
-    cases = json.loads(shared("reference", "reference_values_dev.json").read_text())["cases"]
-    wanted = [case for case in cases if case["method"] == "alt_test"]
-    return [case for case in wanted if "humans" in case["input"]]
+    return [case for case in reference_cases("alt_test") if "humans" in case["input"]]
 
 
 def cebab() -> tuple[Ratings, dict[str, Ints]]:
@@ -175,17 +165,37 @@ def test_of_several_ratings_of_one_item_the_last_counts() -> None:
     assert not contest.llm_wins.any()
 
 
-def test_without_variation_the_verdict_follows_from_the_difference() -> None:
+@pytest.mark.parametrize(
+    ("llm", "epsilon", "beaten"),
+    [
+        (0, 0.1, True),  # it says what all say: a difference of 0, below epsilon
+        (1, 0.1, False),  # it never does: a difference of 1, above it
+        (0, 0.0, False),  # a difference of epsilon: the notebook's p is NaN, which rejects nothing
+    ],
+)
+@pytest.mark.filterwarnings("ignore:Precision loss")
+def test_without_variation_there_is_no_p_and_the_notebooks_verdict(
+    llm: int, epsilon: float, beaten: bool
+) -> None:
     table = np.zeros((40, 3), dtype=np.int64)
-    equal = verdict(table, [0] * 40, 0.1)
-    assert [(row.p, row.rejected) for row in equal.humans] == [(0, True)] * 3
-    assert (equal.winning_rate, equal.advantage["value"]) == (1, 1)
-    assert equal.advantage["low"] is None
-    worse = verdict(table, [1] * 40, 0.1)
-    assert [(row.p, row.rejected) for row in worse.humans] == [(1, False)] * 3
-    unknown = verdict(table, [0] * 40, 0.0)
-    assert [(row.p, row.reason) for row in unknown.humans] == [(None, NO_VARIATION)] * 3
-    assert (unknown.winning_rate, unknown.tested) == (0, 3)
+    found = verdict(table, [llm] * 40, epsilon)
+    with np.errstate(all="ignore"):
+        theirs = stats.ttest_1samp([llm] * 40, epsilon, alternative="less").pvalue
+    assert bool(theirs < 0.05) is beaten
+    for row in found.humans:
+        assert (row.p, row.adjusted_p, row.reason) == (None, None, NO_VARIATION)
+        assert (row.difference, row.rejected) == (llm, beaten)
+    assert (found.winning_rate, found.passes, found.tested) == (beaten, beaten, 3)
+    assert found.advantage["value"] == 1 - llm
+    assert found.advantage["low"] is None
+
+
+def test_an_llm_that_always_wins_where_the_human_never_does_beats_them() -> None:
+    """The other sign: a difference of -1 is below an epsilon of 0."""
+    table = np.zeros((40, 2), dtype=np.int64)
+    found = alt_test(against_author(from_matrix(table, 4), [1] * 40, [1] * 40), 0.0)
+    assert [(row.p, row.difference, row.rejected) for row in found.humans] == [(None, -1, True)] * 2
+    assert found.passes is True
 
 
 def test_a_human_without_variation_still_counts_as_a_test() -> None:
@@ -287,3 +297,63 @@ def test_impossible_input_is_refused() -> None:
         alt_test(against_humans(humans, [0, 1]), 0.1, min_items=1)
     with pytest.raises(InvalidInput, match="cluster"):
         alt_test(against_humans(humans, [0, 1]), 0.1, clusters=[0], min_items=2)
+
+
+def contest_of(lead: Any, raters: Any = None) -> Contest:
+    """Comparisons on one item each: the human wins (1), the LLM does (-1), or both (0)."""
+    given = np.asarray(lead)
+    of = np.zeros(len(given), dtype=np.int64) if raters is None else np.asarray(raters)
+    return Contest(np.arange(len(given)), of, given <= 0, given >= 0, len(given), int(of.max()) + 1)
+
+
+def test_clusters_of_one_item_change_nothing() -> None:
+    table, llm = crowd(9)
+    contest = against_humans(from_matrix(table, 4), llm)
+    alone, each = alt_test(contest, 0.2), alt_test(contest, 0.2, np.arange(contest.n_items) * 3)
+    for row, other in zip(alone.humans, each.humans, strict=True):
+        assert other.p == pytest.approx(row.p, rel=1e-9)
+        assert (row.clusters, other.clusters) == (None, row.items)
+    assert curve(contest, [0.1, 0.2]) == curve(contest, [0.1, 0.2], np.arange(contest.n_items))
+
+
+def test_whole_clusters_are_what_a_human_is_tested_by() -> None:
+    """Four copies of ten items: as sure as ten, by the mean of each cluster of equal size."""
+    lead = np.random.default_rng(1).integers(-1, 2, size=10)
+    (row,) = alt_test(contest_of(np.repeat(lead, 4)), 0.2, np.repeat(np.arange(10), 4)).humans
+    assert row.p == pytest.approx(stats.ttest_1samp(lead, 0.2, alternative="less").pvalue)
+    assert (row.items, row.clusters) == (40, 10)
+
+
+def test_clusters_of_unequal_size_against_the_formula() -> None:
+    generator = np.random.default_rng(4)
+    lead, clusters = generator.integers(-1, 2, size=60), generator.integers(0, 12, size=60)
+    (row,) = alt_test(contest_of(lead), 0.1, clusters).humans
+    influence = np.bincount(clusters, lead - lead.mean())
+    error = np.sqrt(12 / 11 * (influence @ influence)) / 60
+    assert row.p == pytest.approx(stats.t.cdf((lead.mean() - 0.1) / error, 11))
+
+
+def test_a_human_of_one_cluster_cannot_be_tested() -> None:
+    lead = [1, -1, 0, 0] * 10
+    (row,) = alt_test(contest_of(lead), 0.2, np.zeros(40)).humans
+    assert (row.p, row.reason, row.rejected) == (None, ONE_CLUSTER, False)
+
+
+def test_clusters_without_variation_say_nothing_though_their_items_vary() -> None:
+    (row,) = alt_test(contest_of([1, -1, 0, 0] * 10), 0.2, np.repeat(np.arange(10), 4)).humans
+    assert (row.p, row.reason, row.rejected) == (None, NO_VARIATION, False)
+
+
+def test_an_llm_just_too_bad_beats_humans_in_one_of_twenty_where_items_alone_fail() -> None:
+    """It loses as much as epsilon on average, but all with one author or hardly anything."""
+    generator = np.random.default_rng(2)
+    clusters = np.repeat(np.arange(40), 8)
+    by_item: list[bool] = []
+    by_cluster: list[bool] = []
+    for _ in range(200):
+        chance = generator.choice([0.0, 0.4], size=40)[clusters]
+        contest = contest_of((generator.random(320) < chance).astype(int))
+        for found, groups in ((by_item, None), (by_cluster, clusters)):
+            found.append(curve(contest, [0.2], groups) == [1.0])  # rejects the one human
+    assert np.mean(by_item) > 0.1
+    assert np.mean(by_cluster) < 0.05 + 2 * np.sqrt(0.05 * 0.95 / 200)

@@ -4,7 +4,7 @@ from math import floor
 from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from labelhub.core.agreement.audit import Audit, audit, read_table
@@ -43,13 +43,11 @@ def codes(found: Audit) -> list[str]:
 
 
 @given(TABLES, PRINTING)
-@settings(deadline=None, max_examples=150)
 def test_metrics_that_follow_are_never_named(tables: list[Any], how: tuple[int, bool]) -> None:
     assert audit(rows_of(tables, how[0], cut=how[1])).findings == ()
 
 
 @given(TABLES, st.sampled_from(METRICS), st.floats(1, 40), st.data())
-@settings(deadline=None, max_examples=150)
 def test_one_wrong_metric_is_found(
     tables: list[Any], name: str, off: float, data: st.DataObject
 ) -> None:
@@ -63,7 +61,6 @@ def test_one_wrong_metric_is_found(
 
 
 @given(TABLES, st.sampled_from(COUNTS), st.integers(20, 900), st.data())
-@settings(deadline=None, max_examples=150)
 def test_one_wrong_count_is_found(
     tables: list[Any], name: str, off: int, data: st.DataObject
 ) -> None:
@@ -152,3 +149,15 @@ def test_means_are_compared_with_the_table_of_their_runs() -> None:
     (finding,) = audit(read_table(means), runs=read_table(runs)).findings
     assert finding.code == "mean_does_not_follow"
     assert finding.follows == {"accuracy": 70.5}
+
+
+def test_of_a_negative_count_nothing_follows() -> None:
+    found = audit([{"TP": 1, "FP": -2, "FN": 3, "precision": "4", "f1": "600"}])
+    assert "metric_does_not_follow" not in codes(found)
+    assert codes(found).count("impossible_value") == 2
+
+
+def test_a_sign_that_is_one_too_many_is_repaired() -> None:
+    row = {"TP": 80, "FP": -20, "FN": 10, "precision": "80.00", "recall": "88.89", "f1": "84.21"}
+    (wrong,) = [each for each in audit([row]).findings if each.code == "count_wrong"]
+    assert (wrong.columns, wrong.follows) == (("FP",), {"FP": 20.0})

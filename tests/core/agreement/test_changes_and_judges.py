@@ -1,8 +1,5 @@
 """Changes of mind, agreement of voters, and the front of what nobody beats."""
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,18 +10,14 @@ from labelhub.core.agreement.coefficients import chance
 from labelhub.core.agreement.judges import NO_VARIATION, TOO_FEW, agreement, fleiss
 from labelhub.core.agreement.pareto import front
 from labelhub.core.agreement.resampling import resample
+from tests.core.agreement.published import reference
 
-SHARED = Path(__file__).resolve().parents[4] / "shared"
-REFERENCE = SHARED / "reference" / "reference_values_dev.json"
 POINTS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=20)
 
 
 @pytest.mark.parametrize("name", ["fleiss1971", "fleiss_wikipedia"])
 def test_fleiss_kappa_is_that_of_the_literature(name: str) -> None:
-    if not REFERENCE.exists():
-        pytest.skip(f"the reference values are not here: {REFERENCE}")
-    cases = json.loads(REFERENCE.read_text())["cases"]
-    case = next(each for each in cases if each["id"] == name)
+    case = reference(name)
     assert fleiss(case["input"]["counts"]) == pytest.approx(case["expected"], abs=0.0006)
 
 

@@ -1,7 +1,5 @@
 """The EM of Dawid and Skene: published results, gold, priors, and what never may change them."""
 
-import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,8 +15,8 @@ from labelhub.core.agreement.aggregation.dawid_skene import (
 )
 from labelhub.core.agreement.ratings import Ints, Ratings, from_matrix
 from labelhub.core.errors import InvalidInput
+from tests.core.agreement.published import crowd, reference
 
-SHARED = Path(__file__).resolve().parents[4] / "shared"
 CATEGORIES = 3
 TABLES = arrays(
     np.int64, st.tuples(st.integers(1, 8), st.integers(1, 5)), elements=st.integers(-1, 2)
@@ -206,28 +204,6 @@ def plain_round(said: Any, posterior: Any) -> tuple[Any, Any, Any, float]:
     return joint / sums, confusion, shares, float(np.log(sums).sum())
 
 
-def reference(name: str) -> Any:
-    path = SHARED / "reference" / "reference_values_dev.json"
-    if not path.exists():
-        pytest.skip(f"the reference values are not here: {path}")
-    cases = json.loads(path.read_text())["cases"]
-    return next(case for case in cases if case["id"] == name)
-
-
 def anaesthetists() -> Ratings:
     items, raters, codes = np.array(reference("dawid_skene1979_prior")["input"]["long"]).T - 1
     return Ratings(items, raters, codes, 45, 5, 4)
-
-
-def crowd(name: str) -> tuple[Ratings, Ints]:
-    path = SHARED / "data" / f"{name}.jsonl"
-    if not path.exists():
-        pytest.skip(f"the crowd's labels are not here: {path}")
-    rows = [json.loads(line) for line in path.read_text().splitlines()]
-    _, items = np.unique([row["item_id"] for row in rows], return_inverse=True)
-    _, raters = np.unique([row["annotator_id"] for row in rows], return_inverse=True)
-    number = {label: at for at, label in enumerate(sorted({row["label"] for row in rows}))}
-    codes = np.array([number[row["label"]] for row in rows])
-    gold = np.full(items.max() + 1, -1)
-    gold[items] = [number[row["gold"]] for row in rows]
-    return Ratings(items, raters, codes, len(gold), raters.max() + 1, len(number)), gold

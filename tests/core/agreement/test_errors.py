@@ -66,3 +66,9 @@ def test_the_error_by_chance_needs_equally_many_ratings_and_variation() -> None:
     assert np.isnan(errors.fleiss_error_by_chance(np.array([[2, 0], [1, 2]])))
     assert np.isnan(errors.fleiss_error_by_chance(np.array([[2, 0], [2, 0]])))
     assert np.isnan(errors.fleiss_error_by_chance(np.empty((0, 2), dtype=np.int64)))
+
+
+def test_the_error_by_chance_leaves_out_items_that_nobody_rated() -> None:
+    rated = np.array([[2, 0], [1, 1], [0, 2]])
+    found = errors.fleiss_error_by_chance(np.vstack([rated, [[0, 0]]]))
+    assert found == errors.fleiss_error_by_chance(rated)

@@ -320,3 +320,10 @@ def test_doubts_are_told_together_and_once() -> None:
     assert twice["doubt"] == "one; two"
     assert "doubt" not in plain
     assert estimation.doubted(undefined("why"), "one") == undefined("why")
+
+
+def test_two_units_are_enough_for_an_error_and_one_is_not() -> None:
+    parts, ratio = np.array([[1.0, 1.0], [0.0, 1.0]]), lambda sums: sums[:, 0] / sums[:, 1]
+    two, one = (Units(parts[:n], np.ones(n, int), "authors", None) for n in (2, 1))
+    assert estimation.linearised_error(two, ratio) == pytest.approx(sqrt(0.5) / sqrt(2))
+    assert np.isnan(estimation.linearised_error(one, ratio))

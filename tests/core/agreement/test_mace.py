@@ -1,7 +1,5 @@
 """MACE: finds spammers and answers, repeats itself, and needs no order of raters or categories."""
 
-import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,8 +12,8 @@ from labelhub.core.agreement.aggregation.mace import Mace, mace
 from labelhub.core.agreement.aggregation.majority import majority
 from labelhub.core.agreement.ratings import Ints, Ratings, from_matrix
 from labelhub.core.errors import InvalidInput
+from tests.core.agreement.published import crowd
 
-DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
 CATEGORIES = 3
 TABLES = arrays(
     np.int64, st.tuples(st.integers(1, 8), st.integers(1, 5)), elements=st.integers(-1, 2)
@@ -156,20 +154,6 @@ def test_the_order_of_raters_and_the_names_of_categories_do_not_matter(
 def from_equal(table: Ints) -> Mace:
     """From the first start only: the random ones depend on the order of raters."""
     return mace(from_matrix(table, CATEGORIES), restarts=1, iterations=4)
-
-
-def crowd(name: str) -> tuple[Ratings, Ints]:
-    path = DATA / f"{name}.jsonl"
-    if not path.exists():
-        pytest.skip(f"the crowd's labels are not here: {path}")
-    rows = [json.loads(line) for line in path.read_text().splitlines()]
-    _, items = np.unique([row["item_id"] for row in rows], return_inverse=True)
-    _, raters = np.unique([row["annotator_id"] for row in rows], return_inverse=True)
-    number = {label: at for at, label in enumerate(sorted({row["label"] for row in rows}))}
-    codes = np.array([number[row["label"]] for row in rows])
-    gold = np.full(items.max() + 1, -1)
-    gold[items] = [number[row["gold"]] for row in rows]
-    return Ratings(items, raters, codes, len(gold), raters.max() + 1, len(number)), gold
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -1,8 +1,6 @@
 """The vote, its ties by each policy, its accuracy against gold, and the median."""
 
-import json
 from collections import Counter
-from pathlib import Path
 from statistics import median_high, median_low
 
 import numpy as np
@@ -17,10 +15,10 @@ from labelhub.core.agreement.aggregation.majority import (
     majority_accuracy,
     median,
 )
-from labelhub.core.agreement.ratings import Floats, Ints, Ratings, from_matrix
+from labelhub.core.agreement.ratings import Floats, Ints, from_matrix
 from labelhub.core.errors import InvalidInput
+from tests.core.agreement.published import crowd
 
-DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
 CATEGORIES = 4
 TABLES = arrays(
     np.int64, st.tuples(st.integers(1, 8), st.integers(1, 6)), elements=st.integers(-1, 3)
@@ -169,17 +167,3 @@ def test_the_median_is_that_of_the_standard_library(table: Ints) -> None:
     for at, row in enumerate(table.tolist()):
         said = [code for code in row if code >= 0] or [-1]
         assert (low[at], high[at]) == (median_low(said), median_high(said))
-
-
-def crowd(name: str) -> tuple[Ratings, Ints]:
-    path = DATA / f"{name}.jsonl"
-    if not path.exists():
-        pytest.skip(f"the crowd's labels are not here: {path}")
-    rows = [json.loads(line) for line in path.read_text().splitlines()]
-    _, items = np.unique([row["item_id"] for row in rows], return_inverse=True)
-    _, raters = np.unique([row["annotator_id"] for row in rows], return_inverse=True)
-    number = {label: at for at, label in enumerate(sorted({row["label"] for row in rows}))}
-    codes = np.array([number[row["label"]] for row in rows])
-    gold = np.full(items.max() + 1, -1)
-    gold[items] = [number[row["gold"]] for row in rows]
-    return Ratings(items, raters, codes, len(gold), raters.max() + 1, len(number)), gold

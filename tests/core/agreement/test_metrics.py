@@ -29,6 +29,7 @@ def test_linear_and_quadratic_weights() -> None:
     assert metrics.linear(range(4))[0] == pytest.approx([1, 2 / 3, 1 / 3, 0])
     assert metrics.quadratic(range(4))[0] == pytest.approx([1, 8 / 9, 5 / 9, 0])
     assert metrics.linear([1, 2, 5])[1] == pytest.approx([3 / 4, 1, 1 / 4])
+    assert metrics.linear([0, 0.2, 0.4])[0] == pytest.approx([1, 1 / 2, 0])
 
 
 @given(SCORES, st.floats(0.5, 10), st.floats(-100, 100))

@@ -1,9 +1,6 @@
 """Adjusted p-values: published values, what they promise, and what undefined ones do."""
 
-import json
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,30 +10,23 @@ from scipy.stats import false_discovery_control
 
 from labelhub.core.agreement.multiplicity import benjamini_hochberg, benjamini_yekutieli, holm
 from labelhub.core.errors import InvalidInput
+from tests.core.agreement.published import reference
 
-REFERENCE = Path(__file__).resolve().parents[4] / "shared" / "reference"
 P_VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=30)
 Adjustment = Callable[[Sequence[float | None]], list[float | None]]
 ALL = (holm, benjamini_hochberg, benjamini_yekutieli)
-
-
-def case(name: str) -> Any:
-    path = REFERENCE / "reference_values_dev.json"
-    if not path.exists():
-        pytest.skip(f"the reference values are not here: {path}")
-    return next(each for each in json.loads(path.read_text())["cases"] if each["id"] == name)
 
 
 @pytest.mark.parametrize(
     ("name", "adjust"), [("bh1995_holm", holm), ("bh1995_fdr_bh", benjamini_hochberg)]
 )
 def test_fifteen_published_p_values(name: str, adjust: Adjustment) -> None:
-    known = case(name)
+    known = reference(name)
     assert adjust(known["input"]["p"]) == pytest.approx(known["expected"], abs=known["tolerance"])
 
 
 def test_benjamini_and_yekutieli_is_stricter_by_the_harmonic_sum() -> None:
-    known = case("bh1995_fdr_bh")
+    known = reference("bh1995_fdr_bh")
     harmonic = sum(1 / i for i in range(1, 16))
     wanted = [min(1.0, p * harmonic) for p in known["expected"]]
     assert benjamini_yekutieli(known["input"]["p"]) == pytest.approx(wanted, abs=1e-5)

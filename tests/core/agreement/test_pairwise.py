@@ -81,6 +81,7 @@ def test_counting_and_multiplying_find_the_same_pairs(monkeypatch: pytest.Monkey
 
 def test_tables_that_would_not_fit_are_refused() -> None:
     assert pairwise.most_raters(5) == 1000
+    assert pairwise.most_raters(0) == pairwise.most_raters(1) == 5000
     assert pairwise.most_raters(10_000) == 0
     nobody = np.zeros(0, dtype=np.int64)
     with pytest.raises(InvalidInput, match="1001 raters and 5 categories are too large"):

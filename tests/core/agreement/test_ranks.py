@@ -1,7 +1,5 @@
 """Ranks: Kendall's W and Spearman's rho against published values, scipy and their bounds."""
 
-import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,18 +10,14 @@ from scipy.stats import friedmanchisquare, rankdata, spearmanr
 
 from labelhub.core.agreement.ranks import average_ranks, kendall_w, spearman
 from labelhub.core.errors import InvalidInput
+from tests.core.agreement.published import reference
 
-REFERENCE = Path(__file__).resolve().parents[4] / "shared" / "reference"
 VALUES = st.lists(st.integers(0, 6), min_size=2, max_size=30)
 TABLES = st.lists(st.lists(st.integers(0, 5), min_size=4, max_size=4), min_size=3, max_size=15)
 
 
 def test_the_reference_case_without_ties() -> None:
-    path = REFERENCE / "reference_values_dev.json"
-    if not path.exists():
-        pytest.skip(f"the reference values are not here: {path}")
-    cases = json.loads(path.read_text())["cases"]
-    case = next(each for each in cases if each["id"] == "kendall_w")
+    case = reference("kendall_w")
     found = kendall_w(np.transpose(case["input"]["rank_by_rater"]))
     assert found.w == pytest.approx(case["expected"], abs=case["tolerance"])
     assert (found.items, found.raters, found.dropped) == (6, 3, 0)

@@ -59,12 +59,6 @@ def test_more_clusters_than_are_drawn_can_be_reported() -> None:
     assert found["js_divergence"]["value"] is not None
 
 
-def test_the_divergence_has_no_interval() -> None:
-    found = by_gold(sheet_of(noisy(50))).figures["js_divergence"]
-    assert ends(found) == (None, None)
-    assert found["method"] == "plug-in estimate, no interval"
-
-
 def test_items_that_count_0_or_1_have_wilsons_interval() -> None:
     given = sheet({"crowd:a": [0, 1] * 20, "crowd:b": [0, 1] * 20})
     expected = wilson(40, 40)
@@ -135,7 +129,7 @@ def test_copies_of_annotators_prove_no_preference_for_a_place() -> None:
 CLUSTERS = np.repeat(np.arange(30), 4)
 
 
-def test_figures_that_ignore_clusters_say_so() -> None:
+def test_scores_and_annotators_heed_clusters() -> None:
     given = sheet_of(noisy(120), clusters=CLUSTERS, unit="authors")
     gold = by_gold(given)
     (pair,) = between_raters(given)
@@ -146,19 +140,24 @@ def test_figures_that_ignore_clusters_say_so() -> None:
         *(gold.figures[name] for name in ("macro_precision", "balanced_accuracy")),
         *(label.precision, label.recall, label.f1, label.accuracy),
     ]
+    apart = [*between_raters(sheet_of(noisy(120)))[0].figures.values()]
     for found in told:
-        assert doubt(found).startswith("clusters_ignored: ")
-    apart = sheet_of(noisy(120))
-    assert not doubt(by_gold(apart).figures["mcc"])
-    assert not doubt(between_raters(apart)[0].figures["percent"])
+        assert not doubt(found)
+        assert "over authors" in found["method"]
+    assert not any("authors" in found["method"] for found in apart)
 
 
-def test_a_comparison_of_kinds_says_that_it_ignores_clusters() -> None:
-    made = noisy(120)
-    made["said"]["llm:m"] = made["said"]["crowd:1"]
-    together = pair_of(sheet_of(made, clusters=CLUSTERS, unit="authors")).to_json()
-    assert together["doubt"].startswith("clusters_ignored: ")
-    assert "doubt" not in pair_of(sheet_of(made)).to_json()
+def test_a_preference_for_places_is_tested_over_clusters() -> None:
+    said = {"crowd:a": np.random.default_rng(1).integers(4, size=120).tolist()}
+    given: dict[str, Any] = {"categories": 4, "task": Task.PER_ITEM, "options": np.full(120, 4)}
+    plain = report(sheet(said, **given)).to_json()["position_bias"]["crowd"]
+    told = report(sheet(said, clusters=CLUSTERS, unit="users", **given)).to_json()
+    together = told["position_bias"]["crowd"]
+    assert plain["method"] == "chi-square; the single most frequent answer of each item"
+    assert together["method"].startswith("chi-square corrected for whole users (Rao and Scott), F;")
+    assert together["chosen"] == plain["chosen"]
+    assert together["p"] != plain["p"]
+    assert "doubt" not in together
 
 
 def test_clusters_are_drawn_for_majorities_annotators_and_groups() -> None:

@@ -142,3 +142,9 @@ def test_a_machine_like_everybody_can_replace_them() -> None:
 
 def test_without_humans_nobody_is_replaced() -> None:
     assert replacements(sheet({"llm:m": [0, 1]})) == []
+
+
+def test_how_many_items_truly_have_each_answer() -> None:
+    told = report(sheet({"author:w": [1, NOTHING, 0]}, gold=[0, 0, NOTHING])).to_json()
+
+    assert told["truths"] == {"gold": {"c0": 2, "c1": 0}, "author": {"c0": 1, "c1": 1}}

@@ -1,8 +1,6 @@
 """Bounds, thresholds that keep a promise, and streams that tell when it no longer holds."""
 
-import json
 from math import sqrt
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,20 +26,12 @@ from labelhub.core.agreement.risk_control import (
     upper_bound,
 )
 from labelhub.core.errors import InvalidInput
+from tests.core.agreement.published import reference_cases
 
-REFERENCE = Path(__file__).resolve().parents[4] / "shared" / "reference"
 PROJECTS, CALIBRATION, TARGET, DELTA = 2000, 500, 0.05, 0.05
 MOST_VIOLATIONS = DELTA + 1.65 * sqrt(DELTA * (1 - DELTA) / PROJECTS)
 Floats = NDArray[np.float64]
 SCORED = st.lists(st.tuples(st.integers(0, 10), st.booleans()), min_size=1, max_size=80)
-
-
-def reference_cases(method: str) -> list[Any]:
-    path = REFERENCE / "reference_values_dev.json"
-    if not path.exists():
-        pytest.skip(f"the reference values are not here: {path}")
-    cases = json.loads(path.read_text())["cases"]
-    return [case for case in cases if case["method"] == method]
 
 
 def test_clopper_pearson_of_newcombe_1998() -> None:

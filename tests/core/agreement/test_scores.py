@@ -1,18 +1,18 @@
 """Scores of a confusion matrix: a published table, hand-made ones, and their properties."""
 
-import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import chisquare, spearmanr
+from scipy.stats import spearmanr
 
 from labelhub.core.agreement.evaluation import Confusion
+from labelhub.core.agreement.grouped import MOST_GROUPS, grouped
 from labelhub.core.agreement.scores import (
     ConfusionMatrix,
+    accuracy,
     cohen_kappa,
     f1,
     macro,
@@ -20,24 +20,15 @@ from labelhub.core.agreement.scores import (
     ordinal,
     overall,
     per_class,
-    position_bias,
     quadratic_kappa,
     rank_correlation,
-    set_scores,
     tabulate,
 )
 from labelhub.core.errors import InvalidInput
+from tests.core.agreement.published import reference
 
-REFERENCE = Path(__file__).resolve().parents[4] / "shared" / "reference"
 CODES = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=40)
 NAMES = ["a", "b", "c"]
-
-
-def case(name: str) -> Any:
-    path = REFERENCE / "reference_values_dev.json"
-    if not path.exists():
-        pytest.skip(f"the reference values are not here: {path}")
-    return next(each for each in json.loads(path.read_text())["cases"] if each["id"] == name)
 
 
 def matrix(counts: Any, labels: Any = None) -> ConfusionMatrix:
@@ -45,7 +36,7 @@ def matrix(counts: Any, labels: Any = None) -> ConfusionMatrix:
     return ConfusionMatrix(table, labels or [str(at) for at in range(len(table))])
 
 
-def table_of(pairs: list[tuple[int, int]]) -> ConfusionMatrix:
+def table_of(pairs: Any) -> ConfusionMatrix:
     predicted, gold = np.transpose(pairs)
     return tabulate(predicted, gold, NAMES)
 
@@ -55,7 +46,7 @@ def values(figures: Any) -> dict[str, float | None]:
 
 
 def test_the_published_two_by_two_table() -> None:
-    known = case("ecj_binary")
+    known = reference("ecj_binary")
     tp, fp, fn, tn = (known["input"][name] for name in ("tp", "fp", "fn", "tn"))
     table = matrix([[tp, fp], [fn, tn]], ["yes", "no"])
     yes, all_labels = per_class(table)[0], overall(table)
@@ -73,7 +64,7 @@ def test_the_published_two_by_two_table() -> None:
 
 
 def test_weighted_and_plain_kappa_of_the_pathologists() -> None:
-    known = case("agresti_pathologists")
+    known = reference("agresti_pathologists")
     table = np.array(known["input"]["contingency"], dtype=float)
     found = [cohen_kappa(table), quadratic_kappa(table, np.arange(4.0))]
     assert found == pytest.approx([known["expected"][0], known["expected"][3]], abs=0.0006)
@@ -208,40 +199,6 @@ def test_one_label_throughout_has_an_accuracy_but_no_chance_correction() -> None
     assert np.isnan(rank_correlation(np.array([[7.0, 0], [0, 0]])))
 
 
-def test_sets_by_exact_match_and_wrong_decisions() -> None:
-    predicted = [[1, 0, 1], [0, 1, 0], [0, 0, 0], [1, 1, 1]]
-    gold = [[1, 0, 1], [1, 1, 0], [0, 0, 0], [0, 0, 0]]
-    found = set_scores(predicted, gold)
-    assert found["exact_match"]["value"] == 0.5
-    assert found["hamming_loss"]["value"] == pytest.approx(4 / 12)
-    assert found["hamming_loss"]["n"] == 4
-    assert values(set_scores(np.empty((0, 3)), np.empty((0, 3)))) == dict.fromkeys(found, None)
-
-
-@given(st.lists(st.integers(0, 3), min_size=1, max_size=60))
-def test_with_as_many_options_everywhere_position_bias_is_the_plain_chi_square(
-    chosen: list[int],
-) -> None:
-    found = position_bias(chosen, [4] * len(chosen))
-    theirs = chisquare(np.bincount(chosen, minlength=4))
-    assert found.test.statistic == pytest.approx(theirs.statistic)
-    assert found.test.p == pytest.approx(theirs.pvalue)
-
-
-def test_items_with_fewer_options_expect_less_at_the_last_places() -> None:
-    found = position_bias([0, 0, 1, 3, 2, 0, -1], [2, 2, 4, 4, 4, 1, 4])
-    assert found.expected == pytest.approx([1.75, 1.75, 0.75, 0.75])
-    assert found.chosen == [2, 1, 1, 1]
-    assert (found.items, found.dropped, found.test.df) == (5, 2, 3)
-    statistic = (0.25**2 + 0.75**2) / 1.75 + 2 * 0.25**2 / 0.75
-    assert found.test.statistic == pytest.approx(statistic)
-
-
-def test_without_choices_there_is_nothing_to_test() -> None:
-    assert position_bias([], []).test == (None, 0, None)
-    assert position_bias([0, -1], [1, 3]).dropped == 2
-
-
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -252,11 +209,99 @@ def test_without_choices_there_is_nothing_to_test() -> None:
         lambda: tabulate([0], [0, 1], ["a", "b"]),
         lambda: ordinal(matrix([[1, 1], [0, 1]]), [2, 1]),
         lambda: ordinal(matrix([[1, 1], [0, 1]]), [1]),
-        lambda: set_scores([[1, 0]], [[1]]),
-        lambda: position_bias([4], [4]),
-        lambda: position_bias([0, 1], [4]),
     ],
 )
 def test_impossible_input_is_refused(wrong: Any) -> None:
     with pytest.raises(InvalidInput):
         wrong()
+
+
+def clustered(pairs: Any, clusters: Any) -> ConfusionMatrix:
+    predicted, gold = np.array(pairs).T
+    return tabulate(predicted, gold, NAMES, grouped(clusters, "authors"))
+
+
+def scored(table: ConfusionMatrix) -> dict[str, Any]:
+    """All figures by name, of each label too."""
+    found = {**overall(table), **ordinal(table)}
+    for label in per_class(table):
+        told = [label.precision, label.recall, label.f1, label.accuracy]
+        found |= {f"{label.label} {at}": each for at, each in enumerate(told)}
+    return found
+
+
+def drawn_pairs(items: int, seed: int = 1) -> Any:
+    generator = np.random.default_rng(seed)
+    gold = generator.integers(3, size=items)
+    said = np.where(generator.random(items) < 0.7, gold, generator.integers(3, size=items))
+    return np.column_stack([said, gold])
+
+
+def width(figure: Any) -> float:
+    return float(figure["high"] - figure["low"])
+
+
+def test_values_are_the_same_and_widths_nearly_with_clusters_of_one_item() -> None:
+    pairs = drawn_pairs(400)
+    alone, each = scored(table_of(pairs)), scored(clustered(pairs, np.arange(400)))
+    for name, figure in each.items():
+        assert figure["value"] == pytest.approx(alone[name]["value"])
+        assert figure["n"] == alone[name]["n"]
+        assert figure["method"] == "percentile bootstrap over authors, 1000 draws, seed 7"
+        assert width(figure) == pytest.approx(width(alone[name]), rel=0.15)
+
+
+def test_copies_of_items_make_no_score_surer() -> None:
+    pairs = drawn_pairs(100)
+    once = scored(clustered(pairs, np.arange(100)))
+    copied = np.repeat(pairs, 9, axis=0)
+    together = scored(clustered(copied, np.repeat(np.arange(100), 9)))
+    ignored = scored(table_of(copied))
+    for name, figure in together.items():
+        assert width(figure) == pytest.approx(width(once[name]), rel=0.02)
+        assert width(figure) == pytest.approx(3 * width(ignored[name]), rel=0.25)
+
+
+def test_many_clusters_are_drawn_in_groups_as_wide() -> None:
+    pairs = drawn_pairs(3 * MOST_GROUPS)
+    alone = scored(table_of(pairs))
+    for name, figure in scored(clustered(pairs, np.arange(len(pairs)))).items():
+        assert width(figure) == pytest.approx(width(alone[name]), rel=0.2)
+
+
+def test_dropped_items_belong_to_no_cell_of_their_cluster() -> None:
+    pairs = drawn_pairs(120)
+    clusters = np.arange(120) // 4
+    pairs[::5, 0] = -1
+    kept = pairs[:, 0] >= 0
+    whole, some = clustered(pairs, clusters), clustered(pairs[kept], clusters[kept])
+    assert (whole.counts == some.counts).all()
+    assert whole.dropped == 24
+    assert overall(whole) == overall(some)
+
+
+@pytest.mark.parametrize(("clusters", "doubted"), [(19, True), (20, False)])
+def test_few_clusters_are_doubted(clusters: int, doubted: bool) -> None:
+    pairs = drawn_pairs(120)
+    pairs[-30:, 1] = -1  # their clusters do not count
+    numbers = np.where(np.arange(120) < 90, np.arange(120) % clusters, np.arange(120))
+    for figure in scored(clustered(pairs, numbers)).values():
+        assert ("few_clusters" in figure.get("doubt", "")) == doubted
+
+
+def test_clusters_of_other_items_are_refused() -> None:
+    with pytest.raises(InvalidInput):
+        tabulate([0, 1], [0, 1], NAMES, grouped([1, 1, 1], "authors"))
+    with pytest.raises(InvalidInput):
+        grouped([[1]], "authors")
+    assert grouped(None, "authors") is None
+
+
+def test_a_label_that_is_in_gold_only_once_counts_as_much_as_any_other() -> None:
+    found = values(overall(matrix([[5, 1], [0, 0]])))
+    assert found["balanced_accuracy"] == found["macro_recall"] == pytest.approx((1 + 0) / 2)
+
+
+def test_accuracy_is_the_share_on_the_diagonal_of_each_table() -> None:
+    found = accuracy(np.array([[[3.0, 1.0], [0.0, 4.0]], [[0.0, 0.0], [0.0, 0.0]]]))
+    assert found == pytest.approx([7 / 8, np.nan], nan_ok=True)

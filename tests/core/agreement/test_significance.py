@@ -1,8 +1,6 @@
 """McNemar's test in its forms and the tests of square tables: published values, properties."""
 
-import json
 from math import comb
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,8 +20,8 @@ from labelhub.core.agreement.significance import (
     stuart_maxwell,
 )
 from labelhub.core.errors import InvalidInput
+from tests.core.agreement.published import paper_tables, reference
 
-REFERENCE = Path(__file__).resolve().parents[4] / "shared" / "reference"
 COUNTS = st.integers(0, 400)
 TABLES = st.lists(st.lists(st.integers(0, 30), min_size=4, max_size=4), min_size=4, max_size=4)
 
@@ -33,13 +31,6 @@ VISION = [[1520, 266, 124, 66], [234, 1512, 432, 78], [117, 362, 1772, 205], [36
 
 def approx(value: Any) -> Any:
     return None if value is None else pytest.approx(value, rel=1e-8, abs=1e-8)
-
-
-def reference(name: str) -> Any:
-    path = REFERENCE / name
-    if not path.exists():
-        pytest.skip(f"the reference values are not here: {path}")
-    return json.loads(path.read_text())
 
 
 @pytest.mark.parametrize(
@@ -59,7 +50,7 @@ def test_exact_p_values(b: int, c: int, p: float) -> None:
 
 
 def test_the_p_values_of_the_expert_paper_are_reproduced() -> None:
-    tests = reference("paper_tables.json")["p001"]["mcnemar_inversion"]
+    tests = paper_tables()["p001"]["mcnemar_inversion"]
     reached = [case for case in tests if case["discordant_pairs_reproducing"]["exact"]]
     assert len(reached) == 18
     for case in reached:
@@ -68,15 +59,14 @@ def test_the_p_values_of_the_expert_paper_are_reproduced() -> None:
 
 
 def test_after_holm_none_of_that_papers_differences_is_left() -> None:
-    tests = reference("paper_tables.json")["p001"]["mcnemar_inversion"]
+    tests = paper_tables()["p001"]["mcnemar_inversion"]
     adjusted = holm([case["stated_p"] for case in tests])
     assert min(adjusted) > 0.05
     assert min(adjusted) == pytest.approx(0.26, abs=0.005)
 
 
 def test_exact_and_asymptotic_are_close_on_many_items() -> None:
-    cases = reference("reference_values_dev.json")["cases"]
-    case = next(each for each in cases if each["id"] == "mcnemar_agresti")
+    case = reference("mcnemar_agresti")
     (_, b), (c, _) = case["input"]["table"]
     assert mcnemar(b, c) == pytest.approx(case["expected"][2], rel=0.15)
 
@@ -101,8 +91,7 @@ def test_a_less_even_split_is_never_less_significant(b: int, c: int) -> None:
 
 
 def test_the_chi_square_forms_on_a_published_table() -> None:
-    cases = reference("reference_values_dev.json")["cases"]
-    case = next(each for each in cases if each["id"] == "mcnemar_agresti")
+    case = reference("mcnemar_agresti")
     (_, b), (c, _) = case["input"]["table"]
     plain, corrected = mcnemar_chi_square(b, c), mcnemar_chi_square(b, c, corrected=True)
     told = [plain.statistic, corrected.statistic, corrected.p]

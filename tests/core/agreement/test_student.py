@@ -1,9 +1,5 @@
 """Student's t and the tests of means: against scipy, published values and degenerate data."""
 
-import json
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -21,18 +17,11 @@ from labelhub.core.agreement.student import (
     welch_t,
 )
 from labelhub.core.errors import InvalidInput
+from tests.core.agreement.published import reference
 
-REFERENCE = Path(__file__).resolve().parents[4] / "shared" / "reference"
 SLEEP_A = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]
 SLEEP_B = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4]
 VALUES = st.lists(st.integers(-50, 50).map(float), min_size=3, max_size=20)
-
-
-def reference_case(name: str) -> Any:
-    path = REFERENCE / "reference_values_dev.json"
-    if not path.exists():
-        pytest.skip(f"the reference values are not here: {path}")
-    return next(case for case in json.loads(path.read_text())["cases"] if case["id"] == name)
 
 
 @pytest.mark.parametrize("df", [1, 2.5, 9, 1000])
@@ -49,7 +38,7 @@ def test_the_quantile_undoes_the_distribution() -> None:
 
 
 def test_students_sleep() -> None:
-    case = reference_case("student_sleep")
+    case = reference("student_sleep")
     test = paired_t(case["input"]["a"], case["input"]["b"])
     found = [test.t, test.p, test.low, test.high]
     assert found == pytest.approx(case["expected"], abs=case["tolerance"])

@@ -1,7 +1,12 @@
 """The weights of a bootstrap: items or rows are drawn, which is the same distribution."""
 
+import random
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from labelhub.core.agreement import intervals
 from labelhub.core.agreement.intervals import DRAWS, bootstrap, weights
@@ -43,3 +48,20 @@ def test_the_interval_of_a_mean_is_the_normal_one() -> None:
     low, high = bootstrap(rows, lambda sums: sums / 1000)[:, 0]
     half = 1.96 * rows.std() / np.sqrt(1000)
     assert (low, high) == pytest.approx((4.5 - half, 4.5 + half), abs=0.03)
+
+
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=12), st.randoms(use_true_random=False))
+@settings(max_examples=25)  # each draws thousands of times
+def test_neither_order_nor_unit_of_the_items_matters(
+    values: list[int], dice: random.Random
+) -> None:
+    def mean(rows: list[int]) -> NDArray[np.float64]:
+        return bootstrap(np.array(rows)[:, None], lambda sums: sums / len(rows))[:, 0]
+
+    found = mean(values)
+    if len(set(values)) == 1:
+        assert np.isnan(found).all()
+        return
+    assert min(values) <= found[0] <= np.mean(values) <= found[1] <= max(values)
+    assert mean(dice.sample(values, len(values))) == pytest.approx(found)
+    assert mean([3 * value + 1 for value in values]) == pytest.approx(3 * found + 1)

@@ -1,16 +1,25 @@
 """How far LLM, crowd, expert and author agree, on the command line."""
 
 from argparse import ArgumentParser
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any
 
+from apps.agreement.figures.wording import sentence
+from apps.agreement.naming import annotator_called, annotator_meant
 from apps.agreement.reporting import agreement_report
 from apps.agreement.sheets.slicing import Slice
+from apps.agreement.standing.comparing import compared_kinds
+from apps.agreement.standing.measures import Row, against, coefficients, ties
+from apps.agreement.standing.methods import doubts, interval_methods
+from apps.agreement.standing.part import part_words
+from apps.agreement.standing.sureness import sureness
+from apps.agreement.standing.truths import short_name, truths_of
+from apps.agreement.standing.wording import sentences
 from apps.common.commands import LabelhubCommand
+from apps.common.figures import share_words
 from apps.labels.models import Kind
 from apps.projects.selectors import find_project
-from labelhub.core.agreement.figures import Figure
 from labelhub.core.errors import InvalidInput
 
 
@@ -23,7 +32,7 @@ class Command(LabelhubCommand):
         """Which project, and which part of its ledger."""
         parser.add_argument("slug")
         parser.add_argument("--kind", default="", help=f"only {', '.join(Kind.values)}")
-        parser.add_argument("--annotator", type=int, help="only this annotator, by id")
+        parser.add_argument("--annotator", default="", help="only this one, by number or name")
         parser.add_argument("--run", type=int, dest="run_id", help="of machines only this run")
         parser.add_argument("--replicate", type=int, default=1, help="which replicate of the run")
         parser.add_argument("--label", default="", help="every answer is this label or not")
@@ -33,10 +42,10 @@ class Command(LabelhubCommand):
 
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
         """Print the report."""
-        project = find_project(options["slug"])
+        project, said = find_project(options["slug"]), options["annotator"]
         asked = Slice(
             kind=options["kind"],
-            annotator=options["annotator"],
+            annotator=annotator_meant(project, str(said)) if said else None,
             run=options["run_id"],
             replicate=options["replicate"],
             label=options["label"],
@@ -49,46 +58,102 @@ class Command(LabelhubCommand):
             raise InvalidInput("No label is in this part of the ledger.")
         if not found["sources"]:
             raise InvalidInput("This project has no labels yet: import labels or run preannotate.")
+        who = annotator_called(project, asked.annotator)
+        self._say_in_short(found, who)
         self._say_kinds(found)
-        self._say_truth("gold", found["against_gold"])
-        self._say_truth("the author", found["against_author"])
-        self._say_machines(found["alt_test"])
+        self._say_repeats(found)
+        self._say_truths(found)
+        self._say_comparisons(found)
+        self._say_machines(found)
+        self.say(f"\nIntervals are 95 %: {'; '.join(interval_methods(found)) or 'none here'}.")
+        for doubt in doubts(found):
+            self.say(f"Some cover less: {doubt}.")
         return found
 
+    def _say_in_short(self, found: Mapping[str, Any], who: str) -> None:
+        if part := part_words(found, who):
+            self.say(f"{part}: all that follows is about this part of the labels only.\n")
+        self.say("In short")
+        for one in sentences(found):
+            self.say(f"  {one.text}")
+
     def _say_kinds(self, found: Mapping[str, Any]) -> None:
+        self.say("\nWithin each kind")
         for kind, counts in found["sources"].items():
             self.say(
-                f"{kind}: {counts['annotators']:,} annotators, {counts['labels']:,} labels,"
-                f" {counts['abstentions']:,} abstentions"
+                f"  {short_name(found, kind)}: {_many(counts['annotators'], 'annotator')},"
+                f" {_many(counts['labels'], 'label')}, {_many(counts['abstentions'], 'abstention')}"
             )
-            for name, shown in found["within"][kind].items():
-                self.say(f"  {name:20} {_words(shown)}")
-        for pair in found["between"]:
-            if pair["level"] == "kind":
-                self.say(f"{pair['a']} and {pair['b']}: {pair['items']:,} items")
-                self.say(f"  {'percent':20} {_words(pair['percent'])}")
-                self.say(f"  {'cohen_kappa':20} {_words(pair['cohen_kappa'])}")
+        self._say_rows(found, coefficients(found).rows)
+        pairs = [pair for pair in found["between"] if pair["level"] == "kind"]
+        if pairs:
+            self.say("\nBetween kinds")
+        for pair in pairs:
+            names = " and ".join(short_name(found, pair[side]) for side in "ab")
+            share = sentence(pair["percent"], percent=True)
+            self.say(f"  {names:24} {share}; Cohen's κ {sentence(pair['cohen_kappa'])}")
 
-    def _say_truth(self, truth: str, kinds: Mapping[str, Any]) -> None:
-        for kind, told in kinds.items():
-            self.say(f"{kind} against {truth}: {told['items']:,} items")
-            for name in ("accuracy", "majority_accuracy", "dawid_skene_accuracy"):
-                if name in told:
-                    self.say(f"  {name:20} {_words(told[name])}")
+    def _say_repeats(self, found: Mapping[str, Any]) -> None:
+        if found["intra"]:
+            self.say("\nThe same again: pairs of an annotator's own answers to an item that agree")
+        for kind, told in found["intra"].items():
+            counts = ", ".join(
+                (
+                    _many(told["annotators"], "annotator"),
+                    _many(told["items"], "item"),
+                    _many(told["repeats"], "answer again", "answers again"),
+                )
+            )
+            shown = sentence(told["percent"], percent=True)
+            self.say(f"  {short_name(found, kind):8} {shown}; {counts}")
 
-    def _say_machines(self, machines: Mapping[str, Any]) -> None:
-        for name, told in machines.items():
+    def _say_truths(self, found: Mapping[str, Any]) -> None:
+        for truth in truths_of(found):
+            measures = against(found, truth)
+            self.say(f"\nRight against {truth.name}")
+            for each in measures.columns:
+                own = f", {each.own:,} of these decisions its own" if each.own else ""
+                self.say(f"  {short_name(found, each.kind)}: {each.items:,} items{own}")
+            self._say_rows(found, measures.rows)
+            if tied := ties(measures.columns):
+                self.say(f"  Of F1 and matrices: {tied}")
+
+    def _say_rows(self, found: Mapping[str, Any], rows: Sequence[Row]) -> None:
+        for row in rows:
+            self.say(f"  {row.words}")
+            for column, shown in row.cells:
+                name = short_name(found, column.kind)
+                self.say(f"    {name:8} {sentence(shown, percent=row.percent)}")
+
+    def _say_comparisons(self, found: Mapping[str, Any]) -> None:
+        for one in compared_kinds(found):
+            self.say(f"\nWho is right more often than whom, by {one.truth.name}")
+            for pair in one.pairs:
+                self.say(
+                    f"  {pair.words}: {pair.difference} points, n {pair.items:,}; alone right"
+                    f" {pair.only_better:,} and {pair.only_worse:,}; p {pair.p}"
+                    f" ({'beyond chance' if pair.settled else 'may be chance'})"
+                )
+            self.say(f"  {one.overall} p corrected by Holm. {'; '.join(one.methods)}.")
+            for doubt in one.doubts:
+                self.say(f"  Doubt: {doubt}.")
+
+    def _say_machines(self, found: Mapping[str, Any]) -> None:
+        if found["alt_test"]:
+            self.say("\nMachines instead of people")
+        for name, told in found["alt_test"].items():
             rate = told["winning_rate"]
-            words = "too few labels" if rate is None else f"beats {rate:.0%} of the people"
-            self.say(f"{name} instead of people: {words} at epsilon {told['epsilon']:g}")
+            words = "too few labels" if rate is None else f"beats {share_words(rate)} of the people"
+            self.say(f"  {name}: {words} at ε {told['epsilon']:g}")
+        for one in sureness(found):
+            self.say(
+                f"  {one.name}: sure {one.sure}, right {one.right}; calibration error {one.error}"
+                f" points, Brier {one.brier}, n {one.n:,}"
+            )
 
 
-def _words(shown: Figure) -> str:
-    if shown["value"] is None:
-        return f"– ({shown['reason']})"
-    if shown["low"] is None or shown["high"] is None:
-        return f"{shown['value']:.3f}"
-    return f"{shown['value']:.3f} [{shown['low']:.3f}, {shown['high']:.3f}]"
+def _many(count: int, one: str, more: str = "") -> str:
+    return f"{count:,} {one if count == 1 else more or f'{one}s'}"
 
 
 def _day(name: str, given: str | None) -> date | None:

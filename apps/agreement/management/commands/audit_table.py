@@ -11,7 +11,7 @@ from django.core.management import CommandError
 
 from apps.agreement.table_audit.reading import Asked, read_bytes
 from apps.agreement.table_audit.reports import Report, reports_of, to_json
-from apps.agreement.table_audit.showing import headline, verdict
+from apps.agreement.table_audit.showing import headline, held_against, verdict
 from apps.common.commands import LabelhubCommand
 from labelhub.core.agreement.audit import Finding
 from labelhub.core.errors import InvalidInput
@@ -32,8 +32,8 @@ class Command(LabelhubCommand):
         parser.add_argument(
             "file",
             metavar="FILE",
-            help="CSV, TSV, Markdown or JSON; - reads what is piped in. A JSON object may hold many"
-            " tables: each is audited.",
+            help="CSV, TSV, Markdown, LaTeX or JSON; - reads what is piped in. A JSON object may"
+            " hold many tables: each is audited.",
         )
         parser.add_argument("--items", type=int, metavar="N", help="How many items a row is about.")
         parser.add_argument("--positives", type=int, metavar="N", help="How many are positive.")
@@ -70,6 +70,9 @@ class Command(LabelhubCommand):
         stand = verdict(report.found)
         if stand:
             self.say(f"  {stand}")
+        held = held_against(report.found)
+        if held and not report.found.findings:
+            self.say(f"  {held}")
         for finding in report.found.findings:
             self.say(f"  {finding.severity:5}  {finding.code:24}  {_one_line(finding)}")
         for line in (*_t_lines(report), *_p_lines(report)):

@@ -11,6 +11,7 @@ from apps.agreement.predictivity.planning import (
     USUAL_EXAMPLES,
     Estimate,
     StudyPlan,
+    begun_words,
     estimate,
     plan_study,
 )
@@ -72,12 +73,13 @@ class Command(LabelhubCommand):
         plan = _plan(options)
         planned = plan_study(project, plan)
         expected = estimate(planned)
-        self._say_estimate(expected, planned.study)
+        self._say_estimate(expected, begun_words(planned, expected))
         if options["dry_run"]:
             return {"dry_run": True} | estimate_json(expected)
         study = start_study(project=project, actor=None, plan=plan, answers=planned.answers)
         if not options["wait"]:
-            self.say("A worker takes it up; see it on the project's page of predictivity.")
+            if study.going:
+                self.say("A worker takes it up; see it on the project's page of predictivity.")
             return result_of(_told(project, study)).to_json()
         drive(study)
         result = result_of(_told(project, study))
@@ -87,9 +89,9 @@ class Command(LabelhubCommand):
         self._say_result(result)
         return result.to_json()
 
-    def _say_estimate(self, expected: Estimate, begun: Study | None) -> None:
-        if begun is not None:
-            self.say(f"Study {begun.pk} of the same plan is continued.")
+    def _say_estimate(self, expected: Estimate, begun: str) -> None:
+        if begun:
+            self.say(begun)
         self.say(
             f"{expected.tasks:,} predictions about {expected.items:,} items of"
             f" {expected.users:,} authors, {expected.calls:,} calls to make."

@@ -49,7 +49,7 @@ def _refuse_failure(batch: ImportBatch, result: Mapping[str, Any]) -> None:
     told = f" Row {first['row']}, {first['field'] or 'row'}: {first['message']}" if first else ""
     if batch.status == ImportBatch.Status.FAILED:
         raise InvalidInput(batch.message + told)
-    if first and not (batch.created or batch.unchanged or batch.conflicts):
+    if first and batch.rows_done == batch.failed:
         of = f"None of {batch.rows_done:,} rows could be used."
         only = "The only row could not be used."
         raise InvalidInput((only if batch.rows_done == 1 else of) + told)

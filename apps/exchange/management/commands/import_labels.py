@@ -30,12 +30,17 @@ class Command(LabelhubCommand):
         errors, conflicts = faults_of([note.to_json() for note in tally.notes])
         if tally.failed and not (tally.created or tally.unchanged or tally.conflicts):
             first = errors[0]
-            raise InvalidInput(f"No row could be used. Row {first['row']}: {first['message']}")
+            where = f"Row {first['row']}, {first['field'] or 'row'}"
+            raise InvalidInput(f"No row could be used. {where}: {first['message']}")
         self.say(
             f"{tally.created:,} labels created, {tally.unchanged:,} unchanged, "
             f"{tally.conflicts:,} in conflict, {tally.failed:,} with faults; "
             f"{result.gold_created:,} gold values"
-            + (f"; {result.items_created:,} items by id only." if result.items_created else ".")
+            + (
+                f"; {result.items_created:,} items by id only; import_items fills in their texts."
+                if result.items_created
+                else "."
+            )
         )
         say_faults(self.say, errors + conflicts)
         return {

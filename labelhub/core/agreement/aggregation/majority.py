@@ -117,9 +117,14 @@ def median(ratings: Ratings) -> Median:
     With an even number of ratings the two in the middle may differ. Nothing on an ordinal scale
     lies between them, so both are given: where they differ, the median is undecided.
     """
-    upto = ratings.counts().cumsum(axis=1)
-    if ratings.n_categories == 0:
-        return Median(np.full(ratings.n_items, UNDECIDED), np.full(ratings.n_items, UNDECIDED))
+    return middle(ratings.counts())
+
+
+def middle(counts: Ints) -> Median:
+    """``median`` of a table of counts, shape (items, categories)."""
+    upto = counts.cumsum(axis=1)
+    if counts.shape[1] == 0:
+        return Median(np.full(len(counts), UNDECIDED), np.full(len(counts), UNDECIDED))
     votes = upto[:, -1:]
     voted = votes[:, 0] > 0
     low = np.where(voted, (2 * upto >= votes).argmax(axis=1), UNDECIDED)
@@ -145,6 +150,11 @@ def only(won: Bools) -> Ints:
     if won.shape[1] == 0:
         return np.full(won.shape[0], UNDECIDED)
     return np.where(won.sum(axis=1) == 1, won.argmax(axis=1), UNDECIDED)
+
+
+def drawn(won: Bools, seed: int) -> Ints:
+    """One of the true columns of each row, each as likely, shape (rows,); -1 where none is true."""
+    return only(_preferred_winners(won, Ties.RANDOM, seed, None))
 
 
 def one_hot(labels: Ints, n_categories: int) -> Floats:

@@ -1,16 +1,20 @@
 """Findings about means and differences: of runs, of a row, of another table, from a base."""
 
 from collections.abc import Iterator, Mapping
+from itertools import permutations
 
 from labelhub.core.agreement.audit.arithmetic import difference_follows, mean_follows
-from labelhub.core.agreement.audit.columns import COUNT_ROLES, METRIC_ROLES, Grid, plain
+from labelhub.core.agreement.audit.columns import Grid
 from labelhub.core.agreement.audit.findings import Finding
 from labelhub.core.agreement.audit.printed import Printed, clean, parse
 from labelhub.core.agreement.audit.relations import Broken, finding, meant
+from labelhub.core.agreement.audit.roles import COUNT_ROLES, METRIC_ROLES, plain, role_of
 
 MEAN_WORDS = frozenset({"mean", "avg", "average", "stated"})
 #: How many rows back the row is looked for that differences are taken from.
 BACK = 12
+#: Among so many columns the two are looked for that a column of differences is of.
+MOST_COMPARED = 8
 
 
 def check_row_means(grid: Grid) -> Iterator[Finding]:
@@ -27,6 +31,7 @@ def check_row_means(grid: Grid) -> Iterator[Finding]:
             if check.follows is False:
                 broken.append(Broken(at, column, check))
     if meant(broken, checked):
+        grid.tested["mean"] += checked
         for each in broken:
             words = f"the mean of the row is {each.check.expected:.6g}"
             yield finding(grid, each, "mean_does_not_follow", words)
@@ -42,6 +47,7 @@ def check_run_means(grid: Grid) -> Iterator[Finding]:
             if named is None:
                 continue
             check = mean_follows(lists[named], cell)
+            grid.tested["mean"] += 1
             if check.follows is False:
                 told = f"the mean of {named} is {check.expected:.6g}"
                 yield finding(grid, Broken(at, column, check), "mean_does_not_follow", told)
@@ -52,15 +58,24 @@ def check_differences(grid: Grid) -> Iterator[Finding]:
     column = grid.columns.get("difference")
     pair = [grid.columns[role] for role in ("before", "after") if grid.has(role)]
     others = pair if len(pair) == 2 else grid.value_columns()
-    if column is None or len(others) != 2:
+    if column is None:
         return
-    one, other = others
-    ways = [_against(grid, column, (one, other)), _against(grid, column, (other, one))]
-    broken, checked = min(ways, key=lambda way: len(way[0]))
-    if meant(broken, checked):
+    told = len(others) == 2
+    if not told:
+        others = [name for name in grid.table.columns if _has_values(grid, name) and name != column]
+    ways = [_against(grid, column, way) for way in permutations(others[:MOST_COMPARED], 2)]
+    broken, checked = min(ways, key=lambda way: len(way[0]), default=([], 0))
+    # Which two columns are meant is guessed: most rows must say so.
+    if meant(broken, checked) if told else len(broken) * 2 < checked > 1:
+        grid.tested["difference"] += checked
         for each in broken:
             words = f"the two columns differ by {each.check.expected:.6g}"
             yield finding(grid, each, "difference_does_not_follow", words)
+
+
+def _has_values(grid: Grid, column: str) -> bool:
+    no_value = role_of(column) in {"n", "p", "t", "df", "low", "high", "positives", "calls"}
+    return not no_value and any(column in row for row in grid.numbers)
 
 
 def check_deltas(grid: Grid) -> Iterator[Finding]:
@@ -80,6 +95,7 @@ def check_deltas(grid: Grid) -> Iterator[Finding]:
         return
     broken, checked = min(known, key=lambda each: (len(each[0]) - each[1], len(each[0])))
     if len(broken) * 2 <= checked:
+        grid.tested["difference"] += checked
         for each in broken:
             words = f"the difference in brackets should be {each.check.expected:+.6g}"
             yield finding(grid, each, "difference_does_not_follow", words)
@@ -98,6 +114,7 @@ def check_means_of(averages: Grid, runs: Grid) -> Iterator[Finding]:
             if cell is None or len(values) < 2:
                 continue
             check = mean_follows(values, cell)
+            averages.tested["mean"] += 1
             if check.follows is False:
                 words = f"the mean of its {len(values)} runs is {check.expected:.6g}"
                 broken = Broken(at, averages.columns[role], check)

@@ -24,6 +24,7 @@ def check_t(grid: Grid) -> Iterator[Finding]:
         if said is None or len(lists) != 2 or len(lists[0]) != len(lists[1]):
             continue
         found = paired_t_follows(lists[0], lists[1], said)
+        grid.tested["t"] += 1
         paired += found.follows is True
         if found.follows is False and found.paired is not None:
             check = Check(follows=False, expected=round(found.paired, 4))
@@ -48,6 +49,7 @@ def check_p(grid: Grid) -> Iterator[Finding]:
             continue
         if abs(difference.value) > items:
             continue
+        grid.tested["p"] += 1
         pairs = mcnemar_pairs(cell, int(difference.value), items)
         if not pairs.reached or not pairs.exact:
             yield _not_reached(

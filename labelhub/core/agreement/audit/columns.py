@@ -1,51 +1,14 @@
 """What a column holds, by its name, and its cells as printed numbers."""
 
-import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from labelhub.core.agreement.audit.findings import RowName
+from labelhub.core.agreement.audit.pasted import GROUP
 from labelhub.core.agreement.audit.printed import Printed, clean, parse
+from labelhub.core.agreement.audit.roles import VALUE, plain, role_of, summary_kind
 from labelhub.core.agreement.audit.tables import Table
-
-COUNT_ROLES = ("TP", "FP", "FN", "TN")
-METRIC_ROLES = ("accuracy", "precision", "recall", "specificity", "f1")
-VALUE = "value"
-
-#: Names by role, lower case, everything but letters and digits read as a space.
-ALIASES: dict[str, str] = {
-    "TP": "tp|true positive|true positives",
-    "FP": "fp|false positive|false positives",
-    "FN": "fn|false negative|false negatives",
-    "TN": "tn|true negative|true negatives",
-    "accuracy": "accuracy|acc|stated accuracy",
-    "precision": "precision|prec|ppv|positive predictive value|pr",
-    "recall": "recall|rec|r|sensitivity|sens|tpr|true positive rate",
-    "specificity": "specificity|spec|tnr|true negative rate",
-    "f1": "f1|f|f 1|f1 score|f score|f measure|fscore|f1 measure|binary f1",
-    "n": "n|items|n items|size|sample size|samples|number of items|support",
-    "positives": "positives|positive|pos|n positive|n positives|number of positives",
-    "p": "p value|pvalue|p val|stated p|p",
-    "t": "t|abs t|t value|t statistic|stated t",
-    "d_rate": "d rate|drate",
-    "calls": "k|calls|votes|n calls|number of calls",
-    "average": "avg|average|mean|stated avg|stated mean|average accuracy|mean accuracy",
-    "difference": "difference|diff|delta|δ|gain|change|stated delta|improvement",
-    "diff_items": "diff items|difference in items|b c|b minus c",
-    "increase": "increase|stated increase|stated increase pct|relative increase|lift",
-    "before": "before|baseline|base|old|control",
-    "after": "after|new|treatment|ours|proposed",
-    "rate": "rate|ctr|share of total|click through rate|conversion rate|percentage|proportion",
-    "part": "clicks|successes|correct|hits|conversions|k correct|numerator",
-    "whole": "impressions|impr|total|trials|views|denominator|attempts",
-    "share": "ratio|ratio amb|share|share amb|amb ratio|proportion ambiguous|share ambiguous",
-    "acc_of_share": "acc amb|amb|ambiguous|accuracy ambiguous|acc ambiguous|amb acc",
-    "acc_of_rest": "acc nor|nor|normal|accuracy normal|acc normal|nor acc",
-    "overall": "overall|overall accuracy|acc overall|accuracy overall|all|table3 1shot",
-}
-_ROLE_OF = {name: role for role, names in ALIASES.items() for name in names.split("|")}
-_OTHER = re.compile(r"[\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +28,8 @@ class Grid:
     columns: Mapping[str, str]
     numbers: tuple[Mapping[str, Printed], ...]
     known: Known = field(default_factory=Known)
+    #: How many cells were held against others, by what they were held against.
+    tested: Counter[str] = field(default_factory=Counter)
 
     def at(self, row: int, role: str) -> Printed | None:
         """The number of a row in the column of a role."""
@@ -85,6 +50,11 @@ class Grid:
         }
         return RowName(row + 1, dict(list(named.items())[:6]))
 
+    def summary(self, row: int) -> str:
+        """Which kind of summary of other rows a row is by its first words; empty for none."""
+        texts = (clean(cell) for cell in self.table.rows[row].values() if isinstance(cell, str))
+        return summary_kind(next((text for text in texts if text), ""))
+
     def value_columns(self) -> list[str]:
         """Columns of numbers that have no role of their own, in order."""
         taken = set(self.columns.values())
@@ -98,16 +68,31 @@ class Grid:
         return self.value_columns() if named else []
 
 
+def read_grids(table: Table, known: Known) -> list[Grid]:
+    """A grid for each group of columns that a header spans, each with what stands beside them."""
+    groups: dict[str, list[str]] = {}
+    for column in table.columns:
+        over, _, name = column.rpartition(GROUP)
+        if over and role_of(name) != VALUE:
+            groups.setdefault(over, []).append(column)
+    spanning = [columns for columns in groups.values() if len(columns) > 1]
+    if not spanning:
+        return [read_grid(table, known)]
+    grouped = {column for columns in spanning for column in columns}
+    parts = [grouped.difference(columns) for columns in spanning]
+    return [read_grid(_without(table, others), known) for others in parts]
+
+
+def _without(table: Table, columns: set[str]) -> Table:
+    rows = ({name: cell for name, cell in row.items() if name not in columns} for row in table.rows)
+    return Table(tuple(name for name in table.columns if name not in columns), tuple(rows))
+
+
 def read_grid(table: Table, known: Known) -> Grid:
     """Roles of the columns and numbers of the cells."""
     numbers = _with_lost_noughts(table, tuple(_numbers(row) for row in table.rows))
     columns = _roles(table, numbers)
     return Grid(table, columns, numbers, known)
-
-
-def plain(name: str) -> str:
-    """A column's name as the aliases are written."""
-    return _OTHER.sub(" ", clean(name).lower()).strip()
 
 
 def usual_digits(grid: Grid, columns: list[str]) -> int:
@@ -147,13 +132,13 @@ def _roles(table: Table, numbers: tuple[Mapping[str, Printed], ...]) -> dict[str
     used = {name for row in numbers for name in row}
     found: dict[str, str] = {}
     for column in table.columns:
-        role = _ROLE_OF.get(plain(column), VALUE)
+        role = role_of(column)
         if role != VALUE and column in used:
             found.setdefault(role, column)
     # A lone P is a p-value, beside recall or F1 it is precision.
     if (
         "precision" not in found
-        and plain(found.get("p", "")) == "p"
+        and plain(found.get("p", "").rpartition(GROUP)[2]) == "p"
         and {"recall", "f1"} & set(found)
     ):
         found["precision"] = found.pop("p")

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import isfinite
 
-from labelhub.core.agreement.audit.columns import COUNT_ROLES, Grid
+from labelhub.core.agreement.audit.columns import Grid
 from labelhub.core.agreement.audit.confusion import (
     AS_PRINTED,
     COUNTS,
@@ -30,6 +30,7 @@ from labelhub.core.agreement.audit.orientation import (
     decide,
     vote,
 )
+from labelhub.core.agreement.audit.roles import COUNT_ROLES
 
 ALTERNATIVES = 2
 #: In a table of so few rows one typing error could decide which way FP and FN stand.
@@ -91,6 +92,8 @@ def _check_row(confusion: Confusion, at: int, *, search: bool) -> Iterator[Findi
     row = confusion.rows[at]
     wrong = wrong_claims(row.claims, row.counts)
     known = told_items(confusion.grid, at)
+    testable = [claim for claim in row.claims if metric(claim.metric, row.counts) is not None]
+    confusion.grid.tested["counts"] += len(testable) + (known is not None)
     summed = known is None or sums_agree(
         Evidence(row.counts, (), known, None, row.step), row.counts
     )
@@ -115,8 +118,10 @@ def _of_repair(
         yield _count_wrong(confusion, at, best, others)
     elif not sums_agree(row, row.counts):
         yield _sum_wrong(confusion, at)
-    for name in best.wrong:
-        yield _metric_wrong(confusion, at, name, best, others)
+    # Of a negative count, which is a fault by itself, nothing follows.
+    if not any(count < 0 for count in best.counts):
+        for name in best.wrong:
+            yield _metric_wrong(confusion, at, name, best, others)
 
 
 def _columns_swapped(confusion: Confusion) -> Finding:

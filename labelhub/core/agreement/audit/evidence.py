@@ -4,9 +4,10 @@ from collections import Counter
 from dataclasses import replace
 from math import isfinite, nan
 
-from labelhub.core.agreement.audit.columns import COUNT_ROLES, METRIC_ROLES, Grid, usual_digits
+from labelhub.core.agreement.audit.columns import Grid, usual_digits
 from labelhub.core.agreement.audit.confusion import Claim, Evidence, Four, follows
 from labelhub.core.agreement.audit.printed import UNITS, Printed, unit
+from labelhub.core.agreement.audit.roles import COUNT_ROLES, METRIC_ROLES
 
 #: Precision and F1 of summed counts differ from the mean of the runs' own; this much is usual.
 LOOSE = 0.002

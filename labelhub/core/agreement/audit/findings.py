@@ -54,11 +54,14 @@ class Audit:
     findings: tuple[Finding, ...]
     orientation: tuple[str, ...]
     rows: int
+    #: How many cells were held against others, by what they were held against.
+    checked: Mapping[str, int] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Plain objects and lists, ready for JSON."""
         return {
             "rows": self.rows,
             "orientation": list(self.orientation),
+            "checked": dict(self.checked),
             "findings": [asdict(finding) for finding in self.findings],
         }

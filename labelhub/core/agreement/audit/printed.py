@@ -7,6 +7,7 @@ digit: papers round and truncate, often in the same table.
 import re
 from dataclasses import dataclass
 from math import isfinite
+from typing import NamedTuple
 
 from labelhub.core.errors import InvalidInput
 
@@ -17,12 +18,29 @@ MOST_DIGITS = 6
 LONGEST_CELL = 200
 LARGEST = 1e12
 
-_MARKUP = re.compile(r"</?(?:b|i|u|strong|em|sub|sup)>|\*|`|\\textbf|[{}$†‡]", re.IGNORECASE)
+#: Marks behind a number with decimals: behind a whole one a small figure may be a power.
+_FOOTNOTE = re.compile(
+    r"(?<=[.,]\d)(\d*%?)\s*(?:<sup>[^<>]{1,5}</sup>|\$?\^\{?[\w*,]{1,3}\}?\$?$"
+    r"|[\u00b9\u00b2\u00b3\u2070-\u2079\u1d43-\u1d5b]+$)"
+)
+_MARKUP = re.compile(
+    r"</?(?:b|i|u|strong|em|sub|sup)>|\*|`|[{}$†‡§¶]"
+    r"|\\(?:text\w*|math\w*|underline|uline|emph|bf\w*|it\w*|boldsymbol|bm|small|footnotesize"
+    r"|scriptsize|tiny|d?dagger|ddag|dag|ast|star)(?![a-z])|[_^](?=[\s{}$]*(?:\\d{0,2}ag|\\ast|\\star|[±*†‡§¶+-]|$))",
+    re.IGNORECASE,
+)
+_THOUSANDS = re.compile(r"(?<=\d)[\u00a0\u2009\u202f'\u2019 ](?=\d{3}(?!\d))")
 _WRITTEN = {
     "\u2212": "-",
     "\u2013": "-",
     "\\%": "%",
     "\\pm": "±",
+    "\\,": " ",
+    "~": " ",
+    "\\kappa": "κ",
+    "\\alpha": "α",
+    "\\Delta": "Δ",
+    "\\chi": "χ",
     "\\uparrow": "↑",
     "\\downarrow": "↓",
 }
@@ -33,12 +51,26 @@ _NUMBER = re.compile(
 )
 _DELTA = re.compile(r"\(?\s*(?P<sign>[+\-↑↓])\s*(?P<size>\d*\.?\d+)\s*%?\s*\)?")
 _N = re.compile(r"\(?\s*n\s*=\s*(\d[\d,]{0,14})[^)]{0,30}\)?", re.IGNORECASE)
-_SPREAD = re.compile(r"(?:±|\+/-|\+-)\s*\d*\.?\d+\s*%?")
+_SPREAD = re.compile(r"\(?\s*(?:±|\+/-|\+-)?\s*\d*\.?\d+\s*%?\s*\)|(?:±|\+/-|\+-)\s*\d*\.?\d+\s*%?")
+_INTERVAL = re.compile(
+    r"(?:95 ?% ?)?(?:CI:? ?)?[\[(]? ?(?:95 ?% ?)?(?:CI:? ?)?(?P<low>-?\d*\.?\d+) ?%? ?"
+    r"(?:[,;]|-|to) ?(?P<high>-?\d*\.?\d+) ?%? ?[\])]?",
+    re.IGNORECASE,
+)
+
+
+class Interval(NamedTuple):
+    """A printed interval; ``digits`` are those of the end with fewer."""
+
+    low: float
+    high: float
+    digits: int
 
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """``delta``: what stands behind it as in "0.76 (+0.35)"; ``n``: as in "50.5% (n=746)"."""
+    """``delta``: what stands behind it as in "0.76 (+0.35)"; ``n``: as in "50.5% (n=746)";
+    ``interval``: as in "0.76 [0.70, 0.81]"."""
 
     text: str
     value: float
@@ -46,6 +78,12 @@ class Printed:
     percent: bool = False
     delta: float | None = None
     n: int | None = None
+    interval: "Interval | None" = None
+
+    @property
+    def bound(self) -> bool:
+        """Whether it is only said to be below: "< .001"."""
+        return self.text.startswith("<")
 
     @property
     def tolerance(self) -> float:
@@ -86,13 +124,23 @@ def clean(cell: object) -> str:
     text = str(cell)[:LONGEST_CELL]
     for written, mark in _WRITTEN.items():
         text = text.replace(written, mark)
-    return " ".join(_MARKUP.sub("", text).split())
+    return " ".join(_MARKUP.sub("", _FOOTNOTE.sub(r"\1", text)).split())
+
+
+def interval(cell: object) -> Interval | None:
+    """The interval in a cell that holds no more, with or without brackets."""
+    match = _INTERVAL.fullmatch(clean(cell)) if isinstance(cell, str) else None
+    if match is None:
+        return None
+    low, high = (match[name] for name in ("low", "high"))
+    digits = min(len(end.partition(".")[2]) for end in (low, high))
+    return Interval(float(low), float(high), digits)
 
 
 def _parse_text(text: str) -> Printed | None:
     if len(text) > LONGEST_CELL:
         return None
-    bare = clean(text)
+    bare = _THOUSANDS.sub("", clean(text))
     match = _NUMBER.fullmatch(bare)
     number = match["number"] if match else ""
     if match is None or not any(letter.isdecimal() for letter in number):
@@ -120,16 +168,18 @@ def _exponent(number: str) -> int:
     return max(0, -int(power)) if power else 0
 
 
-def _beside(rest: str) -> tuple[float | None, int | None] | None:
-    """Difference and n behind a number; None where something else stands there: it is text."""
+def _beside(rest: str) -> tuple[float | None, int | None, Interval | None] | None:
+    """What may stand behind a number; None where something else stands there: it is text."""
     if not rest:
-        return None, None
+        return None, None, None
     if match := _DELTA.fullmatch(rest):
         size = float(match["size"])
-        return (-size if match["sign"] in "-↓" else size), None
+        return (-size if match["sign"] in "-↓" else size), None, None
     if match := _N.fullmatch(rest):
-        return None, int(match[1].replace(",", ""))
-    return (None, None) if _SPREAD.fullmatch(rest) else None
+        return None, int(match[1].replace(",", "")), None
+    if (found := interval(rest)) is not None:
+        return None, None, found
+    return (None, None, None) if _SPREAD.fullmatch(rest) else None
 
 
 def _is_whole(number: float) -> bool:

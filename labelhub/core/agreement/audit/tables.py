@@ -1,20 +1,21 @@
-"""Reads a table as it was pasted: CSV, TSV, Markdown, columns by spaces, or a JSON list.
+"""Reads a table as it was pasted: LaTeX, CSV, TSV, Markdown, by spaces, or a JSON list.
 
 Cells stay as printed, since the digits matter. Nothing is guessed that the text does not show.
 """
 
-import csv
 import json
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
-from labelhub.core.agreement.audit.printed import clean
+from labelhub.core.agreement.audit.pasted import Rows, merged, rows_of
+from labelhub.core.agreement.audit.printed import clean, parse
+from labelhub.core.agreement.audit.roles import VALUE, role_of
 from labelhub.core.errors import InvalidInput
 
 LONGEST_TEXT = 200_000
 MOST_ROWS = 2_000
+#: LaTeX has rules and comments between its rows.
+MOST_LINES = 3 * MOST_ROWS
 MOST_COLUMNS = 60
 LONGEST_NAME = 80
 MOST_RUNS = 200
@@ -22,9 +23,6 @@ MOST_RUNS = 200
 Cell = str | int | float | None | tuple[float, ...]
 #: An object of this shape holds what was computed from the row besides; only this was printed.
 PRINTED_PARTS = ("ids", "stated", "printed_counts")
-
-_RULE = re.compile(r"[\s|:+=-]+")
-_GAP = re.compile(r"\s{2,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +36,9 @@ class Table:
 def read_table(text: str) -> Table:
     """The table in a pasted text of at most 200,000 characters.
 
-    Markdown pipes, tabs, semicolons, commas or spaces separate the columns, the first line names
-    them; or a JSON list of objects. Objects with ``stated`` and ``printed_counts`` count as one
+    LaTeX's ampersands, Markdown pipes, tabs, semicolons, commas or spaces separate the columns, the
+    first line names them, or the first two where one spans columns of the other; or a JSON list of
+    objects. Objects with ``stated`` and ``printed_counts`` count as one
     row; ``raw``, if there, is their text as printed, in that order. Numbers in a list are runs.
 
     Raises:
@@ -52,7 +51,9 @@ def read_table(text: str) -> Table:
     stripped = text.strip()
     if stripped[0] in "[{":
         return table_of(_json_rows(stripped))
-    return _of_lines([line for line in stripped.splitlines() if line.strip()])
+    if len(stripped.splitlines()) > MOST_LINES:
+        raise InvalidInput(f"The table has more than {MOST_ROWS:,} rows.")
+    return _of_rows(rows_of(text.strip("\r\n")))
 
 
 def table_of(rows: object) -> Table:
@@ -127,44 +128,18 @@ def _small(runs: Sequence[float]) -> bool:
     return all(-1e12 < each < 1e12 for each in runs)
 
 
-def _of_lines(lines: list[str]) -> Table:
-    if len(lines) > MOST_ROWS + 2:
+def _of_rows(rows: Rows) -> Table:
+    if len(rows) > MOST_ROWS + 2:
         raise InvalidInput(f"The table has more than {MOST_ROWS:,} rows.")
-    rows = _split(lines)
+    rows = merged(rows, lambda name: role_of(name) != VALUE)
     names, body = _names(rows[0] if rows else []), rows[1:]
     if not body or len(names) < 2:
         raise InvalidInput(
             "The table needs a line of column names and a row of at least two cells."
         )
+    if sum((number := parse(name)) is not None and number.digits > 0 for name in names) > 1:
+        raise InvalidInput("The first line holds numbers; it must name the columns.")
     return table_of([dict(zip(names, _fitted(cells, len(names)), strict=False)) for cells in body])
-
-
-def _split(lines: list[str]) -> list[list[str]]:
-    first = lines[0]
-    if first.count("|") >= 1:
-        rows = [line.strip().strip("|").split("|") for line in lines]
-        return [row for row, line in zip(rows, lines, strict=True) if not _RULE.fullmatch(line)]
-    for separator in "\t;,":
-        if separator in first:
-            return _separated(lines, separator)
-    return _by_spaces([line for line in lines if not _RULE.fullmatch(line)])
-
-
-def _separated(lines: Iterable[str], separator: str) -> list[list[str]]:
-    try:
-        return [row for row in csv.reader(lines, delimiter=separator) if row]
-    except csv.Error as error:
-        raise InvalidInput(f"The table cannot be read as separated values: {error}.") from None
-
-
-def _by_spaces(lines: list[str]) -> list[list[str]]:
-    """By gaps of two spaces where all lines then have as many cells, else by every space."""
-    if not lines:
-        return []
-    wide = [_GAP.split(line.strip()) for line in lines]
-    if len(wide[0]) > 1 and all(len(one) == len(other) for one, other in pairwise(wide)):
-        return wide
-    return [line.split() for line in lines]
 
 
 def _names(header: list[str]) -> list[str]:

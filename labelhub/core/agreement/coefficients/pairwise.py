@@ -134,7 +134,7 @@ def percent(tables: Ints | Floats, weights: Floats | None = None) -> Floats:
 
 def cohen_kappa(tables: Ints | Floats, weights: Floats | None = None) -> Floats:
     """Cohen 1960; with weights of agreement Cohen 1968. NaN where nothing varies."""
-    observed, chance, _ = _observed(tables, weights)
+    observed, chance, _ = observed_and_chance(tables, weights)
     return corrected(observed, chance)
 
 
@@ -159,7 +159,7 @@ def scott_pi(tables: Ints | Floats, weights: Floats | None = None) -> Floats:
 
 def kappa_error(tables: Ints | Floats, weights: Floats | None = None) -> Floats:
     """Standard error of Cohen's kappa for an interval (Fleiss, Cohen and Everitt 1969)."""
-    observed, chance, mixed = _observed(tables, weights)
+    observed, chance, mixed = observed_and_chance(tables, weights)
     shares, _, _, table = _shares(tables, weights)
     o, c = observed[..., None, None], chance[..., None, None]
     inside = (shares * (table * (1 - c) - mixed * (1 - o)) ** 2).sum(axis=(-2, -1))
@@ -191,7 +191,7 @@ def kappa_error_by_chance(tables: Ints | Floats, weights: Floats | None = None) 
 
     Fleiss, Cohen and Everitt 1969.
     """
-    _, chance, mixed = _observed(tables, weights)
+    _, chance, mixed = observed_and_chance(tables, weights)
     _, rows, columns, table = _shares(tables, weights)
     expected = rows[..., :, None] * columns[..., None, :]
     spread = (expected * (table - mixed) ** 2).sum(axis=(-2, -1)) - chance**2
@@ -212,7 +212,9 @@ def _shares(tables: Ints | Floats, weights: Floats | None) -> tuple[Floats, Floa
     return shares, shares.sum(axis=-1), shares.sum(axis=-2), table
 
 
-def _observed(tables: Ints | Floats, weights: Floats | None) -> tuple[Floats, Floats, Floats]:
+def observed_and_chance(
+    tables: Ints | Floats, weights: Floats | None = None
+) -> tuple[Floats, Floats, Floats]:
     """Observed and chance agreement, and the mean weights of a cell's row and column together."""
     _, rows, columns, table = _shares(tables, weights)
     observed = percent(tables, weights)

@@ -13,16 +13,38 @@ import numpy as np
 
 from labelhub.core.agreement import scores
 from labelhub.core.agreement.aggregation.majority import Bools
-from labelhub.core.agreement.estimation import clustered, doubted, estimated_share, few
+from labelhub.core.agreement.estimation import (
+    FEW_CLUSTERS,
+    FEW_UNITS,
+    FLAT,
+    LINEARISED,
+    bounded,
+    doubted,
+    few,
+)
 from labelhub.core.agreement.evaluation import LabelScore
-from labelhub.core.agreement.figures import Figure, share, undefined
+from labelhub.core.agreement.figures import Figure, figure, share, undefined
+from labelhub.core.agreement.grouped import Grouped, grouped
+from labelhub.core.agreement.intervals import CONFIDENCE
+from labelhub.core.agreement.mean_leads import mean_leads
 from labelhub.core.agreement.ratings import Ints, Ratings
 from labelhub.core.agreement.reports import reasons
 from labelhub.core.agreement.reports.compared import Compared, credit_of
 from labelhub.core.agreement.reports.doubts import of_scores
+from labelhub.core.agreement.reports.medians import medians
 from labelhub.core.agreement.reports.pooled import WAYS, Pooled
-from labelhub.core.agreement.reports.sets import members_of, set_label_scores
+from labelhub.core.agreement.reports.sets import (
+    OF_SETS,
+    decisions,
+    members_of,
+    set_figures,
+    set_label_scores,
+    voted,
+)
 from labelhub.core.agreement.reports.sheet import KINDS, Sheet
+from labelhub.core.agreement.reports.texts import against_texts
+from labelhub.core.agreement.reports.votes import VotesAccuracy, by_votes
+from labelhub.core.agreement.student import t_quantile
 
 #: Of tables with more labels only the overall scores are given.
 MOST_LABELS = 60
@@ -72,6 +94,7 @@ class Against:
     annotators: Sequence[RaterScore] = ()
     matrix: scores.ConfusionMatrix | None = None
     per_label: Sequence[LabelScore] = field(default_factory=list)
+    by_votes: Sequence[VotesAccuracy] = ()
 
     def to_json(self) -> dict[str, Any]:
         """JSON-ready form."""
@@ -82,6 +105,7 @@ class Against:
             "own_decisions": self.own,
             **self.figures,
             "by_agreeing": [group.to_json() for group in self.by_agreeing],
+            "by_votes": [vote.to_json() for vote in self.by_votes],
             "annotators": [rater.to_json() for rater in self.annotators],
             "confusion": self.matrix.to_json() if self.matrix else None,
             "per_label": [label.to_json() for label in self.per_label],
@@ -103,17 +127,15 @@ def against(
         "accuracy": compared.accuracy(),
         "majority_accuracy": compared.mean(compared.credit),
     }
-    for way in WAYS:
-        refused = pooled.refused(kind, way)
-        figures[f"{way}_accuracy"] = (
-            undefined(refused)
-            if refused
-            else compared.mean(credit_of(pooled.winners(kind, way)[rows], truth[rows]))
-        )
-    figures |= compared.beyond_chance()
-    matrix = _matrix(sheet, compared.single, truth[rows])
+    figures |= _put_together(compared, kind, pooled)
+    figures |= compared.beyond_chance() | against_texts(sheet, kind, truth)
+    figures |= medians(sheet, kind, truth[rows], rows)
+    of_sets, per_label = _of_sets(sheet, kind, truth, rows, pooled)
+    figures |= of_sets
+    matrix = _matrix(sheet, compared.single, truth[rows], _together(sheet, rows))
     if matrix is not None:
         figures |= _single_answers(matrix, sheet)
+        per_label = scores.per_class(matrix) if matrix.n else []
     decided = KINDS.index(kind)
     return Against(
         kind,
@@ -125,19 +147,40 @@ def against(
         _by_agreeing(compared),
         _annotators(sheet, kind, truth),
         matrix,
-        _per_label(_label_scores(sheet, kind, matrix, truth, rows), sheet),
+        _per_label(per_label),
+        by_votes(compared),
     )
 
 
-def _label_scores(
-    sheet: Sheet, kind: str, matrix: scores.ConfusionMatrix | None, truth: Ints, rows: Ints
-) -> list[LabelScore]:
-    if sheet.sets is not None:
-        sets = list(sheet.sets)
-        if len(members_of(sets)[0]) > MOST_LABELS:
-            return []
-        return set_label_scores(sets, sheet.of_kind(kind).counts()[rows], truth[rows])
-    return scores.per_class(matrix) if matrix is not None and matrix.n else []
+def _put_together(compared: Compared, kind: str, pooled: Pooled) -> dict[str, Figure]:
+    """Accuracy of the labels of an item in every way of putting them together."""
+    found = {}
+    for way in WAYS:
+        refused = pooled.refused(kind, way)
+        if refused:
+            found[f"{way}_accuracy"] = undefined(refused)
+            continue
+        won = pooled.winners(kind, way)[compared.rows]
+        found[f"{way}_accuracy"] = compared.mean(credit_of(won, compared.truth[compared.of_row]))
+    return found
+
+
+def _of_sets(
+    sheet: Sheet, kind: str, truth: Ints, rows: Ints, pooled: Pooled
+) -> tuple[dict[str, Figure], list[LabelScore]]:
+    """Figures of sets and of each label in them; nothing where answers are none."""
+    if sheet.sets is None:
+        return {}, []
+    names, members = members_of(sheet.sets)
+    if len(names) > MOST_LABELS:
+        return dict.fromkeys(OF_SETS, undefined(reasons.MANY_ANSWERS)), []
+    said, true = voted(sheet.of_kind(kind), members)[rows], members[truth[rows]]
+    refused = pooled.labels_refused(kind)
+    figures = set_figures(sheet, rows, said, true)
+    figures["label_dawid_skene_accuracy"] = (
+        undefined(refused) if refused else decisions(sheet, rows, pooled.labels(kind)[rows], true)
+    )
+    return figures, set_label_scores(names, said, true, _together(sheet, rows))
 
 
 def _by_agreeing(compared: Compared) -> list[Agreeing]:
@@ -178,26 +221,34 @@ def _annotators(sheet: Sheet, kind: str, truth: Ints) -> list[RaterScore]:
 def _by_cluster(sheet: Sheet, scored: Ratings, right: Bools) -> dict[int, Figure]:
     """Accuracy of each rater where items belong together; nothing where they do not.
 
-    Linearised: draws for each of many annotators would take long.
+    Linearised, and of all raters at once: draws or a pass for each of many would take long.
     """
     if sheet.clusters is None:
         return {}
-    order = np.argsort(scored.raters, kind="stable")
-    raters, starts = np.unique(scored.raters[order], return_index=True)
-    found = {}
-    for rater, own in zip(raters.tolist(), np.split(order, starts[1:]), strict=True):
-        _, numbers = np.unique(sheet.clusters[scored.items[own]], return_inverse=True)
-        columns = np.column_stack([right[own], np.ones(len(own))])
-        units = clustered(columns, numbers, sheet.unit, drawn=False)
-        found[rater] = estimated_share(units, n=len(own))
-    return found
+    _, clusters = np.unique(sheet.clusters, return_inverse=True)
+    said = right.astype(np.int64)
+    summed = mean_leads(scored.raters, said, len(sheet.raters), clusters[scored.items])
+    raters = np.flatnonzero(summed.n)
+    own = summed.of(summed.n > 0)
+    halves = own.error * t_quantile(0.5 + CONFIDENCE / 2, np.maximum(own.units - 1, 1))
+    columns = (raters, own.n.astype(np.int64), own.total / own.n, halves, own.units)
+    rows = zip(*(each.tolist() for each in columns), strict=True)
+    return {rater: _clustered_share(sheet.unit, *row) for rater, *row in rows}
 
 
-def _per_label(found: Sequence[LabelScore], sheet: Sheet) -> list[LabelScore]:
+def _clustered_share(unit: str, n: int, number: float, half: float, clusters: float) -> Figure:
+    wide = half if half >= FLAT else float("nan")
+    low, high = bounded(number, number - wide, number + wide, lowest=0.0)
+    told = figure(number, low=low, high=high, n=n, method=LINEARISED.format(unit=unit))
+    few_units = FEW_CLUSTERS.format(unit=unit) if clusters < FEW_UNITS else None
+    return doubted(told, few(n), few_units)
+
+
+def _per_label(found: Sequence[LabelScore]) -> list[LabelScore]:
     """Each label's scores; a share rests on the items it is a share of."""
 
     def told(shown: Figure) -> Figure:
-        return of_scores(shown, sheet, shown.get("n", 0))
+        return of_scores(shown, shown.get("n", 0))
 
     return [
         replace(
@@ -211,12 +262,19 @@ def _per_label(found: Sequence[LabelScore], sheet: Sheet) -> list[LabelScore]:
     ]
 
 
-def _matrix(sheet: Sheet, said: Ints, truth: Ints) -> scores.ConfusionMatrix | None:
+def _together(sheet: Sheet, rows: Ints) -> Grouped | None:
+    """The clusters of the items ``rows``, where there are any."""
+    return grouped(None if sheet.clusters is None else sheet.clusters[rows], sheet.unit)
+
+
+def _matrix(
+    sheet: Sheet, said: Ints, truth: Ints, together: Grouped | None
+) -> scores.ConfusionMatrix | None:
     if sheet.sets is not None or not sheet.shares_categories:
         return None
     if len(sheet.categories) > MOST_LABELS:
         return None
-    return scores.tabulate(said, truth, sheet.categories)
+    return scores.tabulate(said, truth, sheet.categories, together)
 
 
 def _single_answers(matrix: scores.ConfusionMatrix, sheet: Sheet) -> dict[str, Figure]:
@@ -233,4 +291,4 @@ def _single_answers(matrix: scores.ConfusionMatrix, sheet: Sheet) -> dict[str, F
     found = {new: overall[old] for old, new in names.items()}
     if sheet.scores is not None:
         found |= scores.ordinal(matrix, sheet.scores)
-    return {name: of_scores(one, sheet, matrix.n) for name, one in found.items()}
+    return {name: of_scores(one, matrix.n) for name, one in found.items()}

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelhub.core.agreement.aggregation.majority import one_hot, only, winners
-from labelhub.core.agreement.coefficients import chance, metrics, own_options, pairwise, sums
+from labelhub.core.agreement.coefficients import chance, own_options, pairwise, sums
 from labelhub.core.agreement.coefficients.sums import Patterns
 from labelhub.core.agreement.estimation import (
     MOST_DRAWN,
@@ -25,8 +25,10 @@ from labelhub.core.agreement.estimation import (
 from labelhub.core.agreement.figures import Figure, figure, share, undefined
 from labelhub.core.agreement.ratings import Floats, Ints, Ratings
 from labelhub.core.agreement.reports import reasons
-from labelhub.core.agreement.reports.doubts import clusters_ignored
+from labelhub.core.agreement.reports.divergences import divergence
+from labelhub.core.agreement.reports.pair_errors import kappas_of, pair_errors
 from labelhub.core.agreement.reports.sheet import AUTHORS, Sheet
+from labelhub.core.agreement.reports.texts import between_texts, between_writers, not_compared
 from labelhub.core.schema import Task
 
 #: Pairs of the annotators with most labels; a table of more cannot be read.
@@ -86,16 +88,21 @@ def between_raters(sheet: Sheet, most: int = MOST_RATERS) -> list[Pair]:
     chosen = busiest(sheet, min(most, pairwise.most_raters(sheet.ratings.n_categories)))
     if len(chosen) < 2:
         return []
-    tables = pairwise.all_pairs(_of(sheet.ratings, chosen))
-    sides = [_side(sheet, rater) for rater in chosen]
+    said = _of(sheet.ratings, chosen)
+    tables, alike, nothing = (
+        pairwise.all_pairs(said),
+        between_writers(sheet, said),
+        not_compared(sheet),
+    )
+    sides, errors = [_side(sheet, rater) for rater in chosen], pair_errors(sheet, said)
     found = []
-    for one, side in enumerate(sides[:-1]):
+    for one in range(len(sides) - 1):
         # One against all that follow: of all pairs at once the shares would take much memory.
         others = tables[one, one + 1 :]
-        figures = _of_tables(sheet, others)
+        figures = errors.of(one, others, _of_tables(sheet, others))
         found += [
-            Pair(side, other, int(table.sum()), each)
-            for other, table, each in zip(sides[one + 1 :], others, figures, strict=True)
+            Pair(sides[one], sides[at], int(table.sum()), each | alike.get((one, at), nothing))
+            for at, (table, each) in enumerate(zip(others, figures, strict=True), one + 1)
             if table.any()
         ]
     return found
@@ -129,11 +136,8 @@ def _of(ratings: Ratings, chosen: Sequence[int]) -> Ratings:
 
 def _of_tables(sheet: Sheet, tables: Ints) -> list[dict[str, Figure]]:
     refused = _refused(sheet)
-    kappas = [("cohen_kappa", None)]
-    if sheet.task is Task.ORDINAL and sheet.scores is not None:
-        kappas.append(("weighted_kappa", metrics.quadratic(sheet.scores)))  # type: ignore[arg-type]  # of arrays
     found = [{"percent": _percent(table)} for table in tables]
-    for name, weights in kappas:
+    for name, weights in kappas_of(sheet).items():
         if refused:
             drawn = [undefined(refused)] * len(tables)
         else:
@@ -143,8 +147,7 @@ def _of_tables(sheet: Sheet, tables: Ints) -> list[dict[str, Figure]]:
             drawn = [_kappa(table, value, error) for table, value, error in rows]
         for each, one in zip(found, drawn, strict=True):
             each[name] = one
-    ignored = clusters_ignored(sheet)
-    return [{name: doubted(one, ignored) for name, one in each.items()} for each in found]
+    return found
 
 
 def _refused(sheet: Sheet) -> str | None:
@@ -179,11 +182,14 @@ def _kinds(sheet: Sheet, one: str, other: str) -> Pair:
     figures = {"percent": estimated_share(found, n=items)}
     refused = _refused(sheet)
     if refused:
-        figures["cohen_kappa"] = undefined(refused)
+        figures |= dict.fromkeys(("cohen_kappa", "js_divergence"), undefined(refused))
         if sheet.options is not None:
             figures["s_q"] = estimated(found, own_options.s_q, n=items)
     else:
-        figures["cohen_kappa"] = estimated(found, _pooled_kappa, n=items)
+        q = mine.counts.shape[1]
+        apart = divergence(found, slice(2, 2 + q), slice(2 + q, None), n=items)
+        figures |= {"cohen_kappa": estimated(found, _pooled_kappa, n=items), "js_divergence": apart}
+    figures |= between_texts(sheet, one, other)
     return Pair(a, b, items, figures | _majorities(sheet, mine, theirs))
 
 

@@ -3,6 +3,7 @@
 Items with the same counts and the same truth are one row with a weight.
 """
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,23 +17,21 @@ from labelhub.core.agreement.aggregation.majority import (
 )
 from labelhub.core.agreement.coefficients import chance
 from labelhub.core.agreement.coefficients.sums import Patterns, numbered
-from labelhub.core.agreement.divergence import distribution, js_divergence
 from labelhub.core.agreement.estimation import (
     Units,
     clustered,
-    doubted,
     estimated,
     estimated_share,
-    few,
-    few_clusters,
     units,
 )
-from labelhub.core.agreement.figures import Figure, figure, undefined
+from labelhub.core.agreement.figures import Figure, undefined
 from labelhub.core.agreement.ratings import Floats, Ints
 from labelhub.core.agreement.reports import reasons
+from labelhub.core.agreement.reports.divergences import divergence
 from labelhub.core.agreement.reports.sheet import Sheet
 
-PLUG_IN = "plug-in estimate, no interval"
+#: Items by categories: two tables of them, 160 MB.
+MOST_CELLS = 10_000_000
 
 
 class Compared:
@@ -50,12 +49,12 @@ class Compared:
         self.labels = int(self.often @ self.total)
         self.won = winners(self.counts)
 
-    @property
+    @cached_property
     def credit(self) -> Floats:
         """How far the majority is right, by item."""
         return credit_of(self.won, self.truth)[self.of_row]
 
-    @property
+    @cached_property
     def single(self) -> Ints:
         """The one most frequent answer of each item; -1 in a tie."""
         return only(self.won)[self.of_row]
@@ -65,7 +64,7 @@ class Compared:
         """Items without a single most frequent answer."""
         return int(self.often[self.won.sum(axis=1) > 1].sum())
 
-    @property
+    @cached_property
     def agreeing(self) -> Ints:
         """How many labels of an item are the same, 0 where all differ; -1 of a single label."""
         most = self.counts.max(axis=1)
@@ -98,25 +97,18 @@ class Compared:
             refused = undefined(reasons.FREE_TEXT)
             return {"cohen_kappa": refused, "js_divergence": refused}
         q = self.counts.shape[1]
+        laid_out = len(self.counts) if self.sheet.clusters is None else len(self.rows)
+        if laid_out * q > MOST_CELLS:
+            refused = undefined(reasons.MANY_ANSWERS)
+            return {"cohen_kappa": refused, "js_divergence": refused}
         true = np.zeros_like(self.counts)
         true[np.arange(len(true)), self.truth] = self.total
         columns = np.column_stack([self.right, self.total, self.counts, true]).astype(np.float64)
         found = self._units(columns)
         kappa = estimated(found, _kappa(q), n=self.labels, items=len(self.rows))
-        return {"cohen_kappa": kappa, "js_divergence": self._divergence(found)}
-
-    def _divergence(self, found: Units) -> Figure:
-        """Jensen-Shannon, in bits, between how often each answer is given and is true.
-
-        Samples of the same distribution differ a little, so the plug-in estimate is too large, and
-        that of a draw still more: an interval of draws would leave out the estimate itself.
-        """
-        _, _, *counts = found.sums[0]
-        given, true = np.split(np.asarray(counts), 2)
-        value = float(js_divergence(distribution(given), distribution(true)))
-        nan = float("nan")
-        told = figure(value, low=nan, high=nan, n=self.labels, method=PLUG_IN)
-        return doubted(told, few(len(self.rows)), few_clusters(found))
+        labels, items = self.labels, len(self.rows)
+        apart = divergence(found, slice(2, 2 + q), slice(2 + q, None), n=labels, items=items)
+        return {"cohen_kappa": kappa, "js_divergence": apart}
 
     def _lift_over_guessing(self, options: Ints) -> Figure:
         """``options``: how many each item has, shape (items,)."""

@@ -2,27 +2,34 @@
 
 The kinds answer the same items, so they are compared item by item: Cochran's Q says whether any
 differs; every pair has an exact McNemar test, corrected for their number by Holm, and the
-difference with a paired interval: both kinds of a draw are those of the same items.
+difference with a paired interval: both kinds of a draw are those of the same items. Where items
+belong together whole clusters are permuted instead, and the p-value of items stays beside it.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from labelhub.core.agreement.aggregation.majority import Ties, majority, majority_accuracy
-from labelhub.core.agreement.cochran import cochran
+from labelhub.core.agreement.aggregation.majority import drawn, majority_accuracy, winners
+from labelhub.core.agreement.cochran import CochranQ, cochran
 from labelhub.core.agreement.coefficients.chance import divided
 from labelhub.core.agreement.coefficients.sums import Patterns
 from labelhub.core.agreement.estimation import clustered, estimated, units
 from labelhub.core.agreement.figures import Figure, undefined
 from labelhub.core.agreement.intervals import SEED
 from labelhub.core.agreement.multiplicity import holm
+from labelhub.core.agreement.permutation import (
+    FLIPPED,
+    SHUFFLED,
+    column_shuffle,
+    sign_flip,
+    summed,
+)
 from labelhub.core.agreement.ratings import Floats, Ints
 from labelhub.core.agreement.reports import reasons
-from labelhub.core.agreement.reports.doubts import clusters_ignored
 from labelhub.core.agreement.reports.sheet import Sheet
 from labelhub.core.agreement.significance import EXACT, LEVEL, mcnemar
 
@@ -38,7 +45,7 @@ class Comparison:
 
     A tie shares its weight there; for ``only_a`` and ``only_b``, which the test is of, one of the
     tied answers is drawn, and they count the items on which one kind alone is right.
-    ``doubt``: why the test says too much, where it does.
+    ``p_items``: p were the items independent, where they are not.
     """
 
     a: str
@@ -49,21 +56,22 @@ class Comparison:
     p: float
     p_holm: float
     difference: Figure
-    doubt: str | None = None
+    method: str
+    p_items: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         """JSON-ready form."""
         told = {name: getattr(self, name) for name in self.__slots__}
-        if self.doubt is None:
-            del told["doubt"]
-        return told | {"method": f"{EXACT}; {TIES}", "reliable": self.p_holm < LEVEL}
+        if self.p_items is None:
+            del told["p_items"]
+        return told | {"reliable": self.p_holm < LEVEL}
 
 
 @dataclass(frozen=True, slots=True)
 class Comparisons:
     """All pairs of kinds, and the test over all of them on the items that all answered.
 
-    ``q``: Cochran's; None where nothing tells the kinds apart.
+    ``q``: Cochran's; None where nothing tells the kinds apart. ``p_items`` as of a pair.
     """
 
     kinds: Sequence[str]
@@ -71,17 +79,20 @@ class Comparisons:
     q: float | None
     p: float | None
     pairs: Sequence[Comparison]
+    method: str
+    p_items: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         """JSON-ready form."""
-        return {
+        told = {
             "kinds": list(self.kinds),
             "items": self.items,
             "cochran_q": self.q,
             "p": self.p,
-            "method": f"{COCHRAN}; {TIES}",
+            "method": self.method,
             "pairs": [pair.to_json() for pair in self.pairs],
         }
+        return told | ({} if self.p_items is None else {"p_items": self.p_items})
 
 
 def comparisons(sheet: Sheet, kinds: Sequence[str], truth: Ints) -> Comparisons | None:
@@ -91,42 +102,78 @@ def comparisons(sheet: Sheet, kinds: Sequence[str], truth: Ints) -> Comparisons 
     rows = np.flatnonzero(truth >= 0)
     credit = {kind: _credit(sheet.patterns_of(kind), rows, truth[rows]) for kind in kinds}
     clusters = None if sheet.clusters is None else sheet.clusters[rows]
-    right = np.column_stack([_right(sheet, kind, rows, truth[rows]) for kind in kinds])
-    over_all = cochran(right)
+    right = np.column_stack([_right(sheet.patterns_of(kind), rows, truth[rows]) for kind in kinds])
     pairs = list(combinations(range(len(kinds)), 2))
-    discordant = [_discordant(right[:, one], right[:, other]) for one, other in pairs]
-    p_values = [mcnemar(*counts) for counts in discordant]
+    tested = [_tested(right[:, [one, other]], clusters, sheet.unit) for one, other in pairs]
     found = [
         Comparison(
             a=kinds[one],
             b=kinds[other],
             items=int(_both(credit[kinds[one]], credit[kinds[other]]).sum()),
-            only_a=only_one,
-            only_b=only_other,
-            p=p,
             p_holm=adjusted,
             difference=_difference(credit[kinds[one]], credit[kinds[other]], clusters, sheet.unit),
-            doubt=clusters_ignored(sheet),
+            **test._asdict(),
         )
-        for (one, other), (only_one, only_other), p, adjusted in zip(
-            pairs, discordant, p_values, holm(p_values), strict=True
+        for (one, other), test, adjusted in zip(
+            pairs, tested, holm([test.p for test in tested]), strict=True
         )
     ]
-    return Comparisons(kinds, over_all.items, over_all.q.statistic, over_all.q.p, found)
+    return _over_all(kinds, cochran(right), found, _shuffled(right, clusters, sheet.unit))
+
+
+class _Test(NamedTuple):
+    """The parts of a ``Comparison`` that are known before the adjustment."""
+
+    only_a: int
+    only_b: int
+    p: float
+    method: str
+    p_items: float | None = None
+
+
+def _tested(right: Ints, clusters: Ints | None, unit: str) -> _Test:
+    """Two kinds on the items that both answered: ``right`` has shape (items, 2)."""
+    answered = (right >= 0).all(axis=1)
+    lead = right[answered, 0] - right[answered, 1]
+    only_a, only_b = int((lead > 0).sum()), int((lead < 0).sum())
+    p_items = mcnemar(only_a, only_b)
+    if clusters is None:
+        return _Test(only_a, only_b, p_items, f"{EXACT}; {TIES}")
+    found = sign_flip(summed(lead, clusters[answered]))
+    method = f"{FLIPPED.format(unit=unit)}{found.how}; {TIES}"
+    return _Test(only_a, only_b, found.p, method, p_items)
+
+
+def _shuffled(right: Ints, clusters: Ints | None, unit: str) -> tuple[float, str] | None:
+    """p and method of the test over all kinds by cluster; None without clusters."""
+    answered = (right >= 0).all(axis=1)
+    if clusters is None:
+        return None
+    found = column_shuffle(summed(right[answered], clusters[answered]))
+    return found.p, f"{COCHRAN} by {SHUFFLED.format(unit=unit)}{found.how}; {TIES}"
+
+
+def _over_all(
+    kinds: Sequence[str],
+    plain: CochranQ,
+    pairs: Sequence[Comparison],
+    shuffled: tuple[float, str] | None,
+) -> Comparisons:
+    q, p = plain.q.statistic, plain.q.p
+    if shuffled is None or p is None:
+        return Comparisons(kinds, plain.items, q, p, pairs, f"{COCHRAN}; {TIES}")
+    by_cluster, method = shuffled
+    return Comparisons(kinds, plain.items, q, by_cluster, pairs, method, p_items=p)
 
 
 def _credit(patterns: Patterns, rows: Ints, truth: Ints) -> Floats:
     return majority_accuracy(patterns.counts[patterns.of_item[rows]], truth).credit
 
 
-def _right(sheet: Sheet, kind: str, rows: Ints, truth: Ints) -> Ints:
+def _right(patterns: Patterns, rows: Ints, truth: Ints) -> Ints:
     """1 right, 0 wrong, -1 where there is no answer; of tied answers one is drawn."""
-    said = majority(sheet.of_kind(kind), Ties.RANDOM, seed=SEED).labels[rows]
+    said = drawn(winners(patterns.counts)[patterns.of_item[rows]], SEED)
     return np.where(said < 0, -1, said == truth).astype(np.int64)
-
-
-def _discordant(one: Ints, other: Ints) -> tuple[int, int]:
-    return int(((one == 1) & (other == 0)).sum()), int(((one == 0) & (other == 1)).sum())
 
 
 def _both(one: Floats, other: Floats) -> Any:

@@ -23,14 +23,14 @@ def clusters_ignored(sheet: Sheet) -> str | None:
     return None if sheet.clusters is None else CLUSTERS_IGNORED.format(unit=sheet.unit)
 
 
-def of_scores(found: Figure, sheet: Sheet, items: int) -> Figure:
+def of_scores(found: Figure, items: int) -> Figure:
     """A figure of ``scores`` with its reason as a code, ends around its value, and its doubts.
 
-    ``items``: how many it rests on. Its interval draws items, never clusters.
+    ``items``: how many it rests on.
     """
     if found["value"] is None:
         return {**found, "reason": CODES.get(found["reason"], found["reason"])}
-    return doubted(around(found), few(items), clusters_ignored(sheet))
+    return doubted(around(found), few(items))
 
 
 def around(found: Figure) -> Figure:

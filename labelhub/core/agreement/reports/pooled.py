@@ -2,16 +2,21 @@
 
 from collections.abc import Callable
 
+import numpy as np
+
 from labelhub.core.agreement.aggregation.dawid_skene import dawid_skene
 from labelhub.core.agreement.aggregation.mace import mace
 from labelhub.core.agreement.aggregation.majority import Bools, winners
 from labelhub.core.agreement.aggregation.weighted import agreement_with_others, weighted_vote
 from labelhub.core.agreement.ratings import Floats, Ratings
 from labelhub.core.agreement.reports import reasons
+from labelhub.core.agreement.reports.sets import by_label, members_of
 from labelhub.core.agreement.reports.sheet import Sheet
 
 #: Tables of raters by categories squared: with more categories there is too little for each cell.
 MOST_CATEGORIES = 60
+#: Raters by categories squared: their tables take long where there are many of both.
+MOST_CELLS = 1_000_000
 #: MACE starts several times; with more labels than this people would wait for it.
 MOST_LABELS = 20_000
 #: With more labels than this Dawid-Skene stops before it has converged: at a gain in log
@@ -19,7 +24,8 @@ MOST_LABELS = 20_000
 MOST_EXACT = 100_000
 TOLERANCE = 1e-5
 ITERATIONS = 100
-TOO_MANY_LABELS = "too_many_labels"
+#: Sets times labels, each put together by itself: some seconds.
+MOST_DECISIONS = 2_000_000
 
 #: Scores of each category, shape (items, categories): the highest wins, equal ones are tied.
 Scores = Floats
@@ -31,6 +37,7 @@ class Pooled:
     def __init__(self, sheet: Sheet) -> None:
         self._sheet = sheet
         self._known: dict[tuple[str, str], Bools] = {}
+        self._labels: dict[str, Floats] = {}
 
     def refused(self, kind: str, way: str) -> str | None:
         """Why a way means nothing here; None where it does."""
@@ -39,18 +46,49 @@ class Pooled:
             return reasons.OWN_OPTIONS if sheet.options is not None else reasons.FREE_TEXT
         if len(sheet.categories) > MOST_CATEGORIES:
             return reasons.MANY_ANSWERS
-        if sheet.raters_of(kind) < 2:
+        lacking = self._lacking(kind)
+        if lacking is None and way in MODELS and self._takes_long(kind, way):
+            return reasons.TOO_MANY_LABELS
+        return lacking
+
+    def _takes_long(self, kind: str, way: str) -> bool:
+        cells = self._sheet.raters_of(kind) * len(self._sheet.categories) ** 2
+        return cells > MOST_CELLS or (
+            way == "mace" and len(self._sheet.of_kind(kind)) > MOST_LABELS
+        )
+
+    def _lacking(self, kind: str) -> str | None:
+        """Why nothing is put together, where models of the raters would only mislead."""
+        if self._sheet.raters_of(kind) < 2:
             return reasons.ONE_ANNOTATOR
-        if not self._shared(kind):
+        if not (self._sheet.patterns_of(kind).totals > 1).any():
             return reasons.NO_PAIR
-        if way == "mace" and len(sheet.of_kind(kind)) > MOST_LABELS:
-            return TOO_MANY_LABELS
         return None
 
-    def _shared(self, kind: str) -> bool:
-        """Whether an item has two labels of the kind: else nothing is put together, and models of
-        the raters only mislead."""
-        return bool((self._sheet.patterns_of(kind).totals > 1).any())
+    def labels_refused(self, kind: str) -> str | None:
+        """Why ``labels`` means nothing here; None where it does. Only where answers are sets."""
+        names = frozenset().union(*self._sheet.sets or ())
+        if len(names) > MOST_CATEGORIES:
+            return reasons.MANY_ANSWERS
+        if len(names) * len(self._sheet.of_kind(kind)) > MOST_DECISIONS:
+            return reasons.TOO_MANY_LABELS
+        return self._lacking(kind)
+
+    def labels(self, kind: str) -> Floats:
+        """How likely each label is in an item's set, by Dawid and Skene with each label alone.
+
+        Shape (items, labels), the labels as ``members_of`` has them; NaN where the kind said
+        nothing. Only where it is not ``labels_refused``.
+        """
+        if kind not in self._labels:
+            _, members = members_of(self._sheet.sets or ())
+            each = [
+                _by_dawid_skene(ratings)[:, 1]
+                for ratings in by_label(self._sheet.of_kind(kind), members)
+            ]
+            empty = np.empty((self._sheet.ratings.n_items, 0))
+            self._labels[kind] = np.column_stack([empty, *each])
+        return self._labels[kind]
 
     def winners(self, kind: str, way: str) -> Bools:
         """Which categories have an item's highest score, shape (items, categories).
@@ -81,6 +119,8 @@ def _by_weights(ratings: Ratings) -> Scores:
     return weighted_vote(ratings, agreement_with_others(ratings)).shares
 
 
+#: Ways that learn a table of every rater.
+MODELS = ("dawid_skene", "mace")
 WAYS: dict[str, Callable[[Ratings], Scores]] = {
     "dawid_skene": _by_dawid_skene,
     "mace": _by_mace,

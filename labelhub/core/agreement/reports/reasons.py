@@ -8,15 +8,20 @@ NO_GOLD = "no_gold"
 NO_AUTHOR = "no_author"
 OWN_OPTIONS = "own_options"
 FREE_TEXT = "free_text"
+NO_TEXTS = "texts_not_read"
+NOT_COMPARED = "not_among_the_compared"
 MANY_ANSWERS = "too_many_different_answers"
 NOT_ORDERED = "not_ordered"
 NOT_SETS = "not_sets"
+BELOW_ZERO = "points_below_zero"
 MISSING_RATINGS = "no_item_rated_by_all"
 ONE_RATED_BY_ALL = "fewer_than_two_items_rated_by_all"
+MEANS_ALIKE = "means_vary_less_than_by_chance"
 NO_PAIR = "no_item_with_two_labels"
 TOO_FEW_LABELS = "fewer_than_two_labels"
 TOO_MANY_LABELS = "too_many_labels"
 FEW_ITEMS = "few_items"
+ONE_CLUSTER = "one_cluster"
 NO_SINGLE_ANSWER = "no_single_answer"
 NEVER_PREDICTED = "never_predicted"
 NEVER_TRUE = "never_true"
@@ -34,15 +39,20 @@ WORDS = {
     "another: chance from how often a position is chosen would measure positions. "
     "S_q is the right one.",
     FREE_TEXT: "Free texts have no categories that chance could pick from.",
+    NO_TEXTS: "The texts themselves were not read.",
+    NOT_COMPARED: "So many labels that some were drawn: none of these two on the same item.",
     MANY_ANSWERS: "Too many different answers for a table of them.",
     NOT_ORDERED: "Only for labels that lie on a scale.",
+    BELOW_ZERO: "Ratios need a scale without points below zero.",
     NOT_SETS: "Only where an answer is a set of labels.",
     MISSING_RATINGS: "No item was rated by all annotators of this kind.",
     ONE_RATED_BY_ALL: "Only one item was rated by all annotators of this kind; it needs two.",
+    MEANS_ALIKE: "The means of items vary less than chance alone would make them.",
     NO_PAIR: "No item has two labels of this kind.",
     TOO_FEW_LABELS: "No item has two labels.",
     TOO_MANY_LABELS: "There are too many labels to compute this while you wait.",
     FEW_ITEMS: "Too few items for this test.",
+    ONE_CLUSTER: "All its items belong together: how they differ from others is not known.",
     NO_SINGLE_ANSWER: "No item has a single most frequent answer.",
     NEVER_PREDICTED: "The label was never predicted.",
     NEVER_TRUE: "The label is never the truth.",

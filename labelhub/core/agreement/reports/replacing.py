@@ -1,4 +1,7 @@
-"""Can this LLM replace my annotators? The alternative annotator test of every machine."""
+"""Can this LLM replace my annotators? The alternative annotator test of every machine.
+
+Where items belong together the test of every human is one over whole clusters.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -7,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labelhub.core.agreement import alt_test
+from labelhub.core.agreement import alt_test, contests
 from labelhub.core.agreement.coefficients.metrics import masi_distance, quadratic
 from labelhub.core.agreement.estimation import FEW_CLUSTERS, FEW_UNITS, doubted
 from labelhub.core.agreement.figures import Figure
@@ -23,6 +26,10 @@ HUMANS = ("crowd", "expert")
 EPSILONS = tuple(round(0.025 * step, 3) for step in range(21))
 #: A similarity between every two answers: only of so many different ones.
 MOST_CATEGORIES = 400
+TESTED = "one-sided t-test over {unit}; Benjamini-Yekutieli"
+#: Of fewer clusters a t-test hardly knows the spread between them.
+FEW_TESTED = 10
+FEW_TESTED_WORDS = "few_clusters: the test is over fewer than 10 different {unit}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +42,7 @@ class Replacement:
     epsilon_for: str
     curve: Sequence[float | None]
     against_author: bool = False
+    unit: str = "items"
 
     def to_json(self) -> dict[str, Any]:
         """JSON-ready form."""
@@ -50,20 +58,9 @@ class Replacement:
             "epsilon_for": self.epsilon_for,
             "tested": test.tested,
             "lacking_annotators": test.lacking,
+            "method": TESTED.format(unit=self.unit),
             "humans": [
-                {
-                    "annotator": human.name,
-                    "annotator_id": human.id,
-                    "kind": human.kind,
-                    "items": row.items,
-                    "advantage": row.advantage,
-                    "difference": row.difference,
-                    "p": row.p,
-                    "adjusted_p": row.adjusted_p,
-                    "rejected": row.rejected,
-                    "lacking": row.lacking,
-                    "reason": row.reason,
-                }
+                self._told(human, row)
                 for human, row in zip(self.humans, test.humans, strict=True)
                 if row.items
             ],
@@ -73,6 +70,26 @@ class Replacement:
             ],
         }
 
+    def _told(self, human: Rater, row: alt_test.Human) -> dict[str, Any]:
+        told = {
+            "annotator": human.name,
+            "annotator_id": human.id,
+            "kind": human.kind,
+            "items": row.items,
+            "advantage": row.advantage,
+            "difference": row.difference,
+            "p": row.p,
+            "adjusted_p": row.adjusted_p,
+            "rejected": row.rejected,
+            "lacking": row.lacking,
+            "reason": row.reason,
+        }
+        if row.clusters is not None:
+            told["clusters"] = row.clusters
+            if not row.lacking and row.clusters < FEW_TESTED:
+                told["doubt"] = FEW_TESTED_WORDS.format(unit=self.unit)
+        return told
+
     @property
     def advantage(self) -> Figure:
         """How often the machine is at least as near as a human, with its interval."""
@@ -80,7 +97,12 @@ class Replacement:
 
 
 def replacements(sheet: Sheet, *, by_author: bool = False) -> list[Replacement]:
-    """Of every machine that labelled; ``by_author``: measured by the author's own answer."""
+    """Of every machine that labelled; ``by_author``: measured by the author's own answer.
+
+    None of free texts: they are hardly ever the same, and then everybody is as far from everybody.
+    """
+    if sheet.task is Task.TEXT:
+        return []
     people = np.isin([rater.kind for rater in sheet.raters], HUMANS)
     humans = latest(sheet.ratings.of_raters(people))
     if not len(humans):
@@ -93,19 +115,20 @@ def replacements(sheet: Sheet, *, by_author: bool = False) -> list[Replacement]:
             continue
         codes = _codes_of(sheet, at)
         contest = (
-            alt_test.against_author(
+            contests.against_author(
                 humans, codes, sheet.author, similarity=similarity, repeated=False
             )
             if by_author
-            else alt_test.against_humans(humans, codes, similarity=similarity, repeated=False)
+            else contests.against_humans(humans, codes, similarity=similarity, repeated=False)
         )
         test = _tested(sheet, contest, alt_test.EPSILON[epsilon_for])
-        curve = alt_test.curve(contest, EPSILONS)
-        found.append(Replacement(rater, test, sheet.raters, epsilon_for, curve, by_author))
+        curve = alt_test.curve(contest, EPSILONS, sheet.clusters)
+        unit = "items" if sheet.clusters is None else sheet.unit
+        found.append(Replacement(rater, test, sheet.raters, epsilon_for, curve, by_author, unit))
     return found
 
 
-def _tested(sheet: Sheet, contest: alt_test.Contest, epsilon: float) -> alt_test.AltTest:
+def _tested(sheet: Sheet, contest: contests.Contest, epsilon: float) -> alt_test.AltTest:
     """The test with what makes it doubtful that few clusters were compared."""
     test = alt_test.alt_test(contest, epsilon, sheet.clusters)
     if sheet.clusters is None or test.advantage["value"] is None:

@@ -8,19 +8,22 @@ import numpy as np
 
 from labelhub.core.agreement.aggregation.majority import only, winners
 from labelhub.core.agreement.figures import Figure, share
+from labelhub.core.agreement.positions import PositionBias, position_bias
 from labelhub.core.agreement.reports import reasons
 from labelhub.core.agreement.reports.against import Against, against
 from labelhub.core.agreement.reports.between import Pair, between_kinds, between_raters
 from labelhub.core.agreement.reports.comparisons import Comparisons, comparisons
-from labelhub.core.agreement.reports.doubts import clusters_ignored
 from labelhub.core.agreement.reports.labels import LabelAgreement, per_label
 from labelhub.core.agreement.reports.pooled import Pooled
 from labelhub.core.agreement.reports.replacing import Replacement, replacements
 from labelhub.core.agreement.reports.sheet import KINDS, Sheet
 from labelhub.core.agreement.reports.within import within
-from labelhub.core.agreement.scores import PositionBias, position_bias
 
 POSITIONS = "chi-square; the single most frequent answer of each item"
+POSITIONS_CLUSTERED = (
+    "chi-square corrected for whole {unit} (Rao and Scott), F; the single most frequent answer of "
+    "each item"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +61,6 @@ class Report:
 
     def to_json(self) -> dict[str, Any]:
         """JSON-ready form; what needs more than labels (costs) is added by the caller."""
-        doubt = clusters_ignored(self.sheet)
         return {
             "items": self.items,
             "sources": {kind: counts.to_json() for kind, counts in self.sources.items()},
@@ -73,10 +75,27 @@ class Report:
             "alt_test": _by_name(self.replacements),
             "alt_test_by_author": _by_name(self.replacements_by_author),
             "comparisons": {truth: one.to_json() for truth, one in self.comparisons.items()},
-            "position_bias": {kind: _bias(one, doubt) for kind, one in self.position_bias.items()},
+            "truths": _truths(self.sheet),
+            "position_bias": {
+                kind: _bias(one, self.sheet) for kind, one in self.position_bias.items()
+            },
             "left_out": dict(self.sheet.left_out),
             "reasons": reasons.WORDS,
         }
+
+
+def _truths(sheet: Sheet) -> dict[str, dict[str, int]]:
+    """Truth → how many items truly have each answer; nothing where items share no answers."""
+    if not sheet.shares_categories or sheet.sets is not None:
+        return {}
+    q = len(sheet.categories)
+    return {
+        name: dict(
+            zip(sheet.categories, np.bincount(codes[codes >= 0], minlength=q).tolist(), strict=True)
+        )
+        for name, codes in (("gold", sheet.gold), ("author", sheet.author))
+        if (codes >= 0).any()
+    }
 
 
 def _by_name(found: Sequence[Replacement]) -> dict[str, Any]:
@@ -134,27 +153,30 @@ def _position_bias(sheet: Sheet) -> dict[str, PositionBias]:
     """Whether a kind prefers places among the options that items bring.
 
     One choice an item, the most frequent: labels of the same item are not independent, and the
-    test would take every copy of an answer for new evidence. Ties are left out.
+    test would take every copy of an answer for new evidence. Ties are left out. Where items belong
+    together the test takes whole clusters for evidence.
     """
     if sheet.options is None:
         return {}
     said = {kind: sheet.patterns_of(kind) for kind in sheet.kinds if len(sheet.of_kind(kind))}
     return {
-        kind: position_bias(only(winners(found.counts))[found.of_item], sheet.options)
+        kind: position_bias(
+            only(winners(found.counts))[found.of_item], sheet.options, sheet.clusters
+        )
         for kind, found in said.items()
     }
 
 
-def _bias(found: PositionBias, doubt: str | None) -> dict[str, Any]:
-    told = {
+def _bias(found: PositionBias, sheet: Sheet) -> dict[str, Any]:
+    method = POSITIONS if sheet.clusters is None else POSITIONS_CLUSTERED.format(unit=sheet.unit)
+    return {
         "chosen": found.chosen,
         "expected": found.expected,
         "chi_square": found.test.statistic,
         "p": found.test.p,
         "items": found.items,
-        "method": POSITIONS,
+        "method": method,
     }
-    return told | ({"doubt": doubt} if doubt else {})
 
 
 def _counts(sheet: Sheet, kind: str) -> SourceCounts:

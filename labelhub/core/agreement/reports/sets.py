@@ -1,38 +1,132 @@
-"""Sets of labels against a truth: each label by itself, as whether it is in the set."""
+"""Sets of labels against a truth: each label by itself, as whether it is in the set.
 
+A label is said of an item where more than half of the item's sets have it; in a tie it is not.
+"""
+
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from labelhub.core.agreement import scores
+from labelhub.core.agreement.aggregation.majority import winners
+from labelhub.core.agreement.estimation import Units, clustered, estimated, estimated_share, units
 from labelhub.core.agreement.evaluation import LabelScore
-from labelhub.core.agreement.ratings import Ints
+from labelhub.core.agreement.figures import Figure
+from labelhub.core.agreement.grouped import Grouped
+from labelhub.core.agreement.ratings import Floats, Ints, Ratings
+from labelhub.core.agreement.reports import reasons
+from labelhub.core.agreement.reports.sheet import Sheet
+from labelhub.core.agreement.resampling import divided
 
 Bools = NDArray[np.bool_]
 
+WITH = ("without", "with")
+#: What is reported of sets against a truth.
+OF_SETS = (
+    "exact_match",
+    "hamming_loss",
+    "label_majority_accuracy",
+    "label_dawid_skene_accuracy",
+    "micro_precision",
+    "micro_recall",
+    "micro_f1",
+    "macro_f1",
+)
 
-def members_of(sets: list[frozenset[str]]) -> tuple[list[str], Bools]:
+
+def members_of(sets: Sequence[frozenset[str]]) -> tuple[list[str], Bools]:
     """The labels that occur, and which of them each set has: shape (sets, labels)."""
     names = list(dict.fromkeys(name for each in sets for name in sorted(each)))
     table = np.array([[name in each for name in names] for each in sets], dtype=bool)
     return names, table.reshape(len(sets), len(names))
 
 
-def set_label_scores(sets: list[frozenset[str]], counts: Ints, truth: Ints) -> list[LabelScore]:
-    """Scores of each label; said where more than half of an item's sets have it.
+def by_label(ratings: Ratings, members: Bools) -> list[Ratings]:
+    """What was said of each label: 1 where the set has it, else 0. ``members``: (sets, labels)."""
+    return [
+        replace(ratings, codes=has[ratings.codes].astype(np.int64), n_categories=2)
+        for has in members.T
+    ]
 
-    ``counts``: how often each set was given, shape (items, sets); ``truth``: the true set's number,
-    shape (items,).
+
+def voted(ratings: Ratings, members: Bools) -> Bools:
+    """Which labels the majority says of each item: shape (items, labels)."""
+    found = np.zeros((ratings.n_items, members.shape[1]), dtype=bool)
+    for at, each in enumerate(by_label(ratings, members)):
+        counts = each.counts()
+        found[:, at] = counts[:, 1] > counts[:, 0]
+    return found
+
+
+def set_label_scores(
+    names: Sequence[str], said: Bools, true: Bools, together: Grouped | None = None
+) -> list[LabelScore]:
+    """Scores of each label; ``said``, ``true``: whether it is in the set, shape (items, labels).
+
+    ``together``: the clusters of the items.
     """
-    names, members = members_of(sets)
-    whole = counts.sum(axis=1)
-    said = 2 * (counts @ members.astype(np.int64)) > whole[:, None]
-    true = members[truth]
     found = []
     for at, name in enumerate(names):
         matrix = scores.tabulate(
-            said[:, at].astype(np.int64), true[:, at].astype(np.int64), ("without", "with")
+            said[:, at].astype(np.int64), true[:, at].astype(np.int64), WITH, together
         )
         found.append(replace(scores.per_class(matrix)[1], label=name))
     return found
+
+
+def set_figures(sheet: Sheet, rows: Ints, said: Bools, true: Bools) -> dict[str, Figure]:
+    """Exact match, Hamming loss, micro and macro F1 of sets, and the accuracy of single decisions.
+
+    ``said``, ``true``: of the items ``rows``, shape (rows, labels). Micro scores pool the decisions
+    of all labels; macro F1 is the mean over the labels that are said or true of any item. A
+    decision is whether one label is in the set of one item: Hamming loss is the share of wrong ones
+    (Schapire and Singer 1999).
+    """
+    hits, wrong = said & true, said != true
+    columns = {
+        "exact_match": (~wrong.any(axis=1), np.ones(len(rows))),
+        "hamming_loss": (wrong.sum(axis=1), np.full(len(rows), said.shape[1])),
+        "label_majority_accuracy": ((~wrong).sum(axis=1), np.full(len(rows), said.shape[1])),
+        "micro_precision": (hits.sum(axis=1), said.sum(axis=1)),
+        "micro_recall": (hits.sum(axis=1), true.sum(axis=1)),
+        "micro_f1": (2 * hits.sum(axis=1), said.sum(axis=1) + true.sum(axis=1)),
+    }
+    missing = {"micro_precision": reasons.NEVER_PREDICTED, "micro_recall": reasons.NEVER_TRUE}
+    found = {
+        name: estimated_share(
+            _units(sheet, np.column_stack(both), rows),
+            n=len(rows),
+            missing=missing.get(name, reasons.NEITHER),
+        )
+        for name, both in columns.items()
+    }
+    drawn = _units(sheet, np.hstack([2 * hits, said.astype(np.int64) + true]), rows)
+    macro = estimated(drawn, _macro_f1, n=len(rows), missing=reasons.NEITHER, lowest=0.0)
+    return {**found, "macro_f1": macro}
+
+
+def decisions(sheet: Sheet, rows: Ints, likely: Floats, true: Bools) -> Figure:
+    """How many decisions are right: ``likely`` says how likely each label is, a tie counts half.
+
+    Both of shape (rows, labels).
+    """
+    won = winners(np.stack([1 - likely, likely], axis=-1).reshape(-1, 2))
+    credit = won[np.arange(len(won)), true.reshape(-1).astype(np.int64)] / won.sum(axis=1)
+    whole = np.full(len(rows), true.shape[1])
+    columns = np.column_stack([credit.reshape(true.shape).sum(axis=1), whole])
+    return estimated_share(_units(sheet, columns, rows), n=len(rows), missing=reasons.NEITHER)
+
+
+def _macro_f1(sums: Floats) -> Floats:
+    hits, whole = np.split(sums, 2, axis=1)
+    return scores.macro(divided(hits, whole))
+
+
+def _units(sheet: Sheet, columns: Floats | Ints, rows: Ints) -> Units:
+    table = columns.astype(np.float64)
+    if sheet.clusters is None:
+        return units(table, np.ones(len(rows), dtype=np.int64))
+    _, numbers = np.unique(sheet.clusters[rows], return_inverse=True)
+    return clustered(table, numbers, sheet.unit)

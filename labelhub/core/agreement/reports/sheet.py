@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from labelhub.core.agreement.coefficients.sums import Patterns, patterns
 from labelhub.core.agreement.narrowing import taken
 from labelhub.core.agreement.ratings import Ints, Ratings
+from labelhub.core.agreement.texts import Texts
 from labelhub.core.schema import Task
 
 #: The kinds of annotators in their one fixed order.
@@ -35,7 +36,7 @@ class Sheet:
     ``categories``: names of the category numbers. Of sets, ``sets`` has their members; of points on
     a scale, ``scores`` the points; where items bring their own options a number is a position
     among them and ``options`` says how many each item has; of free texts a number means the same
-    text only within an item.
+    text only within an item, and ``texts`` has the words of each.
     ``gold``, ``author``: category numbers of the two truths, shape (items,), -1 where unknown;
     ``gold_kind``: number in KINDS of who decided, -1 for nobody.
     ``clusters``: items that belong together have the same number; ``unit`` says what they are.
@@ -55,6 +56,7 @@ class Sheet:
     sets: Sequence[frozenset[str]] | None = None
     scores: Sequence[float] | None = None
     options: Ints | None = None
+    texts: Texts | None = None
     clusters: Ints | None = None
     unit: str = "items"
     left_out: Mapping[str, int] = field(default_factory=dict)

@@ -17,14 +17,19 @@ from labelhub.core.agreement.estimation import (
     units,
 )
 from labelhub.core.agreement.figures import Figure, figure, undefined
-from labelhub.core.agreement.icc import icc
+from labelhub.core.agreement.icc import Icc, icc
+from labelhub.core.agreement.narrowing import latest
 from labelhub.core.agreement.ratings import Floats, Ratings
 from labelhub.core.agreement.reports import reasons
+from labelhub.core.agreement.reports.conger import conger
 from labelhub.core.agreement.reports.doubts import clusters_ignored
 from labelhub.core.agreement.reports.sheet import Sheet
+from labelhub.core.agreement.reports.texts import WITHIN, within_texts
 from labelhub.core.schema import Task
 
 SHROUT_FLEISS = "Shrout and Fleiss 1979"
+#: Of one rating, and of the mean of all.
+ICC = ("icc_2_1", "icc_2_k")
 #: Tables of more different answers say nothing and cost much.
 MOST_CATEGORIES = 400
 
@@ -52,9 +57,11 @@ def _by_labels(sheet: Sheet, kind: str) -> Figures:
         refused = reasons.MANY_ANSWERS
     if refused:
         return dict.fromkeys(("percent", *coefficients_of(sheet.task)), undefined(refused))
-    found = _of_patterns(sheet, sheet.patterns_of(kind))
+    found = _of_patterns(sheet, kind)
     if sheet.task is Task.ORDINAL and sheet.scores is not None:
-        found["icc_2_1"] = doubted(_intraclass(ratings, sheet.scores), clusters_ignored(sheet))
+        ignored = clusters_ignored(sheet)
+        correlations = _intraclass(ratings, sheet.scores)
+        found |= {name: doubted(one, ignored) for name, one in correlations.items()}
     return found
 
 
@@ -77,11 +84,11 @@ def _with_abstentions(sheet: Sheet, kind: str) -> Figures:
     return dict(zip(names, (told["percent"], told["alpha_nominal"]), strict=True))
 
 
-def _of_patterns(sheet: Sheet, patterns: sums.Patterns) -> Figures:
+def _of_patterns(sheet: Sheet, kind: str) -> Figures:
     if not sheet.shares_categories:
-        return _own_options(sheet, patterns)
-    counts = _Counts(sheet, patterns)
-    found = _nominal(counts)
+        return _own_options(sheet, kind)
+    counts = _Counts(sheet, sheet.patterns_of(kind))
+    found = _nominal(counts) | {"conger_kappa": conger(sheet, kind)}
     if sheet.task is Task.ORDINAL and sheet.scores is not None:
         found |= _ordinal(counts, sheet.scores)
     if sheet.task is Task.MULTI and sheet.sets is not None:
@@ -91,14 +98,16 @@ def _of_patterns(sheet: Sheet, patterns: sums.Patterns) -> Figures:
 
 def coefficients_of(task: Task) -> tuple[str, ...]:
     """What is reported beside percent agreement, the recommended coefficient first."""
-    nominal = ("alpha_nominal", "gwet_ac1", "brennan_prediger", "fleiss_kappa")
+    nominal = ("alpha_nominal", "gwet_ac1", "brennan_prediger", "fleiss_kappa", "conger_kappa")
     match task:
         case Task.ORDINAL:
-            return ("alpha_ordinal", "alpha_interval", "gwet_ac2", "icc_2_1", *nominal)
+            return ("alpha_ordinal", "alpha_interval", "alpha_ratio", "gwet_ac2", *ICC, *nominal)
         case Task.MULTI:
             return ("alpha_masi", "alpha_jaccard", *nominal)
-        case Task.PER_ITEM | Task.TEXT:
+        case Task.PER_ITEM:
             return ("s_q", *nominal)
+        case Task.TEXT:
+            return (*WITHIN, "s_q", *nominal)
         case _:
             return nominal
 
@@ -164,7 +173,14 @@ def _nominal(counts: _Counts) -> Figures:
 def _ordinal(counts: _Counts, points: Sequence[float]) -> Figures:
     weights = metrics.quadratic(points)
     interval = metrics.interval_distance(points)
+    if min(points) < 0:
+        ratio = undefined(reasons.BELOW_ZERO)
+    else:
+        apart = metrics.ratio_distance(points)
+        parts = alpha.distance_parts(counts.counts, apart)
+        ratio = counts.estimate(parts, alpha.alpha_by_distance(apart))
     return {
+        "alpha_ratio": ratio,
         "alpha_ordinal": counts.estimate(*ordinal.ordinal_alpha(counts.counts, counts.often)),
         "alpha_interval": counts.estimate(
             alpha.distance_parts(counts.counts, interval), alpha.alpha_by_distance(interval)
@@ -175,20 +191,35 @@ def _ordinal(counts: _Counts, points: Sequence[float]) -> Figures:
     }
 
 
-def _intraclass(ratings: Ratings, points: Sequence[float]) -> Figure:
-    """Of one rating, raters taken for a sample, on the items that all raters of the kind rated."""
-    raters, numbers = np.unique(ratings.raters, return_inverse=True)
-    table = np.full((ratings.n_items, len(raters)), np.nan)
-    table[ratings.items, numbers] = np.asarray(points)[ratings.codes]
+def _intraclass(ratings: Ratings, points: Sequence[float]) -> Figures:
+    """Raters taken for a sample, on the items that all raters of the kind rated.
+
+    Only these are laid out as a table, so it has no more cells than there are ratings.
+    """
+    said = latest(ratings)
+    raters, numbers = np.unique(said.raters, return_inverse=True)
+    complete = np.bincount(said.items, minlength=said.n_items) == len(raters)
+    kept = np.flatnonzero(complete[said.items])
+    rows = (np.cumsum(complete) - 1)[said.items[kept]]
+    table = np.empty((int(complete.sum()), len(raters)))
+    table[rows, numbers[kept]] = np.asarray(points)[said.codes[kept]]
     found = icc(table)
-    value = found.icc_2_1.value
-    if value is None:
-        few_rated = [reasons.MISSING_RATINGS, reasons.ONE_RATED_BY_ALL]
-        return undefined((few_rated[found.items :] or [reasons.NO_VARIATION])[0])
-    ends = (found.icc_2_1.low, found.icc_2_1.high)
-    low, high = bounded(value, *(float("nan") if end is None else end for end in ends))
-    told = figure(float(value), low=low, high=high, n=found.items, method=SHROUT_FLEISS)
-    return doubted(told, few(found.items))
+    few_rated = [reasons.MISSING_RATINGS, reasons.ONE_RATED_BY_ALL]
+    reason = (few_rated[found.items :] or [reasons.NO_VARIATION])[0]
+    negative = reason if found.icc_2_1.value is None else reasons.MEANS_ALIKE
+    return {
+        "icc_2_1": _correlation(found.icc_2_1, found.items, reason),
+        "icc_2_k": _correlation(found.icc_2_k, found.items, negative),
+    }
+
+
+def _correlation(form: Icc, items: int, reason: str) -> Figure:
+    if form.value is None:
+        return undefined(reason)
+    ends = (float("nan") if end is None else end for end in (form.low, form.high))
+    low, high = bounded(form.value, *ends)
+    told = figure(float(form.value), low=low, high=high, n=items, method=SHROUT_FLEISS)
+    return doubted(told, few(items))
 
 
 def _of_sets(counts: _Counts, sets: Sequence[frozenset[str]]) -> Figures:
@@ -204,9 +235,9 @@ def _of_sets(counts: _Counts, sets: Sequence[frozenset[str]]) -> Figures:
     return found
 
 
-def _own_options(sheet: Sheet, patterns: sums.Patterns) -> Figures:
+def _own_options(sheet: Sheet, kind: str) -> Figures:
     """Percent agreement and S_q; everything that mixes the options of items is refused."""
-    counts = _Counts(sheet, patterns, alike=False)
+    counts = _Counts(sheet, sheet.patterns_of(kind), alike=False)
     reason = reasons.OWN_OPTIONS if sheet.options is not None else reasons.FREE_TEXT
     found = dict.fromkeys(("percent", *coefficients_of(sheet.task)), undefined(reason))
     found["percent"] = counts.percent()
@@ -214,4 +245,6 @@ def _own_options(sheet: Sheet, patterns: sums.Patterns) -> Figures:
         own = own_options.own_options_parts(counts.counts, sheet.options)
         found["s_q"] = counts.estimate(own, own_options.s_q, beyond_chance=False)
         found["brennan_prediger"] = found["s_q"]
+    if sheet.task is Task.TEXT:
+        found |= within_texts(sheet, kind)
     return found

@@ -1,0 +1,182 @@
+"""Whether annotators who answer an item more than once say the same again."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from labelhub.core.agreement.coefficients import sums
+from labelhub.core.agreement.estimation import Units, clustered, estimated_share
+from labelhub.core.agreement.figures import Figure, undefined
+from labelhub.core.agreement.ratings import Floats, Ints, Ratings
+from labelhub.core.agreement.reports import reasons
+from labelhub.core.agreement.reports.sheet import KINDS, Rater, Sheet
+from labelhub.core.agreement.reports.within import coefficients_of, within
+
+MOST_ANNOTATORS = 40
+#: Beside the coefficient to read, where ``within`` has them.
+BESIDE = ("token_f1", "percent_with_abstentions", "alpha_with_abstentions")
+
+
+@dataclass(frozen=True, slots=True)
+class OfOne:
+    """One annotator: on ``items`` items it answered ``repeats`` times more than once."""
+
+    rater: Rater
+    percent: Figure
+    items: int
+    repeats: int
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON-ready form."""
+        told = {"percent": self.percent, "items": self.items, "repeats": self.repeats}
+        return {"id": self.rater.id, "annotator": self.rater.name, **told}
+
+
+@dataclass(frozen=True, slots=True)
+class Repeats:
+    """A kind: ``figures`` count each annotator's answers to an item, ``n`` such sets of answers.
+
+    ``repeats``: answers beyond the first of an annotator to an item.
+    """
+
+    figures: Mapping[str, Figure]
+    annotators: int
+    items: int
+    repeats: int
+    by_annotator: Sequence[OfOne]
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON-ready form."""
+        counts = {name: getattr(self, name) for name in ("annotators", "items", "repeats")}
+        return {
+            **self.figures,
+            **counts,
+            "by_annotator": [one.to_json() for one in self.by_annotator],
+        }
+
+
+def repeats(sheet: Sheet) -> dict[str, Repeats]:
+    """Kind → its annotators' agreement with themselves; empty where nobody answers again.
+
+    ``sheet``: all answers that count, an annotator's several answers to an item among them in any
+    order. Percent agreement and the coefficient recommended for the task are those of ``within``
+    with the answers of one annotator to one item in the place of an item. Drawn is the item or the
+    sheet's cluster: several annotators may have answered the same item again.
+    """
+    found = {kind: _of_kind(sheet, kind) for kind in sheet.kinds}
+    return {kind: one for kind, one in found.items() if one is not None}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Cells:
+    """Pairs of an item and an annotator with two answers or more, abstentions among them.
+
+    ``sheet``: the cells in the place of items, their first, second, … answer in that of annotators.
+    ``items``, ``raters``, ``answers``: of each cell, shape (cells,).
+    """
+
+    sheet: Sheet
+    items: Ints
+    raters: Ints
+    answers: Ints
+
+
+def _of_kind(sheet: Sheet, kind: str) -> Repeats | None:
+    cells = _cells(sheet, kind)
+    if not len(cells.items):
+        return None
+    return Repeats(
+        figures=_figures(cells.sheet, kind),
+        annotators=len(np.unique(cells.raters)),
+        items=len(np.unique(cells.items)),
+        repeats=int((cells.answers - 1).sum()),
+        # Reports name no author: they are kept, and an author may have everything erased.
+        by_annotator=[] if kind == "author" else _by_annotator(sheet.raters, cells, kind),
+    )
+
+
+def _figures(cells: Sheet, kind: str) -> dict[str, Figure]:
+    """Percent agreement, the coefficient to read, and what stands beside them."""
+    names = ("percent", coefficients_of(cells.task)[0])
+    told = within(cells, kind)
+    if not (cells.patterns_of(kind).totals > 1).any():
+        told |= dict.fromkeys(names, undefined(reasons.NO_PAIR))
+    return {name: told[name] for name in (*names, *BESIDE) if name in told}
+
+
+def _by_annotator(raters: Sequence[Rater], cells: _Cells, kind: str) -> list[OfOne]:
+    """The annotators with the most repeats first; intervals as of many small figures."""
+    patterns = cells.sheet.patterns_of(kind)
+    shares = sums.parts(patterns.counts)[:, [sums.Layout.agree, sums.Layout.pairable]]
+    again = np.bincount(cells.raters, cells.answers - 1, len(raters)).astype(np.int64)
+    order = np.argsort(-again, kind="stable")[:MOST_ANNOTATORS]
+    found = []
+    for at in order[again[order] > 0]:
+        own = np.flatnonzero(cells.raters == at)
+        parts = shares[patterns.of_item[own]]
+        items = int(parts[:, 1].sum())
+        drawn = _units(cells.sheet, own, parts)
+        percent = estimated_share(drawn, n=items) if items else undefined(reasons.NO_PAIR)
+        found.append(OfOne(raters[at], percent, len(own), int(again[at])))
+    return found
+
+
+def _units(cells: Sheet, own: Ints, parts: Floats) -> Units:
+    """An annotator has one cell an item, so cells are drawn unless items belong together."""
+    if cells.clusters is None or cells.unit == "items":
+        return Units(parts, np.ones(len(own), dtype=np.int64), "items", None)
+    _, numbers = np.unique(cells.clusters[own], return_inverse=True)
+    return clustered(parts, numbers, cells.unit, drawn=False)
+
+
+def _cells(sheet: Sheet, kind: str) -> _Cells:
+    said = sheet.of_kind(kind)
+    unsure = sheet.abstained[sheet.kind_of[sheet.abstained[:, 1]] == KINDS.index(kind)]
+    keys = np.concatenate([said.items, unsure[:, 0]]) * said.n_raters
+    keys += np.concatenate([said.raters, unsure[:, 1]])
+    found, often, of = sums.numbered(keys, said.n_items * said.n_raters)
+    several = often > 1
+    kept = np.flatnonzero(several[of])
+    cell = (np.cumsum(several) - 1)[of[kept]]
+    occasion, labels = _occasions(cell), kept < len(said)
+    items, raters = np.divmod(found[several], said.n_raters)
+    times = int(often[several].max(initial=0))
+    codes = said.codes[kept[labels]]
+    ratings = Ratings(cell[labels], occasion[labels], codes, len(items), times, said.n_categories)
+    unsure = np.column_stack([cell[~labels], occasion[~labels]])
+    return _Cells(_on_cells(sheet, kind, ratings, unsure, items), items, raters, often[several])
+
+
+def _on_cells(sheet: Sheet, kind: str, ratings: Ratings, unsure: Ints, items: Ints) -> Sheet:
+    """The sheet with cells for items; ``items``: of each cell, shape (cells,)."""
+    return replace(
+        sheet,
+        ratings=ratings,
+        raters=[Rater(at, f"answer {at + 1}", kind) for at in range(ratings.n_raters)],
+        abstained=unsure,
+        gold=sheet.gold[items],
+        gold_kind=sheet.gold_kind[items],
+        author=sheet.author[items],
+        item_ids=sheet.item_ids[items],
+        options=None if sheet.options is None else sheet.options[items],
+        texts=None if sheet.texts is None else sheet.texts.on(items),
+        clusters=_clusters(sheet, items),
+    )
+
+
+def _occasions(cell: Ints) -> Ints:
+    """The how-manieth of its cell each answer is, from 0."""
+    order = np.argsort(cell, kind="stable")
+    inside = cell[order]
+    found = np.empty(len(cell), dtype=np.int64)
+    found[order] = np.arange(len(cell)) - np.searchsorted(inside, inside)
+    return found
+
+
+def _clusters(sheet: Sheet, items: Ints) -> Ints | None:
+    """The cells drawn together; None where each has an item of its own that stands alone."""
+    belongs = items if sheet.clusters is None else sheet.clusters[items]
+    found, numbers = np.unique(belongs, return_inverse=True)
+    return numbers if sheet.clusters is not None or len(found) < len(items) else None

@@ -1,0 +1,186 @@
+"""Figures of free texts, by the words that two texts share (token F1).
+
+Percent agreement takes two texts for the same or not; token F1 says how much of them is. Where
+items have so many labels that not all pairs can be compared, ``method`` says how many were.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+from scipy.special import stdtrit
+
+from labelhub.core.agreement import texts
+from labelhub.core.agreement.coefficients.texts import alpha_of_texts, alpha_parts, apart
+from labelhub.core.agreement.estimation import (
+    LINEARISED,
+    Units,
+    bounded,
+    clustered,
+    doubted,
+    estimated,
+    estimated_share,
+    few,
+    units,
+)
+from labelhub.core.agreement.figures import Figure, figure, undefined
+from labelhub.core.agreement.intervals import CONFIDENCE, SEED
+from labelhub.core.agreement.narrowing import taken
+from labelhub.core.agreement.ratings import Floats, Ints, Ratings
+from labelhub.core.agreement.reports import reasons
+from labelhub.core.agreement.reports.doubts import clusters_ignored
+from labelhub.core.agreement.reports.sheet import Sheet
+from labelhub.core.schema import Task
+
+WITHIN = ("alpha_token_f1", "token_f1")
+AGAINST = ("token_f1", "medoid_accuracy", "medoid_token_f1")
+AT_MOST = "at most {labels} labels of an item compared, drawn with seed {seed}"
+SAMPLED = "chance from {pairs} pairs of labels, drawn with seed {seed}"
+
+Figures = dict[str, Figure]
+
+
+def within_texts(sheet: Sheet, kind: str) -> Figures:
+    """Mean token F1 of an item's pairs of labels, mean over items, and alpha by it."""
+    if sheet.texts is None:
+        return dict.fromkeys(WITHIN, undefined(reasons.NO_TEXTS))
+    said = sheet.of_kind(kind)
+    sizes = np.bincount(said.items, minlength=said.n_items)
+    said = taken(said, np.flatnonzero(sizes[said.items] >= 2))
+    if not len(said):
+        return dict.fromkeys(WITHIN, undefined(reasons.NO_PAIR))
+    rated, items = np.unique(said.items, return_inverse=True)
+    alike = texts.within_items(sheet.texts, said.items, said.codes)
+    numbers = sheet.texts.of(said.items, said.codes)
+    found = apart(sheet.texts.bags, numbers, sheet.texts.most_pairs)
+    parts = alpha_parts(items, alike, found)
+    near = 1 - parts[:, 0] / parts[:, 1]
+    shares = estimated_share(_units(sheet, _with_ones(near), rated), n=len(rated))
+    alpha = estimated(_units(sheet, parts, rated), alpha_of_texts(parts), n=len(rated))
+    sampled = SAMPLED.format(pairs=found.sampled, seed=SEED) if found.sampled else ""
+    return {
+        "alpha_token_f1": _told(alpha, _at_most(alike), sampled),
+        "token_f1": _told(shares, _at_most(alike)),
+    }
+
+
+def between_texts(sheet: Sheet, one: str, other: str) -> Figures:
+    """Mean token F1 over all pairs of a label of the one kind and a label of the other."""
+    if sheet.task is not Task.TEXT:
+        return {}
+    if sheet.texts is None:
+        return {"token_f1": undefined(reasons.NO_TEXTS)}
+    mine, theirs = sheet.of_kind(one), sheet.of_kind(other)
+    size = sheet.ratings.n_items
+    sides = (mine.items, mine.codes), (theirs.items, theirs.codes)
+    alike = texts.across(sheet.texts, *sides, size)
+    pairs = np.bincount(mine.items, minlength=size) * np.bincount(theirs.items, minlength=size)
+    both = np.flatnonzero(pairs)
+    if not len(both):
+        return {"token_f1": undefined(reasons.NO_SHARED_ITEMS)}
+    compared = mine.items[alike.one]
+    mean = np.bincount(compared, alike.f1, size)[both] / np.bincount(compared, minlength=size)[both]
+    columns = np.column_stack([mean * pairs[both], pairs[both]])
+    shown = estimated_share(_units(sheet, columns, both), n=len(both))
+    return {"token_f1": _told(shown, _at_most(alike))}
+
+
+def between_writers(sheet: Sheet, said: Ratings) -> Mapping[tuple[int, int], Figures]:
+    """Mean token F1 of every two raters of ``said`` on the items of both, the lower number first.
+
+    Linearised: draws for each of many pairs would take long. Those of whom no two labels were
+    compared are not there: see ``not_compared``.
+    """
+    if sheet.texts is None or not len(said):
+        return {}
+    alike = texts.within_items(sheet.texts, said.items, said.codes)
+    first, second = said.raters[alike.one], said.raters[alike.other]
+    keys = np.minimum(first, second) * said.n_raters + np.maximum(first, second)
+    cells, place, often = np.unique(keys, return_inverse=True, return_counts=True)
+    means = np.bincount(place, alike.f1) / often
+    squares = np.bincount(place, (alike.f1 - means[place]) ** 2)
+    ignored = clusters_ignored(sheet)
+    found = {}
+    for cell, n, mean, square in zip(
+        cells.tolist(), often.tolist(), means.tolist(), squares.tolist(), strict=True
+    ):
+        shown = doubted(_mean(mean, square, n), few(n), ignored)
+        pair = divmod(cell, said.n_raters)
+        found[pair] = {"token_f1": _told(shown, _at_most(alike))}
+    return found
+
+
+def not_compared(sheet: Sheet) -> Figures:
+    """What there is of two raters that ``between_writers`` does not have."""
+    if sheet.task is not Task.TEXT:
+        return {}
+    reason = reasons.NO_TEXTS if sheet.texts is None else reasons.NOT_COMPARED
+    return {"token_f1": undefined(reason)}
+
+
+def against_texts(sheet: Sheet, kind: str, truth: Ints) -> Figures:
+    """Token F1 of single labels, and of the text of each item that is most like its others.
+
+    A tie is undecided: tied texts share the item's weight. ``truth``: as for ``against``.
+    """
+    if sheet.task is not Task.TEXT:
+        return {}
+    if sheet.texts is None:
+        return dict.fromkeys(AGAINST, undefined(reasons.NO_TEXTS))
+    said = sheet.of_kind(kind)
+    said = taken(said, np.flatnonzero(truth[said.items] >= 0))
+    rows, items = np.unique(said.items, return_inverse=True)
+    if not len(rows):
+        return dict.fromkeys(AGAINST, undefined(reasons.NO_SHARED_ITEMS))
+    near = _like_truth(sheet.texts, said.items, said.codes, truth)
+    columns = np.column_stack([np.bincount(items, near), np.bincount(items)])
+    alike = texts.within_items(sheet.texts, said.items, said.codes)
+    chosen = texts.medoids(items, said.codes, alike)
+    of_item = rows[chosen.items]
+    right = chosen.weight * (chosen.places == truth[of_item])
+    nearest = chosen.weight * _like_truth(sheet.texts, of_item, chosen.places, truth)
+    found = {
+        "medoid_accuracy": _with_ones(np.bincount(chosen.items, right)),
+        "medoid_token_f1": _with_ones(np.bincount(chosen.items, nearest)),
+    }
+    figures = {
+        name: _told(estimated_share(_units(sheet, each, rows), n=len(rows)), _at_most(alike))
+        for name, each in found.items()
+    }
+    single = _units(sheet, columns.astype(np.float64), rows)
+    return {"token_f1": estimated_share(single, n=len(said), items=len(rows)), **figures}
+
+
+def _like_truth(known: texts.Texts, items: Ints, places: Ints, truth: Ints) -> Floats:
+    return texts.f1_of(known.bags, known.of(items, places), known.of(items, truth[items]))
+
+
+def _with_ones(values: Floats | Ints) -> Floats:
+    return np.column_stack([values, np.ones(len(values))])
+
+
+def _units(sheet: Sheet, columns: Floats, rows: Ints) -> Units:
+    """``columns``: of the items ``rows``, shape (rows, k)."""
+    if sheet.clusters is None:
+        return units(columns, np.ones(len(rows), dtype=np.int64))
+    _, numbers = np.unique(sheet.clusters[rows], return_inverse=True)
+    return clustered(columns, numbers, sheet.unit)
+
+
+def _mean(mean: float, squares: float, n: int) -> Figure:
+    """With Student's interval; ``squares``: sum of the squares about the mean."""
+    half = float("nan")
+    if n > 1 and squares:
+        half = (squares / (n - 1) / n) ** 0.5 * float(stdtrit(n - 1, 0.5 + CONFIDENCE / 2))
+    low, high = bounded(mean, mean - half, mean + half, lowest=0.0)
+    return figure(mean, low=low, high=high, n=n, method=LINEARISED.format(unit="items"))
+
+
+def _at_most(alike: texts.Alike) -> str:
+    return AT_MOST.format(labels=alike.at_most, seed=SEED) if alike.at_most else ""
+
+
+def _told(shown: Figure, *notes: str) -> Figure:
+    """The figure, whose method says besides what was not compared; a null one as it is."""
+    if shown["value"] is None:
+        return shown
+    return {**shown, "method": "; ".join(filter(None, [shown["method"], *notes]))}

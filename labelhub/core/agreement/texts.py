@@ -1,0 +1,238 @@
+"""Free texts compared by their words: how alike two are, and which one of an item is most like all.
+
+A text is a bag of numbered words; no wording is kept. Token F1 of two texts is twice the words they
+share over all their words, copies counted (Rajpurkar et al. 2016). Pairs of labels of an item grow
+with the square of the labels: above a bound only some labels of an item are compared, drawn by the
+seed.
+"""
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from labelhub.core.agreement.aggregation.majority import SAME
+from labelhub.core.agreement.intervals import SEED
+from labelhub.core.agreement.ratings import Floats, Ints
+from labelhub.core.schema import fold
+
+#: Of a text so many characters are read.
+READ = 20_000
+#: So many pairs of labels are compared, and so many words of them: a few seconds.
+MOST_PAIRS = 2_000_000
+MOST_WORDS = 50_000_000
+#: Words of pairs that are compared at once: some ten megabytes.
+CHUNK = 1 << 21
+
+#: Thai to Myanmar, Khmer, kana, Han: written without blanks; signs and emoji: each means something.
+_DENSE = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2600-\u27bf\u3040-\u30fa\u30fc-\u30ff\u3400-\u4dbf"
+    "\u4e00-\u9fff\uf900-\ufaff\U0001f000-\U0001faff\U00020000-\U0003ffff"
+)
+#: Blanks, punctuation, symbols and unseen signs. Not ``\W``: vowel signs belong to their words.
+_APART = "".join(
+    re.escape(each) for each in map(chr, range(0x3100)) if unicodedata.category(each)[0] in "ZPSC"
+)
+_TOKEN = re.compile(f"[{_DENSE}]|[^{_APART}\ufe00-\ufe6f\ufeff{_DENSE}]+")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bags:
+    """Different texts as counts of words: ``counts``, sparse, shape (texts, words)."""
+
+    counts: Any
+
+    def __len__(self) -> int:
+        return int(self.counts.shape[0])
+
+    @property
+    def sizes(self) -> Ints:
+        """Words of each text, copies counted: shape (texts,)."""
+        return np.asarray(self.counts.sum(axis=1), dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Texts:
+    """The texts of a sheet by item and place: ``numbers[starts[item] + place]`` is a row of bags.
+
+    ``starts``: shape (items,).
+    """
+
+    bags: Bags
+    starts: Ints
+    numbers: Ints
+
+    def of(self, items: Ints, places: Ints) -> Ints:
+        """Number of the text at each place of an item: its row in ``bags``."""
+        return np.asarray(self.numbers[self.starts[items] + places])
+
+    def on(self, items: Ints) -> "Texts":
+        """The texts with other items: ``items`` are those whose places they have."""
+        return Texts(self.bags, self.starts[items], self.numbers)
+
+    @cached_property
+    def most_pairs(self) -> int:
+        """How many pairs of these texts are compared at most."""
+        words = 2 * self.bags.counts.nnz / max(len(self.bags), 1)
+        return int(min(MOST_PAIRS, MOST_WORDS / max(words, 1)))
+
+
+class Alike(NamedTuple):
+    """Pairs of labels of the same item by the places of both, and their token F1: shape (pairs,).
+
+    ``at_most``: so many labels of an item were compared; None where all were.
+    """
+
+    one: Ints
+    other: Ints
+    f1: Floats
+    at_most: int | None
+
+
+class Medoids(NamedTuple):
+    """The text of each item that is most like its others: all those tied, shape (texts,).
+
+    ``weight``: 1 over how many are tied; below 1 the item is undecided.
+    """
+
+    items: Ints
+    places: Ints
+    weight: Floats
+
+
+def tokens(text: str) -> list[str]:
+    """The words of a text that is ``fold``ed; characters where a script has no blanks.
+
+    A text of punctuation alone has its characters: two such texts are not the same.
+    """
+    text = text[:READ]
+    return _TOKEN.findall(text) or list("".join(text.split()))
+
+
+def bags_of(texts: Iterable[str]) -> Bags:
+    """Count the words of folded texts."""
+    known: defaultdict[str, int] = defaultdict()
+    known.default_factory = known.__len__
+    rows = [np.fromiter(map(known.__getitem__, tokens(text)), dtype=np.int32) for text in texts]
+    ends = np.cumsum([0, *map(len, rows)])
+    words = np.concatenate(rows) if rows else np.empty(0, dtype=np.int32)
+    ones = np.ones(len(words), dtype=np.int32)
+    counts = sparse.csr_array((ones, words, ends), shape=(len(rows), len(known)))
+    counts.sum_duplicates()
+    return Bags(counts)
+
+
+def texts_of(by_item: Sequence[Iterable[str]]) -> Texts:
+    """Number the folded texts of each item in their order; equal ones have one number."""
+    known: dict[str, int] = {}
+    numbers: list[int] = []
+    starts = []
+    for own in by_item:
+        starts.append(len(numbers))
+        numbers += [known.setdefault(text, len(known)) for text in own]
+    bags = bags_of(known)
+    return Texts(bags, np.array(starts, dtype=np.int64), np.array(numbers, dtype=np.int64))
+
+
+def token_f1(one: str, other: str) -> float:
+    """Of two texts as they are written: from 0 to 1; 1 for two without words."""
+    bags = bags_of([fold(one), fold(other)])
+    return float(f1_of(bags, np.array([0]), np.array([1]))[0])
+
+
+def f1_of(bags: Bags, one: Ints, other: Ints) -> Floats:
+    """Token F1 of pairs of texts, both of shape (pairs,), rows of ``bags``."""
+    found = np.ones(len(one))
+    differ = np.flatnonzero(one != other)
+    sizes = bags.sizes
+    step = max(int(CHUNK * len(bags) / max(bags.counts.nnz, 1)), 1)
+    for start in range(0, len(differ), step):
+        pairs = differ[start : start + step]
+        a, b = one[pairs], other[pairs]
+        whole = sizes[a] + sizes[b]
+        shared = np.asarray(bags.counts[a].minimum(bags.counts[b]).sum(axis=1))
+        found[pairs] = np.where(whole > 0, 2 * shared / np.maximum(whole, 1), 1.0)
+    return found
+
+
+def within_items(texts: Texts, items: Ints, places: Ints) -> Alike:
+    """Every two labels of the same item; ``items``, ``places``: of each label, shape (labels,)."""
+    sizes = np.bincount(items)
+    kept, at_most = _bounded(sizes, sizes - 1, 2 * texts.most_pairs)
+    order, first = _by_item(items, kept, len(sizes))
+    after = first[items[order] + 1] - np.arange(len(order)) - 1
+    one, other = _paired(order, np.arange(len(order)) + 1, after, order)
+    numbers = texts.of(items, places)
+    return Alike(one, other, f1_of(texts.bags, numbers[one], numbers[other]), at_most)
+
+
+def across(texts: Texts, mine: tuple[Ints, Ints], theirs: tuple[Ints, Ints], n_items: int) -> Alike:
+    """Every label of the one side with every label of the other on the same item.
+
+    ``mine``, ``theirs``: items and places of the labels of a side, below ``n_items``.
+    """
+    sizes = [np.bincount(side[0], minlength=n_items) for side in (mine, theirs)]
+    kept, at_most = _bounded(sizes[0], sizes[1], texts.most_pairs)
+    order, _ = _by_item(mine[0], kept, n_items)
+    others, first = _by_item(theirs[0], kept, n_items)
+    own = mine[0][order]
+    one, other = _paired(order, first[own], first[own + 1] - first[own], others)
+    f1 = f1_of(texts.bags, texts.of(*mine)[one], texts.of(*theirs)[other])
+    return Alike(one, other, f1, at_most)
+
+
+def medoids(items: Ints, places: Ints, alike: Alike) -> Medoids:
+    """The texts with the highest mean token F1 to the other labels of their item.
+
+    Copies are other labels too. ``alike``: of these labels, from ``within_items``.
+    """
+    score: Floats = np.zeros(len(items))
+    for side in (alike.one, alike.other):
+        score += np.bincount(side, alike.f1, len(items))
+    highest = np.zeros(int(items.max(initial=-1)) + 1)
+    np.maximum.at(highest, items, score)
+    won = np.flatnonzero(score >= highest[items] * (1 - SAME))
+    width = int(places.max(initial=0)) + 1
+    cells = np.unique(items[won] * width + places[won])
+    tied = np.bincount(cells // width)
+    return Medoids(cells // width, cells % width, 1 / tied[cells // width])
+
+
+def _bounded(sizes: Ints, others: Ints, most: int) -> tuple[int, int | None]:
+    """How many labels of an item may be compared so that all pairs are at most ``most``.
+
+    ``sizes``, ``others``: labels of each item on either side. Two at least, whatever they cost.
+    """
+    largest = int(max(sizes.max(initial=0), others.max(initial=0) + 1))
+    low, high = 2, max(largest, 2)
+    while low < high:
+        middle = (low + high + 1) // 2
+        # As numbers with fractions: a product of two counts of a million labels is no small number.
+        pairs = float(np.minimum(sizes, middle) @ np.minimum(others, middle).astype(np.float64))
+        low, high = (middle, high) if pairs <= most else (low, middle - 1)
+    return low, None if low >= largest else low
+
+
+def _by_item(items: Ints, most: int, n_items: int) -> tuple[Ints, Ints]:
+    """Labels item by item, of each ``most`` by lot, and where the labels of each item start."""
+    sizes = np.bincount(items, minlength=n_items)
+    first = np.concatenate([[0], np.cumsum(sizes)])
+    if sizes.max(initial=0) <= most:
+        return np.argsort(items, kind="stable"), first
+    drawn = np.random.default_rng(SEED).permutation(len(items))
+    order = drawn[np.argsort(items[drawn], kind="stable")]
+    order = order[np.arange(len(order)) - first[items[order]] < most]
+    return order, np.concatenate([[0], np.cumsum(np.minimum(sizes, most))])
+
+
+def _paired(order: Ints, first: Ints, often: Ints, others: Ints) -> tuple[Ints, Ints]:
+    """Each of ``order`` with ``often`` of ``others`` from the place ``first`` on."""
+    ends = np.cumsum(often)
+    within = np.arange(int(often.sum())) - np.repeat(ends - often, often)
+    return np.repeat(order, often), others[np.repeat(first, often) + within]

@@ -1,0 +1,207 @@
+"""What can be taken along from the agreement page, what it is called, and what it costs to make."""
+
+import csv
+import io
+import struct
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from apps.accounts.roles import Role
+from apps.agreement.sheets.reading import read_sheet
+from apps.labels.services import annotator_for, import_labels
+from apps.projects.models import Project
+from tests.factories.labels import draft, open_several
+from tests.factories.projects import MOODS, ProjectFactory, member
+
+pytestmark = pytest.mark.django_db
+
+G, B = "good", "bad"
+DAYS = [datetime(2026, 11, day, 12, tzinfo=UTC) for day in (1, 2)]
+COLUMNS = {"value", "low", "high", "n", "method"}
+
+
+@pytest.fixture
+def project() -> Project:
+    """Forty items on two days, with their author's answers."""
+    return labelled(DAYS)
+
+
+def labelled(days: list[datetime]) -> Project:
+    """The items one after the other on the days in turn."""
+    made = ProjectFactory.create(definition=MOODS, slug="moods", overlap=20)
+    items = open_several(made, 40)
+    said = {
+        "llm:m": [G, B, B, B, B] * 8,
+        "crowd:ann": [G, B, G, B, B] * 8,
+        "crowd:bob": [G, G, G, B, B] * 8,
+        "expert:eve": [G, B, G, B, B] * 8,
+        "author:writer": [G, B, G, B, G] * 8,
+    }
+    for called, values in said.items():
+        kind, _, name = called.partition(":")
+        by = annotator_for(made, kind=kind, name=name)
+        told = enumerate(zip(items, values, strict=True))
+        import_labels(
+            made,
+            [draft(one, by, value, created_at=days[at % len(days)]) for at, (one, value) in told],
+        )
+    return made
+
+
+def page(project: Project, address: str, **query: Any) -> Any:
+    """What a viewer gets at an address of the page."""
+    client = Client()
+    client.force_login(member(project, Role.VIEWER))
+    return client.get(f"/p/{project.slug}/agreement/{address}", query)
+
+
+@pytest.fixture
+def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The slices of which a report was computed, in order."""
+    from apps.agreement import reporting  # noqa: PLC0415
+
+    found: list[str] = []
+    whole = reporting._computed
+
+    def counted(project: Project, asked: Any, **more: Any) -> Any:
+        found.append(asked.query)
+        return whole(project, asked, **more)
+
+    monkeypatch.setattr(reporting, "_computed", counted)
+    return found
+
+
+def test_the_picture_over_time_can_be_taken_along(project: Project) -> None:
+    part = page(project, "over-time/").content.decode()
+    for form in ("svg", "png", "csv"):
+        assert f"/p/moods/agreement/figures/over-time.{form}" in part
+
+    assert page(project, "figures/over-time.svg").content.startswith(b"<?xml")
+    assert page(project, "figures/over-time.png").content.startswith(b"\x89PNG")
+    rows = list(
+        csv.DictReader(io.StringIO(page(project, "figures/over-time.csv").content.decode()))
+    )
+    assert {row["period"] for row in rows} == {"Nov 1", "Nov 2"}
+
+
+def test_the_picture_over_time_waits_for_its_turn(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from apps.agreement import over_time, turns  # noqa: PLC0415
+
+    taken = []
+
+    def looked(*given: Any) -> Any:
+        taken.append(turns._turns[project.pk].locked())
+        return read_sheet(*given)
+
+    monkeypatch.setattr(over_time, "read_sheet", looked)
+    page(project, "over-time/")
+    assert taken == [True, True]
+
+
+def test_the_picture_over_time_of_a_slice_leads_to_the_files_of_the_slice(project: Project) -> None:
+    part = page(project, "over-time/", label=G).content.decode()
+
+    assert "figures/over-time.csv?label=good" in part
+
+
+def test_on_one_day_there_is_no_picture_over_time_to_take_along() -> None:
+    assert page(labelled(DAYS[:1]), "figures/over-time.svg").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("address", "query", "name"),
+    [
+        ("figures/accuracy.svg", {}, "moods-accuracy.svg"),
+        ("figures/over-time.png", {"kind": "crowd"}, "moods-over-time-crowd.png"),
+        ("figures/heatmap.csv", {"label": G, "since": "2026-11-01"}, None),
+        ("report.html", {"kind": "expert"}, "moods-agreement-expert.html"),
+    ],
+)
+def test_a_file_is_called_after_project_picture_and_slice(
+    project: Project, address: str, query: dict[str, str], name: str | None
+) -> None:
+    header = page(project, address, **query)["Content-Disposition"]
+
+    wanted = name or "moods-heatmap-good-since-2026-11-01.csv"
+    assert header == f'attachment; filename="{wanted}"'
+
+
+def test_a_name_of_a_file_holds_nothing_of_a_tag_but_its_words(project: Project) -> None:
+    header = page(project, "report.html", tag='folder="../x\r\n' + "y" * 150)["Content-Disposition"]
+
+    assert header.startswith('attachment; filename="moods-agreement-folder-x-yyy')
+    assert len(header) < 140
+
+
+@pytest.mark.parametrize(
+    "name", ["heatmap", "annotators", "accuracy", "agreeing", "over-time", "replacement"]
+)
+def test_data_have_value_interval_count_and_method_in_columns_of_their_own(
+    project: Project, name: str
+) -> None:
+    rows = list(csv.DictReader(io.StringIO(page(project, f"figures/{name}.csv").content.decode())))
+
+    assert rows
+    assert set(rows[0]) >= COLUMNS
+    known = [row for row in rows if row["value"]]
+    assert all(float(row["value"]) <= 1 and int(row["n"]) and row["method"] for row in known)
+
+
+def test_a_picture_is_drawn_at_two_pixels_for_one(project: Project) -> None:
+    image = page(project, "figures/accuracy.png").content
+
+    assert struct.unpack(">I", image[16:20])[0] == 2 * (360 + 28)
+
+
+def test_a_page_of_a_slice_that_is_not_kept_computes_one_report(
+    project: Project, computed: list[str]
+) -> None:
+    answer = page(project, "", since="2026-11-01")
+
+    assert computed == ["since=2026-11-01"]
+    html = answer.content.decode()
+    assert 'id="plot-annotators"' in html
+    assert "/agreement/annotators/" not in html
+    assert html.count("<figure") > 4
+
+
+def test_what_is_kept_is_computed_once_for_page_parts_pictures_and_files(
+    project: Project, computed: list[str]
+) -> None:
+    for address in (
+        "",
+        "annotators/",
+        "figures/heatmap.svg",
+        "figures/accuracy.csv",
+        "report.html",
+    ):
+        assert page(project, address, kind="crowd").status_code == 200
+
+    assert computed == ["kind=crowd"]
+
+
+def test_a_download_of_what_is_not_kept_computes_once(
+    project: Project, computed: list[str]
+) -> None:
+    page(project, "figures/heatmap.png", since="2026-11-01")
+
+    assert computed == ["since=2026-11-01"]
+
+
+def test_a_large_ledger_is_asked_for_in_one_part(
+    project: Project, computed: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("apps.agreement.views.agreement.MOST_AT_ONCE", 10)
+
+    html = page(project, "", since="2026-11-01").content.decode()
+
+    assert computed == []
+    assert html.count("hx-get") == 1
+    assert "part=report&amp;since=2026-11-01" in html
+    assert page(project, "", since="2026-11-01", part="report").status_code == 200
+    assert computed == ["since=2026-11-01"]

@@ -1,0 +1,57 @@
+"""The offline text matcher is no LLM: beside one it counts as a model, and makes no LLM cheap."""
+
+from collections import defaultdict
+
+import pytest
+
+from apps.agreement.reporting import agreement_report
+from apps.debates.models import Run
+from apps.labels.services import annotator_for
+from apps.projects.models import Project
+from tests.agreement.report_help import B, G
+from tests.factories.debates import add_items, finished_debate, started_run
+from tests.factories.ledger import ledger
+from tests.factories.llm import ModelSpecFactory
+from tests.factories.projects import MOODS, ProjectFactory
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project() -> Project:
+    made = ProjectFactory.create(definition=MOODS, overlap=20)
+    annotator_for(made, kind="llm", name="matcher", offline=True)
+    return made
+
+
+def test_alone_it_stands_where_llms_stand_and_is_named(project: Project) -> None:
+    ledger(project, {"llm:matcher": [G, B], "crowd:ann": [G, G]})
+
+    told = agreement_report(project)
+
+    assert told["sources"]["llm"]["labels"] == 2
+    assert told["offline"] == {"llm": ["matcher"]}
+
+
+def test_beside_an_llm_what_it_says_is_not_said_by_llms(project: Project) -> None:
+    ledger(project, {"llm:matcher": [B, B], "llm:gpt": [G, G], "crowd:ann": [G, G]})
+
+    told = agreement_report(project)
+
+    assert told["sources"]["llm"]["labels"] == told["sources"]["model"]["labels"] == 2
+    assert told["offline"] == {"model": ["matcher"]}
+    shared = {(each["a"], each["b"]): each["percent"]["value"] for each in told["between"]}
+    assert shared["llm", "crowd"] == 1
+    assert shared["crowd", "model"] == 0
+
+
+def test_its_labels_do_not_make_those_of_llms_cheap(project: Project) -> None:
+    add_items(project, 1)
+    for model, paid in ((None, 0), (ModelSpecFactory.create(), 2_000_000_000)):
+        run = started_run(project, model=model)
+        finished_debate(run, defaultdict(lambda: G))
+        Run.objects.filter(pk=run.pk).update(cost_nanousd=paid)
+
+    cost = agreement_report(project)["cost"]["llm"]["per_label"]
+
+    assert (cost["value"], cost["n"]) == (2.0, 1)

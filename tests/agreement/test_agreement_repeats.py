@@ -1,0 +1,346 @@
+"""Who was asked twice: the latest answer counts between annotators, all for the same again."""
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from apps.accounts.roles import Role
+from apps.agreement.models import StoredReport
+from apps.agreement.reporting import agreement_report
+from apps.agreement.sheets.reading import read_sheet
+from apps.agreement.sheets.repeats import intra
+from apps.agreement.sheets.slicing import Slice
+from apps.debates.models import Debate, Turn
+from apps.labels.models import Annotator, ItemState, Label
+from apps.labels.services import annotator_for, import_labels, withdraw_label
+from apps.llm.services import ensure_builtin
+from apps.projects.models import Item, Project
+from tests.factories.agreement import propose, run_of
+from tests.factories.labels import draft, machine, open_item, open_several, person, reviewer
+from tests.factories.ledger import ABSTAINS, ledger
+from tests.factories.llm import PromptVersionFactory
+from tests.factories.projects import ASPECTS, MOODS, ProjectFactory, member
+
+pytestmark = pytest.mark.django_db
+
+G, B = "good", "bad"
+NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def project() -> Project:
+    return ProjectFactory.create(definition=MOODS, slug="moods", overlap=20)
+
+
+def found(project: Project, *, reader: int | None = None, **asked: Any) -> dict[str, Any]:
+    """The part of the report that is about repeats."""
+    part = Slice(**asked)
+    return intra(project, read_sheet(project, part, reader=reader), part, reader=reader)
+
+
+def say(item: Item, by: Annotator, *values: Any, hours: float = 24, **fields: Any) -> None:
+    """Answers of one to an item; each revises the one before, so many hours later."""
+    for at, value in enumerate(values):
+        told = {"value": None, "abstained": True} if value is ABSTAINS else {"value": value}
+        told |= {"created_at": NOON + at * timedelta(hours=hours), "action": "new"} | fields
+        made = draft(item, by, told.pop("value"), supersedes_own=True, **told)
+        import_labels(item.project, [made])
+
+
+def counted(told: dict[str, Any]) -> tuple[int, int, int]:
+    """Annotators, items, repeats."""
+    return told["annotators"], told["items"], told["repeats"]
+
+
+def test_without_repeats_there_is_nothing_and_it_costs_two_queries(
+    project: Project, django_assert_num_queries: Any
+) -> None:
+    ledger(project, {"crowd:ann": [G, B], "crowd:bob": [G, G], "llm:m": [B, B]})
+    sheet = read_sheet(project)
+
+    with django_assert_num_queries(2):
+        assert intra(project, sheet, Slice()) == {}
+
+
+def test_all_answers_count_for_the_same_again_and_the_latest_between_people(
+    project: Project,
+) -> None:
+    items, by = ledger(project, {"crowd:ann": [G, B, G], "crowd:bob": [B, B, G]})
+    for item in items[:2]:
+        say(item, by["crowd:ann"], B, action="imported")
+
+    report = agreement_report(project)
+
+    told = report["intra"]["crowd"]
+    assert (told["percent"]["value"], told["percent"]["n"]) == (0.5, 2)
+    assert counted(told) == (1, 2, 2)
+    assert told["alpha_nominal"]["n"] == 2
+    (ann,) = told["by_annotator"]
+    assert (ann["annotator"], ann["items"], ann["percent"]["value"]) == ("ann", 2, 0.5)
+    assert report["within"]["crowd"]["percent"]["value"] == 1.0
+    assert report["sources"]["crowd"]["labels"] == 6
+
+
+def test_the_number_of_queries_does_not_grow_with_the_repeats(
+    project: Project, django_assert_num_queries: Any
+) -> None:
+    for many in (1, 6):
+        for item in open_several(project, many):
+            say(item, person(project), G, B)
+            say(item, machine(project, "ecj: a"), G)
+            say(item, machine(project, "ecj: a #2"), G, replicate=2)
+        sheet = read_sheet(project)
+        with django_assert_num_queries(4):  # replicates, revisions, what they revise, schema
+            assert intra(project, sheet, Slice())
+
+
+def test_a_correction_within_the_time_of_a_lease_is_a_slip_and_no_second_judgement(
+    project: Project,
+) -> None:
+    ann = person(project)
+    at_once, later = open_several(project, 2)
+    say(at_once, ann, G, B, hours=0.1)
+    assert found(project) == {}
+
+    say(later, ann, G, B, hours=0.2)
+    assert counted(found(project)["crowd"]) == (1, 1, 1)
+
+
+def test_of_a_slip_and_a_later_answer_what_was_meant_and_the_later_are_compared(
+    project: Project,
+) -> None:
+    item, ann = open_item(project), person(project)
+    say(item, ann, G, B, hours=0.1)
+    import_labels(
+        project,
+        [
+            draft(
+                item, ann, B, supersedes_own=True, action="new", created_at=NOON + timedelta(days=9)
+            )
+        ],
+    )
+
+    told = found(project)["crowd"]
+    assert (counted(told), told["percent"]["value"]) == ((1, 1, 1), 1.0)
+
+
+def test_imported_repeats_count_however_near_they_are(project: Project) -> None:
+    say(open_item(project), person(project), G, B, G, hours=0, action="imported")
+
+    told = found(project)["crowd"]
+    assert counted(told) == (1, 1, 2)
+    assert told["percent"]["value"] == pytest.approx(1 / 3)
+
+
+def test_what_was_taken_back_does_not_count(project: Project) -> None:
+    item, ann = open_item(project), person(project)
+    say(item, ann, G)
+    withdraw_label(label=Label.objects.get())
+    say(item, ann, B)
+    assert found(project) == {}
+
+    say(item, ann, G)
+    withdraw_label(label=Label.objects.current().get())
+    assert found(project) == {}
+
+
+def test_what_was_erased_does_not_count(project: Project) -> None:
+    item, ann = open_item(project), person(project)
+    say(item, ann, G, B)
+    assert agreement_report(project)["intra"]
+
+    Label.objects.filter(annotator=ann).delete()
+
+    assert agreement_report(project)["intra"] == {}
+
+
+def test_not_sure_is_an_answer_too(project: Project) -> None:
+    first, second = open_several(project, 2)
+    ann = person(project)
+    say(first, ann, ABSTAINS, G)
+    say(second, ann, B, B)
+
+    told = found(project)["crowd"]
+    assert (told["percent"]["value"], told["percent"]["n"]) == (1.0, 1)
+    assert told["percent_with_abstentions"]["value"] == 0.5
+    assert counted(told) == (1, 2, 2)
+
+
+def replicated(project: Project, answers: Sequence[Sequence[str]]) -> Any:
+    """A run with a replicate for each column of ``answers``, an item for each row."""
+    run = run_of(project, replicates=len(answers[0]))
+    for values in answers:
+        item = open_item(project)
+        for at, value in enumerate(values, start=1):
+            by = machine(project, "ecj: a" if at == 1 else f"ecj: a #{at}")
+            propose(run, item, value, by=by, replicate=at)
+    return run
+
+
+def test_replicates_of_a_run_are_one_machine_that_answers_again(project: Project) -> None:
+    replicated(project, [(G, G, G), (G, B, B)])
+
+    told = found(project)["llm"]
+
+    assert counted(told) == (1, 2, 4)
+    assert told["percent"]["value"] == pytest.approx((1 + 1 / 3) / 2)
+    assert [one["annotator"] for one in told["by_annotator"]] == ["ecj: a"]
+
+
+def test_a_name_that_ends_in_a_number_is_no_replicate_by_itself(project: Project) -> None:
+    ledger(project, {"llm:gpt": [G], "llm:gpt #2": [G], "crowd:w": [B], "crowd:w #2": [B]})
+
+    assert found(project) == {}
+
+
+def test_successive_runs_of_the_same_machine_are_answers_again(project: Project) -> None:
+    item = open_item(project)
+    for value in (G, B):
+        propose(run_of(project), item, value)
+
+    assert counted(found(project)["llm"]) == (1, 1, 1)
+
+
+def test_a_run_that_took_over_stored_answers_did_not_ask_again(project: Project) -> None:
+    item = open_item(project)
+    for _ in range(2):
+        propose(run_of(project), item, G)
+    Turn.objects.create(
+        debate=Debate.objects.latest("pk"),
+        step="annotator",
+        role="annotator",
+        model=ensure_builtin(),
+        prompt=PromptVersionFactory.create(),
+        messages=[],
+        reused=True,
+    )
+
+    assert found(project) == {}
+
+
+def test_with_a_run_chosen_all_its_replicates_count_and_no_other_run(project: Project) -> None:
+    run = replicated(project, [(G, B)])
+    item = project.items.get()
+    propose(run_of(project), item, G, by=machine(project, "ecj: a"))
+
+    assert counted(found(project)["llm"]) == (1, 1, 2)
+    told = found(project, run=run.pk)["llm"]
+    assert (counted(told), told["percent"]["value"]) == ((1, 1, 1), 0.0)
+
+
+def test_a_run_without_replicates_has_none(project: Project) -> None:
+    run = run_of(project)
+    for each in (run, run_of(project)):
+        item = project.items.first() or open_item(project)
+        propose(each, item, G)
+
+    assert found(project, run=run.pk) == {}
+
+
+def test_a_part_of_the_labels_is_about_that_part(project: Project) -> None:
+    urgent, other = open_item(project, meta={"tag": "urgent"}), open_item(project)
+    ann, bob = person(project), annotator_for(project, kind="expert", name="eve")
+    say(urgent, ann, G, B)
+    say(other, ann, G, G)
+    say(other, bob, B, G)
+
+    assert set(found(project)) == {"crowd", "expert"}
+    assert set(found(project, kind="expert")) == {"expert"}
+    assert found(project, annotator=bob.pk)["expert"]["percent"]["value"] == 0.0
+    assert set(found(project, annotator=bob.pk)) == {"expert"}
+    assert counted(found(project, tag="urgent")["crowd"]) == (1, 1, 1)
+    assert found(project, until=date(2026, 11, 2)) == {}
+    assert counted(found(project, since=date(2026, 11, 2))["crowd"]) == (1, 2, 2)
+
+
+def test_for_a_label_of_sets_every_answer_holds_it_or_not() -> None:
+    made = ProjectFactory.create(definition=ASPECTS)
+    item = open_item(made)
+    say(item, person(made), ["Food"], ["Food", "Service"])
+
+    told = found(made)["crowd"]
+    assert (told["percent"]["value"], "alpha_masi" in told) == (0.0, True)
+    assert found(made, label="Food")["crowd"]["percent"]["value"] == 1.0
+
+
+def test_options_of_items_are_compared_within_the_item() -> None:
+    made = ProjectFactory.create(definition={"task": "per_item", "question": ""})
+    item = open_item(made, options=["yes", "no", "perhaps"])
+    say(item, person(made), "yes", "no", "no")
+
+    told = found(made)["crowd"]
+    assert told["percent"]["value"] == pytest.approx(1 / 3)
+    assert told["s_q"]["value"] == pytest.approx(0.0)
+
+
+def test_free_texts_are_compared_within_the_item() -> None:
+    made = ProjectFactory.create(definition={"task": "text", "question": ""})
+    first, second = open_several(made, 2)
+    say(first, person(made), "a dog", "A dog ")
+    say(second, person(made), "a dog", "a cat")
+
+    told = found(made)["crowd"]
+    assert told["percent"]["value"] == 0.5
+    assert told["token_f1"]["value"] == pytest.approx(0.75)
+
+
+def test_the_offline_matcher_beside_an_llm_is_a_model_here_as_in_the_rest_of_the_report(
+    project: Project,
+) -> None:
+    item = open_item(project)
+    offline = annotator_for(project, kind="llm", name="matcher", offline=True)
+    say(item, offline, G, B)
+    say(item, machine(project, "gpt"), G, G)
+
+    assert set(found(project)) == {"llm", "model"}
+    assert set(found(project, kind="llm")) == {"llm"}
+    assert set(found(project, kind="model")) == {"model"}
+
+
+def test_items_of_one_conversation_are_drawn_together(project: Project) -> None:
+    ann = person(project)
+    for at in range(4):
+        say(open_item(project, meta={"conversation_id": at // 2}), ann, G, B if at < 2 else G)
+
+    assert "conversations" in found(project)["crowd"]["percent"]["method"]
+
+
+def test_a_reviewer_does_not_learn_how_machines_answered_items_to_audit_blind(
+    project: Project,
+) -> None:
+    replicated(project, [(G, B)])
+    user = reviewer(project)
+    assert "llm" in found(project, reader=user.pk)
+
+    ItemState.objects.filter(item=project.items.get()).update(reasons=["audit"])
+
+    assert found(project, reader=user.pk) == {}
+    assert "llm" in found(project)
+
+
+def test_stored_reports_name_no_author_who_was_asked_twice(project: Project) -> None:
+    say(open_item(project), annotator_for(project, kind="author", name="writer"), G, B)
+
+    agreement_report(project)
+
+    body = StoredReport.objects.get().body
+    assert body["intra"]["author"]["annotators"] == 1
+    assert "writer" not in json.dumps(body)
+
+
+def test_the_page_says_it_where_somebody_was_asked_twice(project: Project) -> None:
+    client = Client()
+    client.force_login(member(project, Role.VIEWER))
+    items, by = ledger(project, {"crowd:ann": [G] * 12, "crowd:bob": [B] * 12})
+    assert "asked twice" not in client.get("/p/moods/agreement/").content.decode()
+
+    for at, item in enumerate(items):
+        say(item, by["crowd:ann"], B if at < 3 else G, action="imported")
+
+    page = " ".join(client.get("/p/moods/agreement/").content.decode().split())
+    assert "asked twice" in page
+    assert "75 %" in page

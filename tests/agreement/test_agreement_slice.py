@@ -1,0 +1,243 @@
+"""A part of the labels: how people choose it on the page, and how programs do over REST."""
+
+import re
+from html import unescape
+from typing import Any
+
+import pytest
+from django.test import Client
+from rest_framework.test import APIClient
+
+from apps.accounts.roles import Role
+from apps.labels.models import Annotator
+from apps.projects.models import Project
+from tests.factories.ledger import ledger
+from tests.factories.projects import MOODS, ProjectFactory, member
+
+pytestmark = pytest.mark.django_db
+
+G, B = "good", "bad"
+
+
+@pytest.fixture
+def project() -> Project:
+    """Ann labelled most, Bob little; the author of the items is called writer."""
+    made = ProjectFactory.create(definition=MOODS, slug="moods", overlap=20)
+    ledger(
+        made,
+        {
+            "crowd:bob": [B, G],
+            "crowd:ann": [G, B, G, B],
+            "expert:ann": [G, B, G],
+            "author:writer": [G, B, G, B],
+        },
+    )
+    return made
+
+
+def page(project: Project, address: str = "", **query: Any) -> Any:
+    """What a viewer gets at an address of the page."""
+    client = Client()
+    client.force_login(member(project, Role.VIEWER))
+    return client.get(f"/p/{project.slug}/agreement/{address}", query)
+
+
+def fields(answer: Any) -> dict[str, dict[str, str]]:
+    """The fields of the form by their names."""
+    form = re.search(r'<form class="filters".*?</form>', answer.content.decode(), re.DOTALL)
+    assert form is not None
+    tags = re.findall(r"<(?:input|select)[^>]*>", form[0])
+    found = [dict(re.findall(r'([\w-]+)="([^"]*)"', tag)) for tag in tags]
+    return {one["name"]: one for one in found}
+
+
+def fault(answer: Any, name: str) -> str:
+    """What stands beside a field of the form as its fault."""
+    html = answer.content.decode()
+    found = re.search(rf'id="slice-{name}_error">(.*?)</div>', html, re.DOTALL)
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", found[1])).split()) if found else ""
+
+
+def offered(answer: Any) -> list[str]:
+    """The annotators that the form suggests."""
+    listed = re.search(r"<datalist.*?</datalist>", answer.content.decode(), re.DOTALL)
+    assert listed is not None
+    return re.findall(r'<option value="([^"]*)"', listed[0])
+
+
+def measured(answer: Any) -> dict[str, int]:
+    """Kind → labels of the report on the page."""
+    return {kind: told["labels"] for kind, told in answer.context["report"]["sources"].items()}
+
+
+def test_the_form_suggests_the_busiest_annotators_and_names_no_author(project: Project) -> None:
+    assert [words.split(" #")[0] for words in offered(page(project))] == [
+        "ann, Crowd", "ann, Expert", "bob, Crowd",
+    ]  # fmt: skip
+    assert "writer" not in page(project).content.decode()
+
+
+def test_of_many_annotators_forty_are_suggested(project: Project) -> None:
+    ledger(project, {f"crowd:w{at}": [G] for at in range(45)}, list(project.items.all()[:1]))
+
+    assert len(offered(page(project))) == 40
+
+
+def test_of_many_labels_those_are_suggested_whom_the_report_compares(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("apps.agreement.views.agreement.MOST_AT_ONCE", 5)
+    assert offered(page(project)) == []
+
+    page(project, part="report")
+    suggested = offered(page(project))
+
+    assert sorted(words.split(" #")[0] for words in suggested) == [
+        "ann, Crowd", "ann, Expert", "bob, Crowd",
+    ]  # fmt: skip
+    key = project.annotators.get(name="bob").pk
+    assert f"bob, Crowd #{key}" in suggested
+
+
+@pytest.mark.parametrize("how", ["{key}", "ann, Expert #{key}", "#{key}"])
+def test_an_annotator_is_chosen_by_number_alone_or_as_suggested(project: Project, how: str) -> None:
+    key = project.annotators.get(kind="expert").pk
+
+    answer = page(project, annotator=how.format(key=key))
+
+    assert measured(answer) == {"expert": 3}
+    assert fields(answer)["annotator"].get("value") == f"ann, Expert #{key}"
+    assert f"annotator={key}" in answer.context["query"]
+
+
+def test_an_annotator_is_chosen_by_a_name_that_only_one_has(project: Project) -> None:
+    assert measured(page(project, annotator="Bob")) == {"crowd": 2}
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("ann", "Several are called “ann”"),
+        ("zoe", "Nobody is called “zoe”"),
+        ("writer", "Nobody is called “writer”"),
+        ("999999", "This project has no annotator 999999."),
+        ("9" * 30, "Nobody is called"),
+    ],
+)
+def test_a_name_that_is_not_one_annotators_is_refused_beside_the_field(
+    project: Project, said: str, words: str
+) -> None:
+    answer = page(project, annotator=said)
+
+    assert answer.status_code == 422
+    assert fault(answer, "annotator").startswith(words)
+
+
+def test_an_author_whom_an_address_means_is_not_named(project: Project) -> None:
+    key = project.annotators.get(kind="author").pk
+
+    answer = page(project, annotator=key)
+
+    assert fields(answer)["annotator"].get("value") == f"Author #{key}"
+    assert f"Only labels by Author #{key}" in answer.content.decode()
+    assert "writer" not in answer.content.decode()
+
+
+@pytest.mark.parametrize("address", ["", "report.html", "items/"])
+def test_whose_labels_they_are_is_said_by_name(project: Project, address: str) -> None:
+    key = project.annotators.get(name="bob").pk
+
+    answer = page(project, address, annotator=key, of="crowd", other="crowd")
+
+    assert f"Only labels by bob, Crowd #{key}" in answer.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("query", "field", "words"),
+    [
+        ({"since": "2026-11-02", "until": "2026-11-01"}, "since", "Lies after “To”."),
+        ({"since": "yesterday"}, "since", "Not a day such as 2026-11-01."),
+        ({"kind": "robot"}, "kind", "'robot' is not one of"),
+        ({"label": "great"}, "label", "The schema has no 'great'."),
+        ({"run": "99"}, "run", "This project has no run 99."),
+        ({"tag": "x" * 201}, "tag", "At most 200 characters"),
+    ],
+)
+def test_a_wrong_slice_leaves_the_form_with_its_values_and_the_fault_beside_the_field(
+    project: Project, query: dict[str, str], field: str, words: str
+) -> None:
+    answer = page(project, **query, tag2="ignored")
+
+    assert answer.status_code == 422
+    assert fault(answer, field).startswith(words)
+    found = fields(answer)
+    assert found[field].get("aria-invalid") == "true"
+    for name, value in query.items():
+        kept = found[name].get("value") or ""
+        assert value in (kept or answer.content.decode())
+    assert "In short" not in answer.content.decode()
+
+
+def test_parts_and_files_of_a_wrong_slice_are_refused_in_the_words_of_the_form(
+    project: Project,
+) -> None:
+    wrong = {"since": "2026-11-02", "until": "2026-11-01"}
+    for address in ("report.html", "figures/heatmap.svg", "over-time/", "annotators/"):
+        answer = page(project, address, **wrong)
+        assert answer.status_code == 422
+        assert "From: Lies after “To”." in answer.content.decode()
+
+
+def test_what_is_chosen_stays_chosen_beyond_what_is_offered(project: Project) -> None:
+    answer = page(project, kind="model", since="2026-01-01", tag="urgent")
+
+    html = answer.content.decode()
+    assert answer.status_code == 200
+    assert '<option value="model" selected>' in html
+    assert fields(answer)["since"].get("value") == "2026-01-01"
+    assert fields(answer)["tag"].get("value") == "urgent"
+
+
+@pytest.mark.parametrize("day", ["0001-01-01", "9999-12-31"])
+def test_days_at_the_ends_of_the_calendar_are_days(project: Project, day: str) -> None:
+    assert page(project, since=day).status_code == 200
+
+
+def test_the_form_asks_as_often_however_many_annotators_there_are(
+    project: Project, django_assert_num_queries: Any
+) -> None:
+    client = Client()
+    client.force_login(member(project, Role.VIEWER))
+    wrong = {"since": "x"}
+    client.get("/p/moods/agreement/", wrong)
+    for more in (0, 60):
+        for at in range(more):
+            Annotator.objects.create(project=project, kind="crowd", name=f"w{at}")
+        with django_assert_num_queries(8):
+            client.get("/p/moods/agreement/", wrong)
+
+
+def rest(project: Project, **query: Any) -> Any:
+    """The report over REST."""
+    client = APIClient()
+    client.force_authenticate(member(project, Role.VIEWER))
+    return client.get(f"/api/v1/projects/{project.slug}/agreement/", query)
+
+
+def test_over_rest_a_parameter_that_is_not_known_is_refused(project: Project) -> None:
+    answer = rest(project, lable="good", kind="crowd")
+
+    assert answer.status_code == 422
+    assert answer["Content-Type"] == "application/problem+json"
+    body = answer.json()
+    assert body["errors"][0]["field"] == "lable"
+    for name in ("kind", "annotator", "run", "replicate", "label", "since", "until", "tag"):
+        assert name in body["detail"]
+
+
+def test_over_rest_the_form_of_the_answer_is_no_part_of_the_slice(project: Project) -> None:
+    assert rest(project, format="json", part="report", kind="crowd").status_code == 200
+
+
+def test_the_page_passes_over_parameters_that_it_does_not_know(project: Project) -> None:
+    assert page(project, lable="good").status_code == 200

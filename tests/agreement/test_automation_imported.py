@@ -1,0 +1,151 @@
+"""Safe automation where people's labels came with the items: nothing of it is a dead end."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from apps.accounts.roles import ReviewerKind, Role
+from apps.agreement.automation.guarantee import settle, switch_off, switch_on
+from apps.agreement.automation.judging import sample_of
+from apps.agreement.automation.sampling import draw_sample
+from apps.agreement.automation.watching import audit_of
+from apps.agreement.models import Guarantee
+from apps.debates.models import Debate
+from apps.labels.blindness import ONLY_AUDITED
+from apps.labels.models import Annotator, Gold, ItemState, Label
+from apps.labels.services import annotator_for, annotator_for_user, record_label, withdraw_label
+from apps.labels.services import import_labels as import_rows
+from apps.projects.models import Item, Project
+from apps.reviews.services import change_review_plan, claim_next_item
+from tests.agreement.automation_world import asked, debated_project, drawn
+from tests.debates.routing_world import debated
+from tests.factories.labels import draft, open_several, person, reviewer
+from tests.factories.projects import member
+
+pytestmark = pytest.mark.django_db
+LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
+
+
+def brought(items: list[Item], says: str) -> None:
+    """What crowd workers of elsewhere said of each item, a letter for each: ``g`` or ``b``."""
+    project = items[0].project
+    words = {"g": "good", "b": "bad"}
+    for at, letter in enumerate(says):
+        who = annotator_for(project, kind="crowd", name=f"crowd-{at}")
+        imported = {"action": Label.Action.IMPORTED, "created_at": LONG_AGO}
+        import_rows(project, [draft(item, who, words[letter], **imported) for item in items])
+
+
+@pytest.fixture
+def project() -> Project:
+    made = debated_project(130)
+    brought(list(made.items.order_by("pk")), "ggb")
+    return made
+
+
+@pytest.fixture
+def made(project: Project) -> Guarantee:
+    return drawn(project)
+
+
+def answer_all(project: Project, who: Annotator, value: str = "good") -> None:
+    for item in Item.objects.filter(project=project, pk__in=asked(project)):
+        record_label(draft(item, who, value))
+
+
+def test_a_drawn_item_is_asked_of_one_more_person_however_many_spoke_elsewhere(
+    project: Project, made: Guarantee
+) -> None:
+    assert asked(project) == set(made.sample)
+    user = reviewer(project, ReviewerKind.EXPERT)
+    slot = claim_next_item(project=project, user=user)
+    assert slot is not None
+    assert slot.item_id in made.sample
+    item = Item.objects.get(pk=slot.item_id)
+    record_label(draft(item, annotator_for_user(project, user), "good"))
+    assert slot.item_id not in asked(project), "one was wanted, and one came"
+    assert slot.item_id in sample_of(made).known
+
+
+def test_items_that_were_not_drawn_are_asked_of_nobody(project: Project, made: Guarantee) -> None:
+    queued = ItemState.objects.filter(project=project, queued=True)
+    assert set(queued.values_list("item_id", flat=True)) == set(made.sample)
+
+
+def test_the_truth_of_an_item_is_what_the_project_decides_with_all_who_spoke(
+    project: Project, made: Guarantee
+) -> None:
+    answer_all(project, person(project), "good")
+    found = sample_of(made)
+    assert (len(found.known), found.pending) == (122, [])
+    assert not any(wrong for _, wrong in found.known.values()), "three of four say good"
+    assert switch_on(made, actor=member(project, Role.MANAGER)).errors == 0
+
+
+def test_where_nobody_has_a_majority_an_expert_decides(project: Project, made: Guarantee) -> None:
+    answer_all(project, person(project), "bad")
+    assert len(sample_of(made).pending) == 122, "two against two"
+    assert asked(project) == set(made.sample)
+    answer_all(project, person(project, ReviewerKind.EXPERT), "bad")
+    assert [len(sample_of(made).pending), len(sample_of(made).known)] == [0, 122]
+
+
+def test_an_expert_whose_answer_leaves_a_tie_with_labels_that_came_decides(
+    project: Project, made: Guarantee
+) -> None:
+    answer_all(project, person(project, ReviewerKind.EXPERT), "bad")
+    found = sample_of(made)
+    assert (found.pending, len(found.known)) == ([], 122), "nobody else need be asked"
+    gold = Gold.objects.get(item=made.sample[0])
+    assert (gold.value, gold.basis) == ("bad", Gold.Basis.ADJUDICATION)
+
+
+def test_who_takes_the_answer_back_leaves_the_question_open(
+    project: Project, made: Guarantee
+) -> None:
+    item = Item.objects.get(pk=made.sample[0])
+    label = record_label(draft(item, person(project), "good"))
+    withdraw_label(label=label)
+    assert item.pk in asked(project)
+
+
+def test_more_labels_than_came_are_wanted_where_the_plan_wants_more(project: Project) -> None:
+    change_review_plan(project=project, overlap=5)
+    found = draw_sample(
+        project, actor=member(project, Role.MANAGER), target=0.1, confidence=0.95, coverage=0.5
+    )
+    settle(found)
+    wanted = ItemState.objects.filter(item__in=found.sample).values_list("wanted", flat=True)
+    assert set(wanted) == {5}
+
+
+def test_a_sample_that_is_given_up_is_asked_of_nobody_any_more(
+    project: Project, made: Guarantee
+) -> None:
+    item = Item.objects.get(pk=made.sample[0])
+    record_label(draft(item, person(project), "good"))
+    switch_off(made, actor=member(project, Role.MANAGER))
+    settle(made)
+    assert asked(project) == set()
+    audited = ItemState.objects.filter(project=project, reasons=ONLY_AUDITED)
+    assert list(audited.values_list("item_id", flat=True)) == [item.pk]
+
+
+def test_an_audit_since_counts_though_labels_came_with_the_item(
+    project: Project, made: Guarantee
+) -> None:
+    answer_all(project, person(project), "good")
+    switch_on(made, actor=member(project, Role.MANAGER))
+    settle(made)
+    fresh = list(open_several(project, 6))
+    brought(fresh, "ggg")
+    for item in fresh:
+        debated(item, uncertainty=0.0, reasons=ONLY_AUDITED)
+    left = set(Debate.objects.filter(item__in=made.sample).values_list("item_id", flat=True))
+    assert asked(project) - left >= {item.pk for item in fresh}
+    who = person(project)
+    before = audit_of(made).n
+    for item in fresh:
+        record_label(draft(item, who, "bad"))
+    audit = audit_of(made)
+    assert (audit.n - before, audit.errors) == (6, 0), "three of four say good, as the debate did"

@@ -1,0 +1,143 @@
+"""Two annotators whose items belong together: errors of percent and kappa over whole clusters."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from labelhub.core.agreement.coefficients import clustered_pairs, pairwise
+from labelhub.core.agreement.coefficients.clustered_pairs import (
+    clustered_codes,
+    kappa_parts,
+    percent_parts,
+)
+from labelhub.core.agreement.coefficients.metrics import quadratic
+from labelhub.core.agreement.jackknife import jackknife
+from labelhub.core.agreement.ratings import Ratings, from_matrix
+from labelhub.core.agreement.reports.between import between_raters
+from labelhub.core.schema import Task
+from tests.core.agreement.sheets import NOTHING, sheet
+
+
+def world(seed: int, items: int = 200, clusters: int = 25) -> tuple[Any, Any]:
+    """Three raters of three categories who err on whole clusters together; some say nothing."""
+    generator = np.random.default_rng(seed)
+    of_item = generator.integers(clusters, size=items)
+    truth = generator.integers(3, size=clusters)[of_item]
+    table = np.where(generator.random((items, 3)) < 0.6, truth[:, None], 0)
+    table[generator.random((items, 3)) < 0.2] = NOTHING
+    return table, of_item
+
+
+def errors(table: Any, clusters: Any, weights: Any = None) -> tuple[Any, Any]:
+    said = from_matrix(table, 3)
+    codes = clustered_codes(said, clusters)
+    assert codes is not None
+    tables = pairwise.all_pairs(said)[0, 1:]
+    percent, _ = codes.spread(0, percent_parts(tables))
+    kappa, _ = codes.spread(0, kappa_parts(tables, weights))
+    return percent, kappa
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 1000))
+def test_clusters_of_one_item_have_the_errors_of_items(seed: int) -> None:
+    table, _ = world(seed)
+    percent, kappa = errors(table, np.arange(len(table)))
+    tables = pairwise.all_pairs(from_matrix(table, 3))[0, 1:]
+    n = tables.sum(axis=(1, 2))
+    share = pairwise.percent(tables)
+    assert percent == pytest.approx(np.sqrt(share * (1 - share) / (n - 1)))
+    assert kappa == pytest.approx(pairwise.kappa_error(tables) * np.sqrt(n / (n - 1)))
+
+
+@pytest.mark.parametrize("weights", [None, quadratic([0.0, 1.0, 2.0])])
+def test_leaving_out_each_cluster_tells_nearly_the_same(weights: Any) -> None:
+    table, clusters = world(3, items=2000, clusters=200)
+    _, kappa = errors(table, clusters, weights)
+    for other, error in enumerate(kappa, 1):
+        both = (table[:, [0, other]] >= 0).all(axis=1)
+        cells = table[both, 0] * 3 + table[both, other]
+
+        def value(sums: Any) -> Any:
+            return pairwise.cohen_kappa(sums.reshape(-1, 3, 3), weights)
+
+        found = jackknife(np.eye(9)[cells], value, clusters=clusters[both])
+        assert error == pytest.approx(found.error, rel=0.03)
+
+
+def test_neither_the_order_of_items_nor_the_numbers_of_clusters_matter() -> None:
+    table, clusters = world(5)
+    order = np.random.default_rng(5).permutation(len(table))
+    for one, other in zip(
+        errors(table, clusters), errors(table[order], 7 * clusters[order]), strict=True
+    ):
+        assert one == pytest.approx(other)
+
+
+def test_a_few_pairs_at_a_time_tell_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    table, clusters = world(6)
+    whole = errors(table, clusters)
+    monkeypatch.setattr(clustered_pairs, "BLOCK", 1)
+    assert [part.tolist() for part in errors(table, clusters)] == [x.tolist() for x in whole]
+
+
+def test_copies_of_items_make_nothing_surer() -> None:
+    table, _ = world(7, items=60)
+    percent, kappa = errors(np.repeat(table, 5, axis=0), np.repeat(np.arange(60), 5))
+    once = errors(table, np.arange(60))
+    assert percent == pytest.approx(once[0])
+    assert kappa == pytest.approx(once[1])
+
+
+def test_two_labels_of_one_item_by_one_rater_have_no_table() -> None:
+    twice = Ratings(np.array([0, 0]), np.array([0, 0]), np.array([1, 0]), 1, 1, 2)
+    assert clustered_codes(twice, np.array([0])) is None
+
+
+def pairs(table: Any, **others: Any) -> Any:
+    said = {f"crowd:{at}": row for at, row in enumerate(table.T.tolist())}
+    return between_raters(sheet(said, categories=3, **others))
+
+
+def test_the_report_says_over_what_annotators_are_compared() -> None:
+    table, clusters = world(8)
+    given = {"task": Task.ORDINAL, "scores": [0.0, 1.0, 2.0]}
+    plain = pairs(table, **given)
+    found = pairs(table, clusters=clusters, unit="authors", **given)
+    for before, pair in zip(plain, found, strict=True):
+        assert set(pair.figures) == {"percent", "cohen_kappa", "weighted_kappa"}
+        for name, told in pair.figures.items():
+            assert told["value"] == before.figures[name]["value"]
+            assert told["method"] == "linearised standard error over authors, Student's t"
+            assert "doubt" not in told
+            assert told["low"] < told["value"] < told["high"]
+    (_, kappa) = errors(table, clusters)
+    told = found[0].figures["cohen_kappa"]
+    assert told["high"] - told["value"] == pytest.approx(2.0639 * kappa[0], rel=1e-4)
+
+
+def test_without_variation_and_of_few_clusters() -> None:
+    same = np.tile([[0, 0], [1, 1]], (20, 1))
+    (pair,) = pairs(same, clusters=np.arange(40) % 4, unit="authors")
+    for told in pair.figures.values():
+        assert (told["value"], told["low"], told["high"]) == (1, None, None)
+        assert "few_clusters: fewer than 20 different authors" in told["doubt"]
+
+
+def test_a_table_that_is_too_large_leaves_the_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clustered_pairs, "MOST_CELLS", 10)
+    table, clusters = world(9)
+    for pair in pairs(table, clusters=clusters, unit="authors"):
+        for told in pair.figures.values():
+            assert "clusters_ignored: " in told["doubt"]
+
+
+def test_annotators_of_own_options_have_percent_by_cluster_alone() -> None:
+    table, clusters = world(10)
+    options = np.full(len(table), 3)
+    for pair in pairs(table, task=Task.PER_ITEM, options=options, clusters=clusters, unit="users"):
+        assert "over users" in pair.figures["percent"]["method"]
+        assert pair.figures["cohen_kappa"]["value"] is None

@@ -1,0 +1,42 @@
+"""What a report has for a task, and why it lacks the rest."""
+
+import pytest
+
+from labelhub.core.agreement.reports import reasons
+from labelhub.core.agreement.reports.between import between_kinds, between_raters
+from labelhub.core.agreement.reports.report import report
+from labelhub.core.schema import Task
+from tests.core.agreement.sheets import sheet
+
+SAID = {"llm:m": [0, 1, 1, 0], "crowd:a": [0, 1, 0, 0]}
+ERRORS = {"mean_absolute_error", "quadratic_kappa"}
+
+
+@pytest.mark.parametrize(
+    ("task", "reason"),
+    [(Task.PER_ITEM, reasons.OWN_OPTIONS), (Task.TEXT, reasons.FREE_TEXT)],
+)
+def test_without_shared_categories_two_sides_have_no_kappa_for_their_reason(
+    task: Task, reason: str
+) -> None:
+    given = sheet(SAID, task=task)
+    for (pair,) in (between_kinds(given), between_raters(given)):
+        assert pair.figures["cohen_kappa"] == {"value": None, "reason": reason}
+        assert pair.figures["percent"]["value"] == 0.75
+
+
+def test_only_points_of_a_scale_are_more_or_less_wrong() -> None:
+    gold = [0, 1, 1, 1]
+    single = report(sheet(SAID, gold=gold)).against_gold.values()
+    scale = report(sheet(SAID, gold=gold, task=Task.ORDINAL, scores=[1, 3])).against_gold.values()
+    for plain, ordered in zip(single, scale, strict=True):
+        assert not ERRORS & set(plain.figures)
+        assert set(ordered.figures) >= ERRORS
+    errors = [one.figures["mean_absolute_error"]["value"] or 0 for one in scale]
+    assert sorted(errors) == [pytest.approx(2 / 4), pytest.approx(4 / 4)]
+
+
+def test_two_annotators_who_always_say_the_same_one_thing_have_no_kappa() -> None:
+    (pair,) = between_raters(sheet({"crowd:a": [0, 0, 0], "crowd:b": [0, 0, 0]}))
+    assert pair.figures["cohen_kappa"] == {"value": None, "reason": reasons.NO_VARIATION}
+    assert pair.figures["percent"]["value"] == 1

@@ -1,0 +1,249 @@
+"""Whether annotators say the same again: pairs of one annotator's answers to one item."""
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labelhub.core.agreement.ratings import Ratings
+from labelhub.core.agreement.reports.repeats import MOST_ANNOTATORS, Repeats, repeats
+from labelhub.core.agreement.reports.sheet import Rater, Sheet
+from labelhub.core.agreement.texts import texts_of
+from labelhub.core.schema import Task
+
+#: Not sure.
+UNSURE = -2
+Said = tuple[int, str, int]
+
+
+def sheet_of(said: list[Said], *, categories: int = 2, **others: Any) -> Sheet:
+    """``said``: item, "kind:name", category number, in any order."""
+    names = list(dict.fromkeys(who for _, who, _ in said))
+    table = np.array([(item, names.index(who), code) for item, who, code in said])
+    labels, unsure = table[table[:, 2] >= 0], table[table[:, 2] == UNSURE]
+    n_items = int(table[:, 0].max()) + 1
+    unknown = np.full(n_items, -1)
+    fields: dict[str, Any] = {
+        "task": Task.SINGLE,
+        "categories": [f"c{at}" for at in range(categories)],
+        "gold": unknown,
+        "gold_kind": unknown,
+        "author": unknown,
+        "item_ids": np.arange(n_items) + 100,
+    }
+    return Sheet(
+        ratings=Ratings(labels[:, 0], labels[:, 1], labels[:, 2], n_items, len(names), categories),
+        raters=[
+            Rater(at, name.partition(":")[2], name.partition(":")[0])
+            for at, name in enumerate(names)
+        ],
+        abstained=unsure[:, :2],
+        **fields | others,
+    )
+
+
+def crowd(said: list[Said], **others: Any) -> Repeats:
+    """What is found of the crowd."""
+    return repeats(sheet_of(said, **others))["crowd"]
+
+
+def twice(item: int, who: str, *codes: int) -> list[Said]:
+    """All answers of one to an item."""
+    return [(item, who, code) for code in codes]
+
+
+def test_without_a_second_answer_of_the_same_annotator_there_is_nothing() -> None:
+    assert repeats(sheet_of([(0, "crowd:ann", 0), (0, "crowd:bob", 1), (1, "llm:m", 1)])) == {}
+
+
+def test_it_is_the_share_of_pairs_of_an_annotators_answers_that_are_the_same() -> None:
+    said = [
+        *twice(0, "crowd:ann", 0, 0),
+        *twice(1, "crowd:ann", 1, 0),
+        *twice(2, "crowd:bob", 1, 1),
+    ]
+
+    found = crowd([*said, *twice(3, "crowd:bob", 0, 0, 1), (4, "crowd:bob", 1)])
+
+    # One pair each on the first three; of the three pairs on the fourth one agrees.
+    assert found.figures["percent"]["value"] == pytest.approx((1 + 0 + 1 + 1 / 3) / 4)
+    assert found.figures["percent"]["n"] == 4
+    assert (found.annotators, found.items, found.repeats) == (2, 4, 5)
+
+
+def test_answers_of_others_to_the_same_item_are_not_compared() -> None:
+    found = crowd([*twice(0, "crowd:ann", 0, 0), *twice(0, "crowd:bob", 1, 1)])
+
+    assert found.figures["percent"]["value"] == 1.0
+    assert (found.items, found.annotators, found.figures["percent"]["n"]) == (1, 2, 2)
+
+
+def test_kinds_are_measured_apart() -> None:
+    found = repeats(sheet_of([*twice(0, "crowd:ann", 0, 1), *twice(0, "llm:m", 1, 1)]))
+
+    shares = {kind: one.figures["percent"]["value"] for kind, one in found.items()}
+    assert shares == {"llm": 1.0, "crowd": 0.0}
+
+
+def test_two_answers_to_different_items_have_wilsons_interval() -> None:
+    found = crowd(
+        [each for item in range(10) for each in twice(item, "crowd:ann", 0, item % 5 > 0)]
+    )
+
+    assert found.figures["percent"]["method"] == "Wilson"
+    assert found.figures["percent"]["value"] == pytest.approx(0.2)
+
+
+def test_an_item_that_several_answered_again_is_drawn_as_one() -> None:
+    said = [
+        each
+        for item in range(30)
+        for who in ("crowd:ann", "crowd:bob")
+        for each in twice(item, who, 0, item % 3 > 0)
+    ]
+
+    found = crowd(said)
+
+    alone = crowd([each for each in said if each[1] == "crowd:ann"])
+    both: Any = found.figures["percent"]
+    one: Any = alone.figures["percent"]
+    assert both["method"].startswith("percentile bootstrap over items")
+    assert both["value"] == one["value"]
+    # As wide as that of one: the second says nothing new.
+    width = [figure["high"] - figure["low"] for figure in (both, one)]
+    assert width[0] == pytest.approx(width[1], rel=0.15)
+
+
+def test_items_that_belong_together_are_drawn_together() -> None:
+    said = [each for item in range(60) for each in twice(item, "crowd:ann", 0, item % 6 > 2)]
+
+    found = crowd(said, clusters=np.arange(60) // 3, unit="conversations")
+
+    assert "conversations" in found.figures["percent"]["method"]
+    assert "conversations" in found.by_annotator[0].percent["method"]
+
+
+@pytest.mark.parametrize(
+    ("others", "name"),
+    [
+        ({}, "alpha_nominal"),
+        ({"task": Task.ORDINAL, "scores": (1.0, 2.0)}, "alpha_ordinal"),
+        ({"task": Task.MULTI, "sets": (frozenset("a"), frozenset("ab"))}, "alpha_masi"),
+        ({"task": Task.PER_ITEM, "options": np.full(12, 2)}, "s_q"),
+    ],
+)
+def test_the_coefficient_is_the_one_for_the_task(others: dict[str, Any], name: str) -> None:
+    said = [each for item in range(12) for each in twice(item, "crowd:ann", item % 2, item > 5)]
+
+    figures = crowd(said, **others).figures
+
+    assert set(figures) == {"percent", name}
+    told: Any = figures[name]
+    assert -1 <= told["value"] < 1
+
+
+def test_free_texts_have_none_unless_their_words_are_read() -> None:
+    figures = crowd(twice(0, "crowd:ann", 0, 0), task=Task.TEXT).figures
+
+    assert figures["percent"]["value"] == 1.0
+    assert figures["alpha_token_f1"] == {"value": None, "reason": "texts_not_read"}
+
+
+def test_free_texts_are_compared_by_their_words_too() -> None:
+    said = [
+        *twice(0, "crowd:ann", 0, 1),
+        *twice(1, "crowd:bob", 1, 1),
+        *twice(1, "crowd:ann", 0, 0),
+    ]
+    told = texts_of([["a dog", "a cat"], ["one", "two"]])
+
+    figures: Any = crowd(said, task=Task.TEXT, texts=told).figures
+
+    assert figures["percent"]["value"] == pytest.approx(2 / 3)
+    assert figures["token_f1"]["value"] == pytest.approx((1 / 2 + 1 + 1) / 3)
+    assert figures["alpha_token_f1"]["n"] == 3
+
+
+def test_who_always_says_the_same_has_a_percentage_and_no_coefficient() -> None:
+    figures = crowd([each for item in range(3) for each in twice(item, "crowd:ann", 1, 1)]).figures
+
+    assert figures["percent"]["value"] == 1.0
+    assert figures["alpha_nominal"] == {"value": None, "reason": "no_variation"}
+
+
+def test_not_sure_is_left_out_and_told_as_an_answer_besides() -> None:
+    said = [*twice(0, "crowd:ann", 0, UNSURE), *twice(1, "crowd:ann", 1, 1)]
+
+    found = crowd([*said, *twice(2, "crowd:ann", UNSURE, UNSURE)])
+
+    assert (found.figures["percent"]["value"], found.figures["percent"]["n"]) == (1.0, 1)
+    with_abstentions = found.figures["percent_with_abstentions"]
+    assert with_abstentions["value"] == pytest.approx(2 / 3)
+    assert with_abstentions["n"] == 3
+    assert (found.items, found.repeats) == (3, 3)
+
+
+def test_who_is_never_sure_twice_has_no_figure_but_is_counted() -> None:
+    found = crowd([*twice(0, "crowd:ann", 0, UNSURE), *twice(1, "crowd:ann", UNSURE, 1)])
+
+    assert found.figures["percent"] == {"value": None, "reason": "no_item_with_two_labels"}
+    assert found.by_annotator[0].percent == {"value": None, "reason": "no_item_with_two_labels"}
+    assert (found.annotators, found.items) == (1, 2)
+
+
+def test_annotators_are_listed_by_how_often_they_answered_again() -> None:
+    said = [each for at in range(50) for each in twice(0, f"crowd:w{at}", *[0] * (at + 2))]
+
+    found = crowd(said)
+
+    assert found.annotators == 50
+    assert [one.rater.name for one in found.by_annotator[:2]] == ["w49", "w48"]
+    assert len(found.by_annotator) == MOST_ANNOTATORS
+    assert found.by_annotator[0].repeats == 50
+
+
+def test_authors_are_counted_and_never_named() -> None:
+    found = repeats(sheet_of(twice(0, "author:writer", 0, 1)))["author"]
+
+    assert found.annotators == 1
+    assert "writer" not in json.dumps(found.to_json())
+
+
+said_anyhow = st.lists(
+    st.tuples(
+        st.integers(0, 6),
+        st.sampled_from(["crowd:a", "crowd:b", "llm:m"]),
+        st.sampled_from([0, 1, 2, UNSURE]),
+    ),
+    min_size=1,
+    max_size=60,
+)
+
+
+@given(said=said_anyhow)
+def test_it_is_what_counting_pair_by_pair_gives(said: list[Said]) -> None:
+    cells: dict[tuple[str, int], list[int]] = {}
+    for item, who, code in said:
+        cells.setdefault((who, item), []).append(code)
+
+    found = repeats(sheet_of(said, categories=3))
+
+    for kind in ("crowd", "llm"):
+        of_kind = [codes for (who, _), codes in cells.items() if who.startswith(kind)]
+        several = [codes for codes in of_kind if len(codes) > 1]
+        assert (kind in found) == bool(several)
+        if not several:
+            continue
+        shares = []
+        for codes in several:
+            told = [code for code in codes if code != UNSURE]
+            if len(told) > 1:
+                pairs = [a == b for at, a in enumerate(told) for b in told[at + 1 :]]
+                shares.append(sum(pairs) / len(pairs))
+        assert found[kind].repeats == sum(len(codes) - 1 for codes in several)
+        percent = found[kind].figures["percent"]
+        assert percent["value"] == (pytest.approx(np.mean(shares)) if shares else None)
+        json.dumps(found[kind].to_json(), allow_nan=False)

@@ -1,0 +1,137 @@
+"""Sets of labels by hand: each label by itself, exact match, Hamming loss, micro and macro F1."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from labelhub.core.agreement.aggregation.dawid_skene import dawid_skene
+from labelhub.core.agreement.reports import pooled, reasons
+from labelhub.core.agreement.reports.pooled import Pooled
+from labelhub.core.agreement.reports.report import report
+from labelhub.core.agreement.reports.sets import by_label, members_of
+from labelhub.core.agreement.reports.sheet import Sheet
+from labelhub.core.schema import Task
+from tests.core.agreement.sheets import sheet
+from tests.core.agreement.test_reports_hostile import check
+
+SETS = [frozenset[str](), frozenset("a"), frozenset("b"), frozenset("ab"), frozenset("c")]
+#: The majority of each label: {a, b}; {a} (b is a tie); nothing, as all three differ.
+SAID = {
+    "crowd:x": [3, 3, 1],
+    "crowd:y": [1, 1, 2],
+    "crowd:z": [2, 0, 4],
+    "crowd:w": [3, 3, 0],
+}
+#: {a, b}; {a, b}; {c}.
+GOLD = [3, 3, 4]
+
+
+def given(said: dict[str, list[int]] = SAID, gold: list[int] = GOLD, **others: Any) -> Sheet:
+    return sheet(said, categories=5, task=Task.MULTI, sets=SETS, gold=gold, **others)
+
+
+def against_gold(one: Sheet) -> dict[str, Any]:
+    found: dict[str, Any] = report(one).to_json()["against_gold"]["crowd"]
+    return found
+
+
+def test_sets_against_gold_by_hand() -> None:
+    found = against_gold(given())
+    value = {name: shown["value"] for name, shown in found.items() if name in SHOWN}
+    # Right decisions: all three; a and c; a and b. Hits 3, said 3, true 5.
+    assert value == pytest.approx(SHOWN)
+    assert found["exact_match"]["n"] == found["hamming_loss"]["n"] == 3
+
+
+SHOWN = {
+    "exact_match": 1 / 3,
+    "hamming_loss": 2 / 9,
+    "label_majority_accuracy": 7 / 9,
+    "micro_precision": 1.0,
+    "micro_recall": 3 / 5,
+    "micro_f1": 2 * 3 / (3 + 5),
+    # Of a, b and c.
+    "macro_f1": (1 + 2 / 3 + 0) / 3,
+}
+
+
+def test_each_label_has_counts_of_its_own() -> None:
+    scores = {each["label"]: each for each in against_gold(given())["per_label"]}
+    assert [scores[name]["f1"]["value"] for name in "abc"] == pytest.approx([1, 2 / 3, 0])
+    assert scores["b"]["counts"] == {
+        "predicted_yes_gold_yes": 1,
+        "predicted_yes_gold_no": 0,
+        "predicted_no_gold_yes": 1,
+        "predicted_no_gold_no": 1,
+    }
+
+
+def test_each_label_is_put_together_by_dawid_and_skene() -> None:
+    one = given()
+    _, members = members_of(SETS)
+    ratings = one.of_kind("crowd")
+    likely = np.column_stack(
+        [dawid_skene(each).posterior[:, 1] for each in by_label(ratings, members)]
+    )
+    assert Pooled(one).labels("crowd") == pytest.approx(likely)
+    right = (likely > 0.5) == members[np.array(GOLD)]
+    found = against_gold(one)["label_dawid_skene_accuracy"]
+    assert found["value"] == pytest.approx(right.mean())
+    assert found["n"] == 3
+
+
+def test_dawid_and_skene_know_who_is_careless_about_a_label() -> None:
+    generator = np.random.default_rng(1)
+    gold = generator.integers(4, size=400)
+    members = members_of(SETS[:4])[1]
+    wrong = np.array([0.05, 0.05, 0.45, 0.45, 0.45])[:, None, None]
+    said = members[gold] ^ (generator.random((5, 400, 2)) < wrong)
+    codes = said @ np.array([1, 2])
+    rows = {f"crowd:{at}": row.tolist() for at, row in enumerate(codes)}
+    found = against_gold(given(rows, gold.tolist()))
+    vote, model = found["label_majority_accuracy"], found["label_dawid_skene_accuracy"]
+    assert vote["value"] == pytest.approx(1 - found["hamming_loss"]["value"])
+    assert vote["value"] + 0.05 < model["value"]
+    assert model["low"] < model["value"] < model["high"]
+
+
+def test_clusters_go_together() -> None:
+    plain = against_gold(given())
+    together = against_gold(given(clusters=np.array([0, 0, 1]), unit="texts"))
+    for name in (*SHOWN, "label_dawid_skene_accuracy"):
+        assert together[name]["value"] == pytest.approx(plain[name]["value"])
+    assert "over texts" in together["macro_f1"]["method"]
+
+
+def test_what_cannot_be_told_of_sets_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    alone = against_gold(given({"crowd:x": [3, 3, 1]}))
+    assert alone["label_dawid_skene_accuracy"]["reason"] == reasons.ONE_ANNOTATOR
+    assert alone["exact_match"]["value"] == pytest.approx(2 / 3)
+    empty = against_gold(given({"crowd:x": [0, 0, 0], "crowd:y": [0, 0, 0]}, [0, 0, 0]))
+    assert empty["micro_f1"]["reason"] == empty["macro_f1"]["reason"] == reasons.NEITHER
+    assert empty["micro_precision"]["reason"] == reasons.NEVER_PREDICTED
+    assert empty["micro_recall"]["reason"] == reasons.NEVER_TRUE
+    assert empty["exact_match"]["value"] == 1
+    monkeypatch.setattr(pooled, "MOST_DECISIONS", 1)
+    many = against_gold(given())
+    assert many["label_dawid_skene_accuracy"]["reason"] == reasons.TOO_MANY_LABELS
+
+
+def test_more_labels_than_a_table_holds_are_refused() -> None:
+    sets = [frozenset([f"l{at}"]) for at in range(80)]
+    one = sheet(
+        {"crowd:x": [0, 1], "crowd:y": [0, 2]},
+        categories=80, task=Task.MULTI, sets=sets, gold=[0, 1],
+    )  # fmt: skip
+    found = against_gold(one)
+    assert found["macro_f1"]["reason"] == reasons.MANY_ANSWERS
+    assert found["per_label"] == []
+    check(one)
+
+
+@pytest.mark.parametrize("sets", [SETS, [frozenset[str]()] * 5])
+def test_hostile_sets_have_an_honest_report(sets: list[frozenset[str]]) -> None:
+    given: dict[str, Any] = {"categories": 5, "task": Task.MULTI, "sets": sets, "gold": GOLD}
+    check(sheet(SAID, **given))
+    check(sheet(SAID, **given, clusters=np.array([0, 0, 1]), unit="texts"))

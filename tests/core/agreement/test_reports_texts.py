@@ -1,0 +1,201 @@
+"""Reports of free texts by hand: how alike texts are within and between kinds, and to a truth."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from labelhub.core.agreement import texts
+from labelhub.core.agreement.ratings import Ratings
+from labelhub.core.agreement.reports import reasons
+from labelhub.core.agreement.reports.repeats import repeats
+from labelhub.core.agreement.reports.report import report
+from labelhub.core.agreement.reports.sheet import Sheet
+from labelhub.core.agreement.texts import texts_of
+from labelhub.core.schema import Task, fold
+from tests.core.agreement.sheets import NOTHING, sheet
+from tests.core.agreement.test_reports_hostile import check
+
+SAID: dict[str, list[str | None]] = {
+    "crowd:a": ["red car", "red bus", None],
+    "crowd:b": ["red car", "bus", "a tree"],
+    "expert:e": ["red car", "red bus", "tree"],
+}
+GOLD = ["red car", "red bus", "tree"]
+
+
+def written(
+    said: Mapping[str, Sequence[str | None]], gold: Sequence[str] | None = None, **others: Any
+) -> Sheet:
+    """The sheet of what annotators wrote of each item."""
+    rows = [*said.values(), *([gold] if gold else [])]
+    places: list[dict[str, int]] = [{} for _ in rows[0]]
+    coded = [
+        [
+            NOTHING if text is None else places[item].setdefault(fold(text), len(places[item]))
+            for item, text in enumerate(row)
+        ]
+        for row in rows
+    ]
+    return sheet(
+        dict(zip(said, coded, strict=False)),
+        categories=max(map(len, places)),
+        task=Task.TEXT,
+        gold=coded[-1] if gold else None,
+        texts=texts_of(places),
+        **others,
+    )
+
+
+def test_texts_within_a_kind() -> None:
+    found = report(written(SAID)).to_json()["within"]["crowd"]
+    # The third item has one text of the crowd; see test_texts for this alpha.
+    assert found["token_f1"]["value"] == pytest.approx((1 + 2 / 3) / 2)
+    assert found["alpha_token_f1"]["value"] == pytest.approx(0.7)
+    assert found["token_f1"]["n"] == found["alpha_token_f1"]["n"] == 2
+    assert found["percent"]["value"] == 0.5
+
+
+def test_texts_of_two_kinds_and_of_two_annotators() -> None:
+    pairs = {
+        (pair["a"], pair["b"]): pair["token_f1"]
+        for pair in report(written(SAID)).to_json()["between"]
+    }
+    # Of five pairs: 1, 1, 1, 2/3 (bus, red bus), 2/3 (a tree, tree).
+    assert pairs["crowd", "expert"]["value"] == pytest.approx((3 + 4 / 3) / 5)
+    assert pairs["a", "b"]["value"] == pytest.approx((1 + 2 / 3) / 2)
+    assert pairs["a", "e"]["value"] == 1
+    assert pairs["b", "e"]["value"] == pytest.approx((1 + 2 / 3 + 2 / 3) / 3)
+    assert pairs["b", "e"]["n"] == 3
+
+
+def test_texts_against_gold() -> None:
+    found = report(written(SAID, GOLD)).to_json()["against_gold"]["crowd"]
+    assert found["accuracy"]["value"] == pytest.approx(3 / 5)
+    assert found["token_f1"]["value"] == pytest.approx((3 + 4 / 3) / 5)
+    assert found["token_f1"]["n"] == 5
+    # Right; a tie between red bus and bus; wrong by a word.
+    assert found["medoid_accuracy"]["value"] == pytest.approx((1 + 1 / 2 + 0) / 3)
+    assert found["medoid_token_f1"]["value"] == pytest.approx((1 + (1 + 2 / 3) / 2 + 2 / 3) / 3)
+
+
+def test_authors_are_a_truth_too() -> None:
+    found = report(written(SAID | {"author:w": GOLD})).to_json()
+    assert found["against_author"]["expert"]["token_f1"]["value"] == 1
+
+
+def test_the_medoid_is_right_where_no_two_texts_are_the_same() -> None:
+    said = {
+        "crowd:a": ["the red car"], "crowd:b": ["red car now"], "crowd:c": ["red car"],
+    }  # fmt: skip
+    found = report(written(said, ["red car"])).to_json()["against_gold"]["crowd"]
+    assert found["medoid_accuracy"]["value"] == 1
+    assert found["majority_accuracy"]["value"] == pytest.approx(1 / 3)
+
+
+def test_who_always_writes_the_same_has_no_alpha() -> None:
+    found = report(written({"crowd:a": ["x", "x"], "crowd:b": ["x", "X!"]})).to_json()
+    assert found["within"]["crowd"]["token_f1"]["value"] == 1
+    assert found["within"]["crowd"]["alpha_token_f1"]["reason"] == reasons.NO_VARIATION
+
+
+def test_texts_without_their_words_say_so() -> None:
+    given = sheet({"crowd:a": [0, 1], "crowd:b": [0, 0]}, task=Task.TEXT, gold=[0, 0])
+    found = report(given).to_json()
+    assert found["within"]["crowd"]["alpha_token_f1"]["reason"] == reasons.NO_TEXTS
+    assert found["against_gold"]["crowd"]["token_f1"]["reason"] == reasons.NO_TEXTS
+    assert found["between"][0]["token_f1"]["reason"] == reasons.NO_TEXTS
+
+
+def test_clusters_change_the_interval_and_not_the_value() -> None:
+    plain = many(60, 3)
+    together = report(
+        Sheet(**{**fields(plain), "clusters": np.arange(60) // 6, "unit": "texts"})
+    ).to_json()
+    alone = report(plain).to_json()
+    for part, name in (("within", "alpha_token_f1"), ("against_gold", "medoid_token_f1")):
+        one, other = alone[part]["crowd"][name], together[part]["crowd"][name]
+        assert other["value"] == pytest.approx(one["value"])
+        assert "over texts" in other["method"]
+        assert one["low"] < one["value"] < one["high"]
+
+
+def test_of_items_with_many_labels_some_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = many(10, 30)
+    exact = report(given).to_json()
+    monkeypatch.setattr(texts, "MOST_PAIRS", 1000)
+    del given.texts.__dict__["most_pairs"]
+    found = report(given).to_json()
+    shown, before = found["within"]["crowd"]["token_f1"], exact["within"]["crowd"]["token_f1"]
+    assert "at most 14 labels of an item compared" in shown["method"]
+    assert "compared" not in before["method"]
+    assert shown["value"] == pytest.approx(before["value"], abs=0.05)
+    assert "pairs of labels" in found["within"]["crowd"]["alpha_token_f1"]["method"]
+    assert "at most 14" in found["against_gold"]["crowd"]["medoid_accuracy"]["method"]
+    check(given)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"crowd:a": [None], "crowd:b": ["x"]},
+        {"crowd:a": [""], "crowd:b": [""], "llm:m": ["x"]},
+        {"crowd:a": ["x", None], "expert:b": [None, "x"]},
+        {"crowd:a": ["?"], "crowd:b": ["!"], "author:w": ["?!"]},
+    ],
+)
+def test_hostile_texts_have_an_honest_report(said: dict[str, list[str | None]]) -> None:
+    check(written(said))
+    check(written(said, ["x"] * len(next(iter(said.values())))))
+
+
+def test_a_report_holds_no_word_of_anybody() -> None:
+    said = {"crowd:a": ["secretive", "b"], "author:w": ["hush", "b"]}
+    given = written(said, ["quiet", "b"])
+    assert not any(word in str(report(given).to_json()) for word in ("secretive", "hush", "quiet"))
+    assert "secretive" not in repr(given.__dict__) + repr(given.texts.__dict__)
+
+
+def many(items: int, raters: int) -> Sheet:
+    """Every annotator says most words of the gold of each item."""
+    generator = np.random.default_rng(5)
+    gold = generator.integers(40, size=(items, 8))
+    kept = generator.random((raters, items, 8)) < 0.7
+    words = np.where(kept, gold, generator.integers(40, size=(raters, items, 8)))
+    said = {
+        f"crowd:{at}": [" ".join(map(str, text)) for text in row] for at, row in enumerate(words)
+    }
+    return written(said, [" ".join(map(str, text)) for text in gold])
+
+
+def fields(given: Sheet) -> dict[str, Any]:
+    return {name: getattr(given, name) for name in Sheet.__dataclass_fields__}
+
+
+def test_who_writes_again_is_measured_by_the_words_too() -> None:
+    said = {"crowd:a": ["x", "red car", "red bus"], "crowd:b": ["x", "red car", "bus"]}
+    given = written(said)
+    both = given.ratings
+    again = Ratings(both.items, np.zeros_like(both.raters), both.codes, 3, 2, both.n_categories)
+    kept = again.where(again.items > 0)
+    found = repeats(Sheet(**{**fields(given), "ratings": kept}))["crowd"].figures
+    # The same two items as in test_texts, by one annotator twice.
+    assert found["alpha_token_f1"]["value"] == pytest.approx(0.7)
+
+
+def test_repeated_labels_of_one_annotator_are_no_pair_of_annotators() -> None:
+    given = written({"crowd:a": ["x y"], "crowd:b": ["x"]})
+    twice = Ratings(
+        np.array([0, 0, 0]), np.array([0, 0, 1]), np.array([0, 1, 1]), 1, 2, 2
+    )  # fmt: skip
+    repeated = Sheet(**{**fields(given), "ratings": twice})
+    check(repeated)
+    pairs = [(pair["a"], pair["b"]) for pair in report(repeated).to_json()["between"]]
+    assert pairs == [("a", "b")]
+
+
+def test_whether_a_machine_may_stand_in_is_not_asked_of_free_texts() -> None:
+    given = sheet({"llm:m": [0, 1], "crowd:a": [0, 1], "crowd:b": [0, 1]}, task=Task.TEXT)
+
+    assert report(given).to_json()["alt_test"] == {}

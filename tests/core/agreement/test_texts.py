@@ -1,0 +1,196 @@
+"""Free texts by their words: token F1, alpha by it, and the text that is most like the others."""
+
+import random
+from fractions import Fraction
+from itertools import combinations, permutations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labelhub.core.agreement import texts
+from labelhub.core.agreement.coefficients import texts as coefficients
+from labelhub.core.agreement.coefficients.texts import alpha_of_texts, alpha_parts, apart
+from labelhub.core.agreement.texts import Texts, medoids, texts_of, token_f1, tokens, within_items
+
+WORDS = st.text(alphabet="ab cd", max_size=12)
+#: Labels of each item, in words; every item has two or more.
+ITEMS = st.lists(st.lists(WORDS, min_size=2, max_size=5), min_size=1, max_size=6)
+
+Labels = tuple[Texts, np.ndarray, np.ndarray]
+
+
+def labels_of(said: list[list[str]]) -> Labels:
+    """The texts of ``said`` with item and place of each label."""
+    places: list[dict[str, int]] = [{} for _ in said]
+    rows = [
+        (item, places[item].setdefault(text, len(places[item])))
+        for item, own in enumerate(said)
+        for text in own
+    ]
+    items, codes = np.array(rows, dtype=np.int64).reshape(-1, 2).T
+    return texts_of(places), items, codes
+
+
+def alpha(said: list[list[str]]) -> float:
+    known, items, codes = labels_of(said)
+    alike = within_items(known, items, codes)
+    parts = alpha_parts(items, alike, apart(known.bags, known.of(items, codes), known.most_pairs))
+    return float(alpha_of_texts(parts)(parts.sum(axis=0)[None])[0])
+
+
+def medoids_of(said: list[list[str]]) -> list[set[str]]:
+    """The tied texts of each item, in words."""
+    known, items, codes = labels_of(said)
+    found = medoids(items, codes, within_items(known, items, codes))
+    words = [list(dict.fromkeys(own)) for own in said]
+    told: list[set[str]] = [set() for _ in said]
+    for item, place in zip(found.items.tolist(), found.places.tolist(), strict=True):
+        told[item].add(words[item][place])
+    return told
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a cat, sat.", ["a", "cat", "sat"]),
+        ("snake_case don’t", ["snake", "case", "don", "t"]),
+        ("हिन्दी में", ["हिन्दी", "में"]),
+        ("привет мир", ["привет", "мир"]),
+        ("東京に行く", ["東", "京", "に", "行", "く"]),
+        ("ไทย", ["ไ", "ท", "ย"]),
+        ("good 👍👎", ["good", "👍", "👎"]),
+        ("?!", ["?", "!"]),
+        (" \n", []),
+    ],
+)
+def test_words_of_many_scripts(text: str, expected: list[str]) -> None:
+    assert tokens(text) == expected
+
+
+def test_token_f1_counts_copies_and_folds() -> None:
+    # Shared: the, cat; "the" counts twice only where both have it twice.
+    assert token_f1("The cat, the", "the CAT sat") == pytest.approx(2 * 2 / 6)
+    assert token_f1("", "") == 1
+    assert token_f1("", "a") == 0
+    assert token_f1("yes", "no") == 0
+
+
+@given(WORDS, WORDS)
+def test_token_f1_is_symmetric_and_a_share(one: str, other: str) -> None:
+    found = token_f1(one, other)
+    assert found == token_f1(other, one)
+    assert 0 <= found <= 1
+    assert (found == 1) == (sorted(tokens(one)) == sorted(tokens(other)))
+
+
+def test_only_the_beginning_of_an_endless_text_is_read() -> None:
+    assert len(tokens("a " * texts.READ)) == texts.READ / 2
+
+
+def test_alpha_by_hand() -> None:
+    # Distances: red car and red bus 1/2, red car and bus 1, red bus and bus 1/3.
+    said = [["red car", "red car"], ["red bus", "bus"]]
+    observed = Fraction(2, 4) * Fraction(1, 3)
+    expected = (2 * Fraction(1, 2) + 2 * 1 + Fraction(1, 3)) / 6
+    assert alpha(said) == pytest.approx(float(1 - observed / expected))
+    assert alpha(said) == pytest.approx(0.7)
+
+
+@given(ITEMS)
+def test_alpha_is_what_all_pairs_give(said: list[list[str]]) -> None:
+    flat = [text for own in said for text in own]
+    expected = sum(1 - token_f1(*pair) for pair in permutations(flat, 2))
+    expected /= len(flat) * (len(flat) - 1)
+    observed = sum(
+        (1 - token_f1(*pair)) / (len(own) - 1) for own in said for pair in permutations(own, 2)
+    ) / len(flat)
+    found = alpha(said)
+    if expected == 0:
+        assert np.isnan(found)
+    else:
+        assert found == pytest.approx(1 - observed / expected)
+
+
+@given(st.lists(WORDS, min_size=2, max_size=6), st.integers(2, 4))
+def test_alpha_is_1_where_all_agree_and_items_differ(of_item: list[str], raters: int) -> None:
+    found = alpha([[text] * raters for text in of_item])
+    bags = {tuple(sorted(tokens(text))) for text in of_item}
+    assert np.isnan(found) if len(bags) == 1 else found == pytest.approx(1)
+
+
+@given(ITEMS, st.randoms(use_true_random=False))
+def test_nothing_hangs_on_the_order_of_labels_and_items(
+    said: list[list[str]], chance: random.Random
+) -> None:
+    shuffled = [chance.sample(own, len(own)) for own in said]
+    chance.shuffle(shuffled)
+    assert alpha(shuffled) == pytest.approx(alpha(said), nan_ok=True)
+
+
+def test_of_many_texts_each_is_compared_with_some(monkeypatch: pytest.MonkeyPatch) -> None:
+    generator = np.random.default_rng(3)
+    said = []
+    for words in generator.integers(30, size=(300, 8)):
+        other = np.where(generator.random(8) < 0.7, words, generator.integers(30, size=8))
+        said.append([" ".join(map(str, words)), " ".join(map(str, other))])
+    exact = alpha(said)
+    known, items, codes = labels_of(said)
+    found = apart(known.bags, known.of(items, codes), 20_000)
+    assert found.sampled == 600 * (20_000 // 600)
+    monkeypatch.setattr(texts, "MOST_PAIRS", 20_000)
+    assert alpha(said) == pytest.approx(exact, abs=0.01)
+    monkeypatch.setattr(coefficients, "SAMPLED", 1)
+    assert alpha(said) == pytest.approx(exact, abs=0.03)
+
+
+@pytest.mark.parametrize("sizes", [[4000], [900, 1, 2, 3], [2] * 50])
+def test_pairs_of_an_item_are_bounded(sizes: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(texts, "MOST_PAIRS", 5000)
+    known, items, codes = labels_of([[f"w{at}" for at in range(size)] for size in sizes])
+    found = within_items(known, items, codes)
+    assert len(found.one) <= 5000
+    assert (items[found.one] == items[found.other]).all()
+    assert (found.one != found.other).all()
+    compared = np.bincount(items[np.unique([found.one, found.other])], minlength=len(sizes))
+    most = found.at_most or max(sizes)
+    assert compared.tolist() == [min(size, most) if size > 1 else 0 for size in sizes]
+    assert (found.at_most is None) == (max(sizes) == 2)
+
+
+@pytest.mark.parametrize("most", [10**6, 50])
+def test_sides_are_compared_label_by_label(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(texts, "MOST_PAIRS", most)
+    known = texts_of([[f"w{at}" for at in range(20)], ["a", "b"], ["c"]])
+    mine = np.array([0] * 20 + [1]), np.array([*range(20), 0])
+    theirs = np.array([0] * 20 + [1, 2]), np.array([*range(20), 0, 0])
+    found = texts.across(known, mine, theirs, 3)
+    assert (mine[0][found.one] == theirs[0][found.other]).all()
+    same = mine[1][found.one] == theirs[1][found.other]
+    assert found.f1.tolist() == same.astype(float).tolist()
+    assert len(found.one) == (401 if most > 400 else found.at_most**2 + 1)  # type: ignore[operator]  # then it is told
+    assert len(found.one) <= max(most, 401 if most > 400 else most)
+
+
+def test_the_medoid_is_most_like_the_others() -> None:
+    assert medoids_of([["red car", "a red car", "red bus"]]) == [{"red car"}]
+    # Copies are others too; one label is the medoid of itself.
+    assert medoids_of([["bus", "bus", "red car"], ["alone"]]) == [{"bus"}, {"alone"}]
+
+
+def test_a_tie_of_medoids_is_undecided() -> None:
+    assert medoids_of([["bus", "car"]]) == [{"bus", "car"}]
+    assert medoids_of([["a", "b", "c"]]) == [{"a", "b", "c"}]
+
+
+@given(ITEMS)
+def test_medoids_are_those_of_all_pairs(said: list[list[str]]) -> None:
+    for own, found in zip(said, medoids_of(said), strict=True):
+        score = [0.0] * len(own)
+        for (one, a), (other, b) in combinations(enumerate(own), 2):
+            near = token_f1(a, b)
+            score[one] += near
+            score[other] += near
+        best = max(score)
+        assert found == {text for text, each in zip(own, score, strict=True) if each > best - 1e-9}

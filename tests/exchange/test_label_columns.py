@@ -1,0 +1,119 @@
+"""Every column that ``import_labels`` takes: in the guide, in a table of texts, left empty."""
+
+import re
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from apps.exchange.services import import_label_file, labelfile
+from apps.exchange.services.context import Note
+from apps.labels.models import Label
+from tests.exchange.helpers import imported, lines, written
+from tests.factories.projects import ProjectFactory
+
+GUIDE = Path(__file__).resolve().parents[2] / "docs" / "researchers.md"
+#: As cells of a table of texts: what a spreadsheet or a program would write.
+CELLS = {
+    "seconds": "2.5", "confidence": "0.9", "rationale": "because", "evidence": '{"good": ["a"]}',
+    "uid": "11111111-1111-4111-8111-111111111111", "supersedes": "", "proposed_from": "",
+    "created_at": "2026-11-21 09:30", "abstained": "false", "withdrawn": "false",
+    "action": "imported", "run": "22222222-2222-4222-8222-222222222222", "replicate": "2",
+    "cost_nanousd": "12",
+}  # fmt: skip
+
+
+def test_the_guide_names_every_column() -> None:
+    part = GUIDE.read_text().partition("## Columns of a file of labels")[2].partition("\n## ")[0]
+    told = set(re.findall(r"`(\w+)`", part))
+    aliases = {name for names in labelfile.ALIASES.values() for name in names}
+    assert told >= aliases | set(labelfile.EXTRA)
+
+
+@pytest.mark.django_db
+def test_each_of_them_is_read_from_a_table_of_texts(tmp_path: Path) -> None:
+    assert set(CELLS) == set(labelfile.EXTRA)
+    label = _only_label(tmp_path, CELLS)
+    assert (label.seconds, label.confidence, label.replicate) == (2.5, 0.9, 2)
+    assert (label.rationale, label.evidence, label.cost_nanousd) == ("because", {"good": ["a"]}, 12)
+    assert label.created_at.isoformat() == "2026-11-21T09:30:00+00:00"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("column", labelfile.EXTRA)
+def test_an_empty_cell_says_nothing(tmp_path: Path, column: str) -> None:
+    label = _only_label(tmp_path, {column: ""})
+    assert (label.value, label.action) == ("good", "imported")
+
+
+@pytest.mark.django_db
+def test_an_abstention_is_a_cell(tmp_path: Path) -> None:
+    assert _only_label(tmp_path, {"abstained": "TRUE"}).abstained
+
+
+@pytest.mark.django_db
+def test_a_rationale_in_brackets_is_a_text(tmp_path: Path) -> None:
+    assert _only_label(tmp_path, {"rationale": "[sic] good"}).rationale == "[sic] good"
+
+
+@pytest.mark.django_db
+def test_a_day_is_a_moment(tmp_path: Path) -> None:
+    label = _only_label(tmp_path, {"created_at": "2026-11-21"})
+    assert label.created_at.isoformat() == "2026-11-21T00:00:00+00:00"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("row", "field", "lacks"),
+    [
+        ({"doc": "1", "annotator": "w", "label": "good"}, "item_id", "item_id"),
+        ({"item_id": "1", "rater": "w", "label": "good"}, "label.annotator", "annotator_id"),
+        ({"item_id": "1", "annotator": "w", "rating": "good"}, "label.value", "label"),
+    ],
+)
+def test_what_a_file_has_and_lacks_is_told(
+    tmp_path: Path, row: dict[str, str], field: str, lacks: str
+) -> None:
+    (fault,) = _faults(tmp_path, row)
+
+    assert fault.field == field
+    assert fault.message.startswith(f"No {lacks} here. The row has: {', '.join(row)}; ")
+    assert "item_id, annotator_id, annotator_type, label" in fault.message
+
+
+@pytest.mark.django_db
+def test_a_wrong_time_is_told_with_its_column_and_what_stands_there(tmp_path: Path) -> None:
+    row = {"item_id": "1", "annotator": "w", "label": "good", "created_at": "2026-13-45" + "x" * 99}
+    (fault,) = _faults(tmp_path, row)
+
+    assert fault.field == "label.created_at"
+    assert fault.message == f"'2026-13-45{'x' * 30}' is no time such as 2026-11-21T09:30:00Z."
+
+
+@pytest.mark.django_db
+def test_the_command_tells_the_column_of_the_first_fault(tmp_path: Path) -> None:
+    project = ProjectFactory.create()
+    imported(project, lines({"id": "1", "text": "a"}))
+    row = {"item_id": "1", "annotator": "w", "label": "good", "created_at": "yesterday"}
+    path = written(tmp_path, lines(row), "labels.jsonl")
+    with pytest.raises(CommandError, match=r"Row 1, label.created_at: 'yesterday' is no time"):
+        call_command("import_labels", project.slug, str(path))
+
+
+def _faults(tmp_path: Path, row: dict[str, str]) -> list[Note]:
+    project = ProjectFactory.create()
+    imported(project, lines({"id": "1", "text": "a"}))
+    path = written(tmp_path, lines(row), "labels.jsonl")
+    return import_label_file(project=project, path=path, file_name=path.name).tally.notes
+
+
+def _only_label(tmp_path: Path, cells: dict[str, str]) -> Label:
+    project = ProjectFactory.create()
+    imported(project, lines({"id": "1", "text": "a"}))
+    head = ",".join(["item_id", "annotator_id", "annotator_type", "label", *cells])
+    quoted = ['"' + cell.replace('"', '""') + '"' for cell in cells.values()]
+    row = ",".join(["1", "w", "crowd", "good", *quoted])
+    path = written(tmp_path, f"{head}\n{row}\n".encode(), "labels.csv")
+    result = import_label_file(project=project, path=path, file_name=path.name)
+    assert [note.message for note in result.tally.notes] == []
+    return Label.objects.get()

@@ -1,0 +1,165 @@
+"""Labels before their texts: items that came by id only are filled by a later import of items."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+
+from apps.exchange.selectors import result_of
+from apps.exchange.services import import_label_file, labelfile, running
+from apps.labels.models import Gold, Label
+from apps.projects.models import Item, Project
+from tests.exchange.helpers import counts, imported, ledger, lines, written
+from tests.factories.debates import started_run
+from tests.factories.projects import ProjectFactory
+from tests.factories.reviews import answer, claim, reviewer
+
+pytestmark = pytest.mark.django_db
+
+TEXTS = lines({"id": "a", "text": "good food", "topic": "x"}, {"id": "b", "text": "bad food"})
+
+
+def said(item: str, who: str = "w", label: str = "good", **more: Any) -> dict[str, Any]:
+    return {"item_id": item, "annotator_id": who, "label": label, **more}
+
+
+def labels_of(tmp_path: Path, *items: str, overlap: int = 1, **more: Any) -> Project:
+    """A project into which labels of unknown items came first."""
+    project = ProjectFactory.create(overlap=overlap)
+    path = written(tmp_path, lines(*(said(one, **more) for one in items)), "labels.jsonl")
+    result = import_label_file(project=project, path=path, file_name=path.name)
+    assert (result.items_created, result.tally.created) == (len(items), len(items))
+    return project
+
+
+def test_texts_that_come_later_fill_what_came_by_id_only(tmp_path: Path) -> None:
+    project = labels_of(tmp_path, "a", "b", "c")
+    keys = list(project.items.order_by("pk").values_list("pk", flat=True))
+
+    batch = imported(project, TEXTS + lines({"id": "d", "text": "new food"}))
+
+    assert (counts(batch), batch.filled) == ((1, 0, 0, 0), 2)
+    assert batch.message == "Read 3 rows: 1 created, 2 filled, 0 unchanged."
+    assert result_of(batch)["filled"] == 2
+    assert [(one["id"], one["text"], len(one["labels"])) for one in ledger(project)] == [
+        ("a", "good food", 1), ("b", "bad food", 1), ("c", "c", 1), ("d", "new food", 0),
+    ]  # fmt: skip
+    filled = Item.objects.get(external_id="a")
+    assert (filled.meta, filled.batch, filled.pk) == ({"topic": "x"}, batch, keys[0])
+
+
+def test_a_filled_item_is_an_item_like_any_other(tmp_path: Path) -> None:
+    project = labels_of(tmp_path, "a", "b")
+    imported(project, TEXTS)
+    again = imported(project, TEXTS)
+    assert (counts(again), again.filled) == ((0, 2, 0, 0), 0)
+    other = imported(project, lines({"id": "a", "text": "other"}))
+    assert (counts(other), other.filled) == ((0, 0, 1, 0), 0)
+    assert "other text" in other.errors[0]["message"]
+
+
+def test_of_two_texts_for_one_placeholder_the_first_fills_it(tmp_path: Path) -> None:
+    project = labels_of(tmp_path, "a")
+    rows = [{"id": "a", "text": one} for one in ("first", "first", "second")]
+    batch = imported(project, lines(*rows))
+    assert (counts(batch), batch.filled) == ((0, 1, 1, 0), 1)
+    assert Item.objects.get().text == "first"
+
+
+def test_labels_and_gold_of_the_text_join_those_that_are_there(tmp_path: Path) -> None:
+    project = labels_of(tmp_path, "a", "b", gold="good")
+    labels = [
+        {"annotator": "w", "kind": "crowd", "value": "good"},
+        {"annotator": "v", "kind": "crowd", "value": "bad"},
+    ]
+    other = [{"annotator": "w", "kind": "crowd", "value": "bad"}]
+    batch = imported(
+        project,
+        lines(
+            {"id": "a", "text": "good food", "labels": labels, "gold": "good"},
+            {"id": "b", "text": "bad food", "labels": other, "gold": "bad"},
+        ),
+    )
+    assert (batch.filled, batch.labels_created, batch.conflicts) == (2, 1, 2)
+    assert [(one["row"], one["field"]) for one in batch.errors] == [(2, "labels[0]"), (2, "gold")]
+    assert Label.objects.count() == 3
+    assert list(Gold.objects.values_list("value", flat=True)) == ["good", "good"]
+
+
+def test_gold_alone_comes_in_with_the_text(tmp_path: Path) -> None:
+    project = labels_of(tmp_path, "a")
+    assert imported(project, lines({"id": "a", "text": "food", "gold": "bad"})).filled == 1
+    assert ledger(project)[0]["gold"] == "bad"
+
+
+def test_what_was_debated_by_its_id_keeps_it(tmp_path: Path) -> None:
+    project = labels_of(tmp_path, "a", "b")
+    started_run(project, item_ids=[Item.objects.get(external_id="a").pk])
+    batch = imported(project, TEXTS)
+    assert (counts(batch), batch.filled) == ((0, 0, 1, 0), 1)
+    assert "only its id was known" in batch.errors[0]["message"]
+    assert Item.objects.get(external_id="a").text == "a"
+
+
+def test_what_somebody_labelled_or_labels_now_by_its_id_keeps_it(tmp_path: Path) -> None:
+    project = labels_of(tmp_path, "a", "b", "c", overlap=2)
+    person = reviewer(project)
+    done = claim(project, person)
+    answer(done, person, "good")
+    held = claim(project, person)
+    batch = imported(project, lines(*({"id": one, "text": f"text {one}"} for one in "abc")))
+    assert (batch.filled, batch.conflicts) == (1, 2)
+    assert {one.item.text for one in (done, held)} == {one.item.external_id for one in (done, held)}
+
+
+def test_a_real_item_whose_text_is_its_id_is_no_placeholder() -> None:
+    project = ProjectFactory.create()
+    imported(project, lines({"id": "yes", "text": "yes"}))
+    batch = imported(project, lines({"id": "yes", "text": "no"}))
+    assert (batch.filled, batch.conflicts) == (0, 1)
+
+
+def test_chunks_add_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "CHUNK_ROWS", 1)
+    project = labels_of(tmp_path, "a", "b")
+    assert imported(project, TEXTS).filled == 2
+
+
+def test_a_label_file_that_was_cut_short_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(labelfile, "CHUNK_ROWS", 1)
+    project = labels_of(tmp_path, "a")  # as far as the first attempt came
+    path = written(tmp_path, lines(said("a"), said("b")), "labels.jsonl")
+    result = import_label_file(project=project, path=path, file_name=path.name)
+    assert (result.items_created, result.tally.created, result.tally.unchanged) == (1, 1, 1)
+    imported(project, TEXTS)
+    path = written(tmp_path, lines(said("z")), "labels.jsonl")
+    result = import_label_file(project=project, path=path, file_name=path.name)
+    assert (result.items_created, result.tally.failed) == (0, 1)
+    (note,) = result.tally.notes
+    assert (note.row, note.field) == (1, "item_id")
+    assert "import it first" in note.message
+
+
+def test_the_commands_say_what_to_do_and_what_was_done(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project = ProjectFactory.create()
+    labels = written(tmp_path, lines(said("a"), said("b")), "labels.jsonl")
+    call_command("import_labels", project.slug, str(labels))
+    assert "2 items by id only; import_items fills in their texts" in capsys.readouterr().out
+    texts = written(tmp_path, TEXTS, "texts.jsonl")
+    call_command("import_items", project.slug, str(texts), json=True)
+    told = json.loads(capsys.readouterr().out)
+    assert (told["created"], told["filled"], told["conflicts"]) == (0, 2, 0)
+
+
+def test_filling_takes_few_queries(tmp_path: Path, django_assert_max_num_queries: Any) -> None:
+    items = [f"i{at}" for at in range(60)]
+    project = labels_of(tmp_path, *items)
+    content = lines(*({"id": one, "text": f"text {one}", "gold": "good"} for one in items))
+    with django_assert_max_num_queries(45):
+        assert imported(project, content).filled == 60

@@ -1,0 +1,138 @@
+"""Rows that revise what their annotator said before, in whatever order and chunks they come."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from apps.exchange.services import import_label_file, labelfile
+from apps.labels.models import Label
+from apps.labels.services import import_labels, withdraw_label
+from apps.projects.models import Project
+from tests.exchange.helpers import counts, imported
+from tests.factories.labels import draft, open_several, person
+from tests.factories.projects import MOODS, ProjectFactory
+
+pytestmark = pytest.mark.django_db
+
+Row = tuple[str, str, bool]
+AGAIN = {"supersedes": True}
+
+
+def written(folder: Path, rows: list[Row], **more: str) -> Path:
+    """A file of labels of one item: who, what, and whether it revises."""
+    path = folder / "labels.jsonl"
+    told = [
+        {"item_id": "1", "annotator_id": who, "label": said, "supersedes": again} | more
+        for who, said, again in rows
+    ]
+    path.write_text("\n".join(map(json.dumps, told)), encoding="utf-8")
+    return path
+
+
+def project_of_one() -> Project:
+    """With the item ``1``."""
+    made = ProjectFactory.create(definition=MOODS)
+    open_several(made, 1, external_id="1")
+    return made
+
+
+def said(project: Project, who: str) -> list[Any]:
+    """All that somebody said, oldest first; each revises the one before."""
+    rows = list(Label.objects.filter(item__project=project, annotator__name=who).order_by("pk"))
+    assert [row.supersedes_id for row in rows] == [None, *(row.pk for row in rows)][: len(rows)]
+    return [row.value for row in rows]
+
+
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    rows=st.lists(
+        st.tuples(st.sampled_from("vw"), st.sampled_from(["good", "bad"]), st.booleans()),
+        min_size=1,
+        max_size=10,
+    )
+)
+def test_the_first_and_all_that_revise_it_come_in_once(
+    rows: list[Row], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(labelfile, "CHUNK_ROWS", 3)
+    project = project_of_one()
+    path = written(tmp_path, rows)
+
+    first, second = (
+        import_label_file(project=project, path=path, file_name=path.name).tally for _ in range(2)
+    )
+
+    for who in "vw":
+        own = [(what, again) for name, what, again in rows if name == who]
+        assert said(project, who) == [
+            what for at, (what, again) in enumerate(own) if again or not at
+        ]
+    assert first.created + first.unchanged + first.conflicts == len(rows)
+    assert (second.created, second.failed) == (0, 0)
+
+
+def test_sessions_in_files_of_their_own_are_told_apart_by_their_time(tmp_path: Path) -> None:
+    project = project_of_one()
+    for day in ("2026-11-01", "2026-11-08", "2026-11-15"):
+        path = written(tmp_path, [("w", "good", True)], created_at=f"{day}T09:00:00Z")
+        import_label_file(project=project, path=path, file_name=path.name)
+
+    assert said(project, "w") == ["good"] * 3
+
+
+def test_labels_inside_items_may_revise_too() -> None:
+    project = ProjectFactory.create(definition=MOODS)
+    told = [{"annotator": "w", "value": "good"}, {"annotator": "w", "value": "bad"} | AGAIN]
+
+    for created in (1, 0):
+        content = json.dumps({"id": "1", "text": "a", "labels": told}).encode()
+        assert counts(imported(project, content))[0] == created
+
+    assert said(project, "w") == ["good", "bad"]
+
+
+@pytest.mark.parametrize("chunk", [1, 1000])
+def test_what_a_file_takes_back_stays_taken_back_when_it_comes_again(
+    chunk: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(labelfile, "CHUNK_ROWS", chunk)
+    project = project_of_one()
+    own = {"item_id": "1", "annotator_id": "w"}
+    rows = [own | {"label": "good"}, own | AGAIN | {"withdrawn": True}, own | {"label": "good"}]
+    path = tmp_path / "labels.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+
+    for created in (2, 0, 0):
+        done = import_label_file(project=project, path=path, file_name=path.name).tally
+        assert (done.created, done.unchanged) == (created, 3 - created)
+
+    assert not Label.objects.current().exists()
+
+
+def test_what_somebody_says_after_taking_it_back_revises_nothing() -> None:
+    project = project_of_one()
+    item = project.items.get()
+    by = person(project)
+    import_labels(project, [draft(item, by, "good")])
+    withdraw_label(label=Label.objects.get())
+
+    import_labels(project, [draft(item, by, "bad", supersedes_own=True)])
+
+    assert Label.objects.current().get().value == "bad"
+    assert Label.objects.current().get().supersedes is None
+
+
+def test_nobody_revises_what_somebody_else_said() -> None:
+    project = project_of_one()
+    item = project.items.get()
+    import_labels(project, [draft(item, person(project), "good")])
+
+    import_labels(project, [draft(item, person(project), "bad", supersedes_own=True)])
+
+    assert Label.objects.current().count() == 2
