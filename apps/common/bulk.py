@@ -72,8 +72,11 @@ def insert_alike(row: models.Model, name: str, values: Iterable[Any]) -> None:
 
 def refresh_statistics(*tables: type[models.Model]) -> None:
     """Tell PostgreSQL how many rows there are now. By itself it learns that within a minute or so;
-    until then it takes a large new table for an empty one and reads all of it for each query."""
-    if connection.vendor == "postgresql":
+    until then it takes a large new table for an empty one and reads all of it for each query.
+
+    Not within a transaction: were that rolled back, the wrong numbers would stay.
+    """
+    if connection.vendor == "postgresql" and not connection.in_atomic_block:
         with connection.cursor() as cursor:
             for model in tables:
                 cursor.execute(f"ANALYZE {connection.ops.quote_name(model._meta.db_table)}")

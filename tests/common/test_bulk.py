@@ -1,10 +1,10 @@
 """Rows inserted in bulk are those that saving one by one would make."""
 
 import pytest
-from django.db import IntegrityError
+from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
-from apps.common.bulk import insert_alike, insert_rows
+from apps.common.bulk import insert_alike, insert_rows, refresh_statistics
 from apps.labels.models import ItemState
 from apps.projects.models import Item, Project
 from tests.factories.projects import ItemFactory
@@ -84,3 +84,26 @@ def test_all_or_nothing() -> None:
 
 def test_nothing_is_nothing() -> None:
     assert list(insert_rows([])) == []
+
+
+def counted(table: str) -> float:
+    """How many rows PostgreSQL takes a table to have."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT reltuples FROM pg_class WHERE relname = %s", [table])
+        (rows,) = cursor.fetchone()
+    return float(rows)
+
+
+@pytest.mark.services
+@pytest.mark.django_db(transaction=True)
+def test_what_may_yet_be_rolled_back_is_not_counted() -> None:
+    table = Item._meta.db_table
+    insert_rows(_items(new_project(), TEXTS[:3]))
+    before = counted(table)
+    with transaction.atomic():
+        refresh_statistics(Item)
+    assert counted(table) == before
+
+    refresh_statistics(Item)
+
+    assert counted(table) == 3

@@ -1,0 +1,106 @@
+"""Files of labels: in whatever order their rows come, what they say is the same."""
+
+import json
+from collections.abc import Collection
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from apps.exchange.services import LabelFileResult, import_label_file, labelfile
+from apps.labels.models import Label
+from apps.labels.services import importing
+from apps.labels.services.states import refresh_states
+from apps.projects.models import Project
+from tests.factories.labels import open_several
+from tests.factories.projects import MOODS, ProjectFactory
+
+pytestmark = pytest.mark.django_db
+
+Row = tuple[str, str, str]
+
+
+def project_of(*items: str) -> Project:
+    made = ProjectFactory.create(definition=MOODS)
+    for name in items:
+        open_several(made, 1, external_id=name)
+    return made
+
+
+def taken(project: Project, rows: list[Row], folder: Path) -> LabelFileResult:
+    """What becomes of rows of item, annotator and label."""
+    path = folder / "labels.jsonl"
+    named = [dict(zip(("item_id", "annotator_id", "label"), row, strict=True)) for row in rows]
+    path.write_text("\n".join(map(json.dumps, named)), encoding="utf-8")
+    return import_label_file(project=project, path=path, file_name=path.name)
+
+
+def ledger(project: Project) -> dict[tuple[str, str], str]:
+    rows = Label.objects.filter(item__project=project)
+    return {(row.item.external_id, row.annotator.name): str(row.value) for row in rows}
+
+
+@settings(
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    rows=st.lists(
+        st.tuples(
+            st.sampled_from(["1", "2", "3", "nobody's"]),
+            st.sampled_from("vw"),
+            st.sampled_from(["good", "bad", "neither"]),
+        ),
+        min_size=1,
+        max_size=25,
+    ),
+    window=st.sampled_from([1, 4, 100]),
+    size=st.sampled_from([1, 60, 10**6]),
+)
+def test_the_first_row_that_can_be_used_stands_whatever_is_read_at_once(
+    rows: list[Row], window: int, size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(labelfile, "WINDOW_ROWS", window)
+    monkeypatch.setattr(labelfile, "WINDOW_BYTES", size)
+    monkeypatch.setattr(labelfile, "CHUNK_ROWS", 3)
+    project = project_of("1", "2", "3")
+
+    tally = taken(project, rows, tmp_path).tally
+
+    wanted: dict[tuple[str, str], str] = {}
+    for item, who, said in rows:
+        if item != "nobody's" and said != "neither":
+            wanted.setdefault((item, who), said)
+    assert ledger(project) == wanted
+    assert tally.created + tally.unchanged + tally.conflicts + tally.failed == len(rows)
+
+
+def test_an_item_is_brought_into_line_once_in_a_file_that_goes_by_annotators(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(labelfile, "CHUNK_ROWS", 6)
+    refreshed: list[int] = []
+
+    def refresh(project: Project, ids: Collection[int]) -> None:
+        refreshed.extend(ids)
+        refresh_states(project, ids)
+
+    monkeypatch.setattr(importing, "refresh_states", refresh)
+    names = [str(at) for at in range(4)]
+    project = project_of(*names)
+
+    taken(project, [(item, who, "good") for who in "uvw" for item in names], tmp_path)
+
+    assert len(refreshed) == len(set(refreshed)) == len(names)
+
+
+def test_faults_are_told_in_the_order_of_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(labelfile, "CHUNK_ROWS", 2)
+    monkeypatch.setattr(labelfile, "MAX_NOTES", 5)
+    items = ["1", "2"] * 5
+    result = taken(project_of("1", "2"), [(item, "w", "neither") for item in items], tmp_path)
+
+    assert [note.row for note in result.tally.notes] == [1, 2, 3, 4, 5]
+    assert result.tally.failed == 10
