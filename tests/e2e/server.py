@@ -113,6 +113,8 @@ def environment(folder: Path) -> dict[str, str]:
         "LABELHUB_DATA_DIR": str(folder),
         "LABELHUB_LLM_API_KEY": "never-looked-at",
         "LABELHUB_ONE_PROCESSOR": "false",
+        # Several runs on the endpoint that never answers hold a place each, some for a minute.
+        "LABELHUB_RUNS_AT_ONCE": "16",
     }
 
 
