@@ -1,9 +1,10 @@
 """Real threads with connections of their own, all at one database."""
 
+import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,6 +26,9 @@ def shared_database(folder: Path) -> Iterator[None]:
     copy = folder / "race.sqlite3"
     with connection.cursor() as cursor:
         cursor.execute("VACUUM INTO %s", [str(copy)])
+    # Once, as a server does at its start: of several that switch a file over, one may be refused.
+    with closing(sqlite3.connect(copy)) as first:
+        first.execute("PRAGMA journal_mode=WAL")
     known: dict[str, Any] = connections.settings["default"]
     before = known["NAME"]
     known["NAME"] = str(copy)
