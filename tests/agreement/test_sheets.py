@@ -324,3 +324,21 @@ def test_a_tag_beyond_ascii_is_found_in_a_list(single: Project) -> None:
 
     assert read_sheet(single, Slice(tag="größer")).item_ids.tolist() == [items[0].pk]
     assert read_sheet(single, Slice(tag='a "b"')).item_ids.tolist() == [items[0].pk]
+
+
+def test_of_several_authors_the_first_counts_however_the_labels_come() -> None:
+    made = ProjectFactory.create(definition=MOODS)
+    items, people = ledger(made, {"author:v": [None, "good"], "author:w": ["bad", "bad"]})
+    import_labels(made, [draft(items[0], people["author:v"], "good")])
+
+    sheet = read_sheet(made)
+
+    assert [sheet.categories[code] for code in sheet.author] == ["good", "good"]
+
+
+def test_sets_are_numbered_by_the_order_of_the_ledger() -> None:
+    made = ProjectFactory.create(definition=MOODS | {"task": "multi"})
+    items, people = ledger(made, {"crowd:v": [None, ["bad"]], "crowd:w": [["good", "bad"], None]})
+    import_labels(made, [draft(items[0], people["crowd:v"], ["good"])])
+
+    assert read_sheet(made).categories == ("bad", "bad, good", "good")

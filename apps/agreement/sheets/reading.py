@@ -187,7 +187,8 @@ def _joined(parts: Sequence[_Said]) -> _Said:
 
 
 def _as_they_are(rows: QuerySet[Any], coder: Coder) -> _Said:
-    rows = rows.order_by().annotate(raw=_raw())
+    # What the schema does not list is numbered as it comes: in one order, however it is looked up.
+    rows = rows.order_by("pk").annotate(raw=_raw())
     items, annotators, codes = [], [], []
     for item, annotator, raw in rows.values_list("item_id", "annotator_id", "raw").iterator(CHUNK):
         items.append(item)
@@ -238,7 +239,7 @@ def _wrote(said: _Said, raters: list[Rater]) -> dict[int, int]:
     authors = [rater.id for rater in raters if rater.kind == Kind.AUTHOR]
     if not authors:
         return {}
-    own = np.flatnonzero(np.isin(said.annotators, authors))
+    own = _first_last(np.flatnonzero(np.isin(said.annotators, authors)), said.annotators)
     return dict(zip(said.items[own].tolist(), said.annotators[own].tolist(), strict=True))
 
 
@@ -262,9 +263,14 @@ def _truth(
 
 
 def _author(ratings: Ratings, raters: list[Rater]) -> Ints:
-    """What the author of each item says; the first answer where a text has several authors."""
+    """What the author of each item says; where a text has several, the first of them."""
     found = np.full(ratings.n_items, -1)
     authors = np.array([rater.kind == Kind.AUTHOR for rater in raters], dtype=bool)
-    rows = np.flatnonzero(authors[ratings.raters])[::-1]
+    rows = _first_last(np.flatnonzero(authors[ratings.raters]), ratings.raters)
     found[ratings.items[rows]] = ratings.codes[rows]
     return found
+
+
+def _first_last(rows: Ints, annotators: Ints) -> Ints:
+    """``rows`` with those of the first annotator at the end: of what is written over, they stay."""
+    return rows[np.argsort(-annotators[rows], kind="stable")]

@@ -129,7 +129,7 @@ def _judgements() -> Q:
 
 
 def _answers(rows: QuerySet[Any]) -> Iterable[Answer]:
-    rows = rows.order_by().annotate(raw=Cast("value", TextField()))
+    rows = rows.order_by("pk").annotate(raw=Cast("value", TextField()))
     return rows.values_list("item_id", "annotator_id", "raw").iterator(CHUNK)
 
 
