@@ -12,6 +12,7 @@ from apps.common.urls import urlpatterns as common
 from apps.dashboards.urls import urlpatterns as dashboards
 from apps.debates.urls import urlpatterns as debates
 from apps.exchange.urls import urlpatterns as exchange
+from apps.learning.urls import urlpatterns as learning
 from apps.llm.urls import urlpatterns as llm
 from apps.projects.urls import urlpatterns as projects
 from apps.reviews.urls import urlpatterns as reviews
@@ -49,6 +50,7 @@ urlpatterns = [
     *debates,
     *authors,
     *reviews,
+    *learning,
     *agreement,
     *exchange,
     *dashboards,

@@ -21,7 +21,12 @@ from apps.authors.tasks import keep_house, resume_messages
 from apps.debates.services import stop_all_slices
 from apps.debates.tasks import resume_unfinished as resume_runs
 from apps.exchange.services import sweep_uploads
+from apps.exchange.tasks import keep_exports, tend_webhooks
 from apps.exchange.tasks import resume_unfinished as resume_imports
+from apps.learning.services import stop_all_learning
+from apps.learning.tasks import keep_learning
+from apps.reviews.schema_changes.tasks import resume_unfinished as resume_schema_changes
+from apps.reviews.tasks import keep_first, resume_bulk, resume_requeues
 from labelhub.celery import app
 
 logger = logging.getLogger(__name__)
@@ -35,11 +40,18 @@ HOUSEKEEPING_SECONDS = 2.0
 KEEPERS: tuple[Callable[[], object], ...] = (
     resume_runs,
     resume_imports,
+    resume_schema_changes,
     sweep_uploads,
+    keep_exports,
+    tend_webhooks,
     resume_messages,
     keep_house,
     keep_guarantees,
     resume_studies,
+    keep_learning,
+    resume_requeues,
+    resume_bulk,
+    keep_first,
 )
 
 
@@ -98,6 +110,7 @@ def _on_order_to_stop(**_: object) -> None:
     """Sent as soon as a worker process gets its signal, while its tasks are still at work."""
     housekeeping.stop()
     stop_all_slices()
+    stop_all_learning()
 
 
 @worker_shutdown.connect
@@ -132,5 +145,6 @@ class EmbeddedWorker:
         """Take no more tasks and wait for the ones at hand, which stop at their next call."""
         housekeeping.stop()
         stop_all_slices()
+        stop_all_learning()
         self._controller.stop()
         self._thread.join()

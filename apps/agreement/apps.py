@@ -7,7 +7,12 @@ class AgreementConfig(AppConfig):
 
     def ready(self) -> None:
         """Models can be imported from here on."""
-        from apps.agreement.receivers import forget_reports  # noqa: PLC0415 - not before
+        from apps.agreement.receivers import (  # noqa: PLC0415 - not before
+            end_promise,
+            forget_reports,
+        )
         from apps.authors.models import Erasure  # noqa: PLC0415 - the same
+        from apps.projects.signals import labels_changed  # noqa: PLC0415 - the same
 
+        labels_changed.connect(end_promise)
         post_save.connect(forget_reports, sender=Erasure)

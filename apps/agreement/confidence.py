@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from django.db.models import Q
 
 from apps.agreement.sheets.slicing import Slice
 from apps.debates.models import Debate, Run
@@ -52,7 +53,8 @@ def _stated(project: Project, asked: Slice) -> dict[tuple[int, int], float]:
     """(item, annotator) → how sure it was, with the label that counts in the slice."""
     debates = Debate.objects.filter(run__project=project, run__trial=False, label__isnull=False)
     if asked.run is None:
-        debates = debates.filter(label__superseded_by__isnull=True)
+        carried = Q(label__superseded_by__change__isnull=False)
+        debates = debates.filter(carried | Q(label__superseded_by__isnull=True))
     else:
         debates = debates.filter(run=asked.run, replicate=asked.replicate)
     found = {

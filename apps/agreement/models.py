@@ -171,6 +171,7 @@ class Guarantee(models.Model):
         OTHER_DEBATES = "other_debates", "Another set-up labels now"
         RULE_CHANGED = "rule_changed", "The routing rule was changed"
         PLAN_CHANGED = "plan_changed", "The review plan was changed"
+        LABELS_CHANGED = "labels_changed", "Labels were merged, split or retired"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="guarantees")
     state = models.CharField(max_length=10, choices=State.choices, default=State.DRAWN)

@@ -5,13 +5,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.contrib.auth.models import AnonymousUser
 from django.db.models import Count, F, Q, QuerySet
 
+from apps.accounts.models import User
 from apps.agreement.sources import Source, find_source
 from apps.debates.models import Debate
+from apps.labels.blindness import answer_hidden_from
 from apps.labels.models import Gold, ItemState, Label
 from apps.labels.selectors import current_gold
-from apps.projects.models import Item, Project
+from apps.projects.changes import Translator
+from apps.projects.models import Item, LabelSchema, Project
 from apps.projects.selectors import current_schema
 from labelhub.core.agreement.comparison import Pair, is_right, known_names, name_of
 from labelhub.core.agreement.evaluation import Evaluation, evaluate
@@ -98,12 +102,13 @@ def compare_with_gold(project: Project, source: Source | None) -> Comparison:
     """Every item that has gold and a prediction; values only, however long the texts are."""
     rows = list(current_gold(project).values_list("item_id", "value", "basis", "decided_by"))
     gold: dict[int, Any] = {item_id: value for item_id, value, _, _ in rows}
-    said: dict[int, Any] = dict(source.labels().values_list("item_id", "value")) if source else {}
+    schema = current_schema(project)
+    said = _said(source, schema) if source else {}
     predicted = {item_id: value for item_id, value in said.items() if value is not None}
     annotator = source.annotator if source else None
     return Comparison(
         project=project,
-        schema=current_schema(project).parsed,
+        schema=schema.parsed,
         source=source,
         pairs=[
             Pair(item_id, predicted[item_id], value)
@@ -115,6 +120,15 @@ def compare_with_gold(project: Project, source: Source | None) -> Comparison:
         own_gold=sum(annotator is not None and by == annotator.pk for *_, by in rows),
         unanswered=sorted((_asked(source) | said.keys()) & gold.keys() - predicted.keys()),
     )
+
+
+def _said(source: Source, schema: LabelSchema) -> dict[int, Any]:
+    """Item → what the source says of it, as it is called now."""
+    rows = source.labels().values_list("item_id", "value", "schema__version")
+    if schema.version == 1:
+        return {item_id: value for item_id, value, _ in rows}
+    told = Translator.of(schema.project_id)
+    return {item_id: told.value(version, value) for item_id, value, version in rows}
 
 
 def items_in_cell(compared: Comparison, *, label: str, cell: str) -> list[int]:
@@ -188,9 +202,11 @@ def debates_by_item(source: Source | None, item_ids: Sequence[int]) -> dict[int,
     return dict(held.values_list("item_id", "pk"))
 
 
-def gold_rows(project: Project) -> QuerySet[Gold]:
-    """The decided values in stable order, ready to be shown."""
-    return current_gold(project).select_related("item", "decided_by").order_by("item_id")
+def gold_rows(project: Project, user: User | AnonymousUser) -> QuerySet[Gold]:
+    """The decided values in stable order, ready to be shown; none that ``user`` may yet be checked
+    by."""
+    told = current_gold(project).exclude(answer_hidden_from(user.pk or 0, item="item_id"))
+    return told.select_related("item", "decided_by").order_by("item_id")
 
 
 def suggestions_right(project: Project) -> Figure:

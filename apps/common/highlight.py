@@ -37,6 +37,17 @@ def highlight(text: str, evidence: Mapping[str, Iterable[str]] | None) -> SafeSt
     return mark_safe("".join(parts))  # noqa: S308 - every part is escaped
 
 
+def verbatim(text: str, phrase: str) -> str | None:
+    """``phrase`` as it stands in ``text`` where :func:`highlight` would first mark it; None where
+    it does not occur."""
+    folded, origin = _fold(text)
+    found = next(_occurrences(folded, phrase), None)
+    if found is None:
+        return None
+    at, length = found
+    return text[origin[at] : origin[at + length - 1] + 1]
+
+
 def _marks(text: str, evidence: Mapping[str, Iterable[str]]) -> list[tuple[int, int, str]]:
     folded, origin = _fold(text)
     return [

@@ -10,22 +10,14 @@ from django.db.models import Count, Q, QuerySet
 from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.debates.models import Debate, Run
-from apps.labels.blindness import ONLY_AUDITED, hidden_from
+from apps.labels.blindness import hidden_from
 from apps.labels.models import ItemState
 from apps.projects.models import Item, Membership, Project
+from apps.reviews.selectors.comments import unread_by_project
 
 FOUND = 20
 #: Items that at least one person has labelled.
 REVIEWED = Q(labels_by_people__gt=0)
-#: Orders of the item list, each with the item's id to make it definite.
-SORTS = {
-    "id": ("external_id", "pk"),
-    "-id": ("-external_id", "-pk"),
-    "stage": ("state__stage", "pk"),
-    "-stage": ("-state__stage", "-pk"),
-    "priority": ("state__priority", "pk"),
-    "-priority": ("-state__priority", "pk"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +32,7 @@ class ProjectRow:
     waiting: int
     conflicts: int
     going: int
+    unread: int
 
     @property
     def empty(self) -> bool:
@@ -48,7 +41,7 @@ class ProjectRow:
 
 
 def project_rows(user: User | AnonymousUser) -> list[ProjectRow]:
-    """The projects that ``user`` belongs to, with where they are needed; in four queries."""
+    """The projects that ``user`` belongs to, with where they are needed; in five queries."""
     projects = list(Project.objects.visible_to(user))
     ids = [project.pk for project in projects]
     states = _grouped_states(ids)
@@ -56,7 +49,9 @@ def project_rows(user: User | AnonymousUser) -> list[ProjectRow]:
         Run.objects.going().filter(project__in=ids).order_by().values_list("project_id", flat=True)
     )
     roles: dict[int, str] = {}
+    unread: dict[int, int] = {}
     if user.is_authenticated:
+        unread = unread_by_project(user)
         roles = dict(
             Membership.objects.filter(user=user, project__in=ids).values_list("project_id", "role")
         )
@@ -70,6 +65,7 @@ def project_rows(user: User | AnonymousUser) -> list[ProjectRow]:
             waiting=states[project.pk]["waiting"],
             conflicts=states[project.pk]["conflicts"],
             going=going[project.pk],
+            unread=unread.get(project.pk, 0),
         )
         for project in projects
     ]
@@ -99,43 +95,6 @@ def find_items(user: User | AnonymousUser, query: str) -> QuerySet[Item]:
     return (
         Item.objects.visible_to(user).filter(hit).select_related("project").order_by("pk")[:FOUND]
     )
-
-
-def item_rows(
-    project: Project, user: User, *, query: str = "", stage: str = "", sort: str = ""
-) -> QuerySet[Item]:
-    """The project's items with their state, for a list; what waits comes in the queue's order.
-    ``hidden`` are those that ``user`` is yet to audit blind."""
-    items = (
-        Item.objects.filter(project=project)
-        .annotate(hidden=hidden_from(user.pk))
-        .select_related("state__suggestion", "state__gold")
-        .order_by("pk")
-    )
-    if query:
-        items = items.filter(Q(external_id__icontains=query) | Q(text__icontains=query))
-    if stage in ItemState.Stage.values:
-        items = items.filter(_shown_at(stage))
-    elif stage in ("waiting", "doubtful", "rest"):
-        items = items.filter(state__queued=True)
-        sort = sort or "-priority"
-    if stage in ("doubtful", "rest"):
-        items = items.exclude(state__stage=ItemState.Stage.CONFLICT)
-    if stage == "doubtful":
-        items = items.exclude(state__reasons=[]).exclude(state__reasons=ONLY_AUDITED)
-    elif stage == "rest":
-        items = items.filter(Q(state__reasons=[]) | Q(state__reasons=ONLY_AUDITED))
-    return items.order_by(*SORTS.get(sort, ("pk",)))
-
-
-def _shown_at(stage: str) -> Q:
-    """Items that are shown at that stage: one that is yet to be audited blind stands as new."""
-    shown = Q(state__stage=stage)
-    if stage == ItemState.Stage.SUGGESTED:
-        return shown & Q(hidden=False)
-    if stage == ItemState.Stage.NEW:
-        return shown | Q(state__stage=ItemState.Stage.SUGGESTED, hidden=True)
-    return shown
 
 
 def is_hidden(item: Item, user: User) -> bool:

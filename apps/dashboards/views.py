@@ -1,38 +1,31 @@
 """Home, a project's overview and set-up, and its items."""
 
+from http import HTTPStatus
+
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from apps.accounts.http import SignedInRequest
-from apps.accounts.roles import Right
+from apps.accounts.roles import Right, Role
 from apps.dashboards.selectors import (
     FOUND,
     debates_of_item,
     find_items,
     is_hidden,
-    item_rows,
     project_rows,
 )
 from apps.dashboards.standing import annotator_rows, next_step, overview
-from apps.labels.models import ItemState
 from apps.labels.selectors import item_with_ledger
 from apps.llm.selectors import list_models
 from apps.projects.forms import TASKS
 from apps.projects.pages import project_page
 from apps.projects.selectors import current_guideline, current_schema, get_project, members
+from apps.reviews.selectors.comments import thread_on
+from apps.reviews.views.searching import item_search
 from labelhub.core.errors import NotFound
 from labelhub.core.schema import Task
-
-PAGE_SIZE = 50
-STAGES = [
-    ("waiting", "Waiting for people"),
-    ("doubtful", "Waiting, doubtful"),
-    ("rest", "Waiting, the rest"),
-    *ItemState.Stage.choices,
-]
 
 
 @login_required
@@ -94,16 +87,10 @@ def project_setup(request: SignedInRequest, slug: str) -> HttpResponse:
 def item_list(request: SignedInRequest, slug: str) -> HttpResponse:
     """The project's items: search them, filter them by where they stand."""
     project = get_project(request.user, slug, Right.VIEW)
-    query = request.GET.get("q", "").strip()[:200]
-    stage, sort = request.GET.get("stage", ""), request.GET.get("sort", "")
-    items = item_rows(project, request.user, query=query, stage=stage, sort=sort)
-    context = project_page(request, project, "items") | {
-        "page": Paginator(items, PAGE_SIZE).get_page(request.GET.get("page")),
-        "query": query,
-        "stage": stage,
-        "stages": STAGES,
-    }
-    return render(request, "dashboards/items.html", context)
+    context = project_page(request, project, "items")
+    context |= item_search(request, project, manages=context["role"] == Role.MANAGER)
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if context["faults"] else HTTPStatus.OK
+    return render(request, "dashboards/items.html", context, status=status)
 
 
 @login_required
@@ -116,8 +103,10 @@ def item_detail(request: SignedInRequest, slug: str, item_id: int) -> HttpRespon
         raise NotFound(f"There is no item {item_id} in the project '{project.slug}'.")
     context = project_page(request, project, "items") | {
         "item": item,
-        "meta": sorted(item.meta.items()),
+        # What an import keeps for the way back says nothing to people.
+        "meta": sorted((key, told) for key, told in item.meta.items() if key != "label_studio"),
         "debates": debates_of_item(item, request.user)[:20],
         "hidden": is_hidden(item, request.user),
+        "thread": thread_on(project, request.user, item.pk),
     }
     return render(request, "dashboards/item.html", context)

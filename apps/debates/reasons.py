@@ -1,5 +1,6 @@
 """Why a debate sends its item to people, and what to do about calls that went wrong, in words."""
 
+from apps.labels.services import RELABEL
 from labelhub.core.debate.routing import AT_MOST, AUDIT, FLAGS, THRESHOLDS, Threshold
 from labelhub.core.llm.types import Status
 
@@ -13,6 +14,7 @@ REASON_WORDS = {
     **FLAGS,
     **{threshold.reason: _beyond(threshold) for threshold in THRESHOLDS},
     AUDIT: "audited at random",
+    RELABEL: "labels were changed",
 }
 
 #: How a call ended, as a heading, worst first.

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 
+from apps.exchange.readers.base import RowFault
+
 #: Field → names it goes by, most telling first. Compared without case, blanks and underscores.
 ALIASES: dict[str, tuple[str, ...]] = {
     "id": ("id", "item_id", "external_id", "ext_id", "uid", "row_id"),
@@ -18,7 +20,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "meta": ("meta", "metadata"),
 }  # fmt: skip
 #: Fields a person may choose a column for; the others are found by name.
-CHOOSABLE = ("id", "text", "question", "gold")
+CHOOSABLE = ("id", "text", "question", "gold", "answer")
 #: Columns of our own exports that are no metadata.
 IGNORED = ("labelhub",)
 
@@ -44,12 +46,37 @@ def guess_columns(columns: Iterable[str]) -> dict[str, str]:
     return guessed
 
 
+class Question:
+    """Which of the questions that another tool's file asks is the project's: the chosen one, else
+    the first one met, as long as no other follows."""
+
+    def __init__(self, chosen: str = "") -> None:
+        """``chosen`` is its name in the file: of a control, a question, a column."""
+        self.chosen = self.name = chosen
+
+    def is_it(self, name: str, where: str) -> bool:
+        """Whether the answers to ``name`` are labels of this project.
+
+        Raises:
+            RowFault: nobody chose, and it is not the first.
+        """
+        self.name = self.name or name
+        if name == self.name or self.chosen:
+            return name == self.name
+        raise RowFault(
+            f"'{name[:80]}' is another question than '{self.name[:80]}', and a project asks one; "
+            "choose which one to import (answer).",
+            field=where,
+        )
+
+
 class ColumnMap:
     """Field → column for rows that may differ in their columns; remembers each shape."""
 
     def __init__(self, chosen: Mapping[str, str] | None = None) -> None:
         """``chosen`` overrides the guess; an empty column means that the file has no such field."""
         self.chosen = dict(chosen or {})
+        self.question = Question(self.chosen.pop("answer", ""))
         self._known: dict[tuple[str, ...], tuple[dict[str, str], tuple[str, ...]]] = {}
 
     def of(self, columns: Iterable[str]) -> tuple[dict[str, str], tuple[str, ...]]:

@@ -14,6 +14,7 @@ WORDS = {
     "id": ("Id", "Recognises an item when a file is imported again; made from the text if absent."),
     "question": ("Question", "Asked of this item in particular."),
     "gold": ("Gold", "The decided value, where there is one."),
+    "answer": ("Answer", "Which of the questions in this file is the one that the project asks."),
 }
 
 
@@ -41,18 +42,21 @@ class ColumnsForm(forms.Form):
         """``preview`` says which columns there are and what they seem to be."""
         super().__init__(*args, **kwargs)
         for name, (label, help_text) in WORDS.items():
+            offered = preview.questions if name == "answer" else preview.choices
+            if name == "answer" and not offered:
+                continue
             self.fields[name] = forms.ChoiceField(
                 label=label,
                 help_text=help_text,
                 required=name == "text",
-                choices=_choices(preview.columns, required=name == "text"),
-                initial=preview.guess.get(name, NONE),
+                choices=_choices(offered, required=name == "text"),
+                initial=preview.guess.get(name, offered[0] if name == "answer" else NONE),
             )
         self.order_fields([*WORDS, "strict"])
 
     def columns(self) -> dict[str, str]:
         """The choice; a field without a column is left out of the import."""
-        return {name: self.cleaned_data[name] for name in WORDS}
+        return {name: self.cleaned_data[name] for name in WORDS if name in self.fields}
 
 
 def _choices(columns: Sequence[str], *, required: bool) -> list[tuple[str, str]]:

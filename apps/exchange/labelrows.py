@@ -10,16 +10,12 @@ from uuid import UUID
 from django.utils.dateparse import parse_datetime
 from django.utils.timezone import is_naive, make_aware
 
+from apps.exchange.annotations import KINDS
 from apps.exchange.readers.base import RowFault
-from apps.exchange.values import as_object, json_cell, label_value
+from apps.exchange.values import as_object, json_cell, label_value, past_value
 from apps.labels.models import Gold, Label
 from labelhub.core.schema import Schema, Value
 
-#: What files call the kinds of annotators, beside the ledger's own names.
-KINDS = {
-    "llm": "llm", "crowd": "crowd", "expert": "expert", "author": "author", "model": "model",
-    "human": "crowd", "worker": "crowd", "annotator": "crowd", "": "crowd",
-}  # fmt: skip
 #: Put together once: an enumeration makes its list anew each time it is asked.
 ACTIONS, BASES = tuple(Label.Action.values), tuple(Gold.Basis.values)
 #: In a table of texts a truth value is a text.
@@ -78,40 +74,28 @@ class GoldRow:
     created_at: datetime | None
 
 
-def is_annotations(raw: Any) -> bool:
-    """Whether a ``labels`` value is a list of annotations (and not the gold itself)."""
-    return isinstance(raw, list) and all(isinstance(one, dict) for one in raw)
-
-
-def by_source(raw: Any) -> Any:
-    """``{"crowd_majority": "A", "expert_bio": "B"}`` as annotations; anything else as it is.
-
-    Only where every name begins with a kind: whose labels others are is never guessed.
-    """
-    if not isinstance(raw, dict) or not raw or all(isinstance(one, bool) for one in raw.values()):
-        return raw
-    kinds = [name.partition("_")[0].lower() for name in raw]
-    if not all(kind and kind in KINDS for kind in kinds):
-        return raw
-    pairs = zip(raw.items(), kinds, strict=True)
-    return [{"annotator": name, "kind": kind, "value": value} for (name, value), kind in pairs]
-
-
 def read_labels(raw: Any, schema: Schema, options: Sequence[str]) -> tuple[LabelRow, ...]:
     """The annotations of a row, in file order.
 
     Raises:
         RowFault: names the place, such as ``labels[2].value``.
     """
+    given = [as_object(one, f"labels[{at}]") for at, one in enumerate(raw or ())]
+    past = {one["supersedes"] for one in given if isinstance(one.get("supersedes"), str)}
     return tuple(
-        read_label(one, schema, options, f"labels[{at}]") for at, one in enumerate(raw or ())
+        read_label(one, schema, options, f"labels[{at}]", past=str(one.get("uid")) in past)
+        for at, one in enumerate(given)
     )
 
 
-def read_label(raw: Any, schema: Schema, options: Sequence[str], where: str) -> LabelRow:
-    """One annotation."""
+def read_label(
+    raw: Any, schema: Schema, options: Sequence[str], where: str, *, past: bool = False
+) -> LabelRow:
+    """One annotation; ``past``: another one of the same file supersedes it."""
     given = as_object(raw, where)
-    value = label_value(schema, given.get("value"), options, where=f"{where}.value")
+    value = (past_value if past else label_value)(
+        schema, given.get("value"), options, where=f"{where}.value"
+    )
     supersedes, supersedes_own = _supersedes(given, where)
     withdrawn, abstained = _flag(given, "withdrawn", where), _flag(given, "abstained", where)
     if value is None and not (withdrawn or abstained):
@@ -166,16 +150,22 @@ def read_gold_history(raw: Any, schema: Schema, options: Sequence[str]) -> tuple
         return ()
     if not isinstance(given, list):
         raise RowFault("Must be a list.", field="gold_history")
-    return tuple(_gold(one, schema, options, f"gold_history[{at}]") for at, one in enumerate(given))
+    last = len(given) - 1
+    return tuple(
+        _gold(one, schema, options, f"gold_history[{at}]", past=at < last)
+        for at, one in enumerate(given)
+    )
 
 
-def _gold(raw: Any, schema: Schema, options: Sequence[str], where: str) -> GoldRow:
+def _gold(raw: Any, schema: Schema, options: Sequence[str], where: str, *, past: bool) -> GoldRow:
     given = as_object(raw, where)
     withdrawn = _flag(given, "withdrawn", where)
     value = (
         None
         if withdrawn
-        else label_value(schema, given.get("value"), options, where=f"{where}.value")
+        else (past_value if past else label_value)(
+            schema, given.get("value"), options, where=f"{where}.value"
+        )
     )
     if value is None and not withdrawn:
         raise RowFault("No value, and not withdrawn.", field=f"{where}.value")

@@ -6,22 +6,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from apps.exchange.annotations import by_source, is_annotations
 from apps.exchange.columns import ColumnMap
 from apps.exchange.labelrows import (
     GoldRow,
     LabelRow,
-    by_source,
-    is_annotations,
     read_gold_history,
     read_labels,
 )
 from apps.exchange.readers.base import RawRow, RowFault
-from apps.exchange.studio import from_task, is_task
+from apps.exchange.shapes import Translated, translated
 from apps.exchange.values import as_object, json_cell, label_value
 from labelhub.core.schema import Schema, Task, Value
 
 MAX_ID = 200
 ROLES = ("user", "assistant")
+#: Rows that were translated have our own names already.
+OUR_NAMES = ColumnMap()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,8 @@ class ItemRow:
     gold: Value | None
     labels: tuple[LabelRow, ...]
     gold_history: tuple[GoldRow, ...]
+    #: (field, message) of what a person should know of the file, told once.
+    remarks: tuple[tuple[str, str], ...] = ()
 
 
 def read_row(raw: RawRow, columns: ColumnMap, schema: Schema) -> ItemRow | RowError:
@@ -61,8 +64,9 @@ def read_row(raw: RawRow, columns: ColumnMap, schema: Schema) -> ItemRow | RowEr
 
 
 def _item_row(raw: RawRow, columns: ColumnMap, schema: Schema) -> ItemRow:
-    data = from_task(raw.data) if is_task(raw.data) else _from_turns(raw.data)
-    fields, others = columns.of(data)
+    theirs = translated(raw.data, columns, schema)
+    data, remarks = theirs or Translated(_from_turns(raw.data))
+    fields, others = (OUR_NAMES if theirs else columns).of(data)
     given = {field: data[column] for field, column in fields.items()}
     text = _text(given.get("text"), fields.get("text", "text"), data)
     context = _context(given.get("context"))
@@ -85,10 +89,11 @@ def _item_row(raw: RawRow, columns: ColumnMap, schema: Schema) -> ItemRow:
         gold=label_value(schema, gold, options, where=fields.get("gold", "gold")),
         labels=read_labels(labels, schema, options),
         gold_history=history,
+        remarks=remarks,
     )
 
 
-def _from_turns(data: Mapping[str, Any]) -> Mapping[str, Any]:
+def _from_turns(data: dict[str, Any]) -> dict[str, Any]:
     """A dialogue without a text of its own: its last turn by the user is the text to label, what
     was said before it the context."""
     turns = data.get("turns")

@@ -9,13 +9,15 @@ from typing import Any
 
 from django.conf import settings
 
-from apps.exchange.columns import CHOOSABLE, guess_columns
+from apps.exchange.columns import CHOOSABLE, ColumnMap, guess_columns
 from apps.exchange.readers import RawRow, open_rows
 from apps.exchange.readers.base import RowFault
-from apps.exchange.studio import from_task, is_task
+from apps.exchange.shapes import Shape, gathered, shape_of, translated
 from apps.labels.models import Gold
 from apps.projects.models import ImportBatch, Project
+from apps.projects.selectors import current_schema
 from labelhub.core.errors import NotFound
+from labelhub.core.schema import Schema
 
 PREVIEW_ROWS = 20
 CELL_CHARS = 160
@@ -23,12 +25,19 @@ CELL_CHARS = 160
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """The start of a file. ``rows`` are cells (shortened) in the order of ``columns``."""
+    """The start of a file. ``rows`` are cells (shortened) in the order of ``columns``.
+
+    ``detected`` names the tool whose rows they are, if they are another's; ``choices`` are the
+    file's own columns, ``questions`` those that its labels answer.
+    """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[int, tuple[str, ...], str], ...]
     guess: dict[str, str]
     total_bytes: int
+    detected: str
+    choices: tuple[str, ...]
+    questions: tuple[str, ...]
 
 
 def import_of(project: Project, batch_id: int) -> ImportBatch:
@@ -44,20 +53,26 @@ def import_of(project: Project, batch_id: int) -> ImportBatch:
 
 
 def preview_batch(batch: ImportBatch) -> Preview:
-    """The preview of an uploaded file."""
-    return preview(Path(settings.DATA_DIR) / batch.stored_path, batch.format)
-
-
-def preview(path: Path, format_name: str) -> Preview:
-    """The first rows of a file, its columns, and which of them are which field.
+    """The preview of an uploaded file, read as it will be.
 
     Raises:
         UnreadableFile: the file as a whole is of no use.
     """
-    rows = [_flat(raw) for raw in islice(open_rows(path, format_name), PREVIEW_ROWS)]
+    path, schema = Path(settings.DATA_DIR) / batch.stored_path, current_schema(batch.project).parsed
+    given = list(islice(gathered(open_rows(path, batch.format)), PREVIEW_ROWS))
+    shapes = [shape_of(raw.data) for raw in given]
+    rows = [_translated(raw, schema) for raw in given]
     columns = tuple(dict.fromkeys(name for raw in rows for name in raw.data))
-    guess = guess_columns(columns)
+    told = list(zip(given, shapes, strict=True))
+    choices = dict.fromkeys(
+        name for raw, shape in told for name in (shape.columns(raw.data) if shape else raw.data)
+    )
+    asked = (name for raw, shape in told if shape for name in _questions(shape, raw))
+    guess = guess_columns(choices)
     return Preview(
+        detected=", ".join(dict.fromkeys(shape.title for shape in shapes if shape)),
+        choices=tuple(choices),
+        questions=tuple(dict.fromkeys(asked)),
         columns=columns,
         rows=tuple((raw.number, _cells(raw, columns), raw.error or "") for raw in rows),
         guess={field: column for field, column in guess.items() if field in CHOOSABLE},
@@ -65,14 +80,21 @@ def preview(path: Path, format_name: str) -> Preview:
     )
 
 
-def _flat(raw: RawRow) -> RawRow:
-    """The row as it will be read: a Label Studio task shows what is inside."""
-    if raw.error is not None or not is_task(raw.data):
-        return raw
+def _translated(raw: RawRow, schema: Schema) -> RawRow:
+    """The row as it will be read: another tool's shows what is inside."""
     try:
-        return RawRow(raw.number, from_task(raw.data))
+        theirs = None if raw.error is not None else translated(raw.data, ColumnMap(), schema)
     except RowFault as fault:
-        return RawRow(raw.number, error=fault.message, field=fault.field)
+        return RawRow(raw.number, error=f"{fault.field}: {fault.message}", field=fault.field)
+    return raw if theirs is None else RawRow(raw.number, theirs.row)
+
+
+def _questions(shape: Shape, raw: RawRow) -> list[str]:
+    """None where the row is too odd to be asked; reading it says why."""
+    try:
+        return list(shape.questions(raw.data))
+    except (RowFault, TypeError):
+        return []
 
 
 def _cells(raw: RawRow, columns: Sequence[str]) -> tuple[str, ...]:
@@ -90,6 +112,10 @@ def _in_words(value: Any) -> str:
         return ", ".join(str(name) for name, present in value.items() if present) or "none present"
     if isinstance(value, list) and all(isinstance(one, str) for one in value):
         return ", ".join(value)
+    if isinstance(value, list) and all(
+        isinstance(one, dict) and "annotator" in one for one in value
+    ):
+        return "; ".join(f"{one['annotator']}: {_in_words(one.get('value'))}" for one in value)
     if isinstance(value, dict | list):
         return json.dumps(value, ensure_ascii=False)
     return "" if value is None else str(value)
@@ -99,11 +125,18 @@ def faults_of(
     notes: Iterable[Mapping[str, Any]],
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """(errors, conflicts), each ``{"row", "field", "message"}``, of an import's notes."""
-    sorted_out: dict[str, list[dict[str, Any]]] = {"error": [], "conflict": []}
-    for note in notes:
-        shown = {name: note[name] for name in ("row", "field", "message")}
-        sorted_out[note["kind"]].append(shown)
-    return sorted_out["error"], sorted_out["conflict"]
+    kept = list(notes)
+    return _notes_of(kept, "error"), _notes_of(kept, "conflict")
+
+
+def remarks_of(notes: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """What is worth knowing of the file as a whole, with the row where it was first seen."""
+    return _notes_of(notes, "remark")
+
+
+def _notes_of(notes: Iterable[Mapping[str, Any]], kind: str) -> list[dict[str, Any]]:
+    shown = ("row", "field", "message")
+    return [{name: note[name] for name in shown} for note in notes if note["kind"] == kind]
 
 
 def result_of(batch: ImportBatch) -> dict[str, Any]:
@@ -122,6 +155,7 @@ def result_of(batch: ImportBatch) -> dict[str, Any]:
         "labels_created": batch.labels_created,
         "errors": errors,
         "conflict_rows": conflicts,
+        "remarks": remarks_of(batch.errors),
     }
 
 

@@ -2,7 +2,7 @@
 
 from django.http import StreamingHttpResponse
 
-from apps.exchange.exporters import export_format, export_pieces
+from apps.exchange.exporters import export_format, export_pieces, file_name
 from apps.projects.models import Project
 
 
@@ -15,9 +15,7 @@ def export_response(project: Project, *, format_name: str, only: str = "") -> St
     wanted = export_format(format_name)
     pieces = export_pieces(project, wanted, only=only)
     response = StreamingHttpResponse(pieces, content_type=wanted.content_type)
-    name = f"{project.slug}-gold" if only else project.slug
-    # Two formats are JSON: the name tells them apart.
-    named = "" if wanted.suffix == f".{format_name}" else f".{format_name}"
-    response["Content-Disposition"] = f'attachment; filename="{name}{named}{wanted.suffix}"'
+    name = file_name(project, wanted, only=only)
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
     response["X-Accel-Buffering"] = "no"
     return response

@@ -3,6 +3,12 @@
 from django.urls import path
 
 from apps.exchange import views
+from apps.exchange.saved import views as saved
+from apps.exchange.webhooks import views as webhooks
+
+SAVED = "p/<slug:slug>/export/saved/"
+HOOKS = "p/<slug:slug>/webhooks/"
+HOOK = f"{HOOKS}<int:webhook_id>/"
 
 urlpatterns = [
     path("p/<slug:slug>/import/", views.import_create, name="import_create"),
@@ -14,4 +20,19 @@ urlpatterns = [
     ),
     path("p/<slug:slug>/export/", views.export_page, name="export_page"),
     path("p/<slug:slug>/export/download/", views.export_download, name="export_download"),
+    path(SAVED, saved.saved_list, name="saved_list"),
+    path(f"{SAVED}new/", saved.saved_create, name="saved_create"),
+    path(f"{SAVED}<int:export_id>/file/", saved.saved_file, name="saved_file"),
+    path(f"{SAVED}<int:export_id>/manifest/", saved.saved_manifest, name="saved_manifest"),
+    path(f"{SAVED}<int:export_id>/verify/", saved.saved_verify, name="saved_verify"),
+    path(f"{SAVED}<int:export_id>/delete/", saved.saved_delete, name="saved_delete"),
+    path(HOOKS, webhooks.webhook_list, name="webhook_list"),
+    path(f"{HOOKS}new/", webhooks.webhook_create, name="webhook_create"),
+    path(HOOK, webhooks.webhook_detail, name="webhook_detail"),
+    path(f"{HOOK}deliveries/", webhooks.webhook_deliveries, name="webhook_deliveries"),
+    path(f"{HOOK}secret/", webhooks.webhook_secret, name="webhook_secret"),
+    path(f"{HOOK}ping/", webhooks.webhook_ping, name="webhook_ping"),
+    path(f"{HOOK}switch/", webhooks.webhook_switch, name="webhook_switch"),
+    path(f"{HOOK}replay/", webhooks.webhook_replay, name="webhook_replay"),
+    path(f"{HOOK}delete/", webhooks.webhook_delete, name="webhook_delete"),
 ]

@@ -51,6 +51,23 @@ def label_value(schema: Schema, raw: Any, options: Sequence[str], *, where: str)
         raise RowFault(refused.message, field=where) from None
 
 
+def past_value(schema: Schema, raw: Any, options: Sequence[str], *, where: str) -> Value | None:
+    """The value of a ledger row that another one in the file supersedes: also one that was offered
+    when it was given and is called otherwise now. It stands for nothing any more.
+
+    Raises:
+        RowFault: no value of any schema looks like that.
+    """
+    try:
+        return label_value(schema, raw, options, where=where)
+    except RowFault:
+        names = raw if isinstance(raw, list) else [raw]
+        if all(isinstance(name, str | int | float) for name in names):
+            kept: Value = raw
+            return kept
+        raise
+
+
 def _shaped(task: Task, raw: Any, where: str) -> Any:
     """File formats flatten values; this gives them the shape their task has."""
     match task:

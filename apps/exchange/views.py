@@ -13,6 +13,7 @@ from apps.accounts.http import SignedInRequest
 from apps.accounts.models import User
 from apps.accounts.roles import Right
 from apps.exchange import readers
+from apps.exchange.blindness import refuse_who_is_blind
 from apps.exchange.exporters import FORMATS
 from apps.exchange.forms import ColumnsForm, UploadForm
 from apps.exchange.selectors import (
@@ -21,6 +22,7 @@ from apps.exchange.selectors import (
     import_of,
     preview_batch,
     recent_imports,
+    remarks_of,
 )
 from apps.exchange.services import cancel_upload, queue_import, receive_upload, store_upload
 from apps.exchange.streaming import export_response
@@ -137,6 +139,7 @@ def _result(batch: ImportBatch) -> dict[str, Any]:
     errors, conflicts = faults_of(batch.errors)
     return {
         "failed": batch.status == ImportBatch.Status.FAILED,
+        "remarks": remarks_of(batch.errors),
         "tables": [
             ("Rows with faults", errors[:SHOWN_FAULTS], batch.failed),
             ("Rows in conflict", conflicts[:SHOWN_FAULTS], batch.conflicts),
@@ -164,6 +167,7 @@ def export_page(request: SignedInRequest, slug: str) -> HttpResponse:
 def export_download(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
     """The file itself, streamed."""
     project = get_project(request.user, slug, Right.VIEW)
+    refuse_who_is_blind(request.user, project)
     return export_response(
         project,
         format_name=request.GET.get("format", "jsonl"),

@@ -12,7 +12,7 @@ from django.db import models
 from django.utils import timezone
 
 from apps.labels.querysets import GoldQuerySet, ItemStateQuerySet, LabelQuerySet
-from apps.projects.models import Item, LabelSchema, Project
+from apps.projects.models import Item, LabelSchema, Project, SchemaChange
 
 
 class Kind(models.TextChoices):
@@ -94,6 +94,14 @@ class Label(models.Model):
     supersedes = models.OneToOneField(
         "self", null=True, on_delete=models.CASCADE, related_name="superseded_by"
     )
+    change = models.ForeignKey(
+        SchemaChange,
+        null=True,
+        db_index=False,
+        on_delete=models.CASCADE,
+        related_name="+",
+        help_text="The change of labels that carried it over; it says what its predecessor said.",
+    )
     run_uid = models.UUIDField(null=True, db_index=True, help_text="The run that proposed it.")
     replicate = models.PositiveSmallIntegerField(default=1)
     provenance = models.JSONField(
@@ -121,6 +129,11 @@ class Label(models.Model):
                 fields=["annotator"],
                 condition=models.Q(confidence__isnull=False),
                 name="labels_label_confidence",
+            ),
+            models.Index(
+                fields=["change"],
+                condition=models.Q(change__isnull=False),
+                name="labels_label_change",
             ),
         ]
 
@@ -150,6 +163,14 @@ class Gold(models.Model):
     )
     evidence = models.JSONField(
         default=list, blank=True, help_text="uids of the labels it rests on."
+    )
+    change = models.ForeignKey(
+        SchemaChange,
+        null=True,
+        db_index=False,
+        on_delete=models.CASCADE,
+        related_name="+",
+        help_text="The change of labels that carried it over, or made or unmade it.",
     )
     supersedes = models.OneToOneField(
         "self", null=True, on_delete=models.CASCADE, related_name="superseded_by"
@@ -182,13 +203,18 @@ class ItemState(models.Model):
         CONFLICT = "conflict", "Reviewers disagree"
         DECIDED = "decided", "Decided"
 
+    class Audience(models.TextChoices):
+        CROWD = "crowd", "Crowd"
+        EXPERT = "expert", "Experts"
+        NAMED = "named", "Only those it was given to"
+
     item = models.OneToOneField(
         Item, primary_key=True, on_delete=models.CASCADE, related_name="state"
     )
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
     stage = models.CharField(max_length=10, choices=Stage.choices, default=Stage.NEW)
     queued = models.BooleanField(default=True, help_text="Wants a person's label.")
-    priority = models.FloatField(default=0, help_text="Higher comes first; see services.PRIORITY.")
+    priority = models.FloatField(default=0, help_text="Higher comes first; see services.ordering.")
     labels_by_people = models.PositiveIntegerField(
         default=0, help_text="Current labels of crowd and experts."
     )
@@ -200,6 +226,31 @@ class ItemState(models.Model):
     reasons = models.JSONField(
         default=list, blank=True, help_text="Why the debate sent it to people first."
     )
+    assigned_kind = models.CharField(
+        max_length=10, blank=True, help_text="The one kind of people it is for; empty: any."
+    )
+    assignees = models.JSONField(
+        default=list, blank=True, help_text="Users it was given to by name; see Assignment."
+    )
+    audience = models.CharField(
+        max_length=10,
+        choices=Audience.choices,
+        blank=True,
+        help_text="Who may be offered it now; empty: everybody.",
+    )
+    kept = models.PositiveSmallIntegerField(
+        default=0, help_text="Places kept for those of the assignees who have not labelled it."
+    )
+    known = models.BooleanField(
+        default=False, help_text="Its answer is known: people can be checked by it."
+    )
+    promoted = models.BooleanField(default=False, help_text="A manager put it first.")
+    disputed = models.BooleanField(
+        default=False, help_text="Decided, but a machine that is sure says otherwise."
+    )
+    learned = models.FloatField(
+        null=True, help_text="0 to 1: how unsure the trained model is, or contradicts the debate."
+    )
     signals = models.JSONField(default=dict, blank=True)
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -208,9 +259,39 @@ class ItemState(models.Model):
     class Meta:
         indexes = [
             models.Index(
-                fields=["project", "-priority", "item"],
+                fields=["project", "audience", "-priority", "item"],
                 condition=models.Q(queued=True),
-                name="labels_state_queue",
+                name="labels_state_offered",
+            ),
+            models.Index(
+                fields=["project", "item"],
+                condition=models.Q(known=True),
+                name="labels_state_known",
             ),
             models.Index(fields=["project", "stage"], name="labels_state_stage"),
+        ]
+
+
+class Assignment(models.Model):
+    """One item given to one person by name: they get it before the queue's other items, and a
+    place is kept for them. ``open`` until they have labelled it or left it to others."""
+
+    item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="assignments")
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="assignments"
+    )
+    open = models.BooleanField(default=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["item", "user"], name="labels_assignment_once")
+        ]
+        indexes = [
+            models.Index(
+                fields=["project", "user", "item"],
+                condition=models.Q(open=True),
+                name="labels_assignment_open",
+            )
         ]

@@ -54,5 +54,5 @@ class ItemStateQuerySet(models.QuerySet["ItemState"]):
     """Item states: the queue is a selector over these."""
 
     def awaiting_review(self) -> "ItemStateQuerySet":
-        """Items that still want a person's label, the doubtful first (see the index)."""
+        """Items that still want a person's label, in the order of the queue."""
         return self.filter(queued=True).order_by("-priority", "item_id")

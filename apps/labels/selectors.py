@@ -59,10 +59,14 @@ def verified_as_of(project_id: int, moment: datetime) -> QuerySet[Gold]:
 
 def labels_of_run(project_id: int, run_uid: UUID) -> QuerySet[Label]:
     """The labels a run proposed in its project, superseded or not; copies of them may have gone
-    into other projects by export and import."""
-    return Label.objects.filter(
-        run_uid=run_uid, annotator__project=project_id, withdrawn=False
-    ).order_by("pk")
+    into other projects by export and import. Of what a change of labels has carried over, the row
+    that says it now."""
+    carried = Q(superseded_by__change__isnull=False)
+    return (
+        Label.objects.filter(run_uid=run_uid, annotator__project=project_id, withdrawn=False)
+        .exclude(carried)
+        .order_by("pk")
+    )
 
 
 def item_with_ledger(project: Project, item_id: int) -> Item | None:

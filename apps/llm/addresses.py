@@ -11,6 +11,7 @@ import ipaddress
 import socket
 from urllib.parse import SplitResult, urlsplit
 
+from apps.common.targets import numeric
 from labelhub.core.errors import InvalidInput
 
 FORBIDDEN_HOSTS = {"metadata", "metadata.google.internal", "metadata.goog", "instance-data"}
@@ -19,10 +20,6 @@ FORBIDDEN_ADDRESSES = {
     ipaddress.ip_address("100.100.100.200"),  # Alibaba metadata
     ipaddress.ip_address("168.63.129.16"),  # Azure platform
 }
-
-
-#: The well-known prefix of NAT64: the last 32 bits are an IPv4 address.
-NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
 
 class AddressRefused(InvalidInput):
@@ -101,17 +98,8 @@ def check_address(found: str, host: str) -> None:
 
 
 def _is_forbidden(text: str) -> bool:
-    address = ipaddress.ip_address(text.partition("%")[0])
-    if isinstance(address, ipaddress.IPv6Address):
-        address = _carried_by(address) or address
+    address = numeric(text)
     return address.is_link_local or address.is_multicast or address in FORBIDDEN_ADDRESSES
-
-
-def _carried_by(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
-    """The IPv4 address that packets to ``address`` end up at: mapped, by 6to4 or by NAT64."""
-    if address in NAT64:
-        return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
-    return address.ipv4_mapped or address.sixtofour
 
 
 def _forbidden(host: str) -> AddressRefused:

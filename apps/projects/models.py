@@ -8,8 +8,21 @@ from django.db import models
 from django.utils import timezone
 
 from apps.accounts.roles import ReviewerKind, Role
+from apps.projects.changes import SchemaChange
 from apps.projects.querysets import ImportBatchQuerySet, ItemQuerySet, ProjectQuerySet
 from labelhub.core.schema import Schema, Task, parse_schema
+
+__all__ = [
+    "Guideline",
+    "ImportBatch",
+    "Item",
+    "LabelSchema",
+    "Membership",
+    "Project",
+    "SchemaChange",
+]
+
+_SHARE = [MinValueValidator(0), MaxValueValidator(1)]
 
 
 class Project(models.Model):
@@ -18,6 +31,11 @@ class Project(models.Model):
     class ReviewScope(models.TextChoices):
         ALL = "all", "Everything, doubtful items first"
         DOUBTFUL = "doubtful", "Only what the debate was unsure of"
+
+    class QueueOrder(models.TextChoices):
+        UNCERTAINTY = "uncertainty", "The most doubtful first"
+        RANDOM = "random", "At random"
+        OLDEST = "oldest", "The oldest first"
 
     slug = models.SlugField(max_length=60, unique=True)
     name = models.CharField(max_length=200)
@@ -29,6 +47,30 @@ class Project(models.Model):
     )
     review_scope = models.CharField(
         max_length=10, choices=ReviewScope.choices, default=ReviewScope.ALL
+    )
+    queue_order = models.CharField(
+        max_length=12, choices=QueueOrder.choices, default=QueueOrder.UNCERTAINTY
+    )
+    dispute_above = models.FloatField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0.5), MaxValueValidator(1)],
+        help_text="From this confidence on a machine that contradicts what reviewers decided "
+        "brings the item to an expert; empty: never.",
+    )
+    blind_share = models.FloatField(
+        default=0, validators=_SHARE, help_text="Of the items, shown without any suggestion."
+    )
+    check_share = models.FloatField(
+        default=0, validators=_SHARE, help_text="Of what is handed out, items of known answer."
+    )
+    qualify_items = models.PositiveSmallIntegerField(
+        default=0,
+        validators=[MaxValueValidator(200)],
+        help_text="Items of known answer before a reviewer's real work begins.",
+    )
+    qualify_accuracy = models.FloatField(
+        default=0.8, validators=_SHARE, help_text="How many of those must be right."
     )
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
@@ -72,6 +114,9 @@ class LabelSchema(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="schemas")
     version = models.PositiveIntegerField()
     definition = models.JSONField(help_text="As read by labelhub.core.schema.parse_schema.")
+    carrying = models.BooleanField(
+        default=False, help_text="Labels of older versions are being carried over to it."
+    )
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )

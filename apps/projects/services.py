@@ -8,7 +8,7 @@ from django.db import transaction
 from apps.accounts.models import User
 from apps.accounts.roles import ROLES_WITH, ReviewerKind, Right, Role
 from apps.common.validation import check_model
-from apps.projects.models import Guideline, LabelSchema, Membership, Project
+from apps.projects.models import Guideline, LabelSchema, Membership, Project, SchemaChange
 from apps.projects.selectors import current_guideline, current_schema, is_last_manager
 from apps.projects.signals import reviewer_left
 from labelhub.core.errors import Conflict, InvalidInput, NotFound
@@ -69,15 +69,31 @@ def set_schema(*, project: Project, schema: Schema, actor: User | None) -> Label
     """Make ``schema`` the project's newest version; an equal one changes nothing.
 
     Raises:
-        SchemaInUse: the project has items, and the change is more than added labels or new words.
+        SchemaInUse: the project has items, and the change is more than added labels or new words:
+            ``apps.reviews.schema_changes`` does the rest.
+        Conflict: labels are being carried over to another version just now.
     """
     _lock(project)
+    refuse_while_changing(project)
     current = current_schema(project)
     if current.parsed == schema:
         return current
     if project.items.exists():
         _refuse_unless_additive(current.parsed, schema)
     return _add_schema(project, schema, actor)
+
+
+def refuse_while_changing(project: Project) -> None:
+    """One change of labels at a time: the next one waits until the labels have been carried over.
+
+    Raises:
+        Conflict: a change is under way.
+    """
+    unfinished = (SchemaChange.Status.RUNNING, SchemaChange.Status.FAILED)
+    if SchemaChange.objects.filter(project=project, status__in=unfinished).exists():
+        raise Conflict(
+            "The labels of this project are being changed just now: wait until that is done."
+        )
 
 
 @transaction.atomic
@@ -209,8 +225,9 @@ def _refuse_unless_additive(old: Schema, new: Schema) -> None:
     gone = [name for name in old.names if name not in new.names]
     if gone:
         raise SchemaInUse(
-            "The project has items, so labels can be added but not removed or renamed:"
-            f" '{gone[0]}' is missing."
+            "The project has items, so this can add labels but not remove or rename any:"
+            f" '{gone[0]}' is missing. Labels in use are renamed, merged, split or retired by a"
+            " change of labels."
         )
     if tuple(name for name in new.names if name in old.names) != old.names:
         raise SchemaInUse("The project has items, so its labels keep their order.")

@@ -9,6 +9,7 @@ import environ
 from csp.constants import NONE, SELF
 
 from labelhub.settings.checks import database_url, network_addresses
+from labelhub.settings.rest import SPECTACULAR_SETTINGS  # noqa: F401 - read from here by name
 
 # Lets annotations such as ``ModelAdmin[Item]`` stand in class statements.
 django_stubs_ext.monkeypatch()
@@ -45,6 +46,7 @@ INSTALLED_APPS = [
     "apps.debates",
     "apps.authors",
     "apps.reviews",
+    "apps.learning",
     "apps.agreement",
     "apps.exchange",
     "apps.dashboards",
@@ -241,32 +243,15 @@ REST_FRAMEWORK = {
     "EXCEPTION_HANDLER": "apps.common.api.errors.problem_response",
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }
-SPECTACULAR_SETTINGS = {
-    "TITLE": "LabelHub",
-    "DESCRIPTION": "Projects, items, labels, runs, gold, evaluation. Errors are problem+json.",
-    "VERSION": "1",
-    "SERVE_INCLUDE_SCHEMA": False,
-    "SCHEMA_PATH_PREFIX": r"/api/v1",
-    "COMPONENT_SPLIT_REQUEST": True,
-    "OAS_VERSION": "3.1.0",
-    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
-    "ENUM_NAME_OVERRIDES": {
-        "RunStatus": "apps.debates.models.Run.Status",
-        "DebateStatus": "apps.debates.models.Debate.Status",
-        "ImportStatus": "apps.projects.models.ImportBatch.Status",
-        "RoleEnum": "apps.accounts.roles.Role",
-        "MessageStatus": "apps.authors.models.Message.Status",
-        "MessageRole": "apps.authors.models.Message.Role",
-        "QuestionStatus": "apps.authors.models.Question.Status",
-    },
-    "POSTPROCESSING_HOOKS": [
-        "drf_spectacular.hooks.postprocess_schema_enums",
-        "apps.common.api.openapi.add_problems",
-    ],
-}
 
 # Seal what authors wrote: the first seals, all open. Without any, the secret key does.
 LABELHUB_TEXT_KEYS: list[str] = env.list("LABELHUB_TEXT_KEYS", default=[])
+
+# Saved exports that a project keeps; older files are deleted.
+LABELHUB_SAVED_EXPORTS = env.int("LABELHUB_SAVED_EXPORTS", default=20)
+# Whether webhooks may lead into private networks, and to this machine.
+LABELHUB_WEBHOOK_PRIVATE = env.bool("LABELHUB_WEBHOOK_PRIVATE", default=False)
+LABELHUB_WEBHOOK_LOOPBACK = LABELHUB_WEBHOOK_PRIVATE
 
 # Seeds the first provider; more are rows (see apps/llm).
 LABELHUB_LLM_BASE_URL = env.str("LABELHUB_LLM_BASE_URL", default="")

@@ -1,5 +1,7 @@
 // The review screen. The next item is fetched while this one is read; an answer is taken over at
 // once and sent behind the scenes. Without this script every button is an ordinary form.
+import { Drafts } from "./review/drafts.js";
+import { watchGuideline } from "./review/guideline.js";
 import { post, SignedOut } from "./review/http.js";
 import { Leases } from "./review/leases.js";
 import { Outbox } from "./review/outbox.js";
@@ -16,6 +18,7 @@ const ahead = []; // held, not yet shown
 let fetching = null;
 
 const leases = new Leases(bar.dataset, { onLost: lost });
+const drafts = new Drafts(bar.dataset.draftUrl);
 const outbox = new Outbox(`labelhub.review.${bar.dataset.project}.${bar.dataset.user}`, {
   onState: showState,
   onRefused: bringBack,
@@ -47,6 +50,7 @@ function progress(step) {
 function show(next) {
   task = next;
   leases.hold(task.token);
+  drafts.watch(task);
   stage.replaceChildren(task.form);
   stage.removeAttribute("aria-busy");
   task.watch(!document.hidden);
@@ -81,6 +85,7 @@ async function claim() {
 
 async function advance() {
   task = null;
+  drafts.watch(null);
   if (ahead.length) return show(ahead.shift());
   stage.setAttribute("aria-busy", "true");
   // Asked once more: "nothing left" must be true. The answer has to arrive before, or the item that
@@ -112,8 +117,10 @@ function showTrouble() {
 }
 
 /** A refused answer comes back on screen, with the words of the server. */
-function bringBack(words, entry) {
+function bringBack(words, entry, code) {
   toast(`Not saved: ${words}`, "bad");
+  // The choices on the page are those of before: once the words are read, the item comes anew.
+  if (code === "labels_changed") setTimeout(() => location.reload(), 4000);
   if (!entry.extra?.task) return;
   progress(-entry.extra.step);
   if (task) ahead.unshift(task);
@@ -139,7 +146,7 @@ async function undo() {
   try {
     const told = await (await post(bar.dataset.undoUrl, [])).json();
     showState("saved", told.message);
-    if (told.undone) progress(told.action === "skip" ? 0 : -1);
+    if (told.undone) progress(["skip", "postpone"].includes(told.action) ? 0 : -1);
     if (!told.html) return;
     if (task) ahead.unshift(task);
     show(new Task(parse(told.html)));
@@ -174,6 +181,7 @@ window.addEventListener("pagehide", () => outbox.leave());
 window.addEventListener("pageshow", (event) => event.persisted && location.reload());
 
 localTimes();
+watchGuideline(document.querySelector("[data-guideline]"));
 const first = stage.querySelector("[data-task]");
 if (first) show(new Task(first));
 stage.dataset.ready = ""; // until then answers go the plain way, as forms

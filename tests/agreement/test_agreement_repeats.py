@@ -56,13 +56,13 @@ def counted(told: dict[str, Any]) -> tuple[int, int, int]:
     return told["annotators"], told["items"], told["repeats"]
 
 
-def test_without_repeats_there_is_nothing_and_it_costs_two_queries(
+def test_without_repeats_there_is_nothing_and_it_costs_few_queries(
     project: Project, django_assert_num_queries: Any
 ) -> None:
     ledger(project, {"crowd:ann": [G, B], "crowd:bob": [G, G], "llm:m": [B, B]})
     sheet = read_sheet(project)
 
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(3):
         assert intra(project, sheet, Slice()) == {}
 
 

@@ -213,7 +213,7 @@ def test_the_form_asks_as_often_however_many_annotators_there_are(
     for more in (0, 60):
         for at in range(more):
             Annotator.objects.create(project=project, kind="crowd", name=f"w{at}")
-        with django_assert_num_queries(8):
+        with django_assert_num_queries(9):
             client.get("/p/moods/agreement/", wrong)
 
 

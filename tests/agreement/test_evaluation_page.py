@@ -230,5 +230,5 @@ def test_a_page_of_items_takes_the_same_queries_however_many_there_are(
 
     # session, user; project by membership; newest run, its first label; gold, labels, ended
     # debates, schema; count and page of items, their labels, their debates
-    with django_assert_num_queries(13):
+    with django_assert_num_queries(14):
         page(client, aspects, "?outcome=wrong", "items/")

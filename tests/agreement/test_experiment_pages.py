@@ -58,7 +58,7 @@ def test_the_list_shows_every_experiment_with_few_queries(django_assert_num_quer
     trial = compared()
     client = signed_in(trial.project)
     # session, user, project by membership, count, experiments, their runs, debates' counts
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(8):
         page = client.get(reverse("experiment_list", args=[trial.project.slug]))
     assert at(trial, "experiment_detail") in page.content.decode()
 
@@ -184,8 +184,8 @@ def test_the_page_asks_the_same_for_more_arms(django_assert_num_queries: Any) ->
             trial.arm("single", ["good", "bad"])
         client_of[arms] = (signed_in(trial.project), at(trial, "experiment_detail"))
     for client, address in client_of.values():
-        # who asks and where (4), runs with roles and counts (3), state (2), what is compared (3)
-        with django_assert_num_queries(12):
+        # who asks and where (4), runs with roles and counts (3), state (2), what is compared (4)
+        with django_assert_num_queries(14):
             assert client.get(address).status_code == 200
 
 

@@ -324,7 +324,7 @@ def test_a_comparison_is_kept_until_something_changes(django_assert_num_queries:
     assert only(report_of(trial.experiment, arms)).passes == 3
     later = open_several(trial.project, 1)[0]
     decide(later, "good")
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(6):
         report_of(trial.experiment, arms)
 
 
@@ -333,8 +333,8 @@ def test_more_arms_take_no_more_queries(django_assert_num_queries: Any) -> None:
     for name in ("single", "cot", "single", "cot"):
         trial.arm(name, ["good", "bad"])
     arms = arms_of(trial.experiment)
-    # gold, debates, turns
-    with django_assert_num_queries(3):
+    # gold, debates, turns, changes of labels
+    with django_assert_num_queries(4):
         make_report(trial.experiment, arms)
 
 

@@ -11,13 +11,15 @@ from enum import StrEnum
 
 class Level(StrEnum):
     """Who passes; each from VIEW on includes the next. MAKE_ACCOUNTS wants a role and a permission:
-    the test's plain manager has only the one, its other_manager here only the other."""
+    the test's plain manager has only the one, its other_manager here only the other. These two are
+    experts, the others are crowd."""
 
     EVERYBODY = "everybody"
     SIGNED_IN = "signed in"
     OWN = "own things of whoever is signed in"
     VIEW = "members"
     REVIEW = "reviewers and managers"
+    ADJUDICATE = "experts among reviewers and managers"
     MANAGE = "managers"
     MAKE_ACCOUNTS = "managers whom an operator allowed to make accounts"
     OPERATE = "operators"
@@ -37,7 +39,7 @@ def row(*, absent: tuple[str, ...] = (), **levels: Level) -> Row:
     return Row(levels, absent)
 
 
-EVERYBODY, SIGNED_IN, OWN, VIEW, REVIEW, MANAGE, MAKE_ACCOUNTS, OPERATE, SERVER = Level
+EVERYBODY, SIGNED_IN, OWN, VIEW, REVIEW, ADJUDICATE, MANAGE, MAKE_ACCOUNTS, OPERATE, SERVER = Level
 
 READ = row(GET=VIEW)
 READ_AND_CHANGE = row(GET=VIEW, POST=MANAGE)
@@ -77,6 +79,21 @@ PAGES = {
     "import_progress": row(GET=MANAGE),
     "export_page": READ,
     "export_download": READ,
+    "saved_list": READ,
+    "saved_create": CHANGE,
+    "saved_file": READ,
+    "saved_manifest": READ,
+    "saved_verify": row(POST=VIEW),
+    "saved_delete": CHANGE,
+    "webhook_list": row(GET=MANAGE),
+    "webhook_create": MANAGER_PAGE,
+    "webhook_detail": MANAGER_PAGE,
+    "webhook_deliveries": row(GET=MANAGE),
+    "webhook_secret": CHANGE,
+    "webhook_ping": CHANGE,
+    "webhook_switch": CHANGE,
+    "webhook_replay": CHANGE,
+    "webhook_delete": CHANGE,
     "run_list": READ,
     "run_create": MANAGER_PAGE,
     "run_parts": row(GET=MANAGE),
@@ -114,7 +131,45 @@ PAGES = {
     "review_unskip": row(POST=REVIEW, absent=("POST",)),
     "review_status": row(GET=REVIEW),
     "review_debate": row(GET=REVIEW, absent=("GET",)),
+    "project_work": row(GET=MANAGE),
+    "my_work": row(GET=REVIEW),
     "review_plan": MANAGER_PAGE,
+    "labels_change": MANAGER_PAGE,
+    "labels_change_detail": row(GET=MANAGE, POST=MANAGE),
+    "review_screen": CHANGE,
+    "review_leases": row(GET=MANAGE),
+    "review_revoke": CHANGE,
+    "review_postpone": row(POST=REVIEW, absent=("POST",)),
+    "review_draft": row(POST=REVIEW, absent=("POST",)),
+    "review_keys": row(GET=SIGNED_IN, POST=SIGNED_IN),
+    "adjudication": row(GET=ADJUDICATE),
+    "adjudication_next": row(GET=ADJUDICATE),
+    "adjudication_undo": row(POST=ADJUDICATE),
+    "adjudication_item": row(GET=ADJUDICATE),
+    "adjudication_debates": row(GET=ADJUDICATE),
+    "adjudication_decide": row(POST=ADJUDICATE),
+    "adjudication_return": row(POST=ADJUDICATE),
+    "adjudication_skip": row(POST=ADJUDICATE),
+    "comment_list": READ,
+    "comments_seen": row(POST=VIEW),
+    "comment_people": row(GET=REVIEW),
+    # Whoever has yet to answer may not read it.
+    "comment_resolve": row(POST=REVIEW, absent=("POST",)),
+    "item_comments": row(GET=VIEW, POST=REVIEW),
+    "quality": row(GET=REVIEW),
+    "quality_person": row(GET=MANAGE),
+    "quality_pause": row(POST=MANAGE),
+    "quality_resume": row(POST=MANAGE),
+    "quality_requeue": MANAGER_PAGE,
+    "quality_requeue_progress": row(GET=MANAGE),
+    "bulk_list": MANAGER_PAGE,
+    "bulk_new": row(GET=MANAGE),
+    "bulk_detail": row(GET=MANAGE),
+    "bulk_progress": row(GET=MANAGE),
+    "bulk_undo": CHANGE,
+    "filter_list": MANAGER_PAGE,
+    "filter_first": CHANGE,
+    "filter_delete": CHANGE,
     "site_list": READ,
     "site_create": MANAGER_PAGE,
     "site_overview": READ,
@@ -150,6 +205,8 @@ PAGES = {
     "evaluation": READ,
     "evaluation_items": row(GET=VIEW, absent=("GET",)),
     "automation": READ_AND_CHANGE,
+    "learning": READ_AND_CHANGE,
+    "learning_progress": row(GET=VIEW),
     "experiment_list": READ,
     "experiment_create": MANAGER_PAGE,
     "experiment_preview": row(GET=MANAGE),
@@ -182,15 +239,46 @@ REST = {
     "api_projects": row(GET=SIGNED_IN, POST=SIGNED_IN),
     "api_project": row(GET=VIEW, PATCH=MANAGE, DELETE=MANAGE),
     "api_members": row(GET=MANAGE, POST=MANAGE, DELETE=MANAGE),
+    "api_quality": row(GET=MANAGE),
+    "api_anchoring": row(GET=MANAGE),
+    "api_quality_person": row(GET=MANAGE),
+    "api_quality_pause": row(POST=MANAGE),
+    "api_quality_resume": row(POST=MANAGE),
+    "api_quality_requeue": row(GET=MANAGE, POST=MANAGE, absent=("GET",)),
     "api_plan": row(GET=VIEW, PATCH=MANAGE),
+    "api_screen": row(GET=VIEW, PATCH=MANAGE),
+    "api_schema_changes": READ_AND_CHANGE,
+    "api_schema_change": READ,
     "api_import": CHANGE,
     "api_import_detail": row(GET=MANAGE, absent=("GET",)),
     "api_export": READ,
+    "api_saved_list": READ_AND_CHANGE,
+    "api_saved": row(GET=VIEW, DELETE=MANAGE),
+    "api_saved_file": READ,
+    "api_saved_manifest": READ,
+    "api_saved_verify": row(POST=VIEW),
+    "api_webhook_list": MANAGER_PAGE,
+    "api_webhook": row(GET=MANAGE, PATCH=MANAGE, DELETE=MANAGE),
+    "api_webhook_secret": CHANGE,
+    "api_webhook_ping": CHANGE,
+    "api_webhook_deliveries": row(GET=MANAGE),
+    "api_webhook_replay": CHANGE,
     "api_items": READ,
     "api_item": READ,
+    "api_filters": MANAGER_PAGE,
+    "api_filter": row(GET=MANAGE, DELETE=MANAGE),
+    "api_bulk_list": MANAGER_PAGE,
+    "api_bulk": row(GET=MANAGE),
+    "api_bulk_undo": CHANGE,
     "api_next": LABEL,
     "api_lease": row(POST=REVIEW, DELETE=REVIEW, absent=("POST", "DELETE")),
     "api_labels": row(GET=VIEW, POST=REVIEW),
+    "api_adjudication": row(GET=ADJUDICATE),
+    "api_adjudicate": row(POST=ADJUDICATE),
+    "api_adjudication_return": row(POST=ADJUDICATE),
+    "api_opinions": row(GET=ADJUDICATE),
+    "api_comments": row(GET=VIEW, POST=REVIEW),
+    "api_comment_resolve": row(POST=REVIEW, absent=("POST",)),
     "api_run_list": READ_AND_CHANGE,
     "api_run": READ,
     "api_run_debates": READ,
@@ -204,6 +292,7 @@ REST = {
     "api_gold": READ,
     "api_agreement": READ,
     "api_evaluation": READ,
+    "api_learning": READ_AND_CHANGE,
     "api_automation": row(GET=VIEW, POST=MANAGE, DELETE=MANAGE),
     "api_audit_table": row(POST=SIGNED_IN),
     "api_audit_tests": row(POST=SIGNED_IN),

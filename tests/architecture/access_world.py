@@ -9,16 +9,20 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from apps.accounts.models import ApiKey, User
-from apps.accounts.roles import Role
+from apps.accounts.roles import ReviewerKind, Role
 from apps.authors.models import Payout, Site, SiteKey
 from apps.authors.services.sites import add_key, set_consent_text, set_features
 from apps.debates.models import Debate, Experiment, Run
-from apps.projects.models import Project
+from apps.exchange.models import SavedExport
+from apps.exchange.saved import files
+from apps.projects.models import Project, SchemaChange
 from apps.projects.selectors import current_schema
+from apps.reviews.models import BulkJob, Comment, SavedFilter
 from labelhub.core.interview.features import starter_library
 from tests.architecture.access_table import Level
 from tests.factories.accounts import ApiKeyFactory, UserFactory, allow_accounts
 from tests.factories.authors import asked, author_of, server_key
+from tests.factories.exchange import webhook_of
 from tests.factories.labels import open_item
 from tests.factories.llm import ModelSpecFactory
 from tests.factories.projects import ImportBatchFactory, ProjectFactory, member
@@ -29,6 +33,7 @@ MANAGERS = {"manager", *MAKERS}
 MEMBERS = {
     Level.VIEW: {"viewer", "reviewer", *MANAGERS},
     Level.REVIEW: {"reviewer", *MANAGERS},
+    Level.ADJUDICATE: {"manager", "operator"},
     Level.MANAGE: MANAGERS,
     Level.MAKE_ACCOUNTS: MAKERS,
 }
@@ -93,10 +98,10 @@ def build_world() -> World:
     project, foreign = ProjectFactory.create(), ProjectFactory.create()
     people = {
         "stranger": UserFactory.create(),
-        "other_manager": allow_accounts(member(foreign, Role.MANAGER)),
+        "other_manager": allow_accounts(member(foreign, Role.MANAGER, ReviewerKind.EXPERT)),
         "viewer": member(project, Role.VIEWER),
         "reviewer": member(project, Role.REVIEWER),
-        "manager": member(project, Role.MANAGER),
+        "manager": member(project, Role.MANAGER, ReviewerKind.EXPERT),
         "account_maker": allow_accounts(member(project, Role.MANAGER)),
         "operator": UserFactory.create(is_superuser=True, is_staff=True),
     }
@@ -118,24 +123,42 @@ def _one_of_each(project: Project) -> dict[str, Any]:
     )
     debate = Debate.objects.create(run=run, item=item, status=Debate.Status.FAILED, error=SECRET)
     model = ModelSpecFactory.create()
+    webhook = webhook_of(project, description=SECRET)
+    export = SavedExport.objects.create(
+        project=project, format="csv", file_name=SECRET, status="done", manifest={"of": SECRET},
+        stored_name="of-the-access-test",
+    )  # fmt: skip
+    files.write_file(export.stored_name, [SECRET.encode()], lambda _: None)
     return {
         "slug": project.slug,
         "item_id": item.pk,
+        "change_id": _change(project).pk,
         "pk": item.pk,
         "run_id": run.pk,
         "experiment_id": experiment.pk,
+        "webhook_id": webhook.pk,
+        "export_id": export.pk,
         "debate_id": debate.pk,
         "batch_id": ImportBatchFactory.create(project=project).pk,
         "user_id": member(project, Role.VIEWER).pk,
+        "comment_id": Comment.objects.create(project=project, item=item, text=SECRET).pk,
         "key_id": ApiKeyFactory.create().pk,
         "provider_id": model.provider_id,
         "model_id": model.pk,
+        "job_id": BulkJob.objects.create(project=project, action="promote").pk,
+        "filter_id": SavedFilter.objects.create(project=project, name=SECRET, query={"q": "a"}).pk,
         "token": uuid4(),
         "uidb36": "1",
         "key": "nothing",
         "picture": "heatmap",
         "form": "csv",
     }
+
+
+def _change(project: Project) -> SchemaChange:
+    told = {"op": "rename", "label": "good", "to": SECRET}
+    schema = current_schema(project)
+    return SchemaChange.objects.create(project=project, from_schema=schema, operations=[told])
 
 
 def _site(project: Project) -> Site:

@@ -23,13 +23,13 @@ from apps.authors import database
 from apps.authors.consumers.crowd import _crowds
 from apps.authors.consumers.session import settled
 from apps.authors.models import Author, Site
-from apps.authors.sealing import digest
 from apps.authors.selectors.sites import (
     consent_hash,
     consent_words,
     current_consent,
     forget_known,
 )
+from apps.common.sealing import digest
 from labelhub.asgi import application
 from labelhub.server import SOCKETS
 from tests.factories.authors import ORIGIN, TEXT, later, signing_secret

@@ -1,8 +1,9 @@
 """What the database ends to free another transaction is begun again, and nothing else is."""
 
 import pytest
-from django.db import OperationalError, connection, transaction
+from django.db import IntegrityError, OperationalError, connection, transaction
 from psycopg.errors import DeadlockDetected
+from psycopg.errors import ForeignKeyViolation as Violated
 
 from apps.authors.services.locking import TIMES, begun_again
 
@@ -18,13 +19,15 @@ class Trouble:
         self.calls += 1
         if self.left:
             self.left -= 1
-            raise OperationalError("ended") from self.cause
+            kind = IntegrityError if isinstance(self.cause, Violated) else OperationalError
+            raise kind("ended") from self.cause
         return "done"
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_deadlock_is_tried_again() -> None:
-    trouble = Trouble(TIMES - 1, DeadlockDetected())
+@pytest.mark.parametrize("cause", [DeadlockDetected(), Violated()])
+def test_a_deadlock_is_tried_again_and_what_was_referred_to_meanwhile(cause: Exception) -> None:
+    trouble = Trouble(TIMES - 1, cause)
     assert begun_again(trouble.work)() == "done"
     assert trouble.calls == TIMES
 

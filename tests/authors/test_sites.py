@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from apps.authors.models import Site, SiteKey
-from apps.authors.sealing import unseal
 from apps.authors.selectors.sites import signing_secrets, site_of_server_key
 from apps.authors.services.sites import (
     add_key,
@@ -15,6 +14,7 @@ from apps.authors.services.sites import (
     set_features,
     update_site,
 )
+from apps.common.sealing import unseal
 from labelhub.core.errors import InvalidInput, NotFound
 from labelhub.core.interview.features import starter_library
 from tests.factories.authors import site_with_features

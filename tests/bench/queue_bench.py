@@ -57,7 +57,7 @@ def main() -> int:
         folder = Path(name)
         env = environment(folder, options.database)
         slug = f"bench-{secrets.token_hex(3)}"
-        keys = set_up(env, slug)
+        keys = set_up(env, slug, people=options.people, overlap=options.overlap)
         with Server(env, folder) as server:
             users = [User(name, Client(server.port, key)) for name, key in keys.items()]
             figures = _run(slug, users, options, server)
@@ -84,24 +84,29 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--json", default="", help="Also write the JSON to this file.")
     parser.add_argument("--items", type=int, default=10_000)
     parser.add_argument("--seconds", type=float, default=20, help="Length of each closed loop.")
+    parser.add_argument("--overlap", type=int, default=1, help="People per item.")
+    parser.add_argument("--people", type=int, default=PEOPLE, help="Clients of the closed loop.")
     parser.add_argument("--strict", action="store_true", help="Fail when a target is missed.")
     return parser.parse_args()
 
 
-def set_up(env: Mapping[str, str], slug: str) -> dict[str, str]:
+def set_up(
+    env: Mapping[str, str], slug: str, *, people: int = PEOPLE, overlap: int = 1
+) -> dict[str, str]:
     """Two projects and their people, by the product's own commands; key by user name."""
     for project in (slug, f"{slug}-in"):
         names = ",".join(LABELS)
-        manage(env, "create_project", project, "--task", "single", "--labels", names)
+        wanted = ["--labels", names, "--overlap", str(overlap)]
+        manage(env, "create_project", project, "--task", "single", *wanted)
 
     def person(at: int) -> tuple[str, str]:
         name = f"{slug}-p{at}"
-        superuser = ["--superuser"] if at == PEOPLE else ["--project", slug, "--role", "reviewer"]
+        superuser = ["--superuser"] if at == people else ["--project", slug, "--role", "reviewer"]
         manage(env, "create_user", name, *superuser)
         return name, manage(env, "create_api_key", name)["key"]
 
     with ThreadPoolExecutor(2) as pool:
-        return dict(pool.map(person, range(PEOPLE + 1)))
+        return dict(pool.map(person, range(people + 1)))
 
 
 def _run(
@@ -111,23 +116,25 @@ def _run(
     manager = users[-1].client
     rows = corpus(options.items)
     queue = Queue(slug, users[:-1])
-    figures: dict[str, Any] = {"items": options.items}
+    figures: dict[str, Any] = {
+        "items": options.items, "people": options.people, "overlap": options.overlap,
+    }  # fmt: skip
     figures["import_s"], _ = import_rows(manager, slug, rows)
     taking = {clients: queue.next_only(clients, 200 // (1 + clients // 8)) for clients in (1, 8)}
     loops = {1: queue.closed_loop(1, options.seconds)}
     before = server.cpu_seconds()
-    loops[PEOPLE] = queue.closed_loop(PEOPLE, options.seconds)
+    loops[PEOPLE] = queue.closed_loop(options.people, options.seconds)
     # Tells a slow server from a busy machine.
     used = server.cpu_seconds() - before
     figures["loop_8_cpu_ms_per_label"] = 1000 * used / max(1, len(loops[PEOPLE].accepted))
-    race = queue.race(PEOPLE, 20)
+    race = queue.race(options.people, 20)
     for clients, record in taking.items():
         figures |= _latencies(f"next_{clients}", record.next_seconds)
     for clients, record in loops.items():
         figures |= _latencies(f"loop_{clients}_next", record.next_seconds)
         figures |= _latencies(f"loop_{clients}_submit", record.submit_seconds)
         figures[f"loop_{clients}_labels_per_s"] = len(record.accepted) / record.wall
-    figures |= _faults([*loops.values(), race], list(taking.values()))
+    figures |= _faults([*loops.values(), race], list(taking.values()), options.overlap)
     accepted = [one for record in [*loops.values(), race] for one in record.accepted]
     figures["accepted"] = len(accepted)
     figures["lost"] = lost_labels(export_file(manager, slug, "json"), accepted)
@@ -150,12 +157,14 @@ def _latencies(name: str, seconds: Sequence[float]) -> dict[str, float]:
     return {f"{name}_{which}_ms": took * 1000 for which, took in found.items()}
 
 
-def _faults(labelling: Sequence[Record], taking: Sequence[Record]) -> dict[str, Any]:
+def _faults(labelling: Sequence[Record], taking: Sequence[Record], overlap: int) -> dict[str, Any]:
     errors = sum(
         (record.errors for record in [*labelling, *taking]), start=type(taking[0].errors)()
     )
     return {
-        "duplicates": sum(one.handed_twice + one.labelled_twice for one in labelling),
+        "duplicates": sum(
+            one.handed_beyond(overlap) + one.labelled_beyond(overlap) for one in labelling
+        ),
         "errors": sum(errors.values()),
         "error_kinds": dict(errors.most_common(5)),
     }

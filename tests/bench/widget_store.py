@@ -37,12 +37,12 @@ from apps.authors.models import (  # noqa: E402
     Question,
     Site,
 )
-from apps.authors.sealing import digest  # noqa: E402
 from apps.authors.selectors.sites import (  # noqa: E402
     consent_hash,
     consent_words,
     current_consent,
 )
+from apps.common.sealing import digest  # noqa: E402
 from apps.labels.models import Gold, Kind, Label  # noqa: E402
 from apps.projects.models import Item  # noqa: E402
 from labelhub.core.interview.questions import template_draft  # noqa: E402

@@ -42,18 +42,16 @@ class Record:
     errors: Counter[str] = field(default_factory=Counter)
     wall: float = 0.0
 
-    @property
-    def handed_twice(self) -> int:
-        """Items handed to two people or more."""
-        return sum(len(people) > 1 for people in self.handed.values())
+    def handed_beyond(self, overlap: int) -> int:
+        """Items handed to more people than were wanted."""
+        return sum(len(people) > overlap for people in self.handed.values())
 
-    @property
-    def labelled_twice(self) -> int:
-        """Items with accepted labels of two people or more."""
+    def labelled_beyond(self, overlap: int) -> int:
+        """Items with accepted labels of more people than were wanted."""
         people: dict[int, set[str]] = defaultdict(set)
         for item, _, user in self.accepted:
             people[item].add(user)
-        return sum(len(who) > 1 for who in people.values())
+        return sum(len(who) > overlap for who in people.values())
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from django.test import Client
 from rest_framework import exceptions
 
 from apps.common.api.errors import problem_response
+from apps.reviews.services.leases import QueueBusy
 from labelhub.core.errors import Conflict, InvalidInput, NotFound
 
 COMMON = {"type", "title", "status", "code", "detail"}
@@ -53,6 +54,11 @@ def test_our_errors_carry_words_fields_and_data() -> None:
     assert body["detail"] == "slug: is taken"
     assert body["errors"] == faults
     assert body["data"] == {"next": 3}
+
+
+def test_what_may_be_tried_again_says_so() -> None:
+    assert answer(QueueBusy("Ask again."))[1]["retryable"] is True
+    assert "retryable" not in answer(Conflict("no"))[1]
 
 
 def test_nested_validation_errors_are_flat() -> None:

@@ -103,5 +103,5 @@ def test_it_takes_the_same_queries_however_many_projects(
     client.force_login(user)
 
     # session, user; projects, item states, runs in progress, memberships
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(7):
         home(client)

@@ -165,7 +165,7 @@ def test_it_takes_the_same_queries_however_much_there_is(
 
     # session, user; project by membership; counts, backlog, cost, imports, runs, suggestions
     # that are right; labels by annotator, annotators; a promise that was lost
-    with django_assert_num_queries(12):
+    with django_assert_num_queries(13):
         client.get(f"/p/{project.slug}/")
 
 

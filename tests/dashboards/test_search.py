@@ -92,5 +92,5 @@ def test_it_takes_the_same_queries_however_many_items(
     open_several(project, 9, text="breakfast")
 
     # session, user; projects, item states, runs in progress, memberships; items with project
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(8):
         search(client, "breakfast")

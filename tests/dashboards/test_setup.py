@@ -94,5 +94,5 @@ def test_it_takes_the_same_queries_however_many_people(
 
     # session, user; project by membership; counts, backlog, cost, imports under way, runs,
     # suggestions that are right; schema, guideline, imports, models, people
-    with django_assert_num_queries(14):
+    with django_assert_num_queries(15):
         setup(client, project)

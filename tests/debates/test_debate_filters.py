@@ -196,9 +196,9 @@ def test_the_page_asks_no_more_for_more_debates(run: Run, django_assert_num_quer
     client.force_login(member(run.project, Role.VIEWER))
     address = reverse("run_debate_list", args=[run.project.slug, run.pk])
     # session, user, project by membership, run, choices, roles, count and page of debates
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(9):
         client.get(address, {"changed": "yes", "gold": "none"})
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(9):
         client.get(address)
 
 

@@ -173,10 +173,10 @@ def test_more_turns_take_no_more_queries(django_assert_num_queries: Any) -> None
         for at in range(count):
             say(debate, f"sample/{count + at}", "annotator", "good", evidence={"good": ["text"]})
         # session, user, project by membership, debate, turns, the debates before and after
-        with django_assert_num_queries(7):
+        with django_assert_num_queries(8):
             client.get(address, {"gold": "none"})
-        # session, user, project by membership, debate, turns
-        with django_assert_num_queries(5):
+        # session, user, project by membership, debate, turns, unread comments
+        with django_assert_num_queries(6):
             client.get(reverse("debate_calls", args=[slug, debate.pk]))
 
 

@@ -38,7 +38,7 @@ def test_the_list_of_runs_asks_no_more_for_more_runs(django_assert_num_queries: 
     for _ in range(3):
         started_run(project, "ecj")
     # session, user, project by membership, count, runs, their roles, their debates' counts
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(8):
         assert client.get(address).status_code == 200
 
 

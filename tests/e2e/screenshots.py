@@ -17,7 +17,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from playwright.sync_api import Browser, Page
 
 from tests.e2e.browser import MISSING, SETTLED, find_chromium, launched
-from tests.e2e.pages import VIEWS, View, prepare
+from tests.e2e.page_table import VIEWS, View
+from tests.e2e.pages import prepare
 from tests.e2e.server import DEMO, Server, served
 from tests.e2e.steps import press_and_go_on, sign_in
 

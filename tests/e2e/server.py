@@ -38,7 +38,7 @@ class Server:
             env=environment(self.folder) | self.seed,
             capture_output=True,
             text=True,
-            timeout=PATIENCE,
+            timeout=3 * PATIENCE,
             check=False,
         )
         assert done.returncode == 0, f"manage.py {words}: {done.stderr}"

@@ -10,7 +10,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.browser import SETTLED
 from tests.e2e.conftest import OpenAs
-from tests.e2e.pages import NOT_PAGES, SEEN_DAILY, VIEWS, View, prepare
+from tests.e2e.page_table import NOT_PAGES, SEEN_DAILY, VIEWS, View
+from tests.e2e.pages import prepare
 from tests.e2e.server import Server
 
 # With several processes: the data of the pages, which takes a while, is made once.

@@ -156,7 +156,8 @@ def test_every_format_is_streamed_under_its_name(name: str) -> None:
     answer = get(project, f"?format={name}")
     assert answer.streaming
     # Two are JSON: whoever downloads both can tell them apart.
-    ending = ".labelstudio.json" if name == "labelstudio" else FORMATS[name].suffix
+    suffix = FORMATS[name].suffix
+    ending = suffix if suffix == f".{name}" else f".{name}{suffix}"
     assert answer["Content-Disposition"] == f'attachment; filename="hotel{ending}"'
     assert b"good" in answer.getvalue() or name == "parquet"
 

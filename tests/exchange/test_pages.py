@@ -1,5 +1,6 @@
 """The pages: choose a file, match its columns, watch, see the outcome; download."""
 
+import json
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from django.urls import reverse
 
 from apps.accounts.roles import Role
 from apps.exchange.exporters import FORMATS
+from apps.exchange.services import run_import
 from apps.exchange.tasks import import_task
 from apps.projects.models import ImportBatch, Project
 from tests.exchange.helpers import imported, ledger, lines, queued
@@ -97,6 +99,27 @@ def test_progress_polls_until_the_end() -> None:
     ImportBatch.objects.update(status="done")
     ended = client.get(address)
     assert (ended.status_code, ended["HX-Refresh"]) == (286, "true")
+
+
+def test_another_tools_file_is_named_and_its_question_chosen() -> None:
+    project = ProjectFactory.create()
+    client = browser(project)
+    mood, topic = (
+        {"from_name": name, "type": "choices", "value": {"choices": [said]}}
+        for name, said in (("mood", "good"), ("topic", "<i>"))
+    )
+    annotation = {"result": [mood, topic], "completed_by": 1}
+    task = {"id": 1, "data": {"review": "Fine."}, "annotations": [annotation], "predictions": [4]}
+    answer = upload(client, project, json.dumps([task]).encode(), "tasks.json")
+    page = client.get(answer.url).content.decode()
+    assert "Label Studio tasks" in page
+    assert "choose which one to import" in page
+    assert '<option value="mood" selected>' in page
+    client.post(answer.url, {"text": "review", "answer": "mood"})
+    batch = run_import(ImportBatch.objects.get().pk)
+    assert (batch.created, batch.labels_created) == (1, 1)
+    told = client.get(answer.url).content.decode()
+    assert "the predictions&#x27; ids only" in told
 
 
 def test_the_outcome_lists_faults_and_conflicts() -> None:

@@ -200,20 +200,23 @@ def test_label_studio_tasks_are_rows() -> None:
         }
     )  # fmt: skip
     assert (found.external_id, found.text, found.gold) == ("5", "a", "good")
-    assert found.meta == {"lang": "en", "src": "x"}
+    assert {**found.meta, "label_studio": None} == {"lang": "en", "src": "x", "label_studio": None}
     said = [(label.who.kind, label.who.name, label.value) for label in found.labels]
     assert said == [
         ("model", "m1", "bad"),
         ("crowd", "Label Studio user 3", "good"),
         ("crowd", "a@example.org", None),
     ]
+    assert [label.withdrawn for label in found.labels] == [False, False, True]
+    assert [field for field, _ in found.remarks] == ["predictions"]
     assert (found.labels[0].confidence, found.labels[1].seconds) == (0.8, 2.5)
 
 
 def test_a_label_studio_value_outside_the_schema_is_a_fault() -> None:
     result = [{"type": "choices", "value": {"choices": ["ugly"]}}]
     where, message = fault({"data": {"text": "a"}, "annotations": [{"result": result}]})
-    assert (where, "'ugly'" in message) == ("labels[0].value", True)
+    assert where == "annotations[0].result[0].value.choices"
+    assert "'ugly'" in message
 
 
 def test_a_label_studio_result_of_another_kind_is_a_fault() -> None:

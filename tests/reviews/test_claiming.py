@@ -223,6 +223,7 @@ def test_a_claim_takes_few_queries(project: Project, django_assert_num_queries: 
     queued_items(project, 30)
     person = reviewer(project)
 
-    # held, membership, places, savepoint (a test's own), insert, its release
-    with django_assert_num_queries(6):  # type: ignore[operator]  # a fixture without types
+    # standing, held, given by name, membership, places for all and for their kind, savepoint (a
+    # test's own), insert, its release
+    with django_assert_num_queries(9):  # type: ignore[operator]  # a fixture without types
         claim(project, person)

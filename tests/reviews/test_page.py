@@ -274,5 +274,5 @@ def test_the_page_takes_a_fixed_number_of_queries(
     for item in queued_items(project, 5):
         suggest(item, "good")
 
-    with django_assert_max_num_queries(32):
+    with django_assert_max_num_queries(46):
         browser.get(page(project))

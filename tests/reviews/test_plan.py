@@ -55,7 +55,16 @@ def test_rest_changes_only_what_is_sent(project: Project) -> None:
     client = signed_in(project, Role.MANAGER)
     address = f"/api/v1/projects/{project.slug}/plan/"
     answer = client.patch(address, {"review_scope": "doubtful"}, content_type="application/json")
-    assert answer.json() == {"overlap": 2, "review_scope": "doubtful"}
+    assert answer.json() == {
+        "overlap": 2,
+        "review_scope": "doubtful",
+        "queue_order": "uncertainty",
+        "dispute_above": None,
+        "blind_share": 0.0,
+        "check_share": 0.0,
+        "qualify_items": 0,
+        "qualify_accuracy": 0.8,
+    }
     assert client.get(address).json() == answer.json()
     waiting = ItemState.objects.filter(project=project, queued=True)
     assert waiting.count() == 1  # the one that a reviewer has begun

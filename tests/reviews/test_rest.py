@@ -232,7 +232,7 @@ def test_next_takes_a_fixed_number_of_queries(
     client = APIClient(headers={"Authorization": f"Token {plain}"})
     client.post(url(project, "next/"))  # the key's first use is noted
 
-    with django_assert_num_queries(5):  # key, project, held, renewal, item
+    with django_assert_num_queries(6):  # key, project, standing, held, renewal, item
         client.post(url(project, "next/"))
 
 

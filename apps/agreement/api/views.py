@@ -47,4 +47,4 @@ class GoldView(ProjectScopedMixin, ListAPIView[Gold]):
 
     def get_queryset(self) -> Any:
         """This project's gold in the order of its items."""
-        return gold_rows(self.project)
+        return gold_rows(self.project, self.request.user)

@@ -22,7 +22,8 @@ from apps.labels.blindness import ONLY_AUDITED
 from apps.labels.models import Gold, ItemState, Kind, Label
 from apps.labels.selectors import VERIFIED
 from apps.labels.services.drafts import ADVISORY, UNASKED
-from apps.projects.models import Project
+from apps.projects.changes import Translator
+from apps.projects.models import LabelSchema, Project
 from labelhub.core.schema import value_key
 
 #: What shows that a person saw the suggestion.
@@ -71,7 +72,7 @@ def first_decisions(guarantee: Guarantee) -> Decisions:
     led = _first_led(guarantee.sample)
     rows = _decided(golds, led, guarantee.drawn_at, frozenset(guarantee.golds.values()))
     rows |= _by_authors(guarantee, guarantee.sample, guarantee.drawn_at)
-    truths = {item: _truth(row) for item, row in rows.items()}
+    truths = _truths(guarantee, rows)
     return Decisions(truths, frozenset(led) - truths.keys())
 
 
@@ -88,7 +89,7 @@ def audit_decisions(guarantee: Guarantee) -> dict[int, str]:
     rows = _decided(golds, _first_led(answered), since)
     rows |= _by_authors(guarantee, answered, since)
     order = sorted(rows, key=lambda item: (max(rows[item].created_at, answered[item]), item))
-    return {item: _truth(rows[item]) for item in order}
+    return _truths(guarantee, {item: rows[item] for item in order})
 
 
 def _by_authors(guarantee: Guarantee, items: Iterable[int], since: datetime) -> dict[int, Label]:
@@ -179,6 +180,17 @@ def _before(gold: Gold, led: Label) -> bool:
     return gold.created_at < led.created_at and str(led.uid) not in gold.evidence
 
 
-def _truth(row: Gold | Label) -> str:
-    value: Any = row.value
-    return value_key(value)
+def _truths(guarantee: Guarantee, rows: Mapping[int, Gold | Label]) -> dict[int, str]:
+    """As they are called now: other labels than at the drawing are only other names for them, or
+    the promise would be over. What nothing stands for any more tells nothing."""
+    versions = dict(
+        LabelSchema.objects.filter(project=guarantee.project_id).values_list("pk", "version")
+    )
+    told = Translator.of(guarantee.project_id) if len(versions) > 1 else None
+    truths = {}
+    for item, row in rows.items():
+        value: Any = row.value
+        value = told.value(versions[row.schema_id], value) if told else value
+        if value is not None:
+            truths[item] = value_key(value)
+    return truths

@@ -27,6 +27,8 @@ ENDINGS = {
     "now; the sample says nothing about it. Everything goes to people again.",
     Ending.RULE_CHANGED: "The routing rule was changed by hand. What it accepts now is "
     "accepted without a promise.",
+    Ending.LABELS_CHANGED: "Labels were merged, split or retired; the sample says nothing about "
+    "those of today. Everything goes to people again.",
     Ending.PLAN_CHANGED: "The review plan was changed by hand: everything goes to "
     "people, so nothing is left to promise.",
 }

@@ -3,14 +3,37 @@
 Places are in the units of a picture's own box; colours and sizes of type come from the stylesheet.
 """
 
-import math
 import re
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from apps.agreement.figures.wording import Table, cell_words
+from apps.common.drawing import Axes, Scale, Tick, down_to, round_values, rounded, ticks
+
+__all__ = [
+    "KINDS",
+    "KIND_WORDS",
+    "MOST_ROWS",
+    "SHAPES",
+    "WIDTH",
+    "Axes",
+    "Label",
+    "Mark",
+    "Picture",
+    "Scale",
+    "Tick",
+    "down_to",
+    "kind_of",
+    "mark",
+    "order_of",
+    "prefix_of",
+    "round_values",
+    "rounded",
+    "spread",
+    "ticks",
+]
 
 #: The narrowest box: fits a phone of 390 pixels with text at its own size.
 WIDTH = 360
@@ -76,49 +99,6 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
-class Tick:
-    """A mark on an axis."""
-
-    at: float
-    words: str
-
-
-@dataclass(frozen=True, slots=True)
-class Axes:
-    """The plot's own box within the picture, and what stands along its two sides."""
-
-    left: float
-    right: float
-    top: float
-    bottom: float
-    x_ticks: Sequence[Tick] = ()
-    y_ticks: Sequence[Tick] = ()
-    x_words: str = ""
-    y_words: str = ""
-    y_words_above: float = 10
-
-    @property
-    def y_ticks_x(self) -> float:
-        """Where the words of the ticks at the side end."""
-        return self.left - 6
-
-    @property
-    def x_ticks_y(self) -> float:
-        """Where the words of the ticks below stand."""
-        return self.bottom + 15
-
-    @property
-    def x_words_y(self) -> float:
-        """Where the name of the axis below stands."""
-        return self.bottom + 31
-
-    @property
-    def y_words_y(self) -> float:
-        """Where the name of the axis at the side stands: above it, so that nobody turns a head."""
-        return self.top - self.y_words_above
-
-
-@dataclass(frozen=True, slots=True)
 class Mark:
     """The shape of a kind at a place."""
 
@@ -138,31 +118,6 @@ class Label:
     kind: str = "other"
     mark: Mark | None = None
     anchor: str = "start"
-
-
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """Values to places; ``log`` for values above 0."""
-
-    low: float
-    high: float
-    start: float
-    end: float
-    log: bool = False
-
-    def at(self, value: float) -> float:
-        """The place of ``value``, which is held within the ends."""
-        low, high, value = (self._of(number) for number in (self.low, self.high, value))
-        share = (value - low) / (high - low) if high > low else 0.5
-        return rounded(self.start + min(max(share, 0.0), 1.0) * (self.end - self.start))
-
-    def _of(self, value: float) -> float:
-        return math.log10(max(value, 1e-12)) if self.log else value
-
-
-def rounded(place: float) -> float:
-    """One digit is finer than a screen."""
-    return round(place, 1)
 
 
 def prefix_of(key: str) -> str:
@@ -201,24 +156,3 @@ def spread(places: Sequence[float], gap: float, low: float, high: float) -> list
         moved[at] = min(moved[at], most)
         most = moved[at] - gap
     return [rounded(place) for place in moved]
-
-
-def round_values(low: float, high: float, most: int = 5) -> list[float]:
-    """Round numbers from ``low`` to ``high``, at most about ``most``."""
-    rough = (high - low) / most or 1.0
-    size = 10.0 ** math.floor(math.log10(rough))
-    step = next(size * times for times in (1, 2, 2.5, 5, 10) if size * times >= rough * 0.999)
-    first = math.ceil(low / step - 1e-9)
-    return [round(step * at, 10) for at in range(first, int(high / step + 1e-9) + 1)]
-
-
-def ticks(scale: Scale, values: Sequence[float], say: Callable[[float], str]) -> list[Tick]:
-    """A tick for each of ``values``, in the words of ``say``."""
-    return [Tick(scale.at(value), say(value)) for value in values]
-
-
-def down_to(values: Sequence[float], step: float = 0.1) -> float:
-    """The round number below all ``values``, so that none stands on the axis."""
-    least = min(values)
-    below = round(math.floor((least - step / 20) / step) * step, 6)
-    return max(below, 0.0) if least >= 0 else below

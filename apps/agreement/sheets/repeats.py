@@ -6,6 +6,7 @@ what was withdrawn; what a person corrected within the time of one lease (a slip
 took over from stored answers.
 """
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -23,7 +24,8 @@ from apps.debates.models import Run, Turn
 from apps.labels.blindness import hidden_from
 from apps.labels.models import Label
 from apps.labels.selectors import labels_of_run
-from apps.projects.models import Item, Project
+from apps.projects.changes import Translator
+from apps.projects.models import Item, LabelSchema, Project
 from apps.projects.selectors import current_schema
 from apps.reviews.services import LEASE_SECONDS
 from labelhub.core.agreement.ratings import Ints, Ratings
@@ -59,10 +61,11 @@ def read_repeats(
     wanted = _wanted(project, asked, replicates, sheet.raters, reader)
     # By the sheet's kinds, which are not always the ledger's.
     chosen = {rater.id for rater in sheet.raters if asked.kind in ("", rater.kind)}
-    answers = [one for rows in wanted for one in _answers(rows) if one[1] in chosen]
+    current = current_schema(project)
+    answers = [one for rows in wanted for one in _answers(current, rows) if one[1] in chosen]
     if not answers:
         return None
-    schema = current_schema(project).parsed
+    schema = current.parsed
     coder = Coder(schema, _options(project, schema), asked.label)
     return _sheet(sheet, coder, answers, replicates)
 
@@ -103,12 +106,16 @@ def _wanted(
         told = Q(annotator__in=set(replicates.values())) | Q(replicate__gt=1)
         yield Label.objects.filter(narrowed, told, annotator__in=elsewhere)
     # Of all projects, by the index of what is superseded: the project's own would be a scan.
-    revisions = Label.objects.filter(supersedes__gt=0)
+    # What a change of labels has carried over is no second judgement.
+    revisions = Label.objects.filter(supersedes__gt=0, change__isnull=True)
     own = Label.objects.filter(narrowed, annotator__project=project)
     own = own.exclude(annotator__in=elsewhere)
     yield own.filter(pk__in=revisions.values("pk"))
-    revised = revisions.filter(withdrawn=False).values("supersedes")
-    yield own.filter(pk__in=revised, supersedes=None)
+    standing = revisions.filter(withdrawn=False)
+    carried = standing.filter(supersedes__change__isnull=False)
+    first = Q(pk__in=standing.values("supersedes"))
+    first |= Q(pk__in=carried.values("supersedes__supersedes"))
+    yield own.filter(first, supersedes=None)
 
 
 def _judgements() -> Q:
@@ -123,14 +130,29 @@ def _judgements() -> Q:
     reused = Turn.objects.filter(debate__label=OuterRef("pk"), reused=True)
     return (
         Q(withdrawn=False)
-        & (Q(superseded_by=None) | Q(superseded_by__withdrawn=False) & meant)
+        & Q(change__isnull=True)
+        & (
+            Q(superseded_by=None)
+            | Q(superseded_by__change__isnull=False)
+            | Q(superseded_by__withdrawn=False) & meant
+        )
         & (Q(supersedes=None) | ~Q(Exists(reused)))
     )
 
 
-def _answers(rows: QuerySet[Any]) -> Iterable[Answer]:
+def _answers(schema: LabelSchema, rows: QuerySet[Any]) -> Iterable[Answer]:
+    """Under the names of today; what nothing stands for any more is left out."""
     rows = rows.order_by("pk").annotate(raw=Cast("value", TextField()))
-    return rows.values_list("item_id", "annotator_id", "raw").iterator(CHUNK)
+    if schema.version == 1:
+        yield from rows.values_list("item_id", "annotator_id", "raw").iterator(CHUNK)
+        return
+    told = Translator.of(schema.project_id)
+    columns = ("item_id", "annotator_id", "raw", "schema__version")
+    for item, annotator, raw, version in rows.values_list(*columns).iterator(CHUNK):
+        if raw is None or not told.touches(version):
+            yield item, annotator, raw
+        elif (now := told.value(version, json.loads(raw))) is not None:
+            yield item, annotator, json.dumps(now)
 
 
 def _options(project: Project, schema: Schema) -> dict[int, list[str]]:

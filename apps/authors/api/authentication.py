@@ -18,8 +18,8 @@ from rest_framework.views import APIView
 
 from apps.accounts.authentication import sent_key
 from apps.authors.models import Site
-from apps.authors.sealing import digest
 from apps.authors.selectors.sites import site_of_server_key
+from apps.common.sealing import digest
 
 #: So many requests with one key in so many seconds: 50 a second, and 200 at once.
 MOST, WITHIN = 200, 4

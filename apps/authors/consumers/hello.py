@@ -13,10 +13,10 @@ from apps.authors.consumers.socket import NO_AUTH, REFUSED, Socket
 from apps.authors.database import in_database
 from apps.authors.models import Author
 from apps.authors.refusals import OriginRefused
-from apps.authors.sealing import digest
 from apps.authors.selectors.sites import KnownSite, check_open, known_site, money_words
 from apps.authors.services.rewarding import balance
 from apps.authors.services.welcoming import Arrival, check_consent, check_ident, welcome
+from apps.common.sealing import digest
 from labelhub.core.errors import LabelhubError
 from labelhub.core.interview.frames import Frame, Hello
 from labelhub.core.interview.identity import Ident

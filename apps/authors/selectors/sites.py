@@ -12,8 +12,8 @@ from apps.accounts.models import User
 from apps.accounts.roles import Right
 from apps.authors.models import ConsentText, Site, SiteKey
 from apps.authors.refusals import OriginRefused, SiteDisabled, UnknownSite
-from apps.authors.sealing import digest, unseal
 from apps.authors.words import OFFER, RIGHT_TO_LEFT, WHY, spoken
+from apps.common.sealing import digest, unseal
 from apps.projects.models import Project
 from apps.projects.selectors import get_project
 from labelhub.core.errors import NotFound

@@ -12,10 +12,10 @@ from django.utils import timezone
 
 from apps.authors.models import Author, Conversation, Message, Site
 from apps.authors.refusals import Erased
-from apps.authors.sealing import keyed_hash, seal
 from apps.authors.services.locking import lock_author
 from apps.common.prepared import prepared
 from apps.common.rows import insert_row
+from apps.common.sealing import keyed_hash, seal
 from labelhub.core.interview.language import detect_language
 from labelhub.core.interview.redaction import finder, redact
 from labelhub.core.interview.screening import screen

@@ -10,7 +10,7 @@ import functools
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
-from django.db import OperationalError, connection
+from django.db import IntegrityError, OperationalError, connection
 from django.db.models import QuerySet
 
 from apps.authors.models import Author, Site
@@ -20,20 +20,21 @@ Given = ParamSpec("Given")
 Result = TypeVar("Result")
 
 #: What PostgreSQL calls a deadlock, and how often what it ended is begun again.
-DEADLOCK, TIMES = "40P01", 3
+DEADLOCK, REFERRED_TO, TIMES = "40P01", "23503", 3
 
 
 def begun_again(work: Callable[Given, Result]) -> Callable[Given, Result]:
     """Begin ``work``, a transaction of its own, again when the database has ended it to free
-    another one: what runs and imports lock of an author's items has an order of its own."""
+    another one: what runs and imports lock of an author's items has an order of its own. And when
+    what it deletes was referred to meanwhile, as by the delivery of a label to a webhook."""
 
     @functools.wraps(work)
     def tried(*args: Given.args, **kwargs: Given.kwargs) -> Result:
         for _ in range(TIMES - 1):
             try:
                 return work(*args, **kwargs)
-            except OperationalError as error:
-                ended = getattr(error.__cause__, "sqlstate", "") == DEADLOCK
+            except (OperationalError, IntegrityError) as error:
+                ended = getattr(error.__cause__, "sqlstate", "") in (DEADLOCK, REFERRED_TO)
                 if not ended or connection.in_atomic_block:
                     raise
         return work(*args, **kwargs)

@@ -22,9 +22,9 @@ from apps.authors.models import (
 )
 from apps.authors.querysets import OPEN, MessageQuerySet
 from apps.authors.refusals import Erased
-from apps.authors.sealing import CannotOpen, unseal
 from apps.authors.services.locking import begun_again, lock_author, lock_author_to_delete
 from apps.authors.services.verdicts import only_ends
+from apps.common.sealing import CannotOpen, unseal
 from apps.labels.models import Annotator, ItemState, Label
 from apps.projects.models import Item
 

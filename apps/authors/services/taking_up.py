@@ -10,7 +10,6 @@ from django.db.models import Q
 from django.utils import timezone
 
 from apps.authors.models import Feature, Message, Site
-from apps.authors.sealing import keyed_hash
 from apps.authors.services.hearing import LEASE, context_of
 from apps.authors.services.kits import kit_of
 from apps.authors.services.ledger import SHOWN_OF_REPLIES
@@ -23,6 +22,7 @@ from apps.authors.services.throttling import (
     times_asked,
 )
 from apps.authors.services.verdicts import drop, verdict
+from apps.common.sealing import keyed_hash
 from apps.llm.models import ModelSpec
 from labelhub.core.interview.asking import AuthorMessage, InterviewPlan
 from labelhub.core.interview.features import Feature as Definition

@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from apps.authors.models import Author, Consent, ConsentText, Event, Site
 from apps.authors.refusals import ConsentOutdated, IdentRequired
-from apps.authors.sealing import digest, keyed_hash
 from apps.authors.selectors.sites import KnownSite, consent_hash, signing_secrets
+from apps.common.sealing import digest, keyed_hash
 from labelhub.core.errors import LabelhubError
 from labelhub.core.interview.identity import Ident, read_ident
 

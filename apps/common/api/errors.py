@@ -1,7 +1,8 @@
 """Every REST error as ``application/problem+json`` (RFC 9457).
 
 ``{"type", "title", "status", "code", "detail"}``, with ``errors`` (a list of ``{"field",
-"message"}``) where fields are at fault and ``data`` where an error carries more.
+"message"}``) where fields are at fault, ``data`` where an error carries more, and ``retryable``
+true where nothing was done and the same may succeed in a moment.
 """
 
 import logging
@@ -100,7 +101,7 @@ def _body(status: int, code: str, detail: str) -> dict[str, Any]:
 def _details(error: LabelhubError) -> dict[str, Any]:
     """``errors`` by field to the top; whatever else the error carries in ``data``."""
     rest = {key: kept for key, kept in error.data.items() if key != "errors"}
-    extra = {"errors": error.data.get("errors"), "data": rest}
+    extra = {"errors": error.data.get("errors"), "data": rest, "retryable": error.retryable}
     return {key: kept for key, kept in extra.items() if kept}
 
 

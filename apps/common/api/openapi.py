@@ -23,6 +23,10 @@ PROBLEM: dict[str, Any] = {
             },
         },
         "data": {"type": "object", "additionalProperties": True},
+        "retryable": {
+            "type": "boolean",
+            "description": "True: nothing was done, and the same may succeed in a moment.",
+        },
     },
 }
 REFUSALS = {

@@ -15,6 +15,9 @@ from labelhub.core import schema
 
 register = template.Library()
 
+#: Pages for those members alone who are experts.
+_FOR_EXPERTS = {"adjudication"}
+
 #: Icon name of each kind; the shapes differ, not only the colours.
 KIND_WORDS = {
     "llm": "LLM",
@@ -34,6 +37,11 @@ _PROJECT_PAGES: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("items", "Items", "item_list", _ALL),
     ("runs", "Runs", "run_list", _ALL),
     ("review", "Review", "review", ("manager", "reviewer")),
+    ("adjudication", "Adjudication", "adjudication", ("manager", "reviewer")),
+    ("mine", "My work", "my_work", ("manager", "reviewer")),
+    ("comments", "Comments", "comment_list", _ALL),
+    ("work", "Work", "project_work", ("manager",)),
+    ("quality", "Quality", "quality", ("manager", "reviewer")),
     ("sites", "Sites", "site_list", _ALL),
     ("evaluation", "Evaluation", "evaluation", _ALL),
     ("agreement", "Agreement", "agreement", _ALL),
@@ -123,12 +131,14 @@ def sort_header(
 @register.simple_tag(takes_context=True)
 def project_links(context: template.Context) -> list[dict[str, str]]:
     """The pages of ``project`` that ``role`` may open, in their one order."""
-    slug = context["project"].slug
+    project = context["project"]
     role = str(context.get("role") or "viewer")
+    # Operators are nobody's members, and experts everywhere.
+    expert = project.known_member is None or project.known_member.kind == "expert"
     return [
-        {"key": key, "text": text, "url": reverse(name, args=[slug])}
+        {"key": key, "text": text, "url": reverse(name, args=[project.slug])}
         for key, text, name, roles in _PROJECT_PAGES
-        if role in roles
+        if role in roles and (expert or key not in _FOR_EXPERTS)
     ]
 
 

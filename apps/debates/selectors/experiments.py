@@ -14,6 +14,7 @@ from apps.debates.models import Debate, Experiment, Run, RunRole, Turn
 from apps.debates.selectors.runs import status_counts
 from apps.labels.models import Gold
 from apps.labels.selectors import current_gold
+from apps.projects.changes import comparable_versions
 from apps.projects.models import LabelSchema, Project
 from labelhub.core.errors import NotFound
 
@@ -112,8 +113,9 @@ def arms_of(experiment: Experiment) -> list[Arm]:
 
 
 def verified_items(project: Project, schema: LabelSchema) -> QuerySet[Gold]:
-    """Gold as it stands now that was decided by this version of the labels."""
-    return current_gold(project).filter(schema=schema)
+    """Gold as it stands now that was decided by this version of the labels, or by one of before
+    that a change of labels left as it was."""
+    return current_gold(project).filter(schema__in=comparable_versions(schema))
 
 
 def ended_debates(run_ids: Iterable[int], *signals: str) -> QuerySet[Debate, tuple[Any, ...]]:

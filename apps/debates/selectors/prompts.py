@@ -10,8 +10,8 @@ from django.db.models import Count, Q, QuerySet
 
 from apps.accounts.models import User
 from apps.debates.models import Debate, PromptVariant, Run, RunRole, Turn
+from apps.debates.selectors.experiments import verified_items
 from apps.labels.blindness import hidden_from
-from apps.labels.selectors import current_gold
 from apps.llm.models import PromptVersion
 from apps.projects.models import Item, Project
 from labelhub.core.debate import protocol
@@ -230,7 +230,7 @@ def trial_rows(trial: Trial, user: User | AnonymousUser) -> list[TrialRow]:
         if getattr(debate, "hidden", False):
             blind.add(debate.item_id)
     first, second = held.values()
-    gold = current_gold(trial.run.project).filter(schema=trial.run.schema_id, item__in=first)
+    gold = verified_items(trial.run.project, trial.run.schema).filter(item__in=first)
     written = trial.run.schema.parsed.task is Task.TEXT
     known = {} if written else dict(gold.values_list("item", "value"))
     return [

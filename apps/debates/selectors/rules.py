@@ -4,11 +4,12 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import F, QuerySet, Window
+from django.db.models import Exists, F, OuterRef, QuerySet, Window
 from django.db.models.functions import RowNumber
 
 from apps.common.prepared import prepared
 from apps.debates.models import Debate, RoutingRule
+from apps.projects.changes import SchemaChange, Translator
 from apps.projects.models import Project
 from labelhub.core.debate.routing import Rule, read_rule
 
@@ -64,25 +65,24 @@ def stored_rule(project: Project) -> RoutingRule | None:
 
 
 def latest_debates(project: Project, item_ids: Collection[int] | None = None) -> Iterator[Ended]:
-    """The debate that ended last of each item, by item; those of trials do not count. One query.
+    """The debate that ended last of each item, by item; those of trials do not count. One query,
+    two where labels were changed since: values are as they are called now.
 
     Args:
         project: whose.
         item_ids: of these items only.
     """
-    ended = Debate.objects.filter(
-        run__project=project, run__trial=False, status__in=ENDED, finished_at__isnull=False
-    )
-    # One pass: to look for a newer debate of each, PostgreSQL may go through all for every one.
-    order = [F("finished_at").desc(), F("pk").desc()]
-    if item_ids is not None:
-        ended = ended.filter(item__in=item_ids)
-    nth = Window(RowNumber(), partition_by=[F("item")], order_by=order)
-    rows = ended.annotate(nth=nth).filter(nth=1).order_by("item_id").values_list(
+    rows = _ended_last(project, item_ids).values_list(
         "pk", "item_id", "item__external_id", "status", "value",
-        "signals", "uncertainty", "flags", "reasons",
+        "signals", "uncertainty", "flags", "reasons", "run__schema__version", "old",
     )  # fmt: skip
-    for pk, item_id, key, status, value, signals, uncertainty, flags, reasons in rows.iterator():
+    told: Translator | None = None
+    for (
+        pk, item_id, key, status, value, signals, uncertainty, flags, reasons, version, old,
+    ) in rows.iterator():  # fmt: skip
+        if old:
+            told = told or Translator.of(project.pk)
+            value = told.value(version, value)  # noqa: PLW2901 - as it is called now
         yield Ended(
             pk=pk,
             item_id=item_id,
@@ -93,6 +93,24 @@ def latest_debates(project: Project, item_ids: Collection[int] | None = None) ->
             flags=tuple(flags),
             reasons=tuple(reasons),
         )
+
+
+def _ended_last(project: Project, item_ids: Collection[int] | None) -> QuerySet[Any]:
+    """Those debates, by item; ``old``: labels were changed since their run began."""
+    ended = Debate.objects.filter(
+        run__project=project, run__trial=False, status__in=ENDED, finished_at__isnull=False
+    )
+    if item_ids is not None:
+        ended = ended.filter(item__in=item_ids)
+    since = SchemaChange.objects.filter(
+        project=project,
+        to_schema__isnull=False,
+        from_schema__version__gte=OuterRef("run__schema__version"),
+    )
+    # One pass: to look for a newer debate of each, PostgreSQL may go through all for every one.
+    order = [F("finished_at").desc(), F("pk").desc()]
+    nth = Window(RowNumber(), partition_by=[F("item")], order_by=order)
+    return ended.annotate(old=Exists(since), nth=nth).filter(nth=1).order_by("item_id")
 
 
 @prepared

@@ -17,7 +17,8 @@ from apps.debates.services.hashes import plan_hash, spec_hash
 from apps.debates.services.plans import RunPlan, checked_cast, selected_items
 from apps.debates.services.preview import check_prices
 from apps.llm.services import remember_prompt
-from apps.projects.models import Project
+from apps.projects.changes import Translator
+from apps.projects.models import LabelSchema, Project
 from apps.projects.selectors import current_guideline, current_schema
 from labelhub.core.errors import Conflict, InvalidInput
 
@@ -40,6 +41,7 @@ def start_run(
     if plan.budget_nanousd is not None:
         check_prices(each.model for each in cast.values())
     with transaction.atomic():
+        _refuse_if_changed(project, schema)
         run = Run.objects.create(
             project=project,
             protocol=plan.protocol,
@@ -103,8 +105,14 @@ def resume_run(*, run: Run) -> Run:
     """Go on with a paused run, and try failed debates again; also those of a finished run.
 
     Raises:
-        Conflict: the run is going or cancelled, or it is done and nothing failed.
+        Conflict: the run is going or cancelled, or it is done and nothing failed; or its labels
+            have been changed since.
     """
+    if Translator.of(run.project_id).touches(run.schema.version):
+        raise Conflict(
+            f"The labels have been changed since run {run.pk} (version {run.schema.version}): "
+            "start a new run."
+        )
     with transaction.atomic():
         failed = Debate.objects.filter(run=run, status=Debate.Status.FAILED)
         again = failed.update(status=Debate.Status.WAITING, error="", finished_at=None)
@@ -144,6 +152,13 @@ def cancel_run(*, run: Run) -> Run:
         finished_at=timezone.now(),
     )
     return run
+
+
+def _refuse_if_changed(project: Project, schema: LabelSchema) -> None:
+    """Who changes the labels holds the project's lock, and looks for runs: one of both waits."""
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    if current_schema(project).pk != schema.pk:
+        raise Conflict("The labels were changed in this very moment. Start the run again.")
 
 
 def _add_roles(run: Run, cast: Mapping[str, Cast]) -> None:

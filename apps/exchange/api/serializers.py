@@ -19,6 +19,11 @@ class ImportQuerySerializer(serializers.Serializer[Any]):
     id_column = serializers.CharField(default="")
     question_column = serializers.CharField(default="")
     gold_column = serializers.CharField(default="")
+    answer = serializers.CharField(
+        default="",
+        help_text="Of another tool's file that asks several questions, the project's: the name of "
+        "a control (Label Studio), question (Argilla) or column.",
+    )
 
 
 class UploadSerializer(serializers.Serializer[Any]):
@@ -50,6 +55,7 @@ class ImportResultSerializer(serializers.Serializer[Any]):
     labels_created = serializers.IntegerField()
     errors = FaultSerializer(many=True)  # type: ignore[assignment]  # the contract's name
     conflict_rows = FaultSerializer(many=True)
+    remarks = FaultSerializer(many=True, help_text="On the file, at the row where first seen.")
 
 
 class ExportQuerySerializer(serializers.Serializer[Any]):

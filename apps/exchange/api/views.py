@@ -20,6 +20,7 @@ from apps.exchange.api.serializers import (
     ImportResultSerializer,
     UploadSerializer,
 )
+from apps.exchange.blindness import refuse_who_is_blind
 from apps.exchange.selectors import import_of, result_of
 from apps.exchange.services import queue_import, receive_upload, run_import, store_upload
 from apps.exchange.streaming import export_response
@@ -60,6 +61,7 @@ class ImportView(ProjectScopedMixin):
         asked: dict[str, Any] = query.validated_data
         batch = self._received(request, asked["name"])
         columns = {name: asked[f"{name}_column"] for name in ("text", "id", "question", "gold")}
+        columns["answer"] = asked["answer"]
         chosen = {name: column for name, column in columns.items() if column}
         batch = queue_import(batch, columns=chosen, strict=asked["strict"])
         if batch.bytes_total > AT_ONCE_BYTES:
@@ -125,6 +127,7 @@ class ExportView(ProjectScopedMixin):
     )
     def get(self, request: Request, slug: str) -> StreamingHttpResponse:
         """The whole file, streamed in the order of the items."""
+        refuse_who_is_blind(request.user, self.project)
         query = ExportQuerySerializer(data=request.query_params)
         query.is_valid(raise_exception=True)
         asked: dict[str, Any] = query.validated_data

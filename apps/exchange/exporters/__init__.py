@@ -1,21 +1,31 @@
 """Files out: one module per format. A new format is a new module and one word in ``_MODULES``."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
-from apps.exchange.exporters import delimited, json_list, jsonl, labelstudio, parquet
-from apps.exchange.exporters.base import ExportFormat
+from apps.exchange.exporters import (
+    delimited,
+    huggingface,
+    json_list,
+    jsonl,
+    labelstudio,
+    parquet,
+    studio_config,
+)
+from apps.exchange.exporters.base import Chunks, ExportFormat, Row, Source
 from apps.exchange.exporters.ledger import gold_chunks, ledger_chunks
 from apps.projects.models import Project
-from apps.projects.selectors import current_schema
 from labelhub.core.errors import InvalidInput
 
-_MODULES = (jsonl, json_list, delimited, parquet, labelstudio)
+_MODULES = (jsonl, json_list, delimited, parquet, labelstudio, studio_config, huggingface)
 
 #: Every format by its name.
 FORMATS: dict[str, ExportFormat] = {module.FORMAT.name: module.FORMAT for module in _MODULES}
 ONLY = ("", "gold")
 
-__all__ = ["FORMATS", "ONLY", "ExportFormat", "export_format", "export_pieces"]
+__all__ = ["FORMATS", "ONLY", "ExportFormat", "Row", "export_format", "export_pieces", "file_name"]
+
+#: Called with each chunk of rows before it is written.
+Watch = Callable[[Sequence[Row]], None]
 
 
 def export_format(name: str) -> ExportFormat:
@@ -30,10 +40,21 @@ def export_format(name: str) -> ExportFormat:
     return found
 
 
-def export_pieces(project: Project, wanted: ExportFormat, *, only: str = "") -> Iterator[bytes]:
+def file_name(project: Project, wanted: ExportFormat, *, only: str = "", tag: str = "") -> str:
+    """What a download is called; ``tag`` tells one from another of the same project."""
+    parts = [project.slug, "gold" if only else "", tag]
+    # Two formats are JSON: the name tells them apart.
+    named = "" if wanted.suffix == f".{wanted.name}" else f".{wanted.name}"
+    return f"{'-'.join(part for part in parts if part)}{named}{wanted.suffix}"
+
+
+def export_pieces(
+    project: Project, wanted: ExportFormat, *, only: str = "", watch: Watch | None = None
+) -> Iterator[bytes]:
     """The file in pieces, in the order of the items, in bounded memory.
 
-    ``only="gold"`` gives the decided items with their gold value and without the ledger.
+    ``only="gold"`` gives the decided items with their gold value and without the ledger. ``watch``
+    sees the rows as they go into the file.
 
     Raises:
         InvalidInput: another ``only``.
@@ -41,4 +62,11 @@ def export_pieces(project: Project, wanted: ExportFormat, *, only: str = "") -> 
     if only not in ONLY:
         raise InvalidInput(f"only: '{only[:40]}' is not known; leave it out or use 'gold'.")
     chunks = gold_chunks(project) if only == "gold" else ledger_chunks(project)
-    return wanted.write(chunks, current_schema(project).parsed)
+    seen = chunks if watch is None else _watched(chunks, watch)
+    return wanted.write(seen, Source(project, only))
+
+
+def _watched(chunks: Chunks, watch: Watch) -> Iterator[list[Row]]:
+    for rows in chunks:
+        watch(rows)
+        yield rows

@@ -2,8 +2,11 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
+from apps.projects.models import LabelSchema, Project
+from apps.projects.selectors import current_schema
 from labelhub.core.schema import Schema
 
 #: One item as a JSON-ready object; see exporters.ledger for its fields.
@@ -12,13 +15,35 @@ Row = dict[str, Any]
 Chunks = Iterable[list[Row]]
 
 
+@dataclass(frozen=True)
+class Source:
+    """What is exported, for formats that say more than the rows do."""
+
+    project: Project
+    only: str = ""
+
+    @cached_property
+    def version(self) -> LabelSchema:
+        """The newest version of the schema."""
+        return current_schema(self.project)
+
+    @property
+    def schema(self) -> Schema:
+        """The schema that values are under."""
+        return self.version.parsed
+
+
 @dataclass(frozen=True, slots=True)
 class ExportFormat:
-    """One export format: ``write`` turns chunks of rows into pieces of the file, as they come."""
+    """One export format: ``write`` turns chunks of rows into pieces of the file, as they come.
+
+    ``lossless`` formats make the same ledger when they are imported.
+    """
 
     name: str
     title: str
     suffix: str
     content_type: str
     purpose: str
-    write: Callable[[Chunks, Schema], Iterator[bytes]]
+    write: Callable[[Chunks, Source], Iterator[bytes]]
+    lossless: bool = True

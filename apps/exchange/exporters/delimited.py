@@ -5,12 +5,11 @@ import io
 from collections.abc import Iterator
 
 from apps.common.spreadsheets import guard
-from apps.exchange.exporters.base import Chunks, ExportFormat
+from apps.exchange.exporters.base import Chunks, ExportFormat, Source
 from apps.exchange.exporters.table import EVERY_COLUMN, cells, columns
-from labelhub.core.schema import Schema
 
 
-def write(chunks: Chunks, _schema: Schema) -> Iterator[bytes]:
+def write(chunks: Chunks, _source: Source) -> Iterator[bytes]:
     """A header, then one row per item; UTF-8."""
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer)

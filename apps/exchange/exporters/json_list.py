@@ -3,11 +3,10 @@
 import json
 from collections.abc import Iterator
 
-from apps.exchange.exporters.base import Chunks, ExportFormat
-from labelhub.core.schema import Schema
+from apps.exchange.exporters.base import Chunks, ExportFormat, Source
 
 
-def write(chunks: Chunks, _schema: Schema) -> Iterator[bytes]:
+def write(chunks: Chunks, _source: Source) -> Iterator[bytes]:
     """A list with one row per line."""
     yield from write_list(chunks)
 

@@ -1,124 +1,168 @@
 """Label Studio task JSON: labels of machines as predictions, of people as annotations.
 
-The full row rides along in ``meta.labelhub``; our importer reads that and nothing else.
+The full row rides along in ``meta.labelhub``, which our importer reads. What came from Label Studio
+goes back as it came.
 """
 
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from apps.exchange.exporters.base import Chunks, ExportFormat, Row
+from apps.exchange.exporters.base import Chunks, ExportFormat, Row, Source
 from apps.exchange.exporters.json_list import write_list
-from apps.exchange.studio import OURS
+from apps.exchange.exporters.studio_names import Names, names_of
+from apps.exchange.exporters.studio_results import results_of
+from apps.exchange.shapes.studio import LISTS, OURS, THEIRS, number_of
+from apps.exchange.shapes.studio_task import KEPT, together
+from apps.labels.services import ASIDE
 from labelhub.core.schema import Schema, Task, Value, value_key
 
 MACHINES = ("llm", "model")
-CONTROL, OBJECT = "label", "text"
 
 
-def write(chunks: Chunks, schema: Schema) -> Iterator[bytes]:
+def write(chunks: Chunks, source: Source) -> Iterator[bytes]:
     """A list of tasks."""
-    return write_list([task(row, schema) for row in rows] for rows in chunks)
+    names, schema = names_of(source.project), source.schema
+    return write_list([task(row, schema, names) for row in rows] for rows in chunks)
 
 
-def task(row: Row, schema: Schema) -> dict[str, Any]:
-    """One task; superseded and withdrawn labels are in ``meta.labelhub`` only."""
-    current = _current(row.get("labels", []))
-    predictions = [_prediction(one, schema) for one in current if one["kind"] in MACHINES]
-    by_uid = {one["uid"]: one["id"] for one in predictions}
-    people = [one for one in current if one["kind"] not in MACHINES]
+def task(row: Row, schema: Schema, names: Names) -> dict[str, Any]:
+    """One task; labels that were superseded or withdrawn here are in ``meta.labelhub`` only."""
+    kept = row["meta"].get(KEPT)
+    kept = kept if isinstance(kept, dict) else {}
+    lists = _lists(row, schema, names)
     gold = row.get("gold")
-    annotations = [_annotation(one, schema, gold, by_uid) for one in people]
-    if gold is not None and not any(one["ground_truth"] for one in annotations):
-        annotations.append(_gold_annotation(row["id"], gold, schema))
-    data = {name: row[name] for name in ("text", "question", "options", "context") if row[name]}
+    marked = any(one.get("ground_truth") is True for one in lists["annotations"])
+    if gold is not None and not marked and "gold" not in kept.get("columns", {}):
+        lists["annotations"].append(_gold_annotation(row["id"], gold, schema, names))
+    cancelled = sum(one.get("was_cancelled") is True for one in lists["annotations"])
     return {
-        "data": {**data, "id": row["id"]},
-        "meta": {OURS: row},
-        "predictions": predictions,
-        "annotations": annotations,
-        "total_predictions": len(predictions),
-        "total_annotations": sum(not one["was_cancelled"] for one in annotations),
-        "cancelled_annotations": sum(one["was_cancelled"] for one in annotations),
+        **kept.get("task", {}),
+        "data": _data(row, kept, schema, names),
+        "meta": {**_own_meta(kept, row), OURS: row},
+        **lists,
+        "total_predictions": len(lists["predictions"]),
+        "total_annotations": len(lists["annotations"]) - cancelled,
+        "cancelled_annotations": cancelled,
     }
+
+
+def _own_meta(kept: Mapping[str, Any], row: Row) -> dict[str, Any]:
+    meta = together(kept.get("meta"), row["meta"])
+    return meta if isinstance(meta, dict) else {"meta": meta} if meta else {}
+
+
+def _data(row: Row, kept: Mapping[str, Any], schema: Schema, names: Names) -> dict[str, Any]:
+    """As it came, with what is kept in fields of ours; else our fields."""
+    columns, held = kept.get("columns", {}), {"text": row["text"], "gold": row.get("gold")}
+    if kept:
+        own = {column: held[name] for name, column in columns.items() if held.get(name) is not None}
+        data = {**own, **together(kept.get("data", {}), row["meta"])}
+    else:
+        fields = ("question", "options", "context")
+        data = {"id": row["id"], names.column: row["text"]}
+        data |= {name: row[name] for name in fields if row[name]}
+        if schema.task is Task.PER_ITEM:
+            data["choices"] = [{"value": option} for option in row["options"]]
+    if names.context:
+        data.setdefault("context", [])
+    return data
+
+
+def _lists(row: Row, schema: Schema, names: Names) -> dict[str, list[dict[str, Any]]]:
+    """Predictions, annotations and drafts: those that came from there in their order, then ours."""
+    labels = row.get("labels", [])
+    numbers = {label["uid"]: _number(label) for label in labels}
+    found: dict[str, list[tuple[int, dict[str, Any]]]] = {name: [] for name in LISTS}
+    for label in _current(labels):
+        theirs = label["provenance"].get(THEIRS)
+        if isinstance(theirs, dict):
+            name = next((name for name, what in LISTS.items() if what in theirs), "")
+            if name:
+                one = _as_it_came(theirs[LISTS[name]], name, label, row)
+                found[name].append((theirs.get("at", 0), one))
+        elif label["kind"] in MACHINES:
+            found["predictions"].append((len(labels), _prediction(label, schema, names, row)))
+        elif label["provenance"].get(ASIDE) != "draft":
+            one = _annotation(label, schema, names, row) | {
+                "parent_prediction": numbers.get(label["proposed_from"])
+            }
+            found["annotations"].append((len(labels), one))
+    in_order = {name: sorted(pairs, key=lambda pair: pair[0]) for name, pairs in found.items()}
+    return {name: [one for _, one in pairs] for name, pairs in in_order.items()}
+
+
+def _number(label: Mapping[str, Any]) -> Any:
+    theirs = label["provenance"].get(THEIRS)
+    prediction = theirs.get("prediction") if isinstance(theirs, dict) else None
+    return prediction.get("id") if prediction else number_of(label["uid"])
 
 
 def _current(labels: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    superseded = {label["supersedes"] for label in labels}
-    return [one for one in labels if one["uid"] not in superseded and not one["withdrawn"]]
+    """What stands; of what came from there, what nobody changed here."""
+    by_us = {one["supersedes"] for one in labels if THEIRS not in one["provenance"]}
+    by_any = {one["supersedes"] for one in labels}
+    return [
+        one
+        for one in labels
+        if one["uid"] not in (by_us if THEIRS in one["provenance"] else by_any)
+        and (not one["withdrawn"] or ASIDE in one["provenance"])
+    ]
 
 
-def _prediction(label: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
+def _as_it_came(
+    one: Mapping[str, Any], name: str, label: Mapping[str, Any], row: Row
+) -> dict[str, Any]:
+    """The original; whether an annotation is the truth is another matter once that is decided."""
+    came = dict(one)
+    if name != "annotations":
+        return came
+    history = row.get("gold_history") or []
+    if history and history[-1]["basis"] != "imported":
+        came["ground_truth"] = _agrees(label["value"], row.get("gold"))
+    return came
+
+
+def _agrees(value: Value | None, gold: Value | None) -> bool:
+    return gold is not None and value is not None and value_key(gold) == value_key(value)
+
+
+def _prediction(label: Mapping[str, Any], schema: Schema, names: Names, row: Row) -> dict[str, Any]:
     name = f"{label['annotator']} ({label['note']})" if "note" in label else label["annotator"]
     return {
-        "id": _number(label["uid"]),
+        "id": number_of(label["uid"]),
         "uid": label["uid"],
         "model_version": name,
         "score": label["confidence"],
-        "result": _result(label["uid"], label["value"], schema, label["confidence"]),
+        "result": results_of(label, schema, names, row["text"]),
     }
 
 
-def _annotation(
-    label: Mapping[str, Any], schema: Schema, gold: Value | None, predictions: Mapping[str, int]
-) -> dict[str, Any]:
-    value = label["value"]
-    agrees = gold is not None and value is not None and value_key(gold) == value_key(value)
+def _annotation(label: Mapping[str, Any], schema: Schema, names: Names, row: Row) -> dict[str, Any]:
+    """Without ``completed_by``: Label Studio takes members of its own organisation only."""
     return {
-        "id": _number(label["uid"]),
+        "id": number_of(label["uid"]),
         "unique_id": label["uid"],
         "annotator": {"name": label["annotator"], "kind": label["kind"]},
-        "was_cancelled": value is None,
-        "ground_truth": agrees,
+        "was_cancelled": label["value"] is None,
+        "ground_truth": _agrees(label["value"], row.get("gold")),
         "lead_time": label["seconds"],
         "created_at": label["created_at"],
-        "parent_prediction": predictions.get(label["proposed_from"]),
-        "result": _result(label["uid"], value, schema),
+        "result": results_of(label, schema, names, row["text"]),
     }
 
 
-def _gold_annotation(item_id: str, gold: Value, schema: Schema) -> dict[str, Any]:
+def _gold_annotation(item_id: str, gold: Value, schema: Schema, names: Names) -> dict[str, Any]:
     """Gold that no single person's current label spells (imported, or decided otherwise)."""
+    uid = f"gold {item_id}"
     return {
-        "id": _number(f"gold {item_id}"),
+        "id": number_of(uid),
         "annotator": {"name": "gold", "kind": "gold"},
         "was_cancelled": False,
         "ground_truth": True,
         "lead_time": None,
         "parent_prediction": None,
-        "result": _result(f"gold {item_id}", gold, schema),
+        "result": results_of({"uid": uid, "value": gold}, schema, names, ""),
     }
-
-
-def _result(
-    uid: str, value: Value | None, schema: Schema, score: float | None = None
-) -> list[dict[str, Any]]:
-    if value is None:
-        return []
-    kind, name = ("textarea", "text") if schema.task is Task.TEXT else ("choices", "choices")
-    result: dict[str, Any] = {
-        "id": f"r{_number(uid)}",
-        "from_name": CONTROL,
-        "to_name": OBJECT,
-        "type": kind,
-        "value": {name: _choices(value, schema)},
-    }
-    return [result if score is None else {**result, "score": score}]
-
-
-def _choices(value: Value, schema: Schema) -> list[str]:
-    """Names; a scale point goes by the name of its label."""
-    if isinstance(value, list):
-        return value
-    if isinstance(value, str):
-        return [value]
-    named = (label.name for label in schema.labels if label.point == value)
-    return [next(named, str(value))]
-
-
-def _number(uid: str) -> int:
-    """Label Studio's ids are numbers; these are stable and refer within their task only."""
-    return zlib.crc32(uid.encode()) & 0x7FFFFFFF
 
 
 FORMAT = ExportFormat(

@@ -44,12 +44,18 @@ def _records(batch: Any) -> Iterator[dict[str, Any]]:
     step = max(1, DECODED // max(1, batch.nbytes))
     for start in range(0, batch.num_rows, step):
         piece = batch.slice(start, step)
+        # Nanoseconds come as pandas' values where that is installed: those are asked one by one.
+        fine = any(getattr(field.type, "unit", "") == "ns" for field in piece.schema)
         try:
-            yield from piece.to_pylist()
+            yield from _scalars(piece) if fine else piece.to_pylist()
         except (ValueError, OverflowError):  # a time that Python cannot hold
-            names = piece.schema.names
-            for at in range(piece.num_rows):
-                yield {name: piece.column(name)[at] for name in names}
+            yield from _scalars(piece)
+
+
+def _scalars(piece: Any) -> Iterator[dict[str, Any]]:
+    names = piece.schema.names
+    for at in range(piece.num_rows):
+        yield {name: piece.column(name)[at] for name in names}
 
 
 def _row(record: dict[str, Any], number: int, position: int) -> RawRow:
@@ -91,11 +97,19 @@ def _plain(cell: Any) -> Any:
 
 
 def _python(scalar: Any) -> Any:
-    """A time that Python cannot hold is spelled out."""
+    """A time that Python cannot hold is spelled out; one by nanoseconds is such a time, which only
+    pandas could hold, where it is installed."""
+    if getattr(scalar.type, "unit", "") == "ns" and scalar.is_valid and _between(scalar):
+        return scalar.cast("string").as_py()
     try:
         return _plain(scalar.as_py())
     except (ValueError, OverflowError):
         return scalar.cast("string").as_py()
+
+
+def _between(scalar: Any) -> bool:
+    """Whether nanoseconds stand between two microseconds, which is as fine as Python's times go."""
+    return bool(scalar.value % 1000)
 
 
 FORMAT = Format(

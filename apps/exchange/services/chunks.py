@@ -50,6 +50,7 @@ def write_chunk(
             tally.fail(row.row, row.field, row.message)
         else:
             good.append(row)
+    _remark(good, batch, tally)
     there = _items_there(context, good)
     blank = _blank(good, there)
     settled = {name: item for name, item in there.items() if name not in blank}
@@ -58,6 +59,15 @@ def write_chunk(
     _create(context, {name: row for name, row in fresh.items() if name not in blank}, batch, tally)
     _fill(context, [(fresh[name], item) for name, item in blank.items()], batch, tally)
     return tally
+
+
+def _remark(rows: Iterable[ItemRow], batch: ImportBatch | None, tally: Tally) -> None:
+    told = {note["message"] for note in batch.errors} if batch else set()
+    for row in rows:
+        for field_name, message in row.remarks:
+            if message not in told:
+                told.add(message)
+                tally.remark(row.number, field_name, message)
 
 
 def _items_there(context: ImportContext, rows: Sequence[ItemRow]) -> dict[str, Item]:

@@ -9,6 +9,8 @@ from apps.labels.models import Annotator
 from apps.labels.services import GoldDraft, LabelDraft, annotator_for
 from apps.projects.models import LabelSchema, Project
 from apps.projects.selectors import current_schema
+from labelhub.core.errors import Conflict
+from labelhub.core.schema import Task, Value, ValueNotOffered
 
 CREATED, UNCHANGED, CONFLICT, FAILED = "created", "unchanged", "conflicts", "failed"
 #: So many faults are kept to be shown; all are counted.
@@ -19,7 +21,8 @@ MAX_FIELD, MAX_MESSAGE = 200, 500
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something about one row that a person should see; ``kind`` is ``error`` or ``conflict``."""
+    """Something about one row that a person should see; ``kind`` is ``error``, ``conflict``, or
+    ``remark`` on the file as a whole."""
 
     row: int
     field: str
@@ -53,10 +56,20 @@ class Tally:
         self.conflicts += 1
         self._note(row, field_name, message, "conflict")
 
+    def remark(self, row: int, field_name: str, message: str) -> None:
+        """Note what holds for the file, at the row where it was first seen."""
+        self._note(row, field_name, message, "remark")
+
     def _note(self, row: int, field_name: str, message: str, kind: str) -> None:
         self.notes.append(
             Note(row, shortened(field_name, MAX_FIELD), shortened(message, MAX_MESSAGE), kind)
         )
+
+
+class LabelsMoved(Conflict):
+    """The labels were changed while an import was reading values under those of before."""
+
+    code = "labels_changed"
 
 
 class ImportContext:
@@ -68,6 +81,15 @@ class ImportContext:
         self._versions = {one.version: one for one in project.schemas.all()}
         self._annotators: dict[tuple[str, str], Annotator] = {}
         self.repeated = Repeated()
+
+    def check_schema(self) -> None:
+        """Call with the project locked, before anything is written.
+
+        Raises:
+            LabelsMoved: a change of labels began since this import did.
+        """
+        if current_schema(self.project).pk != self.schema.pk:
+            raise LabelsMoved("The labels were changed meanwhile: import the file again.")
 
     def annotator(self, who: Who) -> Annotator:
         """The project's annotator, made when first met."""
@@ -82,7 +104,7 @@ class ImportContext:
         return LabelDraft(
             item_id=item_id,
             annotator=self.annotator(row.who),
-            schema=self._schema(row.schema_version),
+            schema=self._schema(row.schema_version, row.value),
             value=row.value,
             action=row.action,
             abstained=row.abstained,
@@ -106,7 +128,7 @@ class ImportContext:
         """What the ledger is asked to append for a decision."""
         return GoldDraft(
             item_id=item_id,
-            schema=self._schema(row.schema_version),
+            schema=self._schema(row.schema_version, row.value),
             value=row.value,
             basis=row.basis,
             withdrawn=row.withdrawn,
@@ -117,6 +139,14 @@ class ImportContext:
             created_at=row.created_at,
         )
 
-    def _schema(self, version: int | None) -> LabelSchema:
-        """The version that the file names, where this project has it."""
-        return self._versions.get(version or 0, self.schema)
+    def _schema(self, version: int | None, value: Value | None) -> LabelSchema:
+        """The version that the file names, where this project has it and it offers the value; a
+        file may be older or younger than a change of labels."""
+        found = self._versions.get(version or 0, self.schema)
+        if value is None or found.task in (Task.TEXT, Task.PER_ITEM):
+            return found
+        try:
+            found.parsed.normalise(value)
+        except ValueNotOffered:
+            return self.schema
+        return found

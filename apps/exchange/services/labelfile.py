@@ -88,6 +88,7 @@ def import_label_file(*, project: Project, path: Path, file_name: str) -> LabelF
     for chunk in _chunks(open_rows(path, format_of(file_name, path))):
         with transaction.atomic():
             Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+            context.check_schema()
             if brings_items:
                 result.items_created += _bring_items(context, chunk)
             result.add(_write(context, chunk, result))

@@ -17,8 +17,9 @@ from apps.exchange.columns import ColumnMap
 from apps.exchange.readers import RawRow, open_rows
 from apps.exchange.rows import ItemRow, RowError, read_row
 from apps.exchange.services.chunks import write_chunk
-from apps.exchange.services.context import MAX_NOTES, ImportContext, Tally
+from apps.exchange.services.context import MAX_NOTES, ImportContext, LabelsMoved, Tally
 from apps.exchange.services.uploads import discard_upload, stored_file
+from apps.exchange.shapes import gathered
 from apps.labels.models import Gold, ItemState, Label
 from apps.projects.models import ImportBatch, Item, Project
 from labelhub.core.errors import LabelhubError
@@ -69,6 +70,9 @@ def run_import(batch_id: int) -> ImportBatch:
         _import(batch)
     except LeaseLost:
         logger.warning("import %s was taken over by another worker", batch_id)
+    except LabelsMoved:
+        # What was read means something else now: the next worker reads it under the new labels.
+        _held(batch).update(lease_until=None)
     except LabelhubError as error:
         _finish(batch, ImportBatch.Status.FAILED, error.message)
     except FileNotFoundError:
@@ -120,7 +124,7 @@ def _import(batch: ImportBatch) -> None:
 
 def _rows(batch: ImportBatch, context: ImportContext) -> Iterator["Positioned"]:
     columns, schema = ColumnMap(batch.columns), context.schema.parsed
-    for raw in open_rows(stored_file(batch), batch.format):
+    for raw in gathered(open_rows(stored_file(batch), batch.format)):
         yield read_row(raw, columns, schema), raw.position, _size(raw)
 
 
@@ -174,6 +178,7 @@ def _commit_chunk(batch: ImportBatch, context: ImportContext, chunk: list["Posit
     with transaction.atomic():
         # One import at a time writes to a project: two files with the same ids cannot collide.
         Project.objects.select_for_update(no_key=True).get(pk=batch.project_id)
+        context.check_schema()
         tally = write_chunk(context, [row for row, _, _ in chunk], batch)
         counts = asdict(tally)
         notes = counts.pop("notes")

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from apps.common.rows import insert_row
 from apps.labels.models import Gold, Kind, Label
-from apps.labels.services.drafts import UNASKED
+from apps.labels.services.drafts import ADJUDICATES, CHECK, UNASKED
 from apps.labels.services.facts import Facts
 from labelhub.core.schema import value_key
 
@@ -15,7 +15,7 @@ def decide(overlap: int, ids: Sequence[int], facts: Mapping[int, Facts]) -> None
     fresh = []
     for item_id in ids:
         fact = facts[item_id]
-        decision = _decision(overlap, fact)
+        decision = next_gold(overlap, fact)
         if decision is not None:
             decision.item_id = item_id
             fact.gold = decision
@@ -26,7 +26,7 @@ def decide(overlap: int, ids: Sequence[int], facts: Mapping[int, Facts]) -> None
         Gold.objects.bulk_create(fresh)
 
 
-def _decision(overlap: int, fact: Facts) -> Gold | None:
+def next_gold(overlap: int, fact: Facts) -> Gold | None:
     """The gold row to append, or None when the current one stands."""
     now = fact.gold
     if now and not now.withdrawn and now.basis == Gold.Basis.IMPORTED:
@@ -58,13 +58,18 @@ def _wanted_gold(overlap: int, fact: Facts) -> Gold | None:
 
 
 def _gold_by_people(overlap: int, labels: Sequence[Label]) -> Gold | None:
-    """A strict majority of all who spoke, who cannot tell among them, else the last expert beyond
-    the overlap. Labels that were only imported decide nothing by themselves: they hold up no expert
-    and break no tie; nor do those that a crowd worker gave unasked: anybody could undo the others'
-    decisions otherwise."""
+    """What an expert says who was shown what the others said; else a strict majority of all who
+    spoke, who cannot tell among them; else the last expert beyond the overlap.
+
+    Labels that were only imported decide nothing by themselves: they hold up no expert and break
+    no tie. Nor do those that a crowd worker gave unasked: anybody could undo the others' decisions
+    otherwise. Nor do answers to what was known already."""
     labels = [label for label in labels if _counts(label)]
     if len(labels) < overlap or all(label.action == Label.Action.IMPORTED for label in labels):
         return None
+    settled = [label for label in labels if _settles(label)][-1:]
+    if settled:
+        return _gold_from(settled, Gold.Basis.ADJUDICATION)
     deciding = [label for label in labels[overlap:] if _may_adjudicate(label)][-1:]
     agreeing = _majority(labels)
     if deciding and not _majority([label for label in labels if label not in deciding]):
@@ -88,7 +93,13 @@ def _may_adjudicate(label: Label) -> bool:
     return here and label.value is not None
 
 
+def _settles(label: Label) -> bool:
+    return bool(label.provenance.get(ADJUDICATES)) and _may_adjudicate(label)
+
+
 def _counts(label: Label) -> bool:
+    if label.provenance.get(CHECK):
+        return False
     return label.annotator.kind == Kind.EXPERT or not label.provenance.get(UNASKED)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
@@ -12,8 +13,25 @@ from labelhub.core.schema import Value
 
 #: In the provenance of a label that nobody asked for: given for an item that had enough of them.
 UNASKED = "unasked"
+#: In the provenance of what is kept beside the ledger and counts for nothing: an imported ``skip``
+#: or ``draft``. Such a row is marked withdrawn and takes nothing back.
+ASIDE = "aside"
 #: In the provenance of an author's label that decides nothing, such as one that came too late.
 ADVISORY = "advisory"
+#: In the provenance of an expert's label that settles what others disagree on.
+ADJUDICATES = "adjudicates"
+#: In the provenance of a label of an item whose answer was known: it tells of the person alone.
+CHECK = "check"
+#: In the provenance of a label by a model that this project's gold has taught: which version of it.
+LEARNED = "learned"
+
+
+class ImportOutcome(StrEnum):
+    """What became of one imported row."""
+
+    CREATED = "created"
+    UNCHANGED = "unchanged"
+    CONFLICT = "conflict"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 
 from apps.common.prepared import prepared
 from apps.labels.models import PEOPLE, Gold, Kind, Label
-from apps.labels.services.drafts import ADVISORY
+from apps.labels.services.drafts import ADVISORY, LEARNED
 
 MACHINES = (Kind.LLM, Kind.MODEL)
 
@@ -44,8 +44,13 @@ class Facts:
 
     @property
     def by_machines(self) -> Label | None:
-        """The newest of what models say."""
-        said = [label for label in self.labels if label.annotator.kind in MACHINES]
+        """The newest of what models say, as people are shown it. Not what a model says that learns
+        from these people: shown to them, it would be taught by its own echo."""
+        said = [
+            label
+            for label in self.labels
+            if label.annotator.kind in MACHINES and LEARNED not in label.provenance
+        ]
         return next((label for label in reversed(said) if not label.abstained), None)
 
 

@@ -1,28 +1,18 @@
 """Labels and gold that come in files, many at a time; idempotent by uid or by (item, annotator)."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from uuid import UUID, uuid4
 
 from django.db import transaction
 
 from apps.common.bulk import insert_rows
 from apps.labels.models import Gold, Label
-from apps.labels.services.drafts import GoldDraft, LabelDraft
+from apps.labels.services.drafts import ASIDE, GoldDraft, ImportOutcome, LabelDraft
 from apps.labels.services.facts import Facts, standing
 from apps.labels.services.states import create_states, lock_states, refresh_states
 from apps.projects.models import Project
 from labelhub.core.schema import Value, value_key
-
-
-class ImportOutcome(StrEnum):
-    """What became of one imported row."""
-
-    CREATED = "created"
-    UNCHANGED = "unchanged"
-    CONFLICT = "conflict"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +62,8 @@ def import_ledger(
     ids = {draft.item_id for draft in labels} | {draft.item_id for draft in golds}
     known = _Known()
     outcomes = _append_labels(labels, known)
-    facts: dict[int, Facts] = defaultdict(Facts)
+    # Of an item too whose every label was taken back: it waits in the queue as any other.
+    facts = {item_id: Facts() for item_id in ids}
     for row in sorted(standing(known.written), key=lambda row: row.pk):
         facts[row.item_id].labels.append(row)
     for item_id, gold in _append_gold(golds, ids)[1].items():
@@ -123,6 +114,8 @@ def _known_labels(ids: Iterable[int]) -> _Known:
         known.by_uid[row.item_id, row.uid] = row.pk
         known.said_by[row.item_id, row.uid] = row.annotator_id
         pair = (row.item_id, row.annotator_id)
+        if ASIDE in row.provenance:
+            continue
         if row.withdrawn:
             _forget_first(pair, known, gone=row.action == Label.Action.IMPORTED)
         else:
@@ -157,7 +150,8 @@ def _classify(draft: LabelDraft, known: _Known) -> ImportOutcome:
 def _note(draft: LabelDraft, known: _Known) -> None:
     """What is known once the draft is written."""
     pair = (draft.item_id, draft.annotator.pk)
-    if draft.withdrawn:  # the annotator may label the item again
+    # The annotator may label the item again.
+    if draft.withdrawn and ASIDE not in draft.provenance:
         _forget_first(pair, known, gone=True)
         for of_pair in (known.by_annotator, known.now):
             of_pair.pop(pair, None)
@@ -190,7 +184,9 @@ def _key(value: Value | None) -> str:
 
 
 def _is_past(draft: LabelDraft, known: _Known) -> bool:
-    return draft.uid is not None and (draft.item_id, draft.uid) in known.past
+    """Whether it is no part of what its annotator says by now."""
+    superseded = draft.uid is not None and (draft.item_id, draft.uid) in known.past
+    return superseded or ASIDE in draft.provenance
 
 
 def _same(held: Value | None, given: Value | None) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from django.db import transaction
 
 from apps.labels.models import ItemState
+from apps.labels.services.migrating import RELABEL
 from apps.labels.services.states import lock_states, refresh_states
 from apps.projects.models import Project
 
@@ -23,7 +24,9 @@ def reroute_items(project: Project, item_ids: Iterable[int], decide: Decide) -> 
     """
     states = lock_states(item_ids)
     changed: dict[tuple[str, ...], list[int]] = defaultdict(list)
-    for item_id, reasons in decide(states).items():
+    for item_id, found in decide(states).items():
+        kept = item_id in states and RELABEL in states[item_id].reasons
+        reasons = found or ([RELABEL] if kept else found)
         if item_id in states and states[item_id].reasons != list(reasons):
             changed[tuple(reasons)].append(item_id)
     for reasons, ids in changed.items():

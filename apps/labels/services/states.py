@@ -9,39 +9,46 @@ from apps.common.bulk import insert_alike, insert_rows
 from apps.common.prepared import prepared
 from apps.common.rows import update_row
 from apps.labels.models import Gold, ItemState, Label
+from apps.labels.services.audience import audience_of, is_disputed, keep_assignments, still_asked
 from apps.labels.services.deciding import decide
 from apps.labels.services.drafts import DebateResult
 from apps.labels.services.facts import Facts, read_facts
+from apps.labels.services.ordering import priority_of
 from apps.projects.models import Item, Project
 from labelhub.core.debate.routing import AUDIT
 
-#: Who comes first in the queue; within a band, the more uncertain item.
-CONFLICT, DOUBTFUL, UNLABELLED, CONFIDENT = 200.0, 100.0, 50.0, 10.0
-#: Items that came with gold are needed least.
-WITH_IMPORTED_GOLD = -5.0
-
 STATE_FIELDS = [
-    "stage", "queued", "priority", "labels_by_people", "wanted",
-    "suggestion", "gold", "reasons", "signals", "updated_at",
+    "stage", "queued", "priority", "labels_by_people", "wanted", "suggestion", "gold", "reasons",
+    "signals", "audience", "kept", "known", "disputed", "updated_at",
 ]  # fmt: skip
+#: Decisions that people can be checked by: nobody's label changes them.
+KNOWN = (Gold.Basis.IMPORTED, Gold.Basis.ADJUDICATION)
 CHUNK = 1000
 
 
 def open_items(items: Sequence[Item], project: Project) -> None:
     """Put freshly imported items into the queue; in the transaction that created them."""
-    _read_plan(project)
+    read_plan(project)
+    if project.queue_order == Project.QueueOrder.RANDOM:
+        insert_rows([_opened(project, item.pk) for item in items])
+    elif items:
+        insert_alike(_opened(project, items[0].pk), "item_id", [item.pk for item in items])
+
+
+def _opened(project: Project, item_id: int) -> ItemState:
     state = ItemState(
+        item_id=item_id,
         project_id=project.pk,
         queued=project.review_scope == Project.ReviewScope.ALL,
-        priority=UNLABELLED,
         wanted=project.overlap,
     )
-    insert_alike(state, "item_id", [item.pk for item in items])
+    state.priority = priority_of(project.queue_order, state, None)
+    return state
 
 
 def create_states(project: Project, facts: Mapping[int, Facts]) -> None:
     """States of freshly imported items whose ledger came with them; nothing is decided anew."""
-    _read_plan(project)
+    read_plan(project)
     states = []
     for item_id, fact in facts.items():
         state = ItemState(item_id=item_id, project_id=project.pk)
@@ -51,7 +58,7 @@ def create_states(project: Project, facts: Mapping[int, Facts]) -> None:
 
 
 def replan(project: Project) -> None:
-    """Bring every item into line after the project's overlap or review scope changed."""
+    """Bring every item into line after the project's review plan changed."""
     after = 0
     while ids := list(
         ItemState.objects.filter(project=project, item_id__gt=after)
@@ -77,40 +84,58 @@ def refresh_states(
     """Derive gold and state of these items anew; call inside a transaction, after appending."""
     ids = sorted(set(item_ids))
     states = lock_states(ids)
-    _read_plan(project)
+    read_plan(project)
     facts = read_facts(ids)
     decide(project.overlap, ids, facts)
     for item_id in ids:
         state = states.setdefault(item_id, ItemState(item_id=item_id, project=project))
         if results and item_id in results:
             _take_debate(state, *results[item_id])
+    _write_states(project, states, facts)
+
+
+def settle_states(
+    project: Project, states: Mapping[int, ItemState], facts: Mapping[int, Facts]
+) -> None:
+    """The same for items that are locked, whose ledger is read and whose gold is decided."""
+    read_plan(project)
+    _write_states(project, states, facts)
+
+
+def _write_states(
+    project: Project, states: Mapping[int, ItemState], facts: Mapping[int, Facts]
+) -> None:
+    for item_id, state in states.items():
         _derive(project, state, facts[item_id])
     ItemState.objects.bulk_create(
-        [states[item_id] for item_id in ids],
+        list(states.values()),
         update_conflicts=True,
         unique_fields=["item"],
         update_fields=STATE_FIELDS,
     )
+    keep_assignments([(state, facts[item_id]) for item_id, state in states.items()])
 
 
 def refresh_state(project: Project, state: ItemState, fact: Facts) -> None:
     """The same for one item whose row the caller has locked and whose ledger it has read."""
-    _read_plan(project)
+    read_plan(project)
     decide(project.overlap, [state.item_id], {state.item_id: fact})
     _derive(project, state, fact)
     update_row(state, *STATE_FIELDS)
+    keep_assignments([(state, fact)])
 
 
-def _read_plan(project: Project) -> None:
+def read_plan(project: Project) -> None:
     """The plan as it is now, with the states locked: runs and imports hold their project for
     minutes, and what is written by an old plan nobody would bring into line again."""
     if now := _plan_of.first(project.pk):
-        project.overlap, project.review_scope = now
+        project.overlap, project.review_scope, project.queue_order, project.dispute_above = now
 
 
 @prepared
-def _plan_of(project: int) -> QuerySet[Project, tuple[int, str]]:
-    return Project.objects.filter(pk=project).order_by().values_list("overlap", "review_scope")
+def _plan_of(project: int) -> QuerySet[Project, tuple[int, str, str, float | None]]:
+    plan = ("overlap", "review_scope", "queue_order", "dispute_above")
+    return Project.objects.filter(pk=project).order_by().values_list(*plan)
 
 
 def _take_debate(state: ItemState, result: DebateResult, label: Label | None) -> None:
@@ -127,10 +152,19 @@ def _derive(project: Project, state: ItemState, fact: Facts) -> None:
     state.gold = gold
     state.labels_by_people = people
     state.stage = _stage(project, state, fact, gold)
+    state.disputed = is_disputed(project.dispute_above, state, fact, gold)
     in_scope = project.review_scope == Project.ReviewScope.ALL or bool(state.reasons) or people > 0
     state.wanted = _wanted(project, state, fact)
-    state.queued = people < state.wanted and in_scope
-    state.priority = _priority(state, gold)
+    state.queued = people < state.wanted and (in_scope or _asked_for(state))
+    state.kept = len(still_asked(state, fact))
+    state.audience = audience_of(state, fact)
+    state.known = gold is not None and gold.basis in KNOWN
+    state.priority = priority_of(project.queue_order, state, gold)
+
+
+def _asked_for(state: ItemState) -> bool:
+    """Whether a manager wants it labelled, though the plan would not bring it to people."""
+    return state.promoted or bool(state.assignees)
 
 
 def _stage(project: Project, state: ItemState, fact: Facts, gold: Gold | None) -> ItemState.Stage:
@@ -143,10 +177,11 @@ def _stage(project: Project, state: ItemState, fact: Facts, gold: Gold | None) -
 
 
 def _wanted(project: Project, state: ItemState, fact: Facts) -> int:
-    """How many people are to speak: one more than did where they disagree, and where an audit has
-    nothing but labels that were imported, which decide nothing by themselves."""
+    """How many people are to speak: one more than did where they disagree or a machine that is sure
+    contradicts them, and where an audit has nothing but labels that were imported, which decide
+    nothing by themselves."""
     one_more = len(fact.by_people) + 1
-    if state.stage == ItemState.Stage.CONFLICT:
+    if state.stage == ItemState.Stage.CONFLICT or state.disputed:
         return one_more
     audited = state.reasons == [AUDIT] and state.stage != ItemState.Stage.DECIDED
     return max(project.overlap, one_more) if audited and not _spoken(fact) else project.overlap
@@ -155,19 +190,3 @@ def _wanted(project: Project, state: ItemState, fact: Facts) -> int:
 def _spoken(fact: Facts) -> bool:
     """Whether anybody who labels here has."""
     return any(label.action != Label.Action.IMPORTED for label in fact.by_people)
-
-
-def _priority(state: ItemState, gold: Gold | None) -> float:
-    uncertainty = float(state.signals.get("uncertainty", 0.0))
-    if state.stage == ItemState.Stage.CONFLICT:
-        band = CONFLICT
-    elif state.reasons == [AUDIT]:
-        band = UNLABELLED  # no sooner than what was never debated, or it could be told
-    elif state.reasons:
-        band = DOUBTFUL + 10 * uncertainty
-    elif state.suggestion_id is None:
-        band = UNLABELLED
-    else:
-        band = CONFIDENT + 10 * uncertainty
-    imported = gold is not None and gold.basis == Gold.Basis.IMPORTED
-    return band + (WITH_IMPORTED_GOLD if imported else 0)

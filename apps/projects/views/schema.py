@@ -37,7 +37,9 @@ def project_schema(request: SignedInRequest, slug: str) -> HttpResponse:
         **_context(request, project, "labels"),
         "labels": labels,
         "current": current,
-        "versions": project.schemas.select_related("created_by"),
+        "versions": project.schemas.select_related(
+            "created_by", "change__reverts", "change__from_schema"
+        ),
         "task": task,
         "tasks": TASKS,
         "task_words": TASKS[Task(current.task)],

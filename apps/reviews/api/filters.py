@@ -3,37 +3,98 @@
 from typing import Any
 
 import django_filters
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 
-from apps.labels.models import ItemState, Kind, Label
+from apps.labels.models import Gold, Kind, Label
 from apps.projects.models import Item
+from apps.reviews.selectors.searching import (
+    ACTIONS,
+    COMMENTED,
+    DIFFERING,
+    FIELDS,
+    STAGES,
+    matching,
+    read_query,
+)
+
+_CHOICES = {
+    "stage": STAGES,
+    "kind": Kind.choices,
+    "basis": Gold.Basis.choices,
+    "action": ACTIONS,
+    "differ": DIFFERING,
+    "comments": COMMENTED,
+}
+#: Each field of a search; shares go from 0 to 1, days are written 2026-03-31.
+_WORDS = {
+    "q": 'Words in the text, the id or the context; all must occur, "quoted words" together.',
+    "stage": "Where it stands.",
+    "label": "What somebody says now; of a set, one of its names.",
+    "kind": "A label by this kind of annotator.",
+    "annotator": "A label by this annotator (id).",
+    "not_by": "No label by this annotator (id).",
+    "suggested": "What is suggested.",
+    "gold": "What is decided.",
+    "basis": "How it was decided.",
+    "action": "What a person did with the suggestion.",
+    "differ": "Who or what disagrees.",
+    "reason": "Why its debate sent it to people (a code).",
+    "uncertainty_min": "The debate's uncertainty, at least.",
+    "uncertainty_max": "The same, at most.",
+    "learned_min": "How unsure the trained model is, at least.",
+    "learned_max": "The same, at most.",
+    "assigned": "Given to this person (id of the account), 0 for nobody.",
+    "comments": "Whether it has comments.",
+    "comment": "Words in a comment.",
+    "comment_by": "Commented by this person (id of the account).",
+    "skipped_by": "Skipped by this person (id of the account), 0 for anybody.",
+    "batch": "Came with this import (id).",
+    "created_from": "Imported on this day or later.",
+    "created_to": "Imported on this day or before.",
+    "labelled_from": "With a label of this day or later.",
+    "labelled_to": "With a label of this day or before.",
+    "decided_from": "Decided on this day or later.",
+    "decided_to": "Decided on this day or before.",
+    "items": "These items alone: ids with commas between.",
+}
 
 
 class ItemFilter(django_filters.FilterSet):
-    """``?stage=&queued=&external_id=&q=``."""
+    """``?queued=&external_id=`` and every field of a search, as the list of items has them."""
 
-    stage = django_filters.ChoiceFilter(method="narrow_to_stage", choices=ItemState.Stage.choices)
     queued = django_filters.BooleanFilter(field_name="state__queued")
     external_id = django_filters.CharFilter()
-    q = django_filters.CharFilter(method="search", label="In the text or the id")
 
     class Meta:
         model = Item
-        fields = ["stage", "queued", "external_id", "q"]
+        fields = ["queued", "external_id"]
 
-    def narrow_to_stage(self, queryset: QuerySet[Item], _name: str, stage: str) -> QuerySet[Item]:
-        """Items that are shown to stand there: one that is yet to be audited blind stands as new,
-        not as suggested."""
-        shown = Q(state__stage=stage)
-        if stage == ItemState.Stage.SUGGESTED:
-            shown &= Q(hidden=False)
-        elif stage == ItemState.Stage.NEW:
-            shown |= Q(state__stage=ItemState.Stage.SUGGESTED, hidden=True)
-        return queryset.filter(shown)
+    def as_asked(self, queryset: QuerySet[Item], _name: str, _value: str) -> QuerySet[Item]:
+        """Nothing yet: all fields of the search are read together."""
+        return queryset
 
-    def search(self, queryset: QuerySet[Item], _name: str, words: str) -> QuerySet[Item]:
-        """Items whose text or external id contains ``words``."""
-        return queryset.filter(Q(text__icontains=words) | Q(external_id__icontains=words))
+    def filter_queryset(self, queryset: QuerySet[Item]) -> QuerySet[Item]:
+        """What the search finds. A reviewer finds nothing by what is withheld from them.
+
+        Raises:
+            InvalidInput: naming each field whose value cannot be used.
+        """
+        narrowed: QuerySet[Item] = super().filter_queryset(queryset)
+        view = self.request.parser_context["view"]
+        query = read_query({name: self.data[name] for name in FIELDS if self.data.get(name)})
+        if not query.given:
+            return narrowed
+        return matching(view.project, query, self.request.user, items=narrowed)
+
+
+def _documented(name: str) -> django_filters.Filter:
+    words = _WORDS[name]
+    if name in _CHOICES:
+        words += f" One of {', '.join(value for value, _ in _CHOICES[name])}."
+    return django_filters.CharFilter(method="as_asked", help_text=words)
+
+
+ItemFilter.base_filters.update({name: _documented(name) for name in FIELDS})
 
 
 class LabelFilter(django_filters.FilterSet):

@@ -5,8 +5,8 @@ from typing import Any
 from rest_framework import serializers
 
 from apps.labels.models import Gold, ItemState, Label
-from apps.projects.models import Item, Project
-from apps.reviews.services import Answer
+from apps.projects.models import Item
+from apps.reviews.services import Answer, Span
 
 
 class AnnotatorField(serializers.Serializer[Any]):
@@ -101,11 +101,11 @@ class ItemSerializer(PlainItemSerializer):
         ]  # fmt: skip
 
     def to_representation(self, instance: Item) -> dict[str, Any]:
-        """Without what its debate said, where the caller is to audit the item."""
+        """Without what was said of it, where the caller is to answer without knowing that."""
         shown: dict[str, Any] = super().to_representation(instance)
         if getattr(instance, "hidden", False):
-            shown |= {"reasons": [], "suggestion": None}
-            if shown["stage"] == ItemState.Stage.SUGGESTED:
+            shown |= {"reasons": [], "suggestion": None, "gold": None}
+            if shown["stage"] in {ItemState.Stage.SUGGESTED, ItemState.Stage.DECIDED}:
                 shown["stage"] = str(ItemState.Stage.NEW)
         return shown
 
@@ -123,6 +123,14 @@ class NextSerializer(serializers.Serializer[Any]):
     item = PlainItemSerializer()
     suggestion = SuggestionSerializer(allow_null=True)
     lease = LeaseSerializer()
+
+
+class SpanSerializer(serializers.Serializer[Any]):
+    """A part of the text that speaks for a label."""
+
+    label = serializers.CharField()  # type: ignore[assignment]  # a field of that name
+    start = serializers.IntegerField(min_value=0, help_text="Counted in code points.")
+    end = serializers.IntegerField(min_value=1, help_text="One beyond the last.")
 
 
 class AnswerSerializer(serializers.Serializer[Any]):
@@ -153,10 +161,33 @@ class AnswerSerializer(serializers.Serializer[Any]):
         help_text="Id of the suggestion that was shown, 0 for none; by default the present one.",
     )  # fmt: skip
 
+    rationale = serializers.CharField(
+        required=False, allow_blank=True, default="", max_length=10_000, help_text="Why."
+    )
+    confidence = serializers.FloatField(
+        required=False, allow_null=True, default=None, min_value=0, max_value=1
+    )
+    evidence = serializers.DictField(
+        child=serializers.ListField(child=serializers.CharField(max_length=10_000), max_length=200),
+        required=False, default=dict, help_text="Label → phrases that stand in the text.",
+    )  # fmt: skip
+    spans = serializers.ListField(
+        child=SpanSerializer(), required=False, default=list, max_length=200
+    )
+    postpone = serializers.BooleanField(
+        required=False, default=False,
+        help_text="Put it off; it comes back when nothing else is left. Without a value.",
+    )  # fmt: skip
+    schema_version = serializers.IntegerField(
+        required=False, allow_null=True, default=None, min_value=1, max_value=2**31 - 1,
+        help_text="Of the labels you chose from; by default today's. After a change of labels the "
+        "value is carried over where that is clear.",
+    )  # fmt: skip
+
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """An item is labelled or skipped, not both."""
         labelled = attrs["value"] is not None or attrs["reject"] or attrs["abstain"]
-        if attrs["skip"] and labelled:
+        if (attrs["skip"] or attrs["postpone"]) and labelled:
             raise serializers.ValidationError({"skip": "Skip the item or label it, not both."})
         return attrs
 
@@ -170,6 +201,11 @@ class AnswerSerializer(serializers.Serializer[Any]):
             seconds=data["seconds"],
             comment=data["comment"],
             shown=data["suggestion"],
+            rationale=data["rationale"],
+            confidence=data["confidence"],
+            evidence=data["evidence"],
+            spans=[Span(**span) for span in data["spans"]],
+            schema_version=data["schema_version"],
         )
 
 
@@ -179,11 +215,3 @@ class SkippedSerializer(serializers.Serializer[Any]):
     item = serializers.IntegerField()
     action = serializers.CharField()
     created_at = serializers.DateTimeField()
-
-
-class PlanSerializer(serializers.ModelSerializer[Project]):
-    """How many people label each item, and which items come to people."""
-
-    class Meta:
-        model = Project
-        fields = ["overlap", "review_scope"]

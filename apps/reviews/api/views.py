@@ -28,14 +28,13 @@ from apps.reviews.api.serializers import (
     LabelSerializer,
     LeaseSerializer,
     NextSerializer,
-    PlanSerializer,
     SkippedSerializer,
 )
 from apps.reviews.selectors import item_state, items_of, labels_of, visible_items
 from apps.reviews.services import (
     LEASE_SECONDS,
-    change_review_plan,
     claim_next_item,
+    postpone_item,
     release_leases,
     renew_leases,
     skip_item,
@@ -66,7 +65,7 @@ class NextView(ProjectScopedMixin, APIView):
         slot = claim_next_item(project=self.project, user=request.user)
         if slot is None:
             return Response(status=status.HTTP_204_NO_CONTENT)
-        state = item_state(self.project, slot.item_id)
+        state = item_state(self.project, slot.item_id, request.user.pk)
         proposed = state.suggestion if state.suggestion and not state.suggestion.abstained else None
         lease = {"token": slot.lease_token, "expires_at": slot.lease_until}
         found = {"item": state.item, "suggestion": proposed, "lease": lease}
@@ -137,8 +136,9 @@ class LabelListView(ProjectScopedMixin, generics.ListAPIView[Label]):
             "item_id": item_id,
             "lease_token": lease,
         }
-        if sent.validated_data["skip"]:
-            skipped = skip_item(**who, reason=sent.validated_data["comment"])
+        if sent.validated_data["skip"] or sent.validated_data["postpone"]:
+            leave = skip_item if sent.validated_data["skip"] else postpone_item
+            skipped = leave(**who, reason=sent.validated_data["comment"])
             body = {"item": item_id, "action": skipped.action, "created_at": skipped.created_at}
             return Response(SkippedSerializer(body).data, status=status.HTTP_201_CREATED)
         done = submit_label(**who, answer=sent.to_answer())
@@ -168,20 +168,3 @@ class ItemDetailView(generics.RetrieveAPIView[Item]):
     def get_queryset(self) -> Any:
         """Items that the caller may know of."""
         return visible_items(self.request.user)
-
-
-class PlanView(ProjectScopedMixin, APIView):
-    """How many people label each item, and which items come to people."""
-
-    @extend_schema(operation_id="plan_read", responses=PlanSerializer)
-    def get(self, request: SignedInApiRequest, slug: str) -> Response:
-        """The plan as it is."""
-        return Response(PlanSerializer(self.project).data)
-
-    @extend_schema(operation_id="plan_change", request=PlanSerializer, responses=PlanSerializer)
-    def patch(self, request: SignedInApiRequest, slug: str) -> Response:
-        """Change it; every item is brought into line before the answer comes."""
-        given = PlanSerializer(data=request.data, partial=True)
-        given.is_valid(raise_exception=True)
-        project = change_review_plan(project=self.project, **given.validated_data)
-        return Response(PlanSerializer(project).data)

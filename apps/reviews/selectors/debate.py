@@ -1,20 +1,57 @@
 """The debate behind a suggestion, small enough to read beside the text."""
 
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any
+
 from django.db.models import Prefetch, Q
 
 from apps.accounts.models import User
 from apps.debates.models import Debate, Turn
-from apps.labels.blindness import is_audit, unanswered
+from apps.labels.blindness import unanswered
 from apps.labels.models import ItemState
 from apps.projects.models import Project
+from apps.reviews.selectors.arms import is_blind_for
+from labelhub.core.schema import value_key
 
 
 def must_wait(user: User, project: Project, item_id: int) -> bool:
-    """Whether ``user`` may not see the item's debate yet: it is audited, and they say nothing of
-    it so far. One query."""
+    """Whether ``user`` may not see the item's debate yet: it is audited or was drawn to be labelled
+    without, and they say nothing of it so far. One query."""
     states = ItemState.objects.filter(project=project, item=item_id)
     state = states.filter(unanswered(user.pk, item="item_id")).first()
-    return state is not None and is_audit(state)
+    return state is not None and is_blind_for(user.pk, project, state)
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the answers that were argued for: by how many turns, and the best said for it."""
+
+    value: Any
+    turns: int
+    best: Turn
+
+
+def sides_of(debate: Debate) -> list[Side]:
+    """The answers for which something was said, the most supported first.
+
+    The best argument of a side is its turn with the most quoted evidence, the later one of equals:
+    it has heard the others.
+    """
+    said: dict[str, list[Turn]] = defaultdict(list)
+    for turn in debate.turns.all():
+        if turn.status == "ok" and turn.value is not None and turn.text.strip():
+            said[value_key(turn.value)].append(turn)
+    sides = [
+        Side(turns[0].value, len(turns), max(turns, key=lambda turn: (_quotes(turn), turn.pk)))
+        for turns in said.values()
+    ]
+    return sorted(sides, key=lambda side: -side.turns)
+
+
+def _quotes(turn: Turn) -> int:
+    quoted = turn.evidence if isinstance(turn.evidence, dict) else {}
+    return sum(len(phrases) for phrases in quoted.values() if isinstance(phrases, list))
 
 
 def debate_behind(project: Project, item_id: int) -> Debate | None:
@@ -30,4 +67,7 @@ def debate_behind(project: Project, item_id: int) -> Debate | None:
         .select_related("run", "label")
         .prefetch_related(Prefetch("turns", queryset=turns))
     )
-    return debates.filter(label__in=suggested).first() or debates.order_by("-pk").first()
+    carried = Q(label__superseded_by__in=suggested, label__superseded_by__change__isnull=False)
+    return (
+        debates.filter(Q(label__in=suggested) | carried).first() or debates.order_by("-pk").first()
+    )

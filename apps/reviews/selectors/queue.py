@@ -19,9 +19,8 @@ from django.db.models import (
 from django.db.models.functions import Coalesce
 
 from apps.accounts.models import User
-from apps.accounts.roles import ReviewerKind
 from apps.common.prepared import PreparedQuery, prepared
-from apps.labels.models import ItemState, Label
+from apps.labels.models import Assignment, ItemState, Label
 from apps.projects.models import Project
 from apps.projects.selectors import reviewer_kind
 from apps.reviews.models import Decision, Slot
@@ -38,6 +37,8 @@ class Look(NamedTuple):
 BREADTH = 8
 #: The last finds what somebody who is far ahead of the others has not labelled yet. What others
 #: hold may stand before it, but nobody holds more than a few items.
+#: Of what somebody was given by name so many are looked at, the oldest first.
+NAMED = 512
 LOOKS = (Look(32), Look(512), Look(8192, offered=True))
 
 
@@ -47,86 +48,115 @@ class Place(NamedTuple):
     item_id: int
     number: int
     slot_id: int | None
+    priority: float = 0.0
 
 
 def offered_to(project: Project, user: User) -> QuerySet[ItemState]:
     """Queued items that ``user`` may label, the urgent first, whoever holds them just now.
 
-    Not what they have labelled or skipped; what reviewers disagree on goes to experts alone.
+    Not what they have labelled, skipped or postponed; not what is kept for others, by name or by
+    kind: what reviewers disagree on is kept for experts.
     """
-    states = ItemState.objects.awaiting_review().filter(project=project)
-    return _offered(states, user.pk, expert=_is_expert(project, user))
+    given = Assignment.objects.filter(item=OuterRef("item_id"), user=user.pk, open=True)
+    mine = Q(audience__in=["", reviewer_kind(user, project)]) | Q(Exists(given))
+    states = ItemState.objects.awaiting_review().filter(mine, project=project)
+    return _offered(states, user.pk)
 
 
-def _is_expert(project: Project, user: User) -> bool:
-    return reviewer_kind(user, project) == ReviewerKind.EXPERT
+def open_items(project: Project, user: User, now: datetime) -> int:
+    """How many items ``user`` could be handed at once."""
+    offered = offered_to(project, user).order_by()
+    given = Assignment.objects.filter(project=project, user=user, open=True).values("item")
+    by_name, others = offered.filter(item__in=given), offered.exclude(item__in=given)
+    return (
+        open_places(others, user.pk, now).count()
+        + open_places(by_name, user.pk, now, given=True).count()
+    )
 
 
-def _offered(states: QuerySet[ItemState], user_id: int, *, expert: bool) -> QuerySet[ItemState]:
+def _offered(states: QuerySet[ItemState], user_id: int) -> QuerySet[ItemState]:
     said = Label.objects.current().filter(item=OuterRef("item_id"), annotator__user=user_id)
-    skipped = Decision.objects.filter(
+    left = Decision.objects.filter(
         item=OuterRef("item_id"),
         reviewer=user_id,
-        action=Decision.Action.SKIP,
+        action__in=[Decision.Action.SKIP, Decision.Action.POSTPONE],
         undone_at__isnull=True,
     )
-    if not expert:
-        states = states.exclude(stage=ItemState.Stage.CONFLICT)
-    return states.filter(~Exists(said), ~Exists(skipped))
+    return states.filter(~Exists(said), ~Exists(left))
 
 
 def open_places(
-    states: QuerySet[ItemState], user_id: int, now: datetime
+    states: QuerySet[ItemState], user_id: int, now: datetime, *, given: bool = False
 ) -> QuerySet[ItemState, Any]:
     """Where ``user_id`` may be given one more lease at ``now``: rows of :class:`Place`.
 
     Nobody holds an item twice: its labels are to be those of several people. Slot numbers are
     handed out in order and never exceed what the item wants, so labelled and live slots together
     cannot either, however claims interleave. Labels that came without a slot (by import, or after
-    a lease had lapsed) count as well.
+    a lease had lapsed) count as well. Places that are ``kept`` are for those they are kept for.
     """
-    free = Q(slot__label__isnull=True) & (
-        Q(slot__lease_until__isnull=True) | Q(slot__lease_until__lte=now)
-    )
-    live = Q(slot__label__isnull=True, slot__lease_until__gt=now)
+    waiting = Q(slot__label__isnull=True, slot__number__isnull=False)
+    free = waiting & (Q(slot__lease_until__isnull=True) | Q(slot__lease_until__lte=now))
+    live = waiting & Q(slot__lease_until__gt=now)
+    held = Q(slot__label__isnull=True, slot__lease_until__gt=now, slot__holder=user_id)
+    taken = F("labels_by_people") if given else F("labels_by_people") + F("kept")
     return (
         states.annotate(slot=FilteredRelation("item__slots"))
-        .values("item_id", "priority", "wanted", "labels_by_people")
+        .values("item_id", "priority", "wanted", "labels_by_people", "kept")
         .annotate(
             slot_id=Min("slot__pk", filter=free),
             number=Coalesce(Min("slot__number", filter=free), Max("slot__number") + 1, Value(1)),
             live=Count("slot__pk", filter=live),
-            own=Count("slot__pk", filter=live & Q(slot__holder=user_id)),
+            own=Count("slot__pk", filter=held),
         )
-        .filter(own=0, number__lte=F("wanted"), live__lt=F("wanted") - F("labels_by_people"))
-        .values_list("item_id", "number", "slot_id")
+        .filter(own=0, number__lte=F("wanted"), live__lt=F("wanted") - taken)
+        .values_list("item_id", "number", "slot_id", "priority")
     )
 
 
 def next_places(project: Project, user: User, now: datetime) -> list[Place]:
-    """The first few open places for ``user``, in the order of the queue. The hot path.
+    """The first few open places for ``user``: what they were given by name, then the queue's in its
+    order. The hot path.
 
-    It looks at the head of the queue, and further only when nothing there is for them.
+    It looks at the head of the queue, and further only when nothing there is for them. What is for
+    everybody and what is for their kind are two queues by the index, merged here.
     """
-    expert = _is_expert(project, user)
+    if rows := _places_given(project.pk, user.pk, now):
+        return [Place(*row) for row in rows]
+    kind = reviewer_kind(user, project)
     for look in LOOKS:
-        if rows := _places_within(look, expert=expert)(project.pk, user.pk, now):
-            return [Place(*row) for row in rows]
+        rows = [
+            row
+            for each in ("", kind)
+            for row in _places_within(look)(project.pk, user.pk, now, each)
+        ]
+        if rows:
+            places = [Place(*row) for row in rows]
+            return sorted(places, key=lambda place: (-place.priority, place.item_id))
     return []
 
 
+@prepared
+def _places_given(project: int, user: int, now: datetime) -> QuerySet[ItemState, tuple[Any, ...]]:
+    given = Assignment.objects.filter(project=project, user=user, open=True).order_by("item")
+    states = ItemState.objects.filter(pk__in=given[:NAMED].values("item"), queued=True)
+    return open_places(_offered(states, user), user, now, given=True).order_by(
+        "-priority", "item_id"
+    )[:BREADTH]
+
+
 @cache
-def _places_within(
-    look: Look, *, expert: bool
-) -> PreparedQuery[[int, int, datetime], tuple[Any, ...]]:
-    def places(project: int, user: int, now: datetime) -> QuerySet[ItemState, tuple[Any, ...]]:
-        queued = ItemState.objects.awaiting_review().filter(project=project)
-        states = _offered(queued, user, expert=expert) if look.offered else queued
+def _places_within(look: Look) -> PreparedQuery[[int, int, datetime, str], tuple[Any, ...]]:
+    def places(
+        project: int, user: int, now: datetime, audience: str
+    ) -> QuerySet[ItemState, tuple[Any, ...]]:
+        queued = ItemState.objects.awaiting_review().filter(project=project, audience=audience)
+        states = _offered(queued, user) if look.offered else queued
         # By primary key alone: given a choice PostgreSQL works out every queued item before it
         # sorts, as it cannot know that nearly all of them pass the conditions.
         head = states[: look.items].values("pk")
         near = ItemState.objects.filter(pk__in=head).order_by("-priority", "item_id")
-        return open_places(_offered(near, user, expert=expert), user, now)[:BREADTH]
+        return open_places(_offered(near, user), user, now)[:BREADTH]
 
     return prepared(places)
 

@@ -9,11 +9,13 @@ from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.accounts.roles import ReviewerKind
-from apps.labels.models import ItemState
+from apps.labels.models import Assignment, ItemState
 from apps.projects.models import Project
 from apps.projects.selectors import reviewer_kind
-from apps.reviews.models import Decision, Slot
-from apps.reviews.selectors.queue import offered_to, open_places
+from apps.reviews.models import Decision, Purpose, Slot, Standing
+from apps.reviews.selectors.known import known_to_try, must_qualify
+from apps.reviews.selectors.queue import offered_to, open_items
+from apps.reviews.selectors.standing import standing_of
 
 #: How many holders are named; the others are counted.
 NAMED = 5
@@ -29,8 +31,18 @@ class Holding:
 
 
 @dataclass(frozen=True, slots=True)
+class Qualifying:
+    """How far somebody is who may not work yet. ``left`` items of known answer are new to them."""
+
+    done: int
+    needed: int
+    left: int
+
+
+@dataclass(frozen=True, slots=True)
 class QueueStatus:
-    """Counts of items. ``open`` can be claimed at once by this person."""
+    """Counts of items. ``open`` can be claimed at once by this person; ``for_experts`` and
+    ``for_others`` wait for other kinds of people and for those they were given to by name."""
 
     items: int
     waiting: int
@@ -39,14 +51,22 @@ class QueueStatus:
     done_by_me: int
     done_today: int
     skipped_by_me: int
+    postponed_by_me: int
     for_experts: int
+    for_others: int
     decided: int
+    qualifying: Qualifying | None = None
+    paused: Standing | None = None
     held: list[Holding] = field(default_factory=list)
 
     @property
     def nothing_left(self) -> bool:
-        """Whether there is truly nothing that this person could label now or take up again."""
-        return not (self.open or self.mine)
+        """Whether there is truly nothing that this person could be handed now."""
+        if self.paused:
+            return True
+        if self.qualifying and not self.mine:
+            return not self.qualifying.left
+        return not (self.open or self.mine or self.postponed_by_me)
 
     @property
     def settled(self) -> int:
@@ -62,25 +82,40 @@ class QueueStatus:
 def queue_status(project: Project, user: User) -> QueueStatus:
     """Where the queue stands for ``user``. It counts: not for the path that hands out items."""
     now = timezone.now()
-    offered = offered_to(project, user).order_by()
+    standing = standing_of(project, user)
     states = ItemState.objects.filter(project=project).order_by()
-    counts = states.aggregate(items=Count("pk"))
-    expert = reviewer_kind(user, project) == ReviewerKind.EXPERT
-    conflicts = states.filter(queued=True, stage=ItemState.Stage.CONFLICT)
+    queued = states.filter(queued=True)
     decisions = Decision.objects.standing(project, user).order_by()
-    labelled = decisions.exclude(action=Decision.Action.SKIP)
+    left = (Decision.Action.SKIP, Decision.Action.POSTPONE)
+    labelled = decisions.exclude(action__in=left)
+    put_off = decisions.filter(action=Decision.Action.POSTPONE, item__state__queued=True)
+    expert = reviewer_kind(user, project) == ReviewerKind.EXPERT
+    audience = ItemState.Audience
+    given = Assignment.objects.filter(project=project, user=user, open=True).values("item")
+    named = queued.filter(audience=audience.NAMED).exclude(item__in=given)
     return QueueStatus(
-        items=counts["items"],
-        waiting=states.filter(queued=True).count(),
-        open=open_places(offered, user.pk, now).count(),
+        items=states.count(),
+        waiting=queued.count(),
+        open=open_items(project, user, now),
         mine=Slot.objects.live(now).filter(project=project, holder=user).count(),
         done_by_me=labelled.count(),
         done_today=labelled.filter(created_at__gte=_midnight(now)).count(),
         skipped_by_me=decisions.skips().filter(item__state__queued=True).count(),
-        for_experts=0 if expert else conflicts.count(),
+        postponed_by_me=put_off.count(),
+        for_experts=0 if expert else queued.filter(audience=audience.EXPERT).count(),
+        for_others=named.count() + queued.filter(audience=audience.CROWD).count() * expert,
         decided=states.filter(stage=ItemState.Stage.DECIDED).count(),
+        qualifying=_qualifying(project, user, standing),
+        paused=standing if standing and standing.status == Standing.Status.PAUSED else None,
         held=list(_held_by_others(project, user, now)),
     )
+
+
+def _qualifying(project: Project, user: User, standing: Standing | None) -> Qualifying | None:
+    if not must_qualify(project, user, standing):
+        return None
+    tried = Decision.objects.filter(project=project, reviewer=user, purpose=Purpose.QUALIFY)
+    return Qualifying(tried.count(), project.qualify_items, known_to_try(project, user).count())
 
 
 def _held_by_others(project: Project, user: User, now: datetime) -> Iterable[Holding]:

@@ -3,17 +3,21 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from random import Random
 from typing import Any
 
 from django.db.models import QuerySet
 
 from apps.common.prepared import prepared
 from apps.debates.reasons import reason_words
-from apps.labels.blindness import is_audit
 from apps.labels.models import ItemState, Label
 from apps.projects.models import Item, LabelSchema, Project
 from apps.projects.selectors import current_schema
-from apps.reviews.models import Slot
+from apps.reviews.models import Comment, ReviewSettings, Slot
+from apps.reviews.selectors.arms import is_blind_for
+from apps.reviews.selectors.beside import draft_of, earlier_answers, opinions_on, told_about
+from apps.reviews.selectors.conversation import Conversation, conversation
+from apps.reviews.selectors.settings import review_settings
 from labelhub.core.errors import NotFound
 from labelhub.core.schema import LabelDef, Schema, Task
 
@@ -42,12 +46,17 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class ReviewTask:
-    """One item as handed to one reviewer. ``slot`` is None when nobody holds it for them."""
+    """One item as handed to one reviewer."""
 
     state: ItemState
     schema: LabelSchema
     choices: tuple[Choice, ...]
-    slot: Slot | None = None
+    slot: Slot
+    settings: ReviewSettings
+    begun: Mapping[str, Sequence[str]]
+    opinions: Sequence[Label] = ()
+    answers: Sequence[str] = ()
+    told: Sequence[Comment] = ()
 
     @property
     def item(self) -> Item:
@@ -83,6 +92,30 @@ class ReviewTask:
         return json.dumps([choice.value for choice in self.choices if choice.suggested])
 
     @property
+    def draft(self) -> str:
+        """What has been begun, as JSON for the page's script; empty where nothing has."""
+        return json.dumps(self.begun) if self.begun else ""
+
+    @property
+    def order(self) -> str:
+        """The order in which the choices are shown, as JSON; empty where it is the schema's own."""
+        shown = [choice.value for choice in self.choices]
+        plain = self.schema.parsed.offered(self.item.options)
+        return json.dumps(shown) if shown != list(plain) else ""
+
+    @property
+    def returns(self) -> str:
+        """Where the text has a carriage return before a line feed, as JSON: browsers drop those,
+        and places that are marked are to be counted in the text as it is."""
+        text = self.item.text
+        return json.dumps([at for at in range(len(text) - 1) if text[at : at + 2] == "\r\n"])
+
+    @property
+    def before(self) -> Conversation:
+        """What was said before the text."""
+        return conversation(self.item.context)
+
+    @property
     def reasons(self) -> list[str]:
         """Why the item comes early, in words."""
         if self.state.stage == ItemState.Stage.CONFLICT:
@@ -116,10 +149,11 @@ class ReviewTask:
         return str(self.suggestion.value) if self.suggestion and self.task is Task.TEXT else ""
 
 
-def item_state(project: Project, item_id: int) -> ItemState:
-    """The item with its suggestion as it is handed out: of an audited item nothing that its debate
-    said. One query, or two where there is a suggestion: most of the time of a query goes into its
-    columns, and a project without runs has no suggestions.
+def item_state(project: Project, item_id: int, user_id: int) -> ItemState:
+    """The item with its suggestion as it is handed out to ``user_id``: nothing that its debate said
+    of an item that is audited, or that they are to label without suggestion. One query, or two
+    where there is a suggestion: most of the time of a query goes into its columns, and a project
+    without runs has no suggestions.
 
     Raises:
         NotFound: the project has no such item.
@@ -127,7 +161,7 @@ def item_state(project: Project, item_id: int) -> ItemState:
     state = _state_of.first(project.pk, item_id)
     if state is None:
         raise NotFound(f"There is no item {item_id} in the project '{project.slug}'.")
-    if is_audit(state):
+    if is_blind_for(user_id, project, state):
         _hide_debate(state)
     elif state.suggestion_id is not None:
         state.suggestion = _suggested.first(state.suggestion_id)
@@ -151,18 +185,39 @@ def _suggested(label: int) -> QuerySet[Label]:
     return Label.objects.select_related("annotator").filter(pk=label).order_by()
 
 
-def review_task(project: Project, *, item_id: int, slot: Slot | None = None) -> ReviewTask:
-    """The item as the reviewer sees it, in two queries.
+def review_task(project: Project, *, slot: Slot) -> ReviewTask:
+    """The item of a lease as its holder sees it, in a few queries.
 
     Raises:
         NotFound: the project has no such item.
     """
-    state = item_state(project, item_id)
-    schema = current_schema(project)
-    return ReviewTask(state, schema, tuple(_choices(schema.parsed, state)), slot)
+    user = slot.holder_id or 0
+    state = item_state(project, slot.item_id, user)
+    schema, settings = current_schema(project), review_settings(project)
+    offered = list(schema.parsed.offered(state.item.options))
+    if settings.shuffle_options and schema.parsed.task is Task.PER_ITEM:
+        offered = shuffled(offered, user, state.item_id)
+    return ReviewTask(
+        state=state,
+        schema=schema,
+        choices=tuple(_choices(schema.parsed, state, offered)),
+        slot=slot,
+        settings=settings,
+        begun=draft_of(state.item_id, user),
+        opinions=opinions_on(state.item_id, user) if settings.show_opinions else (),
+        answers=earlier_answers(project, user) if schema.parsed.task is Task.TEXT else (),
+        told=told_about(state.item_id, user),
+    )
 
 
-def _choices(schema: Schema, state: ItemState) -> list[Choice]:
+def shuffled(options: Sequence[str], user_id: int, item_id: int) -> list[str]:
+    """The options in an order of this person's own, the same whenever they see the item: where all
+    see one order, the first option gains by it."""
+    order = Random(f"options {user_id} {item_id}")  # noqa: S311 - an order, not a secret
+    return order.sample(options, len(options))
+
+
+def _choices(schema: Schema, state: ItemState, offered: Sequence[str]) -> list[Choice]:
     label = state.suggestion
     suggested = _names(schema, label.value if label is not None and not label.abstained else None)
     quotes: Mapping[str, Any] = label.evidence if label is not None else {}
@@ -175,7 +230,7 @@ def _choices(schema: Schema, state: ItemState) -> list[Choice]:
             quotes=tuple(str(phrase) for phrase in quotes.get(name, ())),
             help=schema.label(name),
         )
-        for at, name in enumerate(schema.offered(state.item.options), start=1)
+        for at, name in enumerate(offered, start=1)
     ]
 
 

@@ -17,9 +17,11 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from apps.accounts.models import User
+from apps.labels.models import Label
 from apps.projects.models import Project
-from apps.reviews.models import Slot
+from apps.reviews.models import Decision, Purpose, Slot
 from apps.reviews.selectors import Place, held_slots, next_places, offered_to, open_places
+from apps.reviews.services.known import check_standing, known_purpose, take_known
 from labelhub.core.errors import Conflict
 
 LEASE_SECONDS = 600
@@ -50,14 +52,18 @@ def claim_next_item(
 ) -> Slot | None:
     """Hand out the next item to ``user``: the slot, held by them for ``lease_seconds``.
 
+    Among what the queue has for them are mixed items whose answer is known (see ``known``).
+
     An item they hold already comes first, with the same token and a renewed lease, so that asking
     twice strands nothing. ``besides`` names tokens to leave out: what a page has on screen when it
     asks for one more. ``anew`` changes the token of a held item: a page that is being left may
     still give back the old one. None when nothing is left for them just now (see ``queue_status``).
 
     Raises:
+        ReviewerPaused: a manager has paused them, or they did not qualify.
         QueueBusy: every place was taken by somebody else in the same moment.
     """
+    standing = check_standing(project, user)
     with _in_turn():
         now = timezone.now()
         until = now + timedelta(seconds=lease_seconds)
@@ -65,7 +71,14 @@ def claim_next_item(
         for slot in held:
             if slot.lease_token not in besides and _renew_one(slot, until, anew=anew):
                 return slot
-        return _take_first(project, user, until) if len(held) < MOST_HELD else None
+        if len(held) >= MOST_HELD:
+            return None
+        purpose = known_purpose(project, user, standing)
+        if purpose and (known := take_known(project, user, purpose, until)):
+            return known
+        if purpose == Purpose.QUALIFY:
+            return None  # no real work before
+        return _take_first(project, user, until) or _take_postponed(project, user, until)
 
 
 @contextmanager
@@ -93,6 +106,14 @@ def _take_first(project: Project, user: User, until: datetime) -> Slot | None:
     raise QueueBusy("Very many people asked for an item at once. Ask again in a moment.")
 
 
+def _take_postponed(project: Project, user: User, until: datetime) -> Slot | None:
+    """What they put off comes back once nothing else is left for them."""
+    put_off = Decision.objects.standing(project, user).filter(action=Decision.Action.POSTPONE)
+    if not put_off.order_by().update(undone_at=timezone.now()):
+        return None
+    return _take_first(project, user, until)
+
+
 def claim_item(
     *, project: Project, user: User, item_id: int, lease_seconds: int = LEASE_SECONDS
 ) -> Slot | None:
@@ -100,7 +121,7 @@ def claim_item(
     now = timezone.now()
     until = now + timedelta(seconds=lease_seconds)
     offered = offered_to(project, user).filter(item=item_id)
-    row = open_places(offered, user.pk, now).first()
+    row = open_places(offered, user.pk, now, given=True).first()
     return take(Place(*row), project=project, user=user, until=until, now=now) if row else None
 
 
@@ -152,5 +173,35 @@ def release_all(*, project: Project, user: User) -> int:
 
 
 def free_slots(slots: QuerySet[Slot]) -> int:
-    """Let go of slots, whoever holds them; labelled ones stay as they are."""
-    return slots.filter(label__isnull=True).update(holder=None, lease_token=None, lease_until=None)
+    """Let go of slots, whoever holds them; labelled ones stay as they are. Returns how many.
+
+    A place on an item of known answer is nobody else's: it goes.
+    """
+    waiting = slots.filter(label__isnull=True)
+    known, _ = waiting.filter(number__isnull=True).delete()
+    return known + waiting.update(holder=None, lease_token=None, lease_until=None)
+
+
+def was_asked(user: User, item_id: int) -> bool:
+    """Whether the queue has handed the item to ``user``, however long ago."""
+    return Slot.objects.filter(item=item_id, holder=user, label__isnull=True).exists()
+
+
+def fill_slot(user: User, label: Label, own: Label | None, lease_token: UUID | None) -> bool:
+    """Mark the slot the label fills; False where the lease had lapsed or gone to somebody else.
+
+    Any slot of theirs on the item will do: another tab may hold it under a newer token.
+    """
+    filled = {"label": label, "lease_token": None, "lease_until": None}
+    mine = Slot.objects.filter(item=label.item_id, holder=user, label__isnull=True)
+    live = mine.filter(lease_until__gt=timezone.now())
+    if own is not None and Slot.objects.filter(label=own).update(label=label):
+        free_slots(mine)  # one label of theirs fills one place
+        return True
+    if lease_token is not None and live.filter(lease_token=lease_token).update(**filled):
+        return True  # as nearly always
+    slot = live.first() or mine.first()
+    if slot is None:
+        return False
+    Slot.objects.filter(pk=slot.pk).update(**filled)
+    return slot.lease_until is not None and slot.lease_until > timezone.now()

@@ -1,4 +1,6 @@
-"""How many people label each item, and which items come to people at all."""
+"""The review plan: how many people label each item, which items, in which order, how blind."""
+
+from typing import Any, TypedDict, Unpack
 
 from apps.common.validation import check_model
 from apps.debates.services import reroute
@@ -6,26 +8,41 @@ from apps.labels.services import replan
 from apps.projects.models import Project
 
 
-def change_review_plan(
-    *, project: Project, overlap: int | None = None, review_scope: str | None = None
-) -> Project:
+class Plan(TypedDict, total=False):
+    """What of the plan is to change; see the fields of ``Project``."""
+
+    overlap: int
+    review_scope: str
+    queue_order: str
+    dispute_above: float | None
+    blind_share: float
+    check_share: float
+    qualify_items: int
+    qualify_accuracy: float
+
+
+#: What the states of items depend on; the rest is asked when an item is handed out.
+DERIVED_FROM = frozenset({"overlap", "review_scope", "queue_order", "dispute_above"})
+
+
+def change_review_plan(*, project: Project, **given: Unpack[Plan]) -> Project:
     """Change the plan and bring every item into line: some may be decided by it, others wait again.
 
     Takes a few seconds for 20,000 items; each thousand is a transaction of its own, and doing it
     again after an interruption ends in the same place.
 
     Raises:
-        InvalidInput: an overlap that is not 1 to 20, or an unknown scope.
+        InvalidInput: a value that cannot be, such as an overlap that is not 1 to 20.
     """
-    wanted = {"overlap": overlap, "review_scope": review_scope}
-    given = {name: value for name, value in wanted.items() if value is not None}
-    for name, value in given.items():
+    values: dict[str, Any] = dict(given)
+    for name, value in values.items():
         setattr(project, name, value)
     check_model(project, exclude=["created_by"])
     # What was not given may have been changed by somebody else since the project was read.
-    Project.objects.filter(pk=project.pk).update(**given)
-    project.refresh_from_db(fields=list(wanted))
-    replan(project)
-    if review_scope is not None:
+    Project.objects.filter(pk=project.pk).update(**values)
+    project.refresh_from_db(fields=list(Plan.__annotations__))
+    if DERIVED_FROM & values.keys():
+        replan(project)
+    if "review_scope" in values:
         reroute(project)  # a share of what no longer comes to people is audited, and only of that
     return project

@@ -1,34 +1,46 @@
 """An answer comes in: it is checked first, stored always, and tied to what was suggested."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from django.db import transaction
 from django.db.models import QuerySet
-from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.common.prepared import prepared
 from apps.labels.blindness import is_audit
-from apps.labels.models import Annotator, ItemState, Label
+from apps.labels.models import Annotator, ItemState, Kind, Label
 from apps.labels.services import (
+    ADJUDICATES,
+    CHECK,
     UNASKED,
     LabelDraft,
     annotator_for_user,
+    as_carried,
     read_history,
     record_label,
     standing,
 )
 from apps.projects.models import LabelSchema, Project
 from apps.projects.selectors import current_schema, guideline_version
-from apps.reviews.models import Decision, Slot
-from apps.reviews.services.leases import free_slots
+from apps.reviews.models import Decision, Draft, Purpose, Slot
+from apps.reviews.schema_changes.arriving import arrive
+from apps.reviews.selectors.arms import arm_of
+from apps.reviews.services.answers import (
+    NOTHING_SHOWN,
+    Answer,
+    checked_extras,
+    checked_value,
+    checked_words,
+    told,
+)
+from apps.reviews.services.commenting import remark
+from apps.reviews.services.leases import fill_slot, was_asked
+from apps.reviews.services.standing import qualify
 from labelhub.core.errors import InvalidInput, NotFound
-from labelhub.core.schema import Value, unstorable, value_key
-
-NOTHING_SHOWN = 0
+from labelhub.core.schema import Value, value_key
 
 DECISIONS = {
     Label.Action.ACCEPTED: Decision.Action.ACCEPT,
@@ -38,23 +50,6 @@ DECISIONS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """What a reviewer sent.
-
-    ``value`` is raw; None together with ``reject`` says "the suggestion is wrong", with
-    ``abstain`` "cannot be told". ``shown`` is the id of the suggestion the reviewer saw,
-    ``NOTHING_SHOWN`` for none, and None when the sender does not say (what stands now counts).
-    """
-
-    value: Any = None
-    reject: bool = False
-    abstain: bool = False
-    seconds: float | None = None
-    comment: str = ""
-    shown: int | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class Submitted:
     """What became of an answer; ``created`` is False when it had been stored before."""
@@ -62,6 +57,24 @@ class Submitted:
     label: Label
     decision: Decision
     created: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """Under which circumstances somebody answers: the item, locked, what was said of it so far and
+    by themselves, what they were shown, and what for. ``extra``: more is said than was wanted."""
+
+    project: Project
+    user: User
+    annotator: Annotator
+    schema: LabelSchema
+    state: ItemState
+    history: Sequence[Label]
+    own: Label | None
+    purpose: Purpose
+    arm: Decision.Arm | None
+    suggestion: Label | None
+    extra: bool
 
 
 @transaction.atomic
@@ -77,56 +90,99 @@ def submit_label(
         NotFound: the project has no such item.
         ValueNotOffered, InvalidInput: the answer cannot be used; nothing was written.
     """
-    comment = _checked_remark("comment", answer.comment)
+    comment = checked_words("comment", answer.comment)
     state = lock_state(project, item_id)
     schema = current_schema(project)
-    value = _checked_value(schema, state, answer)
+    answer = arrive(project, schema, state, answer)
+    value = checked_value(schema, state, answer)
     annotator = annotator_for_user(project, user)
     history = read_history(item_id)
-    said = _said_by(annotator, history)
-    sent = said.get(lease_token) if lease_token else None
+    said = {label.uid: label for label in history if label.annotator_id == annotator.pk}
+    sent = _sent_before(said, lease_token, history)
     if sent and _key(sent.value) == _key(value):
         return Submitted(sent, _decision_of(sent, project, user), created=False)
     own = next(iter(standing(said.values())), None)
-    extra = own is None and state.labels_by_people >= state.wanted
-    unasked = own.provenance.get(UNASKED) if own else extra and not _asked(user, item_id)
-    draft = LabelDraft(
-        item_id=item_id,
-        annotator=annotator,
-        schema=schema,
+    purpose = _purpose(user, state)
+    enough = state.labels_by_people >= state.wanted
+    case = _Case(
+        project, user, annotator, schema, state, history, own, purpose,
+        arm=arm_of(project, user.pk, state),
+        suggestion=next((each for each in history if each.pk == state.suggestion_id), None),
+        extra=own is None and purpose == Purpose.WORK and enough,
+    )  # fmt: skip
+    draft = _draft(case, answer, value, comment, lease_token)
+    label = record_label(draft, state=state, history=history)
+    in_time = fill_slot(user, label, case.own, lease_token)
+    Draft.objects.filter(item=item_id, user=user).delete()
+    late = lease_token is not None and own is None and not in_time
+    decision = _decide(case, label, comment, late=late)
+    _follow_up(case, comment)
+    return Submitted(label, decision)
+
+
+def _sent_before(
+    said: Mapping[UUID, Label], lease_token: UUID | None, history: Sequence[Label]
+) -> Label | None:
+    """What came under this token earlier, as it is called now."""
+    sent = said.get(lease_token) if lease_token else None
+    return as_carried(sent, history) if sent else None
+
+
+def _follow_up(case: _Case, comment: str) -> None:
+    """What was remarked is a comment on the item; who tried to qualify may have done so."""
+    if comment:
+        remark(project=case.project, user=case.user, item_id=case.state.item_id, text=comment)
+    if case.purpose == Purpose.QUALIFY:
+        qualify(case.project, case.user)
+
+
+def _purpose(user: User, state: ItemState) -> Purpose:
+    """What the item was handed out for; asked only of items that people can be checked by."""
+    if not state.known:
+        return Purpose.WORK
+    slot = Slot.objects.filter(item=state.item_id, holder=user, number__isnull=True).first()
+    return Purpose(slot.purpose) if slot else Purpose.WORK
+
+
+def _draft(
+    case: _Case, answer: Answer, value: Value | None, comment: str, lease_token: UUID | None
+) -> LabelDraft:
+    return LabelDraft(
+        item_id=case.state.item_id,
+        annotator=case.annotator,
+        schema=case.schema,
         value=value,
         seconds=answer.seconds,
-        supersedes_id=own.pk if own else None,
-        uid=_uid(lease_token, history),
-        provenance=_provenance(comment, guideline_version(project), unasked=unasked),
-        **_origin(value, answer, _suggestion(state, answer, history)),
+        supersedes_id=case.own.pk if case.own else None,
+        uid=_uid(lease_token, case.history),
+        provenance=_provenance(case, answer, comment),
+        **checked_extras(case.project, case.schema, case.state.item, answer),
+        **_origin(value, answer, _shown(case, answer)),
     )
-    label = record_label(draft, state=state, history=history)
-    in_time = _fill_slot(user, label, own, lease_token)
-    late = lease_token is not None and own is None and not in_time
-    return Submitted(label, _decide(project, user, label, comment, late=late, extra=extra))
 
 
-@transaction.atomic
-def skip_item(
-    *, project: Project, user: User, item_id: int, lease_token: UUID | None = None, reason: str = ""
-) -> Decision:
-    """Leave an item to others: it is not offered to ``user`` again until they undo. Idempotent.
+def _provenance(case: _Case, answer: Answer, comment: str) -> Mapping[str, Any]:
+    own = case.own.provenance if case.own else {}
+    unasked = case.extra and not was_asked(case.user, case.state.item_id)
+    kept = {
+        **told(answer, case.schema.parsed.offered(case.state.item.options)),
+        "comment": comment,
+        "guideline": guideline_version(case.project),
+        "arm": case.arm,
+        UNASKED: own.get(UNASKED) if case.own else unasked,
+        CHECK: own.get(CHECK) if case.own else case.purpose != Purpose.WORK,
+        ADJUDICATES: own.get(ADJUDICATES) or _settles(case, answer),
+    }
+    return {key: one for key, one in kept.items() if one}
 
-    Raises:
-        NotFound: the project has no such item.
-    """
-    lock_state(project, item_id)
-    mine = Slot.objects.filter(item=item_id, holder=user)
-    free_slots(mine.filter(lease_token=lease_token) if lease_token else mine)
-    skipped = Decision.objects.standing(project, user).skips().filter(item=item_id).first()
-    return skipped or Decision.objects.create(
-        project=project,
-        item_id=item_id,
-        reviewer=user,
-        action=Decision.Action.SKIP,
-        comment=_checked_remark("reason", reason),
-    )
+
+def _settles(case: _Case, answer: Answer) -> bool:
+    """Whether this is an expert's last word on what others disagree on: they have seen what those
+    said, or a machine that is sure contradicts what was decided."""
+    if case.annotator.kind != Kind.EXPERT:
+        return False
+    conflict = case.state.stage == ItemState.Stage.CONFLICT
+    return case.state.disputed or (answer.adjudicates and conflict)
 
 
 def lock_state(project: Project, item_id: int) -> ItemState:
@@ -148,34 +204,19 @@ def _locked(project: int, item: int) -> QuerySet[ItemState]:
     return rows.filter(project=project, item=item)
 
 
-def _checked_value(schema: LabelSchema, state: ItemState, answer: Answer) -> Value | None:
-    if answer.value is None:
-        if answer.abstain or answer.reject:
-            return None
-        raise _refused("value", "give a label, or skip the item.")
-    try:
-        return schema.parsed.normalise(answer.value, state.item.options)
-    except InvalidInput as error:
-        error.data["errors"] = [{"field": "value", "message": error.message}]
-        raise
-
-
-def _checked_remark(field: str, words: str) -> str:
-    if bad := unstorable(words):
-        raise _refused(field, f"must not contain {bad}.")
-    return words.strip()
-
-
-def _suggestion(state: ItemState, answer: Answer, history: Sequence[Label]) -> Label | None:
+def _shown(case: _Case, answer: Answer) -> Label | None:
     """What the reviewer saw: a run may have changed the suggestion meanwhile, and of an audited
-    item nothing is shown."""
-    if answer.shown == NOTHING_SHOWN or (answer.shown is None and is_audit(state)):
+    item nothing is shown, nor of one that was drawn to be labelled without."""
+    if answer.shown == NOTHING_SHOWN or case.arm == Decision.Arm.WITHHELD:
         return None
-    wanted = state.suggestion_id if answer.shown is None else answer.shown
-    seen = next((label for label in history if label.pk == wanted), None)
-    if seen is None and answer.shown is not None:
-        raise _refused("suggestion", f"item {state.item_id} has no label {answer.shown}.")
-    return seen
+    if answer.shown is None:
+        return None if is_audit(case.state) else case.suggestion
+    seen = next((label for label in case.history if label.pk == answer.shown), None)
+    if seen is None:
+        raise InvalidInput.at(
+            "suggestion", f"item {case.state.item_id} has no label {answer.shown}."
+        )
+    return as_carried(seen, case.history)
 
 
 def _action(value: Value | None, suggestion: Label | None, answer: Answer) -> Label.Action:
@@ -183,15 +224,12 @@ def _action(value: Value | None, suggestion: Label | None, answer: Answer) -> La
         return Label.Action.NEW
     same = value is not None and _key(value) == _key(suggestion.value)
     if answer.reject and same:
-        raise _refused("value", "this is the suggestion you reject; give another label or none.")
+        raise InvalidInput.at(
+            "value", "this is the suggestion you reject; give another label or none."
+        )
     if answer.reject:
         return Label.Action.REJECTED
     return Label.Action.ACCEPTED if same else Label.Action.FIXED
-
-
-def _said_by(annotator: Annotator, history: Sequence[Label]) -> dict[UUID, Label]:
-    """What this annotator has said of the item, by uid."""
-    return {label.uid: label for label in history if label.annotator_id == annotator.pk}
 
 
 def _key(value: Value | None) -> str | None:
@@ -207,64 +245,38 @@ def _origin(value: Value | None, answer: Answer, suggestion: Label | None) -> di
     }
 
 
-def _provenance(comment: str, guideline: int | None, *, unasked: bool) -> dict[str, Any]:
-    told = {"comment": comment, "guideline": guideline, UNASKED: unasked}
-    return {key: kept for key, kept in told.items() if kept}
-
-
 def _uid(lease_token: UUID | None, history: Sequence[Label]) -> UUID | None:
     """A label goes by its lease's token: the database itself stores it once only."""
     return None if any(label.uid == lease_token for label in history) else lease_token
 
 
-def _asked(user: User, item_id: int) -> bool:
-    """Whether the queue has handed the item to ``user``, however long ago."""
-    return Slot.objects.filter(item=item_id, holder=user, label__isnull=True).exists()
-
-
-def _fill_slot(user: User, label: Label, own: Label | None, lease_token: UUID | None) -> bool:
-    """Mark the slot the label fills; False where the lease had lapsed or gone to somebody else.
-
-    Any slot of theirs on the item will do: another tab may hold it under a newer token.
-    """
-    filled = {"label": label, "lease_token": None, "lease_until": None}
-    mine = Slot.objects.filter(item=label.item_id, holder=user, label__isnull=True)
-    live = mine.filter(lease_until__gt=timezone.now())
-    if own is not None and Slot.objects.filter(label=own).update(label=label):
-        free_slots(mine)  # one label of theirs fills one place
-        return True
-    if lease_token is not None and live.filter(lease_token=lease_token).update(**filled):
-        return True  # as nearly always
-    slot = live.first() or mine.first()
-    if slot is None:
-        return False
-    Slot.objects.filter(pk=slot.pk).update(**filled)
-    return slot.lease_until is not None and slot.lease_until > timezone.now()
-
-
-def _decide(
-    project: Project, user: User, label: Label, comment: str, *, late: bool, extra: bool
-) -> Decision:
+def _decide(case: _Case, label: Label, comment: str, *, late: bool) -> Decision:
     return Decision.objects.create(
-        project=project,
+        project=case.project,
         item_id=label.item_id,
-        reviewer=user,
+        reviewer=case.user,
         action=DECISIONS[Label.Action(label.action)],
         label=label,
+        purpose=case.purpose,
+        correct=_correct(case, label),
+        arm=case.arm or "",
+        suggestion=case.suggestion if case.arm else None,
         late=late,
-        extra=extra,
+        extra=case.extra,
         comment=comment,
     )
+
+
+def _correct(case: _Case, label: Label) -> bool | None:
+    """Of an item whose answer was known, whether this is it; None where they could not tell."""
+    gold = case.state.gold
+    if case.purpose == Purpose.WORK or gold is None or gold.value is None or label.value is None:
+        return None
+    return value_key(label.value) == value_key(gold.value)
 
 
 def _decision_of(label: Label, project: Project, user: User) -> Decision:
     found = Decision.objects.filter(label=label, project=project, reviewer=user).first()
     if found is None:
-        raise _refused("lease", "this token belongs to a label that no reviewer gave.")
+        raise InvalidInput.at("lease", "this token belongs to a label that no reviewer gave.")
     return found
-
-
-def _refused(field: str, message: str) -> InvalidInput:
-    return InvalidInput(
-        f"{field}: {message}", data={"errors": [{"field": field, "message": message}]}
-    )

@@ -17,6 +17,7 @@ from labelhub.core.schema.reading import (
     parse_schema,
     schema_from_names,
 )
+from labelhub.core.schema.studio import role_of, schema_from_studio
 
 __all__ = [
     "MAX_LABELS",
@@ -28,7 +29,9 @@ __all__ = [
     "ValueNotOffered",
     "fold",
     "parse_schema",
+    "role_of",
     "schema_from_names",
+    "schema_from_studio",
     "unstorable",
     "value_key",
     "value_words",

@@ -37,7 +37,9 @@ def parse_schema(data: Any) -> Schema:
     raw_labels = data.get("labels", [])
     if not isinstance(raw_labels, list):
         raise SchemaError("labels: must be a list.")
-    labels = tuple(_parse_label(raw, at) for at, raw in enumerate(raw_labels, start=1))
+    labels = tuple(
+        read_label_def(raw, f"labels, number {at}") for at, raw in enumerate(raw_labels, start=1)
+    )
     if task is Task.ORDINAL:
         labels = _with_points(labels)
     _check_count(task, labels)
@@ -49,8 +51,12 @@ def schema_from_names(task: str, names: Iterable[str]) -> Schema:
     return parse_schema({"task": task, "labels": [{"name": name} for name in names]})
 
 
-def _parse_label(raw: Any, at: int) -> LabelDef:
-    where = f"labels, number {at}"
+def read_label_def(raw: Any, where: str) -> LabelDef:
+    """One label: its name, or an object with ``name`` and what is said of it.
+
+    Raises:
+        SchemaError: it begins with ``where``.
+    """
     if isinstance(raw, str):
         raw = {"name": raw}
     if not isinstance(raw, Mapping):

@@ -21,7 +21,7 @@ export async function post(url, pairs, accept = "application/json") {
   if (response.redirected || response.status === 401 || response.status === 403) throw new SignedOut();
   if (response.ok) return response;
   if (response.status >= 500 || TRY_AGAIN.has(response.status)) throw new Error(`status ${response.status}`);
-  throw new Refused(await words(response));
+  throw await refusal(response);
 }
 
 /** POST that outlives the page; nobody hears the answer. */
@@ -29,10 +29,11 @@ export function postOnLeave(url, pairs) {
   return navigator.sendBeacon(url, withToken(pairs));
 }
 
-async function words(response) {
+async function refusal(response) {
   try {
-    return (await response.json()).message;
+    const told = await response.json();
+    return Object.assign(new Refused(told.message), { code: told.code });
   } catch {
-    return `The server refused this (${response.status}).`;
+    return new Refused(`The server refused this (${response.status}).`);
   }
 }

@@ -43,7 +43,7 @@ export class Outbox {
           continue;
         }
         this.onState("refused");
-        this.onRefused(error.message, entry);
+        this.onRefused(error.message, entry, error.code);
       }
       this.entries.shift();
       this.#keep();

@@ -1,4 +1,8 @@
 // One item on screen: what is chosen, whether that is the suggestion, how long it took.
+import { Evidence } from "./evidence.js";
+
+const DRAFTED = ["value", "comment", "rationale", "confidence", "spans"];
+
 export class Task {
   constructor(form) {
     this.form = form;
@@ -8,9 +12,37 @@ export class Task {
     this.original = JSON.stringify(this.chosen());
     form.addEventListener("input", () => this.#say());
     form.addEventListener("change", () => this.#say());
-    form.addEventListener("click", (event) => this.#comment(event));
+    form.addEventListener("click", (event) => this.#field(event));
+    form.addEventListener("click", (event) => this.#again(event.target));
     form.addEventListener("toggle", (event) => this.#opened(event.target), true);
     for (const event of ["pointerover", "focusin"]) form.addEventListener(event, (e) => this.#point(e.target));
+    this.evidence = new Evidence(form);
+    if (form.dataset.draft) this.#restore(JSON.parse(form.dataset.draft));
+  }
+
+  /** What has been begun, for the server to keep; empty fields where nothing differs. */
+  begun() {
+    const data = new FormData(this.form);
+    const same = JSON.stringify(this.chosen()) === this.original;
+    const kept = [...data].filter(([name]) => DRAFTED.includes(name) && !(same && name === "value"));
+    return [["item", this.form.dataset.item], ...kept];
+  }
+
+  #restore(draft) {
+    for (const box of this.form.querySelectorAll("input[name=value]")) {
+      if (draft.value) box.checked = draft.value.includes(box.value);
+    }
+    for (const name of ["comment", "rationale", ...(this.form.dataset.kind === "text" ? ["value"] : [])]) {
+      const field = this.form.querySelector(`textarea[name=${name}]`);
+      if (!field || !draft[name]) continue;
+      field.value = draft[name][0];
+      field.closest("details")?.setAttribute("open", "");
+    }
+    const sure = [...this.form.querySelectorAll("input[name=confidence]")];
+    for (const one of sure) one.checked = one.value === draft.confidence?.[0];
+    this.evidence.restore(draft.spans?.[0]);
+    this.form.querySelector("[data-begun]").hidden = false;
+    this.#say();
   }
 
   chosen() {
@@ -32,10 +64,16 @@ export class Task {
     const skips = button && "skip" in button.dataset;
     const rejects = button?.name === "reject";
     const complaint = this.form.querySelector("[data-complaint]");
-    const missing = this.form.dataset.kind !== "multi" && !this.chosen().length && !skips && !rejects;
-    complaint.hidden = !missing;
-    complaint.textContent = missing ? "Give an answer first, or skip." : "";
-    if (missing) return null;
+    const gives = !skips && button?.name !== "abstain";
+    const missing = gives && !rejects && this.form.dataset.kind !== "multi" && !this.chosen().length;
+    const needed = gives ? this.form.querySelector("[data-needed]") : null;
+    const words = missing ? "Give an answer first, or skip." : needed && !needed.value.trim() ? needed.dataset.needed : "";
+    complaint.hidden = !words;
+    complaint.textContent = words;
+    if (words) {
+      if (!missing) needed.focus();
+      return null;
+    }
     this.watch(false);
     this.form.elements.seconds.value = this.seconds.toFixed(2);
     const data = new FormData(this.form, button);
@@ -51,12 +89,19 @@ export class Task {
   }
 
   /** The cursor is in the field at once: "toggle" comes later, and a key typed before it would act. */
-  #comment(event) {
-    const details = event.target.closest("[data-comment] > summary")?.parentElement;
+  #field(event) {
+    const details = event.target.closest("[data-field] > summary")?.parentElement;
     if (!details || details.open) return;
     event.preventDefault();
     details.open = true;
     details.querySelector("textarea").focus();
+  }
+
+  #again(target) {
+    const earlier = target.closest("[data-earlier]");
+    if (!earlier) return;
+    this.form.elements.value.value = earlier.dataset.earlier;
+    this.#say();
   }
 
   #opened(details) {

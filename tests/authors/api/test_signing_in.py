@@ -9,8 +9,8 @@ from rest_framework.test import APIClient
 from apps.accounts.models import User
 from apps.authors.api import authentication
 from apps.authors.models import Author, Message, Site
-from apps.authors.sealing import digest
 from apps.authors.services.sites import revoke_key, update_site
+from apps.common.sealing import digest
 from tests.authors.api.calling import message, refused, server, url
 from tests.factories.accounts import UserFactory
 from tests.factories.authors import server_key, signing_secret, site_with_features

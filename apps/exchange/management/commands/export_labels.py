@@ -1,13 +1,16 @@
 """export_labels SLUG: a project's items, labels and gold into a file."""
 
+import hashlib
+import json
 from argparse import ArgumentParser
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from apps.common.commands import LabelhubCommand
 from apps.common.files import write_whole
 from apps.exchange.exporters import FORMATS, export_format, export_pieces
+from apps.exchange.manifests import Tally, build_manifest
 from apps.exchange.selectors import export_counts, project_named
 
 
@@ -22,13 +25,34 @@ class Command(LabelhubCommand):
         parser.add_argument("--format", default="jsonl", help=", ".join(FORMATS))
         parser.add_argument("--output", type=Path, required=True)
         parser.add_argument("--only", default="", help="gold: only decided items.")
+        parser.add_argument(
+            "--manifest",
+            action="store_true",
+            help="Also write FILE.manifest.json: schema versions, prompts, models, checksum.",
+        )
 
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
         """Write the file, say what is in it."""
         project, target = project_named(options["slug"]), Path(options["output"])
-        pieces = export_pieces(project, export_format(options["format"]), only=options["only"])
-        size = write_whole(target, pieces)
+        only, tally, digest = options["only"], Tally(project), hashlib.sha256()
+        wanted = export_format(options["format"])
+        pieces = export_pieces(project, wanted, only=only, watch=tally.add)
+        size = write_whole(target, _digested(pieces, digest))
         counts = export_counts(project)
-        items = counts["gold"] if options["only"] else counts["items"]
+        items = counts["gold"] if only else counts["items"]
         self.say(f"{items:,} items written to {target}.")
-        return {"items": items, "format": options["format"], "output": str(target), "bytes": size}
+        told = {"items": items, "format": wanted.name, "output": str(target), "bytes": size}
+        if not options["manifest"]:
+            return told
+        file = {"name": target.name, "bytes": size, "sha256": digest.hexdigest()}
+        manifest = build_manifest(tally, format_name=wanted.name, filters={"only": only}, file=file)
+        beside = target.with_name(f"{target.name}.manifest.json")
+        write_whole(beside, [json.dumps(manifest, ensure_ascii=False, indent=2).encode()])
+        self.say(f"What is in it: {beside}.")
+        return told | {"manifest": str(beside), "sha256": file["sha256"]}
+
+
+def _digested(pieces: Iterator[bytes], digest: Any) -> Iterator[bytes]:
+    for piece in pieces:
+        digest.update(piece)
+        yield piece

@@ -24,12 +24,16 @@ class Command(LabelhubCommand):
         parser.add_argument("file", type=Path)
         for field in ("text", "id", "gold"):
             parser.add_argument(f"--{field}-column", default="", help=f"Column of the {field}.")
+        parser.add_argument(
+            "--answer", default="", help="Which question (control) of another tool's file."
+        )
         parser.add_argument("--strict", action="store_true", help="Any fault: import nothing.")
 
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
         """Import and say what became of the rows."""
         project = project_named(options["slug"])
         chosen = {field: options[f"{field}_column"] for field in ("text", "id", "gold")}
+        chosen["answer"] = options["answer"]
         path = store_upload(file_pieces(options["file"]))
         batch = receive_upload(
             project=project, actor=None, path=path, file_name=options["file"].name
@@ -39,7 +43,7 @@ class Command(LabelhubCommand):
         result = result_of(batch)
         _refuse_failure(batch, result)
         self.say(batch.message)
-        say_faults(self.say, result["errors"] + result["conflict_rows"])
+        say_faults(self.say, result["remarks"] + result["errors"] + result["conflict_rows"])
         return result
 
 

@@ -11,7 +11,7 @@ from apps.accounts.selectors import get_user
 from apps.common.commands import LabelhubCommand
 from apps.projects.services import create_project
 from labelhub.core.errors import InvalidInput
-from labelhub.core.schema import Schema, Task, parse_schema, schema_from_names
+from labelhub.core.schema import Schema, Task, parse_schema, schema_from_names, schema_from_studio
 
 
 class Command(LabelhubCommand):
@@ -25,7 +25,12 @@ class Command(LabelhubCommand):
         parser.add_argument("--task", choices=[str(task) for task in Task])
         given = parser.add_mutually_exclusive_group()
         given.add_argument("--labels", help="Names, separated by commas.")
-        given.add_argument("--schema", type=Path, help="JSON file: {task, question, labels}.")
+        given.add_argument(
+            "--schema",
+            type=Path,
+            help="JSON file: {task, question, labels}; or Label Studio's configuration (.xml).",
+        )
+        parser.add_argument("--answer", default="", help="Which of that configuration's controls.")
         parser.add_argument("--guideline", type=Path, help="Text file for the annotators.")
         parser.add_argument("--overlap", type=int, default=1, help="People per item, 1 to 20.")
         parser.add_argument("--name", help="By default the slug.")
@@ -71,12 +76,20 @@ def _schema(options: dict[str, Any]) -> Schema:
                 "Say what is asked: --task single, multi, ordinal, text or per_item."
             )
         return schema_from_names(task, _names(options["labels"] or ""))
+    if options["schema"].suffix.lower() == ".xml":
+        return _same_task(schema_from_studio(read_text(options["schema"]), options["answer"]), task)
     definition = _json(options["schema"])
     if isinstance(definition, dict):
         definition.setdefault("task", task or "")
         if task and definition["task"] != task:
             raise InvalidInput(f"--task is {task}, but the file says {definition['task']}.")
     return parse_schema(definition)
+
+
+def _same_task(schema: Schema, task: str | None) -> Schema:
+    if task and schema.task != task:
+        raise InvalidInput(f"--task is {task}, but the file asks for {schema.task}.")
+    return schema
 
 
 def _names(labels: str) -> list[str]:

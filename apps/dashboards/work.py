@@ -1,0 +1,179 @@
+"""Who works on a project, what waits and why; and one reviewer's own desk."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import Count, Max, Q, QuerySet
+from django.utils import timezone
+
+from apps.accounts.models import User
+from apps.accounts.roles import Role
+from apps.dashboards.pace import Day, Forecast, days_of, forecast
+from apps.debates.reasons import reason_words
+from apps.labels.blindness import ONLY_AUDITED
+from apps.labels.models import Assignment, ItemState, Label
+from apps.projects.models import Guideline, LabelSchema, Membership, Project
+from apps.reviews.models import Decision, Draft, Mention, Slot, Standing
+
+#: Changes and messages shown on a desk.
+NEWEST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Items that wait for one reason."""
+
+    words: str
+    items: int
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """One member who may label: what they did, and when they were last at it."""
+
+    member: Membership
+    labels: int
+    this_week: int
+    skipped: int
+    holds: int
+    last: datetime | None
+    standing: Standing | None
+
+
+@dataclass(frozen=True, slots=True)
+class WorkReport:
+    """How the people's work goes."""
+
+    days: Sequence[Day]
+    forecast: Forecast | None
+    waiting: Sequence[Waiting]
+    workers: Sequence[Worker]
+
+
+def work_report(project: Project) -> WorkReport:
+    """For managers; eight queries, however many people there are."""
+    days = days_of(project)
+    return WorkReport(days, forecast(project, days), waiting_by_reason(project), _workers(project))
+
+
+def waiting_by_reason(project: Project) -> list[Waiting]:
+    """What waits for people, by the first reason of each item, the largest part first.
+
+    Which items are audited is told to nobody: they count among what was never debated.
+    """
+    queued = ItemState.objects.filter(project=project, queued=True).order_by()
+    rows = queued.values_list("stage", "disputed", "reasons").annotate(n=Count("pk"))
+    counts: dict[str, int] = {}
+    for stage, disputed, reasons, n in rows:
+        words = _why(str(stage), list(reasons), disputed=disputed)
+        counts[words] = counts.get(words, 0) + n
+    return sorted((Waiting(*row) for row in counts.items()), key=lambda one: -one.items)
+
+
+def _why(stage: str, reasons: Sequence[str], *, disputed: bool) -> str:
+    if disputed:
+        return "a machine that is sure contradicts the reviewers"
+    if stage == ItemState.Stage.CONFLICT:
+        return "reviewers disagree"
+    if stage == ItemState.Stage.IN_REVIEW:
+        return "one more label is wanted"
+    if reasons and list(reasons) != ONLY_AUDITED:
+        return reason_words(str(reasons[0]))
+    if stage == ItemState.Stage.SUGGESTED and not reasons:
+        return "suggested, nothing doubtful"
+    return "not labelled yet" if stage != ItemState.Stage.DECIDED else "decided, more labels wanted"
+
+
+def _workers(project: Project) -> list[Worker]:
+    week = timezone.now() - timedelta(days=7)
+    decided = Decision.objects.filter(project=project, undone_at__isnull=True).order_by()
+    labelled, skipped = Q(label__isnull=False), Q(action=Decision.Action.SKIP)
+    rows = decided.values("reviewer").annotate(
+        labels=Count("pk", filter=labelled),
+        this_week=Count("pk", filter=labelled & Q(created_at__gte=week)),
+        skipped=Count("pk", filter=skipped),
+        last=Max("created_at"),
+    )
+    counts = {row.pop("reviewer"): row for row in rows}
+    live = Slot.objects.live(timezone.now()).filter(project=project).order_by()
+    holds = dict(live.values_list("holder").annotate(n=Count("pk")))
+    standings = {one.user_id: one for one in Standing.objects.filter(project=project)}
+    nothing = {"labels": 0, "this_week": 0, "skipped": 0, "last": None}
+    members = Membership.objects.filter(project=project).exclude(role=Role.VIEWER)
+    workers = [
+        Worker(
+            member=each,
+            **counts.get(each.user_id, nothing),
+            holds=holds.get(each.user_id, 0),
+            standing=standings.get(each.user_id),
+        )
+        for each in members.select_related("user")
+    ]
+    return sorted(workers, key=lambda worker: (-worker.this_week, -worker.labels))
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Something that is otherwise than it was: the labels or the guideline, since ``at``."""
+
+    words: str
+    version: int
+    at: datetime
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What one reviewer has before them in one project."""
+
+    days: Sequence[Day]
+    labels: int
+    today: int
+    given: int
+    postponed: int
+    drafts: Sequence[Draft]
+    mentions: Sequence[Mention]
+    returned: Sequence[Label]
+    changes: Sequence[Change]
+
+
+def desk_of(project: Project, user: User) -> Desk:
+    """What ``user`` did, has begun, was asked and told; nine queries."""
+    days = days_of(project, user)
+    standing = Decision.objects.standing(project, user).order_by()
+    postponed = standing.filter(action=Decision.Action.POSTPONE, item__state__queued=True)
+    drafts = Draft.objects.filter(project=project, user=user).select_related("item")
+    mentions = Mention.objects.filter(user=user, comment__project=project, seen_at__isnull=True)
+    return Desk(
+        days=days,
+        labels=standing.filter(label__isnull=False).count(),
+        today=days[-1].labels,
+        given=Assignment.objects.filter(
+            project=project, user=user, open=True, item__state__queued=True
+        ).count(),
+        postponed=postponed.count(),
+        drafts=list(drafts.order_by("-updated_at")[:NEWEST]),
+        mentions=list(
+            mentions.select_related("comment__author", "comment__item").order_by("-pk")[:NEWEST]
+        ),
+        returned=list(_returned(project, user)[:NEWEST]),
+        changes=_changes(project),
+    )
+
+
+def _returned(project: Project, user: User) -> QuerySet[Label]:
+    """What others took back of their labels, with the reason given, the latest first."""
+    theirs = Label.objects.filter(
+        annotator__project=project, annotator__user=user, action=Label.Action.WITHDRAWN
+    )
+    explained = theirs.filter(provenance__has_key="reason").exclude(provenance__reason="")
+    return explained.select_related("item", "supersedes").order_by("-pk")
+
+
+def _changes(project: Project) -> list[Change]:
+    schemas = LabelSchema.objects.filter(project=project).order_by("-version")[:NEWEST]
+    guidelines = Guideline.objects.filter(project=project).order_by("-version")[:NEWEST]
+    found = [Change("Labels", one.version, one.created_at, "schema") for one in schemas]
+    found += [Change("Guideline", one.version, one.created_at, "guideline") for one in guidelines]
+    return sorted(found, key=lambda change: change.at, reverse=True)[:NEWEST]

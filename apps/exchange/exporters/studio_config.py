@@ -1,0 +1,79 @@
+"""The labeling configuration that goes with the Label Studio export."""
+
+from collections.abc import Iterator
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from apps.exchange.exporters.base import Chunks, ExportFormat, Source
+from apps.exchange.exporters.studio_names import Names, names_of
+from labelhub.core.schema import Schema, Task
+
+#: Other control characters are in no XML document.
+ALLOWED = "\t\n\r"
+
+
+def write(_chunks: Chunks, source: Source) -> Iterator[bytes]:
+    """One ``<View>``; no item is read for it."""
+    yield config_of(source.schema, names_of(source.project))
+
+
+def config_of(schema: Schema, names: Names) -> bytes:
+    """What Label Studio shows: the question, the text, the labels; quotes and words beside them."""
+    view = Element("View")
+    if schema.question:
+        _add(view, "Header", value=schema.question)
+    if names.context:
+        _add(view, "Paragraphs", name="context", value="$context", layout="dialogue",
+             nameKey="role", textKey="text")  # fmt: skip
+    _add(view, "Text", name=names.text, value=f"${names.column}")
+    _answer(view, schema, names)
+    if schema.labels:
+        quotes = _add(view, "Labels", name=names.evidence, toName=names.text)
+        for label in schema.labels:
+            _add(quotes, "Label", value=label.name)
+    _add(view, "TextArea", name=names.rationale, toName=names.text, placeholder="Why?")
+    _add(view, "TextArea", name=names.comment, toName=names.text, placeholder="Comment")
+    _add(view, "Number", name=names.confidence, toName=names.text, min="0", max="1", step="0.01")
+    indent(view)
+    return bytes(tostring(view, encoding="utf-8")) + b"\n"
+
+
+def _answer(view: Element, schema: Schema, names: Names) -> None:
+    to = {"name": names.answer, "toName": names.text}
+    if schema.task is Task.TEXT:
+        _add(view, "TextArea", **to)
+    elif schema.task is Task.PER_ITEM:
+        _add(view, "Choices", **to, value="$choices", choice="single")
+    elif names.kind == "rating":
+        _add(view, "Rating", **to, maxRating=f"{max(_points(schema)):g}")
+    elif names.kind == "number":
+        points = _points(schema)
+        _add(view, "Number", **to, min=f"{min(points):g}", max=f"{max(points):g}")
+    else:
+        choice = "multiple" if schema.task is Task.MULTI else "single"
+        choices = _add(view, "Choices", **to, choice=choice)
+        for label in schema.labels:
+            hint = {"hint": label.description} if label.description else {}
+            _add(choices, "Choice", value=label.name, **hint)
+
+
+def _points(schema: Schema) -> list[float]:
+    return [label.point for label in schema.labels if label.point is not None] or [5]
+
+
+def _add(parent: Element, tag: str, **attributes: str) -> Element:
+    clean = {
+        name: "".join(char for char in value if char >= " " or char in ALLOWED)
+        for name, value in attributes.items()
+    }
+    return SubElement(parent, tag, clean)
+
+
+FORMAT = ExportFormat(
+    name="labelstudio-config",
+    title="Label Studio configuration",
+    suffix=".xml",
+    content_type="application/xml",
+    purpose="The labeling configuration for the tasks above: paste it into the new project there.",
+    write=write,
+    lossless=False,
+)

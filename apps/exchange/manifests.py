@@ -1,0 +1,178 @@
+"""What a file of an export holds, counted from its own rows, and what made it: its manifest."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.utils import timezone
+
+from apps.debates.models import Run
+from apps.exchange.exporters import Row
+from apps.labels.models import Gold
+from apps.projects.models import Project
+from apps.projects.selectors import current_guideline, current_schema
+from labelhub.core.version import NAME, VERSION
+
+MANIFEST_VERSION = 1
+
+
+@dataclass(slots=True)
+class Tally:
+    """What was in the rows that went into a file."""
+
+    project: Project
+    items: int = 0
+    labels: Counter[str] = field(default_factory=Counter)
+    offline: int = 0
+    gold: Counter[str] = field(default_factory=Counter)
+    label_versions: Counter[int] = field(default_factory=Counter)
+    gold_versions: Counter[int] = field(default_factory=Counter)
+    runs: Counter[str] = field(default_factory=Counter)
+
+    def add(self, rows: Sequence[Row]) -> None:
+        """Count a chunk of rows: full ones, or decided ones without their ledger."""
+        self.items += len(rows)
+        bare = []
+        for row in rows:
+            if "gold_history" in row:
+                self._add_labels(row["labels"])
+                self._add_gold(row)
+            elif row.get("gold") is not None:
+                bare.append(row["id"])
+        if bare:
+            self._look_up(bare)
+
+    def _add_labels(self, labels: Iterable[Mapping[str, Any]]) -> None:
+        for label in labels:
+            self.labels[label["kind"]] += 1
+            self.offline += bool(label.get("offline"))
+            self.label_versions[label["schema_version"]] += 1
+            if label.get("run"):
+                self.runs[label["run"]] += 1
+
+    def _add_gold(self, row: Row) -> None:
+        """The decision that holds; what it superseded is history."""
+        history = row["gold_history"]
+        if history and not history[-1]["withdrawn"]:
+            self.gold[history[-1]["basis"]] += 1
+            self.gold_versions[history[-1]["schema_version"]] += 1
+
+    def _look_up(self, ids: Sequence[str]) -> None:
+        """Rows of gold alone do not tell how it was decided."""
+        items = {"item__project": self.project, "item__external_id__in": ids}
+        current = Gold.objects.current().filter(**items).order_by()
+        for basis, version in current.values_list("basis", "schema__version"):
+            self.gold[basis] += 1
+            self.gold_versions[version] += 1
+
+
+def build_manifest(
+    tally: Tally,
+    *,
+    format_name: str,
+    filters: Mapping[str, Any],
+    created_at: datetime | None = None,
+    file: Mapping[str, Any],
+) -> dict[str, Any]:
+    """The manifest, JSON-ready.
+
+    Args:
+        tally: of all rows of the file.
+        filters: what was left out; empty for everything.
+        file: its ``name``, ``bytes`` and ``sha256``.
+    """
+    project = tally.project
+    return {
+        "manifest_version": MANIFEST_VERSION,
+        "project": {"slug": project.slug, "name": project.name},
+        "created_at": (created_at or timezone.now()).isoformat(),
+        "software": {"name": NAME, "version": VERSION},
+        "format": format_name,
+        "filters": {name: value for name, value in filters.items() if value},
+        "file": dict(file),
+        "counts": {
+            "items": tally.items,
+            "labels": dict(sorted(tally.labels.items())),
+            # Of those, by the built-in text matcher: not an LLM.
+            "offline_labels": tally.offline,
+            "gold": dict(sorted(tally.gold.items())),
+        },
+        "schema": _schemas(tally),
+        "guideline": _guideline(project),
+        "runs": _runs(project, tally.runs),
+    }
+
+
+def _schemas(tally: Tally) -> dict[str, Any]:
+    """Every version that something in the file was said under, and the present one."""
+    current = current_schema(tally.project).version
+    wanted = {current, *tally.label_versions, *tally.gold_versions}
+    found = tally.project.schemas.filter(version__in=wanted).order_by("version")
+    return {
+        "current": current,
+        "versions": [
+            {
+                "version": row.version,
+                "created_at": row.created_at.isoformat(),
+                "labels": tally.label_versions[row.version],
+                "gold": tally.gold_versions[row.version],
+                "definition": row.definition,
+            }
+            for row in found
+        ],
+    }
+
+
+def _guideline(project: Project) -> dict[str, Any] | None:
+    found = current_guideline(project)
+    if found is None:
+        return None
+    return {
+        "version": found.version,
+        "sha256": hashlib.sha256(found.text.encode()).hexdigest(),
+        "created_at": found.created_at.isoformat(),
+    }
+
+
+def _runs(project: Project, labels: Mapping[str, int]) -> list[dict[str, Any]]:
+    """The runs whose labels are in the file; of those made elsewhere only the uid is known."""
+    uids = [UUID(uid) for uid in labels]
+    rows = Run.objects.filter(project=project, uid__in=uids).order_by("pk")
+    known = {
+        str(run.uid): _run(run)
+        for run in rows.select_related("schema", "guideline").prefetch_related(
+            "roles__model__provider", "roles__prompt"
+        )
+    }
+    elsewhere = {"note": "Made elsewhere: its labels were imported."}
+    every = [*known, *sorted(set(labels) - set(known))]
+    return [{"uid": uid, "labels": labels[uid], **known.get(uid, elsewhere)} for uid in every]
+
+
+def _run(run: Run) -> dict[str, Any]:
+    return {
+        "id": run.pk,
+        "protocol": run.protocol,
+        "settings": run.protocol_settings,
+        "params": run.params,
+        "status": run.status,
+        "replicates": run.replicates,
+        "schema_version": run.schema.version,
+        "guideline_version": run.guideline.version if run.guideline else None,
+        "created_at": run.created_at.isoformat(),
+        "finished_at": run.finished_at.isoformat() if run.finished_at else None,
+        "roles": [
+            {
+                "role": role.role,
+                "model": role.model.name,
+                "provider": role.model.provider.name,
+                "prompt": role.prompt.name,
+                "prompt_hash": role.prompt.hash,
+            }
+            for role in run.roles.all()
+        ],
+    }

@@ -1,0 +1,174 @@
+"""What is kept of files out and of notices to other servers."""
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+
+from apps.debates.models import Run
+from apps.labels.models import Gold, Label
+from apps.projects.models import Project
+
+
+class SavedExport(models.Model):
+    """One export that was written to a file, or is being written; its one worker writes this row.
+
+    The file lies below the data folder; its name is the row's ``stored_name``, which holds the
+    token of the worker's lease: two workers never write one file.
+    """
+
+    class Status(models.TextChoices):
+        QUEUED = "queued", "Waiting for the worker"
+        RUNNING = "running", "Being written"
+        DONE = "done", "Ready"
+        FAILED = "failed", "Failed"
+        STALE = "stale", "Deleted: an author's data was"
+
+    uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="saved_exports")
+    format = models.CharField(max_length=20)
+    filters = models.JSONField(default=dict, blank=True, help_text="What the export leaves out.")
+    status = models.CharField(max_length=10, choices=Status.choices, default=Status.QUEUED)
+    message = models.TextField(blank=True, help_text="What went wrong, in words for people.")
+    file_name = models.CharField(max_length=200, help_text="What a download is called.")
+    stored_name = models.CharField(max_length=100, blank=True, help_text="Below the data folder.")
+    size = models.PositiveBigIntegerField(default=0, help_text="Bytes written so far.")
+    sha256 = models.CharField(max_length=64, blank=True)
+    items_total = models.PositiveBigIntegerField(default=0)
+    items_done = models.PositiveBigIntegerField(default=0)
+    manifest = models.JSONField(default=dict, blank=True)
+    erasures = models.PositiveIntegerField(
+        default=0, help_text="How many authors of the project had been erased when it was begun."
+    )
+    lease_token = models.UUIDField(null=True, blank=True)
+    lease_until = models.DateTimeField(null=True, blank=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+
+    def __str__(self) -> str:
+        return self.file_name
+
+    @property
+    def moving(self) -> bool:
+        """Whether it has not come to its end."""
+        return self.status in (self.Status.QUEUED, self.Status.RUNNING)
+
+
+class Webhook(models.Model):
+    """Another server that is told of what happens in a project; and how far it was told.
+
+    ``*_seen`` are the highest ledger ids that were looked at, ``*_settled`` those up to which
+    nothing can appear any more (see ``webhooks.horizon``). ``turn`` counts the rounds: of two
+    keepers that look at once, one writes.
+    """
+
+    class Status(models.TextChoices):
+        ACTIVE = "active", "Active"
+        OFF = "off", "Switched off"
+        PAUSED = "paused", "Paused: deliveries failed for days"
+        GONE = "gone", "Switched off: the receiver said it is gone"
+
+    uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="webhooks")
+    url = models.CharField(max_length=2000)
+    description = models.CharField(max_length=200, blank=True)
+    events = models.JSONField(default=list)
+    with_text = models.BooleanField(
+        default=False, help_text="Send the texts of items too, except what authors wrote."
+    )
+    origin = models.CharField(max_length=300, blank=True, help_text="Of this server, for links.")
+    secret = models.BinaryField(help_text="Sealed.")
+    old_secret = models.BinaryField(null=True, help_text="Sealed; signs beside the new one.")
+    old_secret_until = models.DateTimeField(null=True, blank=True)
+    status = models.CharField(max_length=10, choices=Status.choices, default=Status.ACTIVE)
+    began_at = models.DateTimeField(default=timezone.now, help_text="Active since; nothing before.")
+    stopped_at = models.DateTimeField(null=True, blank=True)
+    label_seen = models.BigIntegerField(default=0)
+    label_settled = models.BigIntegerField(default=0)
+    gold_seen = models.BigIntegerField(default=0)
+    gold_settled = models.BigIntegerField(default=0)
+    runs_seen = models.DateTimeField(default=timezone.now)
+    mark = models.JSONField(null=True, help_text="What is about to be settled.")
+    replay = models.JSONField(null=True, help_text="What is being sent again, and how far.")
+    turn = models.PositiveBigIntegerField(default=0)
+    failures = models.PositiveIntegerField(default=0, help_text="In a row.")
+    failing_since = models.DateTimeField(null=True, blank=True)
+    next_at = models.DateTimeField(null=True, blank=True, help_text="Nothing is sent before.")
+    lease_token = models.UUIDField(null=True, blank=True)
+    lease_until = models.DateTimeField(null=True, blank=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        ordering = ["pk"]
+
+    def __str__(self) -> str:
+        return self.description or self.url
+
+    @property
+    def active(self) -> bool:
+        """Whether events are sent."""
+        return self.status == self.Status.ACTIVE
+
+
+class Delivery(models.Model):
+    """One event on its way to one webhook. What is sent is made of the ledger when it is sent:
+    with a row of the ledger, all that was ever kept of its deliveries goes."""
+
+    class Status(models.TextChoices):
+        WAITING = "waiting", "Waiting"
+        SENDING = "sending", "Being sent"
+        DELIVERED = "delivered", "Delivered"
+        FAILED = "failed", "Given up"
+
+    webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="deliveries")
+    uid = models.UUIDField(help_text="Made of the webhook and the event: the same each time.")
+    event = models.CharField(max_length=30)
+    label = models.ForeignKey(
+        Label, null=True, on_delete=models.CASCADE, related_name="webhook_deliveries"
+    )
+    gold = models.ForeignKey(
+        Gold, null=True, on_delete=models.CASCADE, related_name="webhook_deliveries"
+    )
+    run = models.ForeignKey(
+        Run, null=True, on_delete=models.CASCADE, related_name="webhook_deliveries"
+    )
+    event_at = models.DateTimeField()
+    status = models.CharField(max_length=10, choices=Status.choices, default=Status.WAITING)
+    attempts = models.PositiveSmallIntegerField(default=0, help_text="Since it was last asked for.")
+    replays = models.PositiveSmallIntegerField(default=0, help_text="How often it was asked again.")
+    next_at = models.DateTimeField(default=timezone.now)
+    lease_until = models.DateTimeField(null=True, blank=True)
+    response_status = models.PositiveSmallIntegerField(null=True)
+    response = models.TextField(blank=True, help_text="The beginning of what came back.")
+    error = models.TextField(blank=True)
+    seconds = models.FloatField(null=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-pk"]
+        verbose_name_plural = "deliveries"
+        constraints = [
+            models.UniqueConstraint(fields=["webhook", "uid"], name="exchange_delivery_once")
+        ]
+        indexes = [
+            models.Index(
+                fields=["webhook", "next_at"],
+                condition=models.Q(status__in=["waiting", "sending"]),
+                name="exchange_delivery_due",
+            ),
+            models.Index(fields=["finished_at"], name="exchange_delivery_finished"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.event} {self.uid}"

@@ -1,0 +1,120 @@
+"""The files of saved exports: below the data folder, there whole or not at all."""
+
+import errno
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.conf import settings
+
+from labelhub.core.errors import LabelhubError
+
+FOLDER = "saved-exports"
+PART = ".part"
+PIECE = 1024 * 1024
+
+
+class CannotStore(LabelhubError):
+    """The disk did not take a file."""
+
+    code = "cannot_store"
+    http_status = 507
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a file that was written has."""
+
+    size: int
+    sha256: str
+
+
+def path_of(name: str) -> Path:
+    """Where the file of that stored name is."""
+    return Path(settings.DATA_DIR) / FOLDER / name
+
+
+def write_file(name: str, pieces: Iterable[bytes], tell: Callable[[int], None]) -> Written:
+    """Write ``pieces`` to the file ``name``; whatever happens, no part of it stays.
+
+    Args:
+        tell: called after each piece with the bytes written so far; may raise to stop.
+
+    Raises:
+        CannotStore: the disk is full, or does not take the file.
+    """
+    target = path_of(name)
+    partial = target.with_name(name + PART)
+    digest, size = hashlib.sha256(), 0
+    try:
+        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with partial.open("wb") as file:
+            for piece in pieces:
+                file.write(piece)
+                digest.update(piece)
+                size += len(piece)
+                tell(size)
+            # The row that calls it ready must not outlive a power cut that the file does not.
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(target)
+    except OSError as error:
+        raise CannotStore(_why(error)) from error
+    finally:
+        partial.unlink(missing_ok=True)
+    return Written(size, digest.hexdigest())
+
+
+def _why(error: OSError) -> str:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return (
+            "The disk of the server is full; nothing of the file was kept. Delete saved exports "
+            "that nobody needs, or have an operator make room, and save it again."
+        )
+    return f"The server cannot write the file ({error.strerror}); an operator has to look at it."
+
+
+def read_file(name: str) -> Iterator[bytes]:
+    """The file in pieces.
+
+    Raises:
+        FileNotFoundError: it is not there.
+    """
+    file = path_of(name).open("rb")
+
+    def pieces() -> Iterator[bytes]:
+        with file:
+            while piece := file.read(PIECE):
+                yield piece
+
+    return pieces()
+
+
+def checksum(name: str) -> Written:
+    """Size and SHA-256 of the file as it is now.
+
+    Raises:
+        FileNotFoundError: it is not there.
+    """
+    digest, size = hashlib.sha256(), 0
+    for piece in read_file(name):
+        digest.update(piece)
+        size += len(piece)
+    return Written(size, digest.hexdigest())
+
+
+def remove(name: str) -> None:
+    """Delete the file; there may be none."""
+    if name:
+        path_of(name).unlink(missing_ok=True)
+
+
+def stored_names() -> list[str]:
+    """The names of all files there are, unfinished ones too."""
+    folder = path_of("")
+    try:
+        return [entry.name for entry in os.scandir(folder)]
+    except FileNotFoundError:
+        return []

@@ -1,0 +1,134 @@
+"""Pages of saved exports: ask for one, watch it, take it, check it, delete it."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse, JsonResponse, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from apps.accounts.http import SignedInRequest
+from apps.accounts.roles import Right
+from apps.exchange.blindness import refuse_who_is_blind
+from apps.exchange.exporters import export_format
+from apps.exchange.models import SavedExport
+from apps.exchange.saved.files import Written, checksum, read_file
+from apps.exchange.saved.looking import ready_export, saved_export, saved_exports
+from apps.exchange.saved.running import delete_export, save_export
+from apps.exchange.tasks import launch_export
+from apps.projects.pages import project_page
+from apps.projects.selectors import get_project
+from labelhub.core.errors import Conflict, LabelhubError
+
+#: Of these the page shows the newest.
+SHOWN = 50
+
+
+@login_required
+@require_POST
+def saved_create(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Have an export written and kept."""
+    project = get_project(request.user, slug, Right.MANAGE)
+    only = request.POST.get("only", "")
+    try:
+        export = save_export(
+            project=project,
+            actor=request.user,
+            format_name=request.POST.get("format", ""),
+            only=only,
+        )
+    except LabelhubError as error:
+        messages.error(request, error.message)
+    else:
+        launch_export(export.pk)
+        messages.success(request, f"{export.file_name} is being written; this page may be left.")
+    return redirect("saved_list", slug)
+
+
+@login_required
+@require_safe
+def saved_list(request: SignedInRequest, slug: str) -> HttpResponse:
+    """The files that are kept, how far those are that are being written."""
+    project = get_project(request.user, slug, Right.VIEW)
+    saved = list(saved_exports(project)[:SHOWN])
+    context = project_page(request, project, "export") | {
+        "saved": saved,
+        "moving": any(each.moving for each in saved),
+    }
+    part = "exchange/saved_part.html" if request.headers.get("HX-Request") else None
+    return render(request, part or "exchange/saved_list.html", context)
+
+
+@login_required
+@require_safe
+def saved_file(request: SignedInRequest, slug: str, export_id: int) -> StreamingHttpResponse:
+    """The file itself."""
+    project = get_project(request.user, slug, Right.VIEW)
+    refuse_who_is_blind(request.user, project)
+    return file_response(ready_export(project, export_id))
+
+
+@login_required
+@require_safe
+def saved_manifest(request: SignedInRequest, slug: str, export_id: int) -> HttpResponse:
+    """What is in the file and what made it, as a file of its own."""
+    project = get_project(request.user, slug, Right.VIEW)
+    return manifest_response(ready_export(project, export_id))
+
+
+@login_required
+@require_POST
+def saved_verify(request: SignedInRequest, slug: str, export_id: int) -> HttpResponse:
+    """Compute the checksum anew."""
+    export = ready_export(get_project(request.user, slug, Right.VIEW), export_id)
+    found = verify(export)
+    if found == Written(export.size, export.sha256):
+        messages.success(request, f"{export.file_name} is as it was written: {found.sha256}")
+    else:
+        messages.error(request, f"{export.file_name} was changed or lost; save the export again.")
+    return redirect("saved_list", slug)
+
+
+@login_required
+@require_POST
+def saved_delete(request: SignedInRequest, slug: str, export_id: int) -> HttpResponse:
+    """Delete the file."""
+    project = get_project(request.user, slug, Right.MANAGE)
+    export = saved_export(project, export_id)
+    delete_export(export=export)
+    messages.success(request, f"{export.file_name} was deleted.")
+    return redirect("saved_list", slug)
+
+
+def verify(export: SavedExport) -> Written | None:
+    """What the file has now; None if it is gone."""
+    try:
+        return checksum(export.stored_name)
+    except FileNotFoundError:
+        return None
+
+
+def file_response(export: SavedExport) -> StreamingHttpResponse:
+    """The stored file as a download.
+
+    Raises:
+        Conflict: somebody has removed it from the disk.
+    """
+    try:
+        pieces = read_file(export.stored_name)
+    except FileNotFoundError:
+        raise Conflict("The file is gone from the server's disk; save the export again.") from None
+    content_type = export_format(export.format).content_type
+    headers = {
+        "Content-Disposition": f'attachment; filename="{export.file_name}"',
+        "Content-Length": str(export.size),
+        "X-Accel-Buffering": "no",
+    }
+    return StreamingHttpResponse(pieces, content_type=content_type, headers=headers)
+
+
+def manifest_response(export: SavedExport) -> HttpResponse:
+    """The manifest as a download."""
+    name = f"{export.file_name}.manifest.json"
+    shown = {"ensure_ascii": False, "indent": 2}
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return JsonResponse(export.manifest, json_dumps_params=shown, headers=headers)

@@ -1,0 +1,207 @@
+"""Argilla 2's records, as its SDK and its REST write them. No I/O."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from apps.exchange.columns import ColumnMap
+from apps.exchange.readers.base import RowFault
+from apps.exchange.shapes.base import Data, Shape, Translated
+from apps.exchange.shapes.said import Asked, Said
+from apps.exchange.values import as_object
+from apps.labels.services import ASIDE
+from labelhub.core.schema import Schema, Task, role_of
+
+FIELDS = ("text", "context", "question", "options")
+#: What an answer's status makes of it; "submitted", or none, is a label.
+STATUS_ASIDE = {"discarded": "skip", "draft": "draft"}
+KEPT = ("vectors", "_server_id", "inserted_at", "updated_at", "status")
+
+
+class _Answer(NamedTuple):
+    question: str
+    given: dict[str, Any]
+    where: str
+
+
+def fits(data: Data) -> bool:
+    """Whether it is a record."""
+    besides = ("suggestions", "responses", "metadata", "vectors", "external_id")
+    return isinstance(data.get("fields"), dict) and any(name in data for name in besides)
+
+
+def read(data: Data, columns: ColumnMap, schema: Schema) -> Translated:
+    """The row of a record: suggestions are labels of their agents, responses of their users; what
+    was discarded or is a draft is kept aside.
+
+    Raises:
+        RowFault: names the place, such as ``suggestions.sentiment.value``.
+    """
+    row = _content(data, columns)
+    asked = Asked(schema, str(row.get("text") or ""), row.get("options") or (), columns.question)
+    labels = [_suggestion(group, asked) for group in _suggestions(data)]
+    labels += [_response(who, group, asked) for who, group in _responses(data).items()]
+    if labels:
+        row["labels"] = labels
+    return Translated(row)
+
+
+def _content(data: Data, columns: ColumnMap) -> dict[str, Any]:
+    given = dict(data["fields"])
+    fields, others = columns.of(given)
+    row = {name: given[fields[name]] for name in FIELDS if name in fields}
+    if _is_chat(row.get("text")):
+        others = (*others, fields["text"])
+        del row["text"]
+    chats = [name for name, value in given.items() if _is_chat(value)]
+    texts = [name for name, value in given.items() if isinstance(value, str)]
+    if "text" not in row and len(texts) == 1:
+        row["text"] = given[texts[0]]
+        others = tuple(name for name in others if name != texts[0])
+    elif "text" not in row and len(chats) == 1:
+        row |= _last_turn(given[chats[0]])
+        others = tuple(name for name in others if name != chats[0])
+    number = next((data[name] for name in ("external_id", "id") if data.get(name)), None)
+    if number is not None:
+        row["id"] = number
+    metadata = as_object(data.get("metadata") or {}, "metadata")
+    kept = {name: data[name] for name in KEPT if data.get(name)}
+    besides = {name: given[name] for name in others} | metadata
+    row["meta"] = besides | ({"argilla": kept} if kept else {})
+    return row
+
+
+def _is_chat(raw: Any) -> bool:
+    parts = raw if isinstance(raw, list) else []
+    return bool(parts) and all(isinstance(one, dict) and "content" in one for one in parts)
+
+
+def _last_turn(turns: list[dict[str, Any]]) -> dict[str, Any]:
+    """A chat's last turn is what is labelled, those before it its context."""
+    said = [{"role": one.get("role", "user"), "text": one["content"]} for one in turns]
+    return {"text": said[-1]["text"], "context": said[:-1]}
+
+
+def _suggestions(data: Data) -> Iterator[list[_Answer]]:
+    """What each agent suggests, over all questions."""
+    given = data.get("suggestions") or {}
+    if isinstance(given, Mapping):
+        pairs = [(name, one, f"suggestions.{name}") for name, one in given.items()]
+    else:
+        pairs = [
+            (_question_of(one), one, f"suggestions[{at}]")
+            for at, one in enumerate(_list(given, "suggestions"))
+        ]
+    by_agent: dict[tuple[str, str], list[_Answer]] = {}
+    for name, one, where in pairs:
+        told = as_object(one, where)
+        agent = str(told.get("agent") or ""), str(told.get("type") or "")
+        by_agent.setdefault(agent, []).append(_Answer(name, told, where))
+    yield from by_agent.values()
+
+
+def _responses(data: Data) -> dict[tuple[str, str], list[_Answer]]:
+    """(user, status) → their answers; the SDK lists them by question, REST by user."""
+    found: dict[tuple[str, str], list[_Answer]] = {}
+    given = data.get("responses") or {}
+    if isinstance(given, Mapping):
+        for name, answers in given.items():
+            for at, one in enumerate(_list(answers, f"responses.{name}")):
+                where = f"responses.{name}[{at}]"
+                told = as_object(one, where)
+                found.setdefault(_by(told), []).append(_Answer(name, told, where))
+        return found
+    for at, one in enumerate(_list(given, "responses")):
+        told = as_object(one, f"responses[{at}]")
+        values = as_object(told.get("values") or {}, f"responses[{at}].values")
+        places = {name: f"responses[{at}].values.{name}" for name in values}
+        answers = [
+            _Answer(name, as_object(values[name], places[name]), places[name]) for name in values
+        ]
+        found.setdefault(_by(told), []).extend(answers)
+    return found
+
+
+def _by(told: Mapping[str, Any]) -> tuple[str, str]:
+    return str(told.get("user_id") or ""), str(told.get("status") or "submitted")
+
+
+def _question_of(one: Any) -> str:
+    names = ("question_name", "question", "question_id")
+    found = next((one[name] for name in names if isinstance(one, dict) and one.get(name)), "")
+    return str(found)
+
+
+def _list(raw: Any, where: str) -> list[Any]:
+    if not isinstance(raw, list):
+        raise RowFault("Must be a list.", field=where)
+    return raw
+
+
+def _suggestion(group: list[_Answer], asked: Asked) -> dict[str, Any]:
+    first = group[0].given
+    said = _said(group, asked)
+    said.sure(
+        next((one.given["score"] for one in group if _is_score(one.given.get("score"))), None)
+    )
+    kind = "crowd" if first.get("type") == "human" else "model"
+    name = str(first.get("agent") or "Argilla suggestion").strip()[:200]
+    return {"annotator": name, "kind": kind, **said.to_label()}
+
+
+def _is_score(raw: Any) -> bool:
+    """Sets have a list of scores, one for each label: that is no one confidence."""
+    return isinstance(raw, int | float) and not isinstance(raw, bool)
+
+
+def _response(who: tuple[str, str], group: list[_Answer], asked: Asked) -> dict[str, Any]:
+    user, status = who
+    label: dict[str, Any] = {"annotator": f"Argilla user {user}" if user else "Argilla"}
+    label["kind"] = "crowd"
+    if status in STATUS_ASIDE:
+        given = {one.question: one.given.get("value") for one in group}
+        told = {ASIDE: STATUS_ASIDE[status], "argilla": {"status": status, "values": given}}
+        return {**label, "withdrawn": True, "provenance": told}
+    return label | _said(group, asked).to_label()
+
+
+def _said(group: list[_Answer], asked: Asked) -> Said:
+    said = Said(asked)
+    for name, given, where in group:
+        value, place = given.get("value"), f"{where}.value"
+        role = "" if name == asked.question.chosen else role_of(name)
+        if _has_spans(value):
+            _take_spans(said, value, place)
+        elif role == "confidence":
+            said.sure(value)
+        elif role and isinstance(value, str) and asked.schema.task is not Task.TEXT:
+            said.words(role, value)
+        elif value is not None:
+            said.answer(name, value, place)
+    return said
+
+
+def _take_spans(said: Said, raw: Any, where: str) -> None:
+    for at, one in enumerate(raw):
+        span = as_object(one, f"{where}[{at}]")
+        if "start" not in span:
+            raise RowFault("Rankings cannot be imported.", field=where)
+        ends = span.get("start"), span.get("end")
+        said.span(span.get("label"), ends, None, f"{where}[{at}]")
+
+
+def _columns(data: Data) -> list[str]:
+    return list(data["fields"])
+
+
+def _questions(data: Data) -> list[str]:
+    answers = [one for group in _suggestions(data) for one in group]
+    answers += [one for group in _responses(data).values() for one in group]
+    names = dict.fromkeys(one.question for one in answers if not _has_spans(one.given.get("value")))
+    return [name for name in names if not role_of(name)]
+
+
+def _has_spans(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
+
+
+SHAPE = Shape("Argilla records", fits, read, _columns, _questions)

@@ -1,0 +1,104 @@
+"""doccano's JSONL, as it exports and imports it. No I/O."""
+
+from typing import Any
+
+from apps.exchange.columns import ColumnMap
+from apps.exchange.readers.base import RowFault
+from apps.exchange.shapes.base import Data, Shape, Translated
+from apps.exchange.shapes.said import Asked, Said
+from apps.exchange.values import as_object
+from labelhub.core.schema import Schema
+
+#: Columns of categories and of spans; ``label`` and ``labels`` may hold either.
+PLAIN = ("label", "labels", "cats")
+SPANS = ("entities", *PLAIN)
+#: What doccano's export has and no other file.
+MARKS = ("Comments", "entities", "relations", "cats")
+FIELDS = ("id", "text", "context", "question", "options")
+#: Who labelled, where a file does not say so.
+WHO = "doccano"
+
+
+def fits(data: Data) -> bool:
+    """Whether it is one of doccano's rows, beyond a text with plain labels."""
+    if not isinstance(data.get("text"), str) or "annotation_id" in data:
+        return False
+    lists = [data[name] for name in MARKS if name in data]
+    marked = bool(lists) and all(isinstance(one, list | dict) for one in lists)
+    return marked or any(_are_spans(data.get(name)) for name in PLAIN)
+
+
+def read(data: Data, columns: ColumnMap, schema: Schema) -> Translated:
+    """The row. Categories are the decided value, as doccano has one answer for everybody; where
+    ``annotator`` or ``user`` says who, their label. Spans are quotes for their label. An empty list
+    is an example that nobody has labelled.
+
+    Raises:
+        RowFault: a label that is not the project's, a span beyond the text.
+    """
+    used = [name for name in SPANS if name in data]
+    content = {name: value for name, value in data.items() if name not in (*used, "relations")}
+    fields, others = columns.of(content)
+    row = {name: data[fields[name]] for name in FIELDS if name in fields}
+    said = Said(Asked(schema, str(data["text"]), row.get("options") or (), columns.question))
+    for name in used:
+        _take(said, data[name], name)
+    who = next((data[name] for name in ("annotator", "user") if data.get(name)), None)
+    meta = {name: data[name] for name in others if name not in ("annotator", "user")}
+    own = data.get(fields.get("meta", ""))
+    kept = {"relations": data["relations"]} if data.get("relations") else {}
+    row["meta"] = meta | (own if isinstance(own, dict) else {}) | kept
+    if (said.answered_at and said.raw not in (None, [], "")) or said.spans or said.evidence:
+        _add(row, said, who)
+    return Translated(row)
+
+
+def _add(row: dict[str, Any], said: Said, who: Any) -> None:
+    label = said.to_label()
+    if who is None and not said.evidence:
+        row["gold"] = label["value"]
+        return
+    row["labels"] = [{"annotator": str(who or WHO), "kind": "crowd", **label}]
+    if who is None and "value" in label:
+        row["gold"] = label["value"]
+
+
+def _are_spans(raw: Any) -> bool:
+    """``[[0, 5, "PER"], …]`` or ``[{"start_offset", "end_offset", "label"}, …]``."""
+    if not isinstance(raw, list) or not raw:
+        return False
+    return all(
+        "start_offset" in one if isinstance(one, dict) else isinstance(one, list) and len(one) == 3
+        for one in raw
+    )
+
+
+def _take(said: Said, raw: Any, name: str) -> None:
+    if _are_spans(raw) or (name == "entities" and raw):
+        for at, one in enumerate(raw if isinstance(raw, list) else [raw]):
+            _take_span(said, one, f"{name}[{at}]")
+    elif raw not in (None, [], ""):
+        values = [key for key, there in raw.items() if there] if isinstance(raw, dict) else raw
+        said.answer(name, values, name)
+
+
+def _take_span(said: Said, raw: Any, where: str) -> None:
+    if isinstance(raw, list):
+        if len(raw) != 3:
+            raise RowFault("A span is [start, end, label].", field=where)
+        start, end, label = raw
+    else:
+        one = as_object(raw, where)
+        start, end, label = one.get("start_offset"), one.get("end_offset"), one.get("label")
+    said.span(label, (start, end), None, where)
+
+
+def _columns(data: Data) -> list[str]:
+    return [name for name in data if name not in (*SPANS, "relations", "annotator", "user")]
+
+
+def _questions(data: Data) -> list[str]:
+    return [name for name in PLAIN if data.get(name) and not _are_spans(data[name])]
+
+
+SHAPE = Shape("doccano", fits, read, _columns, _questions)

@@ -1,0 +1,215 @@
+"""Label Studio tasks as rows of ours, with nothing of them lost. No I/O.
+
+Every annotation, prediction and draft stays as it was in the provenance of its label, and what the
+task has besides in the item's ``meta``, both under ``label_studio``: our export gives them back.
+"""
+
+import json
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import uuid5
+
+from apps.exchange.columns import ColumnMap
+from apps.exchange.readers.base import RowFault
+from apps.exchange.shapes.base import NAMESPACE, Data, Shape, Translated
+from apps.exchange.shapes.said import Asked, seconds_of
+from apps.exchange.shapes.studio_results import questions_in, said_in
+from apps.exchange.shapes.studio_task import content_of
+from apps.exchange.values import as_object
+from apps.labels.services import ASIDE
+from labelhub.core.schema import Schema
+
+#: Where our own export keeps the full row inside a task's ``meta``.
+OURS = "labelhub"
+#: Where ``provenance`` keeps what came from Label Studio, as it came.
+THEIRS = "label_studio"
+#: How many places of a task may hold a label each.
+LISTS = {"predictions": "prediction", "annotations": "annotation", "drafts": "draft"}
+BARE = (
+    "Label Studio's plain export has the predictions' ids only: their contents are not in this "
+    "file. Export them with JSON_MIN, over its API, or from the Data Manager, or go without."
+)
+
+
+def fits(data: Data) -> bool:
+    """Whether a row is a Label Studio task: its content sits in ``data``."""
+    return isinstance(data.get("data"), dict) and "text" not in data
+
+
+def read(task: Data, columns: ColumnMap, schema: Schema) -> Translated:
+    """The row of a task.
+
+    Our own export carries its full row in ``meta.labelhub``; what people annotated since in Label
+    Studio is added to it. Otherwise annotations become labels of people, predictions labels of
+    models, a ``ground_truth`` annotation the gold; skips and drafts are kept aside.
+
+    Raises:
+        RowFault: names the place, such as ``annotations[0].result[1].value.choices``.
+    """
+    meta = task.get("meta")
+    if isinstance(meta, dict) and isinstance(meta.get(OURS), dict):
+        row = dict(meta[OURS])
+        asked = _asked(row, columns, schema)
+        return Translated(row | {"labels": [*(row.get("labels") or ()), *_since(task, row, asked)]})
+    row = content_of(task, columns)
+    found = _Labels(task, _asked(row, columns, schema)).read()
+    if found.labels:
+        row["labels"] = found.labels
+    if found.gold is not None:
+        row["gold"] = found.gold
+    remarks = (("predictions", BARE),) if found.bare else ()
+    return Translated(row, remarks)
+
+
+def _asked(row: Mapping[str, Any], columns: ColumnMap, schema: Schema) -> Asked:
+    options = row.get("options")
+    options = options if isinstance(options, list) else []
+    return Asked(schema, str(row.get("text") or ""), options, columns.question)
+
+
+def _since(task: Data, row: Mapping[str, Any], asked: Asked) -> list[dict[str, Any]]:
+    """Labels for the annotations that were not in our export, or say something else by now."""
+    known: dict[Any, Any] = {number_of(f"gold {row.get('id')}"): None}
+    for label in row.get("labels") or ():
+        if isinstance(label, dict) and isinstance(label.get("uid"), str):
+            known[number_of(label["uid"])] = label
+            kept = (label.get("provenance") or {}).get(THEIRS) or {}
+            known |= {
+                one["id"]: label for one in kept.values() if isinstance(one, dict) and "id" in one
+            }
+    found = _Labels({"annotations": task.get("annotations")}, asked).read().labels
+    return [label for label in found if not _is_known(label, known)]
+
+
+def _is_known(label: dict[str, Any], known: Mapping[Any, Any]) -> bool:
+    one = label["provenance"][THEIRS]["annotation"]
+    number = next((n for n in (one.get("import_id"), one.get("id")) if n in known), None)
+    before = known[number] if number is not None else None
+    if number is None or before is None:
+        return number is not None
+    if label.get("value") == before.get("value"):
+        return True
+    label["proposed_from"] = before["uid"]
+    return False
+
+
+@dataclass(slots=True)
+class _Labels:
+    """The labels of one task, with the references that its numbers make."""
+
+    task: Data
+    asked: Asked
+    labels: list[dict[str, Any]] = field(default_factory=list)
+    gold: Any = None
+    bare: bool = False
+    #: (list, number in Label Studio) → the label.
+    _by_number: dict[tuple[str, Any], dict[str, Any]] = field(default_factory=dict)
+
+    def read(self) -> "_Labels":
+        """Gather them all."""
+        for name, what in LISTS.items():
+            for at, one in enumerate(_listed(self.task, name)):
+                if isinstance(one, int) and name == "predictions":
+                    self.bare = True
+                else:
+                    self._add(what, as_object(one, f"{name}[{at}]"), at, f"{name}[{at}]")
+        self._chain()
+        return self
+
+    def _add(self, what: str, one: dict[str, Any], at: int, where: str) -> None:
+        if what == "annotation" and isinstance(one.get("prediction"), dict):
+            self._add_embedded(one, one["prediction"], f"{where}.prediction")
+        label = self._label(what, one, where)
+        origin = {what: one, "at": at}
+        uid = uuid5(NAMESPACE, json.dumps([self.task.get("id"), origin], sort_keys=True))
+        label["uid"] = str(uid)
+        label["provenance"] = {**label.get("provenance", {}), THEIRS: origin}
+        self.labels.append(label)
+        if one.get("id") is not None:
+            self._by_number.setdefault((what, str(one["id"])), label)
+        if one.get("ground_truth") is True and self.gold is None:
+            self.gold = label.get("value")
+
+    def _add_embedded(self, one: Mapping[str, Any], body: Mapping[str, Any], where: str) -> None:
+        """An annotation tells what it was made from: all that is left where only ids are listed."""
+        number = body.get("id", one.get("parent_prediction"))
+        known = ("prediction", str(number)) in self._by_number
+        if number is not None and not known and isinstance(body.get("result"), list):
+            at = sum(label["kind"] == "model" for label in self.labels)
+            self._add("prediction", {"id": number, **body}, at, where)
+
+    def _label(self, what: str, one: dict[str, Any], where: str) -> dict[str, Any]:
+        machine = what == "prediction"
+        label: dict[str, Any] = {
+            "kind": "model" if machine else "crowd",
+            "annotator": _who(what, one),
+        }
+        label |= {"created_at": one["created_at"]} if one.get("created_at") else {}
+        label |= seconds_of(one.get("lead_time"))
+        if what == "draft" or one.get("was_cancelled") is True:
+            aside = "draft" if what == "draft" else "skip"
+            return {**label, "withdrawn": True, "provenance": {ASIDE: aside}}
+        said = said_in(one, where, self.asked)
+        if machine:
+            said.sure(one.get("score"))
+        return label | said.to_label() | self._origin(one)
+
+    def _origin(self, one: Mapping[str, Any]) -> dict[str, Any]:
+        """What it was made from: accepted or fixed is then whether the values are the same. As an
+        action that would say that somebody was asked here, whose labels decide."""
+        for what in ("prediction", "annotation"):
+            source = self._by_number.get((what, str(one.get(f"parent_{what}"))))
+            if source is not None and not source.get("withdrawn"):
+                return {"proposed_from": source["uid"]}
+        return {}
+
+    def _chain(self) -> None:
+        """Who annotated a task several times says by now what they said last."""
+        last: dict[tuple[str, str], dict[str, Any]] = {}
+        for label in self.labels:
+            if label.get("withdrawn"):
+                continue
+            before = last.get((label["kind"], label["annotator"]))
+            if before is not None:
+                label["supersedes"] = before["uid"]
+            last[label["kind"], label["annotator"]] = label
+
+
+def _listed(task: Data, name: str) -> list[Any]:
+    given = task.get(name) or []
+    if not isinstance(given, list):
+        raise RowFault("Must be a list.", field=name)
+    return given
+
+
+def _who(what: str, one: Mapping[str, Any]) -> str:
+    if what == "prediction":
+        return str(one.get("model_version") or "Label Studio prediction").strip()[:200]
+    raw = one.get("completed_by") if what == "annotation" else one.get("user")
+    if isinstance(raw, dict):
+        raw = raw.get("email") or raw.get("username") or raw.get("id")
+    named = f"Label Studio user {raw}" if isinstance(raw, int) else str(raw or "").strip()[:200]
+    return named or "Label Studio"
+
+
+def number_of(uid: str) -> int:
+    """Label Studio's ids are numbers; these are stable and refer within their task only."""
+    return zlib.crc32(uid.encode()) & 0x7FFFFFFF
+
+
+def _columns(task: Data) -> list[str]:
+    return list(task["data"])
+
+
+def _questions(task: Data) -> list[str]:
+    asked: dict[str, None] = {}
+    for name in LISTS:
+        for one in task.get(name) or ():
+            results = one.get("result") if isinstance(one, dict) else None
+            asked |= dict.fromkeys(questions_in(results if isinstance(results, list) else ()))
+    return list(asked)
+
+
+SHAPE = Shape("Label Studio tasks", fits, read, _columns, _questions)

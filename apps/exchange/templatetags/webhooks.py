@@ -1,0 +1,14 @@
+"""What pages elsewhere say of a project's webhooks."""
+
+from django import template
+
+from apps.exchange.webhooks.editing import troubled
+from apps.projects.models import Project
+
+register = template.Library()
+
+
+@register.inclusion_tag("exchange/webhook_notice.html")
+def webhook_notice(project: Project) -> dict[str, object]:
+    """Says that receivers are told nothing any more, until somebody sees to it."""
+    return {"project": project, "count": troubled(project)}

@@ -1,0 +1,144 @@
+"""What is sent, made of the ledger when it is sent: nothing of it is stored.
+
+Ids, values, who said it, links. The text of an item goes along only where the webhook asks for it,
+and never where an author wrote it.
+"""
+
+import json
+from typing import Any
+
+from django.db.models import Count
+from django.urls import reverse
+
+from apps.authors.models import Question
+from apps.debates.models import Debate, Run
+from apps.exchange.models import Delivery, Webhook
+from apps.exchange.webhooks.events import PING
+from apps.labels.models import Annotator, Gold, Label
+from apps.projects.models import Item
+
+
+def message_id(delivery: Delivery) -> str:
+    """How receivers know a message again: the same for every attempt and replay."""
+    return f"msg_{delivery.uid.hex}"
+
+
+def body_of(webhook: Webhook, delivery: Delivery) -> bytes:
+    """The message as it is sent and signed.
+
+    Raises:
+        ObjectDoesNotExist: what it tells of was deleted meanwhile.
+    """
+    message = {
+        "id": message_id(delivery),
+        "event": delivery.event,
+        "created_at": delivery.event_at.isoformat(),
+        "project": {"slug": webhook.project.slug, "name": webhook.project.name},
+        "data": _data(webhook, delivery),
+    }
+    return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _data(webhook: Webhook, delivery: Delivery) -> dict[str, Any]:
+    if delivery.event == PING:
+        return {"message": "This is a test: nothing has happened."}
+    if delivery.label_id is not None:
+        return _of_label(webhook, delivery.label_id)
+    if delivery.gold_id is not None:
+        return _of_gold(webhook, delivery.gold_id)
+    return _of_run(webhook, Run.objects.get(webhook_deliveries=delivery))
+
+
+def _of_label(webhook: Webhook, label_id: int) -> dict[str, Any]:
+    related = ("item", "annotator", "schema", "supersedes", "proposed_from")
+    label = Label.objects.select_related(*related).get(pk=label_id)
+    return {
+        "label": {
+            "uid": str(label.uid),
+            "value": label.value,
+            "abstained": label.abstained,
+            "withdrawn": label.withdrawn,
+            "action": label.action,
+            "confidence": label.confidence,
+            "seconds": label.seconds,
+            "schema_version": label.schema.version,
+            "run": str(label.run_uid) if label.run_uid else None,
+            "replicate": label.replicate,
+            "supersedes": _uid(label.supersedes),
+            "proposed_from": _uid(label.proposed_from),
+            "created_at": label.created_at.isoformat(),
+        },
+        "annotator": _who(label.annotator),
+        "item": _item(webhook, label.item),
+    }
+
+
+def _of_gold(webhook: Webhook, gold_id: int) -> dict[str, Any]:
+    related = ("item", "decided_by", "schema", "supersedes")
+    gold = Gold.objects.select_related(*related).get(pk=gold_id)
+    return {
+        "gold": {
+            "uid": str(gold.uid),
+            "value": gold.value,
+            "withdrawn": gold.withdrawn,
+            "basis": gold.basis,
+            "evidence": gold.evidence,
+            "schema_version": gold.schema.version,
+            "supersedes": _uid(gold.supersedes),
+            "created_at": gold.created_at.isoformat(),
+        },
+        "decided_by": _who(gold.decided_by) if gold.decided_by else None,
+        "item": _item(webhook, gold.item),
+    }
+
+
+def _of_run(webhook: Webhook, run: Run) -> dict[str, Any]:
+    slug = webhook.project.slug
+    counted = Debate.objects.filter(run=run).order_by().values_list("status")
+    return {
+        "run": {
+            "id": run.pk,
+            "uid": str(run.uid),
+            "protocol": run.protocol,
+            "status": run.status,
+            "trial": run.trial,
+            "replicates": run.replicates,
+            "debates": dict(counted.annotate(n=Count("pk"))),
+            "cost_nanousd": run.cost_nanousd,
+            "tokens_in": run.tokens_in,
+            "tokens_out": run.tokens_out,
+            "created_at": run.created_at.isoformat(),
+            "finished_at": run.finished_at.isoformat() if run.finished_at else None,
+        },
+        "links": {
+            "page": _link(webhook, "run_detail", slug, run.pk),
+            "api": _link(webhook, "api_run", run.pk),
+        },
+    }
+
+
+def _item(webhook: Webhook, item: Item) -> dict[str, Any]:
+    slug = webhook.project.slug
+    told: dict[str, Any] = {
+        "id": item.external_id,
+        "links": {
+            "page": _link(webhook, "item_detail", slug, item.pk),
+            "api": _link(webhook, "api_item", item.pk),
+        },
+    }
+    if webhook.with_text and not Question.objects.filter(item=item).exists():
+        told["text"] = item.text
+    return told
+
+
+def _who(annotator: Annotator) -> dict[str, Any]:
+    told: dict[str, Any] = {"kind": annotator.kind, "name": annotator.name}
+    return told | {"offline": True, "note": "not an LLM"} if annotator.offline else told
+
+
+def _uid(row: Label | Gold | None) -> str | None:
+    return str(row.uid) if row else None
+
+
+def _link(webhook: Webhook, name: str, *parts: Any) -> str:
+    return webhook.origin + reverse(name, args=parts)

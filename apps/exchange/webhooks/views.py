@@ -1,0 +1,198 @@
+"""Pages of webhooks; for managers."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from apps.accounts.http import SignedInRequest
+from apps.accounts.roles import Right
+from apps.authors.pages import own_origin
+from apps.common.forms import show_refusal
+from apps.exchange.models import Delivery, Webhook
+from apps.exchange.webhooks import editing, replaying
+from apps.exchange.webhooks.deriving import waiting
+from apps.exchange.webhooks.events import EVENTS
+from apps.exchange.webhooks.forms import ReplayForm, WebhookForm
+from apps.exchange.webhooks.looking import deliveries_of, webhook_rows
+from apps.projects.models import Project
+from apps.projects.pages import project_page
+from apps.projects.selectors import get_project
+from labelhub.core.errors import InvalidInput, LabelhubError
+
+PAGE_SIZE = 20
+
+
+@login_required
+@require_safe
+def webhook_list(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Which servers are told, and whether they take it."""
+    project = get_project(request.user, slug, Right.MANAGE)
+    context = project_page(request, project, "webhooks") | {"webhooks": webhook_rows(project)}
+    return render(request, "exchange/webhook_list.html", context)
+
+
+@login_required
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def webhook_create(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Make one; its secret is shown in the answer and nowhere else."""
+    project = get_project(request.user, slug, Right.MANAGE)
+    form = WebhookForm(request.POST or None, initial={"events": list(EVENTS)})
+    if request.method == "POST" and form.is_valid():
+        try:
+            webhook, secret = editing.create_webhook(
+                project=project,
+                actor=request.user,
+                origin=own_origin(request),
+                **form.cleaned_data,
+            )
+        except LabelhubError as error:
+            show_refusal(form, error)
+        else:
+            return _page(request, project, webhook, secret=secret)
+    context = project_page(request, project, "webhooks") | {"form": form}
+    status = 422 if form.errors else 200
+    return render(request, "exchange/webhook_create.html", context, status=status)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def webhook_detail(request: SignedInRequest, slug: str, webhook_id: int) -> HttpResponse:
+    """One webhook: what it was sent, and its settings."""
+    project = get_project(request.user, slug, Right.MANAGE)
+    webhook = editing.webhook_of(project, webhook_id)
+    if request.method != "POST":
+        return _page(request, project, webhook)
+    form = WebhookForm(request.POST)
+    if form.is_valid():
+        try:
+            changes = form.cleaned_data | {"origin": own_origin(request)}
+            editing.update_webhook(webhook=webhook, **changes)
+        except InvalidInput as error:
+            show_refusal(form, error)
+        else:
+            messages.success(request, "Saved.")
+            return redirect("webhook_detail", slug, webhook.pk)
+    webhook.refresh_from_db()
+    return _page(request, project, webhook, form=form)
+
+
+@login_required
+@require_safe
+def webhook_deliveries(request: SignedInRequest, slug: str, webhook_id: int) -> HttpResponse:
+    """The part of the page that moves while something is on its way."""
+    project = get_project(request.user, slug, Right.MANAGE)
+    webhook = editing.webhook_of(project, webhook_id)
+    context = {"project": project} | _deliveries(request, webhook)
+    return render(request, "exchange/webhook_deliveries.html", context)
+
+
+@login_required
+@never_cache
+@require_POST
+def webhook_secret(request: SignedInRequest, slug: str, webhook_id: int) -> HttpResponse:
+    """Replace the secret; the new one is shown in this answer and nowhere else."""
+    project = get_project(request.user, slug, Right.MANAGE)
+    webhook = editing.webhook_of(project, webhook_id)
+    return _page(request, project, webhook, secret=editing.rotate_secret(webhook=webhook))
+
+
+@login_required
+@require_POST
+def webhook_ping(request: SignedInRequest, slug: str, webhook_id: int) -> HttpResponse:
+    """Send a test message."""
+    webhook = editing.webhook_of(get_project(request.user, slug, Right.MANAGE), webhook_id)
+    editing.ping(webhook=webhook)
+    messages.success(request, "A test message is on its way.")
+    return redirect("webhook_detail", slug, webhook.pk)
+
+
+@login_required
+@require_POST
+def webhook_switch(request: SignedInRequest, slug: str, webhook_id: int) -> HttpResponse:
+    """Switch it on or off."""
+    webhook = editing.webhook_of(get_project(request.user, slug, Right.MANAGE), webhook_id)
+    if request.POST.get("to") == "off":
+        editing.switch_off(webhook=webhook)
+        messages.success(request, "Switched off: nothing more is sent.")
+    else:
+        editing.switch_on(webhook=webhook)
+        messages.success(request, "Switched on: what happens from now on is sent.")
+    return redirect("webhook_detail", slug, webhook.pk)
+
+
+@login_required
+@require_POST
+def webhook_replay(request: SignedInRequest, slug: str, webhook_id: int) -> HttpResponse:
+    """Send chosen deliveries again, or everything since a time."""
+    project = get_project(request.user, slug, Right.MANAGE)
+    webhook = editing.webhook_of(project, webhook_id)
+    chosen = [int(each) for each in request.POST.getlist("delivery") if each.isdecimal()][:1000]
+    form = ReplayForm(request.POST)
+    try:
+        if chosen:
+            count = replaying.send_again(webhook=webhook, ids=chosen)
+            messages.success(request, f"{count:,} to be sent again.")
+        elif form.is_valid():
+            since = form.cleaned_data["since"]
+            replaying.replay_since(webhook=webhook, since=since)
+            messages.success(request, f"Everything since {since:%d %B %Y, %H:%M} is sent again.")
+        else:
+            messages.error(request, "Choose deliveries, or a time such as 2026-11-22 09:30.")
+    except LabelhubError as error:
+        messages.error(request, error.message)
+    return redirect("webhook_detail", slug, webhook.pk)
+
+
+@login_required
+@require_POST
+def webhook_delete(request: SignedInRequest, slug: str, webhook_id: int) -> HttpResponse:
+    """Delete it with its deliveries."""
+    webhook = editing.webhook_of(get_project(request.user, slug, Right.MANAGE), webhook_id)
+    editing.delete_webhook(webhook=webhook)
+    messages.success(request, "The webhook was deleted.")
+    return redirect("webhook_list", slug)
+
+
+def _page(
+    request: SignedInRequest,
+    project: Project,
+    webhook: Webhook,
+    *,
+    form: WebhookForm | None = None,
+    secret: str = "",
+) -> HttpResponse:
+    names = ("url", "description", "events", "with_text")
+    given = {name: getattr(webhook, name) for name in names}
+    since = webhook.stopped_at or webhook.began_at
+    context = project_page(request, project, "webhooks") | _deliveries(request, webhook)
+    context |= {
+        "form": form or WebhookForm(initial=given),
+        "replay_form": ReplayForm(initial={"since": since}),
+        "secret": secret,
+        "waiting": waiting(webhook).count(),
+    }
+    status = 422 if form and form.errors else 200
+    return render(request, "exchange/webhook_detail.html", context, status=status)
+
+
+def _deliveries(request: SignedInRequest, webhook: Webhook) -> dict[str, Any]:
+    status = request.GET.get("status", "")
+    status = status if status in Delivery.Status.values else ""
+    page = Paginator(deliveries_of(webhook, status=status), PAGE_SIZE)
+    shown = page.get_page(request.GET.get("page"))
+    open_ = (Delivery.Status.WAITING, Delivery.Status.SENDING)
+    return {
+        "webhook": webhook,
+        "page": shown,
+        "status": status,
+        "statuses": Delivery.Status.choices,
+        "can_repeat": webhook.active and any(each.finished_at for each in shown),
+        "moving": any(each.status in open_ for each in shown) and webhook.active,
+    }

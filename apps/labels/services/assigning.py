@@ -1,0 +1,111 @@
+"""Who is to label which items, and what comes first: what managers say of the queue.
+
+Each thousand items is a transaction of its own; doing it again ends in the same place.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+
+from django.db import transaction
+
+from apps.accounts.models import User
+from apps.labels.models import Assignment, ItemState
+from apps.labels.services.states import CHUNK, lock_states, refresh_states
+from apps.projects.models import Project
+from labelhub.core.errors import InvalidInput
+
+KINDS = ("", ItemState.Audience.CROWD, ItemState.Audience.EXPERT)
+
+#: Changes a locked state and says whether it did.
+Change = Callable[[ItemState], bool]
+
+
+def assign_items(project: Project, item_ids: Iterable[int], users: Sequence[User]) -> int:
+    """Give items to people by name, besides those who have them already; returns how many items
+    changed.
+
+    They come first for these people, and a place of each is kept for them until they have labelled
+    or skipped it. The people's right to label is the caller's to check.
+    """
+    added = [user.pk for user in users]
+
+    def add(state: ItemState) -> bool:
+        known = len(state.assignees)
+        state.assignees = [*state.assignees, *(pk for pk in added if pk not in state.assignees)]
+        return len(state.assignees) > known
+
+    return sum(_change(project, ids, "assignees", add) for ids in _chunks(item_ids))
+
+
+def unassign_items(
+    project: Project, item_ids: Iterable[int], users: Sequence[User] | None = None
+) -> int:
+    """Take items back from people (None: from all who have them); returns how many changed."""
+    gone = None if users is None else {user.pk for user in users}
+
+    def drop(state: ItemState) -> bool:
+        before = state.assignees
+        state.assignees = [] if gone is None else [pk for pk in before if pk not in gone]
+        return bool(state.assignees != before)
+
+    return sum(_change(project, ids, "assignees", drop) for ids in _chunks(item_ids))
+
+
+def keep_for_kind(project: Project, item_ids: Iterable[int], kind: str) -> int:
+    """Keep items for ``crowd`` or ``expert``; empty: for everybody. Returns how many changed.
+
+    Raises:
+        InvalidInput: another kind.
+    """
+    if kind not in KINDS:
+        raise InvalidInput.at("kind", f"'{kind}' is not crowd, expert or empty.")
+
+    def keep(state: ItemState) -> bool:
+        changed = state.assigned_kind != kind
+        state.assigned_kind = kind
+        return changed
+
+    return sum(_change(project, ids, "assigned_kind", keep) for ids in _chunks(item_ids))
+
+
+def promote_items(project: Project, item_ids: Iterable[int], *, promoted: bool) -> int:
+    """Put items before all others of the queue, or back among them; returns how many changed."""
+
+    def promote(state: ItemState) -> bool:
+        changed = state.promoted != promoted
+        state.promoted = promoted
+        return changed
+
+    return sum(_change(project, ids, "promoted", promote) for ids in _chunks(item_ids))
+
+
+@transaction.atomic
+def _change(project: Project, ids: Sequence[int], field: str, change: Change) -> int:
+    states = [state for state in lock_states(ids).values() if state.project_id == project.pk]
+    changed = [state for state in states if change(state)]
+    if not changed:
+        return 0
+    ItemState.objects.bulk_update(changed, [field])
+    if field == "assignees":
+        _keep_rows(project, changed)
+    refresh_states(project, [state.item_id for state in changed])
+    return len(changed)
+
+
+def _keep_rows(project: Project, states: Sequence[ItemState]) -> None:
+    """A row for everybody whom these items are given to, and for nobody else."""
+    wanted = {(state.item_id, user) for state in states for user in state.assignees}
+    rows = Assignment.objects.filter(item__in=[state.item_id for state in states])
+    there = {(row.item_id, row.user_id): row.pk for row in rows}
+    gone = [pk for pair, pk in there.items() if pair not in wanted]
+    rows.filter(pk__in=gone).delete()
+    Assignment.objects.bulk_create(
+        Assignment(item_id=item, user_id=user, project=project)
+        for item, user in sorted(wanted - there.keys())
+    )
+
+
+def _chunks(item_ids: Iterable[int]) -> Iterator[list[int]]:
+    ids = iter(item_ids)
+    while chunk := list(islice(ids, CHUNK)):
+        yield chunk

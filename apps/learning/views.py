@@ -1,0 +1,91 @@
+"""What has gold taught, how good is it, and does its order pay?"""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods
+
+from apps.accounts.http import SignedInRequest
+from apps.accounts.models import User
+from apps.accounts.roles import Right, Role
+from apps.learning import tasks
+from apps.learning.page import progress_context, standing_context
+from apps.learning.selectors import standing_of, suspects_of
+from apps.learning.selectors.standing import may_see_suspects
+from apps.learning.services import start_training, switch_learning
+from apps.projects.models import Project
+from apps.projects.pages import project_page
+from apps.projects.selectors import get_project
+from labelhub.core.errors import InvalidInput, LabelhubError
+
+SUSPECTS_A_PAGE = 25
+UNEXPECTED_END = 286  # htmx: take the content and stop polling
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def learning(request: SignedInRequest, slug: str) -> HttpResponse:
+    """The switch, the model and its quality, what its order saves, and gold that may be wrong."""
+    right = Right.MANAGE if request.method == "POST" else Right.VIEW
+    project = get_project(request.user, slug, right)
+    if request.method == "POST":
+        try:
+            messages.success(request, _done(project, request.user, request.POST.get("do", "")))
+        except LabelhubError as error:
+            messages.error(request, error.message)
+        return redirect("learning", slug)
+    standing = standing_of(project)
+    context = project_page(request, project, "learning") | standing_context(standing)
+    if standing.going is not None:
+        context |= progress_context(project, standing.going)
+    found = Paginator(suspects_of(project, request.user), SUSPECTS_A_PAGE)
+    context |= {
+        "manages": context["role"] == Role.MANAGER,
+        "sees_suspects": may_see_suspects(request.user, project),
+        "page": found.get_page(request.GET.get("page")),
+    }
+    return render(request, "learning/learning.html", context)
+
+
+@login_required
+@require_GET
+@never_cache
+def learning_progress(request: SignedInRequest, slug: str) -> HttpResponse:
+    """The moving part of the page; the whole page when it has ended."""
+    project = get_project(request.user, slug, Right.VIEW)
+    going = standing_of(project).going
+    if going is None:
+        return HttpResponse(status=UNEXPECTED_END, headers={"HX-Refresh": "true"})
+    context: dict[str, Any] = {"project": project} | progress_context(project, going)
+    return render(request, "learning/progress.html", context)
+
+
+def _done(project: Project, actor: User, step: str) -> str:
+    """Do what was asked; what to say of it."""
+    match step:
+        case "on":
+            switch_learning(project=project, on=True, actor=actor)
+            return _begun(project, actor)
+        case "off":
+            switch_learning(project=project, on=False, actor=actor)
+            tasks.launch_clearing(project.pk)
+            return "Learning is off; the queue forgets the model's order."
+        case "train":
+            tasks.launch_training(start_training(project=project, actor=actor).pk)
+            return "A new version is being trained."
+    raise InvalidInput("do: must be on, off or train.")
+
+
+def _begun(project: Project, actor: User) -> str:
+    """Switched on, it begins at once where it can; else it waits for more gold."""
+    try:
+        tasks.launch_training(start_training(project=project, actor=actor).pk)
+    except LabelhubError as error:
+        return f"Learning is on, and begins by itself when it can. {error.message}"
+    return "Learning is on; the first version is being trained."

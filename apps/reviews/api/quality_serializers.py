@@ -1,0 +1,177 @@
+"""How people work, as JSON."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from apps.reviews.models import Requeue
+from apps.reviews.services.standing import LONGEST_REASON
+
+
+class QualityFigureSerializer(serializers.Serializer[Any]):
+    """A number with its interval; ``value`` null comes with the ``reason``."""
+
+    value = serializers.FloatField(allow_null=True)
+    low = serializers.FloatField(allow_null=True, required=False)
+    high = serializers.FloatField(allow_null=True, required=False)
+    n = serializers.IntegerField(required=False)
+    method = serializers.CharField(required=False)
+    reason = serializers.CharField(required=False)
+    doubt = serializers.CharField(required=False)
+
+
+class WorkChangeSerializer(serializers.Serializer[Any]):
+    """From where on something is not as before; ``p`` is corrected for all that was tested."""
+
+    measure = serializers.CharField(help_text="accuracy or seconds")
+    since = serializers.CharField()
+    before = serializers.FloatField()
+    now = serializers.FloatField()
+    p = serializers.FloatField()
+
+
+class WorkerSerializer(serializers.Serializer[Any]):
+    """One person's line."""
+
+    user = serializers.IntegerField(source="user.pk")
+    username = serializers.CharField(source="user.username")
+    kind = serializers.CharField()
+    status = serializers.CharField(help_text="active, qualifying or paused")
+    reason = serializers.CharField(help_text="Why they are paused.")
+    labels = serializers.IntegerField(source="counted.labels")
+    skips = serializers.IntegerField(source="counted.skips")
+    abstained = serializers.IntegerField(source="counted.abstained")
+    late = serializers.IntegerField(source="counted.late")
+    undone = serializers.IntegerField(source="counted.undone")
+    accuracy = QualityFigureSerializer(
+        source="counted.accuracy", help_text="First answers to items of known answer."
+    )
+    accepted = QualityFigureSerializer(source="counted.accepted")
+    seconds = QualityFigureSerializer(source="counted.pace.seconds")
+    slow = serializers.IntegerField(source="counted.pace.slow", help_text="Outliers of their own.")
+    fast = serializers.IntegerField(source="counted.pace.fast")
+    too_fast = QualityFigureSerializer(
+        source="counted.fast", help_text="Share of answers below what is usual in the project."
+    )
+    agreement = QualityFigureSerializer(source="agreement.percent")
+    kappa = QualityFigureSerializer(source="agreement.kappa")
+    changes = WorkChangeSerializer(many=True)
+    alerts = serializers.ListField(child=serializers.CharField())
+
+
+class DoubtfulSerializer(serializers.Serializer[Any]):
+    """A known answer that most people contradict."""
+
+    item = serializers.IntegerField(source="item.pk")
+    external_id = serializers.CharField(source="item.external_id")
+    answers = serializers.IntegerField()
+    wrong = serializers.IntegerField()
+
+
+class PeopleSerializer(serializers.Serializer[Any]):
+    """Everybody who labels or labelled here."""
+
+    people = WorkerSerializer(many=True)
+    known_items = serializers.IntegerField()
+    too_fast_below = serializers.FloatField(allow_null=True, help_text="Seconds.")
+    orphans = serializers.IntegerField(help_text="Labels by people whose accounts are gone.")
+    doubtful = DoubtfulSerializer(many=True)
+
+
+class StretchSerializer(serializers.Serializer[Any]):
+    """A part of somebody's work."""
+
+    stretch = serializers.CharField(source="words")
+    labels = serializers.IntegerField()
+    accuracy = QualityFigureSerializer()
+    seconds = QualityFigureSerializer()
+
+
+class ColleagueSerializer(serializers.Serializer[Any]):
+    """With one other person, on items that both labelled."""
+
+    name = serializers.CharField()
+    percent = QualityFigureSerializer(source="pair.percent")
+    kappa = QualityFigureSerializer(source="pair.kappa")
+
+
+class WorkerDetailSerializer(serializers.Serializer[Any]):
+    """One person closely; with less of it for themselves."""
+
+    person = WorkerSerializer(source="row")
+    by = serializers.CharField()
+    stretches = StretchSerializer(many=True)
+    changes = WorkChangeSerializer(many=True)
+    pairs = ColleagueSerializer(many=True)
+    assigned = serializers.IntegerField(help_text="Items that were given to them by name.")
+
+
+class ReasonSerializer(serializers.Serializer[Any]):
+    """Why; it is kept in the log."""
+
+    reason = serializers.CharField(max_length=LONGEST_REASON)
+
+
+class RequeueRequestSerializer(ReasonSerializer):
+    """Which labels go back, and why."""
+
+    since = serializers.DateTimeField(required=False, allow_null=True, default=None)
+    only_wrong = serializers.BooleanField(
+        default=False, help_text="Only labels that differ from what was decided or others say."
+    )
+
+
+class RequeueSerializer(serializers.ModelSerializer[Requeue]):
+    """How far it is."""
+
+    class Meta:
+        model = Requeue
+        fields = ["id", "status", "message", "total", "done", "since", "only_wrong", "created_at",
+                  "finished_at"]  # fmt: skip
+
+
+class WorkStandingSerializer(serializers.Serializer[Any]):
+    """Where somebody stands now."""
+
+    status = serializers.CharField()
+    reason = serializers.CharField()
+
+
+class AnchoringArmSerializer(serializers.Serializer[Any]):
+    """Answers of one arm."""
+
+    n = serializers.IntegerField()
+    people = serializers.IntegerField()
+    taken_over = QualityFigureSerializer(help_text="The label is what was suggested.")
+    agreement = QualityFigureSerializer()
+    accuracy = QualityFigureSerializer()
+    seconds = QualityFigureSerializer()
+
+
+class AnchoringDifferencesSerializer(serializers.Serializer[Any]):
+    """Shown less withheld."""
+
+    taken_over = QualityFigureSerializer()
+    agreement = QualityFigureSerializer()
+    accuracy = QualityFigureSerializer()
+    seconds = QualityFigureSerializer()
+
+
+class AnchoringPersonSerializer(serializers.Serializer[Any]):
+    """How often one person says what is suggested."""
+
+    user = serializers.IntegerField(source="user.pk")
+    username = serializers.CharField(source="user.username")
+    shown = QualityFigureSerializer()
+    withheld = QualityFigureSerializer()
+    difference = QualityFigureSerializer()
+
+
+class AnchoringSerializer(serializers.Serializer[Any]):
+    """What seeing the suggestion does."""
+
+    arms = serializers.DictField(child=AnchoringArmSerializer(), help_text="shown and withheld")
+    differences = AnchoringDifferencesSerializer()
+    people = AnchoringPersonSerializer(many=True)
+    sentence = serializers.CharField()
+    warning = serializers.CharField(help_text="Why nothing is measured now; empty where it is.")

@@ -1,0 +1,123 @@
+"""REST: changes of labels that are in use."""
+
+from typing import Any, cast
+
+from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
+from rest_framework import generics, serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from apps.accounts.models import User
+from apps.accounts.roles import Right
+from apps.projects.api.mixins import ProjectScopedMixin
+from apps.projects.models import SchemaChange
+from apps.reviews.schema_changes.beginning import begin_change, draft_change
+from apps.reviews.schema_changes.previewing import preview_change
+from apps.reviews.schema_changes.selecting import changes_of, get_change
+from labelhub.core.schema.operations import parse_operations
+
+
+class SchemaChangeSerializer(serializers.ModelSerializer[SchemaChange]):
+    """One change of labels, and how far it has come."""
+
+    from_version = serializers.IntegerField(source="from_schema.version")
+    to_version = serializers.IntegerField(source="to_schema.version", default=None)
+    operations = serializers.JSONField()
+    words = serializers.ListField(child=serializers.CharField(), help_text="The same in words.")
+    reverts = serializers.IntegerField(source="reverts_id", allow_null=True)
+    counts = serializers.JSONField(
+        help_text="Rows written so far: `labels:KIND` carried over, `asked:KIND` back to people, "
+        "`withdrawn:KIND` taken back, `gold_carried`, `gold_withdrawn`, `gold_made`, `items`."
+    )
+    created_by = serializers.CharField(source="created_by.username", default=None)
+
+    class Meta:
+        model = SchemaChange
+        fields = [
+            "id", "from_version", "to_version", "operations", "words", "reverts", "reason",
+            "status", "message", "items_total", "items_done", "counts", "created_by", "created_at",
+            "started_at", "finished_at",
+        ]  # fmt: skip
+
+
+class AskedSerializer(serializers.Serializer[Any]):
+    """What is to change."""
+
+    operations = serializers.JSONField(
+        required=False, default=None,
+        help_text='A list of objects, all done at once: `{"op": "add", "label": {"name"}}`, '
+        '`{"op": "rename", "label", "to"}`, `{"op": "merge", "labels": [], "into"}`, '
+        '`{"op": "split", "label", "into": [], "default"}`, '
+        '`{"op": "retire", "label", "replacement", "ask"}`, '
+        '`{"op": "describe", "label", "description", "include", "exclude"}`, '
+        '`{"op": "ask", "question"}`, `{"op": "reorder", "labels": []}`.',
+    )  # fmt: skip
+    reverts = serializers.IntegerField(
+        required=False, allow_null=True, default=None,
+        help_text="Id of the last change, to take it back; then without operations.",
+    )  # fmt: skip
+    reason = serializers.CharField(required=False, allow_blank=True, default="", max_length=2000)
+    dry_run = serializers.BooleanField(
+        required=False, default=False, help_text="Only say what it would do."
+    )
+
+
+class SchemaChangeListView(ProjectScopedMixin, generics.ListAPIView[SchemaChange]):
+    """Changes of the project's labels."""
+
+    queryset = SchemaChange.objects.none()  # for the OpenAPI document; see get_queryset
+    serializer_class = SchemaChangeSerializer
+
+    def get_queryset(self) -> Any:
+        """Those that have begun, the newest first."""
+        return changes_of(self.project)
+
+    @extend_schema(
+        operation_id="schema_change_create",
+        request=AskedSerializer,
+        examples=[
+            OpenApiExample(
+                "A preview",
+                value={
+                    "operations": [{"op": "rename", "label": "Food", "to": "Dishes"}],
+                    "dry_run": True,
+                },
+                request_only=True,
+            )
+        ],
+        responses={
+            200: OpenApiResponse(description="What it would do (`dry_run`); nothing is written."),
+            202: SchemaChangeSerializer,
+        },
+    )
+    def post(self, request: Request, **_: str) -> Response:
+        """Rename, merge, split, retire or add labels that are in use; the labels given so far
+        follow in the background, by new rows of the ledger."""
+        sent = AskedSerializer(data=request.data)
+        sent.is_valid(raise_exception=True)
+        told = sent.validated_data
+        back = get_change(self.project, told["reverts"]) if told["reverts"] else None
+        draft = draft_change(
+            self.project,
+            [] if back is not None else parse_operations(told["operations"]),
+            actor=cast(User, request.user),
+            reverts=back,
+            reason=told["reason"],
+        )
+        if told["dry_run"]:
+            return Response(preview_change(draft))
+        change = begin_change(draft)
+        shown = SchemaChangeSerializer(change).data
+        return Response(shown, status=status.HTTP_202_ACCEPTED)
+
+
+class SchemaChangeView(ProjectScopedMixin, APIView):
+    """One change of labels."""
+
+    read_right = Right.VIEW
+
+    @extend_schema(operation_id="schema_change_read", responses=SchemaChangeSerializer)
+    def get(self, request: Request, slug: str, change_id: int) -> Response:
+        """How far it has come, and what it did."""
+        return Response(SchemaChangeSerializer(get_change(self.project, change_id)).data)

@@ -1,0 +1,176 @@
+"""What is to become of each label, as a form; what it says is a list of operations."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from django import forms
+from django.forms.formsets import formset_factory
+
+from labelhub.core.schema import LabelDef, Schema, Task, fold
+from labelhub.core.schema.definition import number
+from labelhub.core.schema.operations import (
+    Add,
+    Ask,
+    InvalidChange,
+    Merge,
+    Operation,
+    Rename,
+    Reorder,
+    Retire,
+    Split,
+)
+
+FATES = {
+    "": "Keep it",
+    "rename": "Rename it",
+    "merge": "Merge it into another",
+    "split": "Split it",
+    "retire": "Retire it",
+}
+
+
+class FateForm(forms.Form):
+    """One label; only what belongs to the chosen fate is read."""
+
+    name = forms.CharField(widget=forms.HiddenInput, strip=False)
+    fate = forms.ChoiceField(choices=list(FATES.items()), required=False, label="What to do")
+    to = forms.CharField(required=False, max_length=100, label="New name")
+    point = forms.FloatField(required=False, label="New number", help_text="Empty: as it is.")
+    into = forms.CharField(
+        required=False, max_length=100, label="Merge into",
+        help_text="A label of this list, or a new name. Several may go into the same one.",
+    )  # fmt: skip
+    parts = forms.CharField(
+        required=False, label="Into which labels", widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="One name per line; on a scale with its number, as in: fair = 2.",
+    )  # fmt: skip
+    default = forms.CharField(
+        required=False, max_length=100, label="What was labelled so far becomes",
+        help_text="One of them; empty: people are asked again.",
+    )  # fmt: skip
+    replacement = forms.CharField(
+        required=False, max_length=100, label="What was labelled so becomes",
+        help_text="Another label. Empty: a set of labels loses it; otherwise people are asked.",
+    )  # fmt: skip
+    silent = forms.BooleanField(
+        required=False, label="Take these labels back without asking anybody again"
+    )
+
+    @property
+    def title(self) -> str:
+        """The label's name."""
+        return str(self["name"].value())
+
+    @property
+    def for_fates(self) -> list[tuple[str, forms.BoundField]]:
+        """Each field with the fate that it belongs to."""
+        fates = {"to": "rename", "point": "rename", "into": "merge", "parts": "split",
+                 "default": "split", "replacement": "retire", "silent": "retire"}  # fmt: skip
+        return [(fate, self[name]) for name, fate in fates.items() if name in self.fields]
+
+
+FateRows = formset_factory(FateForm, extra=0, max_num=200, absolute_max=200)
+
+
+class WholeForm(forms.Form):
+    """What concerns the schema as a whole."""
+
+    more = forms.CharField(
+        required=False, label="New labels", widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="One name per line; on a scale with its number, as in: great = 6.",
+    )  # fmt: skip
+    order = forms.CharField(
+        required=False, label="New order", widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="All labels of afterwards, one per line. Empty: as they are.",
+    )  # fmt: skip
+    question = forms.CharField(required=False, help_text="Asked above each text.")
+    reason = forms.CharField(
+        required=False, max_length=2000, label="Why", help_text="Kept with the change.",
+        widget=forms.Textarea(attrs={"rows": 2}),
+    )  # fmt: skip
+
+
+class ChangeForm:
+    """The rows and the whole together."""
+
+    def __init__(self, schema: Schema, data: Mapping[str, Any] | None = None) -> None:
+        self.schema = schema
+        self.rows = FateRows(
+            data, initial=[{"name": each} for each in schema.names], prefix="label"
+        )
+        self.whole = WholeForm(data, initial={"question": schema.question}, prefix="schema")
+        if schema.task is not Task.ORDINAL:
+            for row in self.rows:
+                del row.fields["point"]
+
+    def is_valid(self) -> bool:
+        """Whether the fields are well formed; whether they fit each other, the plan says."""
+        rows, whole = self.rows.is_valid(), self.whole.is_valid()
+        return rows and whole
+
+    def operations(self) -> list[Operation]:
+        """What it says; empty where nothing is to change.
+
+        Raises:
+            InvalidChange: a name is missing.
+        """
+        fated = [row.cleaned_data for row in self.rows if row.cleaned_data.get("fate")]
+        found: list[Operation] = [
+            _FATES[row["fate"]](row) for row in fated if row["fate"] != "merge"
+        ]
+        found += self._merges(fated)
+        told = self.whole.cleaned_data
+        found += [Add(label) for label in _defined(told["more"])]
+        if told["question"].strip() != self.schema.question:
+            found.append(Ask(told["question"].strip()))
+        if told["order"].strip():
+            found.append(Reorder(tuple(_lines(told["order"]))))
+        return found
+
+    def _merges(self, fated: list[dict[str, Any]]) -> Iterator[Operation]:
+        """All that goes into one label is one merge; a label that stays is part of it."""
+        groups: dict[str, list[dict[str, Any]]] = {}
+        for row in fated:
+            if row["fate"] == "merge":
+                groups.setdefault(fold(_needed(row, "into")), []).append(row)
+        touched = {fold(row["name"]) for row in fated}
+        for rows in groups.values():
+            into, names = rows[0]["into"].strip(), [row["name"] for row in rows]
+            target = self.schema.label(into)
+            if target is not None and fold(target.name) not in touched:
+                names.append(target.name)
+            yield Merge(tuple(names), into) if len(names) > 1 else Rename(names[0], into)
+
+
+def _needed(row: Mapping[str, Any], name: str) -> str:
+    given = str(row[name]).strip()
+    if not given:
+        raise InvalidChange(f"Say what becomes of “{row['name']}”: a field is empty.")
+    return given
+
+
+def _rename(row: Mapping[str, Any]) -> Operation:
+    return Rename(row["name"], row["to"].strip() or row["name"], row.get("point"))
+
+
+def _split(row: Mapping[str, Any]) -> Operation:
+    parts = tuple(_defined(_needed(row, "parts")))
+    return Split(row["name"], parts, row["default"].strip())
+
+
+def _retire(row: Mapping[str, Any]) -> Operation:
+    return Retire(row["name"], row["replacement"].strip(), ask=not row["silent"])
+
+
+_FATES = {"rename": _rename, "split": _split, "retire": _retire}
+
+
+def _lines(text: str) -> list[str]:
+    return [name for line in text.splitlines() if (name := line.strip())]
+
+
+def _defined(text: str) -> Iterator[LabelDef]:
+    for line in _lines(text):
+        name, _, said = line.rpartition("=")
+        point = number(said.strip()) if name.strip() else None
+        yield LabelDef(line) if point is None else LabelDef(name.strip(), point=point)

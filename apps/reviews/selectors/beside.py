@@ -1,0 +1,56 @@
+"""What is shown beside an item: what this person has begun, what others say, what they said."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from django.db.models import QuerySet
+
+from apps.common.prepared import prepared
+from apps.labels.models import PEOPLE, Kind, Label
+from apps.projects.models import Project
+from apps.reviews.models import Comment, Draft
+
+#: Of this many earlier answers of a person the most frequent are offered again.
+REMEMBERED, OFFERED = 300, 8
+
+
+def draft_of(item_id: int, user_id: int) -> dict[str, list[str]]:
+    """The fields of what this person has begun to say of the item."""
+    found = _draft.first(item_id, user_id)
+    return dict(found.fields) if found else {}
+
+
+@prepared
+def _draft(item: int, user: int) -> QuerySet[Draft]:
+    return Draft.objects.filter(item=item, user=user)
+
+
+def told_about(item_id: int, user_id: int) -> list[Comment]:
+    """What an adjudicator explained to this person about the item, and nobody has settled yet."""
+    return _told(item_id, user_id)
+
+
+@prepared
+def _told(item: int, user: int) -> QuerySet[Comment]:
+    meant = Comment.objects.filter(item=item, explains=True, mentions__user=user)
+    return meant.filter(resolved_at__isnull=True).select_related("author").order_by("pk")
+
+
+def opinions_on(item_id: int, user_id: int) -> Sequence[Label]:
+    """What other people and authors say of the item now, oldest first."""
+    said = Label.objects.current().filter(item=item_id, annotator__kind__in=[*PEOPLE, Kind.AUTHOR])
+    others = said.exclude(annotator__user=user_id).select_related("annotator")
+    return list(others.order_by("pk"))
+
+
+def earlier_answers(project: Project, user_id: int) -> list[str]:
+    """Free texts this person has given here before, the most frequent first: their own alone, so
+    that nobody leads another to an answer."""
+    said = (
+        Label.objects.current()
+        .filter(annotator__project=project, annotator__user=user_id, annotator__kind__in=PEOPLE)
+        .order_by("-pk")
+        .values_list("value", flat=True)[:REMEMBERED]
+    )
+    counts = Counter(value for value in said if isinstance(value, str) and len(value) <= 200)
+    return [value for value, _ in counts.most_common(OFFERED)]

@@ -1,0 +1,142 @@
+"""How far people agree with each other, on items that several of them labelled."""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from django.db.models import Q, QuerySet, TextField
+from django.db.models.functions import Cast
+
+from apps.labels.models import Label
+from apps.projects.models import Project
+from apps.projects.selectors import current_schema
+from labelhub.core.agreement.coefficients.pairwise import contingency
+from labelhub.core.agreement.coefficients.two_raters import cohen
+from labelhub.core.agreement.figures import Figure, figure, share, undefined
+from labelhub.core.agreement.ratings import Ratings
+from labelhub.core.agreement.student import t_quantile
+from labelhub.core.agreement.with_others import NOTHING_SHARED, WithOthers, with_others
+from labelhub.core.schema import Task, value_key
+
+#: The newest labels of items that several people labelled; of so many agreement is known to a
+#: fraction of a per cent, and reading all of a million would take a manager's patience.
+MOST_COMPARED = 200_000
+NO_CATEGORIES = {
+    Task.TEXT: "free texts have no categories, so chance agreement cannot be removed",
+    Task.PER_ITEM: "options differ from item to item, so chance agreement cannot be removed",
+}
+KAPPA = "Cohen's kappa, error of Fleiss, Cohen and Everitt, Student's t"
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two people on the items that both labelled; ``other`` is a user's id, negative that of an
+    annotator without account."""
+
+    other: int
+    percent: Figure
+    kappa: Figure
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Compared:
+    """What people say of items that several labelled; ``raters`` and ``items`` as numbered in
+    ``ratings``.
+
+    ``cut``: there were more labels than were read.
+    """
+
+    ratings: Ratings
+    raters: Sequence[int]
+    items: Sequence[int]
+    task: Task
+    cut: bool
+
+    def by_person(self) -> dict[int, WithOthers]:
+        """Each person with all others."""
+        told = dict(zip(self.raters, with_others(self.ratings), strict=True))
+        if self.task not in NO_CATEGORIES:
+            return told
+        reason = undefined(NO_CATEGORIES[self.task])
+        return {
+            rater: WithOthers(one.items, one.percent, reason if one.items else one.kappa)
+            for rater, one in told.items()
+        }
+
+    def pairs_of(self, user_id: int) -> list[Pair]:
+        """One person with each other, those with most in common first."""
+        if user_id not in self.raters:
+            return []
+        said = np.full(self.ratings.n_items, -1, dtype=np.int64)
+        own = self.ratings.raters == self.raters.index(user_id)
+        said[self.ratings.items[own]] = self.ratings.codes[own]
+        shared = ~own & (said[self.ratings.items] >= 0)
+        found = []
+        for number in np.unique(self.ratings.raters[shared]):
+            rows = shared & (self.ratings.raters == number)
+            codes, mine = self.ratings.codes[rows], said[self.ratings.items[rows]]
+            found.append(self._pair(self.raters[int(number)], mine, codes))
+        return sorted(found, key=lambda pair: (-pair.percent.get("n", 0), pair.other))
+
+    def _pair(self, other: int, mine: Any, theirs: Any) -> Pair:
+        percent = share(int((mine == theirs).sum()), len(mine), reason=NOTHING_SHARED)
+        if self.task in NO_CATEGORIES:
+            return Pair(other, percent, undefined(NO_CATEGORIES[self.task]))
+        used, both = np.unique(np.concatenate([mine, theirs]), return_inverse=True)
+        return Pair(other, percent, _kappa(both[: len(mine)], both[len(mine) :], len(used)))
+
+
+def compared(project: Project) -> Compared:
+    """What people say now of items that several labelled. Two queries."""
+    rows = list(_rows(project)[: MOST_COMPARED + 1])
+    cut = len(rows) > MOST_COMPARED
+    del rows[MOST_COMPARED:]
+    items, of_item = _numbered(row[0] for row in rows)
+    raters, of_rater = _numbered(row[1] or -row[2] for row in rows)
+    keys: dict[str, str] = {}
+    for row in rows:
+        if row[3] not in keys:
+            keys[row[3]] = value_key(json.loads(row[3]))
+    values, of_value = _numbered(keys[row[3]] for row in rows)
+    # Who changed from crowd to expert may have a label as each: the newer counts, it comes first.
+    _, first = np.unique(of_item * max(len(raters), 1) + of_rater, return_index=True)
+    return Compared(
+        Ratings(
+            of_item[first], of_rater[first], of_value[first], len(items), len(raters), len(values)
+        ),
+        raters,
+        items,
+        current_schema(project).task,
+        cut,
+    )
+
+
+def _rows(project: Project) -> QuerySet[Label, tuple[Any, ...]]:
+    several = Q(item__state__labels_by_people__gte=2)
+    labels = Label.objects.current().by_people().filter(several, item__project=project)
+    return (
+        labels.filter(abstained=False, value__isnull=False)
+        .annotate(said=Cast("value", TextField()))
+        .order_by("-pk")
+        .values_list("item", "annotator__user", "annotator", "said")
+    )
+
+
+def _numbered(values: Iterable[Any]) -> tuple[list[Any], Any]:
+    """The different values, and the number of each."""
+    numbers: dict[Any, int] = {}
+    found = [numbers.setdefault(value, len(numbers)) for value in values]
+    return list(numbers), np.array(found, dtype=np.int64)
+
+
+def _kappa(mine: Any, theirs: Any, q: int) -> Figure:
+    value, error = cohen(contingency(mine, theirs, q))
+    if value is None:
+        return undefined("nothing varies, so chance agreement cannot be told apart")
+    if error is None or len(mine) < 2:
+        return undefined("too few common items")
+    away = float(t_quantile(0.975, len(mine) - 1)) * error
+    low, high = max(-1.0, value - away), min(1.0, value + away)
+    return figure(value, low=low, high=high, n=len(mine), method=KAPPA)

@@ -1,0 +1,254 @@
+"""Everybody who labels in a project, each on one line."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from django.db.models import Count, Q
+
+from apps.accounts.models import User
+from apps.accounts.roles import ReviewerKind, Role
+from apps.common.figures import share_words
+from apps.labels.models import ItemState
+from apps.projects.models import Item, Project
+from apps.projects.selectors import members
+from apps.reviews.models import Decision, Purpose, Standing
+from apps.reviews.selectors.quality.comparing import compared
+from apps.reviews.selectors.quality.drift import Change, by_hundreds, changes
+from apps.reviews.selectors.quality.reading import (
+    ACCEPTED,
+    REJECTED,
+    SKIPPED,
+    Work,
+    read_work,
+    usual_times,
+)
+from labelhub.core.agreement.figures import Figure, share, undefined
+from labelhub.core.agreement.pace import Limits, Pace, known_times, limits, pace
+from labelhub.core.agreement.with_others import NOTHING_SHARED, WithOthers
+
+NO_ANSWERS = "no answer to an item of known answer yet"
+NO_SUGGESTIONS = "no suggestion was shown yet"
+NO_TIMES = "no time was measured yet"
+#: More too fast answers than one in twenty, beyond chance, are worth a look.
+FAST_SHARE = 0.05
+#: So many people must have answered a known item before its answer is doubted.
+DOUBTING = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What one person did, in figures; ``fast``: answers that no attentive person gives so soon."""
+
+    labels: int
+    skips: int
+    abstained: int
+    late: int
+    undone: int
+    accepted: Figure
+    accuracy: Figure
+    pace: Pace
+    fast: Figure
+
+    @property
+    def words(self) -> str:
+        """What there is beside labels: ``3 skipped, 1 late``."""
+        told = {
+            "skipped": self.skips,
+            "abstained": self.abstained,
+            "late": self.late,
+            "taken back": self.undone,
+        }
+        return ", ".join(f"{number:,} {word}" for word, number in told.items() if number)
+
+    @property
+    def fast_words(self) -> str:
+        """How many answers came too fast, or nothing where none did."""
+        share_of_all = self.fast.get("value")
+        return (
+            f"{share_words(share_of_all)} too fast"
+            if share_of_all and share_of_all >= 0.005
+            else ""
+        )
+
+    @property
+    def too_fast(self) -> bool:
+        """Whether too many answers are, beyond chance."""
+        low = self.fast.get("low")
+        return low is not None and low > FAST_SHARE
+
+
+@dataclass(frozen=True, slots=True)
+class PersonRow:
+    """One person: who they are here, what they did, and what is worth a look (``alerts``)."""
+
+    user: User
+    kind: str
+    role: str
+    status: str
+    reason: str
+    counted: Counted
+    agreement: WithOthers
+    changes: Sequence[Change]
+    alerts: Sequence[str] = ()
+
+    @property
+    def status_words(self) -> str:
+        """How they stand, in words."""
+        return Standing.Status(self.status).label
+
+
+@dataclass(frozen=True, slots=True)
+class DoubtfulItem:
+    """An item whose known answer more than half of those who were checked by it contradict."""
+
+    item: Item
+    answers: int
+    wrong: int
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleReport:
+    """Everybody, and what the figures rest on. ``orphans``: labels of deleted accounts."""
+
+    people: Sequence[PersonRow]
+    known_items: int
+    too_fast_below: float | None
+    agreement_cut: bool
+    orphans: int
+    doubtful: Sequence[DoubtfulItem] = field(default_factory=list)
+
+
+def people_report(project: Project) -> PeopleReport:
+    """Everybody who labels or labelled here, by name. Nine queries, whatever their number."""
+    work, orphans = read_work(project)
+    everybody = usual_pace(project)
+    team = {member.user_id: member for member in members(project)}
+    ids = set(np.unique(work.user).tolist())
+    left = User.objects.in_bulk(ids - set(team)) if ids - set(team) else {}
+    standings = {one.user_id: one for one in Standing.objects.filter(project=project)}
+    shared = compared(project)
+    agreeing = shared.by_person()
+    rows = []
+    for user_id in [*team, *left]:
+        member = team.get(user_id)
+        if user_id not in ids and (member is None or member.role != Role.REVIEWER):
+            continue
+        own = work.of(user_id)
+        rows.append(
+            person_row(
+                project,
+                member.user if member else left[user_id],
+                own,
+                place=(member.kind, member.role) if member else (ReviewerKind.CROWD, ""),
+                standing=standings.get(user_id),
+                everybody=everybody,
+                agreement=agreeing.get(user_id),
+            )
+        )
+    return PeopleReport(
+        people=sorted(rows, key=lambda row: row.user.display_name.casefold()),
+        known_items=ItemState.objects.filter(project=project, known=True).count(),
+        too_fast_below=everybody.low if everybody else None,
+        agreement_cut=shared.cut,
+        orphans=orphans,
+        doubtful=doubtful_items(project),
+    )
+
+
+def usual_pace(project: Project) -> Limits | None:
+    """Where the times of answers here, whoever gave them, have their outliers. One query."""
+    return limits(known_times(usual_times(project)))
+
+
+def count(work: Work, everybody: Limits | None) -> Counted:
+    """One person's decisions in figures."""
+    standing = ~work.undone
+    suggested = standing & (work.action >= ACCEPTED) & (work.action <= REJECTED)
+    first = work.first_known
+    times = known_times(work.times)
+    soon = int((times < everybody.low).sum()) if everybody else 0
+    return Counted(
+        labels=int(work.labelled.sum()),
+        skips=int((standing & (work.action == SKIPPED)).sum()),
+        abstained=int((work.labelled & work.abstained).sum()),
+        late=int((work.labelled & work.late).sum()),
+        undone=int(work.undone.sum()),
+        accepted=share(
+            int((suggested & (work.action == ACCEPTED)).sum()),
+            int(suggested.sum()),
+            reason=NO_SUGGESTIONS,
+        ),
+        accuracy=share(int((work.correct[first] == 1).sum()), int(first.sum()), reason=NO_ANSWERS),
+        pace=pace(work.times),
+        fast=share(soon, len(times), reason=NO_TIMES) if everybody else undefined(NO_TIMES),
+    )
+
+
+def person_row(
+    project: Project,
+    user: User,
+    own: Work,
+    *,
+    place: tuple[str, str],
+    standing: Standing | None,
+    everybody: Limits | None,
+    agreement: WithOthers | None,
+) -> PersonRow:
+    """One line. ``place``: kind and role; ``everybody``: where the times of all have outliers."""
+    counted, changed = count(own, everybody), changes(by_hundreds(own))
+    kind, role = place
+    return PersonRow(
+        user=user,
+        kind=kind,
+        role=role,
+        status=status_of(project, standing, role),
+        reason=standing.reason if standing else "",
+        counted=counted,
+        agreement=agreement or WithOthers(0, undefined(NOTHING_SHARED), undefined(NOTHING_SHARED)),
+        changes=changed,
+        alerts=_alerts(project, counted, changed),
+    )
+
+
+def status_of(project: Project, standing: Standing | None, role: str) -> str:
+    """Where somebody stands; who has not begun to qualify is qualifying."""
+    if standing is not None:
+        return str(standing.status)
+    qualifying = project.qualify_items and role == Role.REVIEWER
+    return Standing.Status.QUALIFYING if qualifying else Standing.Status.ACTIVE
+
+
+def doubtful_items(project: Project, most: int = 10) -> list[DoubtfulItem]:
+    """Known answers that more than half of those checked by them contradict: perhaps it is these
+    that are wrong. Two queries at most."""
+    answers = Decision.objects.filter(project=project, correct__isnull=False)
+    rows = (
+        answers.exclude(purpose=Purpose.WORK)
+        .order_by()
+        .values("item")
+        .annotate(
+            people=Count("reviewer", distinct=True),
+            wrong=Count("reviewer", distinct=True, filter=Q(correct=False)),
+        )
+        .filter(wrong__gte=DOUBTING)
+        .order_by("-wrong", "item")
+    )
+    found = [row for row in rows if 2 * row["wrong"] > row["people"]][:most]
+    items = Item.objects.in_bulk([row["item"] for row in found]) if found else {}
+    return [DoubtfulItem(items[row["item"]], row["people"], row["wrong"]) for row in found]
+
+
+def _alerts(project: Project, counted: Counted, changed: Sequence[Change]) -> list[str]:
+    alerts = []
+    high = counted.accuracy.get("high")
+    if high is not None and high < project.qualify_accuracy:
+        alerts.append("wrong too often")
+    if counted.too_fast:
+        alerts.append("too fast")
+    for change in changed:
+        if change.measure == "accuracy":
+            alerts.append("less accurate than before" if change.worse else "more accurate")
+        else:
+            alerts.append("faster than before" if change.worse else "slower than before")
+    return alerts

@@ -1,0 +1,223 @@
+"""The one place that turns a search into a queryset."""
+
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+
+from django.db.models import (
+    BooleanField,
+    Exists,
+    ExpressionWrapper,
+    F,
+    OuterRef,
+    Q,
+    QuerySet,
+    TextField,
+)
+from django.db.models.functions import Cast
+
+from apps.accounts.models import User
+from apps.accounts.roles import Role
+from apps.labels.blindness import ONLY_AUDITED, hidden_from, unanswered
+from apps.labels.models import PEOPLE, Assignment, ItemState, Label
+from apps.projects.models import Item, Project
+from apps.projects.selectors import current_schema, role_in
+from apps.reviews.models import Comment, Decision
+from apps.reviews.selectors.searching.query import ANYBODY, Query
+from apps.reviews.selectors.searching.values import value_is
+from apps.reviews.selectors.searching.words import Spoken, holding
+from labelhub.core.schema import Schema
+
+#: What tells something of what was said of an item: to who is to answer it blind, even that it was
+#: found, or was not, would.
+TELLING = (
+    "label", "kind", "annotator", "not_by", "suggested", "gold", "basis", "action", "differ",
+    "reason", "uncertainty_min", "uncertainty_max", "learned_min", "learned_max", "labelled_from",
+    "labelled_to", "decided_from", "decided_to", "comments", "comment", "comment_by",
+)  # fmt: skip
+
+
+def matching(
+    project: Project,
+    query: Query,
+    reader: User | None = None,
+    *,
+    items: QuerySet[Any] | None = None,
+) -> QuerySet[Item]:
+    """The project's items that ``query`` is about, in no order; or those of ``items``, in theirs.
+
+    Of items that ``reader`` is yet to label blind, none is found by what was said of it, and each
+    stands as new; without a reader (work in the background) all are seen as they are.
+
+    Raises:
+        InvalidInput: a value that the project's labels do not offer, by the field's name.
+    """
+    if items is None:
+        items = Item.objects.filter(project=project, state__project=project).order_by()
+    blind = reader is not None and role_in(reader, project) == Role.REVIEWER
+    if blind and reader is not None:
+        hidden = ExpressionWrapper(hidden_from(reader.pk), BooleanField())
+        items = items.annotate(hidden=hidden)
+        telling = any(getattr(query, name) not in ("", None) for name in TELLING)
+        if telling or query.stage in ("doubtful", "rest"):
+            items = items.filter(hidden=False)
+        if query.comments or query.comment or query.comment_by is not None:
+            # What others remark on an item they read once they have answered it.
+            items = items.exclude(unanswered(reader.pk))
+    if query.q:
+        items = items.alias(spoken_before=Spoken("context"))
+    for condition in _conditions(project, query, blind=blind):
+        items = items.filter(condition)
+    return items
+
+
+def _conditions(project: Project, query: Query, *, blind: bool) -> Iterator[Q]:
+    if query.items:
+        yield Q(pk__in=query.items)
+    if query.q:
+        yield from holding(query.q)
+    if query.stage:
+        yield _at_stage(query.stage, blind=blind)
+    if query.batch is not None:
+        yield Q(batch=query.batch)
+    yield from _between("created_at", query.created_from, query.created_to)
+    schema = current_schema(project).parsed
+    yield from _by_values(query, schema)
+    yield from _by_labels(query, schema)
+    yield from _by_signals(query)
+    yield from _by_people(project, query)
+
+
+def _at_stage(stage: str, *, blind: bool) -> Q:
+    """Items that are shown at that stage: one that is yet to be answered blind stands as new."""
+    conflict, plain = Q(state__stage=ItemState.Stage.CONFLICT), Q(state__reasons=[])
+    unsuspicious = plain | Q(state__reasons=ONLY_AUDITED)
+    waiting = Q(state__queued=True)
+    special = {
+        "waiting": waiting,
+        "doubtful": waiting & ~conflict & ~unsuspicious,
+        "rest": waiting & ~conflict & unsuspicious,
+    }
+    shown = special.get(stage, Q(state__stage=stage))
+    if blind and stage == ItemState.Stage.SUGGESTED:
+        return shown & Q(hidden=False)
+    if blind and stage == ItemState.Stage.NEW:
+        return shown | Q(state__stage=ItemState.Stage.SUGGESTED, hidden=True)
+    return shown
+
+
+def _by_values(query: Query, schema: Schema) -> Iterator[Q]:
+    if query.suggested:
+        proposed = value_is("state__suggestion__value", "suggested", query.suggested, schema)
+        yield proposed & Q(state__suggestion__abstained=False)
+    if query.gold:
+        yield value_is("state__gold__value", "gold", query.gold, schema)
+    if query.basis:
+        yield Q(state__gold__basis=query.basis)
+    yield from _between("state__gold__created_at", query.decided_from, query.decided_to)
+    if query.differ:
+        yield _DIFFERING[query.differ]()
+
+
+def _by_labels(query: Query, schema: Schema) -> Iterator[Q]:
+    """One label that is all that is asked for; and an annotator who says nothing of the item."""
+    asked: list[Q] = list(_between("created_at", query.labelled_from, query.labelled_to))
+    if query.label:
+        asked.append(value_is("value", "label", query.label, schema))
+    if query.kind:
+        asked.append(Q(annotator__kind=query.kind))
+    if query.action:
+        asked.append(Q(action=query.action, annotator__kind__in=PEOPLE))
+    if query.annotator is not None:
+        # Of one person: as many as they gave, by an index; the others are asked item by item.
+        own = Label.objects.current().filter(*asked, annotator=query.annotator)
+        yield Q(pk__in=own.values("item"))
+    elif asked:
+        yield Q(Exists(Label.objects.current().filter(*asked, item=OuterRef("pk"))))
+    if query.not_by is not None:
+        said = Label.objects.current().filter(annotator=query.not_by)
+        yield ~Q(pk__in=said.values("item"))
+
+
+def _by_signals(query: Query) -> Iterator[Q]:
+    if query.reason:
+        yield Q(state__reasons__names=query.reason)
+    bounds: dict[str, Any] = {
+        "state__signals__uncertainty__gte": query.uncertainty_min,
+        "state__signals__uncertainty__lte": query.uncertainty_max,
+        "state__learned__gte": query.learned_min,
+        "state__learned__lte": query.learned_max,
+    }
+    for name, bound in bounds.items():
+        if bound is not None:
+            yield Q(**{name: bound})
+
+
+def _by_people(project: Project, query: Query) -> Iterator[Q]:
+    if query.assigned is not None:
+        given = Assignment.objects.filter(project=project, open=True, user=query.assigned)
+        yield Q(pk__in=given.values("item")) if query.assigned else Q(state__assignees=[])
+    if query.comments or query.comment or query.comment_by is not None:
+        yield Q(pk__in=_remarks(project, query).values("item"))
+    if query.skipped_by is not None:
+        skips = Decision.objects.skips().filter(project=project, undone_at__isnull=True)
+        if query.skipped_by != ANYBODY:
+            skips = skips.filter(reviewer=query.skipped_by)
+        yield Q(pk__in=skips.order_by().values("item"))
+
+
+def _remarks(project: Project, query: Query) -> QuerySet[Comment]:
+    remarks = Comment.objects.filter(project=project).order_by()
+    if query.comments in ("open", "resolved"):
+        remarks = remarks.filter(resolved_at__isnull=query.comments == "open")
+    if query.comment:
+        remarks = remarks.filter(text__icontains=query.comment)
+    return remarks if query.comment_by is None else remarks.filter(author=query.comment_by)
+
+
+def _between(field: str, first: date | None, last: date | None) -> Iterator[Q]:
+    """From the beginning of the first day to the end of the last (UTC, as everywhere)."""
+    if first is not None:
+        yield Q(**{f"{field}__gte": _midnight(first)})
+    if last is not None and last < date.max:
+        yield Q(**{f"{field}__lt": _midnight(last + timedelta(days=1))})
+
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, time.min, tzinfo=UTC)
+
+
+def _by_people_now() -> QuerySet[Any]:
+    said = Label.objects.current().by_people().filter(value__isnull=False)
+    worded: QuerySet[Any] = said.annotate(words=Cast("value", TextField()))
+    return worded
+
+
+def _people_differ() -> Q:
+    other = _by_people_now().filter(item=OuterRef("item")).exclude(words=OuterRef("words"))
+    one = _by_people_now().filter(Exists(other), item=OuterRef("pk"))
+    return Q(Exists(one), state__labels_by_people__gte=2)
+
+
+def _person_differs() -> Q:
+    proposed: QuerySet[Any] = Label.objects.filter(
+        pk=OuterRef(OuterRef("state__suggestion")), value__isnull=False
+    )
+    same = proposed.annotate(words=Cast("value", TextField())).filter(words=OuterRef("words"))
+    return Q(
+        Exists(_by_people_now().filter(~Exists(same), item=OuterRef("pk"))),
+        state__suggestion__value__isnull=False,
+    )
+
+
+def _suggestion_is_not_gold() -> Q:
+    equal = Q(state__gold__value=F("state__suggestion__value"))
+    known = Q(state__gold__value__isnull=False, state__suggestion__value__isnull=False)
+    return known & ~equal
+
+
+_DIFFERING = {
+    "people": _people_differ,
+    "suggestion": _person_differs,
+    "gold": _suggestion_is_not_gold,
+}

@@ -1,0 +1,219 @@
+"""An expert settles what others disagree on: they hold the item alone, decide it, and explain."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from apps.accounts.models import User
+from apps.accounts.roles import ROLES_WITH, Right
+from apps.labels.models import Gold, ItemState, Label
+from apps.labels.services import ADJUDICATES
+from apps.projects.models import Project
+from apps.reviews.models import Comment, Intervention, Slot
+from apps.reviews.selectors import Place, open_places
+from apps.reviews.selectors.adjudication import check_expert, waiting_states
+from apps.reviews.selectors.opinions import Opinions, opinions_on, quotes_in, said_key
+from apps.reviews.services.answers import Answer
+from apps.reviews.services.commenting import checked_text, write_comment
+from apps.reviews.services.leases import LEASE_SECONDS, take
+from apps.reviews.services.submitting import Submitted, lock_state, submit_label
+from labelhub.core.errors import Conflict, InvalidInput
+from labelhub.core.schema import value_words
+
+
+class DecidedMeanwhile(Conflict):
+    """Somebody else settled it, or what was in conflict is not any more."""
+
+    code = "decided_meanwhile"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ruling:
+    """What an adjudicator sends. ``value`` is raw; ``evidence`` quotes the text, by label;
+    ``explain`` is what those who labelled the item otherwise are told, empty: nothing."""
+
+    value: Any
+    rationale: str = ""
+    evidence: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    explain: str = ""
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Adjudicated:
+    """What became of a ruling: the label, the decision that now stands, who was told, and whether
+    it was stored now."""
+
+    label: Label
+    gold: Gold | None
+    overruled: Sequence[User]
+    comment: Comment | None = None
+    created: bool = True
+
+
+def claim_to_adjudicate(
+    *, project: Project, user: User, item_id: int, lease_seconds: int = LEASE_SECONDS
+) -> Slot | None:
+    """A lease on what waits for an expert, also for one who has labelled it already; renewed where
+    ``user`` has it. None where somebody else has it, or it does not wait.
+
+    An item in conflict wants one more label, so there is one place: whoever has it is alone.
+    """
+    now = timezone.now()
+    until = now + timedelta(seconds=lease_seconds)
+    waiting = waiting_states(project).filter(item=item_id)
+    held = Slot.objects.live(now).filter(item__in=waiting.values("item"), holder=user)
+    slot = held.first()
+    if slot is not None and held.filter(pk=slot.pk).update(lease_until=until):
+        slot.lease_until = until
+        return slot
+    row = open_places(waiting, user.pk, now, given=True).first()
+    return take(Place(*row), project=project, user=user, until=until, now=now) if row else None
+
+
+@transaction.atomic
+def adjudicate(
+    *, project: Project, user: User, item_id: int, ruling: Ruling, lease_token: UUID | None = None
+) -> Adjudicated:
+    """Record an expert's decision, which settles the item, and tell those whom it overrules.
+
+    It is a label of the expert, and supersedes what they said before. The same ruling under the
+    same token is stored once; who has decided an item may decide it anew.
+
+    Raises:
+        Forbidden: ``user`` is no expert here.
+        NotFound: the project has no such item.
+        DecidedMeanwhile: it waits for nobody, and was not decided by ``user``; nothing was written.
+        ValueNotOffered, InvalidInput: the ruling cannot be used.
+    """
+    check_expert(user, project)
+    told = checked_text("explain", ruling.explain)
+    lock_state(project, item_id)
+    case = opinions_on(project, user, item_id)
+    _check_open(case, user)
+    done = submit_label(
+        project=project,
+        user=user,
+        item_id=item_id,
+        answer=_answer(case, ruling),
+        lease_token=lease_token,
+    )
+    overruled = _overruled(project, case, done)
+    comment = None
+    if told and done.created:
+        comment = explain(project=project, user=user, item_id=item_id, text=told, to=overruled)
+    gold = Gold.objects.current().filter(item=item_id).select_related("decided_by").first()
+    return Adjudicated(done.label, gold, overruled, comment, done.created)
+
+
+def explain(
+    *, project: Project, user: User, item_id: int, text: str, to: Sequence[User]
+) -> Comment:
+    """Tell people why an item was decided as it was; who labelled it reads that beside it.
+
+    Raises:
+        NotFound, InvalidInput: as :func:`~apps.reviews.services.commenting.write_comment`.
+    """
+    return _tell(Intervention.Action.EXPLAIN, project, user, (item_id, text, to))
+
+
+def tell_back(
+    *, project: Project, user: User, item_id: int, text: str, to: Sequence[User]
+) -> Comment:
+    """Tell people why an item comes back to them. Raises as :func:`explain`."""
+    return _tell(Intervention.Action.SEND_BACK, project, user, (item_id, text, to))
+
+
+def _tell(
+    action: Intervention.Action,
+    project: Project,
+    user: User,
+    told: tuple[int, str, Sequence[User]],
+) -> Comment:
+    item_id, text, to = told
+    comment = write_comment(
+        project=project,
+        user=user,
+        item_id=item_id,
+        text=text,
+        explains=True,
+        to=[person.pk for person in to],
+    ).comment
+    subjects: list[User | None] = [*to] or [None]
+    Intervention.objects.bulk_create(
+        Intervention(
+            project=project,
+            actor=user,
+            action=action,
+            subject=person,
+            reason=comment.text,
+            items=1,
+            data={"item": item_id, "comment": comment.pk},
+        )
+        for person in subjects
+    )
+    return comment
+
+
+def people_behind(project: Project, labels: Sequence[Label]) -> list[User]:
+    """Who gave these labels, of those who may still review here."""
+    ids = [label.annotator.user_id for label in labels if label.annotator.user_id is not None]
+    members = project.memberships.filter(user__in=ids, role__in=ROLES_WITH[Right.REVIEW])
+    return [row.user for row in members.select_related("user").order_by("user__username")]
+
+
+def _check_open(case: Opinions, user: User) -> None:
+    own = case.own(user)
+    if case.waits or (own is not None and own.label.provenance.get(ADJUDICATES)):
+        return
+    if case.state.stage != ItemState.Stage.DECIDED or case.gold is None:
+        raise DecidedMeanwhile("Reviewers do not disagree on this item any more; it goes on.")
+    by = case.gold.decided_by.name if case.gold.decided_by else "the reviewers"
+    raise DecidedMeanwhile(
+        f"Decided meanwhile by {by}: {value_words(case.gold.value)}. Nothing was changed."
+    )
+
+
+def _answer(case: Opinions, ruling: Ruling) -> Answer:
+    return Answer(
+        value=ruling.value,
+        rationale=checked_text("rationale", ruling.rationale),
+        evidence=_evidence(case, ruling),
+        seconds=ruling.seconds,
+        shown=case.shown,
+        adjudicates=True,
+    )
+
+
+def _evidence(case: Opinions, ruling: Ruling) -> dict[str, list[str]]:
+    """The quotes under the labels that they now speak for: of one label out of several what was
+    quoted for another speaks for the one chosen.
+
+    Raises:
+        InvalidInput: a quote that does not stand in the text.
+    """
+    offered = case.schema.parsed.offered(case.item.options)
+    one = str(ruling.value) if not isinstance(ruling.value, list) else None
+    found: dict[str, list[str]] = {}
+    for name, quote in quotes_in(case.item, ruling.evidence):
+        label = name if one is None else one
+        if offered and label not in offered:
+            label = next((each for each in ruling.value or offered if each in offered), offered[0])
+        found.setdefault(label, []).append(quote)
+    given = sum(len(phrases) for phrases in ruling.evidence.values())
+    if given and not found:
+        raise InvalidInput.at("evidence", "none of these quotes stands in the text.")
+    return found
+
+
+def _overruled(project: Project, case: Opinions, done: Submitted) -> list[User]:
+    """Who said something else and may still review here."""
+    decided = said_key(done.label.value)
+    others = [one.label for one in case.people if said_key(one.label.value) != decided]
+    judge = done.decision.reviewer_id
+    return [person for person in people_behind(project, others) if person.pk != judge]

@@ -1,0 +1,139 @@
+"""What a reviewer sent, and the checks that it has to pass before anything is written."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from apps.labels.models import ItemState
+from apps.projects.models import Item, LabelSchema, Project
+from apps.reviews.models import ReviewSettings
+from apps.reviews.selectors.settings import review_settings
+from labelhub.core.errors import InvalidInput
+from labelhub.core.schema import Value, unstorable
+
+NOTHING_SHOWN = 0
+MOST_SPANS = 200
+
+
+class Span(NamedTuple):
+    """A part of the item's text that speaks for a label; ``start`` and ``end`` count code points,
+    as Python's slices do."""
+
+    label: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a reviewer sent.
+
+    ``value`` is raw; None together with ``reject`` says "the suggestion is wrong", with
+    ``abstain`` "cannot be told". ``shown`` is the id of the suggestion the reviewer saw,
+    ``NOTHING_SHOWN`` for none, and None when the sender does not say (what stands now counts).
+    ``evidence`` are quotes by label, ``spans`` the same by place. ``order`` is that in which the
+    options were shown. ``adjudicates``: an expert settles what others disagree on.
+    ``schema_version`` is that of the labels they chose from; None: today's.
+    """
+
+    value: Any = None
+    reject: bool = False
+    abstain: bool = False
+    seconds: float | None = None
+    comment: str = ""
+    shown: int | None = None
+    rationale: str = ""
+    confidence: float | None = None
+    evidence: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    spans: Sequence[Span] = ()
+    order: Sequence[str] = ()
+    adjudicates: bool = False
+    schema_version: int | None = None
+
+
+def checked_value(schema: LabelSchema, state: ItemState, answer: Answer) -> Value | None:
+    """The canonical value; None for an abstention or a rejection without a better label.
+
+    Raises:
+        ValueNotOffered, InvalidInput: it cannot be used.
+    """
+    if answer.value is None:
+        if answer.abstain or answer.reject:
+            return None
+        raise InvalidInput.at("value", "give a label, or skip the item.")
+    if answer.abstain:
+        raise InvalidInput.at("value", "either a label, or that it cannot be told.")
+    try:
+        return schema.parsed.normalise(answer.value, state.item.options)
+    except InvalidInput as error:
+        error.data["errors"] = [{"field": "value", "message": error.message}]
+        raise
+
+
+def checked_words(name: str, words: str) -> str:
+    """Words without what no database stores.
+
+    Raises:
+        InvalidInput: they hold some.
+    """
+    if bad := unstorable(words):
+        raise InvalidInput.at(name, f"must not contain {bad}.")
+    return words.strip()
+
+
+def checked_extras(
+    project: Project, schema: LabelSchema, item: Item, answer: Answer
+) -> dict[str, Any]:
+    """Rationale, confidence and evidence of an answer, as the ledger's columns.
+
+    Raises:
+        InvalidInput: one of them cannot be, or the rationale that the project requires is missing.
+    """
+    rationale = checked_words("rationale", answer.rationale)
+    needed = review_settings(project).ask_rationale == ReviewSettings.Rationale.REQUIRED
+    if needed and not rationale and answer.value is not None:
+        raise InvalidInput.at("rationale", "say why: this project asks for a reason.")
+    sure = answer.confidence
+    if sure is not None and not (math.isfinite(sure) and 0 <= sure <= 1):
+        raise InvalidInput.at("confidence", "must be a number from 0 to 1.")
+    return {
+        "rationale": rationale,
+        "confidence": sure,
+        "evidence": _evidence(schema, item, answer),
+    }
+
+
+def _evidence(schema: LabelSchema, item: Item, answer: Answer) -> dict[str, list[str]]:
+    """Quotes by label, of those given as such and of those given by their place."""
+    offered = schema.parsed.offered(item.options)
+    quoted = {label: list(phrases) for label, phrases in answer.evidence.items()}
+    if len(answer.spans) > MOST_SPANS:
+        raise InvalidInput.at("spans", f"at most {MOST_SPANS} can be marked.")
+    for span in answer.spans:
+        if not 0 <= span.start < span.end <= len(item.text):
+            raise InvalidInput.at("spans", f"{span.start} to {span.end} is not in the item's text.")
+        quoted.setdefault(span.label, []).append(item.text[span.start : span.end])
+    for label, phrases in quoted.items():
+        if offered and label not in offered:
+            raise InvalidInput.at("evidence", f"'{label}' is not among the labels offered.")
+        _check_phrases(item, phrases)
+    return {label: list(dict.fromkeys(phrases)) for label, phrases in quoted.items() if phrases}
+
+
+def _check_phrases(item: Item, phrases: Sequence[str]) -> None:
+    for phrase in phrases:
+        if not phrase.strip() or phrase not in item.text:
+            raise InvalidInput.at("evidence", f"“{phrase[:80]}” does not stand in the text.")
+
+
+def told(answer: Answer, offered: Sequence[str]) -> dict[str, Any]:
+    """What the label's provenance keeps of how it was given; empty values are the caller's to drop.
+
+    An order that is not one of the offered options tells nothing and is left out.
+    """
+    shuffled = sorted(answer.order) == sorted(offered) and list(answer.order) != list(offered)
+    return {
+        "spans": [span._asdict() for span in answer.spans],
+        "options_shown": list(answer.order) if shuffled else None,
+    }

@@ -1,0 +1,170 @@
+"""What each action does to a chunk of items that are locked and known to be fit for it."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+from uuid import uuid4
+
+from apps.accounts.models import User
+from apps.labels.models import ItemState, Label
+from apps.labels.services import LabelDraft, annotator_for_user, import_labels
+from apps.labels.services.assigning import assign_items, keep_for_kind, promote_items
+from apps.projects.selectors import current_schema, guideline_version
+from apps.reviews.models import BulkChange, BulkJob
+from apps.reviews.selectors.bulk import Plan
+from apps.reviews.services.returning import return_to_queue
+from labelhub.core.schema import Value, value_key
+
+#: In the provenance of a label that was given in bulk: the job.
+BULK = "bulk"
+Change = BulkChange
+Action = BulkJob.Action
+
+
+def act(plan: Plan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
+    """Do it to items whose ``states`` are locked; what is needed to take it back, per item."""
+    return _ACTS[Action(plan.action)](plan, job, states) if states else []
+
+
+def _accept(plan: Plan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
+    return _label(plan, job, states, lambda proposed: proposed.value if proposed else None)
+
+
+def _give(plan: Plan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
+    return _label(plan, job, states, lambda _: plan.options["value"])
+
+
+def _label(
+    plan: Plan,
+    job: BulkJob,
+    states: Sequence[ItemState],
+    value_of: Callable[[Label | None], Value | None],
+) -> list[BulkChange]:
+    """Labels of the one who asked, as if they had given each by itself."""
+    proposed = Label.objects.in_bulk([one.suggestion_id for one in states if one.suggestion_id])
+    common: dict[str, Any] = {
+        "annotator": annotator_for_user(plan.project, plan.actor),
+        "schema": current_schema(plan.project),
+        "provenance": _provenance(plan, job),
+    }
+    drafts = []
+    for state in states:
+        suggestion = proposed.get(state.suggestion_id or 0)
+        if suggestion is not None and suggestion.abstained:
+            suggestion = None
+        value = value_of(suggestion)
+        drafts.append(
+            LabelDraft(
+                item_id=state.item_id,
+                value=value,
+                action=_action(value, suggestion),
+                proposed_from_id=suggestion.pk if suggestion else None,
+                uid=uuid4(),
+                **common,
+            )
+        )
+    import_labels(plan.project, drafts)
+    written = Label.objects.filter(item__in=[draft.item_id for draft in drafts])
+    by_uid = dict(written.filter(annotator=common["annotator"]).values_list("uid", "pk"))
+    return [
+        Change(job=job, item_id=draft.item_id, label_id=by_uid[draft.uid])
+        for draft in drafts
+        if draft.uid in by_uid
+    ]
+
+
+def _action(value: Value | None, suggestion: Label | None) -> Label.Action:
+    if suggestion is None or value is None:
+        return Label.Action.NEW
+    same = suggestion.value is not None and value_key(value) == value_key(suggestion.value)
+    return Label.Action.ACCEPTED if same else Label.Action.FIXED
+
+
+def _provenance(plan: Plan, job: BulkJob) -> dict[str, Any]:
+    told = {BULK: job.pk, "guideline": guideline_version(plan.project)}
+    return {name: kept for name, kept in told.items() if kept}
+
+
+def _assign(plan: Plan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
+    """To all of them, or to each in turn, leaving out who has labelled the item."""
+    users = list(User.objects.filter(pk__in=plan.options["users"]).order_by("pk"))
+    spoken = _spoken(states, users)
+    given: dict[tuple[int, ...], list[int]] = {}
+    for at, state in enumerate(states):
+        free = [one for one in users if (state.item_id, one.pk) not in spoken]
+        if plan.options["share"] and free:
+            free = [_in_turn(users, free, job.done + at)]
+        given.setdefault(tuple(one.pk for one in free), []).append(state.item_id)
+    by_id = {one.pk: one for one in users}
+    added = {item: list(who) for who, items in given.items() for item in items}
+    for who, items in given.items():
+        assign_items(plan.project, items, [by_id[pk] for pk in who])
+    return [
+        Change(
+            job=job,
+            item_id=state.item_id,
+            before={
+                "added": [pk for pk in added[state.item_id] if pk not in state.assignees],
+            },
+        )
+        for state in states
+    ]
+
+
+def _in_turn(users: Sequence[User], free: Sequence[User], turn: int) -> User:
+    """Whose turn it is; of somebody who has labelled the item, the next one's."""
+    order = [users[(turn + step) % len(users)] for step in range(len(users))]
+    return next(one for one in order if one in free)
+
+
+def _spoken(states: Sequence[ItemState], users: Sequence[User]) -> set[tuple[int, int | None]]:
+    said = Label.objects.current().by_people()
+    said = said.filter(item__in=[one.item_id for one in states], annotator__user__in=users)
+    return set(said.order_by().values_list("item_id", "annotator__user_id"))
+
+
+def _keep(plan: Plan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
+    keep_for_kind(plan.project, [one.item_id for one in states], plan.options["kind"])
+    return [
+        Change(job=job, item_id=one.item_id, before={"kind": one.assigned_kind}) for one in states
+    ]
+
+
+def _promote(plan: Plan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
+    ids = [one.item_id for one in states]
+    promote_items(plan.project, ids, promoted=plan.options["promoted"])
+    return [
+        Change(job=job, item_id=one.item_id, before={"promoted": one.promoted}) for one in states
+    ]
+
+
+def _return(plan: Plan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
+    ids = [one.item_id for one in states]
+    said: dict[int, list[int]] = {}
+    labels = Label.objects.current().by_people().filter(item__in=ids)
+    for label in labels.exclude(action=Label.Action.IMPORTED).order_by("pk"):
+        said.setdefault(label.item_id, []).append(label.pk)
+    return_to_queue(
+        project=plan.project,
+        item_ids=ids,
+        by=plan.actor,
+        reason=plan.options["reason"],
+        log=False,
+    )
+    return [
+        Change(
+            job=job,
+            item_id=one.item_id,
+            before={"labels": said.get(one.item_id, []), "promoted": one.promoted},
+        )
+        for one in states
+    ]
+
+
+_ACTS: dict[Action, Callable[[Plan, BulkJob, Sequence[ItemState]], list[BulkChange]]] = {
+    Action.ACCEPT: _accept,
+    Action.LABEL: _give,
+    Action.ASSIGN: _assign,
+    Action.AUDIENCE: _keep,
+    Action.PROMOTE: _promote,
+    Action.RETURN: _return,
+}

@@ -1,0 +1,51 @@
+"""Drafts: what somebody has begun to answer is kept as they go, and there again in any browser."""
+
+import json
+from collections.abc import Mapping, Sequence
+
+from django.utils import timezone
+
+from apps.accounts.models import User
+from apps.projects.models import Item, Project
+from apps.reviews.models import Draft
+from labelhub.core.errors import InvalidInput, NotFound
+from labelhub.core.schema import unstorable
+
+#: What a draft may hold: the names of the form's fields.
+FIELDS = frozenset({"value", "comment", "rationale", "confidence", "spans"})
+MOST_CHARS = 50_000
+
+
+def save_draft(
+    *, project: Project, user: User, item_id: int, fields: Mapping[str, Sequence[str]]
+) -> Draft | None:
+    """Keep what ``user`` has begun to say of an item; nothing but empty fields drops it.
+
+    The last one stored stands, whichever page it came from.
+
+    Raises:
+        NotFound: the project has no such item.
+        InvalidInput: it is longer than any answer can be, or holds what cannot be stored.
+    """
+    kept = {name: list(given) for name, given in fields.items() if name in FIELDS and any(given)}
+    if not kept:
+        drop_draft(user=user, item_id=item_id)
+        return None
+    written = json.dumps(kept)
+    if len(written) > MOST_CHARS or any(
+        unstorable(one) for given in kept.values() for one in given
+    ):
+        raise InvalidInput.at("draft", "it is too long to be kept, or holds what cannot be stored.")
+    if not Item.objects.filter(project=project, pk=item_id).exists():
+        raise NotFound(f"There is no item {item_id} in the project '{project.slug}'.")
+    draft, _ = Draft.objects.update_or_create(
+        item_id=item_id,
+        user=user,
+        defaults={"project": project, "fields": kept, "updated_at": timezone.now()},
+    )
+    return draft
+
+
+def drop_draft(*, user: User, item_id: int) -> None:
+    """Forget what was begun."""
+    Draft.objects.filter(item=item_id, user=user).delete()

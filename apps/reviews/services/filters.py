@@ -1,0 +1,183 @@
+"""Saved filters, and the one whose items come first in the queue."""
+
+import logging
+from collections.abc import Iterator
+from datetime import timedelta
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils import timezone
+
+from apps.accounts.models import User
+from apps.common.validation import check_model
+from apps.labels.services import promote_items
+from apps.projects.models import Item, Project
+from apps.reviews.models import BulkChange, BulkJob, Intervention, ReviewSettings, SavedFilter
+from apps.reviews.selectors.bulk import newest_item
+from apps.reviews.selectors.searching import Query, matching, read_query
+from labelhub.core.errors import InvalidInput, NotFound
+
+logger = logging.getLogger(__name__)
+
+MOST_FILTERS = 100
+CHUNK = 500
+LEASE = timedelta(seconds=60)
+
+
+def save_filter(*, project: Project, actor: User | None, name: str, query: Query) -> SavedFilter:
+    """Keep a search under a name; under one that is taken it replaces what was there.
+
+    Where it is the one whose items come first, the queue follows.
+
+    Raises:
+        InvalidInput: no name, an empty search, a value the labels do not offer, or too many.
+    """
+    matching(project, query)
+    if not query.given:
+        raise InvalidInput.at("query", "A filter without a condition would hold every item.")
+    found = SavedFilter.objects.filter(project=project, name=name.strip()).first()
+    if found is None and SavedFilter.objects.filter(project=project).count() >= MOST_FILTERS:
+        raise InvalidInput.at("name", f"A project has at most {MOST_FILTERS} saved filters.")
+    saved = found or SavedFilter(project=project, name=name.strip(), created_by=actor)
+    saved.query = query.to_json()
+    check_model(saved, exclude=["created_by", "query"])
+    saved.save()
+    ReviewSettings.objects.filter(first_filter=saved).update(first_upto=0)
+    return saved
+
+
+def delete_filter(*, project: Project, filter_id: int) -> None:
+    """Forget a filter; items that came first by it go back among the others.
+
+    Raises:
+        NotFound: the project has no such filter.
+    """
+    get_filter(project, filter_id).delete()
+
+
+def get_filter(project: Project, filter_id: int) -> SavedFilter:
+    """A saved filter of the project.
+
+    Raises:
+        NotFound: there is none.
+    """
+    found = SavedFilter.objects.filter(project=project, pk=filter_id).first()
+    if found is None:
+        raise NotFound(f"There is no saved filter {filter_id} in the project '{project.slug}'.")
+    return found
+
+
+def put_first(*, project: Project, chosen: SavedFilter | None) -> None:
+    """Let the items of a filter come first from now on (None: of no filter); a worker applies it.
+
+    The same filter again applies it to items that have come to match since.
+    """
+    ReviewSettings.objects.get_or_create(project=project)
+    upto = 0 if chosen else 1  # something to bring into line, though no filter has reached it
+    ReviewSettings.objects.filter(project=project).update(first_filter=chosen, first_upto=upto)
+
+
+def projects_to_apply() -> list[int]:
+    """Projects whose chosen filter has not seen their newest items, or that chose none any more;
+    one short statement where nobody uses this."""
+    now = timezone.now()
+    using = ReviewSettings.objects.filter(
+        Q(first_lease__isnull=True) | Q(first_lease__lt=now),
+        Q(first_filter__isnull=False) | Q(first_upto__gt=0),
+    ).select_related("project")
+    return [
+        one.pk
+        for one in using
+        if one.first_filter_id is None or newest_item(one.project) > one.first_upto
+    ]
+
+
+def apply_first(project_id: int) -> int:
+    """Put the items of the chosen filter first and take others back among the rest; how many
+    changed. By one worker at a time; what one that died has left undone, the next one does."""
+    chosen = _claim(project_id)
+    if chosen is None:
+        return 0
+    newest = newest_item(chosen.project)
+    changed = 0
+    try:
+        for ids, promoted in _out_of_place(chosen, newest):
+            changed += promote_items(chosen.project, ids, promoted=promoted)
+            _renew(chosen)
+        _done(chosen, newest, changed)
+    except InvalidInput as error:
+        # The labels that it asks for are gone: it finds nothing until it is saved anew.
+        logger.warning("filter %s cannot be applied: %s", chosen.first_filter_id, error.message)
+        _done(chosen, newest, changed)
+    finally:
+        _free(chosen)
+    return changed
+
+
+def _claim(project_id: int) -> ReviewSettings | None:
+    now = timezone.now()
+    free = ReviewSettings.objects.filter(
+        Q(first_lease__isnull=True) | Q(first_lease__lt=now), pk=project_id
+    )
+    if not free.update(first_lease=now + LEASE):
+        return None
+    found = ReviewSettings.objects.select_related("project", "first_filter")
+    return found.get(pk=project_id)
+
+
+def _renew(chosen: ReviewSettings) -> None:
+    until = timezone.now() + LEASE
+    ReviewSettings.objects.filter(pk=chosen.pk, first_lease=chosen.first_lease).update(
+        first_lease=until
+    )
+    chosen.first_lease = until
+
+
+def _free(chosen: ReviewSettings) -> None:
+    mine = ReviewSettings.objects.filter(pk=chosen.pk, first_lease=chosen.first_lease)
+    mine.update(first_lease=None)
+
+
+def _out_of_place(chosen: ReviewSettings, newest: int) -> Iterator[tuple[list[int], bool]]:
+    """Ids of items that are to come first and do not, then of those that do and are not to."""
+    project, saved = chosen.project, chosen.first_filter
+    found = matching(project, read_query(saved.query)) if saved else Item.objects.none()
+    if saved is not None:
+        wanting = found.filter(state__queued=True, state__promoted=False, pk__lte=newest)
+        yield from ((ids, True) for ids in _chunks(wanting))
+    if saved is None or chosen.first_upto == 0:
+        first = Item.objects.filter(project=project, state__promoted=True, pk__lte=newest)
+        others = first.filter(~Q(Exists(_by_hand()))).exclude(pk__in=found.values("pk"))
+        yield from ((ids, False) for ids in _chunks(others))
+
+
+def _by_hand() -> QuerySet[BulkChange]:
+    """What a manager put first item by item stays there."""
+    put = BulkChange.objects.filter(item=OuterRef("pk"), job__action=BulkJob.Action.PROMOTE)
+    kept = put.filter(job__options__promoted=True)
+    return kept.exclude(job__status__in=(BulkJob.Status.UNDOING, BulkJob.Status.UNDONE))
+
+
+def _chunks(items: QuerySet[Item]) -> Iterator[list[int]]:
+    after = 0
+    ordered = items.order_by("pk").values_list("pk", flat=True)
+    while ids := list(ordered.filter(pk__gt=after)[:CHUNK]):
+        yield ids
+        after = ids[-1]
+
+
+@transaction.atomic
+def _done(chosen: ReviewSettings, newest: int, changed: int) -> None:
+    """Unless another filter was chosen meanwhile: then it is that one's turn."""
+    saved = chosen.first_filter
+    same = ReviewSettings.objects.filter(
+        pk=chosen.pk, first_filter=saved, first_upto=chosen.first_upto
+    )
+    same.update(first_upto=newest if saved else 0, first_at=timezone.now())
+    if changed:
+        Intervention.objects.create(
+            project=chosen.project,
+            action=Intervention.Action.PROMOTE,
+            items=changed,
+            data={"filter": saved.name if saved else ""},
+        )

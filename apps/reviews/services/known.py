@@ -1,0 +1,81 @@
+"""Items whose answer is known, handed out among the others: what people are checked by."""
+
+import random
+import uuid
+from datetime import datetime
+
+from django.db import IntegrityError, transaction
+
+from apps.accounts.models import User
+from apps.projects.models import Project
+from apps.reviews.models import Purpose, Slot, Standing
+from apps.reviews.selectors.known import first_known, last_known, must_qualify
+from apps.reviews.selectors.standing import standing_of
+from labelhub.core.errors import LabelhubError
+
+#: Which of the known items comes, and whether one comes, is to be foreseen by nobody.
+_draws = random.SystemRandom()
+
+
+class ReviewerPaused(LabelhubError):
+    """A manager has paused this person's work, or they did not qualify for it."""
+
+    code = "reviewer_paused"
+    http_status = 403
+
+
+def check_standing(project: Project, user: User) -> Standing | None:
+    """Where ``user`` stands, if they may work.
+
+    Raises:
+        ReviewerPaused: they may not, with the reason that was given.
+    """
+    standing = standing_of(project, user)
+    if standing is not None and standing.status == Standing.Status.PAUSED:
+        reason = f" The reason given: {standing.reason}" if standing.reason else ""
+        raise ReviewerPaused(
+            f"Your work in '{project.name}' is paused.{reason} "
+            "What you have labelled is kept; ask a manager of the project to let you go on."
+        )
+    return standing
+
+
+def known_purpose(project: Project, user: User, standing: Standing | None) -> Purpose | None:
+    """What an item of known answer would be handed out for now; None: none is due."""
+    if must_qualify(project, user, standing):
+        return Purpose.QUALIFY
+    due = project.check_share and _draws.random() < project.check_share
+    return Purpose.CHECK if due else None
+
+
+def take_known(project: Project, user: User, purpose: Purpose, until: datetime) -> Slot | None:
+    """A lease on an item of known answer that ``user`` has not seen; None where none is left.
+
+    Nobody else is kept from it: any number of people can be checked by one item at a time.
+    """
+    item_id = _draw(project, user)
+    if item_id is None:
+        return None
+    slot = Slot(
+        item_id=item_id,
+        project=project,
+        purpose=purpose,
+        holder=user,
+        lease_token=uuid.uuid4(),
+        lease_until=until,
+    )
+    try:
+        with transaction.atomic():
+            slot.save(force_insert=True)
+    except IntegrityError:
+        return None  # another page of theirs has it
+    return slot
+
+
+def _draw(project: Project, user: User) -> int | None:
+    """One of the known items that are new to ``user``, from a random place on."""
+    last = last_known(project)
+    if last is None:
+        return None
+    found = first_known(project, user, after=_draws.randrange(last))
+    return found or first_known(project, user, after=0)

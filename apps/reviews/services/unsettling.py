@@ -1,0 +1,91 @@
+"""Taking a decision back: the item waits for an expert again, as if nothing had been said."""
+
+from django.db import transaction
+from django.utils import timezone
+
+from apps.accounts.models import User
+from apps.labels.models import Label
+from apps.labels.services import ADJUDICATES, LabelDraft, record_label, withdraw_label
+from apps.projects.models import Project
+from apps.reviews.models import Comment, Decision, Mention, Slot
+from apps.reviews.services.leases import free_slots
+from apps.reviews.services.submitting import lock_state
+
+LEFT = (Decision.Action.SKIP, Decision.Action.POSTPONE)
+
+
+def last_settled(project: Project, user: User) -> Decision | None:
+    """What ``user`` did last in the project, where that is a decision of what others disagreed on
+    or an item left to others, and still stands. Two queries at most."""
+    decision = Decision.objects.standing(project, user).select_related("label", "item").first()
+    if decision is None or decision.action in LEFT:
+        return decision
+    label = decision.label
+    if label is None or not label.provenance.get(ADJUDICATES):
+        return None
+    return decision if Label.objects.current().filter(pk=label.pk).exists() else None
+
+
+@transaction.atomic
+def undo_adjudication(*, project: Project, user: User) -> Decision | None:
+    """Take back what :func:`last_settled` finds; returns what it was.
+
+    What the expert had said of the item before they decided it is said again. Those who were told
+    about the decision and have not read it will not; the others see that it is settled.
+    """
+    found = last_settled(project, user)
+    if found is None:
+        return None
+    lock_state(project, found.item_id)
+    decision = last_settled(project, user)
+    if decision is None or decision.pk != found.pk:
+        return None  # undone in another tab, or superseded
+    decision.undone_at = timezone.now()
+    decision.save(update_fields=["undone_at"])
+    if decision.label is not None:
+        _take_back(decision.label, user)
+        _untell(decision, user)
+    return decision
+
+
+def _take_back(label: Label, user: User) -> None:
+    before = label.supersedes
+    if before is None or before.withdrawn:
+        withdraw_label(label=label, provenance={"undone_by": user.username})
+        slots = Slot.objects.filter(label=label)
+        slots.update(label=None)
+        free_slots(Slot.objects.filter(item=label.item_id, holder=user))
+        return
+    again = record_label(_as_before(before, label, user))
+    Slot.objects.filter(label=label).update(label=again)
+    Decision.objects.filter(label=before).update(label=again)
+
+
+def _as_before(before: Label, label: Label, user: User) -> LabelDraft:
+    return LabelDraft(
+        item_id=label.item_id,
+        annotator=label.annotator,
+        schema=before.schema,
+        value=before.value,
+        abstained=before.abstained,
+        action=before.action,
+        confidence=before.confidence,
+        rationale=before.rationale,
+        evidence=before.evidence,
+        seconds=before.seconds,
+        proposed_from_id=before.proposed_from_id,
+        supersedes_id=label.pk,
+        provenance={**before.provenance, "undone_by": user.username},
+    )
+
+
+def _untell(decision: Decision, user: User) -> None:
+    told = Comment.objects.filter(
+        item=decision.item_id,
+        author=user,
+        explains=True,
+        created_at__gte=decision.created_at,
+        resolved_at__isnull=True,
+    )
+    Mention.objects.filter(comment__in=told.order_by(), seen_at__isnull=True).delete()
+    told.update(resolved_at=timezone.now(), resolved_by=user)

@@ -1,0 +1,236 @@
+"""The reviewers' screen. The page holds one item and the next; each answer comes by itself."""
+
+import json
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_POST
+
+from apps.accounts.http import SignedInRequest
+from apps.accounts.roles import Right
+from apps.projects.models import Project
+from apps.projects.pages import project_page
+from apps.projects.selectors import current_guideline, current_schema, get_project
+from apps.reviews.forms import read_answer, read_draft, read_id, read_token
+from apps.reviews.models import Decision, Slot
+from apps.reviews.selectors import queue_status, review_task
+from apps.reviews.selectors.debate import debate_behind, must_wait, sides_of
+from apps.reviews.selectors.keys import keys_of
+from apps.reviews.services import (
+    ReviewerPaused,
+    claim_next_item,
+    postpone_item,
+    release_leases,
+    renew_leases,
+    save_draft,
+    skip_item,
+    submit_label,
+    take_up_skipped,
+    undo_last,
+)
+from labelhub.core.errors import LabelhubError
+
+
+@never_cache
+@login_required
+@require_GET
+def review(request: SignedInRequest, slug: str) -> HttpResponse:
+    """The screen with its first item.
+
+    Showing it holds an item for a few minutes: without that the page would first be empty, and two
+    people who open it would see the same text.
+    """
+    project = get_project(request.user, slug, Right.REVIEW)
+    slot = _claim(request, project, anew=True)
+    context = project_page(request, project, "review") | {
+        "guideline": current_guideline(project),
+        "status": queue_status(project, request.user),
+        **_on_screen(request, project, slot),
+    }
+    return render(request, "reviews/review.html", context)
+
+
+@login_required
+@require_POST
+def review_next(request: SignedInRequest, slug: str) -> HttpResponse:
+    """One more item as a part of the page; 204 when there is none."""
+    project = get_project(request.user, slug, Right.REVIEW)
+    slot = _claim(request, project, besides=_tokens(request))
+    if slot is None:
+        return HttpResponse(status=HTTPStatus.NO_CONTENT)
+    return render(request, "reviews/task.html", _on_screen(request, project, slot))
+
+
+@login_required
+@require_POST
+def review_submit(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Store an answer: JSON for the page's own script, a redirect for a plain form."""
+    project = get_project(request.user, slug, Right.REVIEW)
+    try:
+        done = submit_label(
+            project=project,
+            user=request.user,
+            item_id=read_id(request.POST, "item"),
+            answer=read_answer(request.POST, current_schema(project).task),
+            lease_token=read_token(request.POST.get("lease", "")),
+        )
+    except LabelhubError as error:
+        return _refused(request, slug, error)
+    words = "Stored. The lease had lapsed meanwhile." if done.decision.late else "Stored."
+    return _done(request, slug, words, action=done.label.action, late=done.decision.late)
+
+
+@login_required
+@require_POST
+def review_skip(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Leave an item to others."""
+    return _leave(request, slug, skip_item, "Skipped.")
+
+
+@login_required
+@require_POST
+def review_postpone(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Put an item off; it comes back when nothing else is left."""
+    return _leave(request, slug, postpone_item, "Put off: it comes back at the end.")
+
+
+@login_required
+@require_POST
+def review_draft(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Keep what has been begun."""
+    project = get_project(request.user, slug, Right.REVIEW)
+    item_id, fields = read_id(request.POST, "item"), read_draft(request.POST)
+    save_draft(project=project, user=request.user, item_id=item_id, fields=fields)
+    return HttpResponse(status=HTTPStatus.NO_CONTENT)
+
+
+@login_required
+@require_POST
+def review_undo(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Take the last decision back; the item comes back with it where it is still to be had."""
+    project = get_project(request.user, slug, Right.REVIEW)
+    undone = undo_last(project=project, user=request.user)
+    if undone is None:
+        return _done(request, slug, "There is nothing left to undo.", undone=False)
+    slot = undone.slot
+    words = "Taken back." if slot else "Taken back. Somebody else has the item by now."
+    html = ""
+    if slot and _wants_json(request):
+        context = _on_screen(request, project, slot)
+        html = render_to_string("reviews/task.html", context, request=request)
+    return _done(request, slug, words, undone=True, action=undone.decision.action, html=html)
+
+
+@login_required
+@require_POST
+def review_renew(request: SignedInRequest, slug: str) -> JsonResponse:
+    """Prolong the leases of a page that is still open; says which it holds."""
+    project = get_project(request.user, slug, Right.REVIEW)
+    kept = renew_leases(project=project, user=request.user, tokens=_tokens(request))
+    return JsonResponse({"kept": [str(token) for token in kept]})
+
+
+@login_required
+@require_POST
+def review_release(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Give back the leases of a page that is being left."""
+    project = get_project(request.user, slug, Right.REVIEW)
+    release_leases(project=project, user=request.user, tokens=_tokens(request))
+    return HttpResponse(status=HTTPStatus.NO_CONTENT)
+
+
+@login_required
+@require_POST
+def review_unskip(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Offer again what this person skipped."""
+    project = get_project(request.user, slug, Right.REVIEW)
+    take_up_skipped(project=project, user=request.user)
+    return redirect("review", slug)
+
+
+@never_cache
+@login_required
+@require_GET
+def review_status(request: SignedInRequest, slug: str) -> HttpResponse:
+    """What is left and who holds it, as a part of the page."""
+    project = get_project(request.user, slug, Right.REVIEW)
+    context = project_page(request, project, "review")
+    context |= {"status": queue_status(project, request.user), "keys": keys_of(request.user)}
+    return render(request, "reviews/status.html", context)
+
+
+@login_required
+@require_GET
+def review_debate(request: SignedInRequest, slug: str, item_id: int) -> HttpResponse:
+    """The debate behind an item's suggestion, as a part of the page; not before an audit."""
+    project = get_project(request.user, slug, Right.REVIEW)
+    wait = must_wait(request.user, project, item_id)
+    debate = None if wait else debate_behind(project, item_id)
+    sides = sides_of(debate) if debate else []
+    context = {"project": project, "debate": debate, "sides": sides, "wait": wait}
+    return render(request, "reviews/debate.html", context)
+
+
+def _leave(
+    request: SignedInRequest, slug: str, leave: Callable[..., Decision], words: str
+) -> HttpResponse:
+    project = get_project(request.user, slug, Right.REVIEW)
+    try:
+        decision = leave(
+            project=project,
+            user=request.user,
+            item_id=read_id(request.POST, "item"),
+            lease_token=read_token(request.POST.get("lease", "")),
+            reason=request.POST.get("comment", ""),
+        )
+    except LabelhubError as error:
+        return _refused(request, slug, error)
+    return _done(request, slug, words, action=decision.action)
+
+
+def _claim(request: SignedInRequest, project: Project, **options: Any) -> Slot | None:
+    """The next item, or None; why somebody gets none the status tells them."""
+    try:
+        return claim_next_item(project=project, user=request.user, **options)
+    except ReviewerPaused:
+        return None
+
+
+def _on_screen(request: SignedInRequest, project: Project, slot: Slot | None) -> dict[str, Any]:
+    """What the templates of an item need."""
+    task = review_task(project, slot=slot) if slot else None
+    return {"project": project, "task": task, "keys": keys_of(request.user)}
+
+
+def _tokens(request: HttpRequest) -> list[UUID]:
+    """The lease tokens a page names; what is none is passed over."""
+    read = (read_token(raw) for raw in request.POST.getlist("lease"))
+    return [token for token in read if token is not None]
+
+
+def _wants_json(request: HttpRequest) -> bool:
+    return "application/json" in request.headers.get("Accept", "")
+
+
+def _done(request: HttpRequest, slug: str, words: str, **told: Any) -> HttpResponse:
+    if _wants_json(request):
+        return JsonResponse({"message": words, **told})
+    messages.success(request, words)
+    return redirect("review", slug)
+
+
+def _refused(request: HttpRequest, slug: str, error: LabelhubError) -> HttpResponse:
+    """The page's script brings the answer back on screen with these words; a form gets a toast."""
+    if _wants_json(request):
+        body = json.dumps({"message": error.message, "code": error.code})
+        return HttpResponse(body, status=error.http_status, content_type="application/json")
+    messages.error(request, error.message)
+    return redirect("review", slug)

@@ -1,0 +1,72 @@
+"""How fast somebody answers, whatever a few answers of theirs were: a phone call, a slipped finger.
+
+Times of answers are skewed and have gross outliers, so all is told by the median of their logarithm
+and its median absolute deviation (Hampel 1974; Leys et al. 2013), which half of the answers could
+not spoil.
+"""
+
+from dataclasses import dataclass
+from math import exp, log
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from labelhub.core.agreement.figures import Figure
+from labelhub.core.agreement.two_groups import FEWEST_FOR_MEDIAN, median
+
+#: So many robust deviations away a time is an outlier.
+AWAY = 3.0
+#: The deviation of a normal distribution for each median absolute deviation.
+PER_MAD = 1.4826
+#: Half or twice the median is no outlier, however even the answers are.
+LEAST_FACTOR = 2.0
+#: No clock of ours tells less; a time of 0 has no logarithm.
+SHORTEST = 0.1
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Times outside are outliers; None where too few are known."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Of one person: the median in seconds, and how many answers lie outside their own limits."""
+
+    seconds: Figure
+    slow: int
+    fast: int
+    limits: Limits | None
+
+
+def known_times(seconds: ArrayLike) -> Floats:
+    """Only times that were measured: finite, not below 0; none shorter than ``SHORTEST``."""
+    times = np.asarray(seconds, dtype=np.float64)
+    return np.maximum(times[np.isfinite(times) & (times >= 0)], SHORTEST)
+
+
+def limits(times: Floats) -> Limits | None:
+    """Where outliers begin: the median times and by the factor of three robust deviations, which is
+    at least ``LEAST_FACTOR``. None below six times."""
+    if len(times) < FEWEST_FOR_MEDIAN:
+        return None
+    logs = np.log(times)
+    middle = float(np.median(logs))
+    spread = AWAY * PER_MAD * float(np.median(np.abs(logs - middle)))
+    spread = max(spread, log(LEAST_FACTOR))
+    return Limits(exp(middle - spread), exp(middle + spread))
+
+
+def pace(seconds: ArrayLike) -> Pace:
+    """What is told of one person's times, in seconds; NaN where none was measured."""
+    times = known_times(seconds)
+    ends = limits(times)
+    if ends is None:
+        return Pace(median(times), 0, 0, None)
+    slow, fast = int((times > ends.high).sum()), int((times < ends.low).sum())
+    return Pace(median(times), slow, fast, ends)

@@ -1,0 +1,134 @@
+"""How far each rater agrees with all the others on the items they share.
+
+Every other rating of an item is a comparison. Those of one item belong together: errors go by
+items. Agreement by chance is what the rater's own answers and the others', on these very items,
+would give (Cohen 1960); it is linearised together with what was observed.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from labelhub.core.agreement.figures import Figure, figure, undefined
+from labelhub.core.agreement.intervals import WILSON, wilson
+from labelhub.core.agreement.ratings import Floats, Ints, Ratings
+from labelhub.core.agreement.student import t_quantile
+
+NOTHING_SHARED = "nobody else labelled the same items"
+ONE_ITEM = "of one item alone no interval can be told"
+NO_VARIATION = "no_variation: everybody always says the same, so chance cannot be told apart"
+PERCENT = "agreeing of all comparisons with others, {interval} over items"
+KAPPA = "Cohen's kappa against all others together, linearised over items"
+SURE = 0.975
+
+
+@dataclass(frozen=True, slots=True)
+class WithOthers:
+    """Of one rater: over how many shared ``items``, share of agreeing comparisons, kappa."""
+
+    items: int
+    percent: Figure
+    kappa: Figure
+
+
+def with_others(ratings: Ratings) -> list[WithOthers]:
+    """Of every rater, in their order. Each rates an item once (the caller sees to it)."""
+    agreeing, others = comparisons(ratings)
+    order = np.argsort(ratings.items, kind="stable")
+    codes = ratings.codes[order]
+    sizes = np.bincount(ratings.items, minlength=ratings.n_items)
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    shared = others > 0
+    by_rater = np.argsort(ratings.raters, kind="stable")
+    ends = np.searchsorted(ratings.raters[by_rater], np.arange(ratings.n_raters + 1))
+    found = []
+    for rater in range(ratings.n_raters):
+        rows = by_rater[ends[rater] : ends[rater + 1]]
+        rows = rows[shared[rows]]
+        theirs = _Shared(ratings.codes[rows], agreeing[rows], others[rows])
+        near = _spans(starts[ratings.items[rows]], sizes[ratings.items[rows]])
+        found.append(theirs.told(codes[near]))
+    return found
+
+
+def comparisons(ratings: Ratings) -> tuple[Ints, Ints]:
+    """Of each rating how many others of its item say the same, and how many others there are; both
+    of shape (ratings,)."""
+    cells = ratings.items * ratings.n_categories + ratings.codes
+    _, cell, alike = np.unique(cells, return_inverse=True, return_counts=True)
+    sizes = np.bincount(ratings.items, minlength=ratings.n_items)
+    return alike[cell] - 1, sizes[ratings.items] - 1
+
+
+def _spans(starts: Ints, sizes: Ints) -> Ints:
+    """All places from each start on, so many as its size."""
+    before = np.cumsum(sizes) - sizes
+    return np.repeat(starts - before, sizes) + np.arange(int(sizes.sum()))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Shared:
+    """What one rater said of shared items, how many others agree, and of how many; all (items,)."""
+
+    codes: Ints
+    agreeing: Ints
+    others: Ints
+
+    def told(self, said: Ints) -> WithOthers:
+        """``said``: by everybody, them included, of these items one after the other."""
+        items = len(self.codes)
+        if items == 0:
+            return WithOthers(0, undefined(NOTHING_SHARED), undefined(NOTHING_SHARED))
+        if items == 1:
+            return WithOthers(1, undefined(ONE_ITEM), undefined(ONE_ITEM))
+        # Only what is said of these items counts: of free texts there are very many values.
+        used, said = np.unique(said, return_inverse=True)
+        own = np.searchsorted(used, self.codes)
+        return WithOthers(items, self._percent(), self._kappa(own, said, len(used)))
+
+    def _percent(self) -> Figure:
+        comparisons, agreed = int(self.others.sum()), int(self.agreeing.sum())
+        if comparisons == len(self.codes):
+            low, high = wilson(agreed, comparisons)
+            method = PERCENT.format(interval=WILSON)
+            return figure(agreed / comparisons, low=low, high=high, n=comparisons, method=method)
+        return self._percent_by_items(agreed / comparisons, comparisons)
+
+    def _percent_by_items(self, share: float, comparisons: int) -> Figure:
+        """Wilson's interval of as many independent comparisons as these are worth."""
+        items = len(self.codes)
+        added = self.agreeing - share * self.others
+        variance = items / (items - 1) * float((added**2).sum()) / comparisons**2
+        worth = share * (1 - share) / variance if variance > 0 else float(items)
+        n = max(1, min(round(worth), comparisons))
+        low, high = wilson(round(share * n), n)
+        method = PERCENT.format(interval="Wilson of the effective number")
+        return figure(
+            share, low=min(low, share), high=max(high, share), n=comparisons, method=method
+        )
+
+    def _kappa(self, own: Ints, said: Ints, q: int) -> Figure:
+        """``own``: of each item; ``said``: of all items by everybody; both numbers below ``q``."""
+        whole = float(self.others.sum())
+        mine = np.bincount(own, weights=self.others, minlength=q) / whole
+        theirs = (np.bincount(said, minlength=q) - np.bincount(own, minlength=q)) / whole
+        observed, chance = float(self.agreeing.sum()) / whole, float(mine @ theirs)
+        if 1 - chance < 1e-9:
+            return undefined(NO_VARIATION)
+        value = (observed - chance) / (1 - chance)
+        low, high = self._ends(value, own, said, (mine, theirs))
+        return figure(value, low=low, high=high, n=len(own), method=KAPPA)
+
+    def _ends(
+        self, value: float, own: Ints, said: Ints, shares: tuple[Floats, Floats]
+    ) -> tuple[float, float]:
+        mine, theirs = shares
+        items, whole, chance = len(own), float(self.others.sum()), float(mine @ theirs)
+        at = np.repeat(np.arange(items), self.others + 1)
+        by_others = np.bincount(at, weights=mine[said], minlength=items) - mine[own]
+        expected = self.others * theirs[own] + by_others - 2 * chance * self.others
+        observed = self.agreeing - float(self.agreeing.sum()) / whole * self.others
+        added = observed / (1 - chance) - (1 - value) / (1 - chance) * expected
+        error = float(np.sqrt(items / (items - 1) * (added**2).sum())) / whole
+        away = float(t_quantile(SURE, items - 1)) * error
+        return max(-1.0, value - away), min(1.0, value + away)

@@ -1,0 +1,84 @@
+"""What there is to learn from, and whether it is enough."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from labelhub.core.errors import InvalidInput
+from labelhub.core.learning.documents import Document
+from labelhub.core.learning.shapes import Shape
+
+#: Gold labels to begin with, and how often at least two answers must stand among them.
+LEAST_GOLD = 20
+LEAST_EACH = 5
+
+
+class TooLittleGold(InvalidInput):
+    """There is not enough to learn from yet; ``data`` has ``needed`` and ``have``."""
+
+    code = "too_little_gold"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lesson:
+    """Texts and their gold. ``targets`` are numbers of labels in ``names``, one per document but
+    for ``multi``; ``beside``: what debates said of the same texts, None where nothing."""
+
+    shape: Shape
+    names: Sequence[str]
+    documents: Sequence[Document]
+    targets: Sequence[Sequence[int]]
+    beside: Sequence[Sequence[int] | None] = field(default_factory=tuple)
+    seed: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON-ready form that :meth:`from_json` reads back."""
+        return {
+            "shape": str(self.shape),
+            "names": list(self.names),
+            "documents": [[each.text, each.question, each.context] for each in self.documents],
+            "targets": [list(each) for each in self.targets],
+            "beside": [None if each is None else list(each) for each in self.beside],
+            "seed": self.seed,
+        }
+
+    @classmethod
+    def from_json(cls, raw: dict[str, Any]) -> Self:
+        """See :meth:`to_json`."""
+        return cls(
+            shape=Shape(raw["shape"]),
+            names=raw["names"],
+            documents=[Document(*each) for each in raw["documents"]],
+            targets=raw["targets"],
+            beside=raw["beside"],
+            seed=raw["seed"],
+        )
+
+
+def check_enough(shape: Shape, names: Sequence[str], targets: Sequence[Sequence[int]]) -> None:
+    """Nothing where there is enough gold to learn from.
+
+    Raises:
+        TooLittleGold: fewer than ``LEAST_GOLD``, or not two answers often enough.
+    """
+    have = len(targets)
+    if have < LEAST_GOLD:
+        raise TooLittleGold(
+            f"Learning needs {LEAST_GOLD} gold labels; there are {have}: "
+            f"{LEAST_GOLD - have} are missing.",
+            data={"needed": LEAST_GOLD, "have": have},
+        )
+    counts = Counter(number for target in targets for number in target)
+    if shape is Shape.MULTI:
+        enough = any(LEAST_EACH <= count <= have - LEAST_EACH for count in counts.values())
+        what = f"a label that at least {LEAST_EACH} items have and {LEAST_EACH} have not"
+    else:
+        enough = sum(count >= LEAST_EACH for count in counts.values()) >= 2
+        what = f"at least two labels that stand {LEAST_EACH} times each"
+    if not enough:
+        said = ", ".join(f"{names[at]} ({count})" for at, count in counts.most_common(5))
+        raise TooLittleGold(
+            f"Learning needs {what}; gold has: {said or 'none of the labels'}.",
+            data={"needed": LEAST_EACH, "have": have},
+        )

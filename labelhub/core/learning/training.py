@@ -1,0 +1,230 @@
+"""Learning from gold, from the texts to a classifier with its quality told."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from labelhub.core.learning.calibration import calibration_error, temperature_of
+from labelhub.core.learning.documents import Document, groups, read
+from labelhub.core.learning.features import MOST_TERMS, Features, Matrix
+from labelhub.core.learning.folds import fold_of, splits
+from labelhub.core.learning.heads import (
+    Floats,
+    Head,
+    Marks,
+    chosen,
+    head_for,
+    marks_of,
+    probability_of,
+)
+from labelhub.core.learning.lessons import Lesson, check_enough
+from labelhub.core.learning.quality import compared, majority, scores, steps_off
+from labelhub.core.learning.shapes import Shape
+from labelhub.core.learning.simulation import LEAST, simulate
+from labelhub.core.learning.suspects import suspect
+
+#: Told which step is going on and what share of all is done.
+Progress = Callable[[str, float], None]
+
+#: With many labels fewer terms: time goes by their product.
+MOST_WEIGHTS = 600_000
+SIMULATED_WEIGHTS = 300_000
+LEAST_TERMS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What the classifier says of one item: the numbers of its labels, how likely these are, how
+    far ahead of the next likely ones, and how likely what somebody else said is."""
+
+    labels: list[int]
+    probability: float
+    margin: float
+    beside: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The same of one item of gold, out of fold; ``suspicion`` where gold is probably wrong, and
+    then ``labels`` is what it would be instead."""
+
+    labels: list[int]
+    probability: float
+    margin: float
+    gold: float
+    suspicion: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A fitted classifier."""
+
+    shape: Shape
+    names: Sequence[str]
+    features: Features
+    head: Head
+    temperature: float
+
+    def say(
+        self, documents: Sequence[Document], beside: Sequence[Sequence[int] | None]
+    ) -> list[Said]:
+        """What it says of each document, and how likely it takes ``beside`` to be."""
+        if not documents:
+            return []
+        rows = self.features.transform([read(document) for document in documents])
+        likely = self.head.probabilities(self.head.scores(rows), self.temperature)
+        marks = chosen(self.shape, likely)
+        sure = probability_of(self.shape, likely, marks)
+        ahead = margins(self.shape, likely)
+        theirs = marks_of([each or () for each in beside], len(self.names))
+        others = probability_of(self.shape, likely, theirs)
+        return [
+            Said(
+                labels=np.flatnonzero(marks[at]).tolist(),
+                probability=float(sure[at]),
+                margin=float(ahead[at]),
+                beside=None if each is None else float(others[at]),
+            )
+            for at, each in enumerate(beside)
+        ]
+
+
+def margins(shape: Shape, probabilities: Floats) -> Floats:
+    """How far the likeliest answer is ahead of the next; of several labels, the closest one's."""
+    if shape is Shape.MULTI:
+        return np.asarray(np.abs(2 * probabilities - 1).min(axis=1))
+    top = np.sort(probabilities, axis=1)[:, -2:]
+    return np.asarray(top[:, 1] - top[:, 0])
+
+
+def fit(lesson: Lesson, temperature: float) -> Model:
+    """A classifier that has learnt all of ``lesson``; the same for the same lesson.
+
+    Raises:
+        TooLittleGold: see ``check_enough``.
+        NothingToRead: the texts have no words.
+    """
+    rows, marks, features = _prepared(lesson)
+    head = head_for(lesson.shape).fit(rows, marks)
+    return Model(lesson.shape, lesson.names, features, head, temperature)
+
+
+def learn(lesson: Lesson, progress: Progress) -> tuple[Model, dict[str, Any], list[Judged]]:
+    """A fitted classifier, what is told of it, and each item of gold judged out of fold.
+
+    What is told: ``quality`` and ``curve`` (see ``simulation``), JSON-ready.
+
+    Raises:
+        TooLittleGold: see ``check_enough``.
+        NothingToRead: the texts have no words.
+    """
+    progress("Reading the texts", 0.0)
+    rows, marks, features = _prepared(lesson)
+    same = groups([read(document) for document in lesson.documents])
+    head, raw = _out_of_fold(lesson, rows, marks, same, progress)
+    temperature = temperature_of(head, lesson.shape, raw, marks)
+    likely = head.probabilities(raw, temperature)
+    model = Model(
+        lesson.shape, lesson.names, features, head_for(lesson.shape).fit(rows, marks), temperature
+    )
+    progress("Measuring", 0.35)
+    told = {
+        "quality": {
+            **_quality(lesson, marks, likely),
+            "temperature": temperature,
+            "calibration_error": calibration_error(lesson.shape, likely, marks),
+            "calibration_error_before": calibration_error(
+                lesson.shape, head.probabilities(raw, 1.0), marks
+            ),
+        },
+        "curve": _simulated(lesson, marks, same, progress),
+    }
+    return model, told, _judged(lesson.shape, likely, marks)
+
+
+def _prepared(lesson: Lesson) -> tuple[Matrix, Marks, Features]:
+    check_enough(lesson.shape, lesson.names, lesson.targets)
+    documents = [read(document) for document in lesson.documents]
+    features = Features(_most_terms(lesson, MOST_WEIGHTS, MOST_TERMS)).fit(documents)
+    return features.transform(documents), marks_of(lesson.targets, len(lesson.names)), features
+
+
+def _most_terms(lesson: Lesson, weights: int, most: int) -> int:
+    return max(LEAST_TERMS, min(most, weights // len(lesson.names)))
+
+
+def _out_of_fold(
+    lesson: Lesson, rows: Matrix, marks: Marks, same: Sequence[int], progress: Progress
+) -> tuple[Head, Floats]:
+    """Scores of each item by a classifier that has seen neither its label nor another one of the
+    same text. Which terms there are and how rare they are is counted over all texts: no label
+    plays a part in that."""
+    found: Floats | None = None
+    head = head_for(lesson.shape)
+    folds = list(splits(fold_of(marks, same, seed=lesson.seed)))
+    for done, (learnt, kept) in enumerate(folds):
+        progress("Cross-validating", 0.05 + 0.3 * done / len(folds))
+        head = head_for(lesson.shape).fit(rows[learnt], marks[learnt])
+        part = head.scores(rows[kept])
+        if found is None:
+            found = np.zeros((len(marks), part.shape[1]))
+        found[kept] = part
+    if found is None:
+        raise ValueError("a lesson without documents")
+    return head, found
+
+
+def _quality(lesson: Lesson, marks: Marks, likely: Floats) -> dict[str, Any]:
+    said = chosen(lesson.shape, likely)
+    names, seed = lesson.names, lesson.seed
+    guessed = scores(names, marks, majority(marks), seed=seed)
+    return {
+        "n": len(marks),
+        **scores(names, marks, said, seed=seed),
+        "steps_off": steps_off(lesson.shape, marks, said),
+        "majority": {key: guessed[key] for key in ("accuracy", "macro_f1")},
+        "llm": _beside(lesson, marks, said),
+    }
+
+
+def _beside(lesson: Lesson, marks: Marks, said: Marks) -> dict[str, Any]:
+    if not lesson.beside:
+        return {"n": 0}
+    here = np.array([[each is not None] for each in lesson.beside])
+    theirs = marks_of([each or () for each in lesson.beside], len(lesson.names))
+    return compared(lesson.names, marks, said, (here, theirs), seed=lesson.seed)
+
+
+def _simulated(
+    lesson: Lesson, marks: Marks, same: Sequence[int], progress: Progress
+) -> dict[str, Any]:
+    first = np.unique(np.array(same), return_index=True)[1]
+    if len(first) < LEAST:
+        return {"reason": f"it needs {LEAST} different texts with gold; there are {len(first)}"}
+    documents = [read(lesson.documents[at]) for at in first]
+    terms = _most_terms(lesson, SIMULATED_WEIGHTS, MOST_TERMS // 2)
+    rows = Features(terms).fit(documents).transform(documents)
+
+    def told(share: float) -> None:
+        progress("Simulating what its order saves", 0.4 + 0.6 * share)
+
+    return simulate(lesson.shape, rows, marks[first], told, seed=lesson.seed)
+
+
+def _judged(shape: Shape, likely: Floats, marks: Marks) -> list[Judged]:
+    ahead, instead = suspect(shape, likely, marks)
+    shown = np.where(np.isnan(ahead)[:, None], chosen(shape, likely), instead)
+    sure, gold = probability_of(shape, likely, shown), probability_of(shape, likely, marks)
+    gaps = margins(shape, likely)
+    return [
+        Judged(
+            labels=np.flatnonzero(shown[at]).tolist(),
+            probability=float(sure[at]),
+            margin=float(gaps[at]),
+            gold=float(gold[at]),
+            suspicion=None if np.isnan(ahead[at]) else float(ahead[at]),
+        )
+        for at in range(len(marks))
+    ]

@@ -1,0 +1,194 @@
+// The desk of one item: whose quotes stand out in the text, what is chosen, what is marked as evidence.
+// Without it the page is a plain form.
+import { Leases } from "./review/leases.js";
+
+const desk = document.querySelector("[data-desk]");
+const hero = desk.querySelector("[data-hero]");
+const opinions = [...desk.querySelectorAll("[data-opinion]")];
+const began = performance.now();
+
+function focusOpinion(opinion) {
+  for (const each of opinions) each.toggleAttribute("data-on", each === opinion);
+  const wanted = opinion?.dataset.opinion;
+  for (const mark of hero.querySelectorAll("mark")) {
+    mark.toggleAttribute("data-on", mark.dataset.label.split(", ").includes(wanted));
+  }
+  hero.toggleAttribute("data-focused", Boolean(opinion?.querySelector(".quotes")));
+}
+
+function step(by) {
+  const now = opinions.findIndex((each) => "on" in each.dataset);
+  const next = opinions[(Math.max(now, by < 0 ? 0 : -1) + by + opinions.length) % opinions.length];
+  next.focus({ preventScroll: true });
+  next.scrollIntoView({ block: "nearest" });
+  focusOpinion(next);
+}
+
+function watchOpinions() {
+  if (opinions.length > 1) desk.querySelector("[data-steps]").hidden = false;
+  for (const button of desk.querySelectorAll("[data-step]")) {
+    button.addEventListener("click", () => step(Number(button.dataset.step)));
+  }
+  for (const opinion of opinions) {
+    for (const event of ["focusin", "click"]) opinion.addEventListener(event, () => focusOpinion(opinion));
+  }
+}
+
+// What is chosen: the button says it, the side that says so stands out.
+const choices = [...desk.querySelectorAll("[data-value]")];
+
+function showChoice() {
+  const chosen = choices.filter((each) => each.matches("textarea") ? each.value.trim() : each.checked);
+  const words = chosen.map((each) => each.value).join(", ");
+  const short = words.length > 40 ? `${words.slice(0, 40)}…` : words;
+  const none = desk.dataset.kind === "multi" ? "Decide: none of these" : "Decide";
+  desk.querySelector("[data-go-words]").textContent = short ? `Decide: ${short}` : none;
+  const names = JSON.stringify(chosen.map((each) => each.value).sort());
+  for (const button of desk.querySelectorAll("[data-take]")) {
+    const same = JSON.stringify(JSON.parse(button.dataset.take).sort()) === names;
+    button.closest(".side").toggleAttribute("data-chosen", same);
+  }
+  for (const side of desk.querySelectorAll(".side[data-says]")) {
+    side.toggleAttribute("data-chosen", chosen.some((each) => each.value === side.dataset.says));
+  }
+  if (chosen.length) desk.querySelector("[data-complaint]").hidden = true;
+}
+
+function watchChoices() {
+  for (const each of choices) each.addEventListener("input", showChoice);
+  for (const button of desk.querySelectorAll("[data-take]")) {
+    button.hidden = false;
+    button.addEventListener("click", () => {
+      const names = JSON.parse(button.dataset.take);
+      for (const each of choices) {
+        if (each.matches("textarea")) each.value = names[0] ?? "";
+        else each.checked = names.includes(each.value);
+      }
+      showChoice();
+    });
+  }
+  showChoice();
+}
+
+// Evidence: what others quote is ticked beside them; what is marked in the text is added here.
+const own = desk.querySelector("[data-own]");
+const mark = desk.querySelector("[data-mark]");
+let marked = "";
+
+function count() {
+  const picked = desk.querySelectorAll("[name=quote]:checked").length;
+  desk.querySelector("[data-picked]").textContent = picked ? `${picked} quote${picked === 1 ? "" : "s"}` : "";
+  desk.querySelector("[data-mark-hint]").hidden = picked > 0 || !mark.hidden;
+}
+
+function labelFor() {
+  const chosen = choices.find((each) => each.checked);
+  return chosen?.value ?? "";
+}
+
+function addQuote(words, label = labelFor()) {
+  const item = document.createElement("li");
+  const pick = document.createElement("label");
+  const box = document.createElement("input");
+  const quote = document.createElement("q");
+  pick.className = "quote-pick";
+  Object.assign(box, { type: "checkbox", name: "quote", value: JSON.stringify([label, words]), checked: true });
+  quote.textContent = words;
+  quote.dir = "auto";
+  pick.append(box, quote);
+  item.append(pick);
+  own.append(item);
+}
+
+function watchMarking() {
+  desk.querySelector("[data-evidence]").hidden = false;
+  document.addEventListener("selectionchange", () => {
+    const selection = document.getSelection();
+    const inText = selection.rangeCount && hero.contains(selection.getRangeAt(0).commonAncestorContainer);
+    const words = inText ? selection.toString().trim() : "";
+    if (!words && desk.contains(document.activeElement) && document.activeElement === mark) return;
+    marked = words;
+    mark.hidden = words.length < 2;
+    desk.querySelector("[data-mark-words]").textContent = words.length > 40 ? `“${words.slice(0, 40)}…”` : `“${words}”`;
+    count();
+  });
+  // Pressing a button would unmark the words before it is clicked.
+  mark.addEventListener("pointerdown", (event) => event.preventDefault());
+  mark.addEventListener("click", () => {
+    if (marked) addQuote(marked);
+    document.getSelection().removeAllRanges();
+    mark.hidden = true;
+    count();
+  });
+  desk.addEventListener("change", (event) => event.target.name === "quote" && count());
+  count();
+}
+
+function watchDetails() {
+  for (const details of desk.querySelectorAll("details")) {
+    details.addEventListener("toggle", () => {
+      if (!details.open) return;
+      const field = details.querySelector("textarea");
+      const why = desk.querySelector("[name=rationale]").value;
+      if (field && "explain" in details.dataset && !field.value) field.value = why;
+      field?.focus();
+      if (details.dataset.fetch) fetchOnce(details);
+    });
+  }
+}
+
+async function fetchOnce(details) {
+  const address = details.dataset.fetch;
+  delete details.dataset.fetch;
+  const body = details.querySelector("[data-fetched]");
+  try {
+    const response = await fetch(address, { headers: { "X-Requested-With": "fetch" } });
+    if (!response.ok) throw new Error(String(response.status));
+    const html = await response.text();
+    body.replaceChildren(document.createRange().createContextualFragment(html));
+  } catch {
+    details.dataset.fetch = address;
+    body.textContent = "This could not be fetched. Close and open it to try again.";
+  }
+}
+
+function watchSending(leases) {
+  desk.addEventListener("submit", (event) => {
+    const plain = "plain" in (event.submitter?.dataset ?? {});
+    const nothing = !choices.some((each) => each.matches("textarea") ? each.value.trim() : each.checked);
+    if (!plain && nothing && desk.dataset.kind !== "multi") {
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      const complaint = desk.querySelector("[data-complaint]");
+      complaint.textContent = "Choose what is right first.";
+      complaint.hidden = false;
+      return;
+    }
+    desk.querySelector("[name=seconds]").value = ((performance.now() - began) / 1000).toFixed(1);
+    // The answer needs its place: leaving the page must not give it back.
+    leases?.drop(desk.dataset.lease);
+  }, { capture: true });
+  desk.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    desk.requestSubmit(desk.querySelector("[data-go]"));
+  });
+}
+
+function hold() {
+  if (!desk.dataset.lease) return null;
+  const onLost = () => {
+    const complaint = desk.querySelector("[data-complaint]");
+    complaint.textContent = "Your hold on this item has lapsed; somebody else may decide it meanwhile.";
+    complaint.hidden = false;
+  };
+  const leases = new Leases({ renew: desk.dataset.renew, release: desk.dataset.release }, { onLost });
+  leases.hold(desk.dataset.lease);
+  return leases;
+}
+
+watchOpinions();
+watchChoices();
+watchMarking();
+watchDetails();
+watchSending(hold());

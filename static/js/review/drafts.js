@@ -1,0 +1,45 @@
+// What has been begun is kept by the server as one goes, and there again in any browser.
+import { post, postOnLeave } from "./http.js";
+
+const PAUSE = 1200;
+
+export class Drafts {
+  constructor(url) {
+    this.url = url;
+    this.task = null;
+    this.timer = null;
+    document.addEventListener("visibilitychange", () => document.hidden && this.#leave());
+    window.addEventListener("pagehide", () => this.#leave());
+  }
+
+  /** The task that is on screen from now on; null: none. */
+  watch(task) {
+    clearTimeout(this.timer);
+    this.timer = null;
+    this.task = task;
+    task?.form.addEventListener("input", () => this.#later());
+  }
+
+  #later() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.#save(), PAUSE);
+  }
+
+  async #save() {
+    this.timer = null;
+    const task = this.task;
+    if (!task) return;
+    try {
+      await post(this.url, task.begun());
+    } catch {
+      if (task === this.task) this.#later(); // the next pause tries again
+    }
+  }
+
+  #leave() {
+    if (this.timer === null || !this.task) return;
+    clearTimeout(this.timer);
+    this.timer = null;
+    postOnLeave(this.url, this.task.begun());
+  }
+}

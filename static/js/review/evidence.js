@@ -1,0 +1,179 @@
+// Marking places in the text as evidence for a label. Places are counted in code points of the text
+// as it is stored; the browser counts UTF-16 units and drops carriage returns.
+const found = "Highlight" in window ? new Highlight() : null;
+if (found) CSS.highlights.set("evidence", found);
+
+export class Evidence {
+  constructor(form) {
+    this.form = form;
+    this.root = form.querySelector("[data-evidence]");
+    if (!this.root) return;
+    this.hero = form.querySelector("[data-hero]");
+    this.quote = this.root.querySelector("[data-quote]");
+    this.note = this.root.querySelector("[data-evidence-note]");
+    this.list = this.root.querySelector("[data-evidence-list]");
+    this.field = this.root.querySelector("[data-spans]");
+    this.returns = JSON.parse(this.root.dataset.returns || "[]");
+    this.spans = [];
+    this.last = null; // the choice that was touched last
+    this.root.querySelector("[data-mark]").addEventListener("click", () => this.mark());
+    this.quote.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter") return;
+      event.preventDefault(); // it would send the answer
+      this.mark();
+    });
+    form.addEventListener("change", (event) => this.#touched(event.target));
+    document.addEventListener("selectionchange", () => this.#selected());
+    this.#say();
+  }
+
+  /** Where the selection, or the words typed, stand in the text: code points of what is shown. */
+  #place() {
+    const selection = document.getSelection();
+    const text = this.hero.textContent;
+    if (!selection.isCollapsed && this.hero.contains(selection.anchorNode) && this.hero.contains(selection.focusNode)) {
+      const range = selection.getRangeAt(0);
+      const before = document.createRange();
+      before.setStart(this.hero, 0);
+      before.setEnd(range.startContainer, range.startOffset);
+      return this.#trimmed(text, before.toString().length, before.toString().length + range.toString().length);
+    }
+    const words = this.quote.value.trim();
+    if (!words) return null;
+    const at = text.toLowerCase().indexOf(words.toLowerCase());
+    return at < 0 ? undefined : [at, at + words.length];
+  }
+
+  #trimmed(text, start, end) {
+    while (start < end && /\s/u.test(text[start])) start += 1;
+    while (end > start && /\s/u.test(text[end - 1])) end -= 1;
+    return start < end ? [start, end] : null;
+  }
+
+  /** What to mark for: the choice that was touched last, else the only one chosen. */
+  label() {
+    if (this.form.dataset.kind === "text") return "answer";
+    const chosen = [...this.form.querySelectorAll("input[name=value]:checked")].map((one) => one.value);
+    return chosen.includes(this.last) ? this.last : chosen[0];
+  }
+
+  mark() {
+    const label = this.label();
+    const place = this.#place();
+    if (!label) return this.#tell("Choose a label first.");
+    if (place === null) return this.#ask();
+    if (place === undefined) return this.#tell("These words do not stand in the text.");
+    this.add({ label, at: place });
+    this.quote.value = "";
+    document.getSelection().removeAllRanges();
+    return this.#tell(`Marked for “${label}”.`);
+  }
+
+  add(span) {
+    const same = (one) => one.label === span.label && one.at[0] === span.at[0] && one.at[1] === span.at[1];
+    if (!this.spans.some(same)) this.spans.push(span);
+    this.#show();
+    this.form.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+
+  /** From a draft: places as the server counts them. */
+  restore(written) {
+    if (!this.root) return;
+    const points = [...this.hero.textContent];
+    for (const { label, start, end } of JSON.parse(written || "[]")) {
+      const shown = [start, end].map((place) => points.slice(0, this.#shown(place)).join("").length);
+      this.spans.push({ label, at: shown });
+    }
+    this.#say();
+    this.#show();
+  }
+
+  #show() {
+    const text = this.hero.textContent;
+    found?.clear();
+    this.list.replaceChildren(...this.spans.map((span) => {
+      found?.add(this.#range(...span.at));
+      const row = document.createElement("li");
+      const words = document.createElement("q");
+      words.dir = "auto";
+      words.textContent = text.slice(...span.at);
+      const label = document.createElement("span");
+      label.className = "tag";
+      label.textContent = span.label;
+      const drop = document.createElement("button");
+      drop.type = "button";
+      drop.className = "button button--quiet button--small";
+      drop.textContent = "Remove";
+      drop.setAttribute("aria-label", `Remove “${words.textContent.slice(0, 60)}” for ${span.label}`);
+      drop.addEventListener("click", () => {
+        this.spans = this.spans.filter((one) => one !== span);
+        this.#show();
+        this.quote.focus();
+      });
+      row.append(label, words, drop);
+      return row;
+    }));
+    this.#write();
+  }
+
+  /** Only what speaks for a label that is chosen is sent. */
+  #write() {
+    const chosen = [...this.form.querySelectorAll("input[name=value]:checked")].map((one) => one.value);
+    const sent = this.spans.filter(({ label }) => this.form.dataset.kind === "text" || chosen.includes(label));
+    this.field.value = sent.length
+      ? JSON.stringify(sent.map(({ label, at }) => ({ label, start: this.#stored(at[0]), end: this.#stored(at[1]) })))
+      : "";
+  }
+
+  #stored(unit) {
+    let place = [...this.hero.textContent.slice(0, unit)].length;
+    for (const at of this.returns) if (at <= place) place += 1;
+    return place;
+  }
+
+  #shown(place) {
+    return place - this.returns.filter((at) => at < place).length;
+  }
+
+  #range(start, end) {
+    const range = document.createRange();
+    const walker = document.createTreeWalker(this.hero, NodeFilter.SHOW_TEXT);
+    let passed = 0;
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      const length = node.data.length;
+      if (start >= passed && start <= passed + length) range.setStart(node, start - passed);
+      if (end >= passed && end <= passed + length) {
+        range.setEnd(node, end - passed);
+        break;
+      }
+      passed += length;
+    }
+    return range;
+  }
+
+  #touched(input) {
+    if (input.name !== "value") return;
+    this.last = input.value;
+    this.#say();
+    this.#write();
+  }
+
+  #selected() {
+    const selection = document.getSelection();
+    if (selection.isCollapsed || !this.hero.contains(selection.anchorNode)) return;
+    this.quote.value = selection.toString().trim().slice(0, 200);
+  }
+
+  #say() {
+    this.root.querySelector("[data-evidence-for]").textContent = this.label() ?? "the chosen label";
+  }
+
+  #ask() {
+    this.quote.focus();
+    this.#tell("Select a place in the text, or type words from it.");
+  }
+
+  #tell(words) {
+    this.note.textContent = words;
+  }
+}

@@ -1,0 +1,142 @@
+"""The parts: folds, intervals, calibration, confident learning."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labelhub.core.agreement.intervals import wilson
+from labelhub.core.learning.calibration import calibration_error, temperature_of
+from labelhub.core.learning.documents import READ, Document, groups, read
+from labelhub.core.learning.folds import fold_of, splits
+from labelhub.core.learning.heads import head_for, marks_of, probability_of
+from labelhub.core.learning.intervals import mean, share
+from labelhub.core.learning.quality import majority, scores
+from labelhub.core.learning.shapes import Shape, growth
+from labelhub.core.learning.suspects import suspect, thresholds
+
+TARGETS = st.lists(st.integers(0, 3), min_size=10, max_size=80)
+
+
+@given(TARGETS, st.integers(0, 5))
+def test_folds_are_even_overall_and_by_label(targets: list[int], seed: int) -> None:
+    marks = marks_of([[each] for each in targets], 4)
+    folds = fold_of(marks, range(len(targets)), seed=seed)
+    sizes = np.bincount(folds, minlength=5)
+    assert sizes.max() - sizes.min() <= 1
+    for label in range(4):
+        of_label = np.bincount(folds[marks[:, label]], minlength=5)
+        assert of_label.max() - of_label.min() <= 1
+    assert sorted(np.concatenate([kept for _, kept in splits(folds)])) == list(range(len(targets)))
+
+
+@given(TARGETS)
+def test_what_belongs_together_stays_together(targets: list[int]) -> None:
+    together = [at // 3 for at in range(len(targets))]
+    folds = fold_of(marks_of([[each] for each in targets], 4), together)
+    assert all(folds[at] == folds[at - at % 3] for at in range(len(targets)))
+
+
+@given(st.integers(0, 50), st.integers(1, 50))
+def test_shares_have_the_interval_that_agreement_gives_them(hits: int, n: int) -> None:
+    hits = min(hits, n)
+    figure, other = share(hits, n), wilson(hits, n)
+    assert figure["low"] == pytest.approx(other.low, abs=1e-12)
+    assert figure["high"] == pytest.approx(other.high, abs=1e-12)
+
+
+def test_a_mean_has_no_interval_of_one_number() -> None:
+    assert mean(np.array([3.0]))["low"] is None
+    known = mean(np.array([1.0, 2.0, 3.0]))
+    assert known["low"] == pytest.approx(2 - 4.302653 / 3**0.5)
+
+
+def test_macro_f1_by_hand() -> None:
+    truth = marks_of([[0], [0], [0], [1]], 3)
+    said = marks_of([[0], [0], [1], [1]], 3)
+    found = scores(["a", "b", "c"], truth, said)
+    assert found["accuracy"]["value"] == 0.75
+    assert found["macro_f1"]["value"] == pytest.approx((0.8 + 2 / 3) / 2)
+    assert found["labels"][0]["precision"]["value"] == 1.0
+    assert found["labels"][2] == {
+        "name": "c",
+        "n": 0,
+        "said": 0,
+        "precision": {"value": None, "reason": "it is never given"},
+        "recall": {"value": None, "reason": "gold does not have it"},
+        "f1": None,
+    }
+
+
+def test_the_majority_is_the_most_frequent_answer() -> None:
+    assert majority(marks_of([[0], [0, 1], [0, 1]], 2)).tolist() == [[True, True]] * 3
+
+
+def test_confident_learning_as_published() -> None:
+    """Thresholds are the mean self-confidence of each label; an item goes off the diagonal where it
+    reaches another label's threshold, though that label need not be the likeliest of all."""
+    gold = marks_of([[0], [0], [0], [1], [1]], 2)
+    likely = np.array([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7], [0.4, 0.6], [0.2, 0.8]])
+    assert thresholds(likely, gold).tolist() == pytest.approx([2 / 3, 0.7])
+    ahead, instead = suspect(Shape.SINGLE, likely, gold)
+    assert np.isnan(ahead).tolist() == [True, True, False, True, True]
+    assert ahead[2] == pytest.approx(0.4)
+    assert instead[2].tolist() == [False, True]
+
+
+def test_nobody_is_suspected_where_gold_is_likeliest() -> None:
+    likely = np.array([[0.6, 0.4], [0.55, 0.45], [0.4, 0.6]])
+    gold = marks_of([[0], [0], [1]], 2)
+    assert np.isnan(suspect(Shape.SINGLE, likely, gold).ahead).all()
+
+
+def test_a_temperature_mends_certainty_that_is_too_great() -> None:
+    """Right three times of four, and as sure as a logit of 6."""
+    head = head_for(Shape.MULTI)
+    logits = np.full((400, 1), 6.0)
+    marks = marks_of([[0] if at % 4 else [] for at in range(400)], 1)
+    temperature = temperature_of(head, Shape.MULTI, logits, marks)
+    mended = head.probabilities(logits, temperature)
+    assert mended[0, 0] == pytest.approx(0.75, abs=0.01)
+    assert calibration_error(Shape.MULTI, mended, marks) < 0.02
+    assert calibration_error(Shape.MULTI, head.probabilities(logits, 1.0), marks) > 0.2
+
+
+@given(
+    st.lists(st.lists(st.floats(-30, 30), min_size=3, max_size=3), min_size=1, max_size=8),
+    st.sampled_from(Shape),
+)
+def test_probabilities_are_probabilities(raw: list[list[float]], shape: Shape) -> None:
+    likely = head_for(shape).probabilities(np.array(raw), 1.5)
+    assert ((likely >= 0) & (likely <= 1)).all()
+    if shape is not Shape.MULTI:
+        assert likely.sum(axis=1) == pytest.approx(1)
+    marks = np.zeros(likely.shape, bool)
+    marks[:, 0] = True
+    sure = probability_of(shape, likely, marks)
+    assert ((sure >= 0) & (sure <= 1)).all()
+
+
+@given(st.text(max_size=300))
+def test_reading_twice_reads_the_same(text: str) -> None:
+    once = read(Document(text, text, text))
+    assert read(once) == once
+
+
+def test_what_nobody_sees_makes_no_difference() -> None:
+    one, two = read(Document("Good\u200b  \u202eFOOD")), read(Document("good food"))
+    assert one == two
+    assert groups([one, two, Document("bad")]) == [0, 0, 1]
+    assert len(read(Document("x" * 90_000)).text) == READ
+
+
+def test_it_learns_anew_after_twenty_labels_or_a_tenth() -> None:
+    assert [growth(known) for known in (0, 40, 200, 1000)] == [20, 20, 20, 100]
+
+
+def test_few_examples_without_a_mistake_do_not_make_it_sure_of_everything() -> None:
+    head = head_for(Shape.SINGLE)
+    logits = np.array([[4.0, 0.0], [0.0, 4.0]] * 10)
+    marks = marks_of([[at % 2] for at in range(20)], 2)
+    temperature = temperature_of(head, Shape.SINGLE, logits, marks)
+    assert head.probabilities(logits, temperature).max() == pytest.approx(21 / 22, abs=0.005)

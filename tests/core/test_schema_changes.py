@@ -1,0 +1,307 @@
+"""Changes of a label schema: what is refused, and what becomes of every value."""
+
+from itertools import chain, combinations
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labelhub.core.schema import LabelDef, Schema, SchemaError, parse_schema, schema_from_names
+from labelhub.core.schema.carrying import Fate, SchemaPlan
+from labelhub.core.schema.operations import (
+    Add,
+    Ask,
+    Describe,
+    InvalidChange,
+    Merge,
+    Operation,
+    Rename,
+    Reorder,
+    Retire,
+    Split,
+    parse_operations,
+    to_json,
+)
+from labelhub.core.schema.planning import plan
+
+ABC = schema_from_names("single", "ABC")
+SETS = schema_from_names("multi", "ABC")
+SCALE = schema_from_names("ordinal", ["bad", "fair", "good"])
+
+NAMES = st.text(
+    st.characters(exclude_categories=["Cs", "Cc"], exclude_characters=",#|"), max_size=9
+)
+
+
+def values(schema: Schema) -> list[Any]:
+    names = schema.names
+    if schema.task == "multi":
+        sets = chain.from_iterable(combinations(names, n) for n in range(len(names) + 1))
+        return [list(each) for each in sets]
+    if schema.task == "ordinal":
+        return [schema.normalise(name) for name in names]
+    return list(names)
+
+
+@st.composite
+def changes(draw: st.DrawFn) -> SchemaPlan:
+    """Any change of a schema of four labels that is allowed."""
+    old = schema_from_names(draw(st.sampled_from(["single", "multi"])), "abcd")
+    free = draw(st.permutations(["a", "b", "c", "d", "needs_people", "dropped", "A", "x y"]))
+    done: list[Operation] = []
+    for name in "abcd":
+        new, other = draw(st.sampled_from(free)), draw(st.sampled_from(free))
+        done += draw(
+            st.sampled_from([
+                [],
+                [Rename(name, new)],
+                [Merge((name, "d" if name != "d" else "a"), new)],
+                [Split(name, (LabelDef(new), LabelDef(other)), draw(st.sampled_from(["", new])))],
+                [Retire(name, draw(st.sampled_from(["", new])), draw(st.booleans()))],
+            ])
+        )  # fmt: skip
+    done += draw(st.sampled_from([[], [Add(LabelDef("new"), "d")], [Ask("Which?")]]))
+    try:
+        return plan(old, done)
+    except InvalidChange:
+        return plan(old, [Rename("a", "z")])
+
+
+@given(changes())
+def test_every_value_becomes_one_that_is_offered(change: SchemaPlan) -> None:
+    for value in values(change.old):
+        after = change.value(value)
+        if not isinstance(after, Fate):
+            assert change.new.normalise(after) == after
+
+
+@given(changes())
+def test_what_changes_no_value_says_so(change: SchemaPlan) -> None:
+    unchanged = all(change.value(value) == value for value in values(change.old))
+    assert change.changes_values is not unchanged
+
+
+@given(changes())
+def test_one_to_one_loses_nothing(change: SchemaPlan) -> None:
+    if change.one_to_one:
+        back = change.inverse()
+        for value in values(change.old):
+            assert back.value(change.value(value)) == value  # type: ignore[arg-type]
+
+
+@given(changes())
+def test_the_way_back_offers_only_what_there_was(change: SchemaPlan) -> None:
+    back = change.inverse()
+    for value in values(change.new):
+        before = back.value(value)
+        if not isinstance(before, Fate):
+            assert change.old.normalise(before) == before
+
+
+@given(st.permutations("abcd"), st.permutations("abcd"))
+def test_renames_compose(first: list[str], second: list[str]) -> None:
+    old = schema_from_names("single", "abcd")
+    one = plan(old, [Rename(*pair) for pair in zip("abcd", first, strict=True)])
+    two = plan(one.new, [Rename(*pair) for pair in zip("abcd", second, strict=True)])
+    both = {
+        a: dict(zip("abcd", second, strict=True))[b] for a, b in zip("abcd", first, strict=True)
+    }
+    for name in "abcd":
+        middle = one.value(name)
+        assert isinstance(middle, str)
+        assert two.value(middle) == both[name]
+
+
+@given(st.sampled_from(["single", "multi"]), st.lists(NAMES, min_size=3, max_size=6))
+def test_a_merge_done_twice_is_a_merge(task: str, names: list[str]) -> None:
+    try:
+        old = schema_from_names(task, names)
+    except SchemaError:
+        return
+    once = plan(old, [Merge(old.names[:2], old.names[0])])
+    for value in values(old):
+        after = once.value(value)
+        assert after in values(once.new)
+        assert not isinstance(after, Fate)
+        assert after == once.value(after)
+
+
+EVERYTHING = [
+    Add(LabelDef("N", "new", examples_for=("one",)), before="A"),
+    Rename("A", "Z"),
+    Merge(("B", "C"), "D"),
+    Split("E", (LabelDef("E1"), LabelDef("E2", "two")), "E1"),
+    Retire("F", "D", ask=False),
+    Describe("Z", description="", include="more", examples_against=("no",)),
+    Ask(""),
+    Reorder(("A", "Z")),
+    Rename("P", "Q", 2.5),
+    Merge(("R", "S"), "T", 7.0),
+]
+
+
+@pytest.mark.parametrize("operation", EVERYTHING, ids=str)
+def test_an_operation_comes_back_from_json(operation: Operation) -> None:
+    assert parse_operations(to_json([operation])) == (operation,)
+
+
+@given(NAMES, NAMES, st.booleans())
+def test_hostile_names_come_back_from_json(name: str, other: str, ask: bool) -> None:
+    told: list[Operation] = [
+        Rename(name.strip(), other.strip()),
+        Retire(name.strip(), other.strip(), ask),
+    ]
+    assert list(parse_operations(to_json(told))) == told
+
+
+@pytest.mark.parametrize(
+    ("raw", "words"),
+    [
+        ({}, "must be a list"),
+        ([], "at least one"),
+        ([{"op": "rename", "label": "A", "to": "B"}] * 501, "at most 500"),
+        (["rename"], "number 1: must be an object"),
+        ([{"op": "burn"}], "must be one of add, rename"),
+        ([{"op": "rename", "label": "A"}], "number 1, to: is missing"),
+        ([{"op": "rename", "label": "A", "to": "B", "why": "?"}], "unknown field 'why'"),
+        ([{"op": "rename", "label": 1, "to": "B"}], "label: must be text"),
+        ([{"op": "rename", "label": "A", "to": "B", "point": "x"}], "point: must be a number"),
+        ([{"op": "retire", "label": "A", "ask": 1}], "ask: must be true or false"),
+        ([{"op": "merge", "labels": "AB", "into": "A"}], "labels: must be a list of texts"),
+        ([{"op": "split", "label": "A", "into": "B"}], "into: must be a list of labels"),
+        ([{"op": "split", "label": "A", "into": [{"nme": "B"}]}], "unknown field 'nme'"),
+        ([{"op": "add", "label": {"name": ""}}], "name: must not be empty"),
+    ],
+)
+def test_json_that_says_nothing_is_refused(raw: Any, words: str) -> None:
+    with pytest.raises(InvalidChange, match=words):
+        parse_operations(raw)
+
+
+@pytest.mark.parametrize(
+    ("operations", "words"),
+    [
+        ([Rename("A", "B")], "two labels 'B'. If they mean the same, merge"),
+        ([Rename("A", "Z"), Rename("B", "z ")], "two labels"),
+        ([Rename("A", "Z"), Retire("a")], "Two operations change the label 'A'"),
+        ([Rename("Q", "Z")], "no label 'Q'; there are: A, B, C"),
+        ([Rename("A", "x,y")], "must not contain ','"),
+        ([Rename("A", "")], "must not be empty"),
+        ([Merge(("A",), "B")], "at least two"),
+        ([Merge(("A", "a "), "B")], "at least two"),
+        ([Merge(("A", "B"), "A"), Rename("C", "A")], "two labels 'A'"),
+        ([Merge(("A", "B"), "C"), Merge(("B", "C"), "A")], "Two operations"),
+        ([Split("A", (LabelDef("B"),))], "two or more"),
+        ([Split("A", (LabelDef("x"), LabelDef("y")), "B")], "'B' is none of the labels that 'A'"),
+        ([Retire("A", "A")], "no label 'A' after"),
+        ([Retire("A", "Q")], "no label 'Q' after"),
+        ([Retire("A"), Retire("B")], "at least 2"),
+        ([Add(LabelDef("a"))], "two labels 'A'"),
+        ([Add(LabelDef("N"), "Q")], "no label 'Q' after"),
+        ([Describe("Q", "?")], "no label 'Q' after"),
+        ([Reorder(("A", "B"))], "each label of afterwards once"),
+    ],
+)
+def test_what_does_not_fit_is_refused(operations: list[Operation], words: str) -> None:
+    with pytest.raises(InvalidChange, match=words):
+        plan(ABC, operations)
+
+
+@pytest.mark.parametrize("task", ["text", "per_item"])
+def test_without_labels_only_the_question_changes(task: str) -> None:
+    old = parse_schema({"task": task, "question": "What?"})
+    change = plan(old, [Ask("Which?")])
+    assert change.new.question == "Which?"
+    assert change.value("anything") == "anything"
+    assert not change.changes_values
+    with pytest.raises(InvalidChange, match="no labels of its own"):
+        plan(old, [Add(LabelDef("A"))])
+
+
+def test_two_labels_swap_their_names() -> None:
+    change = plan(ABC, [Rename("A", "B"), Rename("B", "A")])
+    assert change.new.names == ("B", "A", "C")
+    assert [change.value(name) for name in "ABC"] == ["B", "A", "C"]
+    assert change.one_to_one
+    assert change.evidence({"A": ["x"], "B": ["y"]}) == {"B": ["x"], "A": ["y"]}
+
+
+def test_the_case_of_a_name_changes() -> None:
+    change = plan(ABC, [Rename("A", "a")])
+    assert (change.new.names, change.value("A")) == (("a", "B", "C"), "a")
+    assert change.changes_values
+
+
+def test_a_set_is_merged_without_doubles_and_in_order() -> None:
+    change = plan(SETS, [Merge(("B", "C"), "A2"), Reorder(("A2", "A"))])
+    assert change.value(["A", "B", "C"]) == ["A2", "A"]
+    assert change.value([]) == []
+    assert change.evidence({"B": ["x", "y"], "C": ["y", "z"]}) == {"A2": ["x", "y", "z"]}
+    assert not change.one_to_one
+
+
+def test_a_merge_keeps_the_words_of_the_label_that_stays() -> None:
+    old = parse_schema({"task": "single", "labels": [{"name": "A"}, {"name": "B", "include": "i"}]})
+    change = plan(parse_schema(old.to_json() | {"labels": [*old.to_json()["labels"], "C"]}),
+                  [Merge(("A", "B"), "B")])  # fmt: skip
+    assert change.new.names == ("B", "C")
+    assert change.new.labels[0].include == "i"
+
+
+def test_another_order_of_a_set_is_another_value() -> None:
+    change = plan(SETS, [Reorder(("C", "A", "B"))])
+    assert change.changes_values
+    assert change.one_to_one
+    assert change.value(["A", "C"]) == ["C", "A"]
+    assert not plan(ABC, [Reorder(("C", "A", "B"))]).changes_values
+
+
+def test_a_split_asks_people_or_takes_the_usual_case() -> None:
+    parts = (LabelDef("A"), LabelDef("A2"))
+    asked, usual = plan(ABC, [Split("A", parts)]), plan(ABC, [Split("A", parts, "A2")])
+    assert asked.new.names == ("A", "A2", "B", "C")
+    assert (asked.value("A"), usual.value("A")) == (Fate.NEEDS_PEOPLE, "A2")
+    assert plan(SETS, [Split("A", parts)]).value(["A", "B"]) is Fate.NEEDS_PEOPLE
+    assert asked.inverse().value("A2") == "A"
+    assert plan(SETS, [Add(LabelDef("N"))]).inverse().value(["A", "N"]) == ["A"]
+
+
+def test_a_retired_label_leaves_a_set_and_sends_a_single_one_to_people() -> None:
+    assert plan(SETS, [Retire("B")]).value(["A", "B"]) == ["A"]
+    assert plan(ABC, [Retire("B")]).value("B") is Fate.NEEDS_PEOPLE
+    assert plan(ABC, [Retire("B", ask=False)]).value("B") is Fate.WITHDRAWN
+    change = plan(ABC, [Retire("B", "C")])
+    assert change.value("B") == "C"
+    assert plan(ABC, [Retire("B")]).evidence({"B": ["x"], "A": ["y"]}) == {"A": ["y"]}
+
+
+def test_points_of_a_scale_keep_their_numbers_unless_told() -> None:
+    renamed = plan(SCALE, [Rename("fair", "so so")])
+    assert not renamed.changes_values
+    assert renamed.evidence({"fair": ["x"]}) == {"so so": ["x"]}
+    moved = plan(SCALE, [Rename("good", "good", 5), Merge(("bad", "fair"), "poor")])
+    assert [label.point for label in moved.new.labels] == [1, 5]
+    assert [moved.value(point) for point in (1, 2, 3)] == [1, 1, 5]
+    assert plan(SCALE, [Retire("fair")]).value(2) is Fate.NEEDS_PEOPLE
+    assert plan(SCALE, [Retire("fair", "good")]).value(2) == 3
+    with pytest.raises(InvalidChange, match="needs its own number"):
+        plan(SCALE, [Add(LabelDef("best"))])
+
+
+def test_a_label_may_be_called_like_a_fate() -> None:
+    old = schema_from_names("multi", ["needs_people", "dropped", "withdrawn"])
+    change = plan(old, [Retire("withdrawn"), Rename("dropped", "DROPPED")])
+    assert change.value(["needs_people", "dropped", "withdrawn"]) == ["needs_people", "DROPPED"]
+
+
+def test_marked_places_follow_their_label() -> None:
+    change = plan(ABC, [Rename("A", "Z"), Retire("B")])
+    spans = [{"label": "A", "start": 1}, {"label": "B"}, {"start": 3}, "odd", {"label": "Q"}]
+    assert change.spans(spans) == [{"label": "Z", "start": 1}, {"start": 3}, "odd", {"label": "Q"}]
+
+
+def test_words_change_no_label_that_was_given() -> None:
+    change = plan(ABC, [Describe("A", "first", examples_for=("a",)), Ask("Which?")])
+    assert not change.changes_values
+    assert (change.new.labels[0].description, change.new.question) == ("first", "Which?")

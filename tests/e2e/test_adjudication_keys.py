@@ -1,0 +1,63 @@
+"""Adjudication by keyboard: choosing, marking evidence, naming people, deciding, undoing."""
+
+import re
+
+from playwright.sync_api import expect
+
+from tests.e2e.conftest import OpenAs
+from tests.e2e.fought import fought
+from tests.e2e.pages import SCHEMAS
+from tests.e2e.server import Server
+
+
+def test_an_expert_decides_without_a_mouse(open_as: OpenAs, server: Server) -> None:
+    sides = ["negative", "positive"]
+    first, second = fought(server, "keys-fought", SCHEMAS["single"], sides, size=2)
+    page = open_as("manager")
+    page.goto("/p/keys-fought/adjudication/")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**/adjudication/{first}/")
+
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_have_text("Choose what is right first.")
+    page.keyboard.press("j")
+    expect(page.locator("[data-opinion][data-on]")).to_have_count(1)
+    page.evaluate("""() => {
+        const text = document.querySelector("[data-hero]").firstChild;
+        document.getSelection().setBaseAndExtent(text, 0, text, 20);
+    }""")
+    expect(page.locator("[data-mark]")).to_be_visible()
+    page.keyboard.press("q")
+    expect(page.locator("[data-own] input:checked")).to_have_count(1)
+    page.keyboard.press("2")
+    expect(page.get_by_role("button", name=re.compile("Decide: negative"))).to_be_visible()
+    page.keyboard.press("r")
+    page.keyboard.type("It is irony.")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_url(f"**/adjudication/{second}/")
+
+    (gold,) = server.api("GET", "projects/keys-fought/gold/")["results"]
+    assert gold["value"] == "negative"
+    newest = server.labels("keys-fought")[-1]
+    assert newest["evidence"] == {"negative": ["What a charming idea"]}
+    assert newest["rationale"] == "It is irony."
+    page.keyboard.press("u")
+    page.wait_for_url(f"**/adjudication/{first}/")
+    assert server.api("GET", "projects/keys-fought/gold/")["count"] == 0
+
+
+def test_a_name_is_completed_and_a_comment_resolved(open_as: OpenAs, server: Server) -> None:
+    (item,) = fought(server, "talk-fought", SCHEMAS["single"], ["negative", "positive"])
+    page = open_as("manager")
+    page.goto(f"/p/talk-fought/items/{item}/")
+
+    page.get_by_label("Say something about this item").press_sequentially("Ask @REV")
+    expect(page.get_by_role("option", name="reviewer")).to_be_visible()
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("Say something about this item")).to_have_value("Ask @reviewer ")
+    page.get_by_role("button", name="Comment", exact=True).click()
+
+    said = page.locator(".comment", has_text="Ask @reviewer")
+    expect(said.locator(".mention")).to_have_text("@reviewer")
+    said.get_by_role("button", name="Resolve").click()
+    expect(said.get_by_role("button", name="Open again")).to_be_visible()

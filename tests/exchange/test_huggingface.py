@@ -1,0 +1,139 @@
+"""The folder for the Hugging Face Hub: typed Parquet with the names of its classes, and a card."""
+
+import io
+import json
+from typing import Any
+from zipfile import ZipFile
+
+import pyarrow.parquet as pq
+import pytest
+import yaml
+
+from apps.exchange.exporters import FORMATS, export_pieces
+from apps.exchange.exporters import ledger as ledger_module
+from apps.labels.services import annotator_for, record_label
+from apps.projects.models import Item, Project
+from apps.projects.services import set_guideline
+from tests.exchange.helpers import exported, imported, lines
+from tests.factories.labels import draft, open_several, person
+from tests.factories.projects import ProjectFactory
+
+pytestmark = pytest.mark.django_db
+
+
+def opened(project: Project, only: str = "") -> tuple[Any, dict[str, Any], dict[str, Any], str]:
+    """(table, features by the metadata, header of the card, the card's text)."""
+    with ZipFile(io.BytesIO(exported(project, "huggingface", only=only))) as archive:
+        assert archive.testzip() is None
+        assert archive.namelist() == ["data/train.parquet", "README.md"]
+        table = pq.read_table(io.BytesIO(archive.read("data/train.parquet")))
+        card = archive.read("README.md").decode()
+    told = json.loads(table.schema.metadata[b"huggingface"])
+    _, header, text = card.split("---\n", 2)
+    return table, told["info"]["features"], yaml.safe_load(header), text
+
+
+def labelled(definition: dict[str, Any] | None = None, value: Any = "good") -> Project:
+    """Two people and a model on one item, another item undecided."""
+    project = ProjectFactory.create(definition=definition, name='Mood: "quoted" | #1', overlap=2)
+    rows = [{"id": str(at), "text": f"t{at} 👍", "meta": {"lang": "en", "label_studio": {}}}
+            for at in range(2)]  # fmt: skip
+    imported(project, lines(*rows))
+    item = Item.objects.filter(project=project).order_by("pk")[0]
+    record_label(draft(item, annotator_for(project, kind="llm", name="m1"), value, confidence=0.5))
+    quoted = {"evidence": {"good": ["t0", "👍"]},
+              "provenance": {"spans": [{"label": "good", "start": 3, "end": 4}]}}  # fmt: skip
+    record_label(draft(item, person(project), value, rationale="Because.", seconds=2.0, **quoted))
+    record_label(draft(item, person(project), value))
+    set_guideline(project=project, text="Be *kind*.\n# Not a heading", actor=None)
+    return project
+
+
+def test_columns_are_typed_and_classes_named() -> None:
+    table, features, _, _ = opened(labelled())
+    assert features["label"] == {"names": ["good", "bad"], "_type": "ClassLabel"}
+    assert set(features) == set(table.column_names)
+    first, second = table.to_pylist()
+    assert (first["label"], first["decided_by"], second["label"]) == (0, "agreement", None)
+    assert json.loads(first["meta"]) == {"lang": "en"}
+    llm, one, two = first["annotations"]
+    assert (llm["annotator"], llm["kind"], llm["confidence"]) == ("m1", "llm", 0.5)
+    assert (one["annotator"], two["annotator"]) == ("crowd 1", "crowd 2")
+    assert one["evidence"] == [
+        {"label": "good", "text": "👍", "start": 3, "end": 4},
+        {"label": "good", "text": "t0", "start": None, "end": None},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("definition", "value", "column", "expected"),
+    [
+        ({"task": "multi", "labels": ["a", "b"]}, ["b"], "labels", [1]),
+        ({"task": "ordinal", "labels": ["low", "high"]}, 2, "label", 2.0),
+        ({"task": "text"}, "words", "label", "words"),
+    ],
+)
+def test_every_task_has_its_type(
+    definition: dict[str, Any], value: Any, column: str, expected: Any
+) -> None:
+    table, features, _, _ = opened(labelled(definition, value))
+    annotation = table.to_pylist()[0]["annotations"][1]
+    assert annotation[column] == expected
+    assert features[column] == features["annotations"][0][column]
+
+
+def test_the_card_says_what_the_hub_and_people_need() -> None:
+    project = labelled()
+    _, _, header, text = opened(project)
+    assert header == {
+        "pretty_name": 'Mood: "quoted" | #1',
+        "language": ["en"],
+        "task_categories": ["text-classification"],
+        "size_categories": ["n<1K"],
+        "annotations_creators": ["crowdsourced", "machine-generated"],
+        "configs": [
+            {
+                "config_name": "default",
+                "data_files": [{"split": "train", "path": "data/train.parquet"}],
+            }
+        ],
+    }
+    assert "| good |  | 1 |" in text
+    assert "| Crowd | 2 | 2 | 0 | 100% (21% to 100%, n = 1) |" in text
+    assert "guideline version 1" in text
+    assert "> \\# Not a heading" in text
+    assert "To be filled in by the owner" in text
+    assert "null for a value: 1 items" in text
+
+
+def test_gold_alone_has_no_annotations() -> None:
+    table, features, _, text = opened(labelled(), only="gold")
+    assert table.num_rows == 1
+    assert "annotations" not in features
+    assert "| crowd |" not in text
+
+
+def test_no_name_of_a_person_is_in_it() -> None:
+    project = labelled()
+    names = [one.name for one in project.annotators.exclude(kind="llm")]
+    content = exported(project, "huggingface")
+    table, _, _, text = opened(project)
+    told = json.dumps(table.to_pylist()) + text
+    assert names
+    assert not [name for name in names if name in told or name.encode() in content]
+
+
+def test_it_is_written_in_pieces_and_the_same_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ledger_module, "CHUNK", 2)
+    project = ProjectFactory.create()
+    open_several(project, 5)
+    pieces = list(export_pieces(project, FORMATS["huggingface"]))
+    assert len(pieces) >= 4
+    assert b"".join(pieces) == exported(project, "huggingface")
+    assert opened(project)[0].num_rows == 5
+
+
+def test_an_empty_project_gives_an_empty_dataset() -> None:
+    table, features, header, _ = opened(ProjectFactory.create())
+    assert (table.num_rows, header["size_categories"]) == (0, ["n<1K"])
+    assert list(features)[:2] == ["id", "text"]

@@ -1,0 +1,294 @@
+"""Saved exports: written whole by one worker, told of by a manifest, gone when they must be."""
+
+import errno
+import hashlib
+import json
+import os
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.conf import LazySettings
+from django.utils import timezone
+
+from apps.authors.services.privacy import erase_author
+from apps.authors.services.sites import delete_site
+from apps.debates.models import Run, RunRole
+from apps.exchange.exporters import FORMATS, export_pieces
+from apps.exchange.manifests import build_manifest
+from apps.exchange.models import SavedExport
+from apps.exchange.saved import files, running
+from apps.exchange.saved.looking import ready_export
+from apps.exchange.tasks import keep_exports
+from apps.labels.services import annotator_for, record_label
+from apps.llm.models import PromptVersion
+from apps.projects.models import Project
+from apps.projects.selectors import current_schema
+from labelhub.core.errors import Conflict, InvalidInput
+from tests.exchange.helpers import exported, imported, lines
+from tests.factories.authors import answered_by, author_of, site_with_features
+from tests.factories.exchange import saved
+from tests.factories.labels import draft, open_item
+from tests.factories.llm import ModelSpecFactory
+from tests.factories.projects import GuidelineFactory, ProjectFactory
+
+pytestmark = pytest.mark.django_db
+Status = SavedExport.Status
+
+
+def small(**fields: Any) -> Project:
+    """Two items, one of them decided."""
+    project = ProjectFactory.create(**fields)
+    imported(project, lines({"id": "1", "text": "a", "gold": "good"}, {"id": "2", "text": "b"}))
+    return project
+
+
+def in_folder() -> list[str]:
+    return sorted(files.stored_names())
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("only", ["", "gold"])
+def test_the_file_is_the_export(name: str, only: str) -> None:
+    project = small()
+    export = saved(project, name, only)
+    content = files.path_of(export.stored_name).read_bytes()
+    if name != "parquet":  # which notes when it was written
+        assert content == exported(project, name, only=only)
+    assert export.status == Status.DONE
+    items = 0 if name == "labelstudio-config" else 1 if only else 2
+    assert (export.size, export.items_done) == (len(content), items)
+    assert export.sha256 == hashlib.sha256(content).hexdigest()
+    assert export.manifest["file"]["sha256"] == export.sha256
+    assert export.manifest["counts"]["gold"] == ({"imported": 1} if items else {})
+    assert export.file_name.startswith(f"{project.slug}-gold-" if only else f"{project.slug}-2")
+
+
+def test_the_manifest_tells_what_is_in_the_file_and_what_made_it() -> None:
+    project = small()
+    GuidelineFactory.create(project=project, version=3)
+    schema = current_schema(project)
+    run = Run.objects.create(project=project, protocol="single", schema=schema)
+    prompt = PromptVersion.objects.create(hash="f" * 64, name="single/annotator", body="?")
+    model = ModelSpecFactory.create()
+    RunRole.objects.create(run=run, role="annotator", model=model, prompt=prompt)
+    item, elsewhere = open_item(project), uuid4()
+    for uid in (run.uid, elsewhere):
+        by = annotator_for(project, kind="llm", name=str(uid), offline=uid == elsewhere)
+        record_label(draft(item, by, "good", run_uid=uid, action="proposed"))
+    manifest = saved(project).manifest
+    assert manifest["project"] == {"slug": project.slug, "name": project.name}
+    assert manifest["software"]["name"] == "LabelHub"
+    counts = {"items": 3, "labels": {"llm": 2}, "offline_labels": 1, "gold": {"imported": 1}}
+    assert manifest["counts"] == counts
+    versions = manifest["schema"]["versions"]
+    assert [(row["version"], row["labels"], row["gold"]) for row in versions] == [(1, 2, 1)]
+    assert versions[0]["definition"] == schema.definition
+    assert manifest["guideline"]["version"] == 3
+    ours, theirs = manifest["runs"]
+    assert (ours["uid"], ours["labels"], ours["protocol"]) == (str(run.uid), 1, "single")
+    assert ours["roles"] == [
+        {"role": "annotator", "model": model.name, "provider": model.provider.name,
+         "prompt": "single/annotator", "prompt_hash": "f" * 64}
+    ]  # fmt: skip
+    assert (theirs["uid"], "imported" in theirs["note"]) == (str(elsewhere), True)
+    json.dumps(manifest)
+
+
+def test_nothing_and_nonsense_are_refused() -> None:
+    empty, project = ProjectFactory.create(), small()
+    for where, how in [
+        (empty, {"format_name": "csv"}),
+        (project, {"format_name": "pdf"}),
+        (project, {"format_name": "csv", "only": "silver"}),
+    ]:
+        with pytest.raises(InvalidInput):
+            running.save_export(project=where, actor=None, **how)
+    assert SavedExport.objects.count() == 0
+
+
+def test_three_at_once_are_enough() -> None:
+    project = small()
+    for _ in range(running.AT_ONCE):
+        running.save_export(project=project, actor=None, format_name="csv")
+    with pytest.raises(Conflict, match="wait for one"):
+        running.save_export(project=project, actor=None, format_name="csv")
+
+
+def test_a_killed_worker_leaves_it_to_the_next() -> None:
+    project = small()
+    export = running.save_export(project=project, actor=None, format_name="csv")
+    dead = running._claim(export.pk)
+    assert dead is not None
+    partial = files.path_of(dead.stored_name + files.PART)
+    partial.parent.mkdir(parents=True)
+    partial.write_text("half of")
+    assert running.unfinished_exports() == []  # it is held
+    running.run_export(export.pk)  # and nobody else may
+    assert in_folder() == [partial.name]
+    later = timezone.now() - timedelta(seconds=1)
+    SavedExport.objects.update(lease_until=later)
+    assert running.unfinished_exports() == [export.pk]
+    running.run_export(export.pk)
+    export.refresh_from_db()
+    assert export.status == Status.DONE
+    running.sweep_exports()
+    assert in_folder() == [export.stored_name]
+
+
+def test_who_lost_the_lease_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    project = small()
+    export = running.save_export(project=project, actor=None, format_name="csv")
+    monkeypatch.setattr(running, "PACE", 0.0)
+    whole = export_pieces
+
+    def overtaken(*args: Any, **kwargs: Any) -> Any:
+        SavedExport.objects.update(lease_token=uuid4())
+        return whole(*args, **kwargs)
+
+    monkeypatch.setattr(running, "export_pieces", overtaken)
+    running.run_export(export.pk)
+    export.refresh_from_db()
+    assert (export.status, in_folder()) == (Status.RUNNING, [])
+
+
+def test_one_that_was_deleted_meanwhile_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    project = small()
+    export = running.save_export(project=project, actor=None, format_name="csv")
+    whole = build_manifest
+
+    def deleted(*args: Any, **kwargs: Any) -> Any:
+        running.delete_export(export=export)
+        return whole(*args, **kwargs)
+
+    monkeypatch.setattr(running, "build_manifest", deleted)
+    running.run_export(export.pk)
+    assert (SavedExport.objects.count(), in_folder()) == (0, [])
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), "disk of the server is full"),
+        (OSError(errno.EROFS, "Read-only file system"), "Read-only file system"),
+        (ValueError("secret detail"), "fault of the server"),
+    ],
+)
+def test_what_goes_wrong_is_told_and_nothing_stays(
+    monkeypatch: pytest.MonkeyPatch, error: Exception, words: str
+) -> None:
+    def fails(_: int) -> None:
+        raise error
+
+    project = small()
+    export = running.save_export(project=project, actor=None, format_name="csv")
+    monkeypatch.setattr(os, "fsync", fails)
+    running.run_export(export.pk)
+    export.refresh_from_db()
+    assert (export.status, export.stored_name, in_folder()) == (Status.FAILED, "", [])
+    assert words in export.message
+    assert "secret detail" not in export.message
+
+
+def test_only_the_newest_are_kept(settings: LazySettings) -> None:
+    settings.LABELHUB_SAVED_EXPORTS = 2
+    project, other = small(), saved(small())
+    exports = [saved(project) for _ in range(4)]
+    left = list(project.saved_exports.order_by("pk"))
+    assert left == exports[2:]
+    assert in_folder() == sorted([*(each.stored_name for each in left), other.stored_name])
+
+
+def test_files_of_deleted_projects_go() -> None:
+    gone, kept = saved(small()), saved(small())
+    gone.project.delete()
+    keep_exports()
+    assert in_folder() == [kept.stored_name]
+
+
+def of_author() -> tuple[SavedExport, Any]:
+    """A saved export with what an author has answered, and the author."""
+    author = author_of(site_with_features(), "customer")
+    answered_by(author)
+    return saved(author.site.project), author
+
+
+def test_an_erased_author_is_in_no_file(django_capture_on_commit_callbacks: Any) -> None:
+    export, author = of_author()
+    beside = saved(small())
+    path = files.path_of(export.stored_name)
+    assert b"laptop" in path.read_bytes()
+    with django_capture_on_commit_callbacks(execute=True):
+        erase_author(author)
+    assert not path.exists()
+    export.refresh_from_db()
+    assert (export.status, export.stored_name) == (Status.STALE, "")
+    assert "Save the export again" in export.message
+    assert in_folder() == [beside.stored_name]
+
+
+def test_a_file_of_an_erased_author_is_not_given_out_before_it_is_deleted() -> None:
+    export, author = of_author()
+    erase_author(author)  # nothing is committed: nobody has deleted the file
+    with pytest.raises(Conflict, match="author's data was deleted"):
+        ready_export(export.project, export.pk)
+
+
+def test_a_deleted_site_counts_as_well() -> None:
+    export, author = of_author()
+    other = author_of(author.site, "another")
+    erase_author(other)
+    keep_exports()
+    export = saved(author.site.project)
+    delete_site(site=author.site)
+    keep_exports()
+    export.refresh_from_db()
+    assert export.status == Status.STALE
+
+
+def test_whoever_is_erased_while_it_is_written_is_not_in_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    author = author_of(site_with_features(), "customer")
+    answered_by(author)
+    staying = author_of(author.site, "another")
+    answered_by(staying)
+    export = running.save_export(project=author.site.project, actor=None, format_name="jsonl")
+    whole = build_manifest
+
+    def erased(*args: Any, **kwargs: Any) -> Any:
+        erase_author(author)
+        return whole(*args, **kwargs)
+
+    monkeypatch.setattr(running, "build_manifest", erased)
+    running.run_export(export.pk)
+    export.refresh_from_db()
+    assert (export.status, in_folder()) == (Status.QUEUED, [])
+    monkeypatch.undo()
+    running.run_export(export.pk)
+    export.refresh_from_db()
+    assert (export.status, export.manifest["counts"]["labels"]) == (Status.DONE, {"author": 1})
+
+
+def test_progress_is_told_while_it_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    project = small()
+    export = running.save_export(project=project, actor=None, format_name="jsonl")
+    monkeypatch.setattr(running, "PACE", 0.0)
+    seen = []
+    fsync = os.fsync
+
+    def look(number: int) -> None:
+        now = SavedExport.objects.get(pk=export.pk)
+        seen.append((now.items_done, now.size > 0, now.items_total))
+        fsync(number)
+
+    monkeypatch.setattr(os, "fsync", look)
+    running.run_export(export.pk)
+    assert seen == [(2, True, 2)]
+
+
+def test_a_folder_that_is_not_there_is_no_fault(tmp_path: Path) -> None:
+    keep_exports()
+    assert in_folder() == []

@@ -1,0 +1,175 @@
+"""Saved exports in pages and over REST, and the manifest of the command."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
+from rest_framework.test import APIClient
+
+from apps.accounts.roles import Role
+from apps.exchange.models import SavedExport
+from apps.exchange.saved import files
+from apps.exchange.saved.running import save_export
+from apps.exchange.tasks import save_export_task
+from apps.projects.models import Project
+from tests.exchange.helpers import imported, lines
+from tests.factories.exchange import saved
+from tests.factories.projects import ProjectFactory, member
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project() -> Project:
+    """Two items, one of them decided."""
+    made = ProjectFactory.create()
+    imported(made, lines({"id": "1", "text": "a", "gold": "good"}, {"id": "2", "text": "b"}))
+    return made
+
+
+def browser(project: Project, role: Role = Role.MANAGER) -> Client:
+    client = Client()
+    client.force_login(member(project, role))
+    return client
+
+
+def rest(project: Project, role: Role = Role.MANAGER) -> APIClient:
+    client = APIClient()
+    client.force_authenticate(member(project, role))
+    return client
+
+
+def at(name: str, project: Project, *parts: Any) -> str:
+    return reverse(name, args=[project.slug, *parts])
+
+
+def test_from_the_button_to_the_file(
+    project: Project, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
+) -> None:
+    sent: list[int] = []
+    monkeypatch.setattr(save_export_task, "delay", sent.append)
+    client = browser(project)
+    assert b"Save this export" in client.get(at("export_page", project)).content
+    with django_capture_on_commit_callbacks(execute=True):
+        asked = {"format": "csv", "only": "gold"}
+        answer = client.post(at("saved_create", project), asked, follow=True)
+    page = answer.content.decode()
+    assert "0 of 1 items" in page
+    assert "every 2s" in page
+    part = client.get(at("saved_list", project), headers={"HX-Request": "true"}).content
+    assert b"<html" not in part
+    save_export_task(sent[0])
+    page = client.get(at("saved_list", project)).content.decode()
+    assert "every 2s" not in page
+    export = SavedExport.objects.get()
+    assert export.sha256 in page
+    file: Any = browser(project, Role.VIEWER).get(at("saved_file", project, export.pk))
+    content = file.getvalue()
+    assert hashlib.sha256(content).hexdigest() == export.sha256
+    assert file["Content-Disposition"] == f'attachment; filename="{export.file_name}"'
+    assert int(file["Content-Length"]) == len(content)
+    manifest = client.get(at("saved_manifest", project, export.pk)).json()
+    assert manifest["filters"] == {"only": "gold"}
+
+
+def test_a_file_that_was_changed_or_lost_is_found_out(project: Project) -> None:
+    export, client = saved(project), browser(project)
+    address = at("saved_verify", project, export.pk)
+    assert b"is as it was written" in client.post(address, follow=True).content
+    files.path_of(export.stored_name).write_bytes(b"other")
+    assert b"was changed or lost" in client.post(address, follow=True).content
+    told = rest(project).post(at("api_saved_verify", project, export.pk)).json()
+    assert (told["ok"], told["bytes"], told["expected_sha256"]) == (False, 5, export.sha256)
+    files.remove(export.stored_name)
+    told = rest(project).post(at("api_saved_verify", project, export.pk)).json()
+    assert (told["ok"], told["sha256"]) == (False, None)
+    gone = client.get(at("saved_file", project, export.pk))
+    assert (gone.status_code, b"gone from the server" in gone.content) == (409, True)
+
+
+def test_deleting_takes_the_file_along(project: Project) -> None:
+    export = saved(project)
+    browser(project).post(at("saved_delete", project, export.pk))
+    assert (SavedExport.objects.count(), files.stored_names()) == (0, [])
+
+
+def test_what_is_refused_is_told(project: Project) -> None:
+    page = browser(project).post(at("saved_create", project), {"format": "pdf"}, follow=True)
+    assert b"is not one of" in page.content
+    empty = ProjectFactory.create()
+    assert b"No saved exports yet" in browser(empty).get(at("saved_list", empty)).content
+    viewer = browser(empty, Role.VIEWER).get(at("saved_list", empty)).content
+    assert b"Managers of this project" in viewer
+
+
+def test_hostile_names_are_escaped(project: Project) -> None:
+    Project.objects.update(name="<script>alert(1)</script>")
+    export = saved(project)
+    SavedExport.objects.update(message="<b>x</b>", status="failed")
+    page = browser(project).get(at("saved_list", project)).content
+    assert b"<b>x</b>" not in page
+    assert b"<script>alert" not in page
+    assert export.file_name.encode() in page
+
+
+def test_the_list_costs_few_queries(project: Project, django_assert_max_num_queries: Any) -> None:
+    for _ in range(3):
+        saved(project)
+    client = browser(project)
+    with django_assert_max_num_queries(6):
+        client.get(at("saved_list", project))
+
+
+def test_over_rest(project: Project) -> None:
+    client = rest(project)
+    asked = client.post(at("api_saved_list", project), {"format": "jsonl"})
+    assert (asked.status_code, asked.json()["status"]) == (202, "queued")
+    number = asked.json()["id"]
+    early = client.get(at("api_saved_file", project, number))
+    assert (early.status_code, early.json()["code"]) == (409, "conflict")
+    save_export_task(number)
+    listed = rest(project, Role.VIEWER).get(at("api_saved_list", project)).json()
+    assert (listed["count"], listed["results"][0]["status"]) == (1, "done")
+    one = client.get(at("api_saved", project, number)).json()
+    assert one["manifest"]["counts"]["items"] == one["items_done"] == 2
+    file: Any = client.get(at("api_saved_file", project, number))
+    assert len(file.getvalue()) == one["bytes"]
+    manifest = client.get(at("api_saved_manifest", project, number)).json()
+    assert manifest == one["manifest"]
+    assert client.post(at("api_saved_verify", project, number)).json()["ok"] is True
+    assert client.delete(at("api_saved", project, number)).status_code == 204
+    assert client.get(at("api_saved", project, number)).status_code == 404
+    assert client.post(at("api_saved_list", project), {"format": "pdf"}).status_code in (400, 422)
+
+
+def test_one_of_another_project_is_not_found(project: Project) -> None:
+    other = ProjectFactory.create()
+    export = save_export(project=project, actor=None, format_name="csv")
+    for name in ("api_saved", "api_saved_file", "api_saved_manifest"):
+        assert rest(other).get(at(name, other, export.pk)).status_code == 404
+    assert browser(other).post(at("saved_delete", other, export.pk)).status_code == 404
+
+
+def test_the_command_writes_a_manifest(
+    project: Project, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "out.jsonl"
+    how = {"format": "jsonl", "output": target, "json": True}
+    call_command("export_labels", project.slug, **how)
+    assert "manifest" not in json.loads(capsys.readouterr().out)
+    call_command("export_labels", project.slug, manifest=True, **how)
+    told = json.loads(capsys.readouterr().out)
+    manifest = json.loads((tmp_path / "out.jsonl.manifest.json").read_text())
+    assert told["manifest"] == str(tmp_path / "out.jsonl.manifest.json")
+    assert manifest["file"] == {
+        "name": "out.jsonl",
+        "bytes": target.stat().st_size,
+        "sha256": hashlib.sha256(target.read_bytes()).hexdigest(),
+    }
+    counts = {"items": 2, "labels": {}, "offline_labels": 0, "gold": {"imported": 1}}
+    assert manifest["counts"] == counts

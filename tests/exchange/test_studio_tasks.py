@@ -1,0 +1,158 @@
+"""Label Studio's results one by one, and what is refused by name."""
+
+import json
+from typing import Any
+
+import pytest
+
+from apps.labels.models import Label
+from tests.exchange.helpers import counts, imported
+from tests.exchange.test_shapes import fault, good
+from tests.factories.projects import ProjectFactory
+
+CHOICE = {"from_name": "mood", "to_name": "text", "type": "choices"}
+TEXT = "Fine 👍 room"
+
+
+def annotated(*results: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    """A task with one annotation."""
+    return {"id": 1, "data": {"text": TEXT}, "annotations": [{"result": [*results], **fields}]}
+
+
+def chosen(*names: str, **fields: Any) -> dict[str, Any]:
+    """A result of a choice."""
+    return {**CHOICE, **fields, "value": {"choices": [*names]}}
+
+
+def quoted(start: Any, end: Any, text: str | None, label: str = "good") -> dict[str, Any]:
+    """A result of a marked part of the text."""
+    value = {"start": start, "end": end, "labels": [label]}
+    told = value if text is None else {**value, "text": text}
+    return {"from_name": "parts", "to_name": "text", "type": "labels", "value": told}
+
+
+SCALE = {"task": "ordinal", "labels": ["1", "2", "3"]}
+WORDS = {"from_name": "comment", "type": "textarea", "value": {"text": "a"}}
+
+
+@pytest.mark.parametrize(
+    ("definition", "result", "expected"),
+    [
+        (SCALE, {"type": "rating", "value": {"rating": 2}}, 2),
+        (SCALE, {"type": "number", "value": {"number": 2}}, 2),
+        ({"task": "text"}, {"type": "textarea", "value": {"text": ["a", "b"]}}, "a\nb"),
+        ({"task": "text"}, WORDS, "a"),
+        ({"task": "multi", "labels": ["a", "b"]}, chosen("b", "a"), ["a", "b"]),
+    ],
+)  # fmt: skip
+def test_every_kind_of_answer(definition: Any, result: dict[str, Any], expected: Any) -> None:
+    assert good(annotated(result), definition).labels[0].value == expected
+
+
+def test_options_of_the_task_are_those_of_the_item() -> None:
+    row = annotated(chosen("b"))
+    row["data"]["choices"] = [{"value": "a"}, {"value": "b"}]
+    found = good(row, {"task": "per_item"})
+    assert (found.options, found.labels[0].value) == (["a", "b"], "b")
+
+
+@pytest.mark.parametrize(
+    ("ends", "text", "spans"),
+    [
+        ((5, 6), "👍", [(5, 6)]),
+        ((7, 11), "room", [(7, 11)]),
+        ((8, 12), "room", [(7, 11)]),  # counted in UTF-16, as older ones did
+        ((0, 4), None, [(0, 4)]),
+        ((0, 4), "elsewhere", []),
+    ],
+)
+def test_quotes_are_evidence_wherever_they_are_counted(
+    ends: tuple[int, int], text: str | None, spans: list[tuple[int, int]]
+) -> None:
+    (label,) = good(annotated(chosen("good"), quoted(*ends, text))).labels
+    assert label.evidence == {"good": [text or "Fine"]}
+    found = label.provenance.get("spans", [])
+    assert [(one["start"], one["end"]) for one in found] == spans
+
+
+def test_words_and_sureness_beside_the_answer() -> None:
+    (label,) = good(
+        annotated(
+            {**chosen("good"), "meta": {"text": ["noted"]}},
+            {"from_name": "rationale", "type": "textarea", "value": {"text": ["Because."]}},
+            {"from_name": "Comment", "type": "textarea", "value": {"text": ["Hm."]}},
+            {"from_name": "confidence", "type": "number", "value": {"number": 0.25}},
+            {"from_name": "x", "parentID": "r", "type": "textarea", "value": {"text": ["part"]}},
+        )
+    ).labels
+    assert label.rationale == "noted\nBecause.\npart"
+    assert (label.provenance["comment"], label.confidence) == ("Hm.", 0.25)
+
+
+@pytest.mark.parametrize(
+    ("results", "where"),
+    [
+        ([chosen("ugly")], "result[0].value.choices"),
+        ([chosen("good"), chosen("bad", from_name="topic")], "result[1].value.choices"),
+        ([chosen("good"), chosen("bad")], "result[1].value.choices"),
+        ([quoted(0, 4, None, "PER")], "result[0].value"),
+        ([quoted(0, 99, None)], "result[0].value"),
+        ([quoted("0", 4, None)], "result[0].value"),
+        ([{"type": "relation", "from_id": "a"}], "result[0]"),
+        ([{**CHOICE, "type": "taxonomy", "value": {"taxonomy": [["a"]]}}], "result[0]"),
+        ([chosen("good", parentID="r1")], "result[0].value.choices"),
+        (["good"], "result[0]"),
+    ],
+)
+def test_what_is_not_offered_here_is_refused_where_it_stands(results: Any, where: str) -> None:
+    assert fault(annotated(*results))[0] == f"annotations[0].{where}"
+
+
+def test_the_chosen_question_is_taken_and_the_others_kept() -> None:
+    row = annotated(chosen("good"), chosen("x", from_name="topic"))
+    (label,) = good(row, answer="mood").labels
+    kept = label.provenance["label_studio"]["annotation"]
+    assert (label.value, len(kept["result"])) == ("good", 2)
+
+
+def test_who_annotated_twice_says_what_they_said_last() -> None:
+    row = annotated(chosen("good"))
+    row["annotations"].append({"result": [chosen("bad")]})
+    first, second = good(row).labels
+    assert (second.supersedes, second.value) == (first.uid, "bad")
+
+
+def test_what_an_annotation_was_made_from_is_told_even_of_bare_ids() -> None:
+    made = {"id": 7, "model_version": "m1", "score": 0.5, "result": [chosen("bad")]}
+    row = annotated(chosen("good"), parent_prediction=7, prediction=made)
+    found = good({**row, "predictions": [7, 8]})
+    prediction, annotation = found.labels
+    assert (prediction.who.name, prediction.value, prediction.confidence) == ("m1", "bad", 0.5)
+    assert annotation.proposed_from == prediction.uid
+    assert found.remarks[0][0] == "predictions"
+
+
+@pytest.mark.django_db
+def test_bare_ids_are_remarked_once_for_the_file() -> None:
+    project = ProjectFactory.create()
+    tasks = [{**annotated(chosen("good")), "id": at, "predictions": [at]} for at in range(3)]
+    batch = imported(project, json.dumps(tasks).encode(), "tasks.json")
+    assert (counts(batch), batch.labels_created) == ((3, 0, 0, 0), 3)
+    assert [(note["kind"], note["row"]) for note in batch.errors] == [("remark", 1)]
+
+
+@pytest.mark.django_db
+def test_an_edited_annotation_is_no_unchanged_one() -> None:
+    project = ProjectFactory.create()
+    assert imported(
+        project, json.dumps([annotated(chosen("good"), id=5)]).encode(), "a.json"
+    ).created
+    again = imported(project, json.dumps([annotated(chosen("bad"), id=5)]).encode(), "a.json")
+    assert counts(again) == (0, 0, 1, 0)
+    assert Label.objects.filter(item__project=project).count() == 1
+
+
+@pytest.mark.parametrize("seconds", [-1, "2", True, None, 1e300])
+def test_an_odd_time_is_left_to_the_original(seconds: Any) -> None:
+    (label,) = good(annotated(chosen("good"), lead_time=seconds)).labels
+    assert label.seconds in (None, 1.0)

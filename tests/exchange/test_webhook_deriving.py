@@ -1,0 +1,253 @@
+"""From the ledger to deliveries: everything once, nothing before its time, nothing of others."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from apps.debates.models import Run
+from apps.exchange.models import Delivery, Webhook
+from apps.exchange.webhooks import deriving, keeping, replaying
+from apps.exchange.webhooks.deriving import derive, tops
+from apps.exchange.webhooks.editing import switch_off, switch_on, update_webhook
+from apps.labels.models import Gold, Label
+from apps.labels.services import record_label, withdraw_label
+from apps.projects.models import Project
+from apps.projects.selectors import current_schema
+from labelhub.core.errors import Conflict, InvalidInput, NotFound
+from tests.exchange.helpers import imported, lines
+from tests.factories.exchange import derived, webhook_of
+from tests.factories.labels import draft, open_item, open_several, person
+from tests.factories.projects import ProjectFactory
+
+pytestmark = pytest.mark.django_db
+
+
+def labelled(project: Project, count: int = 1) -> list[Label]:
+    """Items that somebody has labelled, which decides them."""
+    by = person(project)
+    return [record_label(draft(item, by, "good")) for item in open_several(project, count)]
+
+
+def run_of(project: Project, **fields: Any) -> Run:
+    now = timezone.now()
+    usual = {"status": "done", "finished_at": now, "protocol": "single"}
+    return Run.objects.create(project=project, schema=current_schema(project), **(usual | fields))
+
+
+def events(webhook: Webhook) -> list[str]:
+    return [each.event for each in derived(webhook)]
+
+
+def test_a_new_webhook_is_told_of_nothing_that_was_before() -> None:
+    project = ProjectFactory.create()
+    labelled(project, 3)
+    run_of(project)
+    webhook = webhook_of(project)
+    assert events(webhook) == []
+
+
+def test_every_event_is_queued_once_however_often_it_is_looked_for() -> None:
+    project, other = ProjectFactory.create(), ProjectFactory.create()
+    webhook = webhook_of(project)
+    [label] = labelled(project)
+    labelled(other)
+    run = run_of(project)
+    run_of(project, status="running", finished_at=None)
+    withdraw_label(label=label)
+    for _ in range(3):
+        derived(webhook)
+        # The position is lost: everything is looked at anew.
+        Webhook.objects.update(label_seen=0, gold_seen=0, label_settled=0, gold_settled=0)
+    found = list(webhook.deliveries.all())
+    assert sorted(each.event for each in found) == [
+        "gold.decided", "gold.withdrawn", "label.created", "label.created", "run.finished",
+    ]  # fmt: skip
+    assert {each.run_id for each in found} == {None, run.pk}
+
+
+def test_an_adjudication_is_a_decision_and_an_event_of_its_own() -> None:
+    project = ProjectFactory.create()
+    webhook = webhook_of(project)
+    alone = webhook_of(project, events=["adjudication.decided"])
+    item, schema = open_item(project), current_schema(project)
+    Gold.objects.create(item=item, schema=schema, value="good", basis="adjudication")
+    Gold.objects.create(item=open_item(project), schema=schema, value="bad", basis="review")
+    assert sorted(events(webhook)) == ["adjudication.decided", "gold.decided", "gold.decided"]
+    assert events(alone) == ["adjudication.decided"]
+
+
+def test_a_run_that_goes_on_and_ends_again_is_told_again() -> None:
+    project = ProjectFactory.create()
+    webhook = webhook_of(project)
+    run = run_of(project)
+    assert events(webhook) == ["run.finished"]
+    Run.objects.update(finished_at=timezone.now() + timedelta(seconds=1))
+    first, second = derived(webhook)
+    assert first.uid != second.uid
+    assert run.pk == first.run_id == second.run_id
+
+
+def test_only_what_is_wanted_is_queued() -> None:
+    project = ProjectFactory.create()
+    webhook = webhook_of(project, events=["gold.decided"])
+    labelled(project)
+    run_of(project)
+    assert events(webhook) == ["gold.decided"]
+    update_webhook(webhook=webhook, events=["run.finished", "label.created"])
+    labelled(project)
+    assert sorted(events(webhook)) == ["gold.decided", "label.created", "run.finished"]
+
+
+def test_batches_are_bounded_and_a_long_line_takes_up_nothing_new(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(deriving, "BATCH", 2)
+    monkeypatch.setattr(deriving, "MOST_WAITING", 3)
+    project = ProjectFactory.create()
+    webhook = webhook_of(project, events=["label.created"])
+    labels = labelled(project, 5)
+    counts = [len(derived(webhook)) for _ in range(4)]
+    assert counts == [2, 4, 4, 4]  # the ledger keeps what does not fit
+    Delivery.objects.update(status="delivered")
+    assert [each.label_id for each in derived(webhook)] == [label.pk for label in labels]
+
+
+def test_rows_of_others_are_passed_over_in_spans(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deriving, "SPAN", 2)
+    monkeypatch.setattr(deriving, "SPANS", 2)
+    project, other = ProjectFactory.create(), ProjectFactory.create()
+    labelled(other)  # ids need not begin at 1
+    webhook = webhook_of(project, events=["label.created"])
+    labelled(other, 6)
+    labelled(project)
+    counts = [len(derived(webhook)) for _ in range(3)]
+    assert counts[-1] == 1
+    assert webhook.label_seen == tops().label
+
+
+def test_an_import_is_told_though_its_times_are_long_past() -> None:
+    project = ProjectFactory.create()
+    webhook = webhook_of(project, events=["label.created"])
+    said = {"annotator": "ann", "value": "good", "created_at": "2019-05-01T10:00:00Z"}
+    imported(project, lines({"id": "1", "text": "a", "labels": [said]}))
+    [delivery] = derived(webhook)
+    assert delivery.event_at.year == 2019
+
+
+def test_of_two_that_look_at_once_one_writes() -> None:
+    project = ProjectFactory.create()
+    webhook = webhook_of(project)
+    slow = Webhook.objects.get(pk=webhook.pk)
+    labelled(project)
+    first = len(derived(webhook))
+    assert derive(slow, tops()) == 0
+    assert webhook.deliveries.count() == first
+
+
+def test_who_was_off_is_told_from_then_on() -> None:
+    project = ProjectFactory.create()
+    webhook = webhook_of(project, events=["label.created"])
+    switch_off(webhook=webhook)
+    labelled(project)
+    keeping.tend_webhooks()
+    switch_on(webhook=webhook)
+    assert derived(webhook) == []
+    labelled(project)
+    assert len(derived(webhook)) == 1
+
+
+def test_without_webhooks_a_round_costs_one_query(django_assert_num_queries: Any) -> None:
+    with django_assert_num_queries(1):
+        keeping.tend_webhooks()
+
+
+def test_a_quiet_round_costs_few(django_assert_num_queries: Any) -> None:
+    project = ProjectFactory.create()
+    labelled(project, 2)
+    webhook_of(project)
+    keeping.tend_webhooks()
+    with django_assert_num_queries(7):  # webhooks, two tops, runs, replays, old, due
+        keeping.tend_webhooks()
+
+
+def delivered(webhook: Webhook) -> list[Delivery]:
+    """What there is, sent."""
+    rows = derived(webhook)
+    Delivery.objects.update(status="delivered", attempts=1, finished_at=timezone.now())
+    return rows
+
+
+def replayed(webhook: Webhook) -> list[tuple[str, int]]:
+    """All rounds of a replay; then status and replays of each delivery."""
+    for _ in range(10):
+        webhook.refresh_from_db()
+        replaying.go_on(webhook)
+    webhook.refresh_from_db()
+    assert webhook.replay is None
+    return list(webhook.deliveries.order_by("pk").values_list("status", "replays"))
+
+
+def test_replay_sends_again_what_was_sent_and_what_was_before() -> None:
+    project = ProjectFactory.create()
+    before = labelled(project, 2)
+    webhook = webhook_of(project, events=["label.created", "run.finished"])
+    [after] = labelled(project)
+    run_of(project)
+    rows = delivered(webhook)
+    replaying.replay_since(webhook=webhook, since=timezone.now() - timedelta(hours=1))
+    assert replayed(webhook) == [("waiting", 1), ("waiting", 1), ("waiting", 0), ("waiting", 0)]
+    assert rows[0].label_id == after.pk
+    told = set(webhook.deliveries.exclude(label=None).values_list("label", flat=True))
+    assert told == {after.pk, *(label.pk for label in before)}
+
+
+def test_replay_leaves_out_what_is_older_and_what_came_since(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(deriving, "BATCH", 1)
+    project = ProjectFactory.create()
+    said = {"annotator": "ann", "value": "good", "created_at": "2019-05-01T10:00:00Z"}
+    imported(project, lines({"id": "1", "text": "a", "labels": [said]}))
+    labels = labelled(project, 3)
+    webhook = webhook_of(project, events=["label.created"])
+    replaying.replay_since(webhook=webhook, since=timezone.now() - timedelta(hours=1))
+    labelled(project)
+    assert len(replayed(webhook)) == 3
+    told = webhook.deliveries.order_by("pk").values_list("label", flat=True)
+    assert list(told) == [label.pk for label in labels]
+
+
+def test_what_cannot_be_replayed() -> None:
+    project = ProjectFactory.create()
+    webhook, other = webhook_of(project), webhook_of(project)
+    labelled(project)
+    theirs = derived(other)
+    with pytest.raises(InvalidInput, match="not come yet"):
+        replaying.replay_since(webhook=webhook, since=timezone.now() + timedelta(days=1))
+    with pytest.raises(InvalidInput, match="Choose between"):
+        replaying.send_again(webhook=webhook, ids=[])
+    with pytest.raises(NotFound):
+        replaying.send_again(webhook=webhook, ids=[theirs[0].pk])
+    switch_off(webhook=webhook)
+    with pytest.raises(Conflict, match="switch it on"):
+        replaying.replay_since(webhook=webhook, since=timezone.now())
+
+
+def test_old_deliveries_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keeping, "MOST_KEPT", 2)
+    project = ProjectFactory.create()
+    webhook = webhook_of(project, events=["label.created"])
+    labelled(project, 5)
+    rows = delivered(webhook)
+    Delivery.objects.filter(pk=rows[0].pk).update(finished_at=timezone.now() - timedelta(days=31))
+    keeping.forget_old()
+    assert webhook.deliveries.count() == 4
+    # What is not settled may be looked at again: without its delivery it would be sent again.
+    Webhook.objects.update(label_settled=0)
+    keeping.trim(webhook.pk)
+    assert webhook.deliveries.count() == 4
+    Webhook.objects.update(label_settled=tops().label)
+    keeping.trim(webhook.pk)
+    assert [each.pk for each in webhook.deliveries.order_by("pk")] == [rows[3].pk, rows[4].pk]

@@ -1,0 +1,284 @@
+"""The line of a webhook: order, retries, what stops it, what a kill leaves, what is never sent."""
+
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+from email.utils import format_datetime
+from typing import Any
+
+import pytest
+from django.conf import LazySettings
+from django.utils import timezone
+
+from apps.authors.services.privacy import erase_author
+from apps.exchange.models import Delivery, Webhook
+from apps.exchange.webhooks import editing, keeping, lines, replaying
+from apps.exchange.webhooks.lines import due_webhooks, retry_after, work_line
+from apps.exchange.webhooks.payloads import body_of
+from apps.exchange.webhooks.sending import Answer
+from apps.labels.services import annotator_for, record_label
+from apps.projects.models import Project
+from tests.factories.authors import answered_by, author_of, site_with_features
+from tests.factories.exchange import derived, webhook_of
+from tests.factories.labels import draft, open_item, open_several, person
+from tests.factories.projects import ProjectFactory
+from tests.fakes.receiver import Received, Receiver, receiver
+
+pytestmark = pytest.mark.django_db
+Status = Delivery.Status
+
+
+@pytest.fixture
+def hook(settings: LazySettings) -> Iterator[Receiver]:
+    """A receiver on this machine, which is allowed."""
+    settings.LABELHUB_WEBHOOK_LOOPBACK = True
+    with receiver() as running:
+        yield running
+
+
+def with_labels(hook: Receiver, count: int = 1, **fields: Any) -> Webhook:
+    """A webhook to which so many labels are to be told."""
+    project = ProjectFactory.create()
+    webhook = webhook_of(project, hook.address, **({"events": ["label.created"]} | fields))
+    by = person(project)
+    for item in open_several(project, count):
+        record_label(draft(item, by, "good", seconds=2.5))
+    derived(webhook)
+    return webhook
+
+
+def told(hook: Receiver) -> list[Any]:
+    return [json.loads(got.body) for got in hook.received]
+
+
+def items(hook: Receiver) -> list[str]:
+    return [message["data"]["item"]["id"] for message in told(hook)]
+
+
+def hurry(webhook: Webhook) -> None:
+    """Whatever is waited for has come."""
+    past = timezone.now() - timedelta(seconds=1)
+    Delivery.objects.filter(webhook=webhook, status=Status.WAITING).update(next_at=past)
+    Webhook.objects.filter(pk=webhook.pk).update(next_at=None)
+
+
+def test_a_label_is_told_with_all_that_a_receiver_needs(hook: Receiver) -> None:
+    webhook = with_labels(hook)
+    assert work_line(webhook.pk) == 1
+    [delivery] = webhook.deliveries.all()
+    [message] = told(hook)
+    label = delivery.label
+    assert label is not None
+    assert message["id"] == hook.received[0].headers["webhook-id"] == f"msg_{delivery.uid.hex}"
+    assert message["event"] == "label.created"
+    assert message["project"]["slug"] == webhook.project.slug
+    assert message["data"]["label"]["uid"] == str(label.uid)
+    assert message["data"]["label"]["value"] == "good"
+    assert message["data"]["annotator"] == {"kind": "crowd", "name": label.annotator.name}
+    item = message["data"]["item"]
+    assert item["id"] == label.item.external_id
+    assert item["links"]["page"].startswith("https://labels.example.org/p/")
+    assert "text" not in item
+    assert (delivery.status, delivery.response_status, delivery.response) == (
+        Status.DELIVERED, 200, "thanks",
+    )  # fmt: skip
+
+
+def test_texts_go_along_where_they_are_asked_for(hook: Receiver) -> None:
+    webhook = with_labels(hook, with_text=True)
+    work_line(webhook.pk)
+    assert told(hook)[0]["data"]["item"]["text"].startswith("Review number")
+
+
+def test_what_an_author_wrote_never_goes_along_and_is_nowhere_once_erased(hook: Receiver) -> None:
+    author = author_of(site_with_features(), "customer")
+    webhook = webhook_of(author.site.project, hook.address, with_text=True)
+    answered_by(author)
+    hook.body = b"You sent me: a, about a quiet laptop"
+    derived(webhook)
+    assert work_line(webhook.pk) == 2  # a label and the gold it makes
+    assert {each["data"]["item"].get("text") for each in told(hook)} == {None}
+    kept = answered_by(other := author_of(author.site, "other"))
+    derived(webhook)
+    erase_author(author)
+    left = webhook.deliveries.all()
+    assert {(each.label or each.gold).item_id for each in left} == {kept.item_id}  # type: ignore[union-attr]
+    erase_author(other)
+    assert work_line(webhook.pk) == 0
+    assert not webhook.deliveries.exists()
+    assert len(hook.received) == 2
+
+
+def test_the_built_in_matcher_is_no_llm_here_either(hook: Receiver) -> None:
+    project = ProjectFactory.create()
+    webhook = webhook_of(project)
+    machine = annotator_for(project, kind="llm", name="offline", offline=True)
+    label = record_label(draft(open_item(project), machine, "good"))
+    delivery = next(each for each in derived(webhook) if each.label_id == label.pk)
+    who = json.loads(body_of(webhook, delivery))["data"]["annotator"]
+    assert who == {"kind": "llm", "name": "offline", "offline": True, "note": "not an LLM"}
+
+
+def test_deliveries_go_out_in_order(hook: Receiver) -> None:
+    webhook = with_labels(hook, 4)
+    work_line(webhook.pk)
+    order = webhook.deliveries.order_by("label").values_list("label__item__external_id", flat=True)
+    assert items(hook) == list(order)
+
+
+def test_a_failure_is_waited_for_and_then_passed(hook: Receiver) -> None:
+    webhook = with_labels(hook, 2)
+    bad = str(webhook.deliveries.order_by("pk")[0].label.item.external_id)  # type: ignore[union-attr]
+
+    def status(got: Received) -> int:
+        return 500 if json.loads(got.body)["data"]["item"]["id"] == bad else 200
+
+    hook.status = status
+    for _ in range(lines.IN_ORDER):
+        assert work_line(webhook.pk) == 1  # those behind it wait
+        assert due_webhooks() == []
+        assert work_line(webhook.pk) == 0
+        hurry(webhook)
+    work_line(webhook.pk)
+    Webhook.objects.update(next_at=None)
+    assert work_line(webhook.pk) == 1
+    assert items(hook) == [bad] * 3 + [items(hook)[-1]]
+    assert items(hook)[-1] != bad
+    webhook.refresh_from_db()
+    assert (webhook.failures, webhook.failing_since) == (0, None)
+    hook.status = 200
+    hurry(webhook)
+    work_line(webhook.pk)
+    assert items(hook)[-1] == bad
+    assert len({each["id"] for each in told(hook)}) == 2  # each attempt has the id of the first
+
+
+def test_it_is_given_up_after_days_of_attempts(hook: Receiver) -> None:
+    hook.status, hook.body = 503, b"closed"
+    webhook = with_labels(hook)
+    waits, row = [], webhook.deliveries.get()
+    for _ in range(lines.MOST_ATTEMPTS):
+        now = timezone.now()
+        assert work_line(webhook.pk) == 1
+        row = webhook.deliveries.get()
+        waits.append((row.next_at - now).total_seconds())
+        hurry(webhook)
+    assert (row.status, row.attempts) == (Status.FAILED, 10)
+    assert (row.error, row.response) == ("The receiver answered 503.", "closed")
+    for wait, usual in zip(waits, lines.WAITS, strict=False):
+        assert 0.8 * usual <= wait <= 1.2 * usual + 5
+    assert 2.5 < sum(lines.WAITS) / 86_400 < 3.5
+    assert work_line(webhook.pk) == 0
+
+
+@pytest.mark.parametrize(
+    ("said", "seconds"),
+    [("120", 120), ("999999999999", 86_400), ("-5", 0), ("soon", 0), ("", 0), ("①", 0)],
+)
+def test_what_a_receiver_asks_for(said: str, seconds: float) -> None:
+    answer = Answer(503, 0.1, headers={"retry-after": said})
+    assert retry_after(answer, timezone.now()) == seconds
+
+
+def test_a_receiver_may_ask_to_be_left_alone_until_a_time(hook: Receiver) -> None:
+    until = timezone.now() + timedelta(hours=2)
+    hook.status, hook.headers = 429, {"retry-after": format_datetime(until)}
+    webhook = with_labels(hook, 2)
+    work_line(webhook.pk)
+    webhook.refresh_from_db()
+    assert webhook.next_at is not None
+    assert abs((webhook.next_at - until).total_seconds()) < 5
+    assert work_line(webhook.pk) == 0
+
+
+def test_gone_switches_it_off(hook: Receiver) -> None:
+    hook.status = 410
+    webhook = with_labels(hook, 2)
+    work_line(webhook.pk)
+    webhook.refresh_from_db()
+    assert (webhook.status, webhook.stopped_at is None) == (Webhook.Status.GONE, False)
+    assert len(hook.received) == 1
+    assert editing.troubled(webhook.project) == 1
+
+
+def test_days_of_failures_pause_it_and_it_can_go_on(hook: Receiver) -> None:
+    hook.status = 500
+    webhook = with_labels(hook, 2)
+    work_line(webhook.pk)
+    Webhook.objects.update(failing_since=timezone.now() - lines.PAUSE_AFTER)
+    hurry(webhook)
+    work_line(webhook.pk)
+    webhook.refresh_from_db()
+    assert webhook.status == Webhook.Status.PAUSED
+    hurry(webhook)
+    assert work_line(webhook.pk) == 0
+    hook.status = 200
+    editing.ping(webhook=webhook)
+    assert due_webhooks() == [webhook.pk]
+    work_line(webhook.pk)
+    assert told(hook)[-1]["event"] == "ping"  # also while it is paused
+    editing.switch_on(webhook=webhook)
+    assert work_line(webhook.pk) == 2  # what waited is sent
+
+
+def test_a_test_message_is_tried_once(hook: Receiver) -> None:
+    hook.status = 500
+    webhook = webhook_of(ProjectFactory.create(), hook.address)
+    ping = editing.ping(webhook=webhook)
+    work_line(webhook.pk)
+    ping.refresh_from_db()
+    webhook.refresh_from_db()
+    assert (ping.status, webhook.failures) == (Status.FAILED, 0)
+
+
+def test_a_killed_process_leaves_it_to_another_which_sends_it_again(hook: Receiver) -> None:
+    webhook = with_labels(hook)
+    killed = lines._claim(webhook)  # and no more: it was killed
+    assert killed is not None
+    Webhook.objects.update(lease_until=timezone.now() + lines.LEASE)
+    assert (due_webhooks(), work_line(webhook.pk)) == ([], 0)
+    past = timezone.now() - timedelta(seconds=1)
+    Webhook.objects.update(lease_until=past)
+    assert (due_webhooks(), work_line(webhook.pk)) == ([], 0)  # the delivery is held still
+    Delivery.objects.update(lease_until=past)
+    assert due_webhooks() == [webhook.pk]
+    assert work_line(webhook.pk) == 1
+    row = webhook.deliveries.get()
+    assert (row.status, row.attempts, len(hook.received)) == (Status.DELIVERED, 2, 1)
+
+
+def test_a_secret_that_nobody_can_open_is_told(hook: Receiver, settings: LazySettings) -> None:
+    webhook = with_labels(hook)
+    settings.LABELHUB_TEXT_KEYS = ["another key than before"]
+    work_line(webhook.pk)
+    assert "LABELHUB_TEXT_KEYS" in webhook.deliveries.get().error
+    assert hook.received == []
+
+
+def test_chosen_deliveries_are_sent_again_with_their_ids(hook: Receiver) -> None:
+    webhook = with_labels(hook, 2)
+    work_line(webhook.pk)
+    first = webhook.deliveries.order_by("pk")[0]
+    assert replaying.send_again(webhook=webhook, ids=[first.pk]) == 1
+    assert replaying.send_again(webhook=webhook, ids=[first.pk]) == 0  # it is on its way
+    assert work_line(webhook.pk) == 1
+    assert told(hook)[2]["id"] == told(hook)[0]["id"]
+
+
+def test_a_round_starts_a_line_for_each_webhook(
+    hook: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[int] = []
+    monkeypatch.setattr(keeping, "start_line", started.append)
+    one, other = with_labels(hook), with_labels(hook)
+    editing.switch_off(webhook=with_labels(hook))
+    keeping.tend_webhooks()
+    assert started == [one.pk, other.pk]
+
+
+def test_a_deleted_webhook_is_told_nothing_more(hook: Receiver) -> None:
+    webhook = with_labels(hook)
+    editing.delete_webhook(webhook=webhook)
+    assert work_line(webhook.pk) == 0
+    Project.objects.all().delete()
+    assert hook.received == []

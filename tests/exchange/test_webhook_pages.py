@@ -1,0 +1,269 @@
+"""Webhooks in pages and over REST."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+from rest_framework.test import APIClient
+
+from apps.accounts.models import ApiKey
+from apps.accounts.roles import Role
+from apps.common.sealing import unseal
+from apps.exchange.models import Delivery, Webhook
+from apps.exchange.webhooks import editing
+from apps.exchange.webhooks.events import EVENTS
+from apps.labels.services import record_label
+from apps.projects.models import Project
+from labelhub.core.errors import Conflict
+from tests.factories.exchange import FAR, derived, webhook_of
+from tests.factories.labels import draft, open_several, person
+from tests.factories.projects import ProjectFactory, member
+
+pytestmark = pytest.mark.django_db
+FORM = {"url": FAR, "events": ["label.created"], "description": "Nightly <b>training</b>"}
+
+
+@pytest.fixture
+def project() -> Project:
+    """An empty one."""
+    return ProjectFactory.create()
+
+
+def browser(project: Project, role: Role = Role.MANAGER) -> Client:
+    client = Client()
+    client.force_login(member(project, role))
+    return client
+
+
+def rest(project: Project, role: Role = Role.MANAGER) -> APIClient:
+    client = APIClient()
+    client.force_authenticate(member(project, role))
+    return client
+
+
+def at(name: str, project: Project, *parts: Any) -> str:
+    return reverse(name, args=[project.slug, *parts])
+
+
+def ended(project: Project, webhook: Webhook, count: int = 2) -> list[Delivery]:
+    """Deliveries of labels that were sent."""
+    by = person(project)
+    for item in open_several(project, count):
+        record_label(draft(item, by, "good"))
+    derived(webhook)
+    answer = {"response_status": 500, "response": "<script>x</script>", "error": "No."}
+    now = timezone.now()
+    Delivery.objects.update(status="failed", attempts=10, finished_at=now, seconds=0.5, **answer)
+    return list(webhook.deliveries.order_by("pk"))
+
+
+def secret_in(page: str) -> str:
+    return "whsec_" + page.split("whsec_", 1)[1].split("<", 1)[0]
+
+
+def test_a_webhook_is_made_and_its_secret_shown_once(project: Project) -> None:
+    client = browser(project)
+    assert b"No webhooks yet" in client.get(at("webhook_list", project)).content
+    answer = client.post(at("webhook_create", project), FORM)
+    webhook, page = project.webhooks.get(), answer.content.decode()
+    assert unseal(webhook.secret).decode() == secret_in(page)
+    assert "no-store" in answer["Cache-Control"]
+    assert webhook.origin == "http://testserver"
+    for address in (at("webhook_detail", project, webhook.pk), at("webhook_list", project)):
+        shown = client.get(address).content
+        assert b"whsec_" not in shown
+        assert b"&lt;b&gt;training" in shown
+        assert b"<b>training" not in shown
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"url": "http://127.0.0.1/"}, "not in the open network"),
+        ({"url": ""}, "required"),
+        ({"url": "ftp://x"}, "begins with https"),
+        ({"events": []}, "Choose at least one event"),
+        ({"events": ["label.deleted"]}, "Select a valid choice"),
+    ],
+)
+def test_what_cannot_be_is_told_beside_its_field(
+    project: Project, changes: dict[str, Any], words: str
+) -> None:
+    client, webhook = browser(project), webhook_of(project)
+    for address in (at("webhook_create", project), at("webhook_detail", project, webhook.pk)):
+        answer = client.post(address, FORM | changes)
+        assert answer.status_code == 422
+        assert words in answer.content.decode()
+    webhook.refresh_from_db()
+    assert (webhook.url, Webhook.objects.count()) == (FAR, 1)
+
+
+def test_it_is_changed_switched_pinged_and_deleted(project: Project) -> None:
+    client, webhook = browser(project), webhook_of(project)
+    there = at("webhook_detail", project, webhook.pk)
+    assert client.post(there, FORM | {"with_text": "on"}).status_code == 302
+    client.post(at("webhook_switch", project, webhook.pk), {"to": "off"})
+    webhook.refresh_from_db()
+    assert (webhook.events, webhook.with_text) == (["label.created"], True)
+    assert webhook.status == Webhook.Status.OFF
+    client.post(at("webhook_ping", project, webhook.pk))
+    assert webhook.deliveries.get().event == "ping"
+    client.post(at("webhook_switch", project, webhook.pk), {"to": "on"})
+    webhook.refresh_from_db()
+    assert webhook.active
+    assert b"every 2s" in client.get(there).content
+    client.post(at("webhook_delete", project, webhook.pk))
+    assert Webhook.objects.count() == 0
+
+
+def test_a_replaced_secret_is_shown_once_and_the_old_one_lasts_a_day(project: Project) -> None:
+    client, webhook = browser(project), webhook_of(project)
+    old = unseal(webhook.secret)
+    page = client.post(at("webhook_secret", project, webhook.pk)).content.decode()
+    webhook.refresh_from_db()
+    assert unseal(webhook.secret).decode() == secret_in(page)
+    assert webhook.old_secret is not None
+    assert unseal(webhook.old_secret) == old
+    assert webhook.old_secret_until is not None
+    assert timedelta(hours=23) < webhook.old_secret_until - timezone.now() < timedelta(hours=25)
+
+
+def test_deliveries_are_shown_and_sent_again(project: Project) -> None:
+    client, webhook = browser(project), webhook_of(project)
+    rows = ended(project, webhook)
+    page = client.get(at("webhook_detail", project, webhook.pk), {"status": "failed"}).content
+    assert b"given up" in page
+    assert b"&lt;script&gt;x" in page
+    assert b"<script>x" not in page
+    part = client.get(at("webhook_deliveries", project, webhook.pk), {"status": "waiting"})
+    assert b"None of these" in part.content
+    address = at("webhook_replay", project, webhook.pk)
+    again = client.post(address, {"delivery": [rows[0].pk, "x"]}, follow=True).content
+    assert b"1 to be sent again" in again
+    assert webhook.deliveries.filter(status="waiting").get() == rows[0]
+    since = client.post(address, {"since": "2026-01-02T03:04"}, follow=True).content
+    assert b"Everything since 02 January 2026" in since
+    assert b"Replaying" in since
+    assert b"Choose deliveries" in client.post(address, {"since": "soon"}, follow=True).content
+    future = client.post(address, {"since": "2999-01-01T00:00"}, follow=True).content
+    assert b"has not come yet" in future
+
+
+@pytest.mark.parametrize(
+    ("status", "words"), [("paused", "Paused"), ("gone", "said that it is gone"), ("off", "")]
+)
+def test_managers_are_told_on_the_overview_what_has_stopped(
+    project: Project, status: str, words: str
+) -> None:
+    webhook = webhook_of(project)
+    open_several(project, 1)
+    overview = at("project_overview", project)
+    assert b"has stopped" not in browser(project).get(overview).content
+    Webhook.objects.update(status=status, stopped_at=timezone.now())
+    assert (b"has stopped" in browser(project).get(overview).content) == bool(words)
+    assert b"has stopped" not in browser(project, Role.REVIEWER).get(overview).content
+    page = browser(project).get(at("webhook_detail", project, webhook.pk)).content
+    assert words.encode() in page
+
+
+def test_failures_are_told_while_it_is_still_tried(project: Project) -> None:
+    webhook = webhook_of(project)
+    Webhook.objects.update(failures=3, failing_since=timezone.now() - timedelta(hours=2))
+    page = browser(project).get(at("webhook_detail", project, webhook.pk)).content
+    assert b"3 attempts in a row failed" in page
+    assert b"failing" in browser(project).get(at("webhook_list", project)).content
+
+
+def test_pages_cost_few_queries(project: Project, django_assert_max_num_queries: Any) -> None:
+    webhook, client = webhook_of(project), browser(project)
+    webhook_of(project)
+    ended(project, webhook, 5)
+    with django_assert_max_num_queries(6):
+        client.get(at("webhook_list", project))
+    with django_assert_max_num_queries(8):
+        client.get(at("webhook_detail", project, webhook.pk))
+
+
+def test_there_is_an_end_to_how_many(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(editing, "MOST_WEBHOOKS", 1)
+    monkeypatch.setattr(editing, "MOST_PINGS", 1)
+    webhook = webhook_of(project)
+    with pytest.raises(Conflict, match="1 webhooks at most"):
+        webhook_of(project)
+    assert browser(project).post(at("webhook_create", project), FORM).status_code == 422
+    editing.ping(webhook=webhook)
+    with pytest.raises(Conflict, match="still on their way"):
+        editing.ping(webhook=webhook)
+
+
+def test_over_rest(project: Project) -> None:
+    client = rest(project)
+    made = client.post(at("api_webhook_list", project), {"url": FAR})
+    body = made.json()
+    assert (made.status_code, made["Cache-Control"]) == (201, "no-store")
+    assert (body["events"], body["status"]) == (list(EVENTS), "active")
+    number = body["id"]
+    assert body["secret"].startswith("whsec_")
+    listed = client.get(at("api_webhook_list", project)).json()
+    assert (listed["count"], "secret" in listed["results"][0]) == (1, False)
+    there = at("api_webhook", project, number)
+    changed = client.patch(there, {"active": False, "events": ["run.finished"]}).json()
+    assert (changed["status"], changed["events"]) == ("off", ["run.finished"])
+    assert client.patch(there, {"active": True}).json()["status"] == "active"
+    assert client.get(there).json()["url"] == FAR
+    pinged = client.post(at("api_webhook_ping", project, number))
+    assert (pinged.status_code, pinged.json()["event"]) == (202, "ping")
+    renewed = client.post(at("api_webhook_secret", project, number)).json()["secret"]
+    assert renewed != body["secret"]
+    assert client.delete(there).status_code == 204
+    assert client.get(there).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "sent", [{"url": "http://10.0.0.1/"}, {"url": FAR, "events": []}, {"url": FAR, "events": ["x"]}]
+)
+def test_rest_names_the_field(project: Project, sent: dict[str, Any]) -> None:
+    answer = rest(project).post(at("api_webhook_list", project), sent)
+    assert answer.status_code in (400, 422)
+    assert answer.json()["errors"][0]["field"].split(".")[0] == (
+        "events" if "events" in sent else "url"
+    )
+
+
+def test_replay_over_rest(project: Project) -> None:
+    webhook, client = webhook_of(project, events=["label.created"]), rest(project)
+    rows = ended(project, webhook)
+    listed = client.get(at("api_webhook_deliveries", project, webhook.pk), {"status": "failed"})
+    first = listed.json()["results"][0]
+    assert (listed.json()["count"], first["response_status"]) == (2, 500)
+    assert rows[1].label is not None
+    assert first["item"] == rows[1].label.item.external_id
+    assert first["message_id"] == f"msg_{rows[1].uid.hex}"
+    address = at("api_webhook_replay", project, webhook.pk)
+    assert client.post(address, {"deliveries": [rows[0].pk]}).json() == {"queued": 1}
+    assert client.post(address, {"since": "2026-01-01T00:00:00Z"}).status_code == 202
+    assert client.post(address, {}).status_code == 422
+    assert client.post(address, {"deliveries": [9_999_999]}).status_code == 404
+    strange = client.get(at("api_webhook_deliveries", project, webhook.pk), {"status": "x"})
+    assert strange.status_code == 422
+
+
+def test_a_key_that_may_only_read_makes_no_webhook(project: Project) -> None:
+    from apps.accounts.services import create_api_key  # noqa: PLC0415
+
+    user = member(project, Role.MANAGER)
+    key = create_api_key(user=user, name="r", scope=ApiKey.Scope.READ)
+    client = APIClient(headers={"Authorization": f"Token {key.plain}"})
+    assert client.post(at("api_webhook_list", project), {"url": FAR}).status_code == 403
+    assert client.get(at("api_webhook_list", project)).status_code == 200
+
+
+def test_one_of_another_project_is_not_found(project: Project) -> None:
+    other = ProjectFactory.create()
+    webhook = webhook_of(project)
+    assert browser(other).get(at("webhook_detail", other, webhook.pk)).status_code == 404
+    for name in ("api_webhook_ping", "api_webhook_secret", "api_webhook_replay"):
+        assert rest(other).post(at(name, other, webhook.pk), {}).status_code == 404

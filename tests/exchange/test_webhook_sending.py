@@ -1,0 +1,231 @@
+"""One request: signed, to the address that was checked, bounded in time and size."""
+
+import asyncio
+import base64
+import socket
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import LazySettings
+from django.utils import timezone
+
+from apps.exchange.models import Webhook
+from apps.exchange.webhooks import sending, signing
+from apps.exchange.webhooks.sending import Answer, Sender
+from apps.exchange.webhooks.targets import check_url, is_allowed
+from labelhub.core.errors import InvalidInput
+from tests.fakes.receiver import Receiver, receiver
+
+GUIDE = Path(__file__).resolve().parents[2] / "docs" / "webhooks.md"
+#: The vector of the specification's own libraries.
+SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+MESSAGE = "msg_p5jXN8AQM9LWM0D4loKWxJek"
+SIGNATURE = "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+BODY = b'{"test": 2432232314}'
+
+
+@pytest.fixture
+def hook(settings: LazySettings) -> Iterator[Receiver]:
+    """A receiver on this machine, which is allowed."""
+    settings.LABELHUB_WEBHOOK_LOOPBACK = True
+    with receiver() as running:
+        yield running
+
+
+def post(url: str, body: bytes = BODY, **headers: str) -> Answer:
+    with Sender() as sender:
+        return sender.post(url, body, headers)
+
+
+def test_signatures_are_those_of_the_specification() -> None:
+    assert signing.signature(SECRET, MESSAGE, 1614265330, BODY) == SIGNATURE
+
+
+def test_secrets_are_long_random_and_sealed() -> None:
+    one, other = signing.new_secret(), signing.new_secret()
+    assert one != other
+    assert len(base64.b64decode(one.removeprefix("whsec_"))) == 32
+    assert one.encode() not in signing.sealed(one)
+
+
+def test_while_a_secret_is_replaced_both_sign() -> None:
+    now, secrets = timezone.now(), [signing.new_secret() for _ in "ab"]
+    webhook = Webhook(secret=signing.sealed(secrets[0]), old_secret=signing.sealed(secrets[1]))
+    at = int(now.timestamp())
+    for until, count in [(now + timedelta(hours=1), 2), (now - timedelta(seconds=1), 1)]:
+        webhook.old_secret_until = until
+        headers = signing.signed_headers(webhook, MESSAGE, BODY, now)
+        wanted = [signing.signature(each, MESSAGE, at, BODY) for each in secrets[:count]]
+        assert headers["webhook-signature"].split(" ") == wanted
+        assert (headers["webhook-id"], headers["webhook-timestamp"]) == (MESSAGE, str(at))
+
+
+def example() -> Any:
+    """``verified`` of the guide's example."""
+    code = GUIDE.read_text().split("```python\n", 1)[1].split("```", 1)[0]
+    found: dict[str, Any] = {}
+    exec(compile(code, str(GUIDE), "exec"), found)  # noqa: S102 - our own guide
+    return found["verified"]
+
+
+def test_the_example_of_the_guide_takes_what_is_ours_and_nothing_else() -> None:
+    verified, now = example(), timezone.now()
+    webhook = Webhook(secret=signing.sealed(SECRET))
+    headers = signing.signed_headers(webhook, MESSAGE, BODY, now)
+    assert verified(headers, BODY, SECRET) == {"test": 2432232314}
+    late = signing.signed_headers(webhook, MESSAGE, BODY, now - timedelta(minutes=6))
+    other = signing.new_secret()
+    for spoilt in [
+        (headers, BODY + b" ", SECRET),
+        (headers, BODY, other),
+        (headers | {"webhook-id": "msg_other"}, BODY, SECRET),
+        (headers | {"webhook-signature": "v2,x"}, BODY, SECRET),
+        (late, BODY, SECRET),
+    ]:
+        with pytest.raises(ValueError, match=r"not ours|too old"):
+            verified(*spoilt)
+
+
+def test_what_is_sent_arrives_as_it_is(hook: Receiver) -> None:
+    body = '{"said": "größer 👍"}'.encode()
+    answer = post(hook.address, body, **{"webhook-id": MESSAGE})
+    assert (answer.ok, answer.status, answer.text) == (True, 200, "thanks")
+    [got] = hook.received
+    assert (got.path, got.body) == ("/hook?of=labels", body)
+    assert got.headers["content-type"] == "application/json"
+    assert got.headers["webhook-id"] == MESSAGE
+    assert got.headers["host"] == hook.address.split("/")[2]
+    assert got.headers["user-agent"].startswith("LabelHub/")
+
+
+def test_a_redirect_is_not_followed(hook: Receiver) -> None:
+    hook.status, hook.headers = 302, {"location": hook.address}
+    assert post(hook.address).status == 302
+    assert len(hook.received) == 1
+
+
+def test_a_long_answer_is_cut_and_made_fit_to_store(hook: Receiver) -> None:
+    hook.body = b"\0\xff<script>" + b"x" * 1_000_000
+    answer = post(hook.address)
+    assert answer.text.startswith("\ufffd<script>x")
+    assert len(answer.text) == sending.MOST_KEPT
+
+
+def test_a_receiver_that_drips_is_cut_off(hook: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sending, "SECONDS", 0.3)
+    hook.drips, hook.body = True, b"x" * 200
+    began = time.monotonic()
+    answer = post(hook.address)
+    assert (answer.status, "No whole answer" in answer.error) == (None, True)
+    assert time.monotonic() - began < 5
+
+
+def test_nobody_there_is_told_in_words(settings: LazySettings) -> None:
+    settings.LABELHUB_WEBHOOK_LOOPBACK = True
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        port = held.getsockname()[1]
+        answer = post(f"http://127.0.0.1:{port}/")
+    assert answer.status is None
+    assert "connection failed" in answer.error
+
+
+def named(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> None:
+    """Every name leads to these."""
+
+    async def resolve(self: Any, host: str, port: int, **_: Any) -> Any:
+        return [(0, 0, 0, "", (address, port)) for address in addresses]
+
+    monkeypatch.setattr(asyncio.BaseEventLoop, "getaddrinfo", resolve)
+
+
+def test_the_connection_goes_to_the_address_that_was_checked(
+    hook: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    named(monkeypatch, "127.0.0.1")
+    port = hook.address.split(":")[2]
+    assert post(f"http://receiver.example.org:{port}").ok
+    assert hook.received[0].headers["host"].startswith("receiver.example.org:")
+
+
+def test_a_second_address_is_tried_when_the_first_is_dead(
+    hook: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.socket(socket.AF_INET6) as held:
+        held.bind(("::1", 0))  # nobody listens there
+        named(monkeypatch, "::1", "127.0.0.1")
+        assert post(f"http://receiver.example.org:{hook.address.split(':')[2]}").ok
+
+
+@pytest.mark.parametrize(
+    "addresses", [("10.0.0.7",), ("93.184.216.34", "127.0.0.1"), ("::ffff:169.254.169.254",)]
+)
+def test_a_name_that_leads_inside_is_refused(
+    monkeypatch: pytest.MonkeyPatch, addresses: tuple[str, ...]
+) -> None:
+    named(monkeypatch, *addresses)
+    answer = post("https://receiver.example.org/hook")
+    assert (answer.status, "not in the open network" in answer.error) == (None, True)
+
+
+INSIDE = [
+    "10.1.2.3", "172.16.0.1", "192.168.1.1", "100.64.0.1", "0.1.2.3", "198.18.0.1", "240.0.0.1",
+    "fc00::1", "::", "::ffff:10.0.0.1", "64:ff9b::a00:1", "2002:a00:1::", "fec0::1", "::7f00:1",
+]  # fmt: skip
+HERE = ["127.0.0.1", "127.8.8.8", "::1", "::ffff:127.0.0.1"]
+NEVER = ["169.254.169.254", "fe80::1", "224.0.0.1", "ff02::1", "fd00:ec2::254", "100.100.100.200"]
+
+
+@pytest.mark.parametrize("address", INSIDE + HERE + NEVER)
+def test_what_is_inside_is_refused_by_default(address: str, settings: LazySettings) -> None:
+    settings.LABELHUB_WEBHOOK_LOOPBACK = settings.LABELHUB_WEBHOOK_PRIVATE = False
+    assert not is_allowed(address)
+
+
+def test_what_an_operator_may_allow(settings: LazySettings) -> None:
+    settings.LABELHUB_WEBHOOK_LOOPBACK, settings.LABELHUB_WEBHOOK_PRIVATE = True, False
+    assert [is_allowed(each) for each in (HERE[0], HERE[2], INSIDE[0])] == [True, True, False]
+    settings.LABELHUB_WEBHOOK_PRIVATE = True
+    assert is_allowed("10.1.2.3")
+    assert is_allowed("fc00::1")
+    assert not any(is_allowed(each) for each in [*NEVER, "::", "::ffff:0:0"])
+
+
+@pytest.mark.parametrize("address", ["93.184.216.34", "8.8.8.8", "2606:4700:4700::1111"])
+def test_the_open_network_is_open(address: str) -> None:
+    assert is_allowed(address)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "", "receiver.example.org", "ftp://receiver.example.org", "https://", "file:///etc/passwd",
+        "https://user:secret@receiver.example.org/", "https://receiver.example.org/#part",
+        "http://127.0.0.1:9000/", "http://[::1]/", "http://localhost/", "http://a.localhost/",
+        "http://169.254.169.254/latest/meta-data/", "http://metadata.google.internal/",
+        "http://10.0.0.1/", "http://receiver.example.org:0/", "http://receiver.example.org:99999/",
+        "https://receiver.example.org/" + "x" * 2000, "http://[", "http://a b/", "javascript:x()",
+    ],
+)  # fmt: skip
+def test_addresses_that_are_none(url: str, settings: LazySettings) -> None:
+    settings.LABELHUB_WEBHOOK_LOOPBACK = False
+    with pytest.raises(InvalidInput) as refused:
+        check_url(url)
+    assert refused.value.data["errors"][0]["field"] == "url"
+
+
+def test_addresses_that_are_kept() -> None:
+    for url in ("https://receiver.example.org/hook?key=1", "http://[2606:4700::1]:8080/x"):
+        assert check_url(f" {url} ") == url
+
+
+@pytest.mark.parametrize("url", ["http://0x7f000001/", "http://2130706433/", "http://127.1/"])
+def test_numbers_in_disguise_lead_nowhere(url: str, settings: LazySettings) -> None:
+    settings.LABELHUB_WEBHOOK_LOOPBACK = False
+    answer = post(url)
+    assert answer.status is None
+    assert "not in the open network" in answer.error

@@ -1,0 +1,34 @@
+"""Webhooks and saved exports."""
+
+from typing import Any
+
+from apps.exchange.models import Delivery, SavedExport, Webhook
+from apps.exchange.saved.running import run_export, save_export
+from apps.exchange.webhooks.deriving import derive, tops
+from apps.exchange.webhooks.editing import create_webhook
+from apps.exchange.webhooks.events import EVENTS
+from apps.projects.models import Project
+
+FAR = "https://receiver.example.org/hook"
+
+
+def webhook_of(project: Project, url: str = FAR, **fields: Any) -> Webhook:
+    """A webhook that wants everything."""
+    usual = {"events": list(EVENTS), "origin": "https://labels.example.org"}
+    return create_webhook(project=project, actor=None, url=url, **(usual | fields))[0]
+
+
+def derived(webhook: Webhook) -> list[Delivery]:
+    """One round; then all deliveries, oldest first."""
+    webhook.refresh_from_db()
+    derive(webhook, tops())
+    webhook.refresh_from_db()
+    return list(webhook.deliveries.order_by("pk"))
+
+
+def saved(project: Project, format_name: str = "jsonl", only: str = "") -> SavedExport:
+    """A saved export that was written."""
+    export = save_export(project=project, actor=None, format_name=format_name, only=only)
+    run_export(export.pk)
+    export.refresh_from_db()
+    return export

@@ -1,0 +1,158 @@
+"""What the worker's housekeeping does, and the process that learns as its parent sees it."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
+
+from apps.labels.models import ItemState
+from apps.learning import tasks
+from apps.learning.models import LearningSwitch, TrainedModel
+from apps.learning.services import (
+    due_projects,
+    halting,
+    reopen_for_new_items,
+    run_training,
+    start_training,
+    switch_learning,
+)
+from apps.learning.services.learner import ChildLearner, LearnerDied, LearnerRefused
+from labelhub.core.learning import Document, Lesson, Shape
+from tests.factories.learning import BAD, GOOD, decide_items, open_texts, taught_project, train
+from tests.fakes.learner import NearLearner
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def fresh_keeper() -> Iterator[None]:
+    """As in a process that has just begun."""
+    tasks._last.clear()
+    tasks._refused.clear()
+    yield
+    halting._closing.clear()
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What was handed to Celery."""
+    found: list[Any] = []
+    monkeypatch.setattr(tasks.train_task, "delay", found.append)
+    monkeypatch.setattr(tasks.clear_ranks_task, "delay", lambda pk: found.append(("clear", pk)))
+    return found
+
+
+def test_enough_gold_begins_a_training(
+    sent: list[Any], django_capture_on_commit_callbacks: Any
+) -> None:
+    taught_project()
+    with django_capture_on_commit_callbacks(execute=True):
+        assert tasks.keep_learning() == 1
+        assert tasks.keep_learning() == 0
+    assert sent == [TrainedModel.objects.get().pk]
+
+
+def test_what_cannot_be_learnt_is_not_looked_at_again_until_there_is_more(
+    monkeypatch: pytest.MonkeyPatch, sent: list[Any]
+) -> None:
+    project, _ = taught_project(gold=0)
+    decide_items(open_texts(project, [f"{GOOD} {at}" for at in range(24)]), ["good"] * 24)
+    asked: list[int] = []
+
+    def counted(**given: Any) -> TrainedModel:
+        asked.append(1)
+        return start_training(**given)
+
+    monkeypatch.setattr("apps.learning.services.start_training", counted)
+    for _ in range(3):
+        tasks._last.clear()
+        tasks.keep_learning()
+    assert asked == [1]
+    decide_items(open_texts(project, [f"{BAD} {at}" for at in range(5)]), ["bad"] * 5)
+    tasks._last.clear()
+    tasks.keep_learning()
+    assert asked == [1, 1]
+    assert TrainedModel.objects.count() == 1
+
+
+def test_twenty_more_labels_are_due_and_nineteen_are_not() -> None:
+    project, _ = taught_project()
+    train(project)
+    decide_items(open_texts(project, [f"{GOOD} {at}" for at in range(19)]), ["good"] * 19)
+    assert due_projects() == []
+    decide_items(open_texts(project, [GOOD]), ["good"])
+    assert due_projects() == [(project, 60)]
+
+
+def test_a_project_that_is_switched_off_is_left_alone(
+    sent: list[Any], django_capture_on_commit_callbacks: Any
+) -> None:
+    project, _ = taught_project()
+    switch_learning(project=project, on=False, actor=None)
+    LearningSwitch.objects.update(ranked=True)
+    with django_capture_on_commit_callbacks(execute=True):
+        assert tasks.keep_learning() == 0
+    assert sent == [("clear", project.pk)]
+
+
+def test_looking_costs_two_queries_and_four_for_each_project_that_learns(
+    django_assert_num_queries: DjangoAssertNumQueries, sent: list[Any]
+) -> None:
+    for _ in range(2):
+        train(taught_project()[0])
+    # switches; of each: decided items, the last version, its schema; new items; off; unfinished
+    with django_assert_num_queries(1 + 2 * 3 + 3):
+        tasks.keep_learning()
+
+
+def test_new_items_are_looked_at_by_the_model_there_is() -> None:
+    project, _ = taught_project()
+    train(project)
+    fresh = open_texts(project, [f"{BAD} again"])[0]
+    assert reopen_for_new_items() == 0  # more may be coming
+    TrainedModel.objects.update(finished_at=timezone.now() - timedelta(minutes=6))
+    assert reopen_for_new_items() == 1
+    learner = NearLearner()
+    run_training(TrainedModel.objects.get().pk, open_learner=learner)
+    assert learner.asked == ["fit", "say"]
+    assert ItemState.objects.get(item=fresh).learned is not None
+    assert TrainedModel.objects.get().status == TrainedModel.Status.DONE
+
+
+def test_a_server_that_stops_lets_go_of_it() -> None:
+    project, _ = taught_project()
+    model = start_training(project=project)
+    halting.stop_all_learning()
+    run_training(model.pk, open_learner=NearLearner())
+    model.refresh_from_db()
+    assert model.unfinished
+    assert model.lease_until is None
+
+
+def lesson(count: int = 30) -> Lesson:
+    """Good and bad in turn."""
+    return Lesson(
+        shape=Shape.SINGLE,
+        names=["good", "bad"],
+        documents=[Document(f"{(GOOD, BAD)[at % 2]} {at}") for at in range(count)],
+        targets=[[at % 2] for at in range(count)],
+    )
+
+
+def test_the_real_process_learns_refuses_and_may_be_killed() -> None:
+    steps: list[str | None] = []
+    with ChildLearner() as child:
+        told, judged = child.learn(lesson(), lambda step, _: steps.append(step))
+        assert told["quality"]["n"] == len(judged) == 30
+        said = child.say([Document(f"{BAD} 99")], [[0]], lambda *_: None)
+        assert said[0].labels == [1]
+        assert said[0].beside is not None
+        child._process.kill()
+        with pytest.raises(LearnerDied):
+            child.say([Document(GOOD)], [None], lambda *_: None)
+    assert "Cross-validating" in steps
+    with ChildLearner() as child, pytest.raises(LearnerRefused, match="needs 20 gold"):
+        child.fit(lesson(4), 1.0, lambda *_: None)

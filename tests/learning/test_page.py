@@ -1,0 +1,176 @@
+"""The page of learning: who sees and does what, in every state."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from apps.accounts.roles import Role
+from apps.labels.models import ItemState
+from apps.learning import tasks
+from apps.learning.models import LearningSwitch, Score, TrainedModel
+from apps.learning.services import start_training
+from apps.projects.models import Project
+from tests.factories.learning import decide_items, open_texts, taught_project, train
+from tests.factories.projects import ProjectFactory, member
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What was handed to Celery."""
+    found: list[Any] = []
+    monkeypatch.setattr(tasks.train_task, "delay", found.append)
+    monkeypatch.setattr(tasks.clear_ranks_task, "delay", found.append)
+    return found
+
+
+def browser(project: Project, role: Role = Role.MANAGER) -> Client:
+    """Somebody's browser."""
+    client = Client()
+    client.force_login(member(project, role), backend="django.contrib.auth.backends.ModelBackend")
+    return client
+
+
+def page(project: Project, role: Role = Role.MANAGER, query: str = "") -> str:
+    """The page as they see it."""
+    response = browser(project, role).get(f"/p/{project.slug}/learning/{query}")
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def with_suspect(text: str = "dirty room and rude staff once more") -> Project:
+    """A trained project in which one decision is wrong."""
+    project, _ = taught_project()
+    decide_items(open_texts(project, [text]), ["good"])
+    train(project)
+    return project
+
+
+def test_with_too_little_gold_it_says_how_much_is_missing() -> None:
+    project, _ = taught_project(gold=6)
+    shown = page(project)
+    assert "14 more decisions needed" in shown
+    assert "It begins by itself with 20 decisions; there are 6." in shown
+
+
+def test_off_it_offers_to_begin() -> None:
+    shown = page(ProjectFactory.create())
+    assert "Learning is off" in shown
+    assert 'value="on"' in shown
+
+
+def test_a_trained_model_is_shown_with_its_doubt() -> None:
+    project, _ = taught_project(gold=110)
+    train(project)
+    shown = page(project)
+    assert "Version 1 was taught by 110 decisions" in shown
+    assert "It is better than always giving the most frequent answer." in shown
+    assert "95 % interval:" in shown
+    assert 'class="learning-band--learned"' in shown
+    assert "Always the most frequent answer" in shown
+
+
+def test_few_texts_are_told_what_a_simulation_needs() -> None:
+    assert "it needs 100 different texts with gold; there are 41" in page(with_suspect())
+
+
+def test_probable_errors_lead_to_their_items() -> None:
+    project = with_suspect("<script> dirty room and rude staff on visit")
+    score = Score.objects.get(suspicion__isnull=False)
+    shown = page(project, Role.VIEWER)
+    assert f"/p/{project.slug}/items/{score.item_id}/" in shown
+    assert "&lt;script&gt;" in shown
+    assert "<script> dirty" not in shown
+
+
+def test_reviewers_do_not_see_what_was_decided() -> None:
+    project = with_suspect()
+    shown = page(project, Role.REVIEWER)
+    assert "Reviewers do not see this list" in shown
+    assert "once more" not in shown
+
+
+def test_what_is_audited_blind_is_in_nobodys_list_who_may_answer_it() -> None:
+    project = with_suspect()
+    score = Score.objects.get(suspicion__isnull=False)
+    ItemState.objects.filter(item=score.item_id).update(reasons=["audit"])
+    assert "once more" in page(project, Role.MANAGER)
+    assert "once more" not in page(project, Role.REVIEWER)
+
+
+def test_a_manager_switches_it_on_and_it_begins(
+    sent: list[Any], django_capture_on_commit_callbacks: Any
+) -> None:
+    project, _ = taught_project()
+    LearningSwitch.objects.all().delete()
+    client = browser(project)
+    with django_capture_on_commit_callbacks(execute=True):
+        answer = client.post(f"/p/{project.slug}/learning/", {"do": "on"}, follow=True)
+    assert "the first version is being trained" in answer.content.decode()
+    assert sent == [TrainedModel.objects.get().pk]
+
+
+def test_switched_on_too_early_it_waits() -> None:
+    project, _ = taught_project(gold=3)
+    answer = browser(project).post(f"/p/{project.slug}/learning/", {"do": "on"}, follow=True)
+    assert "begins by itself when it can. Learning needs 20 gold labels" in answer.content.decode()
+
+
+def test_switched_off_what_is_under_way_ends() -> None:
+    project, _ = taught_project()
+    start_training(project=project)
+    browser(project).post(f"/p/{project.slug}/learning/", {"do": "off"})
+    assert TrainedModel.objects.get().status == TrainedModel.Status.CANCELLED
+    assert "Learning is off" in page(project)
+
+
+@pytest.mark.parametrize("do", ["", "explode"])
+def test_anything_else_is_refused_in_words(do: str) -> None:
+    project = ProjectFactory.create()
+    answer = browser(project).post(f"/p/{project.slug}/learning/", {"do": do}, follow=True)
+    assert "must be on, off or train" in answer.content.decode()
+
+
+@pytest.mark.parametrize("role", [Role.VIEWER, Role.REVIEWER])
+def test_only_managers_change_it(role: Role) -> None:
+    project = ProjectFactory.create()
+    answer = browser(project, role).post(f"/p/{project.slug}/learning/", {"do": "on"})
+    assert answer.status_code == 403
+    assert 'value="on"' not in page(project, role)
+
+
+def test_progress_is_shown_until_it_ends() -> None:
+    project, _ = taught_project()
+    model = start_training(project=project)
+    client, address = browser(project), f"/p/{project.slug}/learning/progress/"
+    assert "waiting for the worker" in client.get(address).content.decode()
+    TrainedModel.objects.update(status="learning", step="Cross-validating", share=0.25)
+    shown = client.get(address).content.decode()
+    assert "cross-validating" in shown
+    assert "25 %" in shown
+    assert "left of this step" in shown
+    TrainedModel.objects.update(status="applying", applied=7)
+    assert "7 items labelled" in client.get(address).content.decode()
+    TrainedModel.objects.filter(pk=model.pk).update(status="done")
+    ended = client.get(address)
+    assert (ended.status_code, ended["HX-Refresh"]) == (286, "true")
+
+
+def test_why_the_last_one_failed_is_told() -> None:
+    project, _ = taught_project()
+    start_training(project=project)
+    TrainedModel.objects.update(status="failed", message="The disk was full.")
+    assert "The disk was full." in page(project)
+
+
+def test_the_page_takes_as_many_queries_with_many_suspects(
+    django_assert_max_num_queries: DjangoAssertNumQueries,
+) -> None:
+    project = with_suspect()
+    Score.objects.filter(gold__isnull=False).update(suspicion=0.5)
+    client = browser(project)
+    with django_assert_max_num_queries(16):
+        client.get(f"/p/{project.slug}/learning/?page=2")

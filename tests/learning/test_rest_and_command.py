@@ -1,0 +1,140 @@
+"""Learning over REST and on the command line."""
+
+import json
+from functools import partial
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from rest_framework.test import APIClient
+
+from apps.accounts.roles import Role
+from apps.learning import tasks
+from apps.learning.management.commands import learn
+from apps.learning.models import LearningSwitch, TrainedModel
+from apps.learning.services import run_training
+from apps.learning.wording import saving_words
+from apps.projects.models import Project
+from tests.factories.learning import decide_items, open_texts, taught_project, train
+from tests.factories.projects import ProjectFactory, member
+from tests.fakes.learner import NearLearner
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What was handed to Celery."""
+    found: list[Any] = []
+    monkeypatch.setattr(tasks.train_task, "delay", found.append)
+    monkeypatch.setattr(tasks.clear_ranks_task, "delay", found.append)
+    return found
+
+
+def rest(project: Project, role: Role = Role.MANAGER) -> APIClient:
+    """Somebody's program."""
+    client = APIClient()
+    client.force_authenticate(member(project, role))
+    return client
+
+
+def test_it_tells_the_model_and_what_is_probably_wrong() -> None:
+    project, _ = taught_project()
+    decide_items(open_texts(project, ["dirty room and rude staff"]), ["good"])
+    train(project)
+    told = rest(project, Role.VIEWER).get(f"/api/v1/projects/{project.slug}/learning/").json()
+    assert (told["on"], told["decided"], told["missing"], told["next_at"]) == (True, 41, 0, 61)
+    assert told["model"]["quality"]["accuracy"]["n"] == 41
+    assert told["model"]["simulation"]["reason"].startswith("it needs 100")
+    assert told["training"] is None
+    suspects = told["suspects"]
+    assert suspects["count"] == 1
+    assert (suspects["results"][0]["gold"], suspects["results"][0]["model"]) == ("good", "bad")
+
+
+def test_reviewers_are_told_all_but_that() -> None:
+    project, _ = taught_project()
+    train(project)
+    told = rest(project, Role.REVIEWER).get(f"/api/v1/projects/{project.slug}/learning/").json()
+    assert told["model"]["version"] == 1
+    assert told["suspects"] is None
+
+
+def test_before_anything_is_learnt_it_says_what_is_missing() -> None:
+    project = ProjectFactory.create()
+    told = rest(project).get(f"/api/v1/projects/{project.slug}/learning/").json()
+    assert (told["on"], told["missing"], told["model"]) == (False, 20, None)
+
+
+def test_it_is_switched_and_begun_in_one_request(
+    sent: list[Any], django_capture_on_commit_callbacks: Any
+) -> None:
+    project, _ = taught_project()
+    LearningSwitch.objects.all().delete()
+    with django_capture_on_commit_callbacks(execute=True):
+        told = rest(project).post(
+            f"/api/v1/projects/{project.slug}/learning/", {"on": True, "train": True}, "json"
+        )
+    assert told.json()["training"]["status"] == "queued"
+    assert sent == [TrainedModel.objects.get().pk]
+    off = rest(project).post(f"/api/v1/projects/{project.slug}/learning/", {"on": False}, "json")
+    assert (off.json()["on"], off.json()["training"]) == (False, None)
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code"),
+    [
+        ({}, 400, "invalid"),
+        ({"on": "perhaps"}, 400, "invalid"),
+        ({"train": True}, 409, "conflict"),
+        ({"on": True, "train": True}, 422, "too_little_gold"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(body: dict[str, Any], status: int, code: str) -> None:
+    project = ProjectFactory.create()
+    answer = rest(project).post(f"/api/v1/projects/{project.slug}/learning/", body, "json")
+    assert (answer.status_code, answer.json()["code"]) == (status, code)
+
+
+def test_the_command_trains_and_tells(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(learn, "run_training", partial(run_training, open_learner=NearLearner()))
+    project, _ = taught_project()
+    out = StringIO()
+    call_command("learn", project.slug, stdout=out)
+    assert "Version 1, taught by 40 gold labels." in out.getvalue()
+    assert "4 labels written." in out.getvalue()
+    out = StringIO()
+    call_command("learn", project.slug, "--json", stdout=out)
+    assert json.loads(out.getvalue())["model"]["version"] == 2
+
+
+def test_the_command_says_in_one_line_what_is_missing() -> None:
+    project = ProjectFactory.create()
+    with pytest.raises(CommandError, match="Learning needs 20 gold labels; there are 0"):
+        call_command("learn", project.slug)
+    with pytest.raises(CommandError, match="no project 'nowhere'"):
+        call_command("learn", "nowhere")
+
+
+def test_the_command_leaves_it_to_a_worker_that_is_at_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(learn, "run_training", lambda _pk: None)
+    project, _ = taught_project()
+    with pytest.raises(CommandError, match="A worker is at version 1"):
+        call_command("learn", project.slug)
+
+
+def found(low: float, value: float, high: float, verdict: str) -> dict[str, Any]:
+    """What a simulation found."""
+    saved = {"low": low, "value": value, "high": high}
+    needed = {"random": {"value": 100.0}, "learned": {"value": 100.0 - value}}
+    target = {"share": 0.9, "accuracy": 0.8, "saved": saved, **needed}
+    return {"targets": [target], "verdict": verdict}
+
+
+def test_a_saving_is_claimed_only_where_there_is_one() -> None:
+    assert "saves labels here" in saving_words(found(10, 20, 30, "saves"))
+    assert "20 more (95 % interval −30 to −10 saved)" in saving_words(found(-30, -20, -10, "costs"))
+    assert "No saving is shown" in saving_words(found(-10, 5, 20, "unclear"))
+    nothing = {"targets": [], "verdict": "nothing", "verdict_reason": "it does not rise"}
+    assert saving_words(nothing) == "It does not rise."

@@ -1,0 +1,285 @@
+"""A training from start to end: what it writes, and what it leaves alone."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from apps.accounts.roles import Role
+from apps.labels.models import ItemState, Kind, Label
+from apps.labels.services import (
+    LEARNED,
+    DebateResult,
+    GoldDraft,
+    import_gold,
+    record_debate_results,
+    record_label,
+)
+from apps.learning.models import LearningSwitch, Score, TrainedModel
+from apps.learning.selectors import NotLearnable, suspects_of
+from apps.learning.selectors.standing import standing_of
+from apps.learning.services import (
+    clear_ranks,
+    due_projects,
+    run_training,
+    start_training,
+    switch_learning,
+    unfinished_trainings,
+    unswept_projects,
+)
+from apps.projects.selectors import current_schema
+from apps.projects.services import set_schema
+from labelhub.core.errors import Conflict
+from labelhub.core.learning import TooLittleGold
+from labelhub.core.schema import parse_schema
+from tests.factories.labels import draft, machine, person
+from tests.factories.learning import BAD, GOOD, decide_items, open_texts, taught_project, train
+from tests.factories.projects import MOODS, ProjectFactory, member
+from tests.fakes.learner import NearLearner
+
+pytestmark = pytest.mark.django_db
+Status = TrainedModel.Status
+
+
+def state(item_id: int) -> ItemState:
+    """The item's state now."""
+    return ItemState.objects.get(item=item_id)
+
+
+def test_what_is_not_decided_is_labelled_scored_and_ordered() -> None:
+    project, waiting = taught_project()
+    model = train(project)
+    assert (model.status, model.examples, model.applied, model.written) == (Status.DONE, 40, 4, 4)
+    assert model.quality is not None
+    assert model.quality["accuracy"]["value"] > 0.9
+    labels = Label.objects.filter(item__in=waiting)
+    assert [label.value for label in labels] == ["good", "bad", "good", "bad"]
+    assert {label.annotator.kind for label in labels} == {Kind.MODEL}
+    assert all(label.provenance[LEARNED] == 1 and label.confidence for label in labels)
+    scores = Score.objects.filter(item__in=waiting)
+    assert all(score.gold_id is None and score.model_id == model.pk for score in scores)
+    for item in waiting:
+        learned = state(item.pk).learned
+        assert learned == pytest.approx(1 - scores.get(item=item).probability)
+
+
+def test_gold_is_judged_unseen_and_gets_no_label() -> None:
+    project, _ = taught_project()
+    train(project)
+    judged = Score.objects.filter(project=project, gold__isnull=False)
+    assert judged.count() == 40
+    assert all(score.gold_probability is not None for score in judged)
+    assert not Label.objects.filter(item__state__gold__isnull=False).exists()
+
+
+def test_a_label_of_the_model_is_nobodys_suggestion_and_decides_nothing() -> None:
+    project, (first, *_) = taught_project()
+    train(project)
+    now = state(first.pk)
+    assert (now.suggestion, now.gold, now.stage) == (None, None, ItemState.Stage.NEW)
+    someone = person(project)
+    record_label(draft(first, someone, "bad"))
+    now = state(first.pk)
+    assert now.suggestion is None
+    assert now.gold is not None
+    assert (now.gold.value, now.gold.decided_by) == ("bad", someone)
+
+
+def test_only_what_has_changed_is_written_again() -> None:
+    project, waiting = taught_project()
+    train(project)
+    decide_items(open_texts(project, [f"{GOOD} and view {at}" for at in range(20)]), ["good"] * 20)
+    second = train(project)
+    assert (second.version, second.applied, second.written) == (2, 4, 0)
+    assert Label.objects.filter(item__in=waiting).count() == 4
+    assert set(Score.objects.filter(item__in=waiting).values_list("model", flat=True)) == {
+        second.pk
+    }
+
+
+def test_another_opinion_supersedes_the_earlier_one() -> None:
+    project, (first, *_) = taught_project(gold=40, waiting=1)
+    train(project)
+    # What was good is bad from now on, in many more words.
+    decide_items(open_texts(project, [f"{GOOD} on stay {at}" for at in range(90)]), ["bad"] * 90)
+    train(project)
+    labels = list(Label.objects.filter(item=first).order_by("pk"))
+    assert [label.value for label in labels] == ["good", "bad"]
+    assert labels[1].supersedes == labels[0]
+
+
+def test_doubt_is_about_the_debates_label_where_there_is_one() -> None:
+    project, (agreed, contradicted, *_) = taught_project()
+    llm = machine(project)
+    said = {agreed: "good", contradicted: "good"}
+    results = [
+        DebateResult(item_id=item.pk, draft=draft(item, llm, value)) for item, value in said.items()
+    ]
+    record_debate_results(project, results)
+    train(project)
+    sure, wrong = state(agreed.pk), state(contradicted.pk)
+    assert sure.learned is not None
+    assert wrong.learned is not None
+    assert sure.learned < 0.3
+    assert wrong.learned > 0.7
+    assert wrong.priority > sure.priority
+    assert wrong.suggestion is not None
+    assert wrong.suggestion.annotator == llm
+
+
+def test_of_what_is_audited_blind_the_order_tells_nothing() -> None:
+    project, (audited, *_) = taught_project()
+    result = DebateResult(
+        item_id=audited.pk, draft=draft(audited, machine(project), "bad"), reasons=["audit"]
+    )
+    record_debate_results(project, [result])
+    train(project)
+    score = Score.objects.get(item=audited)
+    assert score.value == "good"
+    assert state(audited.pk).learned == pytest.approx(1 - score.probability)
+
+
+def test_what_was_decided_meanwhile_is_left_alone() -> None:
+    project, (first, *_) = taught_project()
+
+    class Slow(NearLearner):
+        def say(self, *args: object) -> list:  # type: ignore[type-arg]
+            record_label(draft(first, person(project), "bad"))
+            return super().say(*args)  # type: ignore[arg-type]
+
+    model = train(project, Slow())
+    assert (model.applied, model.written) == (3, 3)
+    assert not Score.objects.filter(item=first).exists()
+    assert state(first.pk).learned is None
+
+
+def test_gold_that_changes_while_it_learns_is_learnt_next_time() -> None:
+    project, waiting = taught_project()
+    model = start_training(project=project)
+    decide_items(waiting[:1], ["bad"])
+    run_training(model.pk, open_learner=NearLearner())
+    model.refresh_from_db()
+    assert (model.examples, model.applied) == (40, 3)
+
+
+def test_a_decision_that_was_changed_since_is_suspected_no_more() -> None:
+    project = ProjectFactory.create()
+    items = open_texts(project, [f"{(GOOD, BAD)[at % 2]} on visit {at}" for at in range(40)])
+    someone = person(project)
+    values = ["bad" if at == 6 else ("good", "bad")[at % 2] for at in range(40)]
+    first = [
+        record_label(draft(item, someone, value)) for item, value in zip(items, values, strict=True)
+    ]
+    switch_learning(project=project, on=True, actor=None)
+    train(project)
+    manager = member(project, Role.MANAGER)
+    found = suspects_of(project, manager)
+    assert [(score.item, score.value) for score in found] == [(items[6], "good")]
+    record_label(draft(items[6], someone, "good", supersedes_id=first[6].pk))
+    assert not suspects_of(project, manager).exists()
+
+
+def test_killed_at_any_point_it_goes_on_where_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("apps.learning.services.applying.ITEMS_AT_ONCE", 2)
+    project, waiting = taught_project(waiting=6)
+    model = start_training(project=project)
+    for deaths in (0, 2):  # before it learns; after two chunks
+        run_training(model.pk, open_learner=NearLearner(dies_after=deaths))
+        model.refresh_from_db()
+        assert model.unfinished
+        TrainedModel.objects.update(lease_until=None)
+    assert Label.objects.filter(item__in=waiting).count() == 2
+    last = NearLearner()
+    run_training(model.pk, open_learner=last)
+    model.refresh_from_db()
+    assert (model.status, model.applied, model.written) == (Status.DONE, 6, 6)
+    assert last.asked == ["fit", "say", "say"]
+    assert Label.objects.filter(item__in=waiting).count() == 6
+
+
+def test_what_kills_its_workers_fails_in_the_end() -> None:
+    project, _ = taught_project()
+    model = start_training(project=project)
+    for _ in range(5):
+        run_training(model.pk, open_learner=NearLearner(dies_after=0))
+        TrainedModel.objects.update(lease_until=None)
+    model.refresh_from_db()
+    assert model.status == Status.FAILED
+    assert "never got any further" in model.message
+
+
+def test_one_worker_at_a_time() -> None:
+    project, _ = taught_project()
+    model = start_training(project=project)
+    TrainedModel.objects.update(lease_until=timezone.now() + timedelta(seconds=30))
+    idle = NearLearner()
+    run_training(model.pk, open_learner=idle)
+    assert idle.asked == []
+
+
+def test_two_starts_are_one_training_and_each_is_sent_once() -> None:
+    project, _ = taught_project()
+    first = start_training(project=project)
+    assert start_training(project=project) == first
+    assert unfinished_trainings() == [first.pk]
+    assert unfinished_trainings() == []
+
+
+def test_switched_off_it_ends_and_the_queue_forgets_it() -> None:
+    project, waiting = taught_project()
+    train(project)
+    before = {item.pk: state(item.pk).priority for item in waiting}
+    decide_items(open_texts(project, [f"{BAD} in room {at}" for at in range(20)]), ["bad"] * 20)
+    second = start_training(project=project)
+    switch_learning(project=project, on=False, actor=None)
+    run_training(second.pk, open_learner=NearLearner())
+    second.refresh_from_db()
+    assert second.status == Status.CANCELLED
+    assert unswept_projects() == [project.pk]
+    assert clear_ranks(project.pk) == 4
+    assert unswept_projects() == []
+    after = {item.pk: state(item.pk) for item in waiting}
+    assert [each.learned for each in after.values()] == [None] * 4
+    assert all(each.priority < before[pk] for pk, each in after.items())
+    with pytest.raises(Conflict, match="switched off"):
+        start_training(project=project)
+
+
+def test_too_little_gold_is_refused_before_anything_is_begun() -> None:
+    project, _ = taught_project(gold=6)
+    with pytest.raises(TooLittleGold, match="there are 6: 14 are missing"):
+        start_training(project=project)
+    assert not TrainedModel.objects.exists()
+    assert standing_of(project).missing == 14
+
+
+def test_free_texts_cannot_be_learnt() -> None:
+    project, _ = taught_project(gold=0, definition={"task": "text", "question": "Why?"})
+    with pytest.raises(NotLearnable, match="free texts"):
+        start_training(project=project)
+
+
+def test_what_a_machine_decided_teaches_nothing() -> None:
+    project, (first, second, *_) = taught_project()
+    schema = current_schema(project)
+    said = {"schema": schema, "value": "bad", "decided_by": machine(project)}
+    import_gold(project, [GoldDraft(item_id=item.pk, **said) for item in (first, second)])  # type: ignore[arg-type]
+    assert train(project).examples == 40
+
+
+def test_a_new_version_of_the_schema_is_learnt_though_gold_has_not_grown() -> None:
+    project, _ = taught_project()
+    train(project)
+    assert due_projects() == []
+    more = {**MOODS, "labels": [*MOODS["labels"], {"name": "mixed"}]}
+    set_schema(project=project, schema=parse_schema(more), actor=None)
+    assert [each.pk for each, _ in due_projects()] == [project.pk]
+    model = train(project)
+    assert model.quality is not None
+    assert [row["name"] for row in model.quality["labels"]] == ["good", "bad", "mixed"]
+
+
+def test_the_switch_remembers_that_the_queue_heeds_a_model() -> None:
+    project, _ = taught_project()
+    train(project)
+    assert LearningSwitch.objects.get(project=project).ranked

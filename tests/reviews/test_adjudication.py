@@ -1,0 +1,346 @@
+"""An expert settles what others disagree on, alone, with reasons, and explains it."""
+
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from apps.accounts.models import User
+from apps.labels.models import Gold, ItemState, Kind, Label
+from apps.labels.services import annotator_for, record_label
+from apps.projects.models import Item, Project
+from apps.reviews.models import Comment, Intervention, Slot
+from apps.reviews.selectors.adjudication import Wanted, docket, next_case
+from apps.reviews.selectors.comments import thread_on, unread_mentions
+from apps.reviews.selectors.opinions import holder_of, opinions_on, opinions_to_read
+from apps.reviews.services import claim_next_item
+from apps.reviews.services.adjudicating import (
+    Adjudicated,
+    DecidedMeanwhile,
+    Ruling,
+    adjudicate,
+    claim_to_adjudicate,
+)
+from labelhub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
+from labelhub.core.schema import ValueNotOffered
+from tests.factories.labels import draft, machine
+from tests.factories.projects import ASPECTS
+from tests.factories.reviews import (
+    answer,
+    claim,
+    expert,
+    new_project,
+    queued_items,
+    reviewer,
+    suggest,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project() -> Project:
+    return new_project(overlap=2)
+
+
+@pytest.fixture
+def judge(project: Project) -> User:
+    return expert(project)
+
+
+def in_conflict(project: Project, *people: User, values: tuple[Any, ...] = ("good", "bad")) -> Item:
+    """An item on which two people disagree; they are made unless given."""
+    (item,) = queued_items(project, 1)
+    for value, person in zip(values, people or (reviewer(project), reviewer(project)), strict=True):
+        answer(claim(project, person), person, value)
+    return item
+
+
+def disputed(project: Project, sure: float = 0.95) -> Item:
+    """An item that two people decided, which a sure machine contradicts."""
+    project.dispute_above = 0.9
+    project.save()
+    (item,) = queued_items(project, 1)
+    for person in (reviewer(project), reviewer(project)):
+        answer(claim(project, person), person, "good")
+    record_label(draft(item, machine(project), "bad", confidence=sure, action="proposed"))
+    return item
+
+
+def rule(item: Item, user: User, value: Any = "bad", **options: Any) -> Adjudicated:
+    token = options.pop("lease_token", None)
+    return adjudicate(
+        project=item.project,
+        user=user,
+        item_id=item.pk,
+        ruling=Ruling(value=value, **options),
+        lease_token=token,
+    )
+
+
+def state_of(item: Item) -> ItemState:
+    return ItemState.objects.get(item=item)
+
+
+def test_a_ruling_is_gold_with_reasons(project: Project, judge: User) -> None:
+    item = in_conflict(project)
+
+    done = rule(
+        item, judge, rationale="It is irony.", evidence={"good": ["THE  FOOD was"]}, seconds=12.5
+    )
+
+    assert done.gold is not None
+    assert (done.gold.value, done.gold.basis) == ("bad", Gold.Basis.ADJUDICATION)
+    assert done.gold.evidence == [str(done.label.uid)]
+    assert (done.label.rationale, done.label.seconds) == ("It is irony.", 12.5)
+    # As it stands in the text, for the label that it now speaks for.
+    assert done.label.evidence == {"bad": ["the food was"]}
+    assert done.label.provenance["adjudicates"] is True
+    assert not state_of(item).queued
+
+
+def test_a_dispute_with_a_machine_is_settled(project: Project, judge: User) -> None:
+    item = disputed(project)
+    assert state_of(item).disputed
+
+    done = rule(item, judge, "good")
+
+    assert done.gold is not None
+    assert done.gold.basis == Gold.Basis.ADJUDICATION
+    assert (state_of(item).disputed, done.overruled) == (False, [])
+
+
+def test_the_same_ruling_is_stored_once(project: Project, judge: User) -> None:
+    item = in_conflict(project)
+    slot = claim_to_adjudicate(project=project, user=judge, item_id=item.pk)
+    assert slot is not None
+
+    first = rule(item, judge, lease_token=slot.lease_token, explain="Irony.")
+    again = rule(item, judge, lease_token=slot.lease_token, explain="Irony.")
+
+    assert (first.created, again.created) == (True, False)
+    assert first.label == again.label
+    assert Comment.objects.count() == 1
+
+
+def test_crowd_workers_decide_nothing(project: Project) -> None:
+    with pytest.raises(Forbidden, match="Experts decide"):
+        rule(in_conflict(project), reviewer(project))
+
+
+@pytest.mark.parametrize(
+    ("options", "fault"),
+    [
+        ({"value": "ugly"}, ValueNotOffered),
+        ({"value": None}, InvalidInput),
+        ({"rationale": "a\0b"}, InvalidInput),
+        ({"rationale": "x" * 10_001}, InvalidInput),
+        ({"explain": "x" * 10_001}, InvalidInput),
+        ({"evidence": {"bad": ["nowhere to be found"]}}, InvalidInput),
+    ],
+)
+def test_what_cannot_be_used_changes_nothing(
+    project: Project, judge: User, options: dict[str, Any], fault: type[Exception]
+) -> None:
+    item = in_conflict(project)
+    before = Label.objects.count()
+
+    with pytest.raises(fault):
+        rule(item, judge, **options)
+
+    assert Label.objects.count() == before
+    assert state_of(item).stage == ItemState.Stage.CONFLICT
+
+
+def test_an_item_elsewhere_is_not_found(project: Project, judge: User) -> None:
+    elsewhere = in_conflict(new_project(overlap=2))
+
+    with pytest.raises(NotFound):
+        adjudicate(project=project, user=judge, item_id=elsewhere.pk, ruling=Ruling(value="bad"))
+    assert claim_to_adjudicate(project=project, user=judge, item_id=elsewhere.pk) is None
+
+
+def test_two_experts_never_have_the_same_item(project: Project, judge: User) -> None:
+    item, other = in_conflict(project), expert(project)
+    mine = claim_to_adjudicate(project=project, user=judge, item_id=item.pk)
+    assert mine is not None
+
+    assert claim_to_adjudicate(project=project, user=other, item_id=item.pk) is None
+    assert claim_next_item(project=project, user=other) is None
+    assert next_case(project, other) is None
+    held = holder_of(item.pk, other)
+    assert held is not None
+    assert held.holder == judge
+    again = claim_to_adjudicate(project=project, user=judge, item_id=item.pk)
+    assert again is not None
+    assert again.lease_token == mine.lease_token
+
+    Slot.objects.update(lease_until=timezone.now())
+    taken = claim_to_adjudicate(project=project, user=other, item_id=item.pk)
+    assert taken is not None
+    assert taken.pk == mine.pk
+
+
+def test_whoever_comes_second_overrules_nobody_unknowingly(project: Project, judge: User) -> None:
+    item = in_conflict(project)
+    rule(item, judge, "bad")
+
+    with pytest.raises(DecidedMeanwhile, match="bad"):
+        rule(item, expert(project), "good")
+
+    assert Gold.objects.current().get().value == "bad"
+
+
+def test_whoever_decided_may_decide_anew(project: Project, judge: User) -> None:
+    item = in_conflict(project)
+    rule(item, judge, "bad")
+
+    done = rule(item, judge, "good")
+
+    assert done.gold is not None
+    assert done.gold.value == "good"
+    assert Label.objects.current().filter(annotator__user=judge).count() == 1
+
+
+def test_one_of_the_two_may_settle_it(project: Project, judge: User) -> None:
+    item = in_conflict(project, judge, reviewer(project))
+    slot = claim_to_adjudicate(project=project, user=judge, item_id=item.pk)
+    assert slot is not None
+    assert next_case(project, judge) == item.pk
+
+    done = rule(item, judge, "good", lease_token=slot.lease_token)
+
+    assert done.gold is not None
+    assert (done.gold.value, done.gold.basis) == ("good", Gold.Basis.ADJUDICATION)
+    assert done.label.supersedes is not None
+    assert Label.objects.current().count() == 2
+    assert not Slot.objects.live(timezone.now()).exists()
+
+
+def test_the_author_knows_better(project: Project, judge: User) -> None:
+    item = in_conflict(project)
+    rule(item, judge, "bad")
+    author = annotator_for(project, kind=Kind.AUTHOR, name="writer")
+
+    record_label(draft(item, author, "good", action="new"))
+
+    gold = Gold.objects.current().get()
+    assert (gold.value, gold.basis) == ("good", Gold.Basis.AUTHOR)
+    with pytest.raises(DecidedMeanwhile):
+        rule(item, expert(project))
+
+
+def test_those_who_are_overruled_are_told(project: Project, judge: User) -> None:
+    right, wrong = reviewer(project), reviewer(project)
+    item = in_conflict(project, wrong, right)
+
+    done = rule(item, judge, explain="Irony counts as what is meant.")
+
+    assert done.overruled == [wrong]
+    assert unread_mentions(project.pk, wrong.pk) == 1
+    assert unread_mentions(project.pk, right.pk) == 0
+    assert thread_on(project, wrong, item.pk).told == [done.comment]
+    told = Intervention.objects.get()
+    assert (told.action, told.subject, told.data["item"]) == ("explain", wrong, item.pk)
+
+
+def test_who_was_removed_meanwhile_is_told_nothing(project: Project, judge: User) -> None:
+    gone, right = reviewer(project), reviewer(project)
+    item = in_conflict(project, gone, right)
+    project.memberships.get(user=gone).delete()
+
+    done = rule(item, judge, explain="Irony.")
+
+    assert done.overruled == []
+    assert done.gold is not None
+    assert unread_mentions(project.pk, gone.pk) == 0
+
+
+def test_opinions_stand_side_by_side(project: Project, judge: User) -> None:
+    item = in_conflict(project)
+    suggest(item, "bad", evidence={"bad": ["The FOOD", "never said"]})
+
+    case = opinions_on(project, judge, item.pk)
+
+    assert [(side.words, side.key, side.kinds) for side in case.sides] == [
+        ("good", "1", ["crowd"]),
+        ("bad", "2", ["llm", "crowd"]),
+    ]
+    assert case.sides[1].opinions[0].quotes == (("bad", "the food"),)
+    assert [(option.value, option.contested) for option in case.options] == [
+        ("good", True),
+        ("bad", True),
+    ]
+
+
+def test_audits_stay_blind_for_the_expert(project: Project, judge: User) -> None:
+    (item,) = queued_items(project, 1)
+    suggest(item, "bad", reasons=["audit"])
+    for value in ("good", "bad"):
+        person = reviewer(project)
+        answer(claim(project, person), person, value)
+
+    case = opinions_on(project, judge, item.pk)
+    assert {one.label.annotator.kind for one in case.said} == {"crowd"}
+    assert case.shown == 0
+
+    rule(item, judge)
+    assert len(opinions_on(project, judge, item.pk).said) == 4
+
+
+def test_what_waits_for_nobody_is_not_told(project: Project, judge: User) -> None:
+    (item,) = queued_items(project, 1)
+    person = reviewer(project)
+    answer(claim(project, person), person, "good")
+
+    with pytest.raises(Conflict):
+        opinions_to_read(project, judge, item.pk)
+
+
+def test_the_list_counts_and_narrows(project: Project, django_assert_num_queries: Any) -> None:
+    person, other = reviewer(project), reviewer(project)
+    mine = in_conflict(project, person, other)
+    theirs = in_conflict(project)
+    fought = disputed(project)
+
+    with django_assert_num_queries(3):  # the schema, what waits, what is said of it
+        found = docket(project)
+
+    assert (found.conflicts, found.disputes, found.waiting) == (2, 1, 3)
+    assert found.against == [("bad / good", 3)]
+    assert {voice.name: n for voice, n in found.people}[person.username] == 1
+    by = next(voice for voice, _ in found.people if voice.name == person.username)
+    narrowed = {
+        Wanted(by=by.annotator_id): [mine.pk],
+        Wanted(between="machine"): [fought.pk],
+        Wanted(between="people"): [mine.pk, theirs.pk],
+        Wanted(against="nothing / else"): [],
+        Wanted(age="week"): [],
+        Wanted(age="eternity"): [mine.pk, theirs.pk, fought.pk],
+    }
+    for wanted, ids in narrowed.items():
+        assert [case.item_id for case in docket(project, wanted).cases] == ids
+
+
+def test_sets_name_what_they_differ_in() -> None:
+    project = new_project(overlap=2, definition=ASPECTS)
+    item = in_conflict(project, values=(["Food"], ["Food", "Service"]))
+    judge = expert(project)
+
+    assert docket(project).against == [("Service", 1)]
+    case = opinions_on(project, judge, item.pk)
+    assert [(option.value, option.contested) for option in case.options] == [
+        ("Food", False),
+        ("Service", True),
+    ]
+    done = rule(item, judge, ["Food"], evidence={"Service": ["food"], "Food": ["good"]})
+    assert done.label.evidence == {"Service": ["food"], "Food": ["good"]}
+
+
+def test_next_goes_round(project: Project, judge: User) -> None:
+    first, second = in_conflict(project), in_conflict(project)
+
+    assert next_case(project, judge) == first.pk
+    assert next_case(project, judge, after=first.pk) == second.pk
+    assert next_case(project, judge, after=second.pk) == first.pk
+    assert next_case(project, judge, wanted=Wanted(between="machine")) is None

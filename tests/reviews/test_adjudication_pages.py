@@ -1,0 +1,241 @@
+"""The list of what waits and the desk of one item, as a browser gets them."""
+
+import json
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from apps.accounts.models import User
+from apps.accounts.roles import ReviewerKind, Role
+from apps.labels.models import Gold, ItemState, Label
+from apps.projects.models import Item, Project
+from apps.reviews.models import Decision, Slot
+from tests.factories.projects import ASPECTS, GuidelineFactory, member
+from tests.factories.reviews import expert, new_project, reviewer, suggest
+from tests.reviews.test_adjudication import in_conflict, rule, state_of
+from tests.reviews.test_comments import HOSTILE, say
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project() -> Project:
+    return new_project(overlap=2)
+
+
+@pytest.fixture
+def judge(project: Project, client: Client) -> User:
+    """An expert who is signed in."""
+    user = expert(project)
+    client.force_login(user)
+    return user
+
+
+def at(name: str, item: Item | Project, *more: Any) -> str:
+    if isinstance(item, Project):
+        return reverse(name, args=[item.slug, *more])
+    return reverse(name, args=[item.project.slug, item.pk, *more])
+
+
+@pytest.mark.usefixtures("judge")
+def test_an_empty_list_teaches(client: Client, project: Project) -> None:
+    html = client.get(at("adjudication", project)).content.decode()
+
+    assert "Nobody disagrees just now" in html
+    assert at("review", project) in html
+
+
+def test_the_list_shows_who_is_against_whom(
+    client: Client, project: Project, judge: User, django_assert_max_num_queries: Any
+) -> None:
+    people = [reviewer(project), reviewer(project)]
+    item = in_conflict(project, *people)
+    for _ in range(4):
+        in_conflict(project)
+    say(item, people[0], "Is it irony?")
+
+    with django_assert_max_num_queries(
+        16
+    ):  # session, person, project; docket; a page's rows; frame
+        response = client.get(at("adjudication", project))
+
+    html = response.content.decode()
+    assert "<strong>5</strong> items wait" in html
+    assert "bad / good (5)" in html
+    assert all(person.username in html for person in people)
+    assert 'data-key="Enter n"' in html
+    narrowed = client.get(at("adjudication", project), {"by": "0", "age": "x", "between": "y"})
+    assert narrowed.status_code == 200
+    nothing = client.get(at("adjudication", project), {"against": "x / y"}).content.decode()
+    assert "Nothing of that kind waits" in nothing
+
+
+@pytest.mark.parametrize("role", [Role.REVIEWER, Role.MANAGER])
+def test_crowd_workers_are_told_why_not(client: Client, project: Project, role: Role) -> None:
+    item = in_conflict(project)
+    client.force_login(member(project, role))
+
+    for address in (at("adjudication", project), at("adjudication_item", item)):
+        response = client.get(address)
+        assert response.status_code == 403
+        assert "Experts decide" in response.content.decode()
+    assert client.post(at("adjudication_decide", item), {"value": "bad"}).status_code == 403
+    home = client.get(at("comment_list", project)).content.decode()
+    assert at("adjudication", project) not in home
+
+
+def test_managers_who_are_experts_may(client: Client, project: Project) -> None:
+    client.force_login(member(project, Role.MANAGER, ReviewerKind.EXPERT))
+
+    assert at("adjudication", project) in client.get(at("adjudication", project)).content.decode()
+
+
+def test_the_desk_shows_every_opinion(
+    client: Client, project: Project, judge: User, django_assert_max_num_queries: Any
+) -> None:
+    item = in_conflict(project)
+    suggest(item, "bad", evidence={"bad": ["food was"]})
+    GuidelineFactory.create(project=project, text="Irony is what is meant.")
+
+    with django_assert_max_num_queries(32):
+        html = client.get(at("adjudication_item", item)).content.decode()
+
+    for words in ("Irony is what is meant.", "Because the text says so.", "not an LLM"):
+        assert words in html
+    assert '<mark class="quote" data-label="o' in html
+    assert 'value="[&quot;bad&quot;, &quot;food was&quot;]"' in html
+    assert Slot.objects.live(timezone.now()).get().holder == judge
+
+
+def test_what_somebody_else_has_can_be_read_along(client: Client, judge: User) -> None:
+    project = judge.memberships.get().project
+    item, other = in_conflict(project), expert(project)
+    client.get(at("adjudication_item", item))
+    client.force_login(other)
+
+    html = client.get(at("adjudication_item", item)).content.decode()
+
+    assert f"{judge.username} has this item until" in html
+    assert (
+        f"{judge.username} has it until" in client.get(at("adjudication", project)).content.decode()
+    )
+
+
+def test_a_decision_goes_on_to_the_next(client: Client, project: Project, judge: User) -> None:
+    item, other = in_conflict(project), in_conflict(project)
+    client.get(at("adjudication_item", item))
+    slot = Slot.objects.live(timezone.now()).get()
+
+    response = client.post(
+        at("adjudication_decide", item) + "?between=people",
+        {
+            "value": "bad",
+            "rationale": "Irony.",
+            "quote": [json.dumps(["", "the food"]), json.dumps(["bad", "the food"])],
+            "explain": "Irony is what is meant.",
+            "seconds": "8.5",
+            "lease": str(slot.lease_token),
+        },
+    )
+
+    assert response.headers["Location"] == at("adjudication_item", other) + "?between=people"
+    label = Label.objects.current().get(annotator__user=judge)
+    assert (label.evidence, label.seconds) == ({"bad": ["the food"]}, 8.5)
+    assert not Decision.objects.get(label=label).late
+    page = client.get(response.headers["Location"]).content.decode()
+    assert "Decided: bad. Told 1." in page
+    assert at("adjudication_undo", project) in page
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [{}, {"value": "ugly"}, {"value": "bad", "quote": "x"}, {"value": "bad", "quote": "[1, 2]"}],
+)
+@pytest.mark.usefixtures("judge")
+def test_what_cannot_be_used_comes_back_as_written(
+    client: Client, project: Project, sent: dict[str, str]
+) -> None:
+    item = in_conflict(project)
+
+    response = client.post(at("adjudication_decide", item), {**sent, "rationale": HOSTILE})
+
+    assert response.status_code == 422
+    html = response.content.decode()
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html
+    assert "<script>alert(1)" not in html
+    assert state_of(item).stage == ItemState.Stage.CONFLICT
+
+
+def test_whoever_comes_late_is_told(client: Client, project: Project, judge: User) -> None:
+    item = in_conflict(project)
+    rule(item, expert(project), "bad")
+
+    response = client.post(at("adjudication_decide", item), {"value": "good"}, follow=True)
+
+    assert "Decided meanwhile" in response.content.decode()
+    gone = client.get(at("adjudication_item", item), follow=True).content.decode()
+    assert "waits for no decision any more" in gone
+
+
+def test_sets_may_be_empty(client: Client) -> None:
+    project = new_project(overlap=2, definition=ASPECTS)
+    client.force_login(expert(project))
+    item = in_conflict(project, values=(["Food"], ["Service"]))
+    assert "Take this answer" in client.get(at("adjudication_item", item)).content.decode()
+
+    client.post(at("adjudication_decide", item), {"none": "1"})
+
+    assert Gold.objects.current().get().value == []
+
+
+def test_an_item_is_left_to_others_and_taken_back(
+    client: Client, project: Project, judge: User
+) -> None:
+    item = in_conflict(project)
+
+    response = client.post(at("adjudication_skip", item))
+    assert response.headers["Location"] == at("adjudication", project)
+    assert "you left it to others" in client.get(at("adjudication", project)).content.decode()
+
+    response = client.post(at("adjudication_undo", project))
+    assert response.headers["Location"] == at("adjudication_item", item)
+    response = client.post(at("adjudication_undo", project), follow=True)
+    assert "no decision of yours left" in response.content.decode()
+
+
+@pytest.mark.usefixtures("judge")
+def test_an_item_is_sent_back_with_a_reason(client: Client, project: Project) -> None:
+    people = [reviewer(project), reviewer(project)]
+    item = in_conflict(project, *people)
+
+    assert client.post(at("adjudication_return", item), {"reason": ""}).status_code == 422
+    page = client.post(at("adjudication_return", item), {"reason": "The end!"}, follow=True)
+
+    assert "Sent back to" in page.content.decode()
+    assert state_of(item).audience == ItemState.Audience.NAMED
+    again = client.post(at("adjudication_return", item), {"reason": "The end!"}, follow=True)
+    assert "does not wait" in again.content.decode()
+
+
+@pytest.mark.usefixtures("judge")
+def test_items_of_other_projects_are_not_found(client: Client, project: Project) -> None:
+    foreign = in_conflict(new_project(overlap=2))
+
+    for name in ("adjudication_item", "adjudication_debates"):
+        assert client.get(reverse(name, args=[project.slug, foreign.pk])).status_code == 404
+    for name in ("adjudication_decide", "adjudication_return", "adjudication_skip"):
+        address = reverse(name, args=[project.slug, foreign.pk])
+        response = client.post(address, {"value": "bad", "reason": "x"})
+        assert response.status_code in (302, 404)
+    assert state_of(foreign).stage == ItemState.Stage.CONFLICT
+    assert not Decision.objects.filter(item=foreign, action="skip").exists()
+
+
+@pytest.mark.usefixtures("judge")
+def test_without_a_debate_there_is_none_to_read(client: Client, project: Project) -> None:
+    html = client.get(at("adjudication_debates", in_conflict(project))).content.decode()
+
+    assert "There is no debate to read." in html

@@ -1,0 +1,185 @@
+"""Taking a decision back, and sending an item back to those who labelled it."""
+
+import pytest
+
+from apps.accounts.models import User
+from apps.labels.models import Assignment, Gold, ItemState, Label
+from apps.labels.services import record_label
+from apps.projects.models import Project
+from apps.reviews.models import Comment, Decision, Intervention, Slot
+from apps.reviews.selectors.comments import thread_on, unread_mentions
+from apps.reviews.services import skip_item
+from apps.reviews.services.adjudicating import DecidedMeanwhile, claim_to_adjudicate
+from apps.reviews.services.sending_back import SentBack, send_back
+from apps.reviews.services.unsettling import last_settled, undo_adjudication
+from labelhub.core.errors import Conflict, Forbidden, InvalidInput
+from tests.factories.labels import draft, person
+from tests.factories.reviews import answer, claim, expert, new_project, queued_items, reviewer
+from tests.reviews.test_adjudication import in_conflict, rule, state_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project() -> Project:
+    return new_project(overlap=2)
+
+
+@pytest.fixture
+def judge(project: Project) -> User:
+    return expert(project)
+
+
+def back(item: object, user: User, reason: str = "Look at the end.") -> SentBack:
+    return send_back(project=item.project, user=user, item_id=item.pk, reason=reason)  # type: ignore[attr-defined]
+
+
+def test_undo_brings_the_conflict_back(project: Project, judge: User) -> None:
+    wrong = reviewer(project)
+    item = in_conflict(project, wrong, reviewer(project))
+    slot = claim_to_adjudicate(project=project, user=judge, item_id=item.pk)
+    assert slot is not None
+    rule(item, judge, lease_token=slot.lease_token, explain="Irony.")
+
+    undone = undo_adjudication(project=project, user=judge)
+
+    assert undone is not None
+    assert state_of(item).stage == ItemState.Stage.CONFLICT
+    assert not Gold.objects.current().exists()
+    assert unread_mentions(project.pk, wrong.pk) == 0
+    assert Comment.objects.get().resolved_by == judge
+    assert claim_to_adjudicate(project=project, user=judge, item_id=item.pk) is not None
+    assert undo_adjudication(project=project, user=judge) is None
+
+
+def test_undo_restores_what_the_expert_had_said_before(project: Project, judge: User) -> None:
+    item = in_conflict(project, judge, reviewer(project))
+    rule(item, judge, "bad")
+
+    assert undo_adjudication(project=project, user=judge) is not None
+
+    again = Label.objects.current().get(annotator__user=judge)
+    assert (again.value, again.action) == ("good", Label.Action.NEW)
+    assert "adjudicates" not in again.provenance
+    assert state_of(item).stage == ItemState.Stage.CONFLICT
+    assert Slot.objects.filter(label=again).count() == 1
+    # What they had answered in the queue stands, and the queue's own undo finds it.
+    assert Decision.objects.get(undone_at__isnull=True, reviewer=judge).label == again
+    assert rule(item, judge, "good").gold is not None
+
+
+def test_undo_takes_up_what_was_left_to_others(project: Project, judge: User) -> None:
+    item = in_conflict(project)
+    skip_item(project=project, user=judge, item_id=item.pk)
+
+    undone = undo_adjudication(project=project, user=judge)
+
+    assert undone is not None
+    assert undone.item == item
+    assert last_settled(project, judge) is None
+
+
+def test_undo_leaves_answers_in_the_queue_alone(project: Project, judge: User) -> None:
+    queued_items(project, 1)
+    answer(claim(project, judge), judge, "good")
+
+    assert undo_adjudication(project=project, user=judge) is None
+    assert Label.objects.current().count() == 1
+
+
+def test_an_item_goes_back_to_the_same_people(project: Project, judge: User) -> None:
+    people = [reviewer(project), reviewer(project)]
+    item = in_conflict(project, *people)
+    claim_to_adjudicate(project=project, user=judge, item_id=item.pk)
+
+    sent = back(item, judge)
+
+    assert set(sent.people) == set(people)
+    assert not Label.objects.current().exists()
+    withdrawn = Label.objects.filter(withdrawn=True).first()
+    assert withdrawn is not None
+    assert withdrawn.provenance == {"sent_back_by": judge.username, "reason": "Look at the end."}
+    assert Assignment.objects.filter(open=True).count() == 2
+    assert state_of(item).audience == ItemState.Audience.NAMED
+    assert Intervention.objects.filter(action="send_back").count() == 2
+    for someone in people:
+        assert thread_on(project, someone, item.pk).told == [sent.comment]
+        assert claim(project, someone).item_id == item.pk
+
+
+def test_an_item_goes_back_twice(project: Project, judge: User) -> None:
+    people = [reviewer(project), reviewer(project)]
+    item = in_conflict(project, *people)
+    back(item, judge)
+
+    with pytest.raises(DecidedMeanwhile):
+        back(item, judge)
+    for value, someone in zip(("good", "bad"), people, strict=True):
+        answer(claim(project, someone), someone, value)
+    sent = back(item, judge, "And now?")
+
+    assert set(sent.people) == set(people)
+    assert [told.text for told in thread_on(project, people[0], item.pk).told] == [
+        "Look at the end.",
+        "And now?",
+    ]
+    for someone in people:
+        answer(claim(project, someone), someone, "good")
+    assert Gold.objects.current().get().basis == Gold.Basis.AGREEMENT
+
+
+def test_who_cannot_be_asked_keeps_their_label(project: Project, judge: User) -> None:
+    gone, here = reviewer(project), reviewer(project)
+    item = in_conflict(project, gone, here)
+    project.memberships.get(user=gone).delete()
+
+    sent = back(item, judge)
+
+    assert sent.people == [here]
+    assert Label.objects.current().get().annotator.user == gone
+    answer(claim(project, here), here, "good")
+    assert Gold.objects.current().get().value == "good"
+
+
+def test_where_nobody_can_be_asked_it_stays(project: Project, judge: User) -> None:
+    people = [reviewer(project), reviewer(project)]
+    item = in_conflict(project, *people)
+    project.memberships.filter(user__in=people).delete()
+
+    with pytest.raises(Conflict, match="decide it"):
+        back(item, judge)
+    assert Label.objects.current().count() == 2
+
+
+def test_what_the_expert_said_stands(project: Project, judge: User) -> None:
+    other = reviewer(project)
+    item = in_conflict(project, judge, other)
+
+    assert back(item, judge).people == [other]
+    assert Label.objects.current().get().annotator.user == judge
+
+
+@pytest.mark.parametrize("reason", [" ", "a\0b", "x" * 10_001])
+def test_it_goes_back_with_a_reason_only(project: Project, judge: User, reason: str) -> None:
+    item = in_conflict(project)
+
+    with pytest.raises(InvalidInput):
+        back(item, judge, reason)
+    assert Label.objects.current().count() == 2
+
+
+def test_crowd_workers_send_nothing_back(project: Project) -> None:
+    with pytest.raises(Forbidden):
+        back(in_conflict(project), reviewer(project))
+
+
+def test_a_decision_that_others_changed_is_not_undone(project: Project, judge: User) -> None:
+    item = in_conflict(project)
+    rule(item, judge)
+    author = person(project)
+    author.kind = "author"
+    author.save()
+    record_label(draft(item, author, "good", action="new"))
+
+    assert undo_adjudication(project=project, user=judge) is not None
+    assert Gold.objects.current().get().basis == Gold.Basis.AUTHOR

@@ -1,0 +1,226 @@
+"""What seeing the suggestion does: whose answers count, and what is told of them."""
+
+from typing import Any
+
+import pytest
+from rest_framework.test import APIClient
+
+from apps.accounts.models import User
+from apps.accounts.roles import Role
+from apps.labels.services import record_label
+from apps.projects.models import Item, Project
+from apps.reviews.models import Decision
+from apps.reviews.selectors.anchoring import AnchoringReport, anchoring_report
+from apps.reviews.selectors.anchoring.wording import in_points, sentence
+from labelhub.core.agreement.figures import figure
+from tests.factories.labels import draft
+from tests.factories.projects import member
+from tests.factories.quality import decided, known
+from tests.factories.reviews import (
+    answer,
+    claim,
+    expert,
+    new_project,
+    queued_items,
+    reviewer,
+    suggest,
+)
+
+pytestmark = pytest.mark.django_db
+
+SHOWN, WITHHELD = Decision.Arm.SHOWN, Decision.Arm.WITHHELD
+
+
+@pytest.fixture
+def project() -> Project:
+    return new_project(blind_share=0.5, overlap=2)
+
+
+def drawn(item: Item, user: User, value: Any, arm: str, **fields: Any) -> Decision:
+    state = Item.objects.get(pk=item.pk).state
+    return decided(item, user, value, arm=arm, suggestion=state.suggestion, **fields)
+
+
+def suggested(project: Project, count: int) -> list[Item]:
+    items = queued_items(project, count)
+    for item in items:
+        suggest(item, "good")
+    return items
+
+
+def answered(project: Project, user: User, arm: str, same: int, other: int) -> list[Item]:
+    """Items with the suggestion ``good``, of which ``same`` are answered with it."""
+    items = suggested(project, same + other)
+    for at, item in enumerate(items):
+        drawn(item, user, "good" if at < same else "bad", arm)
+    return items
+
+
+def test_the_difference_comes_with_its_interval_and_in_words(project: Project) -> None:
+    one, two = reviewer(project), reviewer(project)
+    for user in (one, two):
+        answered(project, user, SHOWN, 19, 1)
+        answered(project, user, WITHHELD, 6, 6)
+
+    report = anchoring_report(project)
+
+    shown, withheld = report.arms["shown"], report.arms["withheld"]
+    assert (shown.n, shown.taken_over["value"], withheld.n) == (40, 0.95, 24)
+    difference = report.differences["taken_over"]
+    assert difference["value"] == pytest.approx(0.45)
+    assert difference["doubt"]
+    assert report.sentence.startswith("Reviewers take over the suggestion 45 points more often")
+    assert [row.difference["value"] for row in report.people] == [pytest.approx(0.45)] * 2
+    assert report.warning == ""
+
+
+def test_ten_people_are_drawn_as_people(project: Project) -> None:
+    for _ in range(10):
+        user = reviewer(project)
+        answered(project, user, SHOWN, 2, 1)
+        answered(project, user, WITHHELD, 1, 1)
+
+    difference = anchoring_report(project).differences["taken_over"]
+
+    assert "people" in difference["method"]
+    assert "doubt" not in difference
+    assert difference["value"] == pytest.approx(2 / 3 - 1 / 2)
+
+
+def test_too_few_answers_are_refused_with_the_reason(project: Project) -> None:
+    answered(project, reviewer(project), SHOWN, 3, 0)
+
+    report = anchoring_report(project)
+
+    reason = "too few answers: 3 with the suggestion and 0 without it; 20 are needed"
+    assert report.differences["taken_over"] == {"value": None, "reason": reason}
+    assert reason in report.sentence
+    assert report.people[0].difference["value"] is None
+
+
+def test_of_nothing_there_is_a_report_too(project: Project) -> None:
+    report = anchoring_report(project)
+
+    assert report.arms["shown"].n == 0
+    assert report.people == []
+
+
+def test_of_several_answers_the_first_that_stands_counts(project: Project) -> None:
+    (item,), user = suggested(project, 1), reviewer(project)
+    slip = drawn(item, user, "good", SHOWN)
+    Decision.objects.filter(pk=slip.pk).update(undone_at=slip.created_at)
+    first = drawn(item, user, "bad", SHOWN, supersedes=slip.label)
+    drawn(item, user, "good", SHOWN, supersedes=first.label)
+
+    shown = anchoring_report(project).arms["shown"]
+
+    assert (shown.n, shown.taken_over["value"]) == (1, 0)
+
+
+def test_an_abstention_takes_nothing_over(project: Project) -> None:
+    (item,), user = suggested(project, 1), reviewer(project)
+    drawn(item, user, None, WITHHELD)
+
+    withheld = anchoring_report(project).arms["withheld"]
+
+    assert (withheld.n, withheld.taken_over["value"]) == (1, 0)
+    assert withheld.accuracy["value"] is None
+
+
+def test_agreement_is_with_others_on_the_same_items(project: Project) -> None:
+    items, one, two = suggested(project, 3), reviewer(project), reviewer(project)
+    for item in items:
+        drawn(item, one, "good", SHOWN)
+    decided(items[0], two, "good")
+    decided(items[1], two, "bad")
+
+    agreement = anchoring_report(project).arms["shown"].agreement
+
+    assert (agreement["value"], agreement["n"]) == (0.5, 2)
+
+
+def test_accuracy_is_by_what_others_decided(project: Project) -> None:
+    items, user = suggested(project, 3), reviewer(project)
+    for item in items:
+        drawn(item, user, "good", SHOWN)
+    known(items[:1], "good")
+    decided(items[1], reviewer(project), "bad")
+    decided(items[1], expert(project), "bad")  # settles it
+
+    accuracy = anchoring_report(project).arms["shown"].accuracy
+
+    assert (accuracy["value"], accuracy["n"]) == (0.5, 2)
+
+
+def test_without_a_share_it_says_how_to_begin() -> None:
+    report = anchoring_report(new_project())
+
+    assert "review plan" in report.warning
+    assert "of before" not in report.warning
+
+
+def test_what_the_queue_draws_is_what_is_read(project: Project) -> None:
+    project.overlap = 1
+    project.save()
+    suggested(project, 12)
+    user = reviewer(project)
+    for _ in range(12):
+        answer(claim(project, user), user, "good")
+
+    report = anchoring_report(project)
+
+    assert report.arms["shown"].n + report.arms["withheld"].n == 12
+    assert report.arms["withheld"].n > 0
+
+
+@pytest.mark.parametrize(
+    ("low", "value", "high", "words"),
+    [
+        (0.04, 0.12, 0.2, "12 points more often when they see it (4 to 20)."),
+        (-0.2, -0.12, -0.04, "12 points less often when they see it (4 to 20)."),
+        (-0.03, 0.02, 0.09, "cannot be told: by −3 to 9 points."),
+        (float("nan"), 0.0, float("nan"), "the answers do not vary."),
+    ],
+)
+def test_the_sentence(low: float, value: float, high: float, words: str) -> None:
+    told = figure(value, low=low, high=high, n=99, method="")
+
+    assert sentence(told).endswith(words)
+    assert str(in_points(told)["words"]).endswith(" points")
+
+
+def test_it_takes_a_fixed_number_of_queries(
+    project: Project, django_assert_num_queries: object
+) -> None:
+    for _ in range(3):
+        user = reviewer(project)
+        answered(project, user, SHOWN, 2, 1)
+
+    with django_assert_num_queries(4):  # type: ignore[operator]
+        anchoring_report(project)
+
+
+def test_rest_is_for_managers(project: Project) -> None:
+    user, boss = reviewer(project), member(project, Role.MANAGER)
+    answered(project, user, SHOWN, 2, 1)
+    client, address = APIClient(), f"/api/v1/projects/{project.slug}/anchoring/"
+
+    client.force_authenticate(boss)
+    told = client.get(address).json()
+    client.force_authenticate(user)
+
+    assert told["arms"]["shown"]["n"] == 3
+    assert told["differences"]["taken_over"]["value"] is None
+    assert told["people"][0]["username"] == user.username
+    assert client.get(address).status_code == 403
+
+
+def test_machines_labels_make_no_difference(project: Project) -> None:
+    (item,), user = suggested(project, 1), reviewer(project)
+    drawn(item, user, "good", SHOWN)
+    before: AnchoringReport = anchoring_report(project)
+    suggestion = Item.objects.get(pk=item.pk).state.suggestion
+    assert suggestion is not None
+    record_label(draft(item, suggestion.annotator, "bad", supersedes_id=suggestion.pk))
+
+    assert anchoring_report(project).arms == before.arms

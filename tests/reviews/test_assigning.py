@@ -1,0 +1,174 @@
+"""Items given to people by name, kept for one kind, put first."""
+
+import pytest
+
+from apps.labels.models import Assignment, ItemState
+from apps.labels.services import assign_items, keep_for_kind, promote_items, unassign_items
+from apps.projects.models import Item, Project
+from apps.reviews.services import claim_next_item, release_leases, skip_item, undo_last
+from labelhub.core.errors import InvalidInput
+from tests.factories.reviews import (
+    answer,
+    claim,
+    expert,
+    new_project,
+    queued_items,
+    reviewer,
+    token,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project() -> Project:
+    return new_project()
+
+
+def state(item: Item) -> ItemState:
+    return ItemState.objects.get(item=item)
+
+
+def test_what_somebody_was_given_comes_first_for_them(project: Project) -> None:
+    items = queued_items(project, 5)
+    person = reviewer(project)
+    assign_items(project, [items[3].pk], [person])
+
+    assert claim(project, person).item_id == items[3].pk
+
+
+def test_nobody_else_is_offered_it(project: Project) -> None:
+    (item,) = queued_items(project, 1)
+    assign_items(project, [item.pk], [reviewer(project)])
+
+    assert claim_next_item(project=project, user=expert(project)) is None
+    assert state(item).audience == "named"
+
+
+def test_places_beyond_those_kept_are_for_everybody() -> None:
+    project = new_project(overlap=3)
+    (item,) = queued_items(project, 1)
+    named, second, third = (reviewer(project) for _ in range(3))
+    assign_items(project, [item.pk], [named])
+
+    claim(project, second)
+    claim(project, third)
+
+    assert claim_next_item(project=project, user=reviewer(project)) is None
+    assert claim(project, named).item_id == item.pk
+
+
+def test_a_label_closes_the_assignment_and_undo_opens_it(project: Project) -> None:
+    (item,) = queued_items(project, 1)
+    person = reviewer(project)
+    assign_items(project, [item.pk], [person])
+    answer(claim(project, person), person, "good")
+    assert not Assignment.objects.get(item=item).open
+
+    undo_last(project=project, user=person)
+
+    assert Assignment.objects.get(item=item).open
+
+
+def test_what_they_skip_goes_back_to_all(project: Project) -> None:
+    (item,) = queued_items(project, 1)
+    person = reviewer(project)
+    assign_items(project, [item.pk], [person])
+    slot = claim(project, person)
+
+    skip_item(project=project, user=person, item_id=item.pk, lease_token=slot.lease_token)
+
+    assert state(item).assignees == []
+    assert claim(project, reviewer(project)).item_id == item.pk
+
+
+def test_a_second_label_by_name_where_one_was_enough_is_asked_for_once(project: Project) -> None:
+    (item,) = queued_items(project, 1)
+    one, other = reviewer(project), reviewer(project)
+    assign_items(project, [item.pk], [one, other])
+    answer(claim(project, one), one, "good")
+
+    assert claim_next_item(project=project, user=other) is None
+    assert not Assignment.objects.filter(open=True).exists()
+
+
+def test_taken_back_it_is_for_everybody(project: Project) -> None:
+    (item,) = queued_items(project, 1)
+    person = reviewer(project)
+    assign_items(project, [item.pk], [person])
+
+    assert unassign_items(project, [item.pk]) == 1
+
+    assert claim(project, reviewer(project)).item_id == item.pk
+    assert not Assignment.objects.exists()
+
+
+def test_it_counts_what_changed_only(project: Project) -> None:
+    items = queued_items(project, 3)
+    person = reviewer(project)
+    ids = [item.pk for item in items]
+
+    counts = [assign_items(project, ids, [person]) for _ in range(2)]
+
+    assert counts == [3, 0]
+
+
+def test_items_of_other_projects_stay_as_they_are(project: Project) -> None:
+    (foreign,) = queued_items(new_project(), 1)
+
+    changed = assign_items(project, [foreign.pk], [reviewer(project)])
+
+    assert (changed, state(foreign).assignees) == (0, [])
+
+
+@pytest.mark.parametrize(("kind", "who"), [("crowd", reviewer), ("expert", expert)])
+def test_kept_for_a_kind_only_that_kind_gets_it(project: Project, kind: str, who: object) -> None:
+    (item,) = queued_items(project, 1)
+    keep_for_kind(project, [item.pk], kind)
+    people = {reviewer: reviewer(project), expert: expert(project)}
+
+    for each, person in people.items():
+        slot = claim_next_item(project=project, user=person)
+        assert (slot is not None) == (each is who)
+        if slot:
+            release_leases(project=project, user=person, tokens=[token(slot)])
+
+
+def test_another_kind_is_refused(project: Project) -> None:
+    with pytest.raises(InvalidInput, match="'llm' is not crowd, expert or empty"):
+        keep_for_kind(project, [1], "llm")
+
+
+def test_what_is_for_all_and_what_is_for_a_kind_come_in_one_order(project: Project) -> None:
+    items = queued_items(project, 4)
+    keep_for_kind(project, [items[0].pk, items[2].pk], "crowd")
+    person = reviewer(project)
+
+    got = []
+    for _ in items:
+        slot = claim(project, person)
+        got.append(slot.item_id)
+        answer(slot, person, "good")
+
+    assert got == [item.pk for item in items]
+
+
+def test_what_is_put_first_comes_first_for_all(project: Project) -> None:
+    items = queued_items(project, 3)
+
+    promote_items(project, [items[2].pk], promoted=True)
+    assert claim(project, reviewer(project)).item_id == items[2].pk
+
+    promote_items(project, [items[2].pk], promoted=False)
+    assert claim(project, reviewer(project)).item_id == items[0].pk
+
+
+def test_what_the_plan_leaves_out_comes_to_people_once_it_is_given_to_somebody() -> None:
+    project = new_project(review_scope="doubtful")
+    (item,) = queued_items(project, 1)
+    person = reviewer(project)
+    assert claim_next_item(project=project, user=person) is None
+
+    assign_items(project, [item.pk], [person])
+
+    assert claim(project, person).item_id == item.pk

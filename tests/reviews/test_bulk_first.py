@@ -1,0 +1,156 @@
+"""The items of a chosen filter come first, those that are imported later too."""
+
+from typing import Any
+
+import pytest
+
+from apps.accounts.models import User
+from apps.accounts.roles import Role
+from apps.labels.models import ItemState
+from apps.projects.models import Project
+from apps.reviews.models import Intervention, ReviewSettings, SavedFilter
+from apps.reviews.selectors.filters import filter_rows, first_settings
+from apps.reviews.selectors.searching import read_query
+from apps.reviews.services.bulk import plan_job, run_job, start_job
+from apps.reviews.services.filters import (
+    apply_first,
+    delete_filter,
+    projects_to_apply,
+    put_first,
+    save_filter,
+)
+from apps.reviews.tasks import keep_first, resume_bulk
+from labelhub.core.errors import InvalidInput
+from labelhub.worker import KEEPERS
+from tests.factories.labels import open_item
+from tests.factories.projects import ProjectFactory, member
+from tests.factories.reviews import claim, reviewer
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project() -> Project:
+    return ProjectFactory.create()
+
+
+def saved(project: Project, name: str, **query: Any) -> SavedFilter:
+    return save_filter(project=project, actor=None, name=name, query=read_query(query))
+
+
+def first(project: Project) -> list[str]:
+    """External ids of what comes first."""
+    found = ItemState.objects.filter(project=project, promoted=True).order_by("item")
+    return list(found.values_list("item__external_id", flat=True))
+
+
+def keep() -> None:
+    """A round of the keeper and of the worker it calls."""
+    for project_id in projects_to_apply():
+        apply_first(project_id)
+
+
+def test_matching_items_come_first_and_later_ones_follow(project: Project) -> None:
+    open_item(project, external_id="plain")
+    open_item(project, external_id="cold", text="Cold soup")
+    assert projects_to_apply() == []
+
+    put_first(project=project, chosen=saved(project, "Cold", q="cold"))
+    assert projects_to_apply() == [project.pk]
+    keep()
+    assert first(project) == ["cold"]
+    assert claim(project, reviewer(project)).item.external_id == "cold"
+    assert projects_to_apply() == []
+
+    open_item(project, external_id="colder", text="Colder soup")
+    keep()
+    assert first(project) == ["cold", "colder"]
+    told = first_settings(project)
+    assert told is not None
+    assert told.first_at is not None
+    assert list(Intervention.objects.values_list("items", flat=True)) == [1, 1]
+
+
+def test_another_filter_or_none_takes_the_others_back(project: Project) -> None:
+    open_item(project, external_id="cold", text="Cold soup")
+    open_item(project, external_id="warm", text="Warm soup")
+    cold, warm = saved(project, "Cold", q="cold"), saved(project, "Warm", q="warm")
+
+    put_first(project=project, chosen=cold)
+    keep()
+    put_first(project=project, chosen=warm)
+    keep()
+    assert first(project) == ["warm"]
+    saved(project, "Warm", q="soup")  # saved anew: the queue follows
+    keep()
+    assert first(project) == ["cold", "warm"]
+    put_first(project=project, chosen=None)
+    keep()
+    assert first(project) == []
+    assert projects_to_apply() == []
+
+
+def test_a_filter_that_is_deleted_puts_nothing_first(project: Project) -> None:
+    open_item(project, text="Cold soup")
+    cold = saved(project, "Cold", q="cold")
+    put_first(project=project, chosen=cold)
+    keep()
+    delete_filter(project=project, filter_id=cold.pk)
+    keep()
+
+    assert first(project) == []
+
+
+def test_what_was_put_first_by_hand_stays(project: Project) -> None:
+    manager: User = member(project, Role.MANAGER)
+    hand = open_item(project, external_id="hand")
+    open_item(project, external_id="cold", text="Cold soup")
+    query = read_query({"items": [hand.pk]})
+    job = start_job(plan_job(project, manager, action="promote", query=query, options={}))
+    run_job(job.pk)
+    put_first(project=project, chosen=saved(project, "Cold", q="cold"))
+    keep()
+    put_first(project=project, chosen=None)
+    keep()
+
+    assert first(project) == ["hand"]
+
+
+def test_a_filter_whose_label_is_gone_stops_nobody(project: Project) -> None:
+    open_item(project)
+    broken = saved(project, "Broken", label="good")
+    SavedFilter.objects.filter(pk=broken.pk).update(query={"label": "gone"})
+    put_first(project=project, chosen=broken)
+    keep()
+
+    assert projects_to_apply() == []
+    (row,) = filter_rows(project)
+    assert row.count is None
+    assert "is not offered" in row.fault
+
+
+def test_one_worker_at_a_time(project: Project) -> None:
+    open_item(project)
+    put_first(project=project, chosen=saved(project, "All", q="review"))
+    other = ReviewSettings.objects.get()
+    from apps.reviews.services import filters  # noqa: PLC0415 - the other worker
+
+    filters._claim(other.pk)
+
+    assert projects_to_apply() == []
+    assert apply_first(project.pk) == 0
+
+
+def test_a_filter_needs_a_name_and_a_condition(project: Project) -> None:
+    for name, query in (
+        ("", {"q": "a"}),
+        ("x" * 101, {"q": "a"}),
+        ("ok", {}),
+        ("ok", {"gold": "x"}),
+    ):
+        with pytest.raises(InvalidInput):
+            saved(project, name, **query)
+
+
+def test_every_worker_keeps_jobs_and_filters_going() -> None:
+    assert {keep_first, resume_bulk} <= set(KEEPERS)

@@ -1,0 +1,333 @@
+"""Bulk jobs do what their preview says, once, and are taken back as a whole."""
+
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from apps.accounts.models import User
+from apps.accounts.roles import ReviewerKind, Role
+from apps.labels.models import Assignment, Gold, ItemState, Label
+from apps.labels.services import assign_items, record_label
+from apps.projects.models import Item, Membership, Project
+from apps.reviews.models import BulkChange, BulkJob, Intervention
+from apps.reviews.selectors.bulk import Plan, preview
+from apps.reviews.selectors.searching import read_query
+from apps.reviews.services.bulk import (
+    NothingToDo,
+    acting,
+    plan_job,
+    run_job,
+    running,
+    start_job,
+    undo_job,
+    unfinished_jobs,
+)
+from labelhub.core.errors import Conflict, InvalidInput
+from tests.factories.agreement import decide
+from tests.factories.labels import draft, open_item, open_several, person
+from tests.factories.projects import ProjectFactory, member
+from tests.factories.reviews import claim, reviewer, suggest
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project() -> Project:
+    return ProjectFactory.create()
+
+
+@pytest.fixture
+def manager(project: Project) -> User:
+    return member(project, Role.MANAGER, ReviewerKind.EXPERT)
+
+
+def planned(project: Project, manager: User, action: str, **options: Any) -> Plan:
+    query = read_query(options.pop("query", {}))
+    return plan_job(project, manager, action=action, query=query, options=options)
+
+
+def done(project: Project, manager: User, action: str, **options: Any) -> BulkJob:
+    """A job that has been carried out."""
+    job = start_job(planned(project, manager, action, **options))
+    return run_job(job.pk)
+
+
+def undone(job: BulkJob, actor: User) -> BulkJob:
+    """The job, taken back."""
+    return run_job(undo_job(job=job, actor=actor).pk)
+
+
+def said_of(items: list[Item]) -> list[Any]:
+    """What people say of each now."""
+    current = Label.objects.current().by_people().filter(item__in=items)
+    return list(current.order_by("item").values_list("value", flat=True))
+
+
+def test_suggestions_are_accepted_as_the_managers_own_labels(
+    project: Project, manager: User
+) -> None:
+    items = [*open_several(project, 3)]
+    proposed = [suggest(item, value) for item, value in zip(items, ("good", "bad"), strict=False)]
+
+    job = done(project, manager, "accept")
+
+    assert (job.status, job.total, job.done, job.passed_over) == ("done", 3, 2, 1)
+    assert job.counts == {"silent": 1}
+    first = Label.objects.current().by_people().filter(item=items[0]).get()
+    assert (first.value, first.action, first.proposed_from) == ("good", "accepted", proposed[0])
+    assert (first.annotator.user, first.annotator.kind) == (manager, "expert")
+    assert first.provenance["bulk"] == job.pk
+    assert Gold.objects.current().count() == 2
+    assert said_of(items) == ["good", "bad"]
+
+
+def test_the_preview_counts_each_reason_and_shows_examples(project: Project, manager: User) -> None:
+    fit, mine, decided, held, audited, _silent, experts = open_several(project, 7)
+    for item in (fit, mine, decided, held, experts):
+        suggest(item, "good")
+    suggest(audited, "good", reasons=["audit"])
+    own = person(project, ReviewerKind.EXPERT)
+    own.user = manager
+    own.save()
+    project.overlap = 2
+    project.save()
+    record_label(draft(mine, own, "good"))
+    decide(decided, "good")
+    somebody = reviewer(project)
+    assign_items(project, [held.pk], [somebody])
+    assert claim(project, somebody).item == held
+    assign_items(project, [experts.pk], [reviewer(project), reviewer(project)])
+
+    seen = preview(planned(project, manager, "accept"))
+
+    assert (seen.total, seen.changing) == (7, 1)
+    assert seen.passed == {
+        "audited": 1, "decided": 1, "mine": 1, "silent": 1, "others": 1, "held": 1,
+    }  # fmt: skip
+    assert [item.pk for item in seen.examples] == [fit.pk]
+
+
+def test_one_label_for_all_says_what_became_of_each_suggestion(
+    project: Project, manager: User
+) -> None:
+    agreed, fixed, new = items = [*open_several(project, 3)]
+    suggest(agreed, "bad")
+    suggest(fixed, "good")
+
+    job = done(project, manager, "label", value="BAD")
+
+    assert said_of(items) == ["bad"] * 3
+    actions = dict(Label.objects.by_people().values_list("item", "action"))
+    assert actions == {agreed.pk: "accepted", fixed.pk: "fixed", new.pk: "new"}
+    assert job.done == 3
+
+
+def test_items_of_their_own_options_are_labelled_where_they_offer_it(manager: User) -> None:
+    project = ProjectFactory.create(definition={"task": "per_item"})
+    boss = member(project, Role.MANAGER)
+    with_it, without = open_item(project, options=["a", "b"]), open_item(project, options=["c"])
+    free = open_item(project)
+
+    job = done(project, boss, "label", value="a")
+
+    assert (job.done, job.counts) == (2, {"foreign": 1})
+    assert said_of([with_it, without, free]) == ["a", "a"]
+
+
+def test_items_are_given_to_all_or_in_turn(project: Project, manager: User) -> None:
+    open_several(project, 5)
+    one, other = reviewer(project), reviewer(project)
+
+    shared = done(project, manager, "assign", users=[one.pk, other.username], share=True)
+    held = {user: Assignment.objects.filter(user=user).count() for user in (one, other)}
+    assert sorted(held.values()) == [2, 3]
+    undone(shared, manager)
+    assert Assignment.objects.filter(open=True).count() == 0
+
+    job = done(project, manager, "assign", users=[one.pk, other.pk], share=False)
+    assert Assignment.objects.filter(open=True).count() == 10
+    assert job.done == 5
+    kinds = list(Intervention.objects.values_list("action", "items").order_by("pk"))
+    assert kinds == [("assign", 5)] * 3
+
+
+def test_nobody_is_given_what_they_have_labelled(project: Project, manager: User) -> None:
+    project.overlap = 3
+    project.save()
+    item, rest = open_several(project, 2)
+    one = person(project)
+    record_label(draft(item, one, "good"))
+    assert one.user is not None
+    other = reviewer(project)
+
+    done(project, manager, "assign", users=[one.user.pk, other.pk], share=True)
+    given = dict(Assignment.objects.values_list("item", "user"))
+
+    assert given[item.pk] == other.pk
+    assert rest.pk in given
+
+
+def test_audience_and_first_place_are_set_and_restored(project: Project, manager: User) -> None:
+    a, b = open_several(project, 2)
+    ItemState.objects.filter(item=b).update(assigned_kind="crowd", audience="crowd")
+
+    kept = done(project, manager, "audience", kind="expert")
+    first = done(project, manager, "promote", query={"items": [a.pk]})
+    assert ItemState.objects.filter(assigned_kind="expert").count() == 2
+    assert ItemState.objects.get(promoted=True).item == a
+
+    undone(kept, manager)
+    again = undone(first, manager)
+
+    kinds = dict(ItemState.objects.values_list("item", "assigned_kind"))
+    assert kinds == {a.pk: "", b.pk: "crowd"}
+    assert not ItemState.objects.filter(promoted=True).exists()
+    assert (again.status, again.counts["undone"], again.counts["kept"]) == ("undone", 1, 0)
+
+
+def test_items_go_back_and_their_labels_come_again(project: Project, manager: User) -> None:
+    item, untouched = open_several(project, 2)
+    said = record_label(draft(item, person(project), "good", seconds=9))
+
+    job = done(project, manager, "return", reason="The guideline has changed.")
+
+    assert (job.done, job.counts) == (1, {"unsaid": 1})
+    assert said_of([item, untouched]) == []
+    assert Intervention.objects.get().action == "return"
+
+    undone(job, manager)
+    restored = Label.objects.current().by_people().get()
+    assert (restored.value, restored.annotator, restored.seconds) == ("good", said.annotator, None)
+    assert Gold.objects.current().get().value == "good"
+
+
+def test_undo_takes_back_what_nobody_has_changed_since(project: Project, manager: User) -> None:
+    items = open_several(project, 3)
+    for item in items:
+        suggest(item, "good")
+    job = done(project, manager, "accept")
+    own = Label.objects.current().by_people().filter(item=items[0]).get()
+    record_label(draft(items[0], own.annotator, "bad", supersedes_id=own.pk))
+
+    undone(job, manager)
+    job.refresh_from_db()
+
+    assert job.status == "undone"
+    assert (job.counts["undone"], job.counts["kept"]) == (2, 1)
+    assert said_of([*items]) == ["bad"]
+    assert Gold.objects.current().count() == 1
+    with pytest.raises(Conflict, match="is undone"):
+        undo_job(job=job, actor=manager)
+
+
+def test_what_changed_or_came_since_the_preview_is_left_alone(
+    project: Project, manager: User
+) -> None:
+    items = open_several(project, 3)
+    for item in items:
+        suggest(item, "good")
+    plan = planned(project, manager, "accept", query={"stage": "suggested"})
+    job = start_job(plan)
+    record_label(draft(items[0], person(project), "bad"))  # decided: not found any more
+    suggest(items[1], "bad")  # another suggestion than was seen
+    late = open_item(project)
+    suggest(late, "good")
+
+    job = run_job(job.pk)
+
+    assert (job.done, job.passed_over, job.counts) == (1, 2, {"gone": 2})
+    assert said_of([*items, late]) == ["bad", "good"]
+
+
+def test_nothing_to_do_says_why(project: Project, manager: User) -> None:
+    open_several(project, 2)
+
+    with pytest.raises(NothingToDo, match="Of 2 items 2 have no suggestion to accept"):
+        start_job(planned(project, manager, "accept"))
+    with pytest.raises(NothingToDo, match="No item is found"):
+        start_job(planned(project, manager, "promote", query={"q": "zzz"}))
+
+
+@pytest.mark.parametrize(
+    ("action", "options", "field"),
+    [
+        ("explode", {}, "action"),
+        ("label", {}, "value"),
+        ("label", {"value": "neutral"}, "value"),
+        ("assign", {}, "users"),
+        ("assign", {"users": [2**80]}, "users"),
+        ("assign", {"users": ["nobody"], "share": "x"}, "users"),
+        ("audience", {"kind": "llm"}, "kind"),
+        ("promote", {"promoted": "perhaps"}, "promoted"),
+        ("return", {"reason": " "}, "reason"),
+        ("return", {"reason": "x" * 501}, "reason"),
+    ],
+)
+def test_wrong_options_are_named(
+    project: Project, manager: User, action: str, options: dict[str, Any], field: str
+) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        planned(project, manager, action, **options)
+
+    assert refused.value.data["errors"][0]["field"] == field
+
+
+def test_a_job_that_died_goes_on_where_it_was(
+    project: Project, manager: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    items = open_several(project, 7)
+    for item in items:
+        suggest(item, "good")
+    monkeypatch.setattr(running, "CHUNK", 2)
+    job = start_job(planned(project, manager, "accept"))
+    calls: list[Any] = []
+
+    def dying(*args: Any) -> Any:
+        calls.append(args)
+        if len(calls) == 3:
+            acting.act(*args)
+            raise SystemExit  # after it has written, before it has committed
+        return acting.act(*args)
+
+    monkeypatch.setattr(running, "act", dying)
+    with pytest.raises(SystemExit):
+        run_job(job.pk)
+    job.refresh_from_db()
+    assert (job.status, job.done) == ("running", 4)
+    assert run_job(job.pk).done == 4  # its lease is another's
+    assert unfinished_jobs() == []
+
+    BulkJob.objects.update(lease_until=timezone.now())
+    assert unfinished_jobs() == [job.pk]
+    job = run_job(job.pk)
+
+    assert (job.status, job.done, job.passed_over) == ("done", 7, 0)
+    assert len(said_of([*items])) == 7
+    assert BulkChange.objects.filter(job=job).count() == 7
+    assert Label.objects.by_people().count() == 7
+
+
+def test_two_jobs_over_the_same_items_label_each_once(project: Project, manager: User) -> None:
+    items = open_several(project, 4)
+    for item in items:
+        suggest(item, "good")
+    other = member(project, Role.MANAGER)
+    first, second = (start_job(planned(project, who, "accept")) for who in (manager, other))
+
+    assert run_job(second.pk).done == 4
+    late = run_job(first.pk)
+
+    assert (late.status, late.done, late.passed_over) == ("done", 0, 4)
+    assert Label.objects.by_people().count() == 4
+
+
+def test_who_is_no_manager_any_more_changes_nothing(project: Project, manager: User) -> None:
+    suggest(open_item(project), "good")
+    job = start_job(planned(project, manager, "accept"))
+    Membership.objects.filter(user=manager).update(role=Role.VIEWER)
+
+    job = run_job(job.pk)
+
+    assert (job.status, job.done) == ("failed", 0)
+    assert "no manager here any more" in job.message

@@ -1,0 +1,235 @@
+"""The list of items as managers use it: search, save, tick, preview, confirm, undo."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from apps.accounts.models import User
+from apps.accounts.roles import ReviewerKind, Role
+from apps.labels.models import Label
+from apps.labels.services import assign_items, record_label
+from apps.projects.models import Project
+from apps.reviews.models import BulkJob, Comment, SavedFilter
+from apps.reviews.selectors.searching import grid
+from apps.reviews.services.bulk import run_job
+from tests.factories.labels import draft, open_item, open_several, person
+from tests.factories.projects import ASPECTS, ProjectFactory, member
+from tests.factories.reviews import reviewer, suggest
+
+pytestmark = pytest.mark.django_db
+HOSTILE = "<script>alert(1)</script>"
+
+
+@pytest.fixture
+def project() -> Project:
+    return ProjectFactory.create()
+
+
+@pytest.fixture
+def manager(project: Project, client: Client) -> User:
+    """Signed in."""
+    boss = member(project, Role.MANAGER, ReviewerKind.EXPERT)
+    client.force_login(boss)
+    return boss
+
+
+@pytest.fixture(autouse=True)
+def launched(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Ids of jobs that would have gone to a worker."""
+    sent: list[int] = []
+    monkeypatch.setattr("apps.reviews.views.bulk.launch_bulk", sent.append)
+    monkeypatch.setattr("apps.reviews.views.filters.launch_first", sent.append)
+    return sent
+
+
+def html(client: Client, project: Project, path: str, status: int = 200, **data: Any) -> str:
+    """A page below the project."""
+    response = client.get(f"/p/{project.slug}/{path}", data)
+    assert response.status_code == status
+    return response.content.decode()
+
+
+def test_a_row_tells_what_was_said_and_who_has_it(
+    project: Project, manager: User, client: Client
+) -> None:
+    item = open_item(project, text="word " * 60 + f"Cold {HOSTILE} soup")
+    suggest(item, "good", reasons=["tie"])
+    record_label(draft(item, person(project), "bad"))
+    other = open_item(project)
+    assign_items(project, [other.pk], [reviewer(project)])
+    Comment.objects.create(project=project, item=other, text="?")
+
+    for view in ("table", "cards"):
+        page = html(client, project, "items/", q="cold soup", view=view)
+        assert '<mark class="quote" data-label="">Cold</mark>' in page
+        assert HOSTILE not in page
+        assert "bad" in page
+        assert "Tick" in page
+        rest = html(client, project, "items/", comments="open", view=view)
+        assert "1 comment, 1 open" in rest
+        assert "person" in rest
+
+
+def test_many_items_are_counted_no_further_than_they_can_be_paged(
+    project: Project, manager: User, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_several(project, 7)
+    monkeypatch.setattr(grid, "MOST_COUNTED", 5)
+    monkeypatch.setattr(grid, "PAGE_SIZE", 2)
+
+    page = html(client, project, "items/", page=99)
+
+    assert "5+ items; the first 5 can be paged through" in page
+    assert "Page 3 of 3+" in page
+
+
+def test_who_does_not_manage_has_the_search_alone(project: Project, client: Client) -> None:
+    open_item(project)
+    client.force_login(member(project, Role.VIEWER))
+
+    page = html(client, project, "items/", q="review")
+
+    assert "More conditions" in page
+    assert "Preview" not in page
+    assert "Save as a filter" not in page
+    html(client, project, "bulk/", status=403)
+    html(client, project, "filters/", status=403)
+    html(client, project, "bulk/new/", status=403, do="accept")
+
+
+def test_a_wrong_search_names_its_fields(project: Project, manager: User, client: Client) -> None:
+    open_item(project)
+
+    page = html(client, project, "items/", status=422, label="neutral", uncertainty_min="x")
+
+    assert "Debate’s uncertainty from: Must be a number from 0 to 1." in page
+    assert 'search-panel" open' in page
+    page = html(client, project, "items/", status=422, label="neutral")
+    assert "Somebody says: &#x27;neutral&#x27; is not offered here" in page
+
+
+def test_ticked_items_are_previewed_confirmed_and_taken_back(
+    project: Project, manager: User, client: Client, launched: list[int]
+) -> None:
+    items = open_several(project, 3)
+    for item in items:
+        suggest(item, "good")
+    ticked: dict[str, Any] = {"only": "ticked", "item": [items[0].pk, items[2].pk], "do": "accept"}
+
+    preview = client.get(f"/p/{project.slug}/bulk/new/", ticked)
+    assert "2 of 2 items will change" in preview.content.decode()
+    plan = preview.context["plan"]
+    sent = {
+        "do": "accept", "items": f"{items[0].pk},{items[2].pk}",
+        "upto": plan.upto, "asked_at": plan.asked_at.isoformat(),
+    }  # fmt: skip
+    made = client.post(f"/p/{project.slug}/bulk/", sent)
+
+    job = BulkJob.objects.get()
+    assert made["Location"] == f"/p/{project.slug}/bulk/{job.pk}/"
+    assert launched == [job.pk]
+    assert "Waiting for the worker" in html(client, project, f"bulk/{job.pk}/")
+    assert "hx-get" in html(client, project, f"bulk/{job.pk}/part/")
+    run_job(job.pk)
+    assert client.get(f"/p/{project.slug}/bulk/{job.pk}/part/").status_code == 286
+    assert "2 of 2 items changed" in html(client, project, f"bulk/{job.pk}/")
+    assert "Accept what is suggested" in html(client, project, "bulk/")
+    assert set(Label.objects.by_people().values_list("item", flat=True)) == {
+        items[0].pk, items[2].pk
+    }  # fmt: skip
+
+    client.post(f"/p/{project.slug}/bulk/{job.pk}/undo/")
+    assert "Being undone" in html(client, project, f"bulk/{job.pk}/")
+    run_job(job.pk)
+    page = html(client, project, f"bulk/{job.pk}/")
+    assert f"Undone by {manager.username}" in page
+    again = client.post(f"/p/{project.slug}/bulk/{job.pk}/undo/", follow=True)
+    assert "cannot be undone now" in again.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("action", "options", "words"),
+    [
+        ("label", {}, "Choose the label"),
+        ("assign", {}, "Choose at least one person"),
+        ("return", {}, "Say why"),
+    ],
+)
+def test_options_are_asked_for_first(
+    project: Project, manager: User, client: Client, action: str, options: Any, words: str
+) -> None:
+    open_item(project)
+
+    asked = html(client, project, "bulk/new/", do=action)
+    assert "will change" not in asked
+    refused = html(client, project, "bulk/new/", status=422, do=action, options="given")
+    assert words in refused
+
+
+def test_each_action_has_its_preview(project: Project, manager: User, client: Client) -> None:
+    item = open_item(project)
+    somebody = reviewer(project)
+    given: dict[str, Any] = {"options": "given"}
+
+    for action, options in (
+        ("label", {"with-value": "good"}),
+        ("assign", {"with-users": [somebody.pk], "with-share": "true"}),
+        ("audience", {"with-kind": "expert"}),
+        ("promote", {"with-promoted": "true"}),
+    ):
+        page = html(client, project, "bulk/new/", do=action, **given, **options)
+        assert "1 of 1 item will change" in page
+        for name in options:
+            assert f'type="hidden" name="{name}"' in page
+    record_label(draft(item, person(project), "good"))
+    back: dict[str, Any] = {"with-reason": "New guideline", "reason": ""}
+    page = html(client, project, "bulk/new/", do="return", **given, **back)
+    assert "1 of 1 item will change" in page
+
+
+def test_a_set_of_labels_may_be_empty(client: Client) -> None:
+    project = ProjectFactory.create(definition=ASPECTS)
+    open_item(project)
+    client.force_login(member(project, Role.MANAGER))
+
+    page = html(client, project, "bulk/new/", do="label", options="given")
+    client.post(f"/p/{project.slug}/bulk/", {"do": "label"})
+    run_job(BulkJob.objects.get().pk)
+
+    assert "1 of 1 item will change" in page
+    assert Label.objects.get().value == []
+
+
+def test_nothing_ticked_and_nothing_known_is_said(
+    project: Project, manager: User, client: Client
+) -> None:
+    none = html(client, project, "bulk/new/", status=422, only="ticked", do="accept")
+    strange = html(client, project, "bulk/new/", status=422, do="explode")
+    wrong = client.post(f"/p/{project.slug}/bulk/", {"do": "accept", "upto": "x"}, follow=True)
+
+    assert "No item is ticked" in none
+    assert "Must be one of accept" in strange
+    assert "upto: Must be the number that the preview gave." in wrong.content.decode()
+    assert not BulkJob.objects.exists()
+
+
+def test_a_search_is_saved_listed_and_forgotten(
+    project: Project, manager: User, client: Client
+) -> None:
+    open_item(project, text="Cold soup")
+    base = f"/p/{project.slug}/filters/"
+
+    client.post(base, {"name": "Cold", "q": "cold", "stage": "new"})
+    saved = SavedFilter.objects.get()
+    assert saved.query == {"q": "cold", "stage": "new"}
+    assert f"/p/{project.slug}/items/?q=cold&amp;stage=new" in html(client, project, "filters/")
+    assert "Cold" in html(client, project, "items/")
+    client.post(base, {"name": "Cold", "q": "soup"})
+    assert SavedFilter.objects.get().query == {"q": "soup"}
+    refused = client.post(base, {"name": "All"}, follow=True)
+    assert "A filter without a condition" in refused.content.decode()
+
+    client.post(f"{base}{saved.pk}/delete/")
+    assert "No saved filters yet" in html(client, project, "filters/")
+    assert client.post(f"{base}{saved.pk}/delete/").status_code == 404

@@ -1,0 +1,133 @@
+"""Searching, saved filters and bulk jobs over REST."""
+
+from typing import Any
+
+import pytest
+from rest_framework.test import APIClient
+
+from apps.accounts.roles import Role
+from apps.labels.models import ItemState, Label
+from apps.projects.models import Project
+from apps.reviews.models import BulkJob
+from apps.reviews.services.bulk import run_job
+from tests.factories.labels import open_several
+from tests.factories.projects import ProjectFactory, member
+from tests.factories.reviews import suggest
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project() -> Project:
+    return ProjectFactory.create()
+
+
+@pytest.fixture
+def api(project: Project) -> APIClient:
+    client = APIClient()
+    client.force_authenticate(member(project, Role.MANAGER))
+    return client
+
+
+@pytest.fixture(autouse=True)
+def launched(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """What would have gone to a worker."""
+    sent: list[int] = []
+    monkeypatch.setattr("apps.reviews.api.bulk.launch_bulk", sent.append)
+    monkeypatch.setattr("apps.reviews.api.bulk.launch_first", sent.append)
+    return sent
+
+
+def url(project: Project, rest: str) -> str:
+    return f"/api/v1/projects/{project.slug}/{rest}"
+
+
+def test_items_are_narrowed_by_every_field(project: Project, api: APIClient) -> None:
+    first, second = open_several(project, 2)
+    suggest(first, "good", reasons=["tie"])
+
+    def ids(**asked: Any) -> list[int]:
+        found = api.get(url(project, "items/"), asked).json()
+        return [item["id"] for item in found["results"]]
+
+    assert ids(reason="tie") == [first.pk]
+    assert ids(suggested="good", kind="llm", queued="true") == [first.pk]
+    assert ids(stage="new", q="number") == [second.pk]
+    assert ids(items=f"{first.pk},{second.pk}") == [first.pk, second.pk]
+    refused = api.get(url(project, "items/"), {"stage": "x", "created_to": "soon"})
+    assert refused.status_code == 422
+    assert [fault["field"] for fault in refused.json()["errors"]] == ["stage", "created_to"]
+
+
+def test_filters_are_saved_read_and_forgotten(
+    project: Project, api: APIClient, launched: list[int]
+) -> None:
+    sent = {"name": "Tied", "query": {"reason": "tie", "uncertainty_min": 0.5}, "first": True}
+    made = api.post(url(project, "filters/"), sent, format="json")
+    assert made.status_code == 201
+    assert made.json()["first"] is True
+    assert launched == [project.pk]
+
+    one = url(project, f"filters/{made.json()['id']}/")
+    assert api.get(one).json()["query"] == sent["query"]
+    assert api.get(url(project, "filters/")).json()["count"] == 1
+    wrong = api.post(url(project, "filters/"), {"name": "x", "query": {"colour": 1}}, format="json")
+    assert wrong.json()["errors"][0]["field"] == "query.colour"
+    api.post(url(project, "filters/"), {**sent, "first": False}, format="json")
+    assert api.get(one).json()["first"] is False
+    assert api.delete(one).status_code == 204
+    assert api.get(one).status_code == 404
+
+
+def test_a_job_is_tried_started_and_undone(
+    project: Project, api: APIClient, launched: list[int]
+) -> None:
+    items = open_several(project, 3)
+    suggest(items[0], "good")
+    body = {"action": "accept", "items": [items[0].pk, items[1].pk], "dry_run": True}
+
+    tried = api.post(url(project, "bulk/"), body, format="json")
+    assert tried.status_code == 200
+    seen = tried.json()
+    assert (seen["total"], seen["changing"], seen["passed"]) == (2, 1, {"silent": 1})
+    assert seen["examples"] == [items[0].pk]
+    frozen = {"upto": seen["upto"], "asked_at": seen["asked_at"]}
+    started = api.post(url(project, "bulk/"), {**body, **frozen, "dry_run": False}, format="json")
+    assert started.status_code == 202
+    job = started.json()["id"]
+    assert launched == [job]
+
+    run_job(job)
+    told = api.get(url(project, f"bulk/{job}/")).json()
+    assert (told["status"], told["done"], told["counts"]) == ("done", 1, {"silent": 1})
+    assert api.get(url(project, "bulk/")).json()["count"] == 1
+    assert api.post(url(project, f"bulk/{job}/undo/")).status_code == 202
+    assert api.post(url(project, f"bulk/{job}/undo/")).status_code == 409
+    run_job(job)
+    assert not Label.objects.current().by_people().exists()
+
+
+def test_wrong_bodies_are_named(project: Project, api: APIClient) -> None:
+    open_several(project, 1)
+
+    def refused(**body: Any) -> Any:
+        answer = api.post(url(project, "bulk/"), body, format="json")
+        assert answer.status_code in (400, 409, 422)
+        return answer.json()
+
+    assert refused(action="explode")["errors"][0]["field"] == "action"
+    assert refused(action="label", options={"value": 7})["errors"][0]["field"] == "value"
+    assert refused(action="promote", query={"stage": 1})["errors"][0]["field"] == "query.stage"
+    assert refused(action="promote", upto=3)["errors"][0]["field"] == "asked_at"
+    assert refused(action="accept")["code"] == "nothing_to_do"
+    assert not BulkJob.objects.exists()
+
+
+def test_who_does_not_manage_may_not(project: Project) -> None:
+    client = APIClient()
+    client.force_authenticate(member(project, Role.REVIEWER))
+
+    for path in ("filters/", "bulk/"):
+        assert client.get(url(project, path)).status_code == 403
+        assert client.post(url(project, path), {}, format="json").status_code == 403
+    assert ItemState.objects.filter(promoted=True).count() == 0

@@ -1,0 +1,164 @@
+"""Comments beside an item and as a list, as a browser gets them."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from apps.accounts.models import User
+from apps.accounts.roles import Role
+from apps.projects.models import Item, Project
+from apps.reviews.models import Comment, Mention
+from tests.factories.projects import member
+from tests.factories.reviews import expert, new_project, queued_items, reviewer
+from tests.reviews.test_comments import HOSTILE, say
+
+pytestmark = pytest.mark.django_db
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture
+def project() -> Project:
+    return new_project(overlap=2)
+
+
+@pytest.fixture
+def item(project: Project) -> Item:
+    return queued_items(project, 1)[0]
+
+
+@pytest.fixture
+def manager(project: Project, client: Client) -> User:
+    """A manager who is signed in."""
+    user = member(project, Role.MANAGER)
+    client.force_login(user)
+    return user
+
+
+def thread_of(item: Item) -> str:
+    return reverse("item_comments", args=[item.project.slug, item.pk])
+
+
+@pytest.mark.usefixtures("manager")
+def test_a_comment_shows_at_once(client: Client, item: Item) -> None:
+    response = client.post(thread_of(item), {"text": HOSTILE + " @nobody"}, headers=HTMX)
+
+    html = response.content.decode()
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html
+    assert "<script>" not in html
+    assert "Nobody in this project is called @nobody" in html
+    page = client.get(reverse("item_detail", args=[item.project.slug, item.pk])).content.decode()
+    assert "&lt;script&gt;" in page
+
+
+@pytest.mark.usefixtures("manager")
+def test_without_scripts_it_goes_back_to_the_item(client: Client, item: Item) -> None:
+    response = client.post(thread_of(item), {"text": "Odd."})
+
+    assert response.headers["Location"] == reverse("item_detail", args=[item.project.slug, item.pk])
+    refused = client.post(thread_of(item), {"text": " "}, follow=True)
+    assert "write something first" in refused.content.decode()
+
+
+@pytest.mark.usefixtures("manager")
+def test_what_was_refused_is_still_in_the_field(client: Client, item: Item) -> None:
+    html = client.post(thread_of(item), {"text": "x" * 10_001}, headers=HTMX).content.decode()
+
+    assert "10,000 is the most" in html
+    assert "x" * 10_001 in html
+
+
+def test_viewers_read_and_say_nothing(client: Client, item: Item) -> None:
+    say(item, reviewer(item.project), "Odd.")
+    client.force_login(member(item.project, Role.VIEWER))
+
+    html = client.get(thread_of(item)).content.decode()
+
+    assert "Odd." in html
+    assert "Say something" not in html
+    assert client.post(thread_of(item), {"text": "Me too"}).status_code == 403
+
+
+def test_who_has_not_answered_learns_how_many_there_are(client: Client, item: Item) -> None:
+    person = reviewer(item.project)
+    comment = say(item, reviewer(item.project), f"Surely good, @{person.username}")
+    client.force_login(person)
+
+    for address in (thread_of(item), reverse("item_detail", args=[item.project.slug, item.pk])):
+        html = client.get(address).content.decode()
+        assert "1 comment, visible once you have answered" in html
+        assert "Surely" not in html
+    listed = client.get(reverse("comment_list", args=[item.project.slug]), {"shown": "mentions"})
+    assert "Surely" not in listed.content.decode()
+    resolve = reverse("comment_resolve", args=[item.project.slug, comment.pk])
+    assert client.post(resolve).status_code == 404
+
+
+def test_an_explanation_reaches_whom_it_is_for(client: Client, item: Item) -> None:
+    project, person = item.project, reviewer(item.project)
+    say(item, expert(project), "Irony is what is meant.", explains=True, to=[person.pk])
+    client.force_login(person)
+    listed = reverse("comment_list", args=[project.slug])
+
+    html = client.get(listed, {"shown": "mentions"}).content.decode()
+    assert "Irony is what is meant." in html
+    assert "data-unread" in html
+
+    client.post(reverse("comments_seen", args=[project.slug]), {"item": str(item.pk)}, headers=HTMX)
+    assert Mention.objects.get().seen_at is not None
+    assert "data-unread" not in client.get(listed).content.decode()
+
+
+@pytest.mark.usefixtures("manager")
+def test_comments_are_resolved_and_opened_again(client: Client, item: Item) -> None:
+    comment = say(item, reviewer(item.project), "Spam?")
+    address = reverse("comment_resolve", args=[item.project.slug, comment.pk])
+
+    assert "Open again" in client.post(address, headers=HTMX).content.decode()
+    assert client.post(address, {"open": "1"}).status_code == 302
+    comment.refresh_from_db()
+    assert comment.resolved_at is None
+    assert client.post(reverse("comments_seen", args=[item.project.slug])).status_code == 302
+
+
+@pytest.mark.usefixtures("manager")
+def test_comments_of_other_projects_are_not_found(client: Client, project: Project) -> None:
+    foreign = queued_items(new_project(), 1)[0]
+    comment = say(foreign, reviewer(foreign.project), "Secret")
+
+    address = reverse("item_comments", args=[project.slug, foreign.pk])
+    assert client.get(address).status_code == 404
+    assert client.post(address, {"text": "Hello"}).status_code == 404
+    resolve = reverse("comment_resolve", args=[project.slug, comment.pk])
+    assert client.post(resolve).status_code == 404
+    assert "Secret" not in client.get(reverse("comment_list", args=[project.slug])).content.decode()
+    assert Comment.objects.count() == 1
+
+
+@pytest.mark.usefixtures("manager")
+def test_the_list_takes_no_more_queries_for_more(
+    client: Client, item: Item, django_assert_max_num_queries: Any
+) -> None:
+    for n in range(12):
+        say(item, reviewer(item.project), f"Remark {n}", explains=True)
+
+    with django_assert_max_num_queries(8):  # session, person, project; count, rows, mentions; frame
+        html = client.get(reverse("comment_list", args=[item.project.slug])).content.decode()
+    assert html.count('comment-row"') == 12
+
+
+@pytest.mark.usefixtures("manager")
+def test_names_are_completed(client: Client, project: Project) -> None:
+    person = reviewer(project)
+    address = reverse("comment_people", args=[project.slug])
+
+    assert client.get(address, {"q": person.username[:6].upper()}).json()["names"]
+    assert client.get(address, {"q": "nobody-of-that-name"}).json() == {"names": []}
+
+
+@pytest.mark.usefixtures("manager")
+def test_an_empty_list_teaches(client: Client, project: Project) -> None:
+    html = client.get(reverse("comment_list", args=[project.slug])).content.decode()
+
+    assert "Nothing is being discussed" in html

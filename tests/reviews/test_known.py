@@ -1,0 +1,235 @@
+"""Items of known answer: mixed in to check people, and to be answered before real work."""
+
+import pytest
+from django.test import Client
+
+from apps.accounts.roles import Role
+from apps.labels.models import ItemState
+from apps.labels.services import GoldDraft, import_gold
+from apps.projects.models import Item, Project
+from apps.projects.selectors import current_schema
+from apps.reviews.models import Purpose, Slot, Standing
+from apps.reviews.selectors import queue_status
+from apps.reviews.services import (
+    ReviewerPaused,
+    claim_next_item,
+    release_leases,
+    undo_last,
+)
+from tests.factories.projects import member
+from tests.factories.reviews import answer, claim, new_project, queued_items, reviewer, token
+
+pytestmark = pytest.mark.django_db
+
+
+def with_gold(project: Project, count: int, value: str = "good") -> list[Item]:
+    """Items that came with their answer."""
+    items = queued_items(project, count)
+    schema = current_schema(project)
+    import_gold(project, [GoldDraft(item_id=each.pk, schema=schema, value=value) for each in items])
+    return items
+
+
+@pytest.fixture
+def project() -> Project:
+    return new_project(check_share=1.0)
+
+
+def test_a_known_item_comes_among_the_others(project: Project) -> None:
+    queued_items(project, 3)
+    (known,) = with_gold(project, 1)
+
+    slot = claim(project, reviewer(project))
+
+    assert (slot.item_id, slot.purpose, slot.number) == (known.pk, Purpose.CHECK, None)
+
+
+def test_without_a_share_none_is_mixed_in() -> None:
+    project = new_project()
+    (item,) = queued_items(project, 1)
+    with_gold(project, 1)
+
+    slot = claim(project, reviewer(project))
+
+    assert (slot.item_id, slot.purpose) == (item.pk, Purpose.WORK)
+
+
+@pytest.mark.parametrize(("value", "correct"), [("good", True), ("bad", False)])
+def test_the_answer_is_compared_with_what_is_known(
+    project: Project, value: str, correct: bool
+) -> None:
+    with_gold(project, 1)
+    person = reviewer(project)
+
+    done = answer(claim(project, person), person, value)
+
+    assert (done.decision.purpose, done.decision.correct) == (Purpose.CHECK, correct)
+    assert (done.decision.extra, done.decision.late) == (False, False)
+    assert done.label.provenance["check"] is True
+
+
+def test_who_cannot_tell_is_neither_right_nor_wrong(project: Project) -> None:
+    with_gold(project, 1)
+    person = reviewer(project)
+
+    done = answer(claim(project, person), person, None, abstain=True)
+
+    assert done.decision.correct is None
+
+
+def test_an_answer_never_changes_what_is_known(project: Project) -> None:
+    (known,) = with_gold(project, 1)
+    for _ in range(3):
+        person = reviewer(project)
+        answer(claim(project, person), person, "bad")
+
+    state = ItemState.objects.select_related("gold").get(item=known)
+    assert (state.stage, state.gold and state.gold.value) == ("decided", "good")
+
+
+def test_any_number_of_people_hold_one_at_a_time(project: Project) -> None:
+    (known,) = with_gold(project, 1)
+
+    held = [claim(project, reviewer(project)).item_id for _ in range(4)]
+
+    assert held == [known.pk] * 4
+
+
+def test_nobody_is_checked_by_the_same_item_twice(project: Project) -> None:
+    (known,) = with_gold(project, 1)
+    (other,) = queued_items(project, 1)
+    person = reviewer(project)
+    answer(claim(project, person), person, "good")
+
+    assert claim(project, person).item_id == other.pk
+    undo_last(project=project, user=person)
+    assert Slot.objects.filter(item=known, holder=person).count() == 1
+
+
+def test_given_back_it_leaves_no_trace(project: Project) -> None:
+    with_gold(project, 1)
+    person = reviewer(project)
+    slot = claim(project, person)
+
+    assert release_leases(project=project, user=person, tokens=[token(slot)]) == 1
+
+    assert not Slot.objects.exists()
+
+
+def test_real_work_waits_until_somebody_has_qualified() -> None:
+    project = new_project(qualify_items=2)
+    queued_items(project, 3)
+    with_gold(project, 2)
+    person = reviewer(project)
+
+    slots = []
+    for _ in range(2):
+        slots.append(claim(project, person))
+        answer(slots[-1], person, "good")
+
+    assert {slot.purpose for slot in slots} == {Purpose.QUALIFY}
+
+
+def test_who_cannot_qualify_is_told_so() -> None:
+    project = new_project(qualify_items=2)
+    queued_items(project, 3)
+    person = reviewer(project)
+
+    assert claim_next_item(project=project, user=person) is None
+
+    status = queue_status(project, person)
+    assert status.nothing_left
+    assert status.qualifying is not None
+    assert (status.qualifying.done, status.qualifying.needed, status.qualifying.left) == (0, 2, 0)
+
+
+def test_managers_need_not_qualify() -> None:
+    project = new_project(qualify_items=2)
+    queued_items(project, 1)
+
+    assert claim(project, member(project, Role.MANAGER)).purpose == Purpose.WORK
+
+
+def test_who_is_paused_gets_nothing_and_hears_why(project: Project) -> None:
+    queued_items(project, 1)
+    person = reviewer(project)
+    Standing.objects.create(
+        project=project, user=person, status=Standing.Status.PAUSED, reason="Too fast."
+    )
+
+    with pytest.raises(ReviewerPaused, match=r"is paused\. The reason given: Too fast\."):
+        claim_next_item(project=project, user=person)
+
+
+def test_what_a_paused_person_had_begun_is_kept(project: Project) -> None:
+    queued_items(project, 1)
+    person = reviewer(project)
+    slot = claim(project, person)
+    Standing.objects.create(project=project, user=person, status=Standing.Status.PAUSED)
+
+    assert answer(slot, person, "good").created
+
+
+def test_a_standing_elsewhere_matters_nothing(project: Project) -> None:
+    queued_items(project, 1)
+    person = reviewer(project)
+    Standing.objects.create(
+        project=new_project(), user=person, status=Standing.Status.PAUSED, reason="There."
+    )
+    Standing.objects.create(project=project, user=reviewer(project), status=Standing.Status.PAUSED)
+
+    assert claim(project, person).holder == person
+
+
+def test_no_door_tells_a_reviewer_what_is_known() -> None:
+    project = new_project(check_share=0.5)
+    (known,) = with_gold(project, 1)
+    client = Client()
+    client.force_login(reviewer(project))
+    at = f"/api/v1/projects/{project.slug}"
+
+    row = client.get(f"/api/v1/items/{known.pk}/").json()
+    page = client.get(f"/p/{project.slug}/items/{known.pk}/").content.decode()
+    files = [
+        client.get(f"{at}/export/?format=jsonl"),
+        client.get(f"/p/{project.slug}/export/download/?format=csv"),
+    ]
+
+    assert (row["gold"], row["stage"]) == (None, "new")
+    assert client.get(f"{at}/gold/").json()["count"] == 0
+    assert "Imported with the item" not in page
+    assert [answer.status_code for answer in files] == [403, 403]
+
+
+def test_managers_and_those_who_only_look_see_it() -> None:
+    project = new_project(check_share=0.5)
+    with_gold(project, 1)
+    for role in (Role.MANAGER, Role.VIEWER):
+        client = Client()
+        client.force_login(member(project, role))
+        at = f"/api/v1/projects/{project.slug}"
+        assert client.get(f"{at}/gold/").json()["count"] == 1
+        assert client.get(f"{at}/export/?format=jsonl").status_code == 200
+
+
+def test_who_answered_enough_is_let_to_work() -> None:
+    project = new_project(qualify_items=2)
+    (real,) = queued_items(project, 1)
+    with_gold(project, 2)
+    person = reviewer(project)
+    for _ in range(2):
+        answer(claim(project, person), person, "good")
+
+    assert claim(project, person).item_id == real.pk
+    assert Standing.objects.get(user=person).status == Standing.Status.ACTIVE
+
+
+def test_who_answered_badly_is_paused_with_the_count() -> None:
+    project = new_project(qualify_items=2)
+    with_gold(project, 2)
+    person = reviewer(project)
+    for value in ("good", "bad"):
+        answer(claim(project, person), person, value)
+
+    with pytest.raises(ReviewerPaused, match="1 of 2 right, 2 were needed"):
+        claim_next_item(project=project, user=person)

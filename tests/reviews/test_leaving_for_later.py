@@ -1,0 +1,213 @@
+"""Postponed items, drafts, returned items and leases that a manager takes away."""
+
+import pytest
+
+from apps.accounts.models import User
+from apps.accounts.roles import Role
+from apps.labels.models import ItemState, Label
+from apps.projects.models import Project
+from apps.reviews.models import Draft, Intervention, Slot
+from apps.reviews.selectors import queue_status
+from apps.reviews.services import (
+    claim_next_item,
+    postpone_item,
+    return_to_queue,
+    revoke_leases,
+    save_draft,
+    skip_item,
+    undo_last,
+)
+from labelhub.core.errors import InvalidInput, NotFound
+from tests.factories.projects import member
+from tests.factories.reviews import answer, claim, new_project, queued_items, reviewer
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project() -> Project:
+    return new_project()
+
+
+@pytest.fixture
+def person(project: Project) -> User:
+    return reviewer(project)
+
+
+@pytest.fixture
+def manager(project: Project) -> User:
+    return member(project, Role.MANAGER)
+
+
+def postpone(project: Project, user: User) -> int:
+    slot = claim(project, user)
+    postpone_item(project=project, user=user, item_id=slot.item_id, lease_token=slot.lease_token)
+    return slot.item_id
+
+
+class TestPostponing:
+    def test_it_comes_back_after_everything_else(self, project: Project, person: User) -> None:
+        queued_items(project, 3)
+        later = postpone(project, person)
+
+        got = []
+        for _ in range(3):
+            slot = claim(project, person)
+            got.append(slot.item_id)
+            answer(slot, person, "good")
+
+        assert got[-1] == later
+        assert claim_next_item(project=project, user=person) is None
+
+    def test_others_may_have_it_meanwhile(self, project: Project, person: User) -> None:
+        queued_items(project, 1)
+        later = postpone(project, person)
+
+        assert claim(project, reviewer(project)).item_id == later
+
+    def test_twice_is_once(self, project: Project, person: User) -> None:
+        queued_items(project, 1)
+        first, again = (postpone(project, person) for _ in range(2))
+
+        assert first == again
+
+    def test_it_is_not_said_that_nothing_is_left(self, project: Project, person: User) -> None:
+        queued_items(project, 1)
+        postpone(project, person)
+
+        status = queue_status(project, person)
+
+        assert (status.postponed_by_me, status.nothing_left) == (1, False)
+
+    def test_undo_brings_it_back_at_once(self, project: Project, person: User) -> None:
+        queued_items(project, 2)
+        later = postpone(project, person)
+
+        undone = undo_last(project=project, user=person)
+
+        assert undone is not None
+        assert undone.slot is not None
+        assert undone.slot.item_id == later
+
+
+class TestDrafts:
+    def test_the_last_one_stands_until_the_answer(self, project: Project, person: User) -> None:
+        (item,) = queued_items(project, 1)
+        slot = claim(project, person)
+        for words in ("so", "so far"):
+            fields = {"value": ["good"], "comment": [words], "csrf": ["no"]}
+            save_draft(project=project, user=person, item_id=item.pk, fields=fields)
+        draft = Draft.objects.get()
+        assert draft.fields == {"value": ["good"], "comment": ["so far"]}
+
+        answer(slot, person, "good")
+
+        assert not Draft.objects.exists()
+
+    def test_nothing_drops_it(self, project: Project, person: User) -> None:
+        (item,) = queued_items(project, 1)
+        for words in ("so", ""):
+            save_draft(project=project, user=person, item_id=item.pk, fields={"comment": [words]})
+
+        assert not Draft.objects.exists()
+
+    def test_an_item_elsewhere_is_not_found(self, project: Project, person: User) -> None:
+        (foreign,) = queued_items(new_project(), 1)
+
+        with pytest.raises(NotFound):
+            save_draft(project=project, user=person, item_id=foreign.pk, fields={"comment": ["x"]})
+
+    @pytest.mark.parametrize("words", ["x" * 60_000, "\x00", "\ud800"])
+    def test_what_cannot_be_kept_is_refused(
+        self, project: Project, person: User, words: str
+    ) -> None:
+        (item,) = queued_items(project, 1)
+
+        with pytest.raises(InvalidInput):
+            save_draft(project=project, user=person, item_id=item.pk, fields={"comment": [words]})
+
+
+class TestReturning:
+    def test_labels_are_withdrawn_and_the_item_waits_again(
+        self, project: Project, person: User, manager: User
+    ) -> None:
+        (item,) = queued_items(project, 1)
+        answer(claim(project, person), person, "good")
+
+        count = return_to_queue(
+            project=project, item_ids=[item.pk], by=manager, reason="Read the second sentence."
+        )
+
+        state = ItemState.objects.get(item=item)
+        assert (count, state.queued, state.gold, state.labels_by_people) == (1, True, None, 0)
+        taken_back = Label.objects.get(withdrawn=True)
+        assert taken_back.provenance["reason"] == "Read the second sentence."
+        assert claim(project, person).item_id == item.pk
+
+    def test_it_is_logged(self, project: Project, person: User, manager: User) -> None:
+        (item,) = queued_items(project, 1)
+        answer(claim(project, person), person, "good")
+        return_to_queue(project=project, item_ids=[item.pk], by=manager, reason="Again.")
+
+        logged = Intervention.objects.get()
+        assert (logged.action, logged.actor, logged.items) == ("return", manager, 1)
+
+    def test_skips_are_taken_back_too(self, project: Project, person: User, manager: User) -> None:
+        (item,) = queued_items(project, 1)
+        skip_item(project=project, user=person, item_id=item.pk)
+        assert claim_next_item(project=project, user=person) is None
+
+        return_to_queue(project=project, item_ids=[item.pk], by=manager, reason="Try it.")
+
+        assert claim(project, person).item_id == item.pk
+
+    def test_twice_changes_nothing_more(
+        self, project: Project, person: User, manager: User
+    ) -> None:
+        (item,) = queued_items(project, 1)
+        answer(claim(project, person), person, "good")
+
+        for _ in range(2):
+            return_to_queue(project=project, item_ids=[item.pk], by=manager, reason="Again.")
+
+        assert Label.objects.count() == 2
+
+    def test_a_reason_is_needed(self, project: Project, manager: User) -> None:
+        with pytest.raises(InvalidInput, match="reason: say why"):
+            return_to_queue(project=project, item_ids=[1], by=manager, reason=" ")
+
+    def test_items_elsewhere_stay(self, project: Project, manager: User) -> None:
+        (foreign,) = queued_items(new_project(), 1)
+
+        assert not return_to_queue(
+            project=project, item_ids=[foreign.pk], by=manager, reason="Again."
+        )
+
+
+class TestRevoking:
+    def test_the_item_is_free_at_once(self, project: Project, person: User, manager: User) -> None:
+        queued_items(project, 1)
+        slot = claim(project, person)
+
+        assert revoke_leases(project=project, slot_ids=[slot.pk], by=manager, reason="Away.") == 1
+
+        assert claim(project, reviewer(project)).item_id == slot.item_id
+        logged = Intervention.objects.get()
+        assert (logged.action, logged.subject, logged.reason) == ("revoke", person, "Away.")
+
+    def test_what_the_holder_sends_is_kept(
+        self, project: Project, person: User, manager: User
+    ) -> None:
+        queued_items(project, 1)
+        slot = claim(project, person)
+        revoke_leases(project=project, slot_ids=[slot.pk], by=manager)
+
+        assert answer(slot, person, "good").decision.late
+
+    def test_leases_elsewhere_stay(self, project: Project, manager: User) -> None:
+        other = new_project()
+        queued_items(other, 1)
+        slot = claim(other, reviewer(other))
+
+        assert revoke_leases(project=project, slot_ids=[slot.pk], by=manager) == 0
+        assert Slot.objects.get().holder is not None

@@ -1,0 +1,254 @@
+"""How people work: what counts, what is told, and how it cannot be got round."""
+
+import pytest
+
+from apps.accounts.models import User
+from apps.accounts.roles import ReviewerKind, Role
+from apps.projects.models import Project
+from apps.projects.services import set_member
+from apps.reviews.models import Decision, Standing
+from apps.reviews.selectors.quality import PersonRow, find_worker, people_report, person_report
+from apps.reviews.selectors.quality.comparing import compared
+from apps.reviews.selectors.quality.person import WEEK
+from apps.reviews.services import skip_item
+from labelhub.core.errors import NotFound
+from tests.factories.accounts import UserFactory
+from tests.factories.projects import member
+from tests.factories.quality import checked, decided, known, worked
+from tests.factories.reviews import new_project, queued_items, reviewer, suggest
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project() -> Project:
+    return new_project()
+
+
+@pytest.fixture
+def person(project: Project) -> User:
+    return reviewer(project)
+
+
+def line(project: Project, user: User) -> PersonRow:
+    (row,) = [one for one in people_report(project).people if one.user == user]
+    return row
+
+
+def test_whoever_may_review_has_a_line_before_they_begin(project: Project, person: User) -> None:
+    member(project, Role.VIEWER)
+    member(project, Role.MANAGER)
+
+    (row,) = people_report(project).people
+
+    assert (row.user, row.status, row.counted.labels) == (person, "active", 0)
+    assert row.counted.accuracy["reason"] == "no answer to an item of known answer yet"
+    assert row.counted.pace.seconds["value"] is None
+
+
+def test_decisions_are_counted_by_what_they_were(project: Project, person: User) -> None:
+    items = queued_items(project, 6)
+    for item in items:
+        suggest(item, "good")
+    decided(items[0], person, "good", action=Decision.Action.ACCEPT)
+    decided(items[1], person, "bad", action=Decision.Action.FIX, late=True)
+    decided(items[2], person, None, action=Decision.Action.LABEL)
+    undone = decided(items[3], person, "good", action=Decision.Action.ACCEPT)
+    Decision.objects.filter(pk=undone.pk).update(undone_at=undone.created_at)
+    skip_item(project=project, user=person, item_id=items[4].pk)
+
+    counted = line(project, person).counted
+
+    assert (counted.labels, counted.skips, counted.abstained) == (3, 1, 1)
+    assert (counted.late, counted.undone) == (1, 1)
+    assert (counted.accepted["value"], counted.accepted["n"]) == (0.5, 2)
+    assert counted.words == "1 skipped, 1 abstained, 1 late, 1 taken back"
+
+
+def test_accuracy_is_of_first_answers_to_known_items(project: Project, person: User) -> None:
+    items = queued_items(project, 4)
+    known(items[:3])
+    first = checked(items[:3], person, [True, False, False])
+    for wrong in first[1:2]:  # taken back and answered again: it stays wrong
+        Decision.objects.filter(pk=wrong.pk).update(undone_at=wrong.created_at)
+    decided(items[1], person, "good", purpose="check", correct=True, supersedes=first[1].label)
+    decided(items[2], person, "good", purpose="check", correct=True, supersedes=first[2].label)
+    worked(items[3:], person)
+
+    accuracy = line(project, person).counted.accuracy
+
+    assert (accuracy["value"], accuracy["n"], accuracy["method"]) == (1 / 3, 3, "Wilson")
+
+
+def test_a_kind_that_changed_is_still_one_person(project: Project, person: User) -> None:
+    items = queued_items(project, 2)
+    known(items)
+    checked(items[:1], person, [False])
+    boss = member(project, Role.MANAGER)
+    set_member(
+        project=project, user=person, actor=boss, role=Role.REVIEWER, kind=ReviewerKind.EXPERT
+    )
+    project.known_member = None
+    checked(items[1:], person, [True])
+
+    row = line(project, person)
+
+    assert (row.kind, row.counted.accuracy["n"]) == ("expert", 2)
+
+
+def test_whoever_has_left_keeps_a_line_and_the_deleted_are_counted(
+    project: Project, person: User
+) -> None:
+    other = reviewer(project)
+    items = queued_items(project, 2)
+    worked(items, person)
+    worked(items, other)
+    person.memberships.all().delete()
+    other.delete()
+
+    report = people_report(project)
+
+    assert [(row.user, row.role) for row in report.people] == [(person, "")]
+    assert report.orphans == 2
+
+
+def test_agreement_is_of_shared_items_alone(project: Project, person: User) -> None:
+    project.overlap = 2
+    project.save()
+    items, other = queued_items(project, 5), reviewer(project)
+    worked(items[:3], person, "good")
+    decided(items[3], person, "bad")
+    worked(items[1:4], other, "good")
+    decided(items[4], other, "bad")
+
+    percent = line(project, person).agreement.percent
+
+    assert (percent["value"], percent["n"]) == (2 / 3, 3)
+    pair = person_report(project, person).pairs[0]
+    assert (pair.name, pair.pair.percent["n"]) == (other.display_name, 3)
+
+
+def test_of_free_texts_there_is_no_chance_agreement() -> None:
+    project = new_project(overlap=2, definition={"task": "text", "question": "", "labels": []})
+    items, one, two = queued_items(project, 3), reviewer(project), reviewer(project)
+    worked(items, one, "a nice room")
+    worked(items, two, "a nice room")
+
+    agreement = line(project, one).agreement
+
+    assert agreement.percent["value"] == 1
+    assert "free texts" in agreement.kappa["reason"]
+    assert compared(project).pairs_of(one.pk)[0].kappa["value"] is None
+
+
+def test_too_fast_answers_are_named(project: Project, person: User) -> None:
+    items, other = queued_items(project, 60), reviewer(project)
+    for at, item in enumerate(items[:40]):
+        decided(item, other, "good", seconds=8 + at % 5)
+    for item in items[40:]:
+        decided(item, person, "good", seconds=0.4)
+
+    row = line(project, person)
+
+    assert row.counted.fast["value"] == 1
+    assert row.alerts == ["too fast"]
+    assert not line(project, other).alerts
+
+
+def test_wrong_too_often_is_beyond_the_interval(project: Project, person: User) -> None:
+    items = queued_items(project, 8)
+    known(items)
+    checked(items, person, [False] * 6 + [True] * 2)
+
+    assert line(project, person).alerts == ["wrong too often"]
+
+
+def test_known_answers_that_most_contradict_are_listed(project: Project) -> None:
+    item, fine = queued_items(project, 2)
+    known([item, fine])
+    for right in (False, False, False, True):
+        user = reviewer(project)
+        checked([item], user, [right])
+        checked([fine], user, [True])
+
+    (doubtful,) = people_report(project).doubtful
+
+    assert (doubtful.item, doubtful.wrong, doubtful.answers) == (item, 3, 4)
+
+
+def test_a_person_sees_their_own_accuracy_in_twenties(project: Project, person: User) -> None:
+    items = queued_items(project, 25)
+    known(items)
+    checked(items[:19], person, [True] * 19)
+    early = person_report(project, person, own=True)
+    assert early.row.counted.accuracy["value"] is None
+    assert "20 items" in early.row.counted.accuracy["reason"]
+
+    checked(items[19:], person, [True] + [False] * 5)
+    own = person_report(project, person, own=True)
+
+    assert (own.row.counted.accuracy["value"], own.row.counted.accuracy["n"]) == (1, 20)
+    assert (own.wrong, own.pairs, own.row.alerts) == ((), (), ())
+    assert {one.known for one in own.stretches} == {0}
+    assert len(person_report(project, person).wrong) == 5
+
+
+def test_by_week_stretches_have_their_mondays(project: Project, person: User) -> None:
+    worked(queued_items(project, 3), person)
+
+    (week,) = person_report(project, person, by=WEEK).stretches
+
+    assert week.labels == 3
+    assert len(week.words) == 10
+
+
+def test_a_standing_shows(project: Project, person: User) -> None:
+    Standing.objects.create(project=project, user=person, status="paused", reason="Too fast.")
+
+    row = line(project, person)
+
+    assert (row.status_words, row.reason) == ("Paused", "Too fast.")
+
+
+def test_who_has_yet_to_qualify_is_qualifying(person: User, project: Project) -> None:
+    project.qualify_items = 5
+
+    assert line(project, person).status == "qualifying"
+
+
+def test_strangers_are_not_found(project: Project) -> None:
+    with pytest.raises(NotFound):
+        find_worker(project, UserFactory.create().pk)
+    with pytest.raises(NotFound):
+        find_worker(project, 10**9)
+
+
+def test_the_report_takes_as_many_queries_for_many_as_for_few(
+    project: Project, django_assert_num_queries: object
+) -> None:
+    project.overlap = 5
+    project.save()
+    items = queued_items(project, 3)
+    known(items[:1])
+    for _ in range(5):
+        user = reviewer(project)
+        checked(items[:1], user, [False])
+        worked(items[1:], user)
+
+    with django_assert_num_queries(9):  # type: ignore[operator]
+        people_report(project)
+
+
+def test_a_persons_page_takes_a_fixed_number(
+    project: Project, person: User, django_assert_num_queries: object
+) -> None:
+    project.overlap = 4
+    project.save()
+    items = queued_items(project, 3)
+    known(items[:1])
+    for user in (person, reviewer(project), reviewer(project)):
+        checked(items[:1], user, [False])
+        worked(items[1:], user)
+
+    with django_assert_num_queries(9):  # type: ignore[operator]
+        person_report(project, person)

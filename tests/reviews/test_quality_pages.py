@@ -1,0 +1,189 @@
+"""The pages about people's work: who sees what, and what the buttons do."""
+
+import pytest
+from django.test import Client
+
+from apps.accounts.models import User
+from apps.accounts.roles import Role
+from apps.projects.models import Project
+from apps.reviews.models import Intervention, Requeue, Slot, Standing
+from apps.reviews.services import requeueing
+from tests.factories.projects import member
+from tests.factories.quality import checked, decided, known, worked
+from tests.factories.reviews import claim, new_project, queued_items, reviewer, suggest
+
+pytestmark = pytest.mark.django_db
+HOSTILE = "<script>alert(1)</script>"
+
+
+@pytest.fixture
+def project() -> Project:
+    return new_project()
+
+
+@pytest.fixture
+def person(project: Project) -> User:
+    return reviewer(project)
+
+
+@pytest.fixture
+def boss(project: Project, client: Client) -> User:
+    user = member(project, Role.MANAGER)
+    client.force_login(user)
+    return user
+
+
+def page(project: Project, rest: str = "") -> str:
+    return f"/p/{project.slug}/quality/{rest}"
+
+
+@pytest.mark.usefixtures("boss")
+def test_the_table_of_all(client: Client, project: Project, person: User) -> None:
+    person.first_name = HOSTILE
+    person.save()
+    items = queued_items(project, 6)
+    known(items)
+    suggest(items[0], "good")
+    checked(items, person, [False] * 6)
+
+    html = client.get(page(project)).content.decode()
+
+    assert HOSTILE not in html
+    assert "&lt;script&gt;" in html
+    assert "wrong too often" in html
+    assert "Every item shows its suggestion" in html
+
+
+@pytest.mark.usefixtures("boss")
+def test_without_known_answers_it_says_what_to_do(client: Client, project: Project) -> None:
+    html = client.get(page(project)).content.decode()
+
+    assert "No item has a known answer" in html
+    assert "Nobody labels here yet" in html
+
+
+@pytest.mark.usefixtures("boss")
+def test_one_person_closely(client: Client, project: Project, person: User) -> None:
+    project.overlap = 2
+    project.save()
+    items, other = queued_items(project, 12), reviewer(project)
+    known(items[:2])
+    checked(items[:2], person, [True, False])
+    worked(items[2:], person)
+    worked(items[2:5], other)
+    decided(items[5], other, "bad")
+
+    html = client.get(page(project, f"{person.pk}/?by=week")).content.decode()
+
+    assert other.display_name in html
+    assert f"/p/{project.slug}/items/{items[1].pk}/" in html
+    assert f"/p/{project.slug}/items/{items[0].pk}/" not in html
+    assert "<svg" in html
+
+
+def test_a_reviewer_is_led_to_their_own_page_and_learns_no_known_item(
+    client: Client, project: Project, person: User
+) -> None:
+    items = queued_items(project, 3)
+    known(items)
+    checked(items, person, [True, False, False])
+    client.force_login(person)
+
+    moved = client.get(page(project))
+    html = client.get(moved["Location"]).content.decode()
+
+    assert moved["Location"] == page(project, f"{person.pk}/")
+    assert f"/items/{items[1].pk}/" not in html
+    assert "told once you have answered 20" in html
+    assert "Pause" not in html
+
+
+def test_a_reviewer_sees_nobody_else(client: Client, project: Project, person: User) -> None:
+    client.force_login(person)
+
+    for rest in ("", "requeue/", "requeue/progress/"):
+        assert client.get(page(project, f"{reviewer(project).pk}/{rest}")).status_code == 403
+    for rest in ("pause/", "resume/", "requeue/"):
+        assert client.post(page(project, f"{person.pk}/{rest}")).status_code == 403
+
+
+def test_pausing_and_letting_go_on(
+    client: Client, project: Project, person: User, boss: User
+) -> None:
+    queued_items(project, 1)
+    claim(project, person)
+
+    paused = client.post(page(project, f"{person.pk}/pause/"), {"reason": "Too fast."}, follow=True)
+    assert "is paused" in paused.content.decode()
+    assert Standing.objects.get().status == "paused"
+    assert not Slot.objects.filter(holder=person).exists()
+
+    again = client.post(page(project, f"{person.pk}/pause/"), {"reason": "Too fast."})
+    assert "paused already" in again.content.decode()
+
+    client.post(page(project, f"{person.pk}/resume/"), {"reason": "We talked."})
+    assert Standing.objects.get().status == "active"
+    assert list(Intervention.objects.order_by("pk").values_list("action", "actor")) == [
+        ("pause", boss.pk),
+        ("resume", boss.pk),
+    ]
+
+
+@pytest.mark.usefixtures("boss")
+def test_without_a_reason_nothing_happens(client: Client, project: Project, person: User) -> None:
+    html = client.post(page(project, f"{person.pk}/pause/"), {"reason": "  "}).content.decode()
+
+    assert "This field is required" in html
+    assert not Standing.objects.exists()
+
+
+@pytest.mark.usefixtures("boss")
+def test_labels_are_counted_before_they_go_back(
+    client: Client, project: Project, person: User
+) -> None:
+    worked(queued_items(project, 3), person)
+    address = page(project, f"{person.pk}/requeue/")
+
+    assert "3 labels would go back" in client.get(address).content.decode()
+    assert "0 labels would go back" in client.get(f"{address}?since=2999-01-01").content.decode()
+    assert "Count them first" in client.get(f"{address}?since=soon").content.decode()
+    assert Requeue.objects.count() == 0
+
+    done = client.post(address, {"reason": "Did not read."}, follow=True).content.decode()
+
+    assert "3 labels are back in the queue" in done
+    assert "Did not read." in done
+
+
+@pytest.mark.usefixtures("boss")
+def test_a_refusal_stays_on_the_page(client: Client, project: Project, person: User) -> None:
+    html = client.post(page(project, f"{person.pk}/requeue/"), {"reason": "Why."}).content.decode()
+
+    assert "has no such label" in html
+
+
+@pytest.mark.usefixtures("boss")
+def test_many_show_their_progress(
+    client: Client, project: Project, person: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(requeueing, "AT_ONCE", 1)
+    worked(queued_items(project, 2), person)
+
+    told = client.post(page(project, f"{person.pk}/requeue/"), {"reason": "No."}, follow=True)
+    assert "2 labels are on their way" in told.content.decode()
+
+    part = client.get(page(project, f"{person.pk}/requeue/progress/")).content.decode()
+    assert "0 of 2" in part
+    requeueing.run_requeue(Requeue.objects.get().pk)
+    part = client.get(page(project, f"{person.pk}/requeue/progress/")).content.decode()
+    assert "2 labels went back" in part
+    Requeue.objects.update(status="failed", message="The disk is full.")
+    part = client.get(page(project, f"{person.pk}/requeue/progress/")).content.decode()
+    assert "The disk is full." in part
+
+
+@pytest.mark.usefixtures("boss")
+def test_strangers_have_no_page(client: Client, project: Project) -> None:
+    stranger = reviewer(new_project())
+
+    assert client.get(page(project, f"{stranger.pk}/")).status_code == 404

@@ -1,0 +1,246 @@
+"""Pausing somebody, letting them go on, and qualifying."""
+
+import pytest
+
+from apps.accounts.models import User
+from apps.accounts.roles import Role
+from apps.projects.models import Project
+from apps.reviews.models import Decision, Intervention, Purpose, Slot, Standing
+from apps.reviews.services.standing import pause, qualify, resume
+from labelhub.core.errors import Conflict, InvalidInput, NotFound
+from tests.factories.accounts import UserFactory
+from tests.factories.projects import member
+from tests.factories.quality import checked, decided, known
+from tests.factories.reviews import claim, new_project, queued_items, reviewer
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project() -> Project:
+    return new_project()
+
+
+@pytest.fixture
+def manager(project: Project) -> User:
+    return member(project, Role.MANAGER)
+
+
+def log(project: Project) -> list[tuple[str, str]]:
+    rows = Intervention.objects.filter(project=project).order_by("pk")
+    return list(rows.values_list("action", "reason"))
+
+
+def test_pausing_says_why_and_frees_what_they_hold(project: Project, manager: User) -> None:
+    queued_items(project, 1)
+    person = reviewer(project)
+    claim(project, person)
+
+    standing = pause(project=project, user=person, by=manager, reason="  Too fast to read. ")
+
+    assert (standing.status, standing.reason) == (Standing.Status.PAUSED, "Too fast to read.")
+    assert not Slot.objects.filter(holder=person).exists()
+    claim(project, reviewer(project))
+    assert log(project) == [("pause", "Too fast to read.")]
+    assert Intervention.objects.get().actor == manager
+
+
+def test_of_two_managers_one_pauses(project: Project, manager: User) -> None:
+    person = reviewer(project)
+    pause(project=project, user=person, by=manager, reason="Too fast.")
+
+    with pytest.raises(Conflict, match="paused already: Too fast"):
+        pause(project=project, user=person, by=manager, reason="Wrong too often.")
+
+    assert log(project) == [("pause", "Too fast.")]
+
+
+def test_resuming_clears_the_reason_and_is_logged(project: Project, manager: User) -> None:
+    person = reviewer(project)
+    pause(project=project, user=person, by=manager, reason="Too fast.")
+
+    standing = resume(project=project, user=person, by=manager, reason="We talked.")
+
+    assert (standing.status, standing.reason) == (Standing.Status.ACTIVE, "")
+    assert log(project) == [("pause", "Too fast."), ("resume", "We talked.")]
+
+
+def test_whoever_nothing_keeps_from_work_cannot_be_resumed(project: Project, manager: User) -> None:
+    person = reviewer(project)
+
+    with pytest.raises(Conflict, match="Nothing keeps"):
+        resume(project=project, user=person, by=manager, reason="Why not.")
+    pause(project=project, user=person, by=manager, reason="Too fast.")
+    resume(project=project, user=person, by=manager, reason="We talked.")
+    with pytest.raises(Conflict, match="at work already"):
+        resume(project=project, user=person, by=manager, reason="Why not.")
+
+
+def test_a_manager_may_excuse_somebody_from_qualifying(manager: User, project: Project) -> None:
+    project.qualify_items = 3
+    project.save()
+    person = reviewer(project)
+
+    resume(project=project, user=person, by=manager, reason="Has done this for years.")
+
+    assert Standing.objects.get().status == Standing.Status.ACTIVE
+    assert qualify(project, person) == Standing.objects.get()
+
+
+@pytest.mark.parametrize("reason", ["", "  \n ", "x" * 2001, "with\x00 zero"])
+@pytest.mark.parametrize("service", [pause, resume])
+def test_a_reason_is_needed(project: Project, manager: User, service: object, reason: str) -> None:
+    with pytest.raises(InvalidInput, match="reason"):
+        service(project=project, user=reviewer(project), by=manager, reason=reason)  # type: ignore[operator]
+
+    assert log(project) == []
+
+
+def test_strangers_have_no_standing(project: Project, manager: User) -> None:
+    with pytest.raises(NotFound):
+        pause(project=project, user=UserFactory.create(), by=manager, reason="Who is this?")
+
+
+def test_somebody_who_has_left_can_still_be_paused(project: Project, manager: User) -> None:
+    person = reviewer(project)
+    decided(queued_items(project, 1)[0], person, "good")
+    person.memberships.all().delete()
+
+    standing = pause(project=project, user=person, by=manager, reason="Should not come back.")
+
+    assert standing.status == Standing.Status.PAUSED
+
+
+def qualifying(accuracy: float = 0.8, items: int = 5) -> tuple[Project, User]:
+    project = new_project(qualify_items=items, qualify_accuracy=accuracy)
+    person = reviewer(project)
+    Standing.objects.create(project=project, user=person, status=Standing.Status.QUALIFYING)
+    return project, person
+
+
+@pytest.mark.parametrize(
+    ("right", "status", "words", "action"),
+    [
+        ([True, True, False, True, True], "active", "4 of 5 right, 4 were needed", "qualified"),
+        (
+            [True, False, False, True, True],
+            "paused",
+            "3 of 5 right, 4 were needed",
+            "not_qualified",
+        ),
+    ],
+)
+def test_qualifying_ends_with_the_last_answer(
+    right: list[bool], status: str, words: str, action: str
+) -> None:
+    project, person = qualifying()
+    items = queued_items(project, 5)
+    known(items)
+    checked(items[:4], person, right[:4], Purpose.QUALIFY)
+    unfinished = qualify(project, person)
+    assert unfinished is not None
+    assert unfinished.status == Standing.Status.QUALIFYING
+
+    checked(items[4:], person, right[4:], Purpose.QUALIFY)
+    standing = qualify(project, person)
+
+    assert standing is not None
+    assert (standing.status, standing.reason) == (status, words)
+    assert log(project) == [(action, words)]
+    assert Intervention.objects.get().data["needed"] == 4
+    assert qualify(project, person) == standing
+    assert len(log(project)) == 1
+
+
+def test_whoever_fails_gives_back_what_they_hold() -> None:
+    project, person = qualifying(items=1)
+    known_one, *_ = queued_items(project, 2)
+    known([known_one])
+    claim(project, person)
+    checked([known_one], person, [False], Purpose.QUALIFY)
+
+    qualify(project, person)
+
+    assert not Slot.objects.filter(holder=person, label__isnull=True).exists()
+
+
+def test_a_wrong_answer_that_was_taken_back_stays_the_first() -> None:
+    project, person = qualifying(accuracy=1, items=1)
+    (item,) = queued_items(project, 1)
+    known([item])
+    (wrong,) = checked([item], person, [False], Purpose.QUALIFY)
+    Decision.objects.filter(pk=wrong.pk).update(undone_at=wrong.created_at)
+    decided(item, person, "good", purpose=Purpose.QUALIFY, correct=True, supersedes=wrong.label)
+
+    standing = qualify(project, person)
+
+    assert standing is not None
+    assert standing.status == Standing.Status.PAUSED
+
+
+def test_answering_one_item_often_is_one_answer() -> None:
+    project, person = qualifying(items=2)
+    (item,) = queued_items(project, 1)
+    known([item])
+    (first,) = checked([item], person, [True], Purpose.QUALIFY)
+    decided(item, person, "good", purpose=Purpose.QUALIFY, correct=True, supersedes=first.label)
+
+    standing = qualify(project, person)
+
+    assert standing is not None
+    assert standing.status == Standing.Status.QUALIFYING
+
+
+def test_saying_that_it_cannot_be_told_is_no_way_round() -> None:
+    project, person = qualifying(accuracy=1, items=1)
+    (item,) = queued_items(project, 1)
+    known([item])
+    decided(item, person, None, purpose=Purpose.QUALIFY)
+
+    standing = qualify(project, person)
+
+    assert standing is not None
+    assert standing.reason == "0 of 1 right, 1 was needed"
+
+
+def test_seven_tenths_of_ten_are_seven() -> None:
+    project, person = qualifying(accuracy=0.7, items=10)
+    items = queued_items(project, 10)
+    known(items)
+    checked(items, person, [True] * 7 + [False] * 3, Purpose.QUALIFY)
+
+    standing = qualify(project, person)
+
+    assert standing is not None
+    assert standing.status == Standing.Status.ACTIVE
+
+
+def test_without_a_standing_yet_it_is_written() -> None:
+    project = new_project(qualify_items=1)
+    person = reviewer(project)
+    items = queued_items(project, 1)
+    known(items)
+    checked(items, person, [True], Purpose.QUALIFY)
+
+    standing = qualify(project, person)
+
+    assert standing is not None
+    assert standing.status == Standing.Status.ACTIVE
+
+
+def test_a_pause_stands_whatever_is_answered() -> None:
+    project, person = qualifying(items=1)
+    boss = member(project, Role.MANAGER)
+    pause(project=project, user=person, by=boss, reason="Wait for the new guideline.")
+    items = queued_items(project, 1)
+    known(items)
+    checked(items, person, [True], Purpose.QUALIFY)
+
+    standing = qualify(project, person)
+
+    assert standing is not None
+    assert standing.reason == "Wait for the new guideline."
+
+
+def test_where_nobody_has_to_qualify_nothing_is_written(project: Project) -> None:
+    assert qualify(project, reviewer(project)) is None

@@ -1,0 +1,88 @@
+"""Rows that appear below an id that was looked at already: on PostgreSQL, with two connections."""
+
+import threading
+from collections.abc import Callable
+
+import pytest
+from django.db import connection, transaction
+
+from apps.exchange.models import Webhook
+from apps.exchange.webhooks import horizon
+from apps.exchange.webhooks.deriving import derive, tops
+from apps.labels.models import Annotator, Label
+from apps.labels.services import record_label
+from apps.projects.models import Item
+from tests.factories.exchange import derived, webhook_of
+from tests.factories.labels import draft, open_several, person
+from tests.factories.projects import ProjectFactory
+from tests.services.threads import in_thread
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(120)]
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No grace; and only where rows can appear late at all."""
+    if connection.vendor != "postgresql":
+        pytest.skip("SQLite has one writer at a time")
+    monkeypatch.setattr(horizon, "GRACE", horizon.GRACE * 0)
+
+
+class OpenTransaction:
+    """Somebody who writes a label and does not commit until told to."""
+
+    def __init__(self, item: Item, by: Annotator) -> None:
+        self._written, self._commit = threading.Event(), threading.Event()
+        work: Callable[[], None] = lambda: in_thread(lambda: self._write(item, by))  # noqa: E731
+        self._thread = threading.Thread(target=work)
+        self._thread.start()
+        assert self._written.wait(20)
+
+    def _write(self, item: Item, by: Annotator) -> None:
+        with transaction.atomic():
+            record_label(draft(item, by, "good"))
+            self._written.set()
+            assert self._commit.wait(60)
+
+    def commit(self) -> None:
+        """Make it visible."""
+        self._commit.set()
+        self._thread.join(20)
+
+
+def rounds(webhook: Webhook, count: int = 4) -> list[int]:
+    """The labels that the webhook is told of, in order, after some rounds."""
+    for _ in range(count):
+        derived(webhook)
+    return [each.label_id or 0 for each in webhook.deliveries.order_by("pk")]
+
+
+def test_a_label_that_is_committed_late_is_told_once() -> None:
+    project = ProjectFactory.create()
+    webhook = webhook_of(project, events=["label.created"])
+    items, by = open_several(project, 3), person(project)
+    late = OpenTransaction(items[0], by)
+    second = record_label(draft(items[1], by, "good"))
+    assert rounds(webhook) == [second.pk]
+    settled = webhook.label_settled
+    assert (webhook.label_seen, settled < second.pk) == (second.pk, True)
+    late.commit()
+    first = Label.objects.get(item=items[0])
+    assert first.pk < second.pk
+    assert rounds(webhook) == [second.pk, first.pk]
+    assert webhook.label_settled == second.pk
+    third = record_label(draft(items[2], by, "good"))
+    assert rounds(webhook) == [second.pk, first.pk, third.pk]
+    assert (webhook.mark, webhook.label_settled) == (None, third.pk)
+
+
+def test_nothing_is_written_while_nothing_happens() -> None:
+    project = ProjectFactory.create()
+    webhook = webhook_of(project)
+    items, by = open_several(project, 1), person(project)
+    record_label(draft(items[0], by, "good"))
+    rounds(webhook)
+    turn = webhook.turn
+    assert derive(webhook, tops()) == 0
+    webhook.refresh_from_db()
+    assert webhook.turn == turn
