@@ -55,6 +55,7 @@ e2e: install-dev  ## browser tests, every page in every state; fails without a C
 
 bench: install-dev  ## benchmarks: a table and JSON each
 	$(BIN)/python tests/bench/queue_bench.py
+	$(BIN)/python tests/bench/keys_bench.py
 	$(BIN)/python tests/bench/debate_bench.py
 	$(BIN)/python tests/bench/widget_bench.py
 	$(BIN)/python tests/bench/agreement_bench.py

@@ -1,5 +1,6 @@
 """Forms of projects and their people. The label schema's form is in ``schema_form``."""
 
+import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -9,7 +10,7 @@ from django.utils.text import slugify
 
 from apps.accounts.roles import ReviewerKind, Role
 from apps.projects.models import Project
-from labelhub.core.schema import Task
+from labelhub.core.schema import Schema, SchemaError, Task, parse_schema, schema_from_studio
 
 
 class TaskWords(NamedTuple):
@@ -83,6 +84,36 @@ class ProjectForm(forms.Form):
         """The choices of the task with their explanations."""
         for radio, words in zip(self["task"], TASKS.values(), strict=True):
             yield TaskCard(radio, words)
+
+
+class ConfigForm(forms.Form):
+    """A question and its labels as another tool, or this one, has written them down."""
+
+    config = forms.CharField(
+        label="The configuration",
+        widget=forms.Textarea(attrs={"rows": 14, "spellcheck": "false", "class": "mono"}),
+        help_text="Label Studio: Settings, Labeling Interface, Code. Or a schema as JSON.",
+    )
+    answer = forms.CharField(
+        label="Which question",
+        required=False,
+        max_length=200,
+        help_text="Only where it asks several: the name of the one to take, as in its code.",
+    )
+
+    def schema(self) -> Schema:
+        """What the configuration asks; the form is valid.
+
+        Raises:
+            SchemaError: it cannot be read, or asks what cannot be asked here.
+        """
+        config = self.cleaned_data["config"].strip()
+        if config.startswith("<"):
+            return schema_from_studio(config, self.cleaned_data["answer"].strip())
+        try:
+            return parse_schema(json.loads(config))
+        except (json.JSONDecodeError, RecursionError):
+            raise SchemaError("config: is neither Label Studio's XML nor JSON.") from None
 
 
 class SettingsForm(forms.Form):

@@ -96,7 +96,7 @@ def _side(settings: str, options: argparse.Namespace) -> Iterator[Side]:
     slug = f"bench-{secrets.token_hex(3)}"
     with (
         tempfile.TemporaryDirectory(prefix="labelhub-bench-") as name,
-        _own_database(options.database) as own,
+        own_database(options.database) as own,
     ):
         folder = Path(name)
         env: Mapping[str, str] = environment(folder, own) | variables
@@ -109,7 +109,8 @@ def _side(settings: str, options: argparse.Namespace) -> Iterator[Side]:
 
 
 @contextmanager
-def _own_database(url: str) -> Iterator[str]:
+def own_database(url: str) -> Iterator[str]:
+    """A new database on the server of ``url``, dropped at the end; "" for none (SQLite)."""
     if not url:
         yield ""
         return

@@ -163,8 +163,9 @@ def export_file(client: Client, slug: str, format_name: str) -> Answer:
 
 
 def lost_labels(export: Answer, accepted: Sequence[tuple[int, str, str]]) -> int:
-    """Accepted labels that a later export does not have."""
-    kept = {label["uid"] for item in json.loads(export.body) for label in item.get("labels", ())}
+    """Accepted labels that a later export, as JSON lines, does not have."""
+    items = (json.loads(line) for line in export.body.splitlines() if b'"uid"' in line)
+    kept = {label["uid"] for item in items for label in item.get("labels", ())}
     return sum(uid not in kept for _, uid, _ in accepted)
 
 

@@ -80,6 +80,7 @@ VIEWS = (
     View("home", "manager", "/?q=breakfast", "search"),
     View("home", "manager", "/?q=xyzzy", "nothing-found"),
     View("project_create", "manager", "/projects/new/"),
+    View("project_from_config", "manager", "/projects/new/from/"),
     View("project_overview", "manager", IN_DEMO + "/"),
     View("project_overview", "manager", "/p/{empty}/", "empty"),
     View("project_overview", "viewer", IN_DEMO + "/", "viewer"),

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.conftest import OpenAs
+from tests.e2e.painting import WATCH
 from tests.e2e.server import Server, until
 from tests.e2e.steps import all_saved, chosen, item_of, press_and_go_on, review, same_page
 
@@ -206,22 +207,6 @@ def test_a_hundred_items_by_keyboard_in_one_sitting(
     assert len(painted) == 100
     # Not a limit on this machine's speed: a page load or a round trip per item takes far longer.
     assert quantiles(painted, n=20)[-1] < 1000
-
-
-#: Milliseconds from each Enter to the frame in which the next item is painted.
-WATCH = """() => {
-  window.painted = [];
-  document.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter") return;
-    const from = performance.now(), before = document.querySelector("[data-task]");
-    const look = () => {
-      const now = document.querySelector("[data-task]");
-      if (!now || now === before) return requestAnimationFrame(look);
-      return requestAnimationFrame(() => window.painted.push(performance.now() - from));
-    };
-    requestAnimationFrame(look);
-  }, { capture: true });
-}"""
 
 
 def test_a_page_is_not_lost_to_the_back_button(

@@ -1,4 +1,4 @@
-"""The page that makes a project."""
+"""The page that makes a project, and one that fills it in from a configuration."""
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -8,11 +8,12 @@ from django.views.decorators.http import require_http_methods
 
 from apps.accounts.http import SignedInRequest
 from apps.common.forms import show_refusal
-from apps.projects.forms import TASKS, ProjectForm
+from apps.projects.forms import TASKS, ConfigForm, ProjectForm
 from apps.projects.models import Project
 from apps.projects.schema_form import SchemaForm
 from apps.projects.services import create_project
 from labelhub.core.errors import LabelhubError
+from labelhub.core.schema import Schema
 
 
 @login_required
@@ -30,6 +31,28 @@ def project_create(request: SignedInRequest) -> HttpResponse:
     context = {"form": form, "labels": labels}
     status = 200 if data is None else 422
     return render(request, "projects/create.html", context, status=status)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def project_from_config(request: SignedInRequest) -> HttpResponse:
+    """Take question and labels from a configuration, and go on with them on the page above."""
+    form = ConfigForm(request.POST or None)
+    schema = _read(form) if form.is_valid() else None
+    if schema is None:
+        status = 422 if form.is_bound else 200
+        return render(request, "projects/from_config.html", {"form": form}, status=status)
+    project = ProjectForm(initial={"task": schema.task})
+    context = {"form": project, "labels": SchemaForm(shown=schema), "taken": schema}
+    return render(request, "projects/create.html", context)
+
+
+def _read(form: ConfigForm) -> Schema | None:
+    try:
+        return form.schema()
+    except LabelhubError as error:
+        show_refusal(form, error)
+        return None
 
 
 def _created(request: SignedInRequest, form: ProjectForm, labels: SchemaForm) -> Project | None:

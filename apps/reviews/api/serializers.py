@@ -1,5 +1,6 @@
 """The shapes of items, labels and leases over REST."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from rest_framework import serializers
@@ -191,22 +192,22 @@ class AnswerSerializer(serializers.Serializer[Any]):
             raise serializers.ValidationError({"skip": "Skip the item or label it, not both."})
         return attrs
 
-    def to_answer(self) -> Answer:
-        """The validated answer."""
-        data = self.validated_data
-        return Answer(
-            value=data["value"],
-            reject=data["reject"],
-            abstain=data["abstain"],
-            seconds=data["seconds"],
-            comment=data["comment"],
-            shown=data["suggestion"],
-            rationale=data["rationale"],
-            confidence=data["confidence"],
-            evidence=data["evidence"],
-            spans=[Span(**span) for span in data["spans"]],
-            schema_version=data["schema_version"],
-        )
+
+def to_answer(data: Mapping[str, Any]) -> Answer:
+    """What a validated :class:`AnswerSerializer` says."""
+    return Answer(
+        value=data["value"],
+        reject=data["reject"],
+        abstain=data["abstain"],
+        seconds=data["seconds"],
+        comment=data["comment"],
+        shown=data["suggestion"],
+        rationale=data["rationale"],
+        confidence=data["confidence"],
+        evidence=data["evidence"],
+        spans=[Span(**span) for span in data["spans"]],
+        schema_version=data["schema_version"],
+    )
 
 
 class SkippedSerializer(serializers.Serializer[Any]):

@@ -29,6 +29,7 @@ from apps.reviews.api.serializers import (
     LeaseSerializer,
     NextSerializer,
     SkippedSerializer,
+    to_answer,
 )
 from apps.reviews.selectors import item_state, items_of, labels_of, visible_items
 from apps.reviews.services import (
@@ -44,6 +45,7 @@ from labelhub.core.errors import NotFound
 
 # On the queue's path: a serializer takes longer to work out its fields than to use them.
 HANDED_OUT = NextSerializer()
+SENT_IN = AnswerSerializer()
 JUST_WRITTEN = LabelSerializer(context={"fresh": True})
 
 
@@ -127,21 +129,20 @@ class LabelListView(ProjectScopedMixin, generics.ListAPIView[Label]):
     )
     def post(self, request: SignedInApiRequest, **_: str) -> Response:
         """Label an item, or skip it. A lapsed lease does not matter: the answer is stored."""
-        sent = AnswerSerializer(data=request.data)
-        sent.is_valid(raise_exception=True)
-        item_id, lease = sent.validated_data["item"], sent.validated_data["lease"]
+        sent = SENT_IN.run_validation(request.data)
+        item_id, lease = sent["item"], sent["lease"]
         who = {
             "project": self.project,
             "user": request.user,
             "item_id": item_id,
             "lease_token": lease,
         }
-        if sent.validated_data["skip"] or sent.validated_data["postpone"]:
-            leave = skip_item if sent.validated_data["skip"] else postpone_item
-            skipped = leave(**who, reason=sent.validated_data["comment"])
+        if sent["skip"] or sent["postpone"]:
+            leave = skip_item if sent["skip"] else postpone_item
+            skipped = leave(**who, reason=sent["comment"])
             body = {"item": item_id, "action": skipped.action, "created_at": skipped.created_at}
             return Response(SkippedSerializer(body).data, status=status.HTTP_201_CREATED)
-        done = submit_label(**who, answer=sent.to_answer())
+        done = submit_label(**who, answer=to_answer(sent))
         code = status.HTTP_201_CREATED if done.created else status.HTTP_200_OK
         shown = JUST_WRITTEN if done.created else LabelSerializer()
         return Response(shown.to_representation(done.label), status=code)

@@ -17,6 +17,8 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from apps.accounts.models import User
+from apps.common.prepared import Update, prepared_update
+from apps.common.rows import insert_row
 from apps.labels.models import Label
 from apps.projects.models import Project
 from apps.reviews.models import Decision, Purpose, Slot
@@ -30,6 +32,7 @@ MOST_HELD = 2
 #: Looks at the queue per claim. A place lost means that somebody else got it, so the queue moves on
 #: meanwhile, and so many losses in a row do not happen by chance.
 ROUNDS = 25
+NOT_HELD = {"lease_token": None, "lease_until": None}
 #: Seconds that a claim waits for those of others in the same process.
 LONGEST_WAIT = 1.0
 _claiming = threading.Lock()
@@ -137,10 +140,9 @@ def take(
         return slot if Slot.objects.takeable(now).filter(pk=place.slot_id).update(**lease) else None
     try:
         with transaction.atomic():
-            slot.save(force_insert=True)
+            return insert_row(slot)
     except IntegrityError:
         return None
-    return slot
 
 
 def _renew_one(slot: Slot, until: datetime, *, anew: bool) -> bool:
@@ -184,7 +186,11 @@ def free_slots(slots: QuerySet[Slot]) -> int:
 
 def was_asked(user: User, item_id: int) -> bool:
     """Whether the queue has handed the item to ``user``, however long ago."""
-    return Slot.objects.filter(item=item_id, holder=user, label__isnull=True).exists()
+    return _asked(user, item_id).exists()
+
+
+def _asked(user: User, item_id: int) -> QuerySet[Slot]:
+    return Slot.objects.filter(item=item_id, holder=user, label__isnull=True)
 
 
 def fill_slot(user: User, label: Label, own: Label | None, lease_token: UUID | None) -> bool:
@@ -192,16 +198,21 @@ def fill_slot(user: User, label: Label, own: Label | None, lease_token: UUID | N
 
     Any slot of theirs on the item will do: another tab may hold it under a newer token.
     """
-    filled = {"label": label, "lease_token": None, "lease_until": None}
-    mine = Slot.objects.filter(item=label.item_id, holder=user, label__isnull=True)
-    live = mine.filter(lease_until__gt=timezone.now())
     if own is not None and Slot.objects.filter(label=own).update(label=label):
-        free_slots(mine)  # one label of theirs fills one place
+        free_slots(_asked(user, label.item_id))  # one label of theirs fills one place
         return True
-    if lease_token is not None and live.filter(lease_token=lease_token).update(**filled):
+    now = timezone.now()
+    if lease_token and _fill_held(user.pk, label.item_id, lease_token, now, label.pk):
         return True  # as nearly always
-    slot = live.first() or mine.first()
+    mine = _asked(user, label.item_id)
+    slot = mine.filter(lease_until__gt=now).first() or mine.first()
     if slot is None:
         return False
-    Slot.objects.filter(pk=slot.pk).update(**filled)
-    return slot.lease_until is not None and slot.lease_until > timezone.now()
+    Slot.objects.filter(pk=slot.pk).update(label=label, **NOT_HELD)
+    return slot.lease_until is not None and slot.lease_until > now
+
+
+@prepared_update
+def _fill_held(user: int, item: int, token: UUID, now: datetime, label: int) -> Update:
+    held = Slot.objects.filter(holder=user, item=item, label__isnull=True, lease_until__gt=now)
+    return held.filter(lease_token=token), {"label": label, **NOT_HELD}

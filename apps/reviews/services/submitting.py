@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 
 from apps.accounts.models import User
 from apps.common.prepared import prepared
+from apps.common.rows import insert_row
 from apps.labels.blindness import is_audit
 from apps.labels.models import Annotator, ItemState, Kind, Label
 from apps.labels.services import (
@@ -113,7 +114,8 @@ def submit_label(
     draft = _draft(case, answer, value, comment, lease_token)
     label = record_label(draft, state=state, history=history)
     in_time = fill_slot(user, label, case.own, lease_token)
-    Draft.objects.filter(item=item_id, user=user).delete()
+    if _drafts(item_id, user.pk):
+        Draft.objects.filter(item=item_id, user=user).delete()
     late = lease_token is not None and own is None and not in_time
     decision = _decide(case, label, comment, late=late)
     _follow_up(case, comment)
@@ -204,6 +206,11 @@ def _locked(project: int, item: int) -> QuerySet[ItemState]:
     return rows.filter(project=project, item=item)
 
 
+@prepared
+def _drafts(item: int, user: int) -> QuerySet[Draft, tuple[Any, ...]]:
+    return Draft.objects.filter(item=item, user=user).values_list("pk")
+
+
 def _shown(case: _Case, answer: Answer) -> Label | None:
     """What the reviewer saw: a run may have changed the suggestion meanwhile, and of an audited
     item nothing is shown, nor of one that was drawn to be labelled without."""
@@ -251,7 +258,7 @@ def _uid(lease_token: UUID | None, history: Sequence[Label]) -> UUID | None:
 
 
 def _decide(case: _Case, label: Label, comment: str, *, late: bool) -> Decision:
-    return Decision.objects.create(
+    decision = Decision(
         project=case.project,
         item_id=label.item_id,
         reviewer=case.user,
@@ -265,6 +272,7 @@ def _decide(case: _Case, label: Label, comment: str, *, late: bool) -> Decision:
         extra=case.extra,
         comment=comment,
     )
+    return insert_row(decision)
 
 
 def _correct(case: _Case, label: Label) -> bool | None:

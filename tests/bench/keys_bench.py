@@ -1,0 +1,83 @@
+"""From a key to the next item on the screen, in a real Chromium.
+
+    python tests/bench/keys_bench.py [--items N] [--pause MS] [--strict]
+
+A reviewer answers N items by keyboard, without a pause and with one of MS milliseconds before each
+answer, against the demo's server. Prints milliseconds from Enter to the frame that shows the next
+item, and how many of those a load of the whole page takes in the same run. Ends with 1 when the
+95th percentile with a pause is beyond its target and ``--strict`` was given. Browser and server
+share the machine.
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+from pathlib import Path
+from statistics import median, quantiles
+
+from playwright.sync_api import Page
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
+
+from tests.e2e.browser import find_chromium, launched
+from tests.e2e.painting import WATCH
+from tests.e2e.server import Server, served
+from tests.e2e.steps import all_saved, press_and_go_on, review, sign_in
+
+P95_MS = 100
+LOADED = "performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd"
+
+
+def main() -> int:
+    """Run both; see the module's text."""
+    options = _options()
+    chromium = find_chromium()
+    if chromium is None:
+        raise SystemExit("It needs a Chromium: apt-get install chromium, or set CHROMIUM=path.")
+    figures: dict[str, float] = {"items": options.items}
+    with (
+        tempfile.TemporaryDirectory(prefix="labelhub-bench-") as folder,
+        served(Path(folder)) as server,
+        launched(chromium) as browser,
+    ):
+        page = browser.new_page(base_url=server.address)
+        sign_in(page, "reviewer", server.passwords["reviewer"])
+        for name, pause in (("at_once", 0), ("thinking", options.pause)):
+            figures |= _answered(server, page, name, options.items, pause)
+    figures["page_load_to_key"] = figures.pop("page_load_ms") / figures["thinking_p50_ms"]
+    print(json.dumps({key: round(one, 2) for key, one in figures.items()}))
+    missed = figures["thinking_p95_ms"] > P95_MS
+    print(f"p95 with a pause: {'MISSED' if missed else 'ok'}, target {P95_MS} ms")
+    return 1 if missed and options.strict else 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="From a key to the next item.")
+    parser.add_argument("--items", type=int, default=100)
+    parser.add_argument("--pause", type=int, default=500, help="Milliseconds before each answer.")
+    parser.add_argument("--strict", action="store_true", help="Fail when the target is missed.")
+    return parser.parse_args()
+
+
+def _answered(server: Server, page: Page, name: str, items: int, pause: int) -> dict[str, float]:
+    slug = server.project(
+        f"bench-{name}".replace("_", "-"),
+        [f"Text number {at}, with breakfast." for at in range(items + 1)],
+    )
+    review(page, slug)
+    loaded = page.evaluate(LOADED)
+    page.evaluate(WATCH)
+    for at in range(items):
+        page.wait_for_timeout(pause)
+        press_and_go_on(page, str(1 + at % 5), "Enter")
+    all_saved(page)
+    painted = page.evaluate("window.painted")
+    if len(painted) != items:
+        raise SystemExit(f"{items} answers, but {len(painted)} items were painted after one.")
+    found = {"p50": median(painted), "p95": quantiles(painted, n=20)[-1], "max": max(painted)}
+    return {"page_load_ms": loaded} | {f"{name}_{key}_ms": ms for key, ms in found.items()}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,168 @@
+"""The queue of a large project beside that of a small one, measured in turns.
+
+    python tests/bench/scale_bench.py [--items N] [--beside N] [--overlap N] [--clients 1,8,32]
+                                      [--database URL] [--rounds N] [--json FILE] [--strict]
+
+Two servers with a database each stand at once; people take and label at one and at the other for
+a few seconds each, round by round, so that whoever else uses the machine slows both. Prints
+percentiles of both and the ratio of the large project's to the small one's, and what was handed
+out too often, refused or lost. Ends with 1 when a target is missed and ``--strict`` was given.
+"""
+
+import argparse
+import json
+import secrets
+import statistics
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
+
+from tests.bench.client import Client
+from tests.bench.compare_bench import own_database
+from tests.bench.queue_bench import import_parts, set_up
+from tests.bench.server import Server, environment
+from tests.bench.workload import Queue, Record, User, corpus, export_file, lost_labels
+
+SECONDS = 2.5
+RATIO = 1.5
+
+
+@dataclass
+class Side:
+    """One of the two projects; ``records`` by the number of clients."""
+
+    items: int
+    slug: str
+    overlap: int
+    queue: Queue
+    manager: Client
+    records: dict[int, list[Record]] = field(default_factory=dict)
+
+    def measure(self, clients: int) -> None:
+        """Take and label for some seconds."""
+        self.records.setdefault(clients, []).append(self.queue.closed_loop(clients, SECONDS))
+
+    def p95_ms(self, clients: int, what: str) -> float:
+        """The 95th percentile of ``next`` or ``submit``."""
+        taken = [one for each in self.records[clients] for one in getattr(each, f"{what}_seconds")]
+        return 1000 * statistics.quantiles(taken, n=20, method="inclusive")[-1]
+
+    def rate(self, clients: int) -> float:
+        """Labels per second."""
+        records = self.records[clients]
+        return sum(len(one.accepted) for one in records) / sum(one.wall for one in records)
+
+    def faults(self) -> dict[str, int]:
+        """What was handed out or labelled too often, refused, or accepted and not kept."""
+        records = [one for each in self.records.values() for one in each]
+        accepted = [one for each in records for one in each.accepted]
+        kept = export_file(self.manager, self.slug, "jsonl")
+        beyond = (
+            one.handed_beyond(self.overlap) + one.labelled_beyond(self.overlap) for one in records
+        )
+        return {
+            "accepted": len(accepted),
+            "duplicates": sum(beyond),
+            "errors": sum(sum(one.errors.values()) for one in records),
+            "lost": lost_labels(kept, accepted),
+        }
+
+
+def main() -> int:
+    """Run the comparison; see the module's text."""
+    options = _options()
+    clients = [int(one) for one in options.clients.split(",")]
+    with ExitStack() as stack:
+        small, large = (
+            stack.enter_context(_side(items, max(clients), options))
+            for items in (options.beside, options.items)
+        )
+        for side in (small, large):
+            side.queue.closed_loop(max(clients), 2)  # warms up
+        for _ in range(options.rounds):
+            for number in clients:
+                for side in (small, large):
+                    side.measure(number)
+        figures = _compared(small, large, clients)
+        figures["faults"] = [side.faults() for side in (small, large)]
+    print(json.dumps(figures))
+    if options.json:
+        Path(options.json).write_text(json.dumps(figures) + "\n")
+    missed = _missed(figures)
+    print("missed:", ", ".join(missed) or "nothing")
+    return 1 if missed and options.strict else 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="A large project's queue beside a small one's.")
+    parser.add_argument("--items", type=int, default=1_000_000)
+    parser.add_argument("--beside", type=int, default=10_000)
+    parser.add_argument("--overlap", type=int, default=1, help="People per item.")
+    parser.add_argument("--clients", default="1,8,32", help="Numbers of clients, by commas.")
+    parser.add_argument("--database", default="", help="Database URL; SQLite by default.")
+    parser.add_argument("--rounds", type=int, default=6)
+    parser.add_argument("--json", default="", help="Also write the JSON to this file.")
+    parser.add_argument("--strict", action="store_true", help="Fail when a target is missed.")
+    return parser.parse_args()
+
+
+@contextmanager
+def _side(items: int, people: int, options: argparse.Namespace) -> Iterator[Side]:
+    slug = f"bench-{secrets.token_hex(3)}"
+    with (
+        tempfile.TemporaryDirectory(prefix="labelhub-bench-") as name,
+        own_database(options.database) as own,
+    ):
+        env = environment(Path(name), own)
+        keys = set_up(env, slug, people=people, overlap=options.overlap)
+        with Server(env, Path(name)) as server:
+            users = [User(who, Client(server.port, key)) for who, key in keys.items()]
+            manager = users[-1].client
+            import_parts(manager, slug, corpus(items))
+            yield Side(items, slug, options.overlap, Queue(slug, users[:-1]), manager)
+
+
+def _compared(small: Side, large: Side, clients: Sequence[int]) -> dict[str, Any]:
+    """A line per number of clients, printed and returned."""
+    print(f"{'clients':<9}{'what':<16}{small.items:>12,}{large.items:>12,}{'ratio':>8}")
+    figures: dict[str, Any] = {"items": large.items, "beside": small.items}
+    for number in clients:
+        for what in ("next", "submit"):
+            found = [side.p95_ms(number, what) for side in (small, large)]
+            figures[f"{what}_{number}_p95_ratio"] = round(found[1] / found[0], 3)
+            _line(number, f"{what} p95 ms", found)
+        found = [side.rate(number) for side in (small, large)]
+        figures[f"labels_per_s_{number}"] = [round(one, 1) for one in found]
+        _line(number, "labels/s", found)
+    return figures
+
+
+def _line(number: int, what: str, found: Sequence[float]) -> None:
+    print(f"{number:<9}{what:<16}{found[0]:>12.1f}{found[1]:>12.1f}{found[1] / found[0]:>8.2f}")
+
+
+def _missed(figures: dict[str, Any]) -> list[str]:
+    slower = [
+        name
+        for name, one in figures.items()
+        if name.startswith("next_") and name.endswith("_ratio") and one > RATIO
+    ]
+    wrong = [
+        f"{name} of {side} items"
+        for side, faults in zip(
+            (figures["beside"], figures["items"]), figures["faults"], strict=True
+        )
+        for name in ("duplicates", "errors", "lost")
+        if faults[name]
+    ]
+    return slower + wrong
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,104 @@
+"""The README's "Two reviewers and an expert, in five minutes", word for word, in a real browser."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.conftest import OpenAs
+from tests.e2e.server import Server
+from tests.e2e.steps import all_saved, go_to, press_and_go_on, sign_in, task
+from tests.e2e.test_journey import download, expect_imported, upload
+
+LABELS = ["praise", "complaint"]
+TEXTS = ["The guide was kind.", "The bus never came.", "Well, what a tour that was."]
+PEOPLE = {"two-anna": "crowd", "two-ben": "crowd", "two-eva": "expert"}
+
+
+@pytest.mark.timeout(300)
+def test_two_reviewers_and_an_expert(open_as: OpenAs, server: Server, tmp_path: Path) -> None:
+    manager = open_as("manager", viewport={"width": 1280, "height": 800}, accept_downloads=True)
+    manager.goto("/")
+    make_project(manager)
+    upload(manager, texts_file(tmp_path), text="text", id_column="id")
+    expect_imported(manager, created=len(TEXTS))
+    passwords = {name: add_person(manager, name, kind) for name, kind in PEOPLE.items()}
+
+    for name, keys in (("two-anna", "121"), ("two-ben", "122")):
+        page = open_as(None)
+        sign_in(page, name, passwords[name])
+        page.get_by_role("link", name=re.compile("Two and an expert")).first.click()
+        label_all(page, dict(zip(TEXTS, keys, strict=True)))
+
+    expert = open_as(None)
+    sign_in(expert, "two-eva", passwords["two-eva"])
+    expert.get_by_role("link", name=re.compile("Two and an expert")).first.click()
+    decide_the_conflict(expert)
+
+    assert exported_gold(manager, tmp_path) == dict(
+        zip(TEXTS, ["praise", "complaint", "complaint"], strict=True)
+    )
+
+
+def make_project(page: Page) -> None:
+    """Step 1."""
+    page.get_by_role("link", name="New project").click()
+    page.get_by_label("Name", exact=True).first.fill("Two and an expert")
+    rows = page.locator("[data-label-row]:visible")
+    for at, label in enumerate(LABELS):
+        if rows.count() <= at:
+            page.get_by_role("button", name="Add a label").click()
+        rows.nth(at).get_by_label("Name").fill(label)
+    page.get_by_label("People per item").fill("2")
+    page.get_by_role("button", name="Make the project").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Set-up")
+
+
+def texts_file(folder: Path) -> Path:
+    """A spreadsheet of texts."""
+    path = folder / "tours.csv"
+    path.write_text("id,text\n" + "".join(f'{at},"{text}"\n' for at, text in enumerate(TEXTS)))
+    return path
+
+
+def add_person(page: Page, name: str, kind: str) -> str:
+    """Step 3 for one of them; returns the password to hand over."""
+    go_to(page, "People")
+    form = page.locator("form", has=page.get_by_role("heading", name="Make a new account"))
+    form.get_by_label("User name").fill(name)
+    form.get_by_label("Labels as").select_option(kind)
+    form.get_by_role("button", name="Make the account").click()
+    expect(page.get_by_role("heading", name=f"{name} can sign in")).to_be_visible()
+    return page.locator("#new-password").inner_text().strip()
+
+
+def label_all(page: Page, keys: dict[str, str]) -> None:
+    """Step 4: a key per text, then Enter, until nothing is left."""
+    go_to(page, "Review")
+    for _ in keys:
+        text = task(page).locator("[data-hero]").inner_text()
+        press_and_go_on(page, keys[text.strip()], "Enter")
+    all_saved(page)
+
+
+def decide_the_conflict(page: Page) -> None:
+    """Step 5: both opinions beside each other, one key, decided."""
+    go_to(page, "Adjudication")
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile(r"/adjudication/\d+/"))
+    expect(page.locator("[data-opinion]")).to_have_count(2)
+    for name in ("two-anna", "two-ben"):
+        expect(page.locator("[data-opinion]", has_text=name)).to_be_visible()
+    page.keyboard.press("2")
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile(r"/adjudication/$"))
+
+
+def exported_gold(page: Page, folder: Path) -> dict[str, str]:
+    """The gold of each text, as the export has it."""
+    go_to(page, "Export")
+    download(page, "JSON Lines", folder / "out.jsonl")
+    items = [json.loads(line) for line in (folder / "out.jsonl").read_text().splitlines()]
+    return {item["text"]: item["gold"]["value"] for item in items}
