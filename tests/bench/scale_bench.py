@@ -51,7 +51,7 @@ class Side:
     def p95_ms(self, clients: int, what: str) -> float:
         """The 95th percentile of ``next`` or ``submit``."""
         taken = [one for each in self.records[clients] for one in getattr(each, f"{what}_seconds")]
-        return 1000 * statistics.quantiles(taken, n=20, method="inclusive")[-1]
+        return float(1000 * statistics.quantiles(taken, n=20, method="inclusive")[-1])
 
     def rate(self, clients: int) -> float:
         """Labels per second."""

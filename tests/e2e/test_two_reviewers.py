@@ -38,7 +38,7 @@ def test_two_reviewers_and_an_expert(open_as: OpenAs, server: Server, tmp_path: 
     decide_the_conflict(expert)
 
     assert exported_gold(manager, tmp_path) == dict(
-        zip(TEXTS, ["praise", "complaint", "complaint"], strict=True)
+        zip(TEXTS, [["praise"], ["complaint"], ["complaint"]], strict=True)
     )
 
 
@@ -86,6 +86,7 @@ def label_all(page: Page, keys: dict[str, str]) -> None:
 def decide_the_conflict(page: Page) -> None:
     """Step 5: both opinions beside each other, one key, decided."""
     go_to(page, "Adjudication")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Adjudication")
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile(r"/adjudication/\d+/"))
     expect(page.locator("[data-opinion]")).to_have_count(2)
@@ -96,9 +97,9 @@ def decide_the_conflict(page: Page) -> None:
     page.wait_for_url(re.compile(r"/adjudication/$"))
 
 
-def exported_gold(page: Page, folder: Path) -> dict[str, str]:
+def exported_gold(page: Page, folder: Path) -> dict[str, list[str]]:
     """The gold of each text, as the export has it."""
     go_to(page, "Export")
     download(page, "JSON Lines", folder / "out.jsonl")
     items = [json.loads(line) for line in (folder / "out.jsonl").read_text().splitlines()]
-    return {item["text"]: item["gold"]["value"] for item in items}
+    return {item["text"]: item["gold"] for item in items}
