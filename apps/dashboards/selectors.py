@@ -10,7 +10,7 @@ from django.db.models import Count, Q, QuerySet
 from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.debates.models import Debate, Run
-from apps.labels.blindness import hidden_from
+from apps.labels.blindness import hidden_from, opinions_hidden_from
 from apps.labels.models import ItemState
 from apps.projects.models import Item, Membership, Project
 from apps.reviews.selectors.comments import unread_by_project
@@ -98,8 +98,10 @@ def find_items(user: User | AnonymousUser, query: str) -> QuerySet[Item]:
 
 
 def is_hidden(item: Item, user: User) -> bool:
-    """Whether ``user`` is yet to audit the item blind."""
-    return Item.objects.filter(hidden_from(user.pk), pk=item.pk).exists()
+    """Whether ``user`` is yet to answer the item. Its page looks the same then whatever was said of
+    it, or it would tell which are audited and which have a known answer."""
+    withheld = hidden_from(user.pk) | opinions_hidden_from(user.pk)
+    return Item.objects.filter(withheld, pk=item.pk).exists()
 
 
 def debates_of_item(item: Item, user: User) -> QuerySet[Debate]:

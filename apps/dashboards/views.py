@@ -101,12 +101,13 @@ def item_detail(request: SignedInRequest, slug: str, item_id: int) -> HttpRespon
     item = item_with_ledger(project, item_id)
     if item is None:
         raise NotFound(f"There is no item {item_id} in the project '{project.slug}'.")
+    hidden = is_hidden(item, request.user)
     context = project_page(request, project, "items") | {
         "item": item,
         # What an import keeps for the way back says nothing to people.
         "meta": sorted((key, told) for key, told in item.meta.items() if key != "label_studio"),
-        "debates": debates_of_item(item, request.user)[:20],
-        "hidden": is_hidden(item, request.user),
+        "debates": [] if hidden else debates_of_item(item, request.user)[:20],
+        "hidden": hidden,
         "thread": thread_on(project, request.user, item.pk),
     }
     return render(request, "dashboards/item.html", context)

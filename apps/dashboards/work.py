@@ -15,6 +15,7 @@ from apps.labels.blindness import ONLY_AUDITED
 from apps.labels.models import Assignment, ItemState, Label
 from apps.projects.models import Guideline, LabelSchema, Membership, Project
 from apps.reviews.models import Decision, Draft, Mention, Slot, Standing
+from apps.reviews.selectors.comments import readable_comments
 
 #: Changes and messages shown on a desk.
 NEWEST = 5
@@ -144,7 +145,8 @@ def desk_of(project: Project, user: User) -> Desk:
     standing = Decision.objects.standing(project, user).order_by()
     postponed = standing.filter(action=Decision.Action.POSTPONE, item__state__queued=True)
     drafts = Draft.objects.filter(project=project, user=user).select_related("item")
-    mentions = Mention.objects.filter(user=user, comment__project=project, seen_at__isnull=True)
+    readable = readable_comments(project, user).order_by().values("pk")
+    mentions = Mention.objects.filter(user=user, seen_at__isnull=True, comment__in=readable)
     return Desk(
         days=days,
         labels=standing.filter(label__isnull=False).count(),

@@ -8,7 +8,7 @@ known answer people are checked by: what the review screen withholds no other pa
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from apps.accounts.roles import Role
+from apps.accounts.roles import ReviewerKind, Role
 from apps.labels.models import ItemState, Label
 from labelhub.core.debate.routing import AUDIT
 
@@ -28,22 +28,39 @@ def hidden_from(user_id: int, *, item: str = "pk") -> Q:
         user_id: who looks.
         item: the rows' reference to the item.
     """
-    blind = Q(reasons=ONLY_AUDITED) | Q(project__blind_share__gt=0) | _CHECKED_BY
-    return Q(Exists(_before(user_id, item).filter(blind))) & unanswered(user_id, item=item)
+    return _hidden(user_id, item, _BLIND | _CHECKED_BY)
 
 
 def answer_hidden_from(user_id: int, *, item: str = "pk") -> Q:
     """Rows about items whose known answer this reviewer may yet be checked by; as above."""
-    before = _before(user_id, item).filter(_CHECKED_BY)
-    return Q(Exists(before)) & unanswered(user_id, item=item)
+    return _hidden(user_id, item, _CHECKED_BY)
 
 
+def debate_hidden_from(user_id: int, *, item: str = "pk") -> Q:
+    """Rows about items that this reviewer is to answer without a suggestion; as above."""
+    return _hidden(user_id, item, _BLIND)
+
+
+def opinions_hidden_from(user_id: int, *, item: str = "pk") -> Q:
+    """Rows about items that this reviewer may yet be asked about, as above: what other people say
+    of them would lead to the same answer. Of what waits for an expert's decision experts know."""
+    return _hidden(user_id, item, _CHECKED_BY | _ASKED_ABOUT)
+
+
+_BLIND = Q(reasons=ONLY_AUDITED) | Q(project__blind_share__gt=0)
 _CHECKED_BY = Q(known=True) & (Q(project__check_share__gt=0) | Q(project__qualify_items__gt=0))
+_TO_DECIDE = Q(stage=ItemState.Stage.CONFLICT) | Q(disputed=True)
+_ASKED_ABOUT = Q(queued=True) & (~_TO_DECIDE | Q(project__memberships__kind=ReviewerKind.CROWD))
 
 
-def _before(user_id: int, item: str) -> QuerySet[ItemState]:
+def _hidden(user_id: int, item: str, condition: Q) -> Q:
+    return Q(Exists(_before(user_id, item, condition))) & unanswered(user_id, item=item)
+
+
+def _before(user_id: int, item: str, condition: Q) -> QuerySet[ItemState]:
     """The state of the row's item, where its project has this person as a reviewer."""
     return ItemState.objects.filter(
+        condition,
         item=OuterRef(item),
         project__memberships__user=user_id,
         project__memberships__role=Role.REVIEWER,

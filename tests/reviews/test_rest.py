@@ -219,7 +219,7 @@ def test_lists_take_a_fixed_number_of_queries(
 
     with django_assert_num_queries(3):  # the project, the count, the page
         api.get(url(project, "items/"))
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(4):  # and whether opinions are shown
         api.get(url(project, "labels/"))
 
 

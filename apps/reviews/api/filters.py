@@ -3,10 +3,12 @@
 from typing import Any
 
 import django_filters
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
-from apps.labels.models import Gold, Kind, Label
+from apps.accounts.roles import Role
+from apps.labels.models import Gold, ItemState, Kind, Label
 from apps.projects.models import Item
+from apps.projects.selectors import role_in
 from apps.reviews.selectors.searching import (
     ACTIONS,
     COMMENTED,
@@ -62,12 +64,26 @@ _WORDS = {
 class ItemFilter(django_filters.FilterSet):
     """``?queued=&external_id=`` and every field of a search, as the list of items has them."""
 
-    queued = django_filters.BooleanFilter(field_name="state__queued")
+    queued = django_filters.BooleanFilter(method="as_shown")
     external_id = django_filters.CharFilter()
 
     class Meta:
         model = Item
         fields = ["queued", "external_id"]
+
+    def as_shown(
+        self,
+        queryset: QuerySet[Item],
+        _name: str,
+        queued: bool,  # noqa: FBT001 - the signature of a filter method
+    ) -> QuerySet[Item]:
+        """Whether it waits for people; what is decided and yet to be answered blind does, to a
+        reviewer, as in its row."""
+        view = self.request.parser_context["view"]
+        waits = Q(state__queued=True)
+        if role_in(self.request.user, view.project) == Role.REVIEWER:
+            waits |= Q(hidden=True, state__stage=ItemState.Stage.DECIDED)
+        return queryset.filter(waits if queued else ~waits)
 
     def as_asked(self, queryset: QuerySet[Item], _name: str, _value: str) -> QuerySet[Item]:
         """Nothing yet: all fields of the search are read together."""

@@ -102,12 +102,19 @@ class ItemSerializer(PlainItemSerializer):
         ]  # fmt: skip
 
     def to_representation(self, instance: Item) -> dict[str, Any]:
-        """Without what was said of it, where the caller is to answer without knowing that."""
+        """Without what was said of it, where the caller is to answer without knowing that: as an
+        item that waits, with the suggestion that it is handed out with or without one."""
         shown: dict[str, Any] = super().to_representation(instance)
-        if getattr(instance, "hidden", False):
-            shown |= {"reasons": [], "suggestion": None, "gold": None}
-            if shown["stage"] in {ItemState.Stage.SUGGESTED, ItemState.Stage.DECIDED}:
-                shown["stage"] = str(ItemState.Stage.NEW)
+        if not getattr(instance, "hidden", False):
+            return shown
+        shown["gold"] = None
+        if getattr(instance, "debate_hidden", True):
+            shown |= {"reasons": [], "suggestion": None}
+        if shown["stage"] == ItemState.Stage.DECIDED:
+            shown |= {"queued": True, "labels_by_people": 0}
+        if shown["stage"] in {ItemState.Stage.SUGGESTED, ItemState.Stage.DECIDED}:
+            stage = ItemState.Stage.SUGGESTED if shown["suggestion"] else ItemState.Stage.NEW
+            shown["stage"] = str(stage)
         return shown
 
 

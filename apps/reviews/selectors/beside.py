@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from django.db.models import QuerySet
 
 from apps.common.prepared import prepared
+from apps.labels.blindness import ONLY_AUDITED
 from apps.labels.models import PEOPLE, Kind, Label
 from apps.projects.models import Project
 from apps.reviews.models import Comment, Draft
@@ -37,8 +38,10 @@ def _told(item: int, user: int) -> QuerySet[Comment]:
 
 
 def opinions_on(item_id: int, user_id: int) -> Sequence[Label]:
-    """What other people and authors say of the item now, oldest first."""
+    """What other people and authors say of the item now, oldest first; nothing of an audited item,
+    nor of one whose answer is known, which these tell."""
     said = Label.objects.current().filter(item=item_id, annotator__kind__in=[*PEOPLE, Kind.AUTHOR])
+    said = said.filter(item__state__known=False).exclude(item__state__reasons=ONLY_AUDITED)
     others = said.exclude(annotator__user=user_id).select_related("annotator")
     return list(others.order_by("pk"))
 

@@ -7,10 +7,12 @@ from typing import Any
 from django.db.models import Prefetch, Q
 
 from apps.accounts.models import User
+from apps.accounts.roles import Role
 from apps.debates.models import Debate, Turn
 from apps.labels.blindness import unanswered
 from apps.labels.models import ItemState
 from apps.projects.models import Project
+from apps.projects.selectors import role_in
 from apps.reviews.selectors.arms import is_blind_for
 from labelhub.core.schema import value_key
 
@@ -21,6 +23,16 @@ def must_wait(user: User, project: Project, item_id: int) -> bool:
     states = ItemState.objects.filter(project=project, item=item_id)
     state = states.filter(unanswered(user.pk, item="item_id")).first()
     return state is not None and is_blind_for(user.pk, project, state)
+
+
+def may_read_whole(user: User, project: Project, item_id: int) -> bool:
+    """Whether to lead ``user`` to the debate's own page: no reviewer before they have answered, as
+    that of an item whose answer is known is kept from them, and they could tell by it. One query,
+    or two."""
+    if role_in(user, project) != Role.REVIEWER:
+        return True
+    states = ItemState.objects.filter(project=project, item=item_id)
+    return not states.filter(unanswered(user.pk, item="item_id")).exists()
 
 
 @dataclass(frozen=True, slots=True)

@@ -156,7 +156,8 @@ def _desk(
     request: SignedInRequest, project: Project, item_id: int, *, fault: str = ""
 ) -> HttpResponse:
     case = opinions_on(project, request.user, item_id)
-    if not case.waits and not fault:
+    # What waits for nobody is read by those alone who have answered it, also after a mistake.
+    if not case.waits and (not fault or case.own(request.user) is None):
         messages.info(request, "This item waits for no decision any more.")
         return redirect("item_detail", project.slug, item_id)
     slot = claim_to_adjudicate(project=project, user=request.user, item_id=item_id)

@@ -22,7 +22,7 @@ from apps.projects.selectors import current_guideline, current_schema, get_proje
 from apps.reviews.forms import read_answer, read_draft, read_id, read_token
 from apps.reviews.models import Decision, Slot
 from apps.reviews.selectors import queue_status, review_task
-from apps.reviews.selectors.debate import debate_behind, must_wait, sides_of
+from apps.reviews.selectors.debate import debate_behind, may_read_whole, must_wait, sides_of
 from apps.reviews.selectors.keys import keys_of
 from apps.reviews.services import (
     ReviewerPaused,
@@ -175,7 +175,13 @@ def review_debate(request: SignedInRequest, slug: str, item_id: int) -> HttpResp
     wait = must_wait(request.user, project, item_id)
     debate = None if wait else debate_behind(project, item_id)
     sides = sides_of(debate) if debate else []
-    context = {"project": project, "debate": debate, "sides": sides, "wait": wait}
+    context = {
+        "project": project,
+        "debate": debate,
+        "sides": sides,
+        "wait": wait,
+        "whole": may_read_whole(request.user, project, item_id),
+    }
     return render(request, "reviews/debate.html", context)
 
 
