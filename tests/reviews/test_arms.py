@@ -127,3 +127,15 @@ def test_the_share_is_kept_for_every_person(user: int, share: float) -> None:
     withheld = sum(arm_of(project, user, state) == Arm.WITHHELD for state in states)
 
     assert abs(withheld / len(states) - share) < 0.07  # six standard errors
+
+
+def test_who_was_handed_the_item_before_it_had_a_suggestion_is_of_neither_arm() -> None:
+    project = new_project(blind_share=1e-9)
+    (item,) = queued_items(project, 1)
+    person = reviewer(project)
+    slot = claim(project, person)
+    suggest(item, "good")
+
+    done = answer(slot, person, "good", shown=0)
+
+    assert (done.decision.arm, done.decision.suggestion) == ("", None)

@@ -104,6 +104,18 @@ class TestDrafts:
 
         assert not Draft.objects.exists()
 
+    def test_what_was_on_its_way_when_the_answer_came_is_not_kept(
+        self, project: Project, person: User
+    ) -> None:
+        (item,) = queued_items(project, 1)
+        answer(claim(project, person), person, "good")
+        late = {"comment": ["half a th"]}
+
+        assert save_draft(project=project, user=person, item_id=item.pk, fields=late) is None
+
+        undo_last(project=project, user=person)
+        assert save_draft(project=project, user=person, item_id=item.pk, fields=late) is not None
+
     def test_nothing_drops_it(self, project: Project, person: User) -> None:
         (item,) = queued_items(project, 1)
         for words in ("so", ""):

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from django.utils import timezone
 
 from apps.accounts.models import User
+from apps.labels.models import Label
 from apps.projects.models import Item, Project
 from apps.reviews.models import Draft
 from labelhub.core.errors import InvalidInput, NotFound
@@ -21,14 +22,16 @@ def save_draft(
 ) -> Draft | None:
     """Keep what ``user`` has begun to say of an item; nothing but empty fields drops it.
 
-    The last one stored stands, whichever page it came from.
+    The last one stored stands, whichever page it came from. What comes after the answer itself is
+    not kept: it was on its way when that was given.
 
     Raises:
         NotFound: the project has no such item.
         InvalidInput: it is longer than any answer can be, or holds what cannot be stored.
     """
     kept = {name: list(given) for name, given in fields.items() if name in FIELDS and any(given)}
-    if not kept:
+    answered = Label.objects.current().filter(item=item_id, annotator__user=user)
+    if not kept or answered.exists():
         drop_draft(user=user, item_id=item_id)
         return None
     written = json.dumps(kept)

@@ -107,7 +107,7 @@ def submit_label(
     enough = state.labels_by_people >= state.wanted
     case = _Case(
         project, user, annotator, schema, state, history, own, purpose,
-        arm=arm_of(project, user.pk, state),
+        arm=_arm(project, user, state, answer),
         suggestion=next((each for each in history if each.pk == state.suggestion_id), None),
         extra=own is None and purpose == Purpose.WORK and enough,
     )  # fmt: skip
@@ -144,6 +144,14 @@ def _purpose(user: User, state: ItemState) -> Purpose:
         return Purpose.WORK
     slot = Slot.objects.filter(item=state.item_id, holder=user, number__isnull=True).first()
     return Purpose(slot.purpose) if slot else Purpose.WORK
+
+
+def _arm(project: Project, user: User, state: ItemState, answer: Answer) -> Decision.Arm | None:
+    """Whether they saw the suggestion, where that was drawn. Who was handed the item before it had
+    one saw none, though the draw would have shown it: their answer belongs to neither side."""
+    drawn = arm_of(project, user.pk, state)
+    unseen = drawn == Decision.Arm.SHOWN and answer.shown == NOTHING_SHOWN
+    return None if unseen else drawn
 
 
 def _draft(

@@ -61,7 +61,8 @@ def review_leases(request: SignedInRequest, slug: str) -> HttpResponse:
 def review_revoke(request: SignedInRequest, slug: str) -> HttpResponse:
     """Take leases away."""
     project = get_project(request.user, slug, Right.MANAGE)
-    wanted = [int(raw) for raw in request.POST.getlist("slot") if raw.isascii() and raw.isdigit()]
+    sent = request.POST.getlist("slot")
+    wanted = [int(raw) for raw in sent if raw.isascii() and raw.isdigit() and len(raw) < 19]
     reason = request.POST.get("reason", "")
     count = revoke_leases(project=project, slot_ids=wanted[:500], by=request.user, reason=reason)
     messages.success(

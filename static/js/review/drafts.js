@@ -1,5 +1,5 @@
 // What has been begun is kept by the server as one goes, and there again in any browser.
-import { post, postOnLeave } from "./http.js";
+import { Refused, post, postOnLeave } from "./http.js";
 
 const PAUSE = 1200;
 
@@ -31,8 +31,9 @@ export class Drafts {
     if (!task) return;
     try {
       await post(this.url, task.begun());
-    } catch {
-      if (task === this.task) this.#later(); // the next pause tries again
+    } catch (error) {
+      // The next pause tries again; what the server will not have it will not have then either.
+      if (task === this.task && !(error instanceof Refused)) this.#later();
     }
   }
 
