@@ -4,9 +4,9 @@ from typing import Any
 
 from apps.accounts.models import User
 from apps.projects.models import Project
-from apps.reviews.services import release_all
+from apps.reviews.services.standing import give_back
 
 
 def free_what_they_held(*, project: Project, user: User, **_: Any) -> None:
-    """Others get at once what somebody held who may no longer label here."""
-    release_all(project=project, user=user)
+    """Others get at once what somebody held, or was given by name, who may no longer label here."""
+    give_back(project=project, user=user)

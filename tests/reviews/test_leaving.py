@@ -1,16 +1,22 @@
 """Somebody who may no longer label gives back at once what they held."""
 
+from typing import Any
+
 import pytest
 
 from apps.accounts.models import User
 from apps.accounts.roles import ReviewerKind, Role
+from apps.labels.models import Assignment
+from apps.labels.services import assign_items
 from apps.projects.models import Project
 from apps.projects.services import remove_member, set_member
-from apps.reviews.models import Slot
+from apps.reviews.models import Intervention, Slot, Standing
 from apps.reviews.services import claim_next_item
+from apps.reviews.services.standing import pause, resume
 from tests.factories.accounts import UserFactory
 from tests.factories.projects import member
 from tests.factories.reviews import answer, claim, new_project, queued_items, reviewer
+from tests.reviews.test_known import with_gold
 
 pytestmark = pytest.mark.django_db
 
@@ -74,3 +80,54 @@ def test_who_stays_takes_nothing_from_others(project: Project) -> None:
     held = claim(project, staying)
     remove_member(project=project, user=leaving, actor=None)
     assert claim(project, staying).lease_token == held.lease_token
+
+
+class TestItemsGivenByName:
+    def test_of_who_is_removed_go_to_others(self, project: Project) -> None:
+        person, other = reviewer(project), reviewer(project)
+        (item,) = project.items.all()
+        assign_items(project, [item.pk], [person])
+        assert claim_next_item(project=project, user=other) is None
+
+        remove_member(project=project, user=person, actor=None)
+
+        assert claim(project, other).item_id == item.pk
+        assert not Assignment.objects.exists()
+
+    def test_stay_theirs_who_only_change_their_kind(self, project: Project) -> None:
+        person = reviewer(project)
+        (item,) = project.items.all()
+        assign_items(project, [item.pk], [person])
+
+        set_member(
+            project=project, user=person, role=Role.REVIEWER, kind=ReviewerKind.EXPERT, actor=None
+        )
+
+        assert Assignment.objects.get().user == person
+
+    def test_of_who_is_paused_go_to_others(self, project: Project) -> None:
+        person, other = reviewer(project), reviewer(project)
+        (item,) = project.items.all()
+        assign_items(project, [item.pk], [person])
+
+        pause(project=project, user=person, by=member(project, Role.MANAGER), reason="Too fast.")
+
+        assert claim(project, other).item_id == item.pk
+        assert Intervention.objects.get().data == {"given_back": 1}
+
+    def test_of_who_did_not_qualify_go_to_others(
+        self, project: Project, django_capture_on_commit_callbacks: Any
+    ) -> None:
+        person, other = reviewer(project), reviewer(project)
+        (item,) = project.items.all()
+        assign_items(project, [item.pk], [person])
+        with_gold(project, 1)
+        Project.objects.filter(pk=project.pk).update(qualify_items=1, qualify_accuracy=1.0)
+        project.refresh_from_db()
+
+        with django_capture_on_commit_callbacks(execute=True):
+            answer(claim(project, person), person, "bad")
+
+        assert Standing.objects.get().status == Standing.Status.PAUSED
+        resume(project=project, user=other, by=member(project, Role.MANAGER), reason="Known.")
+        assert claim(project, other).item_id == item.pk

@@ -10,6 +10,7 @@ from apps.labels.services.assigning import (
     keep_for_kind,
     promote_items,
     unassign_items,
+    unassign_person,
 )
 from apps.labels.services.debating import record_debate_results
 from apps.labels.services.drafts import (
@@ -74,6 +75,7 @@ __all__ = [
     "reroute_items",
     "standing",
     "unassign_items",
+    "unassign_person",
     "unrank_items",
     "withdraw_label",
     "withdraw_labels",

@@ -51,6 +51,13 @@ def unassign_items(
     return sum(_change(project, ids, "assignees", drop) for ids in _chunks(item_ids))
 
 
+def unassign_person(project: Project, user: User) -> int:
+    """Take back all that ``user`` was given by name, labelled or not; returns how many items it
+    was. Others get at once what was kept for them."""
+    given = Assignment.objects.filter(project=project, user=user).order_by("item")
+    return unassign_items(project, list(given.values_list("item", flat=True)), [user])
+
+
 def keep_for_kind(project: Project, item_ids: Iterable[int], kind: str) -> int:
     """Keep items for ``crowd`` or ``expert``; empty: for everybody. Returns how many changed.
 

@@ -1,12 +1,14 @@
 """Who may work: pausing, letting go on, qualifying. Each is written to the log with its reason."""
 
 import math
+from functools import partial
 from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
 from apps.accounts.models import User
+from apps.labels.services import unassign_person
 from apps.projects.models import Project
 from apps.projects.selectors import role_in
 from apps.reviews.models import Decision, Intervention, Purpose, Standing
@@ -19,7 +21,8 @@ LONGEST_REASON = 2000
 
 @transaction.atomic
 def pause(*, project: Project, user: User, by: User, reason: str) -> Standing:
-    """Keep ``user`` from being given items; what they hold goes back at once.
+    """Keep ``user`` from being given items; what they hold, or were given by name, goes back at
+    once.
 
     The reason is told to them when they ask for the next item. What they send of items that they
     had on screen is stored, as is everything that comes late.
@@ -31,13 +34,23 @@ def pause(*, project: Project, user: User, by: User, reason: str) -> Standing:
     """
     reason = checked_reason(reason)
     _check_works_here(project, user)
+    # Before the standing is written: an answer that qualifies locks item, place, standing in turn.
+    given = give_back(project=project, user=user)
     standing = _moved(project, user, Standing.Status.PAUSED, reason)
     if standing is None:
         now = Standing.objects.get(project=project, user=user)
         raise Conflict(f"{user.display_name} is paused already: {now.reason}")
-    release_all(project=project, user=user)
-    _log(project, by, Intervention.Action.PAUSE, user, reason=reason)
+    _log(project, by, Intervention.Action.PAUSE, user, reason=reason, data={"given_back": given})
     return standing
+
+
+@transaction.atomic
+def give_back(*, project: Project, user: User) -> int:
+    """Let others have what ``user`` holds and what they were given by name, which nobody else would
+    ever get; returns how many items they were given."""
+    given = unassign_person(project, user)
+    release_all(project=project, user=user)
+    return given
 
 
 @transaction.atomic
@@ -90,6 +103,8 @@ def qualify(project: Project, user: User) -> Standing | None:
     _log(project, None, action, user, reason=words, items=wanted, data=counts)
     if not passed:
         release_all(project=project, user=user)
+        # Later: the item that was answered is locked, and items are locked in one order.
+        transaction.on_commit(partial(unassign_person, project, user), robust=True)
     return decided
 
 
