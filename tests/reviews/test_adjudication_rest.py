@@ -13,6 +13,7 @@ from apps.reviews.models import Comment
 from tests.factories.reviews import expert, new_project, reviewer
 from tests.reviews.test_adjudication import in_conflict, state_of
 from tests.reviews.test_comments import HOSTILE, say
+from tests.reviews.test_page import SCALE
 
 pytestmark = pytest.mark.django_db
 
@@ -159,3 +160,17 @@ def test_words_come_once_one_has_answered(project: Project) -> None:
     assert (row["text"], row["readable"], row["mentions"]) == ("", False, [])
     address = f"/api/v1/projects/{project.slug}/comments/{comment.pk}/resolve/"
     assert as_(late).post(address).status_code == 404
+
+
+def test_a_point_of_a_scale_is_decided_with_evidence() -> None:
+    project = new_project(overlap=2, definition=SCALE)
+    item = in_conflict(project, values=(1, 3))
+    quote = item.text[:6]
+    sent = {"value": 2, "evidence": {"cold": [quote]}}
+
+    response = as_(expert(project)).post(
+        f"/api/v1/projects/{project.slug}/adjudication/{item.pk}/", sent, format="json"
+    )
+
+    assert response.status_code == 201
+    assert response.json()["label"]["evidence"] == {"mild": [quote]}

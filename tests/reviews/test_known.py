@@ -1,7 +1,10 @@
 """Items of known answer: mixed in to check people, and to be answered before real work."""
 
+from datetime import timedelta
+
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from apps.accounts.roles import Role
 from apps.labels.models import ItemState
@@ -13,7 +16,9 @@ from apps.reviews.selectors import queue_status
 from apps.reviews.services import (
     ReviewerPaused,
     claim_next_item,
+    postpone_item,
     release_leases,
+    skip_item,
     undo_last,
 )
 from tests.factories.projects import member
@@ -106,14 +111,55 @@ def test_nobody_is_checked_by_the_same_item_twice(project: Project) -> None:
     assert Slot.objects.filter(item=known, holder=person).count() == 1
 
 
-def test_given_back_it_leaves_no_trace(project: Project) -> None:
-    with_gold(project, 1)
+def test_who_leaves_and_comes_back_has_the_same_item(project: Project) -> None:
+    queued_items(project, 3)
+    with_gold(project, 5)
     person = reviewer(project)
     slot = claim(project, person)
 
     assert release_leases(project=project, user=person, tokens=[token(slot)]) == 1
 
-    assert not Slot.objects.exists()
+    project.check_share = 0.000001  # that the draw decides nothing
+    again = claim(project, person)
+    assert (again.pk, again.purpose) == (slot.pk, Purpose.CHECK)
+    assert again.lease_token != slot.lease_token
+
+
+def test_a_lapsed_lease_uses_up_no_known_item() -> None:
+    project = new_project(qualify_items=1)
+    (known,) = with_gold(project, 1)
+    person = reviewer(project)
+    claim(project, person)
+    Slot.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+
+    assert claim(project, person).item_id == known.pk
+
+
+def test_what_was_put_off_or_skipped_comes_back_as_any_other(project: Project) -> None:
+    (known,) = with_gold(project, 1)
+    person = reviewer(project)
+
+    postpone_item(project=project, user=person, item_id=claim(project, person).item_id)
+    again = claim(project, person)
+    skip_item(project=project, user=person, item_id=again.item_id, lease_token=again.lease_token)
+    nothing = claim_next_item(project=project, user=person)
+    undone = undo_last(project=project, user=person)
+
+    assert (again.item_id, nothing) == (known.pk, None)
+    assert undone is not None
+    assert undone.slot is not None
+    assert (undone.slot.item_id, undone.slot.purpose) == (known.pk, Purpose.CHECK)
+
+
+def test_an_answer_that_comes_after_leaving_still_tells_of_the_person(project: Project) -> None:
+    with_gold(project, 1)
+    person = reviewer(project)
+    slot = claim(project, person)
+    release_leases(project=project, user=person, tokens=[token(slot)])
+
+    done = answer(slot, person, "bad")
+
+    assert (done.decision.purpose, done.decision.correct) == (Purpose.CHECK, False)
 
 
 def test_real_work_waits_until_somebody_has_qualified() -> None:

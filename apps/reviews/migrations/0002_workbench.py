@@ -393,6 +393,7 @@ class Migration(migrations.Migration):
             field=models.CharField(
                 choices=[
                     ("work", "Work"),
+                    ("settle", "Adjudication"),
                     ("check", "Known answer mixed in"),
                     ("qualify", "Qualification"),
                 ],
@@ -417,6 +418,7 @@ class Migration(migrations.Migration):
             field=models.CharField(
                 choices=[
                     ("work", "Work"),
+                    ("settle", "Adjudication"),
                     ("check", "Known answer mixed in"),
                     ("qualify", "Qualification"),
                 ],
@@ -448,7 +450,7 @@ class Migration(migrations.Migration):
             model_name="slot",
             constraint=models.UniqueConstraint(
                 condition=models.Q(("number__isnull", True)),
-                fields=("item", "holder"),
+                fields=("holder", "item"),
                 name="reviews_slot_known_once",
             ),
         ),

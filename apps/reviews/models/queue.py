@@ -10,9 +10,10 @@ from apps.reviews.querysets import DecisionQuerySet, SlotQuerySet
 
 
 class Purpose(models.TextChoices):
-    """What an item was handed out for; the person cannot tell."""
+    """What an item was handed out for. Whether its answer is known the person cannot tell."""
 
     WORK = "work", "Work"
+    SETTLE = "settle", "Adjudication"
     CHECK = "check", "Known answer mixed in"
     QUALIFY = "qualify", "Qualification"
 
@@ -42,7 +43,7 @@ class Slot(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["item", "number"], name="reviews_slot_once"),
             models.UniqueConstraint(
-                fields=["item", "holder"],
+                fields=["holder", "item"],
                 condition=models.Q(number__isnull=True),
                 name="reviews_slot_known_once",
             ),

@@ -8,7 +8,7 @@ from apps.reviews.selectors.queue import (
     offered_to,
     open_places,
 )
-from apps.reviews.selectors.status import Holding, QueueStatus, queue_status
+from apps.reviews.selectors.status import Holding, QueueStatus, queue_progress, queue_status
 from apps.reviews.selectors.view import Choice, ReviewTask, item_state, review_task
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "next_places",
     "offered_to",
     "open_places",
+    "queue_progress",
     "queue_status",
     "review_task",
     "visible_items",

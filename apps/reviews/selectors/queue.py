@@ -23,7 +23,7 @@ from apps.common.prepared import PreparedQuery, prepared
 from apps.labels.models import Assignment, ItemState, Label
 from apps.projects.models import Project
 from apps.projects.selectors import reviewer_kind
-from apps.reviews.models import Decision, Slot
+from apps.reviews.models import Decision, Purpose, Slot
 
 
 class Look(NamedTuple):
@@ -161,11 +161,13 @@ def _places_within(look: Look) -> PreparedQuery[[int, int, datetime, str], tuple
 
 
 def held_slots(project: Project, user: User, now: datetime) -> list[Slot]:
-    """The slots ``user`` holds in ``project``, longest held first."""
+    """The slots ``user`` holds in the project's queue, longest held first; what is on their desk
+    for a decision is no part of it."""
     return _held(now, project.pk, user.pk)
 
 
 @prepared
 def _held(now: datetime, project: int, holder: int) -> QuerySet[Slot]:
     live = Slot.objects.live(now).filter(project=project, holder=holder)
+    live = live.exclude(purpose=Purpose.SETTLE)
     return live.order_by("lease_until", "pk")

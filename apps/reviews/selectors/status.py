@@ -1,5 +1,6 @@
 """The whole truth about a queue, for one person: what they can do, and why there is no more."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -13,6 +14,7 @@ from apps.labels.models import Assignment, ItemState
 from apps.projects.models import Project
 from apps.projects.selectors import reviewer_kind
 from apps.reviews.models import Decision, Purpose, Slot, Standing
+from apps.reviews.querysets import DecisionQuerySet
 from apps.reviews.selectors.known import known_to_try, must_qualify
 from apps.reviews.selectors.queue import offered_to, open_items
 from apps.reviews.selectors.standing import standing_of
@@ -39,17 +41,30 @@ class Qualifying:
     left: int
 
 
-@dataclass(frozen=True, slots=True)
-class QueueStatus:
-    """Counts of items. ``open`` can be claimed at once by this person; ``for_experts`` and
-    ``for_others`` wait for other kinds of people and for those they were given to by name."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueProgress:
+    """What the bar above an item tells: of all items those that wait, and what this person did."""
 
     items: int
     waiting: int
+    done_today: int
+
+    @property
+    def settled(self) -> int:
+        """How many items want no more labels of people."""
+        return self.items - self.waiting
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueStatus(QueueProgress):
+    """Counts of items. ``open`` can be claimed at once by this person; ``for_experts`` and
+    ``for_others`` wait for other kinds of people and for those they were given to by name;
+    ``on_desk`` they have before them to decide."""
+
     open: int
     mine: int
+    on_desk: int
     done_by_me: int
-    done_today: int
     skipped_by_me: int
     postponed_by_me: int
     for_experts: int
@@ -69,35 +84,46 @@ class QueueStatus:
         return not (self.open or self.mine or self.postponed_by_me)
 
     @property
-    def settled(self) -> int:
-        """How many items want no more labels of people."""
-        return self.items - self.waiting
-
-    @property
     def free_at(self) -> datetime | None:
         """When the last lease of others lapses, unless they renew it."""
         return max((holding.until for holding in self.held), default=None)
 
 
+def queue_progress(project: Project, user: User) -> QueueProgress:
+    """How far it is, beside an item that ``user`` has. Three counts by indexes."""
+    states = ItemState.objects.filter(project=project).order_by()
+    today = _labelled(project, user).filter(created_at__gte=_midnight(timezone.now()))
+    return QueueProgress(
+        items=states.count(),
+        waiting=states.filter(queued=True).count(),
+        done_today=today.count(),
+    )
+
+
 def queue_status(project: Project, user: User) -> QueueStatus:
-    """Where the queue stands for ``user``. It counts: not for the path that hands out items."""
+    """Where the queue stands for ``user`` who has no item. It looks at all that waits: not for the
+    path that hands out items."""
     now = timezone.now()
     standing = standing_of(project, user)
+    paused = standing if standing and standing.status == Standing.Status.PAUSED else None
     states = ItemState.objects.filter(project=project).order_by()
     queued = states.filter(queued=True)
     decisions = Decision.objects.standing(project, user).order_by()
-    left = (Decision.Action.SKIP, Decision.Action.POSTPONE)
-    labelled = decisions.exclude(action__in=left)
+    labelled = _labelled(project, user)
     put_off = decisions.filter(action=Decision.Action.POSTPONE, item__state__queued=True)
     expert = reviewer_kind(user, project) == ReviewerKind.EXPERT
     audience = ItemState.Audience
     given = Assignment.objects.filter(project=project, user=user, open=True).values("item")
     named = queued.filter(audience=audience.NAMED).exclude(item__in=given)
+    held = Slot.objects.live(now).filter(project=project, holder=user).order_by()
+    holds = Counter(held.values_list("purpose", flat=True))
+    on_desk = holds.pop(Purpose.SETTLE, 0)
     return QueueStatus(
         items=states.count(),
         waiting=queued.count(),
-        open=open_items(project, user, now),
-        mine=Slot.objects.live(now).filter(project=project, holder=user).count(),
+        open=0 if paused else open_items(project, user, now),
+        mine=holds.total(),
+        on_desk=on_desk,
         done_by_me=labelled.count(),
         done_today=labelled.filter(created_at__gte=_midnight(now)).count(),
         skipped_by_me=decisions.skips().filter(item__state__queued=True).count(),
@@ -106,9 +132,14 @@ def queue_status(project: Project, user: User) -> QueueStatus:
         for_others=named.count() + queued.filter(audience=audience.CROWD).count() * expert,
         decided=states.filter(stage=ItemState.Stage.DECIDED).count(),
         qualifying=_qualifying(project, user, standing),
-        paused=standing if standing and standing.status == Standing.Status.PAUSED else None,
+        paused=paused,
         held=list(_held_by_others(project, user, now)),
     )
+
+
+def _labelled(project: Project, user: User) -> DecisionQuerySet:
+    left = (Decision.Action.SKIP, Decision.Action.POSTPONE)
+    return Decision.objects.standing(project, user).order_by().exclude(action__in=left)
 
 
 def _qualifying(project: Project, user: User, standing: Standing | None) -> Qualifying | None:

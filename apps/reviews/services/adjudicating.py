@@ -14,11 +14,11 @@ from apps.accounts.roles import ROLES_WITH, Right
 from apps.labels.models import Gold, ItemState, Label
 from apps.labels.services import ADJUDICATES
 from apps.projects.models import Project
-from apps.reviews.models import Comment, Intervention, Slot
+from apps.reviews.models import Comment, Intervention, Purpose, Slot
 from apps.reviews.selectors import Place, open_places
 from apps.reviews.selectors.adjudication import check_expert, waiting_states
 from apps.reviews.selectors.opinions import Opinions, opinions_on, quotes_in, said_key
-from apps.reviews.services.answers import Answer
+from apps.reviews.services.answers import Answer, checked_value
 from apps.reviews.services.commenting import checked_text, write_comment
 from apps.reviews.services.leases import LEASE_SECONDS, take
 from apps.reviews.services.submitting import Submitted, lock_state, submit_label
@@ -69,11 +69,16 @@ def claim_to_adjudicate(
     waiting = waiting_states(project).filter(item=item_id)
     held = Slot.objects.live(now).filter(item__in=waiting.values("item"), holder=user)
     slot = held.first()
-    if slot is not None and held.filter(pk=slot.pk).update(lease_until=until):
-        slot.lease_until = until
+    desk = {"lease_until": until, "purpose": Purpose.SETTLE}
+    if slot is not None and held.filter(pk=slot.pk).update(**desk):
+        slot.lease_until, slot.purpose = until, Purpose.SETTLE
         return slot
     row = open_places(waiting, user.pk, now, given=True).first()
-    return take(Place(*row), project=project, user=user, until=until, now=now) if row else None
+    if row is None:
+        return None
+    return take(
+        Place(*row), project=project, user=user, until=until, now=now, purpose=Purpose.SETTLE
+    )
 
 
 @transaction.atomic
@@ -195,15 +200,15 @@ def _evidence(case: Opinions, ruling: Ruling) -> dict[str, list[str]]:
     quoted for another speaks for the one chosen.
 
     Raises:
-        InvalidInput: a quote that does not stand in the text.
+        ValueNotOffered, InvalidInput: the value, or a quote that does not stand in the text.
     """
-    offered = case.schema.parsed.offered(case.item.options)
-    one = str(ruling.value) if not isinstance(ruling.value, list) else None
+    value = checked_value(case.schema, case.state, Answer(value=ruling.value))
+    chosen = case.named(value)
+    names = [option.value for option in case.options]
+    offered = names if isinstance(value, list) else chosen
     found: dict[str, list[str]] = {}
     for name, quote in quotes_in(case.item, ruling.evidence):
-        label = name if one is None else one
-        if offered and label not in offered:
-            label = next((each for each in ruling.value or offered if each in offered), offered[0])
+        label = name if name in offered else next(iter(chosen or names), str(value))
         found.setdefault(label, []).append(quote)
     given = sum(len(phrases) for phrases in ruling.evidence.values())
     if given and not found:

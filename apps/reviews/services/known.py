@@ -2,13 +2,16 @@
 
 import random
 import uuid
+from collections.abc import Collection
 from datetime import datetime
+from uuid import UUID
 
 from django.db import IntegrityError, transaction
+from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.projects.models import Project
-from apps.reviews.models import Purpose, Slot, Standing
+from apps.reviews.models import Decision, Purpose, Slot, Standing
 from apps.reviews.selectors.known import first_known, last_known, must_qualify
 from apps.reviews.selectors.standing import standing_of
 from labelhub.core.errors import LabelhubError
@@ -46,6 +49,38 @@ def known_purpose(project: Project, user: User, standing: Standing | None) -> Pu
         return Purpose.QUALIFY
     due = project.check_share and _draws.random() < project.check_share
     return Purpose.CHECK if due else None
+
+
+def take_again(
+    project: Project, user: User, until: datetime, *, besides: Collection[UUID] = ()
+) -> Slot | None:
+    """The item of known answer that ``user`` had and has not answered, skipped or put off: whoever
+    came back to another one would know why."""
+    now = timezone.now()
+    left = Decision.objects.standing(project, user).filter(label__isnull=True)
+    waiting = (
+        Slot.objects.takeable(now)
+        .filter(project=project, holder=user, number__isnull=True)
+        .exclude(lease_token__in=besides)
+        .exclude(item__in=left.order_by().values("item"))
+    )
+    return _taken(waiting.order_by("pk").first(), until, now)
+
+
+def take_item_again(project: Project, user: User, item_id: int, until: datetime) -> Slot | None:
+    """The same for one item, whatever became of it meanwhile."""
+    now = timezone.now()
+    theirs = Slot.objects.takeable(now).filter(project=project, holder=user, item=item_id)
+    return _taken(theirs.filter(number__isnull=True).first(), until, now)
+
+
+def _taken(slot: Slot | None, until: datetime, now: datetime) -> Slot | None:
+    if slot is None:
+        return None
+    slot.lease_token, slot.lease_until = uuid.uuid4(), until
+    mine = Slot.objects.takeable(now).filter(pk=slot.pk)
+    lease = {"lease_token": slot.lease_token, "lease_until": until}
+    return slot if mine.update(**lease) else None
 
 
 def take_known(project: Project, user: User, purpose: Purpose, until: datetime) -> Slot | None:

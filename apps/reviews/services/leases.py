@@ -23,7 +23,13 @@ from apps.labels.models import Label
 from apps.projects.models import Project
 from apps.reviews.models import Decision, Purpose, Slot
 from apps.reviews.selectors import Place, held_slots, next_places, offered_to, open_places
-from apps.reviews.services.known import check_standing, known_purpose, take_known
+from apps.reviews.services.known import (
+    check_standing,
+    known_purpose,
+    take_again,
+    take_item_again,
+    take_known,
+)
 from labelhub.core.errors import Conflict
 
 LEASE_SECONDS = 600
@@ -77,6 +83,9 @@ def claim_next_item(
         if len(held) >= MOST_HELD:
             return None
         purpose = known_purpose(project, user, standing)
+        checks = purpose or project.check_share
+        if checks and (known := take_again(project, user, until, besides=besides)):
+            return known
         if purpose and (known := take_known(project, user, purpose, until)):
             return known
         if purpose == Purpose.QUALIFY:
@@ -114,7 +123,7 @@ def _take_postponed(project: Project, user: User, until: datetime) -> Slot | Non
     put_off = Decision.objects.standing(project, user).filter(action=Decision.Action.POSTPONE)
     if not put_off.order_by().update(undone_at=timezone.now()):
         return None
-    return _take_first(project, user, until)
+    return take_again(project, user, until) or _take_first(project, user, until)
 
 
 def claim_item(
@@ -123,16 +132,29 @@ def claim_item(
     """A lease on this very item for ``user``, or None where no place is free."""
     now = timezone.now()
     until = now + timedelta(seconds=lease_seconds)
+    if known := take_item_again(project, user, item_id, until):
+        return known
     offered = offered_to(project, user).filter(item=item_id)
     row = open_places(offered, user.pk, now, given=True).first()
     return take(Place(*row), project=project, user=user, until=until, now=now) if row else None
 
 
 def take(
-    place: Place, *, project: Project, user: User, until: datetime, now: datetime
+    place: Place,
+    *,
+    project: Project,
+    user: User,
+    until: datetime,
+    now: datetime,
+    purpose: Purpose = Purpose.WORK,
 ) -> Slot | None:
     """Take the place, unless somebody else did since it was looked at."""
-    lease = {"holder": user, "lease_token": uuid.uuid4(), "lease_until": until}
+    lease = {
+        "holder": user,
+        "lease_token": uuid.uuid4(),
+        "lease_until": until,
+        "purpose": purpose,
+    }
     slot = Slot(
         pk=place.slot_id, item_id=place.item_id, number=place.number, project=project, **lease
     )
@@ -165,8 +187,20 @@ def renew_leases(
 
 
 def release_leases(*, project: Project, user: User, tokens: Iterable[UUID]) -> int:
-    """Give back what ``user`` holds under these tokens; returns how many there were."""
-    return free_slots(Slot.objects.held_by(user, tokens).filter(project=project))
+    """Give back what ``user`` holds under these tokens; returns how many there were.
+
+    An item of known answer, which is nobody else's, stays theirs for when they come back.
+    """
+    return leave_slots(Slot.objects.held_by(user, tokens).filter(project=project))
+
+
+def leave_slots(slots: QuerySet[Slot]) -> int:
+    """Let others have these slots of one person, and keep for that person what is nobody else's;
+    returns how many were left."""
+    waiting = slots.filter(label__isnull=True)
+    nobodys = {"lease_token": None, "lease_until": None}
+    freed = waiting.filter(number__isnull=False).update(holder=None, **nobodys)
+    return freed + waiting.filter(number__isnull=True).update(**nobodys)
 
 
 def release_all(*, project: Project, user: User) -> int:

@@ -10,7 +10,7 @@ from apps.projects.models import Project
 from apps.reviews.models import Decision, Slot
 from apps.reviews.services.answers import checked_words
 from apps.reviews.services.commenting import remark
-from apps.reviews.services.leases import free_slots
+from apps.reviews.services.leases import leave_slots
 from apps.reviews.services.submitting import lock_state
 
 
@@ -52,7 +52,7 @@ def postpone_item(
 
 def _let_go(user: User, item_id: int, lease_token: UUID | None) -> None:
     mine = Slot.objects.filter(item=item_id, holder=user)
-    free_slots(mine.filter(lease_token=lease_token) if lease_token else mine)
+    leave_slots(mine.filter(lease_token=lease_token) if lease_token else mine)
 
 
 def _leave(

@@ -21,7 +21,7 @@ from apps.projects.pages import project_page
 from apps.projects.selectors import current_guideline, current_schema, get_project
 from apps.reviews.forms import read_answer, read_draft, read_id, read_token
 from apps.reviews.models import Decision, Slot
-from apps.reviews.selectors import queue_status, review_task
+from apps.reviews.selectors import queue_progress, queue_status, review_task
 from apps.reviews.selectors.debate import debate_behind, may_read_whole, must_wait, sides_of
 from apps.reviews.selectors.keys import keys_of
 from apps.reviews.services import (
@@ -50,9 +50,10 @@ def review(request: SignedInRequest, slug: str) -> HttpResponse:
     """
     project = get_project(request.user, slug, Right.REVIEW)
     slot = _claim(request, project, anew=True)
+    tell = queue_progress if slot else queue_status
     context = project_page(request, project, "review") | {
         "guideline": current_guideline(project),
-        "status": queue_status(project, request.user),
+        "status": tell(project, request.user),
         **_on_screen(request, project, slot),
     }
     return render(request, "reviews/review.html", context)

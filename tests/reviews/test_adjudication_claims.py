@@ -1,0 +1,81 @@
+"""What an expert has on their desk is no part of their queue."""
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from apps.accounts.models import User
+from apps.projects.models import Project
+from apps.reviews.models import Slot
+from apps.reviews.selectors import queue_status
+from apps.reviews.services import claim_next_item, release_leases
+from apps.reviews.services.adjudicating import claim_to_adjudicate
+from tests.factories.reviews import claim, expert, new_project, queued_items, token
+from tests.reviews.test_adjudication import in_conflict
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project() -> Project:
+    return new_project(overlap=2)
+
+
+@pytest.fixture
+def judge(project: Project) -> User:
+    return expert(project)
+
+
+def desk(project: Project, judge: User) -> Slot:
+    """An item that they have before them to decide."""
+    slot = claim_to_adjudicate(project=project, user=judge, item_id=in_conflict(project).pk)
+    assert slot is not None
+    return slot
+
+
+def test_the_queue_hands_out_another_item(project: Project, judge: User) -> None:
+    held = desk(project, judge)
+    (other,) = queued_items(project, 1)
+
+    assert claim(project, judge).item_id == other.pk
+    assert Slot.objects.get(pk=held.pk).lease_token == held.lease_token
+
+
+def test_any_number_of_desks_leave_the_queue_open(project: Project, judge: User) -> None:
+    for _ in range(3):
+        desk(project, judge)
+    queued_items(project, 1)
+
+    claim(project, judge)
+
+
+def test_the_end_of_the_queue_tells_of_the_desk(project: Project, judge: User) -> None:
+    desk(project, judge)
+    client = Client()
+    client.force_login(judge)
+
+    html = client.get(reverse("review", args=[project.slug])).content.decode()
+    status = queue_status(project, judge)
+
+    assert (status.mine, status.on_desk, status.nothing_left) == (0, 1, True)
+    assert "1 item is before you to decide" in html
+
+
+def test_given_back_it_may_come_by_the_queue(project: Project, judge: User) -> None:
+    held = desk(project, judge)
+    release_leases(project=project, user=judge, tokens=[token(held)])
+
+    again = claim(project, judge)
+
+    assert (again.pk, again.purpose) == (held.pk, "work")
+
+
+def test_taken_to_the_desk_it_leaves_the_queue(project: Project, judge: User) -> None:
+    item = in_conflict(project)
+    slot = claim(project, judge)
+
+    taken = claim_to_adjudicate(project=project, user=judge, item_id=item.pk)
+
+    assert taken is not None
+    assert taken.pk == slot.pk
+    assert claim_next_item(project=project, user=judge) is None
