@@ -8,13 +8,15 @@ from apps.labels.services import record_label
 from apps.projects.models import Project
 from apps.reviews.models import Comment, Decision, Intervention, Slot
 from apps.reviews.selectors.comments import thread_on, unread_mentions
-from apps.reviews.services import skip_item
+from apps.reviews.services import skip_item, undo_last
 from apps.reviews.services.adjudicating import DecidedMeanwhile, claim_to_adjudicate
 from apps.reviews.services.sending_back import SentBack, send_back
 from apps.reviews.services.unsettling import last_settled, undo_adjudication
 from labelhub.core.errors import Conflict, Forbidden, InvalidInput
+from labelhub.core.schema.operations import Rename
 from tests.factories.labels import draft, person
 from tests.factories.reviews import answer, claim, expert, new_project, queued_items, reviewer
+from tests.factories.schema_changes import changed
 from tests.reviews.test_adjudication import in_conflict, rule, state_of
 
 pytestmark = pytest.mark.django_db
@@ -183,3 +185,46 @@ def test_a_decision_that_others_changed_is_not_undone(project: Project, judge: U
 
     assert undo_adjudication(project=project, user=judge) is not None
     assert Gold.objects.current().get().basis == Gold.Basis.AUTHOR
+
+
+class TestUndoFromTheQueue:
+    def test_what_the_expert_had_said_before_stands_again(
+        self, project: Project, judge: User
+    ) -> None:
+        item = in_conflict(project, judge, reviewer(project))
+        rule(item, judge, "bad")
+
+        undone = undo_last(project=project, user=judge)
+
+        assert undone is not None
+        assert (undone.restored, undone.slot) == (True, None)
+        assert sorted(str(label.value) for label in Label.objects.current()) == ["bad", "good"]
+        assert state_of(item).stage == ItemState.Stage.CONFLICT
+
+    def test_without_an_earlier_answer_the_item_comes_on_screen(
+        self, project: Project, judge: User
+    ) -> None:
+        wrong = reviewer(project)
+        item = in_conflict(project, wrong, reviewer(project))
+        rule(item, judge, "bad", explain="Irony.")
+
+        undone = undo_last(project=project, user=judge)
+
+        assert undone is not None
+        assert undone.slot is not None
+        assert (undone.slot.item_id, undone.slot.purpose) == (item.pk, "work")
+        assert unread_mentions(project.pk, wrong.pk) == 0
+        assert claim(project, judge).pk == undone.slot.pk
+
+
+def test_undo_after_a_change_of_labels_takes_the_decision_back(
+    project: Project, judge: User
+) -> None:
+    item = in_conflict(project)
+    rule(item, judge, "bad")
+    changed(project, Rename("bad", "poor"))
+
+    assert undo_adjudication(project=project, user=judge) is not None
+
+    assert state_of(item).stage == ItemState.Stage.CONFLICT
+    assert not Gold.objects.current().exists()

@@ -1,17 +1,22 @@
 """Undo, several in a row, and taking up what was skipped."""
 
+from typing import Any
+
 import pytest
 from django.utils import timezone
 
+from apps.accounts.roles import Role
 from apps.labels.models import ItemState, Label
 from apps.projects.models import Project
 from apps.reviews.models import Slot
 from apps.reviews.services import (
     claim_next_item,
+    return_to_queue,
     skip_item,
     take_up_skipped,
     undo_last,
 )
+from tests.factories.projects import member
 from tests.factories.reviews import answer, claim, new_project, queued_items, reviewer, token
 
 pytestmark = pytest.mark.django_db
@@ -133,3 +138,20 @@ def test_what_was_skipped_can_be_taken_up_again(project: Project) -> None:
 
     assert take_up_skipped(project=project, user=person) == 2
     assert claim(project, person).item_id == items[0].pk
+
+
+def test_what_was_put_back_is_passed_over_at_once(
+    project: Project, django_assert_max_num_queries: Any
+) -> None:
+    items = queued_items(project, 12)
+    person, manager = reviewer(project), member(project, Role.MANAGER)
+    for _ in items:
+        answer(claim(project, person), person, "good")
+    last = [item.pk for item in items[1:]]
+    return_to_queue(project=project, item_ids=last, by=manager, reason="Look again.")
+
+    with django_assert_max_num_queries(30):
+        undone = undo_last(project=project, user=person)
+
+    assert undone is not None
+    assert undone.decision.item_id == items[0].pk

@@ -5,46 +5,61 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from django.db import transaction
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from apps.accounts.models import User
-from apps.labels.models import Label
-from apps.labels.services import withdraw_label
+from apps.labels.services import ADJUDICATES, withdraw_label
 from apps.projects.models import Project
-from apps.reviews.models import Decision, Slot
+from apps.reviews.models import Decision, Purpose, Slot
 from apps.reviews.services.leases import LEASE_SECONDS, claim_item
 from apps.reviews.services.submitting import lock_state
+from apps.reviews.services.unsettling import take_back
 
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """What was taken back. ``slot`` is None when somebody else has the item by now."""
+    """What was taken back. ``slot`` is None when somebody else has the item by now, or when it was
+    an expert's last word and what they had said before stands again (``restored``)."""
 
     decision: Decision
     slot: Slot | None
+    restored: bool = False
 
 
 @transaction.atomic
 def undo_last(*, project: Project, user: User, lease_seconds: int = LEASE_SECONDS) -> Undone | None:
     """Take back the last decision of ``user`` that still stands; the item is theirs again.
 
-    The label is withdrawn in the ledger, so gold and state follow. None when nothing is left to
-    undo.
+    The label is withdrawn in the ledger, so gold and state follow; where it settled what others
+    disagree on, what the expert had said before stands again. What was superseded or taken back
+    since has nothing left to undo. None when nothing else is.
     """
-    while decision := Decision.objects.standing(project, user).select_related("label").first():
-        lock_state(project, decision.item_id)
-        if decision.label is None:
-            _mark_undone(decision)
-            slot = claim_item(
-                project=project, user=user, item_id=decision.item_id, lease_seconds=lease_seconds
-            )
-            return Undone(decision, slot)
-        _mark_undone(decision)
-        if not Label.objects.current().filter(pk=decision.label.pk).exists():
-            continue  # superseded since: there is nothing left of it to take back
-        withdraw_label(label=decision.label, provenance={"undone_by": user.username})
-        return Undone(decision, _slot_again(project, user, decision, lease_seconds))
+    while found := _undoable(project, user).first():
+        lock_state(project, found.item_id)
+        decision = _undoable(project, user).filter(pk=found.pk).first()
+        if decision is not None:
+            decision.undone_at = timezone.now()
+            decision.save(update_fields=["undone_at"])
+            return _undo(project, user, decision, lease_seconds)
     return None
+
+
+def _undoable(project: Project, user: User) -> QuerySet[Decision]:
+    """What stands of what ``user`` decided, the latest first."""
+    stands = Q(label__withdrawn=False, label__superseded_by__isnull=True)
+    decisions = Decision.objects.standing(project, user).filter(stands | Q(label__isnull=True))
+    return decisions.select_related("label__supersedes")
+
+
+def _undo(project: Project, user: User, decision: Decision, lease_seconds: int) -> Undone:
+    label = decision.label
+    if label is not None and label.provenance.get(ADJUDICATES):
+        if take_back(decision, label, user):
+            return Undone(decision, None, restored=True)
+    elif label is not None:
+        withdraw_label(label=label, provenance={"undone_by": user.username})
+    return Undone(decision, _slot_again(project, user, decision, lease_seconds))
 
 
 def take_up_skipped(*, project: Project, user: User) -> int:
@@ -53,21 +68,18 @@ def take_up_skipped(*, project: Project, user: User) -> int:
     return skips.order_by().update(undone_at=timezone.now())
 
 
-def _mark_undone(decision: Decision) -> None:
-    decision.undone_at = timezone.now()
-    decision.save(update_fields=["undone_at"])
-
-
 def _slot_again(
     project: Project, user: User, decision: Decision, lease_seconds: int
 ) -> Slot | None:
     """The slot the label had filled, held by ``user`` anew; one without slot looks for a place."""
-    slot = Slot.objects.filter(label=decision.label).first()
+    filled = Slot.objects.filter(label=decision.label) if decision.label else Slot.objects.none()
+    slot = filled.first()
     if slot is None:
         return claim_item(
             project=project, user=user, item_id=decision.item_id, lease_seconds=lease_seconds
         )
     slot.label, slot.holder, slot.lease_token = None, user, uuid.uuid4()
     slot.lease_until = timezone.now() + timedelta(seconds=lease_seconds)
-    slot.save(update_fields=["label", "holder", "lease_token", "lease_until"])
+    slot.purpose = Purpose.WORK if slot.number else slot.purpose
+    slot.save(update_fields=["label", "holder", "lease_token", "lease_until", "purpose"])
     return slot

@@ -43,22 +43,26 @@ def undo_adjudication(*, project: Project, user: User) -> Decision | None:
     decision.undone_at = timezone.now()
     decision.save(update_fields=["undone_at"])
     if decision.label is not None:
-        _take_back(decision.label, user)
-        _untell(decision, user)
+        take_back(decision, decision.label, user)
     return decision
 
 
-def _take_back(label: Label, user: User) -> None:
-    before = label.supersedes
+def take_back(decision: Decision, label: Label, user: User) -> bool:
+    """Take back the ``label`` that settled an item, which is locked, as :func:`undo_adjudication`
+    does; whether what ``user`` had said before stands again."""
+    _untell(decision, user)
+    # A row that a change of labels wrote supersedes the very decision that it carries over.
+    before = None if label.change_id else label.supersedes
     if before is None or before.withdrawn:
         withdraw_label(label=label, provenance={"undone_by": user.username})
         slots = Slot.objects.filter(label=label)
         slots.update(label=None)
         free_slots(Slot.objects.filter(item=label.item_id, holder=user))
-        return
+        return False
     again = record_label(_as_before(before, label, user))
     Slot.objects.filter(label=label).update(label=again)
     Decision.objects.filter(label=before).update(label=again)
+    return True
 
 
 def _as_before(before: Label, label: Label, user: User) -> LabelDraft:

@@ -123,6 +123,8 @@ def review_undo(request: SignedInRequest, slug: str) -> HttpResponse:
         return _done(request, slug, "There is nothing left to undo.", undone=False)
     slot = undone.slot
     words = "Taken back." if slot else "Taken back. Somebody else has the item by now."
+    if undone.restored:
+        words = "Taken back: it waits for a decision again, and what you had said before stands."
     html = ""
     if slot and _wants_json(request):
         context = _on_screen(request, project, slot)
