@@ -7,6 +7,7 @@ from apps.accounts.roles import Role
 from apps.labels.models import ItemState
 from apps.labels.services import record_label
 from apps.projects.models import Project
+from apps.reviews.models import Intervention
 from apps.reviews.services import change_review_plan, planning
 from tests.factories.labels import draft, open_several, person
 from tests.factories.projects import ProjectFactory, member
@@ -105,3 +106,20 @@ def test_only_a_manager_changes_the_plan(project: Project, role: Role) -> None:
     assert client.get(f"/p/{project.slug}/review/plan/").status_code == 403
     address = f"/api/v1/projects/{project.slug}/plan/"
     assert client.patch(address, {"overlap": 1}, content_type="application/json").status_code == 403
+
+
+def test_the_log_tells_who_changed_what(project: Project) -> None:
+    client = signed_in(project, Role.MANAGER)
+    address = f"/api/v1/projects/{project.slug}/plan/"
+    before = project.overlap
+
+    for _ in range(2):
+        sent = {"overlap": before + 1, "blind_share": 0.0}
+        client.patch(address, sent, content_type="application/json")
+
+    entry = Intervention.objects.get(action=Intervention.Action.PLAN)
+    assert (entry.data, entry.reason) == (
+        {"overlap": before + 1},
+        f"overlap: {before} → {before + 1}",
+    )
+    assert entry.actor is not None

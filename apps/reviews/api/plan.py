@@ -48,7 +48,7 @@ class PlanView(ProjectScopedMixin, APIView):
         """Change it; every item is brought into line before the answer comes."""
         given = PlanSerializer(data=request.data, partial=True)
         given.is_valid(raise_exception=True)
-        project = change_review_plan(project=self.project, **given.validated_data)
+        project = change_review_plan(project=self.project, by=request.user, **given.validated_data)
         return Response(PlanSerializer(project).data)
 
 

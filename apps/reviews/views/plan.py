@@ -24,7 +24,7 @@ def review_plan(request: SignedInRequest, slug: str) -> HttpResponse:
     form = ReviewPlanForm(request.POST or None, instance=project)
     if request.method == "POST" and form.is_valid():
         project.refresh_from_db()  # the form has written its values onto it
-        change_review_plan(project=project, **form.plan)
+        change_review_plan(project=project, by=request.user, **form.plan)
         messages.success(request, "The review plan is changed; every item follows it.")
         return redirect("review_plan", slug=slug)
     screen = ReviewScreenForm(instance=review_settings(project))
