@@ -164,6 +164,15 @@ def test_items_to_audit_blind_are_not_listed_for_who_audits_them(project: Projec
     assert 6 in places(page(project, "items/", Role.VIEWER, **of_people), project)
 
 
+def test_nor_are_items_that_a_reviewer_is_yet_to_be_asked_about() -> None:
+    made = ProjectFactory.create(definition=MOODS, overlap=20)
+    ledger(made, {"llm:m": ["bad"], "crowd:a": ["good"], "crowd:b": ["good"]})
+    query = {"of": "llm", "other": "crowd"}
+
+    assert places(page(made, "items/", Role.VIEWER, **query), made) == [1]
+    assert places(page(made, "items/", Role.REVIEWER, **query), made) == []
+
+
 def test_nor_what_an_import_says_that_a_machine_decided() -> None:
     made = ProjectFactory.create(definition=MOODS, overlap=20)
     (item,), _ = ledger(made, {"llm:m": ["bad"], "crowd:a": ["good"]})

@@ -172,6 +172,17 @@ def test_who_has_not_answered_reads_nothing_yet(item: Item) -> None:
     assert unread_mentions(project.pk, late.pk) == 0
 
 
+def test_what_is_meant_for_somebody_who_is_not_asked_they_read_at_once(item: Item) -> None:
+    project, person = item.project, reviewer(item.project)
+    for other in (reviewer(project), reviewer(project)):
+        answer(claim(project, other), other, "good")
+    say(item, member(project, Role.MANAGER), "Good, everybody.")
+    comment = say(item, member(project, Role.MANAGER), f"A model case, @{person.username}")
+
+    assert thread_on(project, person, item.pk).comments == [comment]
+    assert see_mentions(project=project, user=person) == 1
+
+
 def test_what_is_explained_to_somebody_they_read_at_once(item: Item) -> None:
     project, late, other = item.project, reviewer(item.project), reviewer(item.project)
     told = say(item, expert(project), "Irony counts as bad.", explains=True, to=[late.pk])

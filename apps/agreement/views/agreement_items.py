@@ -5,6 +5,7 @@ from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
+from django.db.models import Q
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET
@@ -20,7 +21,7 @@ from apps.agreement.slice_form import read_slice
 from apps.agreement.standing.behind import Behind, answers, gold_words, places_behind
 from apps.agreement.standing.part import part_words
 from apps.agreement.turns import turn
-from apps.labels.blindness import hidden_from
+from apps.labels.blindness import hidden_from, opinions_hidden_from
 from apps.projects.models import Item, Project
 from apps.projects.pages import project_page
 from apps.projects.selectors import get_project
@@ -64,10 +65,10 @@ def agreement_items(request: SignedInRequest, slug: str) -> HttpResponse:
 
 
 def _shown(project: Project, user_id: int, sheet: Sheet, places: list[int]) -> list[int]:
-    """As on the item's own page: who is to audit it learns nothing of what others say of it."""
-    hidden = set(
-        Item.objects.filter(hidden_from(user_id), project=project).values_list("pk", flat=True)
-    )
+    """As on the item's own page: who is yet to answer it does not learn what others say."""
+    said = opinions_hidden_from(user_id) & Q(state__labels_by_people__gt=0)
+    withheld = Item.objects.filter(hidden_from(user_id) | said, project=project)
+    hidden = set(withheld.values_list("pk", flat=True))
     return [place for place in places if int(sheet.item_ids[place]) not in hidden]
 
 

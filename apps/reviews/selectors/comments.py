@@ -1,7 +1,8 @@
 """What people say to each other about items, and what of it somebody may read by now.
 
 Comments tell what others think of an item. A reviewer who has yet to answer it reads only what was
-explained to them, unless the project shows opinions; of audits and of known answers never sooner.
+explained to them, or is meant for them and about an item that waits for nobody, unless the project
+shows opinions; of audits and of known answers never sooner.
 """
 
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from django.db.models import (
 from apps.accounts.models import User
 from apps.accounts.roles import ReviewerKind, Role
 from apps.common.prepared import prepared
-from apps.labels.blindness import ONLY_AUDITED, unanswered
+from apps.labels.blindness import ONLY_AUDITED, answer_hidden_from, unanswered
 from apps.labels.models import ItemState
 from apps.projects.models import Membership, Project
 from apps.projects.selectors import reviewer_kind, role_in
@@ -136,6 +137,7 @@ def _readable(project: Project, user: User) -> Q:
     shown &= ~Q(item__state__reasons=ONLY_AUDITED)
     readable = Q(author=user) | (Q(explains=True) & _meant_for(user)) | shown
     readable |= ~unanswered(user.pk, item="item_id")
+    readable |= _meant_for(user) & _settled_for(user)
     if reviewer_kind(user, project) == ReviewerKind.EXPERT:
         readable |= _to_adjudicate()
     return readable
@@ -148,6 +150,11 @@ def _is_so(condition: Q) -> Case:
 
 def _meant_for(user: User) -> Q:
     return Q(Exists(Mention.objects.filter(comment=OuterRef("pk"), user=user.pk)))
+
+
+def _settled_for(user: User) -> Q:
+    """Comments on items that wait for nobody, and by which ``user`` cannot be checked."""
+    return Q(item__state__queued=False) & ~answer_hidden_from(user.pk, item="item_id")
 
 
 def _to_adjudicate() -> Q:
