@@ -8,18 +8,20 @@ from django.utils import timezone
 from apps.accounts.roles import Role
 from apps.labels.models import ItemState, Label
 from apps.projects.models import Project
-from apps.reviews.models import Slot
+from apps.reviews.models import Draft, Slot
 from apps.reviews.services import (
+    Span,
     claim_next_item,
     return_to_queue,
     skip_item,
     take_up_skipped,
     undo_last,
 )
-from tests.factories.projects import member
+from tests.factories.projects import MOODS, member
 from tests.factories.reviews import answer, claim, new_project, queued_items, reviewer, token
 
 pytestmark = pytest.mark.django_db
+TEXT = {"task": "text", "question": "What is it about?", "labels": []}
 
 
 @pytest.fixture
@@ -155,3 +157,36 @@ def test_what_was_put_back_is_passed_over_at_once(
 
     assert undone is not None
     assert undone.decision.item_id == items[0].pk
+
+
+def test_what_was_written_comes_back_as_a_draft(project: Project) -> None:
+    queued_items(project, 1, text="The soup was cold.")
+    person = reviewer(project)
+    slot = claim(project, person)
+    spans = [Span("bad", 4, 8)]
+    answer(slot, person, "bad", rationale="Cold.", confidence=0.7, spans=spans, comment="Hm.")
+
+    undo_last(project=project, user=person)
+
+    assert Draft.objects.get(user=person).fields == {
+        "value": ["bad"],
+        "rationale": ["Cold."],
+        "comment": ["Hm."],
+        "confidence": ["0.7"],
+        "spans": ['[{"label": "bad", "start": 4, "end": 8}]'],
+    }
+
+
+@pytest.mark.parametrize(
+    ("definition", "value", "kept"), [(TEXT, "Cold soup", ["Cold soup"]), (MOODS, "good", None)]
+)
+def test_only_words_are_kept(definition: dict[str, Any], value: str, kept: Any) -> None:
+    project = new_project(definition=definition)
+    queued_items(project, 1)
+    person = reviewer(project)
+    answer(claim(project, person), person, value)
+
+    undo_last(project=project, user=person)
+
+    draft = Draft.objects.filter(user=person).first()
+    assert (draft.fields.get("value") if draft else None) == kept

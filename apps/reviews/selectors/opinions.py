@@ -166,12 +166,6 @@ class Opinions:
         """What ``user`` says."""
         return next((one for one in self.said if one.label.annotator.user_id == user.pk), None)
 
-    def named(self, value: Value | None) -> list[str]:
-        """Those of the options that a canonical value stands for."""
-        labels = {one.value: self.schema.parsed.label(one.value) for one in self.options}
-        points = {name: label.point if label else None for name, label in labels.items()}
-        return [name for name, point in points.items() if _says(value, name, point)]
-
     def _side(self, opinions: Sequence[Opinion]) -> Side:
         value = opinions[0].label.value
         offered = value is not None and self._is_offered(value)

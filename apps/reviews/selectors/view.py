@@ -219,7 +219,7 @@ def shuffled(options: Sequence[str], user_id: int, item_id: int) -> list[str]:
 
 def _choices(schema: Schema, state: ItemState, offered: Sequence[str]) -> list[Choice]:
     label = state.suggestion
-    suggested = _names(schema, label.value if label is not None and not label.abstained else None)
+    suggested = names_of(schema, label.value if label is not None and not label.abstained else None)
     quotes: Mapping[str, Any] = label.evidence if label is not None else {}
     return [
         Choice(
@@ -234,7 +234,7 @@ def _choices(schema: Schema, state: ItemState, offered: Sequence[str]) -> list[C
     ]
 
 
-def _names(schema: Schema, value: Any) -> frozenset[str]:
+def names_of(schema: Schema, value: Any) -> frozenset[str]:
     """The names of the choices that a canonical value stands for."""
     if value is None:
         return frozenset()

@@ -18,6 +18,7 @@ from apps.reviews.models import Comment, Intervention, Purpose, Slot
 from apps.reviews.selectors import Place, open_places
 from apps.reviews.selectors.adjudication import check_expert, waiting_states
 from apps.reviews.selectors.opinions import Opinions, opinions_on, quotes_in, said_key
+from apps.reviews.selectors.view import names_of
 from apps.reviews.services.answers import Answer, checked_value
 from apps.reviews.services.commenting import checked_text, write_comment
 from apps.reviews.services.leases import LEASE_SECONDS, take
@@ -203,8 +204,9 @@ def _evidence(case: Opinions, ruling: Ruling) -> dict[str, list[str]]:
         ValueNotOffered, InvalidInput: the value, or a quote that does not stand in the text.
     """
     value = checked_value(case.schema, case.state, Answer(value=ruling.value))
-    chosen = case.named(value)
     names = [option.value for option in case.options]
+    said = names_of(case.schema.parsed, value)
+    chosen = [name for name in names if name in said]
     offered = names if isinstance(value, list) else chosen
     found: dict[str, list[str]] = {}
     for name, quote in quotes_in(case.item, ruling.evidence):

@@ -9,8 +9,9 @@ from apps.accounts.models import User
 from apps.labels.models import Label
 from apps.projects.models import Item, Project
 from apps.reviews.models import Draft
+from apps.reviews.selectors.view import names_of
 from labelhub.core.errors import InvalidInput, NotFound
-from labelhub.core.schema import unstorable
+from labelhub.core.schema import Task, unstorable
 
 #: What a draft may hold: the names of the form's fields.
 FIELDS = frozenset({"value", "comment", "rationale", "confidence", "spans"})
@@ -52,3 +53,23 @@ def save_draft(
 def drop_draft(*, user: User, item_id: int) -> None:
     """Forget what was begun."""
     Draft.objects.filter(item=item_id, user=user).delete()
+
+
+def draft_again(*, project: Project, user: User, label: Label) -> Draft | None:
+    """The words of an answer that is taken back, as a draft: they are not to be written twice.
+
+    None where there are none; what was only chosen is chosen again sooner than read.
+    """
+    schema = label.schema.parsed.of_item(label.item.options)
+    spans, remark = label.provenance.get("spans"), label.provenance.get("comment", "")
+    free = schema.task is Task.TEXT and label.value is not None
+    if not (free or label.rationale or remark or spans):
+        return None
+    fields = {
+        "value": sorted(names_of(schema, label.value)),
+        "rationale": [label.rationale],
+        "comment": [str(remark)],
+        "confidence": [] if label.confidence is None else [f"{label.confidence:g}"],
+        "spans": [json.dumps(spans)] if spans else [],
+    }
+    return save_draft(project=project, user=user, item_id=label.item_id, fields=fields)

@@ -12,6 +12,7 @@ from apps.accounts.models import User
 from apps.labels.services import ADJUDICATES, withdraw_label
 from apps.projects.models import Project
 from apps.reviews.models import Decision, Purpose, Slot
+from apps.reviews.services.drafting import draft_again
 from apps.reviews.services.leases import LEASE_SECONDS, claim_item
 from apps.reviews.services.submitting import lock_state
 from apps.reviews.services.unsettling import take_back
@@ -49,7 +50,7 @@ def _undoable(project: Project, user: User) -> QuerySet[Decision]:
     """What stands of what ``user`` decided, the latest first."""
     stands = Q(label__withdrawn=False, label__superseded_by__isnull=True)
     decisions = Decision.objects.standing(project, user).filter(stands | Q(label__isnull=True))
-    return decisions.select_related("label__supersedes")
+    return decisions.select_related("label__supersedes", "label__schema", "label__item")
 
 
 def _undo(project: Project, user: User, decision: Decision, lease_seconds: int) -> Undone:
@@ -59,6 +60,7 @@ def _undo(project: Project, user: User, decision: Decision, lease_seconds: int) 
             return Undone(decision, None, restored=True)
     elif label is not None:
         withdraw_label(label=label, provenance={"undone_by": user.username})
+        draft_again(project=project, user=user, label=label)
     return Undone(decision, _slot_again(project, user, decision, lease_seconds))
 
 
