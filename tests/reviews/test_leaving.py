@@ -93,6 +93,8 @@ class TestItemsGivenByName:
 
         assert claim(project, other).item_id == item.pk
         assert not Assignment.objects.exists()
+        assert (entry := Intervention.objects.get()).subject == person
+        assert (entry.action, entry.items) == ("unassign", 1)
 
     def test_stay_theirs_who_only_change_their_kind(self, project: Project) -> None:
         person = reviewer(project)
