@@ -10,6 +10,7 @@ from django.utils import timezone
 from apps.labels.models import ItemState, Label
 from apps.projects.models import Project
 from apps.reviews.models import Decision, Slot
+from apps.reviews.querysets import SlotQuerySet
 from apps.reviews.services import (
     Answer,
     change_review_plan,
@@ -370,3 +371,28 @@ def test_submitting_takes_few_queries(project: Project, django_assert_max_num_qu
 
     with django_assert_max_num_queries(22):
         answer(slot, person, "good")
+
+
+def test_a_late_answer_leaves_a_place_that_somebody_has_just_taken(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queued_items(project, 1)
+    late, other = reviewer(project), reviewer(project)
+    slot = claim(project, late)
+    Slot.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    first = SlotQuerySet.first
+
+    def and_is_taken(slots: SlotQuerySet) -> Slot | None:
+        found = first(slots)
+        if found is not None and found.holder_id == late.pk:
+            until = timezone.now() + timedelta(minutes=10)
+            mine = Slot.objects.filter(pk=found.pk)
+            mine.update(holder=other, lease_token=uuid.uuid4(), lease_until=until)
+        return found
+
+    monkeypatch.setattr(SlotQuerySet, "first", and_is_taken)
+    done = answer(slot, late, "good")
+
+    held = Slot.objects.get()
+    assert (held.holder, held.label, done.decision.late) == (other, None, True)
+    assert answer(held, other, "good").label.provenance.get("unasked") is None

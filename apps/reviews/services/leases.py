@@ -240,9 +240,8 @@ def fill_slot(user: User, label: Label, own: Label | None, lease_token: UUID | N
         return True  # as nearly always
     mine = _asked(user, label.item_id)
     slot = mine.filter(lease_until__gt=now).first() or mine.first()
-    if slot is None:
-        return False
-    Slot.objects.filter(pk=slot.pk).update(label=label, **NOT_HELD)
+    if slot is None or not mine.filter(pk=slot.pk).update(label=label, **NOT_HELD):
+        return False  # gone to somebody else, perhaps a moment ago
     return slot.lease_until is not None and slot.lease_until > now
 
 
