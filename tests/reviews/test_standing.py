@@ -1,17 +1,25 @@
 """Pausing somebody, letting them go on, and qualifying."""
 
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
-from apps.projects.models import Project
+from apps.labels.models import Label
+from apps.projects.models import Item, Project
 from apps.reviews.models import Decision, Intervention, Purpose, Slot, Standing
+from apps.reviews.services import Answer, ReviewerPaused, Submitted, submit_label
+from apps.reviews.services.adjudicating import claim_to_adjudicate
+from apps.reviews.services.known import NotAsked
 from apps.reviews.services.standing import pause, qualify, resume
 from labelhub.core.errors import Conflict, InvalidInput, NotFound
 from tests.factories.accounts import UserFactory
 from tests.factories.projects import member
 from tests.factories.quality import checked, decided, known
-from tests.factories.reviews import claim, new_project, queued_items, reviewer
+from tests.factories.reviews import answer, claim, expert, new_project, queued_items, reviewer
+from tests.reviews.test_adjudication import in_conflict
 
 pytestmark = pytest.mark.django_db
 
@@ -244,3 +252,62 @@ def test_a_pause_stands_whatever_is_answered() -> None:
 
 def test_where_nobody_has_to_qualify_nothing_is_written(project: Project) -> None:
     assert qualify(project, reviewer(project)) is None
+
+
+class TestAnswersNobodyAskedFor:
+    def test_of_who_was_paused_long_ago_are_refused(self, project: Project, manager: User) -> None:
+        (item,) = queued_items(project, 1)
+        person = reviewer(project)
+        pause(project=project, user=person, by=manager, reason="Too fast.")
+        Standing.objects.update(changed_at=timezone.now() - timedelta(hours=2))
+
+        with pytest.raises(NotAsked, match="your work here is paused"):
+            send(item, person)
+
+        assert not Label.objects.exists()
+
+    def test_what_was_on_screen_when_they_were_paused_is_stored(
+        self, project: Project, manager: User
+    ) -> None:
+        queued_items(project, 1)
+        person = reviewer(project)
+        slot = claim(project, person)
+        pause(project=project, user=person, by=manager, reason="Too fast.")
+
+        assert answer(slot, person, "good").created
+
+    def test_of_who_has_yet_to_qualify_are_refused(self) -> None:
+        project = new_project(qualify_items=2)
+        (item,) = queued_items(project, 1)
+
+        with pytest.raises(NotAsked, match="known answer come first"):
+            send(item, reviewer(project))
+
+    def test_what_was_given_to_them_and_lapsed_is_stored(self, project: Project) -> None:
+        queued_items(project, 1)
+        person = reviewer(project)
+        slot = claim(project, person)
+        Slot.objects.update(lease_until=timezone.now() - timedelta(hours=1))
+        Project.objects.filter(pk=project.pk).update(qualify_items=2)
+        slot.project.refresh_from_db()
+
+        assert answer(slot, person, "good").created
+
+    def test_of_anybody_else_are_stored(self, project: Project) -> None:
+        (item,) = queued_items(project, 1)
+
+        assert send(item, reviewer(project)).created
+
+    def test_a_paused_expert_gets_nothing_to_decide(self) -> None:
+        project = new_project(overlap=2)
+        item, judge = in_conflict(project), expert(project)
+        pause(project=project, user=judge, by=member(project, Role.MANAGER), reason="Too fast.")
+
+        with pytest.raises(ReviewerPaused):
+            claim_to_adjudicate(project=project, user=judge, item_id=item.pk)
+
+
+def send(item: Item, user: User) -> Submitted:
+    """An answer to an item that nobody gave to ``user``."""
+    given = Answer(value="good")
+    return submit_label(project=item.project, user=user, item_id=item.pk, answer=given)

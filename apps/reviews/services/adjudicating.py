@@ -21,6 +21,7 @@ from apps.reviews.selectors.opinions import Opinions, opinions_on, quotes_in, sa
 from apps.reviews.selectors.view import names_of
 from apps.reviews.services.answers import Answer, checked_value
 from apps.reviews.services.commenting import checked_text, write_comment
+from apps.reviews.services.known import check_standing
 from apps.reviews.services.leases import LEASE_SECONDS, take
 from apps.reviews.services.submitting import Submitted, lock_state, submit_label
 from labelhub.core.errors import Conflict, InvalidInput
@@ -64,7 +65,11 @@ def claim_to_adjudicate(
     ``user`` has it. None where somebody else has it, or it does not wait.
 
     An item in conflict wants one more label, so there is one place: whoever has it is alone.
+
+    Raises:
+        ReviewerPaused: a manager has paused them.
     """
+    check_standing(project, user)
     now = timezone.now()
     until = now + timedelta(seconds=lease_seconds)
     waiting = waiting_states(project).filter(item=item_id)

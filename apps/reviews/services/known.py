@@ -3,19 +3,22 @@
 import random
 import uuid
 from collections.abc import Collection
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from apps.accounts.models import User
+from apps.labels.models import Label
 from apps.projects.models import Project
 from apps.reviews.models import Decision, Purpose, Slot, Standing
 from apps.reviews.selectors.known import first_known, last_known, must_qualify
 from apps.reviews.selectors.standing import standing_of
-from labelhub.core.errors import LabelhubError
+from labelhub.core.errors import InvalidInput, LabelhubError
 
+#: So long after somebody was paused what they send may have been on their screen.
+ON_SCREEN = timedelta(hours=1)
 #: Which of the known items comes, and whether one comes, is to be foreseen by nobody.
 _draws = random.SystemRandom()
 
@@ -25,6 +28,12 @@ class ReviewerPaused(LabelhubError):
 
     code = "reviewer_paused"
     http_status = 403
+
+
+class NotAsked(InvalidInput):
+    """Somebody who is given no items answers one."""
+
+    code = "not_asked"
 
 
 def check_standing(project: Project, user: User) -> Standing | None:
@@ -41,6 +50,25 @@ def check_standing(project: Project, user: User) -> Standing | None:
             "What you have labelled is kept; ask a manager of the project to let you go on."
         )
     return standing
+
+
+def check_asked(project: Project, user: User, label: Label) -> None:
+    """Pass an answer to an item that the queue gave to ``user``, or that comes from somebody whom
+    it would give items; of who was paused within the hour, too, who may have had it on screen.
+
+    Raises:
+        NotAsked: neither.
+    """
+    standing = standing_of(project, user)
+    paused = standing is not None and standing.status == Standing.Status.PAUSED
+    if not (paused or must_qualify(project, user, standing)):
+        return
+    if standing and paused and standing.changed_at > timezone.now() - ON_SCREEN:
+        return
+    if Slot.objects.filter(label=label).exists():
+        return
+    why = "your work here is paused" if paused else "items of known answer come first"
+    raise NotAsked(f"This item was not given to you: {why}. Nothing was stored.")
 
 
 def known_purpose(project: Project, user: User, standing: Standing | None) -> Purpose | None:

@@ -38,6 +38,7 @@ from apps.reviews.services.answers import (
     told,
 )
 from apps.reviews.services.commenting import remark
+from apps.reviews.services.known import check_asked
 from apps.reviews.services.leases import fill_slot, was_asked
 from apps.reviews.services.standing import qualify
 from labelhub.core.errors import InvalidInput, NotFound
@@ -89,6 +90,7 @@ def submit_label(
 
     Raises:
         NotFound: the project has no such item.
+        NotAsked: who is paused, or has yet to qualify, answers what they were never given.
         ValueNotOffered, InvalidInput: the answer cannot be used; nothing was written.
     """
     comment = checked_words("comment", answer.comment)
@@ -113,10 +115,9 @@ def submit_label(
     )  # fmt: skip
     draft = _draft(case, answer, value, comment, lease_token)
     label = record_label(draft, state=state, history=history)
-    in_time = fill_slot(user, label, case.own, lease_token)
+    late = _came_late(case, label, lease_token)
     if _drafts(item_id, user.pk):
         Draft.objects.filter(item=item_id, user=user).delete()
-    late = lease_token is not None and own is None and not in_time
     decision = _decide(case, label, comment, late=late)
     _follow_up(case, comment)
     return Submitted(label, decision)
@@ -128,6 +129,14 @@ def _sent_before(
     """What came under this token earlier, as it is called now."""
     sent = said.get(lease_token) if lease_token else None
     return as_carried(sent, history) if sent else None
+
+
+def _came_late(case: _Case, label: Label, lease_token: UUID | None) -> bool:
+    """Fill the label's place; whether its lease had lapsed by then."""
+    if fill_slot(case.user, label, case.own, lease_token) or case.own:
+        return False
+    check_asked(case.project, case.user, label)
+    return lease_token is not None
 
 
 def _follow_up(case: _Case, comment: str) -> None:
