@@ -228,3 +228,13 @@ def test_undo_after_a_change_of_labels_takes_the_decision_back(
 
     assert state_of(item).stage == ItemState.Stage.CONFLICT
     assert not Gold.objects.current().exists()
+
+
+def test_who_had_skipped_an_item_gets_it_back_too(project: Project, judge: User) -> None:
+    people = [reviewer(project), reviewer(project)]
+    item = in_conflict(project, *people)
+    skip_item(project=project, user=people[0], item_id=item.pk)
+
+    back(item, judge)
+
+    assert [claim(project, person).item_id for person in people] == [item.pk, item.pk]

@@ -15,6 +15,7 @@ from apps.reviews.selectors.opinions import opinions_on
 from apps.reviews.services.adjudicating import DecidedMeanwhile, people_behind, tell_back
 from apps.reviews.services.commenting import checked_text
 from apps.reviews.services.leases import free_slots
+from apps.reviews.services.skipping import ask_again
 from apps.reviews.services.submitting import lock_state
 from labelhub.core.errors import Conflict, InvalidInput
 
@@ -61,6 +62,7 @@ def send_back(*, project: Project, user: User, item_id: int, reason: str) -> Sen
     _withdraw([each for each in theirs if each.annotator.user_id in asked], user, why)
     free_slots(Slot.objects.filter(item=item_id))
     assign_items(project, [item_id], people)
+    ask_again(project=project, item_ids=[item_id], users=people)
     comment = tell_back(project=project, user=user, item_id=item_id, text=why, to=people)
     return SentBack(people, comment)
 

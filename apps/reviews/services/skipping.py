@@ -1,8 +1,10 @@
 """What somebody does not label now: left to others, or put off for themselves."""
 
+from collections.abc import Iterable
 from uuid import UUID
 
 from django.db import transaction
+from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.labels.services import unassign_items
@@ -48,6 +50,19 @@ def postpone_item(
     lock_state(project, item_id)
     _let_go(user, item_id, lease_token)
     return _leave(project, user, item_id, Decision.Action.POSTPONE, reason)
+
+
+def ask_again(*, project: Project, item_ids: Iterable[int], users: Iterable[User]) -> None:
+    """Forget that these people left these items to others or put them off: they are given them by
+    name now, and nobody else would get them."""
+    left = Decision.objects.filter(
+        project=project,
+        item__in=list(item_ids),
+        reviewer__in=list(users),
+        label__isnull=True,
+        undone_at__isnull=True,
+    )
+    left.order_by().update(undone_at=timezone.now())
 
 
 def _let_go(user: User, item_id: int, lease_token: UUID | None) -> None:
