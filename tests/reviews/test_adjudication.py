@@ -10,6 +10,7 @@ from apps.labels.models import Gold, ItemState, Kind, Label
 from apps.labels.services import annotator_for, record_label
 from apps.projects.models import Item, Project
 from apps.reviews.models import Comment, Intervention, Slot
+from apps.reviews.selectors import adjudication
 from apps.reviews.selectors.adjudication import Wanted, docket, next_case
 from apps.reviews.selectors.comments import thread_on, unread_mentions
 from apps.reviews.selectors.opinions import holder_of, opinions_on, opinions_to_read
@@ -344,3 +345,15 @@ def test_next_goes_round(project: Project, judge: User) -> None:
     assert next_case(project, judge, after=first.pk) == second.pk
     assert next_case(project, judge, after=second.pk) == first.pk
     assert next_case(project, judge, wanted=Wanted(between="machine")) is None
+
+
+def test_more_than_are_listed_are_counted(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(adjudication, "MOST", 2)
+    for _ in range(3):
+        in_conflict(project)
+
+    found = docket(project)
+
+    assert (len(found.cases), found.listed, found.waiting, found.conflicts) == (2, 2, 3, 3)

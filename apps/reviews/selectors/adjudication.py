@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Count, Exists, OuterRef, Q
 from django.utils import timezone
 
 from apps.accounts.models import User
@@ -86,9 +86,11 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Docket:
-    """All that waits, and what of it is wanted; counts are those of all."""
+    """All that waits, and what of it is wanted; counts are those of all, though no more than
+    :data:`MOST` are ``listed``."""
 
     cases: Sequence[Case]
+    listed: int
     conflicts: int
     disputes: int
     against: Sequence[tuple[str, int]]
@@ -140,7 +142,7 @@ def waiting_states(project: Project) -> ItemStateQuerySet:
 
 
 def docket(project: Project, wanted: Wanted | None = None) -> Docket:
-    """What waits, narrowed to what is ``wanted``. Three queries, however much it is."""
+    """What waits, narrowed to what is ``wanted``. Three queries, or four where it is very much."""
     schema = current_schema(project).parsed
     cases = _cases(project, schema)
     chosen = [case for case in cases if _is_wanted(case, wanted)] if wanted else cases
@@ -148,13 +150,25 @@ def docket(project: Project, wanted: Wanted | None = None) -> Docket:
         voice.annotator_id for case in cases for voice in case.voices if voice.kind in PEOPLE
     )
     named = {voice.annotator_id: voice for case in cases for voice in case.voices}
+    conflicts, disputes = _counts(project, cases)
     return Docket(
         cases=chosen,
-        conflicts=sum(not case.disputed for case in cases),
-        disputes=sum(case.disputed for case in cases),
+        listed=len(cases),
+        conflicts=conflicts,
+        disputes=disputes,
         against=Counter(case.against for case in cases if case.against).most_common(NAMED),
         people=[(named[one], count) for one, count in by.most_common(NAMED)],
     )
+
+
+def _counts(project: Project, cases: Sequence[Case]) -> tuple[int, int]:
+    """How many conflicts and disputes wait, also of those beyond the list."""
+    disputes = sum(case.disputed for case in cases)
+    if len(cases) < MOST:
+        return len(cases) - disputes, disputes
+    kinds = waiting_states(project).order_by().values_list("disputed")
+    counts = dict(kinds.annotate(n=Count("pk")))
+    return counts.get(False, 0), counts.get(True, 0)
 
 
 def next_case(
