@@ -3,9 +3,11 @@
 import json
 from collections.abc import Mapping, Sequence
 
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from apps.accounts.models import User
+from apps.common.prepared import prepared
 from apps.labels.models import Label
 from apps.projects.models import Item, Project
 from apps.reviews.models import Draft
@@ -52,7 +54,13 @@ def save_draft(
 
 def drop_draft(*, user: User, item_id: int) -> None:
     """Forget what was begun."""
-    Draft.objects.filter(item=item_id, user=user).delete()
+    if _begun.first(item_id, user.pk):  # most answers are given without one
+        Draft.objects.filter(item=item_id, user=user).delete()
+
+
+@prepared
+def _begun(item: int, user: int) -> QuerySet[Draft, tuple[int]]:
+    return Draft.objects.filter(item=item, user=user).values_list("pk")
 
 
 def draft_again(*, project: Project, user: User, label: Label) -> Draft | None:

@@ -26,7 +26,7 @@ from apps.labels.services import (
 )
 from apps.projects.models import LabelSchema, Project
 from apps.projects.selectors import current_schema, guideline_version
-from apps.reviews.models import Decision, Draft, Purpose, Slot
+from apps.reviews.models import Decision, Purpose, Slot
 from apps.reviews.schema_changes.arriving import arrive
 from apps.reviews.selectors.arms import arm_of
 from apps.reviews.services.answers import (
@@ -38,6 +38,7 @@ from apps.reviews.services.answers import (
     told,
 )
 from apps.reviews.services.commenting import remark
+from apps.reviews.services.drafting import drop_draft
 from apps.reviews.services.known import check_asked
 from apps.reviews.services.leases import fill_slot, was_asked
 from apps.reviews.services.standing import qualify
@@ -85,8 +86,7 @@ def submit_label(
 ) -> Submitted:
     """Store a reviewer's answer; the lease decides its place in the queue, never its fate.
 
-    The same answer under the same token is stored once. A different one by the same person, or
-    one for an item they have labelled, supersedes their earlier label.
+    The same under the same token is stored once; another supersedes what they said of the item.
 
     Raises:
         NotFound: the project has no such item.
@@ -116,8 +116,7 @@ def submit_label(
     draft = _draft(case, answer, value, comment, lease_token)
     label = record_label(draft, state=state, history=history)
     late = _came_late(case, label, lease_token)
-    if _drafts(item_id, user.pk):
-        Draft.objects.filter(item=item_id, user=user).delete()
+    drop_draft(user=user, item_id=item_id)
     decision = _decide(case, label, comment, late=late)
     _follow_up(case, comment)
     return Submitted(label, decision)
@@ -173,7 +172,8 @@ def _draft(
         value=value,
         seconds=answer.seconds,
         supersedes_id=case.own.pk if case.own else None,
-        uid=_uid(lease_token, case.history),
+        # By its lease's token: the database itself stores it once only.
+        uid=None if any(one.uid == lease_token for one in case.history) else lease_token,
         provenance=_provenance(case, answer, comment),
         **checked_extras(case.project, case.schema, case.state.item, answer),
         **_origin(value, answer, _shown(case, answer)),
@@ -223,11 +223,6 @@ def _locked(project: int, item: int) -> QuerySet[ItemState]:
     return rows.filter(project=project, item=item)
 
 
-@prepared
-def _drafts(item: int, user: int) -> QuerySet[Draft, tuple[Any, ...]]:
-    return Draft.objects.filter(item=item, user=user).values_list("pk")
-
-
 def _shown(case: _Case, answer: Answer) -> Label | None:
     """What the reviewer saw: a run may have changed the suggestion meanwhile, and of an audited
     item nothing is shown, nor of one that was drawn to be labelled without."""
@@ -267,11 +262,6 @@ def _origin(value: Value | None, answer: Answer, suggestion: Label | None) -> di
         "action": _action(value, suggestion, answer),
         "proposed_from_id": suggestion.pk if suggestion and not answer.abstain else None,
     }
-
-
-def _uid(lease_token: UUID | None, history: Sequence[Label]) -> UUID | None:
-    """A label goes by its lease's token: the database itself stores it once only."""
-    return None if any(label.uid == lease_token for label in history) else lease_token
 
 
 def _decide(case: _Case, label: Label, comment: str, *, late: bool) -> Decision:
