@@ -1,8 +1,8 @@
 """Changes of a label schema while it is in use, and how far their labels have been carried over."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.db import models
@@ -175,6 +175,23 @@ class Translator:
             after = change.plan.value(value)
             value = None if isinstance(after, Fate) else after
         return value
+
+    def evidence(
+        self, version: int, evidence: Mapping[str, Sequence[str]]
+    ) -> dict[str, Sequence[str]]:
+        """Quoted phrases by label, as the labels are called now; of what is gone there are none."""
+        kept = dict(evidence)
+        for change in self._path(version):
+            kept = dict(change.plan.evidence(kept))
+        return kept
+
+    def provenance(self, version: int, provenance: Mapping[str, Any]) -> dict[str, Any]:
+        """The same of the marked places of a text that a label brings."""
+        told = dict(provenance)
+        if isinstance(told.get("spans"), list):
+            for change in self._path(version):
+                told["spans"] = change.plan.spans(told["spans"])
+        return told
 
     def names(self, schema: "LabelSchema") -> dict[str, str | None]:
         """Every label of that version → what it is called now; None: nothing stands for it."""

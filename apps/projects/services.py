@@ -96,6 +96,17 @@ def refuse_while_changing(project: Project) -> None:
         )
 
 
+def hold_labels(project: Project) -> None:
+    """Call in a transaction that begins work under the present labels: no change of them begins
+    before it is committed, and afterwards the change sees the work.
+
+    Raises:
+        Conflict: a change is under way.
+    """
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    refuse_while_changing(project)
+
+
 @transaction.atomic
 def set_guideline(*, project: Project, text: str, actor: User | None) -> Guideline:
     """Make ``text`` the newest version of the guideline; an equal one changes nothing."""

@@ -23,6 +23,7 @@ from apps.reviews.services.bulk import (
     undo_job,
     unfinished_jobs,
 )
+from apps.reviews.services.bulk.undoing import take_back
 from labelhub.core.errors import Conflict, InvalidInput
 from tests.factories.agreement import decide
 from tests.factories.labels import draft, open_item, open_several, person
@@ -331,3 +332,26 @@ def test_who_is_no_manager_any_more_changes_nothing(project: Project, manager: U
 
     assert (job.status, job.done) == ("failed", 0)
     assert "no manager here any more" in job.message
+
+
+def test_an_undoing_that_a_fault_stopped_goes_on_where_it_was(
+    project: Project, manager: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for item in open_several(project, 6):
+        suggest(item, "good")
+    job = done(project, manager, "accept")
+    monkeypatch.setattr(running, "CHUNK", 2)
+    calls: list[Any] = []
+
+    def failing(*args: Any) -> int:
+        calls.append(args)
+        return take_back(*args) if len(calls) != 2 else 1 // 0
+
+    monkeypatch.setattr(running, "take_back", failing)
+    stopped = undone(job, manager)
+    assert (stopped.status, stopped.counts["undone"]) == ("failed", 2)
+
+    again = undone(stopped, manager)
+
+    assert (again.status, again.counts["undone"], again.counts["kept"]) == ("undone", 6, 0)
+    assert not Label.objects.current().by_people().exists()

@@ -13,7 +13,7 @@ from apps.projects.models import LabelSchema, Project, SchemaChange
 from apps.projects.selectors import current_schema
 from apps.projects.services import refuse_while_changing
 from apps.projects.signals import labels_changed
-from apps.reviews.models import BulkJob
+from apps.reviews.models import BulkJob, Requeue
 from apps.reviews.schema_changes.tasks import launch_change
 from labelhub.core.errors import Conflict, InvalidInput
 from labelhub.core.schema import unstorable
@@ -105,3 +105,9 @@ def _refuse_while_labelling(project: Project) -> None:
     at_work = (BulkJob.Status.QUEUED, BulkJob.Status.RUNNING, BulkJob.Status.UNDOING)
     if BulkJob.objects.filter(project=project, status__in=at_work).exists():
         raise Conflict("A bulk action is at work on these items: wait until it is done.")
+    going = Requeue.objects.filter(project=project, status__in=Requeue.UNFINISHED)
+    if requeue := going.select_related("user").first():
+        raise Conflict(
+            f"Labels of {requeue.user.display_name} are being put back into the queue: wait until "
+            "that is done."
+        )

@@ -11,6 +11,7 @@ from apps.accounts.models import User
 from apps.labels.models import Label
 from apps.labels.services import withdraw_labels
 from apps.projects.models import Project
+from apps.projects.services import hold_labels
 from apps.reviews.models import Intervention, Requeue, Slot
 from apps.reviews.selectors.requeueing import requeueable
 from apps.reviews.services.leases import release_all
@@ -51,7 +52,7 @@ def requeue_labels(
 
     Raises:
         InvalidInput: no reason, or there is no such label.
-        Conflict: their labels are being put back already.
+        Conflict: their labels are being put back already, or the labels are being changed.
     """
     reason = checked_reason(reason)
     try:
@@ -65,6 +66,7 @@ def requeue_labels(
 
 @transaction.atomic
 def _begun(project: Project, user: User, by: User, job: Requeue) -> Requeue:
+    hold_labels(project)
     labels = requeueable(project, user, since=job.since, only_wrong=job.only_wrong)
     job.project, job.user, job.actor = project, user, by
     job.total = labels.count()

@@ -19,10 +19,10 @@ from apps.reviews.bulk_form import OptionsForm
 from apps.reviews.models import BulkJob
 from apps.reviews.selectors.bulk import Plan, get_job, jobs_of, preview, told
 from apps.reviews.selectors.searching import Query, read_query
-from apps.reviews.services.bulk import NothingToDo, plan_job, start_job, undo_job
+from apps.reviews.services.bulk import plan_job, start_job, undo_job
 from apps.reviews.tasks import launch_bulk
 from apps.reviews.views.searching import asked_of, query_string
-from labelhub.core.errors import InvalidInput, LabelhubError
+from labelhub.core.errors import Conflict, InvalidInput, LabelhubError
 
 MOVING = (BulkJob.Status.QUEUED, BulkJob.Status.RUNNING, BulkJob.Status.UNDOING)
 UNEXPECTED_END = 286  # htmx: take the content and stop polling
@@ -115,7 +115,7 @@ def _confirmed(request: SignedInRequest, project: Project) -> HttpResponse:
             frozen=request.POST,
         )
         job = start_job(plan)
-    except (InvalidInput, NothingToDo) as error:
+    except (InvalidInput, Conflict) as error:
         messages.error(request, error.message)
         return redirect("item_list", project.slug)
     launch_bulk(job.pk)

@@ -10,6 +10,7 @@ from django.utils.dateparse import parse_datetime
 
 from apps.accounts.models import User
 from apps.projects.models import Project
+from apps.projects.services import hold_labels
 from apps.reviews.models import BulkJob
 from apps.reviews.selectors.bulk import Plan, newest_item, preview
 from apps.reviews.selectors.searching import Query, matching, read_query
@@ -18,6 +19,8 @@ from labelhub.core.errors import Conflict, InvalidInput
 
 Status = BulkJob.Status
 UNDOABLE = (Status.DONE, Status.FAILED)
+#: Among the counts: who asked for the undoing.
+UNDONE_BY = "undone_by"
 
 
 class NothingToDo(Conflict):
@@ -73,12 +76,14 @@ def start_job(plan: Plan) -> BulkJob:
 
     Raises:
         NothingToDo: it would change no item.
+        Conflict: the labels are being changed.
     """
     found = preview(plan)
     if not found.changing:
         reasons = "; ".join(f"{count:,} {words}" for count, words in found.told)
         why = f" Of {found.total:,} items {reasons}." if reasons else " No item is found."
         raise NothingToDo(f"Nothing would change.{why}")
+    hold_labels(plan.project)  # last: others wait for the project while it is held
     return BulkJob.objects.create(
         project=plan.project,
         actor=plan.actor,
@@ -91,21 +96,24 @@ def start_job(plan: Plan) -> BulkJob:
     )
 
 
+@transaction.atomic
 def undo_job(*, job: BulkJob, actor: User) -> BulkJob:
     """Queue the taking back of all that a job did and that nobody has changed since.
 
     Raises:
-        Conflict: it is still at work, or was undone already.
+        Conflict: it is still at work, or was undone already; the labels are being changed.
     """
-    told = {**job.counts, "undone_by": actor.username}
-    asked = BulkJob.objects.filter(pk=job.pk, status__in=UNDOABLE)
-    changed = asked.update(
-        status=Status.UNDOING, after=0, lease_until=None, message="", counts=told, finished_at=None
-    )
-    job.refresh_from_db()
-    if not changed:
-        state = job.get_status_display().lower()
+    hold_labels(job.project)
+    now = BulkJob.objects.select_for_update().get(pk=job.pk)
+    if now.status not in UNDOABLE:
+        state = now.get_status_display().lower()
         raise Conflict(f"Bulk job {job.pk} is {state}: it cannot be undone now.")
+    # An undoing that a fault had stopped goes on behind what it took back.
+    now.after = now.after if UNDONE_BY in now.counts else 0
+    now.counts |= {UNDONE_BY: actor.username}
+    now.status, now.message, now.lease_until, now.finished_at = Status.UNDOING, "", None, None
+    now.save()
+    job.refresh_from_db()
     return job
 
 

@@ -1,6 +1,6 @@
 """Taking a bulk job back, item by item, where nobody has changed since what it did."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 from uuid import uuid4
 
@@ -8,6 +8,7 @@ from apps.accounts.models import User
 from apps.labels.models import Assignment, ItemState, Label
 from apps.labels.services import ImportOutcome, LabelDraft, import_labels
 from apps.labels.services.assigning import keep_for_kind, promote_items, unassign_items
+from apps.projects.changes import Translator
 from apps.projects.selectors import current_schema
 from apps.reviews.models import BulkChange, BulkJob
 from apps.reviews.services.bulk.acting import BULK
@@ -94,14 +95,17 @@ def _grouped(
 
 def _returned(job: BulkJob, changes: Sequence[BulkChange], states: States) -> int:
     """What was withdrawn is said anew, in the names of those who had said it, of items of which
-    nobody has said anything since."""
+    nobody has said anything since; what nothing of today stands for is not."""
     items = [change.item_id for change in changes]
     said = Label.objects.current().by_people().filter(item__in=items)
     answered = set(said.exclude(action=Label.Action.IMPORTED).values_list("item_id", flat=True))
     back = [change for change in changes if change.item_id not in answered]
     ids = [pk for change in back for pk in change.before["labels"]]
     labels = Label.objects.filter(pk__in=ids).select_related("annotator", "schema").order_by("pk")
-    import_labels(job.project, [_said_anew(job, label) for label in labels])
+    drafts = list(_said_anew(job, labels))
+    import_labels(job.project, drafts)
+    said_again = {draft.item_id for draft in drafts}
+    back = [change for change in back if change.item_id in said_again]
     lifted = [
         change.item_id
         for change in back
@@ -111,22 +115,31 @@ def _returned(job: BulkJob, changes: Sequence[BulkChange], states: States) -> in
     return len(back)
 
 
-def _said_anew(job: BulkJob, label: Label) -> LabelDraft:
-    """Without the time it took: that was counted once."""
-    return LabelDraft(
-        item_id=label.item_id,
-        annotator=label.annotator,
-        schema=label.schema,
-        value=label.value,
-        action=label.action,
-        abstained=label.abstained,
-        confidence=label.confidence,
-        rationale=label.rationale,
-        evidence=label.evidence,
-        proposed_from_id=label.proposed_from_id,
-        provenance={**label.provenance, "restores": str(label.uid), BULK: job.pk},
-        uid=uuid4(),
-    )
+def _said_anew(job: BulkJob, labels: Iterable[Label]) -> Iterator[LabelDraft]:
+    """Without the time it took: that was counted once. Under the names of today."""
+    schema, told = current_schema(job.project), Translator.of(job.project_id)
+    for label in labels:
+        value = told.value(label.schema.version, label.value)
+        if value is None and not label.abstained:
+            continue
+        yield LabelDraft(
+            item_id=label.item_id,
+            annotator=label.annotator,
+            schema=schema,
+            value=value,
+            action=label.action,
+            abstained=label.abstained,
+            confidence=label.confidence,
+            rationale=label.rationale,
+            evidence=told.evidence(label.schema.version, label.evidence),
+            proposed_from_id=label.proposed_from_id,
+            provenance={
+                **told.provenance(label.schema.version, label.provenance),
+                "restores": str(label.uid),
+                BULK: job.pk,
+            },
+            uid=uuid4(),
+        )
 
 
 _BACK: dict[Action, Callable[[BulkJob, Sequence[BulkChange], States], int]] = {

@@ -1,0 +1,133 @@
+"""What works on many labels and a change of labels keep out of each other's way."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from apps.accounts.models import User
+from apps.accounts.roles import ReviewerKind, Role
+from apps.labels.models import Label
+from apps.labels.services import record_label
+from apps.projects.models import Project
+from apps.projects.selectors import current_schema
+from apps.reviews.models import BulkJob, Requeue
+from apps.reviews.schema_changes.running import run_change
+from apps.reviews.selectors.searching import read_query
+from apps.reviews.services import requeueing
+from apps.reviews.services.bulk import plan_job, run_job, start_job, undo_job
+from apps.reviews.services.requeueing import requeue_labels, run_requeue
+from labelhub.core.errors import Conflict
+from labelhub.core.schema import LabelDef
+from labelhub.core.schema.operations import Add, Rename, Retire
+from tests.factories.labels import draft, open_item, person
+from tests.factories.projects import ProjectFactory, member
+from tests.factories.reviews import answer, claim, queued_items, reviewer, suggest
+from tests.factories.schema_changes import begun, changed, said
+
+pytestmark = pytest.mark.django_db
+MORE = Add(LabelDef("fine"))
+SWAP = (Rename("good", "bad"), Rename("bad", "good"))
+
+
+@pytest.fixture
+def project() -> Project:
+    return ProjectFactory.create()
+
+
+@pytest.fixture
+def manager(project: Project) -> User:
+    return member(project, Role.MANAGER, ReviewerKind.EXPERT)
+
+
+def started(project: Project, manager: User, action: str, **options: Any) -> BulkJob:
+    query = read_query({})
+    plan = plan_job(project, manager, action=action, query=query, options=options)
+    return start_job(plan)
+
+
+def test_no_bulk_job_begins_while_labels_change(project: Project, manager: User) -> None:
+    suggest(open_item(project), "good")
+    change = begun(project, *SWAP)
+    with pytest.raises(Conflict, match="being changed just now"):
+        started(project, manager, "accept")
+    assert not BulkJob.objects.exists()
+    client = Client()
+    client.force_login(manager)
+    shown = client.post(f"/p/{project.slug}/bulk/", {"do": "accept"}, follow=True)
+    assert "being changed just now" in shown.content.decode()
+    run_change(change.pk)
+    assert started(project, manager, "accept").status == "queued"
+
+
+def test_nor_is_one_undone(project: Project, manager: User) -> None:
+    item = open_item(project)
+    suggest(item, "good")
+    job = run_job(started(project, manager, "accept").pk)
+    change = begun(project, *SWAP)
+    with pytest.raises(Conflict, match="being changed just now"):
+        undo_job(job=job, actor=manager)
+    run_change(change.pk)
+    run_job(undo_job(job=job, actor=manager).pk)
+    assert not Label.objects.current().by_people().exists()
+
+
+def test_what_is_undone_after_a_change_is_called_as_it_is_by_then(
+    project: Project, manager: User
+) -> None:
+    item = open_item(project)
+    told = {"spans": [{"label": "good", "start": 0, "end": 2}], "comment": "So."}
+    by = person(project)
+    record_label(draft(item, by, "good", evidence={"good": ["So"]}, provenance=told))
+    job = run_job(started(project, manager, "return", reason="Anew.").pk)
+    changed(project, *SWAP)
+    run_job(undo_job(job=job, actor=manager).pk)
+    restored = Label.objects.current().by_people().get()
+    assert (restored.value, restored.schema) == ("bad", current_schema(project))
+    assert restored.evidence == {"bad": ["So"]}
+    assert restored.provenance["spans"] == [{"label": "bad", "start": 0, "end": 2}]
+
+
+def test_what_nothing_stands_for_any_more_is_not_said_again(
+    project: Project, manager: User
+) -> None:
+    gone, kept = open_item(project), open_item(project)
+    by = person(project)
+    record_label(draft(gone, by, "good"))
+    record_label(draft(kept, by, "bad"))
+    job = run_job(started(project, manager, "return", reason="Anew.").pk)
+    changed(project, Retire("good"), Rename("bad", "poor"), MORE)
+    job = run_job(undo_job(job=job, actor=manager).pk)
+    assert (said(gone), said(kept)) == ({}, {by.name: "poor"})
+    assert (job.counts["undone"], job.counts["kept"]) == (1, 1)
+
+
+@pytest.fixture
+def many(project: Project, monkeypatch: pytest.MonkeyPatch) -> User:
+    """Somebody with more labels than are put back at once."""
+    monkeypatch.setattr(requeueing, "AT_ONCE", 1)
+    user = reviewer(project)
+    queued_items(project, 3)
+    for _ in range(3):
+        answer(claim(project, user), user, "good")
+    return user
+
+
+def test_labels_on_their_way_back_are_waited_for(
+    project: Project, manager: User, many: User
+) -> None:
+    job = requeue_labels(project=project, user=many, by=manager, reason="Too fast.")
+    with pytest.raises(Conflict, match="being put back"):
+        begun(project, *SWAP)
+    assert run_requeue(job.pk).done == 3
+    assert changed(project, *SWAP).status == "done"
+
+
+def test_none_is_put_back_while_labels_change(project: Project, manager: User, many: User) -> None:
+    change = begun(project, *SWAP)
+    with pytest.raises(Conflict, match="being changed just now"):
+        requeue_labels(project=project, user=many, by=manager, reason="Too fast.")
+    assert not Requeue.objects.exists()
+    run_change(change.pk)
+    job = requeue_labels(project=project, user=many, by=manager, reason="Too fast.")
+    assert run_requeue(job.pk).done == 3
