@@ -11,7 +11,7 @@ from django.http import QueryDict
 from apps.projects.models import Project
 from apps.reviews.models import ReviewSettings
 from apps.reviews.services import Answer, Span
-from apps.reviews.services.drafting import FIELDS
+from apps.reviews.services.drafting import FIELDS, SCHEMA
 from apps.reviews.services.planning import Plan
 from labelhub.core.errors import InvalidInput
 from labelhub.core.schema import Task
@@ -49,7 +49,7 @@ def read_answer(data: QueryDict, task: Task) -> Answer:
 
 def read_draft(data: QueryDict) -> dict[str, list[str]]:
     """The fields of a form that was begun."""
-    return {name: [str(one) for one in data.getlist(name)] for name in FIELDS}
+    return {name: [str(one) for one in data.getlist(name)] for name in (*FIELDS, SCHEMA)}
 
 
 def read_id(data: QueryDict, name: str) -> int:

@@ -14,6 +14,7 @@ from apps.projects.selectors import current_schema
 from apps.projects.services import refuse_while_changing
 from apps.projects.signals import labels_changed
 from apps.reviews.models import BulkJob, Requeue
+from apps.reviews.schema_changes.following import rename_filters
 from apps.reviews.schema_changes.tasks import launch_change
 from labelhub.core.errors import Conflict, InvalidInput
 from labelhub.core.schema import unstorable
@@ -85,6 +86,7 @@ def begin_change(change: SchemaChange, *, launch: bool = True, heard: bool = Tru
     change.finished_at = None if carries else change.started_at
     change.items_total = ItemState.objects.filter(project=project).count() if carries else 0
     change.save()
+    rename_filters(change)
     if carries and heard:
         labels_changed.send(sender=SchemaChange, project=project, plan=plan)
     if carries and launch:

@@ -1,24 +1,55 @@
 """What is shown beside an item: what this person has begun, what others say, what they said."""
 
+import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from django.db.models import QuerySet
 
 from apps.common.prepared import prepared
 from apps.labels.blindness import ONLY_AUDITED
 from apps.labels.models import PEOPLE, Kind, Label
-from apps.projects.models import Project
+from apps.projects.changes import Translator
+from apps.projects.models import LabelSchema, Project
 from apps.reviews.models import Comment, Draft
 
 #: Of this many earlier answers of a person the most frequent are offered again.
 REMEMBERED, OFFERED = 300, 8
 
 
-def draft_of(item_id: int, user_id: int) -> dict[str, list[str]]:
-    """The fields of what this person has begun to say of the item."""
+def draft_of(item_id: int, user_id: int, schema: LabelSchema) -> dict[str, list[str]]:
+    """The fields of what this person has begun to say of the item, as the labels are called in
+    ``schema``, the newest."""
     found = _draft.first(item_id, user_id)
-    return dict(found.fields) if found else {}
+    return _as_called_now(dict(found.fields), schema) if found else {}
+
+
+def _as_called_now(fields: dict[str, list[str]], schema: LabelSchema) -> dict[str, list[str]]:
+    under = "".join(fields.pop("schema", []))
+    if not (under.isdecimal() and len(under) < 10 and int(under) < schema.version):
+        return fields
+    given = LabelSchema.objects.filter(project=schema.project_id, version=int(under)).first()
+    names = Translator.of(schema.project_id).names(given) if given else {}
+    if "value" in fields:
+        now = (names.get(name, name) for name in fields["value"])
+        fields["value"] = list(dict.fromkeys(name for name in now if name is not None))
+    if "spans" in fields:
+        fields["spans"] = [_marked_now(one, names) for one in fields["spans"]]
+    return fields
+
+
+def _marked_now(raw: str, names: Mapping[str, str | None]) -> str:
+    try:
+        spans = json.loads(raw)
+    except ValueError:
+        return raw
+    kept = [
+        {**span, "label": now}
+        for span in (spans if isinstance(spans, list) else ())
+        if isinstance(span, dict)
+        and (now := names.get(str(span.get("label")), span.get("label"))) is not None
+    ]
+    return json.dumps(kept)
 
 
 @prepared

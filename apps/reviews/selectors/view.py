@@ -203,7 +203,7 @@ def review_task(project: Project, *, slot: Slot) -> ReviewTask:
         choices=tuple(_choices(schema.parsed, state, offered)),
         slot=slot,
         settings=settings,
-        begun=draft_of(state.item_id, user),
+        begun=draft_of(state.item_id, user, schema),
         opinions=opinions_on(state.item_id, user) if settings.show_opinions else (),
         answers=earlier_answers(project, user) if schema.parsed.task is Task.TEXT else (),
         told=told_about(state.item_id, user),

@@ -17,6 +17,8 @@ from labelhub.core.schema import Task, unstorable
 
 #: What a draft may hold: the names of the form's fields.
 FIELDS = frozenset({"value", "comment", "rationale", "confidence", "spans"})
+#: And besides, under which version of the labels the page was opened.
+SCHEMA = "schema"
 MOST_CHARS = 50_000
 
 
@@ -37,6 +39,8 @@ def save_draft(
     if not kept or answered.exists():
         drop_draft(user=user, item_id=item_id)
         return None
+    if any(under := list(fields.get(SCHEMA, ()))):
+        kept[SCHEMA] = under
     written = json.dumps(kept)
     if len(written) > MOST_CHARS or any(
         unstorable(one) for given in kept.values() for one in given

@@ -25,7 +25,8 @@ export class Task {
     const data = new FormData(this.form);
     const same = JSON.stringify(this.chosen()) === this.original;
     const kept = [...data].filter(([name]) => DRAFTED.includes(name) && !(same && name === "value"));
-    return [["item", this.form.dataset.item], ...kept];
+    const schema = this.form.elements.schema?.value ?? "";
+    return [["item", this.form.dataset.item], ["schema", schema], ...kept];
   }
 
   #restore(draft) {
