@@ -32,9 +32,11 @@ from apps.projects.services import set_schema
 from labelhub.core.errors import Conflict
 from labelhub.core.learning import TooLittleGold
 from labelhub.core.schema import parse_schema
+from labelhub.core.schema.operations import Rename
 from tests.factories.labels import draft, machine, person
 from tests.factories.learning import BAD, GOOD, decide_items, open_texts, taught_project, train
 from tests.factories.projects import MOODS, ProjectFactory, member
+from tests.factories.schema_changes import changed
 from tests.fakes.learner import NearLearner
 
 pytestmark = pytest.mark.django_db
@@ -283,3 +285,22 @@ def test_the_switch_remembers_that_the_queue_heeds_a_model() -> None:
     project, _ = taught_project()
     train(project)
     assert LearningSwitch.objects.get(project=project).ranked
+
+
+def test_what_was_learnt_before_labels_changed_is_said_no_more() -> None:
+    project, waiting = taught_project()
+
+    class Slow(NearLearner):
+        def say(self, *args: object) -> list:  # type: ignore[type-arg]
+            changed(project, Rename("good", "bad"), Rename("bad", "good"))
+            return super().say(*args)  # type: ignore[arg-type]
+
+    model = train(project, Slow())
+    assert (model.status, model.applied) == (Status.CANCELLED, 0)
+    assert "labels were changed" in model.message
+    assert not Label.objects.filter(item__in=waiting).exists()
+    assert [each.pk for each, _ in due_projects()] == [project.pk]
+    again = train(project)
+    assert (again.status, again.schema) == (Status.DONE, current_schema(project))
+    labels = Label.objects.current().filter(item__in=waiting)
+    assert [label.value for label in labels] == ["bad", "good", "bad", "good"]

@@ -22,6 +22,7 @@ from apps.learning.selectors.lesson import read_gold, read_lesson
 from apps.learning.services.applying import Chunk, next_chunk, write_chunk, write_judged
 from apps.learning.services.halting import closing
 from apps.learning.services.learner import ChildLearner, Learner, LearnerDied, Said
+from apps.projects.selectors import current_schema
 from labelhub.core.errors import LabelhubError
 
 logger = logging.getLogger(__name__)
@@ -40,6 +41,12 @@ class LeaseLost(LabelhubError):
     """Another worker has it now, or it was cancelled; what this one held is rolled back."""
 
     code = "lease_lost"
+
+
+class LabelsMoved(LabelhubError):
+    """The labels were changed while it said things under those of before."""
+
+    code = "labels_changed"
 
 
 class Closing(LabelhubError):
@@ -80,6 +87,8 @@ def _carry_out(held: "Held", open_learner: OpenLearner) -> None:
             _Training(held, learner).run()
     except (LeaseLost, Closing, DatabaseError):
         raise
+    except LabelsMoved as error:
+        held.finish(Status.CANCELLED, error.message)
     except LearnerDied as error:
         logger.warning("training %s: %s %s", model.pk, error.message, error.data.get("stderr", ""))
         held.let_go(RETRY_AFTER)
@@ -198,9 +207,19 @@ class _Training:
     def _commit(self, chunk: Chunk, answers: Answers, said: list[Said]) -> None:
         with transaction.atomic():
             applied, written = write_chunk(self._model, answers, chunk, said)
+            self._check_labels()
             self._held.write(
                 applied_to=chunk.last,
                 applied=self._model.applied + applied,
                 written=self._model.written + written,
                 attempts=0,
             )
+
+    def _check_labels(self) -> None:
+        """With the items locked: a change of labels that begins later sees what was written.
+
+        Raises:
+            LabelsMoved: one has begun.
+        """
+        if current_schema(self._model.project).pk != self._model.schema_id:
+            raise LabelsMoved("The labels were changed meanwhile; it learns anew by itself.")
