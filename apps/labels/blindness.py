@@ -10,9 +10,19 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from apps.accounts.roles import ReviewerKind, Role
 from apps.labels.models import ItemState, Label
+from apps.projects.models import Project
 from labelhub.core.debate.routing import AUDIT
 
 ONLY_AUDITED = [AUDIT]
+
+
+#: What of an item that is withheld stands as new: these would tell that something was said of it.
+STAND_AS_NEW = (ItemState.Stage.SUGGESTED, ItemState.Stage.DECIDED)
+
+
+def withholds(project: Project) -> bool:
+    """Whether the project's plan keeps suggestions or known answers from its reviewers."""
+    return bool(project.blind_share or project.check_share or project.qualify_items)
 
 
 def is_audit(state: ItemState) -> bool:

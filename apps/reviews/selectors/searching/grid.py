@@ -7,12 +7,23 @@ from functools import cached_property
 from typing import Any
 
 from django.core.paginator import Paginator
-from django.db.models import BooleanField, Count, ExpressionWrapper, Q, QuerySet
+from django.db.models import (
+    BooleanField,
+    Case,
+    CharField,
+    Count,
+    ExpressionWrapper,
+    F,
+    Q,
+    QuerySet,
+    Value,
+    When,
+)
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.debates.reasons import reason_words
-from apps.labels.blindness import answer_hidden_from, hidden_from
+from apps.labels.blindness import STAND_AS_NEW, answer_hidden_from, hidden_from
 from apps.labels.models import Assignment, ItemState, Kind, Label
 from apps.projects.models import Item, Project
 from apps.projects.selectors import role_in
@@ -21,7 +32,8 @@ from apps.reviews.selectors.searching.matching import matching
 from apps.reviews.selectors.searching.query import Query
 from apps.reviews.selectors.searching.words import terms
 from labelhub.core.debate.routing import AUDIT
-from labelhub.core.schema import Value, value_key
+from labelhub.core.schema import Value as LabelValue
+from labelhub.core.schema import value_key
 
 PAGE_SIZE = 50
 #: So many items are counted and can be paged through; beyond it only a narrower search tells more.
@@ -38,6 +50,20 @@ SORTS = {
     "-people": ("-state__labels_by_people", "pk"),
     "-pk": ("-pk",),
 }
+
+
+#: The same for those from whom something may be withheld.
+_OF_REVIEWERS = {
+    "stage": ("shown_stage", "pk"),
+    "-stage": ("-shown_stage", "-pk"),
+    "priority": ("pk",),
+    "-priority": ("pk",),
+}
+_SHOWN_STAGE = Case(
+    When(hidden=True, state__stage__in=STAND_AS_NEW, then=Value(str(ItemState.Stage.NEW))),
+    default=F("state__stage"),
+    output_field=CharField(),
+)
 
 
 class BoundedPaginator(Paginator[Any]):
@@ -65,7 +91,7 @@ class Tally:
     """How often annotators of one kind say something of an item; the value None: cannot tell."""
 
     kind: str
-    value: Value | None
+    value: LabelValue | None
     count: int
 
 
@@ -95,7 +121,7 @@ class Row:
     def stage(self) -> str:
         """Where it stands, in words; what is to be answered blind stands as new."""
         stage = self.item.state.stage
-        if self.hidden and stage == ItemState.Stage.SUGGESTED:
+        if self.hidden and stage in STAND_AS_NEW:
             stage = ItemState.Stage.NEW
         return str(ItemState.Stage(stage).label)
 
@@ -125,9 +151,13 @@ def found_items(
 ) -> QuerySet[Item, int]:
     """The ids of what the search finds, in order; what waits comes in the queue's order."""
     items = matching(project, query, reader)
-    if query.stage in ("waiting", "doubtful", "rest"):
-        sort = sort or "-priority"
-    return items.order_by(*SORTS.get(sort, ("pk",))).values_list("pk", flat=True)
+    order = SORTS.get(sort, ("pk",))
+    if sort in _OF_REVIEWERS and role_in(reader, project) == Role.REVIEWER:
+        # The place in a list tells no more than the rows do.
+        items, order = items.annotate(shown_stage=_SHOWN_STAGE), _OF_REVIEWERS[sort]
+    if not sort and query.stage in ("waiting", "doubtful", "rest"):
+        order = SORTS["-priority"]
+    return items.order_by(*order).values_list("pk", flat=True)
 
 
 def read_grid(

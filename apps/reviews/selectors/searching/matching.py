@@ -18,7 +18,13 @@ from django.db.models.functions import Cast
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
-from apps.labels.blindness import ONLY_AUDITED, hidden_from, unanswered
+from apps.labels.blindness import (
+    ONLY_AUDITED,
+    STAND_AS_NEW,
+    hidden_from,
+    unanswered,
+    withholds,
+)
 from apps.labels.models import PEOPLE, Assignment, ItemState, Label
 from apps.projects.models import Item, Project
 from apps.projects.selectors import current_schema, role_in
@@ -35,6 +41,12 @@ TELLING = (
     "reason", "uncertainty_min", "uncertainty_max", "learned_min", "learned_max", "labelled_from",
     "labelled_to", "decided_from", "decided_to", "comments", "comment", "comment_by",
 )  # fmt: skip
+
+
+def as_waiting() -> Q:
+    """What waits as a reviewer of a project that withholds something is to see it: items of known
+    answer are handed out as any other, though they wait for nobody. Needs ``hidden``."""
+    return Q(state__queued=True) | Q(state__known=True, hidden=True)
 
 
 def matching(
@@ -77,7 +89,8 @@ def _conditions(project: Project, query: Query, *, blind: bool) -> Iterator[Q]:
     if query.q:
         yield from holding(query.q)
     if query.stage:
-        yield _at_stage(query.stage, blind=blind)
+        checked = blind and query.stage == "waiting" and withholds(project)
+        yield as_waiting() if checked else _at_stage(query.stage, blind=blind)
     if query.batch is not None:
         yield Q(batch=query.batch)
     yield from _between("created_at", query.created_from, query.created_to)
@@ -99,10 +112,10 @@ def _at_stage(stage: str, *, blind: bool) -> Q:
         "rest": waiting & ~conflict & unsuspicious,
     }
     shown = special.get(stage, Q(state__stage=stage))
-    if blind and stage == ItemState.Stage.SUGGESTED:
+    if blind and stage in STAND_AS_NEW:
         return shown & Q(hidden=False)
     if blind and stage == ItemState.Stage.NEW:
-        return shown | Q(state__stage=ItemState.Stage.SUGGESTED, hidden=True)
+        return shown | Q(state__stage__in=STAND_AS_NEW, hidden=True)
     return shown
 
 

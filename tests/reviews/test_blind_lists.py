@@ -1,0 +1,105 @@
+"""Lists that a reviewer searches, narrows and sorts tell nothing of what is withheld from them."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from apps.accounts.models import User
+from apps.accounts.roles import Role
+from apps.labels.models import ItemState
+from apps.labels.services import GoldDraft, import_gold
+from apps.projects.models import Item, Project
+from apps.projects.selectors import current_schema
+from apps.reviews.selectors.searching import found_items, read_grid, read_query
+from tests.factories.projects import member
+from tests.factories.reviews import new_project, queued_items, reviewer, suggest
+
+pytestmark = pytest.mark.django_db
+
+
+def checking() -> tuple[Project, Item]:
+    """A project that hands out items of known answer beside what waits, and such an item."""
+    project = new_project(check_share=0.5, review_scope="doubtful")
+    (known,), (other,) = (queued_items(project, 1, external_id=name) for name in ("known", "other"))
+    suggest(other, "good", reasons=["tie"])
+    import_gold(
+        project, [GoldDraft(item_id=known.pk, schema=current_schema(project), value="good")]
+    )
+    return project, known
+
+
+def found(project: Project, user: User, sort: str = "", **fields: Any) -> list[str]:
+    """External ids as the list has them."""
+    ids = list(found_items(project, read_query(fields), user, sort))
+    by_id = Item.objects.in_bulk(ids)
+    return [by_id[pk].external_id for pk in ids]
+
+
+def listed(user: User, project: Project, **query: Any) -> list[str]:
+    """The same over REST."""
+    client = Client()
+    client.force_login(user)
+    rows = client.get(f"/api/v1/projects/{project.slug}/items/", query).json()["results"]
+    return [row["external_id"] for row in rows]
+
+
+def test_a_known_item_stands_as_any_other() -> None:
+    project, item = checking()
+    user, manager = reviewer(project), member(project, Role.MANAGER)
+
+    rows = {row.item.pk: row for row in read_grid(project, read_query({}), user).rows}
+    assert rows[item.pk].stage == ItemState.Stage.NEW.label
+    for stage in ("new", "waiting"):
+        assert found(project, user, stage=stage, items=[item.pk]) == ["known"]
+        assert found(project, user, stage=stage, q="other") == ["other"] * (stage == "waiting")
+    assert found(project, user, stage="decided") == []
+    assert found(project, manager, stage="decided") == ["known"]
+    assert found(project, manager, stage="waiting") == ["other"]
+
+
+def test_nor_does_rest_tell_it_from_others() -> None:
+    project, _ = checking()
+    user, manager = reviewer(project), member(project, Role.MANAGER)
+
+    assert sorted(listed(user, project, queued="true")) == ["known", "other"]
+    assert listed(user, project, queued="false") == []
+    assert listed(user, project, stage="decided") == []
+    assert listed(manager, project, queued="false") == ["known"]
+    client = Client()
+    client.force_login(user)
+    (row,) = client.get(f"/api/v1/projects/{project.slug}/items/", {"external_id": "known"}).json()[
+        "results"
+    ]
+    assert (row["stage"], row["queued"], row["gold"]) == ("new", True, None)
+
+
+@pytest.mark.parametrize("sort", ["stage", "-stage", "priority", "-priority"])
+def test_an_audited_item_is_sorted_as_it_is_shown(sort: str) -> None:
+    project = new_project()
+    names = ("first", "audited", "last")
+    items = [queued_items(project, 1, external_id=name)[0] for name in names]
+    suggest(items[1], "good", reasons=["audit"])
+    user = reviewer(project)
+    debated = queued_items(project, 1, external_id="debated")[0]
+    suggest(debated, "good")
+
+    order = found(project, user, sort)
+    plain = [name for name in order if name in names]
+    assert plain in (list(names), list(names)[::-1])
+    if "stage" in sort:
+        assert order.index("debated") == (3 if sort == "stage" else 0)
+
+
+def test_no_file_tells_what_is_audited() -> None:
+    project = new_project()
+    (item,) = queued_items(project, 1)
+    suggest(item, "good")
+    user, client = reviewer(project), Client()
+    client.force_login(user)
+    at = f"/api/v1/projects/{project.slug}/export/"
+    assert client.get(at).status_code == 200
+    suggest(item, "good", reasons=["audit"])
+    assert client.get(at).status_code == 403
+    client.force_login(member(project, Role.MANAGER))
+    assert client.get(at).status_code == 200
