@@ -11,6 +11,7 @@ from apps.projects.models import Project
 from apps.reviews.models import Intervention, ReviewSettings, SavedFilter
 from apps.reviews.selectors.filters import filter_rows, first_settings
 from apps.reviews.selectors.searching import read_query
+from apps.reviews.services import return_to_queue
 from apps.reviews.services.bulk import plan_job, run_job, start_job
 from apps.reviews.services.filters import (
     apply_first,
@@ -24,7 +25,7 @@ from labelhub.core.errors import InvalidInput
 from labelhub.worker import KEEPERS
 from tests.factories.labels import open_item
 from tests.factories.projects import ProjectFactory, member
-from tests.factories.reviews import claim, reviewer
+from tests.factories.reviews import claim, reviewer, suggest
 
 pytestmark = pytest.mark.django_db
 
@@ -154,3 +155,37 @@ def test_a_filter_needs_a_name_and_a_condition(project: Project) -> None:
 
 def test_every_worker_keeps_jobs_and_filters_going() -> None:
     assert {keep_first, resume_bulk} <= set(KEEPERS)
+
+
+def test_a_filter_that_is_deleted_before_it_was_applied_whole_leaves_nothing(
+    project: Project,
+) -> None:
+    open_item(project, external_id="cold", text="Cold soup")
+    open_item(project, external_id="warm", text="Warm soup")
+    chosen = saved(project, "Soup", q="soup")
+    put_first(project=project, chosen=chosen)
+    keep()
+    saved(project, "Soup", q="cold")  # saved anew, and deleted before a worker came
+    delete_filter(project=project, filter_id=chosen.pk)
+    keep()
+    assert first(project) == []
+
+
+def test_what_was_returned_to_the_queue_stays_in_it(project: Project) -> None:
+    project.review_scope = "doubtful"
+    project.save()
+    returned = open_item(project, external_id="returned")
+    doubtful = open_item(project, external_id="doubtful", text="Cold soup")
+    suggest(returned, "good")
+    suggest(doubtful, "good", reasons=["tie"])
+    boss = member(project, Role.MANAGER)
+    return_to_queue(project=project, item_ids=[returned.pk], by=boss, reason="Look again.")
+    assert first(project) == ["returned"]
+
+    put_first(project=project, chosen=saved(project, "Soup", q="soup"))
+    keep()
+    put_first(project=project, chosen=None)
+    keep()
+
+    assert first(project) == ["returned"]
+    assert ItemState.objects.get(item=returned).queued

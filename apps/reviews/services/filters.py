@@ -52,7 +52,11 @@ def delete_filter(*, project: Project, filter_id: int) -> None:
     Raises:
         NotFound: the project has no such filter.
     """
-    get_filter(project, filter_id).delete()
+    gone = get_filter(project, filter_id)
+    with transaction.atomic():
+        # Though it was chosen a moment ago and no round has ended, some items may be first by it.
+        ReviewSettings.objects.filter(first_filter=gone).update(first_filter=None, first_upto=1)
+        gone.delete()
 
 
 def get_filter(project: Project, filter_id: int) -> SavedFilter:
@@ -148,6 +152,11 @@ def _out_of_place(chosen: ReviewSettings, newest: int) -> Iterator[tuple[list[in
     if saved is None or chosen.first_upto == 0:
         first = Item.objects.filter(project=project, state__promoted=True, pk__lte=newest)
         others = first.filter(~Q(Exists(_by_hand()))).exclude(pk__in=found.values("pk"))
+        if project.review_scope != Project.ReviewScope.ALL:
+            # Returned to the queue: these wait for nothing else, and no filter has put them first.
+            others = others.exclude(
+                state__reasons=[], state__labels_by_people=0, state__assignees=[]
+            )
         yield from ((ids, False) for ids in _chunks(others))
 
 
