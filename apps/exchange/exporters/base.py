@@ -1,6 +1,6 @@
 """What an export is made of: full rows, and a format that writes them."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -47,3 +47,17 @@ class ExportFormat:
     purpose: str
     write: Callable[[Chunks, Source], Iterator[bytes]]
     lossless: bool = True
+
+
+def spans_of(label: Mapping[str, Any], text: str) -> Iterator[tuple[str, int, int]]:
+    """(label, start, end) of the places of ``text`` that a label marks; imported provenance may
+    hold anything under that name."""
+    given = (label.get("provenance") or {}).get("spans")
+    for span in given if isinstance(given, list) else ():
+        if not isinstance(span, dict):
+            continue
+        name, start, end = span.get("label"), span.get("start"), span.get("end")
+        if not (isinstance(name, str) and isinstance(start, int) and isinstance(end, int)):
+            continue
+        if 0 <= start <= end <= len(text):
+            yield name, start, end

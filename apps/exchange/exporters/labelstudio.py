@@ -12,7 +12,7 @@ from apps.exchange.exporters.json_list import write_list
 from apps.exchange.exporters.studio_names import Names, names_of
 from apps.exchange.exporters.studio_results import results_of
 from apps.exchange.shapes.studio import LISTS, OURS, THEIRS, number_of
-from apps.exchange.shapes.studio_task import KEPT, together
+from apps.exchange.shapes.studio_task import kept_in, together
 from apps.labels.services import ASIDE
 from labelhub.core.schema import Schema, Task, Value, value_key
 
@@ -27,8 +27,7 @@ def write(chunks: Chunks, source: Source) -> Iterator[bytes]:
 
 def task(row: Row, schema: Schema, names: Names) -> dict[str, Any]:
     """One task; labels that were superseded or withdrawn here are in ``meta.labelhub`` only."""
-    kept = row["meta"].get(KEPT)
-    kept = kept if isinstance(kept, dict) else {}
+    kept = kept_in(row["meta"])
     lists = _lists(row, schema, names)
     gold = row.get("gold")
     marked = any(one.get("ground_truth") is True for one in lists["annotations"])
@@ -74,27 +73,33 @@ def _lists(row: Row, schema: Schema, names: Names) -> dict[str, list[dict[str, A
     numbers = {label["uid"]: _number(label) for label in labels}
     found: dict[str, list[tuple[int, dict[str, Any]]]] = {name: [] for name in LISTS}
     for label in _current(labels):
-        theirs = label["provenance"].get(THEIRS)
-        if isinstance(theirs, dict):
-            name = next((name for name, what in LISTS.items() if what in theirs), "")
-            if name:
-                one = _as_it_came(theirs[LISTS[name]], name, label, row)
-                found[name].append((theirs.get("at", 0), one))
+        if theirs := _theirs(label):
+            name, one, at = theirs
+            found[name].append((at, _as_it_came(one, name, label, row)))
         elif label["kind"] in MACHINES:
             found["predictions"].append((len(labels), _prediction(label, schema, names, row)))
         elif label["provenance"].get(ASIDE) != "draft":
-            one = _annotation(label, schema, names, row) | {
-                "parent_prediction": numbers.get(label["proposed_from"])
-            }
-            found["annotations"].append((len(labels), one))
+            made = {"parent_prediction": numbers.get(label["proposed_from"])}
+            made = _annotation(label, schema, names, row) | made
+            found["annotations"].append((len(labels), made))
     in_order = {name: sorted(pairs, key=lambda pair: pair[0]) for name, pairs in found.items()}
     return {name: [one for _, one in pairs] for name, pairs in in_order.items()}
 
 
-def _number(label: Mapping[str, Any]) -> Any:
+def _theirs(label: Mapping[str, Any]) -> tuple[str, dict[str, Any], int] | None:
+    """Which list it came in, as what and in which place; imported provenance may hold anything."""
     theirs = label["provenance"].get(THEIRS)
-    prediction = theirs.get("prediction") if isinstance(theirs, dict) else None
-    return prediction.get("id") if prediction else number_of(label["uid"])
+    for name, what in LISTS.items() if isinstance(theirs, dict) else ():
+        if isinstance(theirs.get(what), dict):
+            at = theirs.get("at")
+            return name, theirs[what], at if isinstance(at, int) else 0
+    return None
+
+
+def _number(label: Mapping[str, Any]) -> Any:
+    if (theirs := _theirs(label)) and theirs[0] == "predictions":
+        return theirs[1].get("id")
+    return number_of(label["uid"])
 
 
 def _current(labels: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

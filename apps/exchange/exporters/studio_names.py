@@ -6,7 +6,7 @@ from typing import Any
 
 from apps.exchange.shapes.studio import THEIRS
 from apps.exchange.shapes.studio_results import ANSWERS, SPANS
-from apps.exchange.shapes.studio_task import KEPT
+from apps.exchange.shapes.studio_task import kept_in
 from apps.labels.models import Label
 from apps.projects.models import Item, Project
 from labelhub.core.schema import role_of
@@ -37,8 +37,8 @@ def names_of(project: Project) -> Names:
     names = Names()
     names.context = Item.objects.filter(project=project).exclude(context=[]).exists()
     first = Item.objects.filter(project=project).order_by("pk").values_list("pk", "meta")
-    theirs = {pk: meta[KEPT] for pk, meta in first[:LOOKED_AT] if isinstance(meta.get(KEPT), dict)}
-    columns = [kept.get("columns", {}).get("text") for kept in theirs.values()]
+    theirs = {pk: kept for pk, meta in first[:LOOKED_AT] if (kept := kept_in(meta))}
+    columns = [kept["columns"].get("text") for kept in theirs.values()]
     names.column = next((str(column) for column in columns if column), names.column)
     said = Label.objects.filter(item__in=list(theirs)).order_by("pk")
     for provenance in said.values_list("provenance", flat=True)[: 10 * LOOKED_AT]:

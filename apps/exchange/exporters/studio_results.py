@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from apps.exchange.exporters.base import spans_of
 from apps.exchange.exporters.studio_names import Names
 from apps.exchange.shapes.studio import number_of
 from labelhub.core.schema import Schema, Task, Value
@@ -62,10 +63,8 @@ def choices_of(value: Value, schema: Schema) -> list[str]:
 def _quotes(label: Mapping[str, Any], schema: Schema, text: str) -> Iterator[tuple[str, int, int]]:
     """Where the quotes stand: as told, else where their words are first."""
     told = set()
-    for span in label.get("provenance", {}).get("spans") or ():
-        name, start, end = span.get("label"), span.get("start"), span.get("end")
-        whole = isinstance(start, int) and isinstance(end, int) and 0 <= start <= end <= len(text)
-        if whole and name in schema.names:
+    for name, start, end in spans_of(label, text):
+        if name in schema.names:
             told.add((name, text[start:end]))
             yield name, start, end
     for name, phrases in (label.get("evidence") or {}).items():

@@ -6,7 +6,7 @@ task has besides in the item's ``meta``, both under ``label_studio``: our export
 
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid5
@@ -51,8 +51,13 @@ def read(task: Data, columns: ColumnMap, schema: Schema) -> Translated:
     meta = task.get("meta")
     if isinstance(meta, dict) and isinstance(meta.get(OURS), dict):
         row = dict(meta[OURS])
-        asked = _asked(row, columns, schema)
-        return Translated(row | {"labels": [*(row.get("labels") or ()), *_since(task, row, asked)]})
+        given = row.get("labels") or []
+        if not isinstance(given, list):
+            raise RowFault("Must be a list.", field=f"meta.{OURS}.labels")
+        since = _since(
+            task, given, _asked(row, columns, schema), number_of(f"gold {row.get('id')}")
+        )
+        return Translated(row | {"labels": [*given, *since]})
     row = content_of(task, columns)
     found = _Labels(task, _asked(row, columns, schema)).read()
     if found.labels:
@@ -69,23 +74,30 @@ def _asked(row: Mapping[str, Any], columns: ColumnMap, schema: Schema) -> Asked:
     return Asked(schema, str(row.get("text") or ""), options, columns.question)
 
 
-def _since(task: Data, row: Mapping[str, Any], asked: Asked) -> list[dict[str, Any]]:
+def _since(task: Data, given: list[Any], asked: Asked, gold: int) -> list[dict[str, Any]]:
     """Labels for the annotations that were not in our export, or say something else by now."""
-    known: dict[Any, Any] = {number_of(f"gold {row.get('id')}"): None}
-    for label in row.get("labels") or ():
+    known: dict[Any, Any] = {gold: None}
+    for label in given:
         if isinstance(label, dict) and isinstance(label.get("uid"), str):
             known[number_of(label["uid"])] = label
-            kept = (label.get("provenance") or {}).get(THEIRS) or {}
-            known |= {
-                one["id"]: label for one in kept.values() if isinstance(one, dict) and "id" in one
-            }
+            known |= dict.fromkeys(_numbers_in(label), label)
     found = _Labels({"annotations": task.get("annotations")}, asked).read().labels
     return [label for label in found if not _is_known(label, known)]
 
 
+def _numbers_in(label: Mapping[str, Any]) -> Iterator[int | str]:
+    """The numbers that a label of ours had in Label Studio."""
+    told = label.get("provenance")
+    kept = told.get(THEIRS) if isinstance(told, dict) else None
+    for one in kept.values() if isinstance(kept, dict) else ():
+        if isinstance(one, dict) and isinstance(one.get("id"), int | str):
+            yield one["id"]
+
+
 def _is_known(label: dict[str, Any], known: Mapping[Any, Any]) -> bool:
     one = label["provenance"][THEIRS]["annotation"]
-    number = next((n for n in (one.get("import_id"), one.get("id")) if n in known), None)
+    told = [n for n in (one.get("import_id"), one.get("id")) if isinstance(n, int | str)]
+    number = next((n for n in told if n in known), None)
     before = known[number] if number is not None else None
     if number is None or before is None:
         return number is not None

@@ -1,6 +1,8 @@
 """Label Studio's JSON_MIN: a row per annotation, the columns of ``data`` beside it. No I/O."""
 
+import json
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from apps.exchange.columns import ColumnMap, guess_columns
@@ -15,6 +17,9 @@ OWN = ("annotator", "annotation_id", "created_at", "updated_at", "lead_time")
 #: The rows of one task, once :func:`gathered` has put them together.
 ALL = "label_studio_rows"
 MOST = 1000
+#: Characters of texts that are held for one task besides those of its first row: packed formats
+#: unpack to any size.
+MOST_CHARS = 4_000_000
 
 
 def fits(data: Data) -> bool:
@@ -24,28 +29,61 @@ def fits(data: Data) -> bool:
 
 def gathered(rows: Iterable[RawRow]) -> Iterator[RawRow]:
     """The rows, those that follow each other with one task's annotations as one."""
-    held: RawRow | None = None
+    held: list[RawRow] = []
+    chars = 0
     for row in rows:
-        if held is not None and _together(held, row):
-            held = _joined(held, row)
+        if held and _together(held[0], row) and len(held) < MOST and chars < MOST_CHARS:
+            row = _sharing(held[0], row)  # noqa: PLW2901 - the same row
+            chars += _own_chars(held[0], row)
+            held.append(row)
             continue
-        if held is not None:
-            yield held
-        held = row
-    if held is not None:
-        yield held
+        if held:
+            yield _joined(held)
+        held, chars = [row], 0
+    if held:
+        yield _joined(held)
 
 
 def _together(one: RawRow, other: RawRow) -> bool:
     if one.error or other.error or not (fits(one.data) and fits(other.data)):
         return False
-    same = one.data.get("id") == other.data.get("id") is not None
-    return same and len(one.data.get(ALL, ())) < MOST
+    return bool(one.data.get("id") == other.data.get("id") is not None)
 
 
-def _joined(one: RawRow, other: RawRow) -> RawRow:
-    rows = [*one.data.get(ALL, [one.data]), other.data]
-    return RawRow(one.number, {**other.data, ALL: rows}, position=other.position)
+def _sharing(first: RawRow, row: RawRow) -> RawRow:
+    """The row; what it repeats of the first one is in memory once."""
+    there = first.data
+    shared = {
+        name: there[name] if _same(there.get(name), value) else value
+        for name, value in row.data.items()
+    }
+    return replace(row, data=shared)
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Numbers are left alone: 1 is also true."""
+    if isinstance(one, list | dict):
+        return type(one) is type(other) and json.dumps(one) == json.dumps(other)
+    return isinstance(one, str) and one == other
+
+
+def _own_chars(first: RawRow, row: RawRow) -> int:
+    there = first.data
+    return sum(_chars(value) for name, value in row.data.items() if there.get(name) is not value)
+
+
+def _chars(value: Any) -> int:
+    if isinstance(value, str):
+        return len(value)
+    return len(json.dumps(value)) if isinstance(value, list | dict) else 0
+
+
+def _joined(rows: list[RawRow]) -> RawRow:
+    first, last = rows[0], rows[-1]
+    if last is first:
+        return first
+    told = {**last.data, ALL: [row.data for row in rows]}
+    return RawRow(first.number, told, position=last.position)
 
 
 def read(data: Data, columns: ColumnMap, schema: Schema) -> Translated:
@@ -54,7 +92,8 @@ def read(data: Data, columns: ColumnMap, schema: Schema) -> Translated:
     Raises:
         RowFault: several columns could hold the answer and nobody chose.
     """
-    rows = data.get(ALL, [data])
+    together = data.get(ALL)
+    rows = together if isinstance(together, list) else [data]
     content = {name: value for name, value in data.items() if name not in (*OWN, ALL)}
     fields, others = columns.of(content)
     answer = columns.question.chosen or fields.get("gold") or _only_other(others, data)

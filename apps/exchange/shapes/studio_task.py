@@ -92,4 +92,16 @@ def together(apart: Any, shown: Mapping[str, Any]) -> Any:
     """What :func:`_apart` took apart."""
     if not isinstance(apart, dict) or set(apart) != {"shown", "rest"}:
         return apart
-    return {**{name: shown[name] for name in apart["shown"] if name in shown}, **apart["rest"]}
+    if not (isinstance(apart["shown"], list) and isinstance(apart["rest"], dict)):
+        return apart
+    names = [name for name in apart["shown"] if isinstance(name, str) and name in shown]
+    return {**{name: shown[name] for name in names}, **apart["rest"]}
+
+
+def kept_in(meta: Mapping[str, Any]) -> dict[str, Any]:
+    """What :func:`_meta` kept of a task; nothing where others use the name for something else."""
+    kept: Any = meta.get(KEPT)
+    parts = ("columns", "task", "data")
+    if not (isinstance(kept, dict) and all(isinstance(kept.get(part), dict) for part in parts)):
+        return {}
+    return kept

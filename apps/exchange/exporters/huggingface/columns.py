@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from apps.exchange.exporters.base import Row
+from apps.exchange.exporters.base import Row, spans_of
 from apps.exchange.shapes.studio_task import KEPT
 from apps.labels.models import Kind
 from labelhub.core.schema import Schema, Task, Value
@@ -132,8 +132,7 @@ class Columns:
 def _quotes(label: Mapping[str, Any], text: str) -> list[dict[str, Any]]:
     """With their places where these are known."""
     quotes, told = [], set()
-    for span in label["provenance"].get("spans") or ():
-        name, start, end = span["label"], span["start"], span["end"]
+    for name, start, end in spans_of(label, text):
         told.add((name, text[start:end]))
         quotes.append({"label": name, "text": text[start:end], "start": start, "end": end})
     for name, phrases in label["evidence"].items():
