@@ -152,6 +152,21 @@ def test_the_connection_goes_to_the_address_that_was_checked(
     assert hook.received[0].headers["host"].startswith("receiver.example.org:")
 
 
+def test_a_name_in_other_letters_is_asked_for_as_it_is_sent(
+    hook: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    async def resolve(self: Any, host: str, port: int, **_: Any) -> Any:
+        asked.append(host)
+        return [(0, 0, 0, "", ("127.0.0.1", port))]
+
+    monkeypatch.setattr(asyncio.BaseEventLoop, "getaddrinfo", resolve)
+    assert post(f"http://straße.example:{hook.address.split(':')[2]}").ok
+    assert asked == ["xn--strae-oqa.example"]
+    assert hook.received[0].headers["host"].startswith("xn--strae-oqa.example:")
+
+
 def test_a_second_address_is_tried_when_the_first_is_dead(
     hook: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:

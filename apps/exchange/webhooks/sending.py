@@ -141,7 +141,9 @@ async def _resolved(url: httpx.URL) -> list[str]:
     """The numeric addresses of the receiver, all of them checked."""
     port = url.port or (443 if url.scheme == "https" else 80)
     loop = asyncio.get_running_loop()
-    found = await loop.getaddrinfo(url.host, port, type=socket.SOCK_STREAM)
+    # As it is sent and certified; the resolver would spell some names in another, older way.
+    name = url.raw_host.decode("ascii")
+    found = await loop.getaddrinfo(name, port, type=socket.SOCK_STREAM)
     addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
     if not addresses or not all(is_allowed(address) for address in addresses):
         raise Refused(words_of_refusal(url.host))
