@@ -7,9 +7,10 @@ import pytest
 
 from apps.exchange.exporters import FORMATS
 from apps.exchange.readers.base import RawRow
+from apps.exchange.rows import RowError
 from apps.exchange.shapes import gathered, studio_min
 from tests.exchange.helpers import exported, imported, ledger, lines
-from tests.exchange.test_shapes import fault, good
+from tests.exchange.test_shapes import fault, good, read
 from tests.factories.projects import ProjectFactory
 
 ODD: list[Any] = ["x", 3, None, [], ["x"], {}, {"a": 1}, {"annotation": 4, "at": "b"}, [{"a": []}]]
@@ -82,3 +83,13 @@ def test_what_a_task_repeats_is_held_once(monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_column_of_the_name_of_ours_is_a_column(odd: Any) -> None:
     row = {**rows(1)[0].data, "text": "Fine.", studio_min.ALL: odd}
     assert good(row, answer="sentiment").labels[0].value == "good"
+
+
+@pytest.mark.parametrize("odd", [3, [3], [None], [{"value": 3}], [{}], {"a": 1}])
+def test_odd_options_are_told_wherever_labels_are_read_by_them(odd: Any) -> None:
+    part = {"start": 0, "end": 4, "text": "Fine", "labels": ["x"]}
+    said = {"result": [{"type": "labels", "value": part}]}
+    task = {"id": 1, "data": {"text": "Fine.", "choices": odd}, "annotations": [said]}
+    record = {"fields": {"text": "Fine.", "choices": odd}, "suggestions": {"q": {"value": "x"}}}
+    for row in (task, record):
+        assert isinstance(read(row, {"task": "per_item"}), RowError)

@@ -37,7 +37,7 @@ def read(data: Data, columns: ColumnMap, schema: Schema) -> Translated:
         RowFault: names the place, such as ``suggestions.sentiment.value``.
     """
     row = _content(data, columns)
-    asked = Asked(schema, str(row.get("text") or ""), row.get("options") or (), columns.question)
+    asked = Asked.of(row, schema, columns.question)
     labels = [_suggestion(group, asked) for group in _suggestions(data)]
     labels += [_response(who, group, asked) for who, group in _responses(data).items()]
     if labels:

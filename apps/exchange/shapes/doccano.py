@@ -40,7 +40,7 @@ def read(data: Data, columns: ColumnMap, schema: Schema) -> Translated:
     content = {name: value for name, value in data.items() if name not in (*used, "relations")}
     fields, others = columns.of(content)
     row = {name: data[fields[name]] for name in FIELDS if name in fields}
-    said = Said(Asked(schema, str(data["text"]), row.get("options") or (), columns.question))
+    said = Said(Asked.of({**row, "text": data["text"]}, schema, columns.question))
     for name in used:
         _take(said, data[name], name)
     who = next((data[name] for name in ("annotator", "user") if data.get(name)), None)

@@ -1,6 +1,6 @@
 """What one annotation says, gathered from whatever parts a tool has of it. No I/O."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +20,16 @@ class Asked:
     text: str
     options: Sequence[str]
     question: Question
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any], schema: Schema, question: Question) -> "Asked":
+        """By the row's own fields, which nobody has checked yet: what is no text is told later."""
+        options = row.get("options")
+        if isinstance(options, str):
+            options = [part.strip() for part in options.split("|")]
+        given = options if isinstance(options, list) else []
+        offered = [one for one in given if isinstance(one, str)]
+        return cls(schema, str(row.get("text") or ""), offered, question)
 
 
 @dataclass(slots=True)

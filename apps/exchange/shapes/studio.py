@@ -55,23 +55,17 @@ def read(task: Data, columns: ColumnMap, schema: Schema) -> Translated:
         if not isinstance(given, list):
             raise RowFault("Must be a list.", field=f"meta.{OURS}.labels")
         since = _since(
-            task, given, _asked(row, columns, schema), number_of(f"gold {row.get('id')}")
+            task, given, Asked.of(row, schema, columns.question), number_of(f"gold {row.get('id')}")
         )
         return Translated(row | {"labels": [*given, *since]})
     row = content_of(task, columns)
-    found = _Labels(task, _asked(row, columns, schema)).read()
+    found = _Labels(task, Asked.of(row, schema, columns.question)).read()
     if found.labels:
         row["labels"] = found.labels
     if found.gold is not None:
         row["gold"] = found.gold
     remarks = (("predictions", BARE),) if found.bare else ()
     return Translated(row, remarks)
-
-
-def _asked(row: Mapping[str, Any], columns: ColumnMap, schema: Schema) -> Asked:
-    options = row.get("options")
-    options = options if isinstance(options, list) else []
-    return Asked(schema, str(row.get("text") or ""), options, columns.question)
 
 
 def _since(task: Data, given: list[Any], asked: Asked, gold: int) -> list[dict[str, Any]]:
