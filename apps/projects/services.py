@@ -89,11 +89,21 @@ def refuse_while_changing(project: Project) -> None:
     Raises:
         Conflict: a change is under way.
     """
-    unfinished = (SchemaChange.Status.RUNNING, SchemaChange.Status.FAILED)
-    if SchemaChange.objects.filter(project=project, status__in=unfinished).exists():
+    status = SchemaChange.Status
+    unfinished = SchemaChange.objects.filter(project=project)
+    change = unfinished.filter(status__in=(status.RUNNING, status.FAILED)).first()
+    if change is None:
+        return
+    if change.status == status.FAILED:
         raise Conflict(
-            "The labels of this project are being changed just now: wait until that is done."
+            "A fault has stopped a change of the labels of this project: open it under Labels and "
+            "let it go on first.",
+            data={"change": change.pk},
         )
+    raise Conflict(
+        "The labels of this project are being changed just now: wait until that is done.",
+        data={"change": change.pk},
+    )
 
 
 def hold_labels(project: Project) -> None:

@@ -9,7 +9,7 @@ from apps.accounts.models import User
 from apps.accounts.roles import ReviewerKind, Role
 from apps.labels.models import Label
 from apps.labels.services import record_label
-from apps.projects.models import Project
+from apps.projects.models import Project, SchemaChange
 from apps.projects.selectors import current_schema
 from apps.reviews.models import BulkJob, Requeue
 from apps.reviews.schema_changes.running import run_change
@@ -131,3 +131,14 @@ def test_none_is_put_back_while_labels_change(project: Project, manager: User, m
     run_change(change.pk)
     job = requeue_labels(project=project, user=many, by=manager, reason="Too fast.")
     assert run_requeue(job.pk).done == 3
+
+
+def test_a_change_that_a_fault_has_stopped_is_not_waited_for_in_vain(
+    project: Project, manager: User
+) -> None:
+    suggest(open_item(project), "good")
+    change = begun(project, *SWAP)
+    SchemaChange.objects.update(status="failed")
+    with pytest.raises(Conflict, match="let it go on first") as refused:
+        started(project, manager, "accept")
+    assert refused.value.data == {"change": change.pk}
