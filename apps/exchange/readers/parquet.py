@@ -6,10 +6,21 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from apps.exchange.readers.base import MAX_COLUMNS, Format, RawRow, UnreadableFile, shortened
+from apps.exchange.readers.base import (
+    MAX_COLUMNS,
+    MAX_ROW_BYTES,
+    TOO_LONG,
+    Format,
+    RawRow,
+    UnreadableFile,
+    shortened,
+)
+from apps.exchange.readers.unpacked import row_sizes
 
-BATCH = 500
+BATCH, PLAIN_BATCH = 500, 20
 MAX_ROW_GROUP = 512 * 1024 * 1024
+#: Parts of all lists of one column in a row group: each takes some bytes, however it is packed.
+MAX_PARTS = 32_000_000
 #: So much of a batch is made into Python values at once.
 DECODED = 32 * 1024 * 1024
 
@@ -21,35 +32,91 @@ def read(path: Path) -> Iterator[RawRow]:
 
     size, number = path.stat().st_size, 0
     try:
-        texts = _texts(pq.read_schema(path))
-        # As dictionaries: one long text repeated for every row is in memory once.
-        with pq.ParquetFile(path, pre_buffer=False, read_dictionary=texts) as file:
-            _check(file.metadata, file.schema_arrow.names)
-            rows = max(1, file.metadata.num_rows)
-            for batch in file.iter_batches(batch_size=BATCH, use_threads=False):
-                for record in _records(batch):
-                    number += 1
-                    yield _row(record, number, size * number // rows)
+        metadata = pq.read_metadata(path)
+        _check(metadata, pq.read_schema(path).names)
+        rows = max(1, metadata.num_rows)
+        for batch in _batches(path, metadata):
+            for record in _records(batch):
+                number += 1
+                place = size * number // rows
+                if record is None:
+                    yield RawRow(number, error=TOO_LONG, position=place)
+                else:
+                    yield _row(record, number, place)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         after = f" after row {number}" if number else ""
         raise UnreadableFile(f"The file is not a readable Parquet file{after}: {error}") from error
 
 
-def _texts(schema: Any) -> list[str]:
-    return [field.name for field in schema if str(field.type) in ("string", "binary")]
+def _batches(path: Path, metadata: Any) -> Iterator[Any]:
+    """The file in batches, texts as dictionaries: a long one that is repeated is in memory once.
 
+    Arrow puts no two dictionaries into one batch of lists: then it is read group by group, and
+    from where a group has changed its encoding, in small batches as plain texts.
+    """
+    import pyarrow as pa  # noqa: PLC0415 - heavy, needed for this format only
 
-def _records(batch: Any) -> Iterator[dict[str, Any]]:
-    """The rows, each as Arrow's scalars or Python values, a bounded number at once."""
-    step = max(1, DECODED // max(1, batch.nbytes))
-    for start in range(0, batch.num_rows, step):
-        piece = batch.slice(start, step)
-        # Nanoseconds come as pandas' values where that is installed: those are asked one by one.
-        fine = any(getattr(field.type, "unit", "") == "ns" for field in piece.schema)
+    flat, nested = _texts(metadata.schema)
+    groups = [[at] for at in range(metadata.num_row_groups)] if nested else [None]
+    for group in groups:
+        seen = 0
         try:
-            yield from _scalars(piece) if fine else piece.to_pylist()
-        except (ValueError, OverflowError):  # a time that Python cannot hold
-            yield from _scalars(piece)
+            for batch in _of_group(path, group, BATCH, flat + nested):
+                yield batch
+                seen += batch.num_rows
+        except pa.ArrowNotImplementedError:
+            for batch in _of_group(path, group, PLAIN_BATCH, flat):
+                fresh = batch.slice(min(seen, batch.num_rows))
+                seen -= batch.num_rows - fresh.num_rows
+                yield fresh
+
+
+def _of_group(
+    path: Path, group: list[int] | None, rows: int, dictionaries: list[str]
+) -> Iterator[Any]:
+    import pyarrow.parquet as pq  # noqa: PLC0415 - heavy, needed for this format only
+
+    with pq.ParquetFile(path, pre_buffer=False, read_dictionary=dictionaries) as file:
+        yield from file.iter_batches(batch_size=rows, row_groups=group, use_threads=False)
+
+
+def _texts(schema: Any) -> tuple[list[str], list[str]]:
+    """The paths of the columns that hold texts: as they are, and within lists and structures."""
+    columns = [schema.column(at) for at in range(len(schema))]
+    texts = [
+        column
+        for column in columns
+        if column.physical_type == "BYTE_ARRAY" and column.logical_type.type != "DECIMAL"
+    ]
+    flat = [column.path for column in texts if column.path == column.name]
+    return flat, [column.path for column in texts if column.path != column.name]
+
+
+def _records(batch: Any) -> Iterator[dict[str, Any] | None]:
+    """The rows, each as Arrow's scalars or Python values, a bounded number at once; None for one
+    that is too long."""
+    sizes = row_sizes(batch)
+    until, start = sizes.cumsum(), 0
+    while start < batch.num_rows:
+        if sizes[start] > MAX_ROW_BYTES:
+            yield None
+            start += 1
+            continue
+        before = until[start] - sizes[start]
+        end = max(start + 1, int(until.searchsorted(before + DECODED, side="right")))
+        yield from _made(batch.slice(start, end - start), sizes[start:end] > MAX_ROW_BYTES)
+        start = end
+
+
+def _made(piece: Any, too_long: Any) -> Iterator[dict[str, Any] | None]:
+    # Nanoseconds come as pandas' values where that is installed: those are asked one by one.
+    fine = any(getattr(field.type, "unit", "") == "ns" for field in piece.schema)
+    try:
+        rows = _scalars(piece) if fine else iter(piece.to_pylist())
+    except (ValueError, OverflowError):  # a time that Python cannot hold
+        rows = _scalars(piece)
+    for row, skipped in zip(rows, too_long, strict=True):
+        yield None if skipped else row
 
 
 def _scalars(piece: Any) -> Iterator[dict[str, Any]]:
@@ -76,6 +143,14 @@ def _check(metadata: Any, names: Sequence[str]) -> None:
     if any(metadata.row_group(at).total_byte_size > MAX_ROW_GROUP for at in groups):
         raise UnreadableFile(
             "A row group of this Parquet file exceeds 512 MB; write it with smaller row groups."
+        )
+    lists = [
+        at for at in range(metadata.num_columns) if metadata.schema.column(at).max_repetition_level
+    ]
+    if any(metadata.row_group(g).column(at).num_values > MAX_PARTS for g in groups for at in lists):
+        raise UnreadableFile(
+            f"The lists in a row group of this Parquet file have more than {MAX_PARTS:,} parts; "
+            "write it with smaller row groups."
         )
 
 

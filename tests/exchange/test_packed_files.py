@@ -1,0 +1,128 @@
+"""Parquet that unpacks to far more than it is: read in bounded memory, and read right."""
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from apps.exchange.readers import RawRow, UnreadableFile, open_rows, parquet
+from apps.exchange.readers.base import TOO_LONG
+from apps.exchange.readers.unpacked import LEAST, row_sizes
+
+LONG = "x" * 100_000
+
+
+def read(path: Path) -> list[RawRow]:
+    return list(open_rows(path, "parquet"))
+
+
+def repeated(often: int, rows: int) -> Any:
+    """Lists that each hold one long text so often."""
+    offsets = pa.array([often * at for at in range(rows + 1)], pa.int32())
+    indices = pa.array([0] * (often * rows), pa.int32())
+    texts = pa.DictionaryArray.from_arrays(indices, pa.array([LONG]))
+    return pa.ListArray.from_arrays(offsets, texts)
+
+
+def test_a_row_that_repeats_a_long_text_is_skipped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, made = tmp_path / "x.parquet", list[int]()
+    pq.write_table(pa.table({"text": ["a"] * 20, "tags": repeated(2000, 20)}), path)
+    assert path.stat().st_size < 10_000
+
+    def pieces(piece: Any, too_long: Any) -> Any:
+        made.append(piece.num_rows)
+        return real(piece, too_long)
+
+    real = parquet._made
+    monkeypatch.setattr(parquet, "_made", pieces)
+    rows = read(path)
+    assert [(row.number, row.error) for row in rows] == [(at, TOO_LONG) for at in range(1, 21)]
+    assert made == []  # no row became Python's own
+
+
+def test_long_rows_are_made_few_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parquet, "DECODED", 1_000_000)
+    monkeypatch.setattr(parquet, "MAX_ROW_BYTES", 2_000_000)
+    path, made = tmp_path / "x.parquet", list[int]()
+    sized = pa.concat_arrays([repeated(4, 5), repeated(30, 1), repeated(4, 4)])
+    pq.write_table(pa.table({"text": ["a"] * 10, "tags": sized}), path)
+
+    def pieces(piece: Any, too_long: Any) -> Any:
+        made.append(piece.num_rows)
+        return real(piece, too_long)
+
+    real = parquet._made
+    monkeypatch.setattr(parquet, "_made", pieces)
+    rows = read(path)
+    assert [row.number for row in rows if row.error] == [6]
+    assert [len(row.data["tags"]) for row in rows if not row.error] == [4] * 9
+    assert max(made) <= 2
+
+
+def test_lists_of_too_many_parts_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parquet, "MAX_PARTS", 30)
+    path = tmp_path / "x.parquet"
+    for numbers in ([[1] * 15] * 2, [[1] * 15] * 3):
+        pq.write_table(pa.table({"text": ["a"] * len(numbers), "n": numbers}), path)
+        if len(numbers) == 2:
+            assert len(read(path)) == 2
+    with pytest.raises(UnreadableFile, match="more than 30 parts"):
+        read(path)
+
+
+def rows_of(count: int) -> list[dict[str, Any]]:
+    """Rows with texts at every depth, some of them missing."""
+    draw = random.Random(7)  # noqa: S311 - test data
+
+    def text() -> str | None:
+        return draw.choice([None, "", "é" * draw.randint(1, 9), f"{draw.random()}" * 9])
+
+    return [
+        {
+            "id": str(at), "text": f"text {at}", "a.b": text(),
+            "tags": draw.choice([None, [], [text(), "p"]]),
+            "labels": [{"by": text(), "n": 1, "quotes": [text()] * draw.randint(0, 2)}
+                       for _ in range(draw.randint(0, 3))],
+            "one": draw.choice([None, {"k": text()}]),
+        }
+        for at in range(count)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "how",
+    [{}, {"row_group_size": 77}, {"use_dictionary": False}, {"dictionary_pagesize_limit": 500}],
+)
+def test_nested_texts_are_read_however_they_are_packed(tmp_path: Path, how: Any) -> None:
+    table, path = pa.Table.from_pylist(rows_of(700)), tmp_path / "x.parquet"
+    pq.write_table(table, path, **how)
+    expected = [
+        {name: cell for name, cell in row.items() if cell not in (None, "")}
+        for row in table.to_pylist()
+    ]
+    assert [row.data for row in read(path)] == expected
+
+
+def size_of(value: Any) -> int:
+    """As told for a value; of nothing as of a number."""
+    if isinstance(value, str):
+        return LEAST + len(value.encode())
+    if isinstance(value, list | dict):
+        return LEAST + sum(map(size_of, value.values() if isinstance(value, dict) else value))
+    return LEAST
+
+
+def test_sizes_are_told_of_slices_as_of_the_whole() -> None:
+    (batch,) = pa.Table.from_pylist(rows_of(60)).to_batches()
+    whole = row_sizes(batch).tolist()
+    assert row_sizes(batch.slice(7, 20)).tolist() == whole[7:27]
+    for told, row in zip(whole, batch.to_pylist(), strict=True):
+        # What is missing in a structure counts as its parts would.
+        assert 0 <= told - (size_of(row) - LEAST) <= 2 * LEAST
