@@ -282,3 +282,25 @@ def test_a_deleted_webhook_is_told_nothing_more(hook: Receiver) -> None:
     assert work_line(webhook.pk) == 0
     Project.objects.all().delete()
     assert hook.received == []
+
+
+def test_a_message_that_cannot_be_made_holds_up_no_other(
+    hook: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    webhook = with_labels(hook, 2)
+    bad, good = webhook.deliveries.order_by("pk")
+
+    def made(webhook: Webhook, delivery: Delivery) -> bytes:
+        return body_of(webhook, delivery) if delivery.pk == good.pk else "\ud800".encode()
+
+    monkeypatch.setattr(lines, "body_of", made)
+    for _ in range(lines.IN_ORDER + 1):
+        hurry(webhook)
+        work_line(webhook.pk)
+    Webhook.objects.update(next_at=None)
+    work_line(webhook.pk)
+    bad.refresh_from_db()
+    good.refresh_from_db()
+    assert (bad.status, good.status) == ("waiting", "delivered")
+    assert "UnicodeEncodeError" in bad.error
+    assert len(hook.received) == 1

@@ -14,6 +14,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from django.core.exceptions import ObjectDoesNotExist
+from django.db import DatabaseError
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Coalesce
 from django.utils import timezone
@@ -123,6 +124,12 @@ def _send(sender: Sender, webhook: Webhook, delivery: Delivery) -> Answer:
         return Answer(None, 0.0, error="What it tells of was deleted.")
     except CannotOpen as error:
         return Answer(None, 0.0, error=error.message)
+    except DatabaseError:
+        raise
+    except Exception as error:  # those behind it must not wait for one that cannot be told
+        logger.exception("Delivery %s cannot be made.", delivery.pk)
+        words = f"A fault of this server ({type(error).__name__}): the message cannot be made."
+        return Answer(None, 0.0, error=words)
     return sender.post(webhook.url, body, headers)
 
 
