@@ -13,6 +13,7 @@ from apps.projects.models import Item, Membership, Project
 from apps.reviews.models import BulkChange, BulkJob, Intervention
 from apps.reviews.selectors.bulk import Plan, preview
 from apps.reviews.selectors.searching import read_query
+from apps.reviews.services import claim_next_item, skip_item
 from apps.reviews.services.bulk import (
     NothingToDo,
     acting,
@@ -24,6 +25,7 @@ from apps.reviews.services.bulk import (
     unfinished_jobs,
 )
 from apps.reviews.services.bulk.undoing import take_back
+from apps.reviews.services.leases import release_all
 from labelhub.core.errors import Conflict, InvalidInput
 from tests.factories.agreement import decide
 from tests.factories.labels import draft, open_item, open_several, person
@@ -355,3 +357,22 @@ def test_an_undoing_that_a_fault_stopped_goes_on_where_it_was(
 
     assert (again.status, again.counts["undone"], again.counts["kept"]) == ("undone", 6, 0)
     assert not Label.objects.current().by_people().exists()
+
+
+def test_who_skipped_a_returned_item_is_not_asked_again_once_that_is_undone(
+    project: Project, manager: User
+) -> None:
+    project.overlap = 2
+    project.save()
+    item = open_item(project)
+    record_label(draft(item, person(project), "good"))
+    somebody = reviewer(project)
+    skip_item(project=project, user=somebody, item_id=item.pk)
+    assert claim_next_item(project=project, user=somebody) is None
+
+    job = done(project, manager, "return", reason="Again.")
+    assert claim(project, somebody).item == item
+    undone(job, manager)
+
+    release_all(project=project, user=somebody)
+    assert claim_next_item(project=project, user=somebody) is None

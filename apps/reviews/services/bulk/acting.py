@@ -9,7 +9,7 @@ from apps.labels.models import ItemState, Label
 from apps.labels.services import LabelDraft, annotator_for_user, import_labels
 from apps.labels.services.assigning import assign_items, keep_for_kind, promote_items
 from apps.projects.selectors import current_schema, guideline_version
-from apps.reviews.models import BulkChange, BulkJob
+from apps.reviews.models import BulkChange, BulkJob, Decision
 from apps.reviews.selectors.bulk import Plan
 from apps.reviews.services.returning import return_to_queue
 from labelhub.core.schema import Value, value_key
@@ -143,6 +143,10 @@ def _return(plan: Plan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkC
     labels = Label.objects.current().by_people().filter(item__in=ids)
     for label in labels.exclude(action=Label.Action.IMPORTED).order_by("pk"):
         said.setdefault(label.item_id, []).append(label.pk)
+    left = Decision.objects.filter(item__in=ids, label__isnull=True, undone_at__isnull=True)
+    skips: dict[int, list[int]] = {}
+    for pk, item in left.order_by("pk").values_list("pk", "item_id"):
+        skips.setdefault(item, []).append(pk)
     return_to_queue(
         project=plan.project,
         item_ids=ids,
@@ -154,7 +158,11 @@ def _return(plan: Plan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkC
         Change(
             job=job,
             item_id=one.item_id,
-            before={"labels": said.get(one.item_id, []), "promoted": one.promoted},
+            before={
+                "labels": said.get(one.item_id, []),
+                "skips": skips.get(one.item_id, []),
+                "promoted": one.promoted,
+            },
         )
         for one in states
     ]

@@ -10,7 +10,7 @@ from apps.labels.services import ImportOutcome, LabelDraft, import_labels
 from apps.labels.services.assigning import keep_for_kind, promote_items, unassign_items
 from apps.projects.changes import Translator
 from apps.projects.selectors import current_schema
-from apps.reviews.models import BulkChange, BulkJob
+from apps.reviews.models import BulkChange, BulkJob, Decision
 from apps.reviews.services.bulk.acting import BULK
 
 Action = BulkJob.Action
@@ -95,7 +95,8 @@ def _grouped(
 
 def _returned(job: BulkJob, changes: Sequence[BulkChange], states: States) -> int:
     """What was withdrawn is said anew, in the names of those who had said it, of items of which
-    nobody has said anything since; what nothing of today stands for is not."""
+    nobody has said anything since; what nothing of today stands for is not.
+    Who had left such an item to others is not asked again."""
     items = [change.item_id for change in changes]
     said = Label.objects.current().by_people().filter(item__in=items)
     answered = set(said.exclude(action=Label.Action.IMPORTED).values_list("item_id", flat=True))
@@ -106,6 +107,8 @@ def _returned(job: BulkJob, changes: Sequence[BulkChange], states: States) -> in
     import_labels(job.project, drafts)
     said_again = {draft.item_id for draft in drafts}
     back = [change for change in back if change.item_id in said_again]
+    skips = [pk for change in back for pk in change.before.get("skips", ())]
+    Decision.objects.filter(pk__in=skips).update(undone_at=None)
     lifted = [
         change.item_id
         for change in back
