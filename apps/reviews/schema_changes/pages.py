@@ -4,6 +4,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
@@ -93,6 +94,9 @@ def _stored(draft: SchemaChange) -> SchemaChange:
     """The change with its preview; earlier ones of the same person that were not begun go."""
     draft.preview = preview_change(draft)
     kept: dict[str, Any] = {"project": draft.project, "created_by": draft.created_by}
-    SchemaChange.objects.filter(**kept, status=Status.PREVIEWED).delete()
-    draft.save()
+    with transaction.atomic():
+        # One that begins at this moment must not go: all that it carries over would go with it.
+        Project.objects.select_for_update().get(pk=draft.project_id)
+        SchemaChange.objects.filter(**kept, status=Status.PREVIEWED).delete()
+        draft.save()
     return draft
