@@ -13,7 +13,7 @@ from apps.projects.models import Item, Project
 from apps.projects.selectors import current_schema
 from apps.reviews.selectors.searching import found_items, read_grid, read_query
 from tests.factories.projects import member
-from tests.factories.reviews import new_project, queued_items, reviewer, suggest
+from tests.factories.reviews import answer, claim, new_project, queued_items, reviewer, suggest
 
 pytestmark = pytest.mark.django_db
 
@@ -103,3 +103,31 @@ def test_no_file_tells_what_is_audited() -> None:
     assert client.get(at).status_code == 403
     client.force_login(member(project, Role.MANAGER))
     assert client.get(at).status_code == 200
+
+
+def test_a_known_item_that_was_debated_stands_as_other_debated_ones() -> None:
+    project, known = checking()
+    suggest(known, "good", reasons=["tie"])
+    user = reviewer(project)
+
+    rows = {row.item.pk: row for row in read_grid(project, read_query({}), user).rows}
+    assert {row.stage for row in rows.values()} == {ItemState.Stage.SUGGESTED.label}
+    assert len({tuple(row.reasons) for row in rows.values()}) == 1
+    assert all(row.suggestion and not row.said for row in rows.values())
+    for asked in ({"stage": "suggested"}, {"suggested": "good"}, {"reason": "tie"}):
+        assert sorted(found(project, user, **asked)) == ["known", "other"], asked
+    assert found(project, user, stage="new") == []
+
+
+def test_what_others_say_finds_nothing_before_ones_own_answer() -> None:
+    project = new_project(overlap=2)
+    queued_items(project, 1, external_id="asked")
+    first, second = reviewer(project), reviewer(project)
+    answer(claim(project, first), first, "good")
+
+    by_others = ({"label": "good"}, {"kind": "crowd"}, {"labelled_from": "2000-01-01"})
+    for asked in by_others:
+        assert found(project, second, **asked) == [], asked
+        assert found(project, first, **asked) == ["asked"], asked
+    answer(claim(project, second), second, "good")
+    assert all(found(project, second, **asked) == ["asked"] for asked in by_others)

@@ -23,7 +23,7 @@ from django.db.models import (
 from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.debates.reasons import reason_words
-from apps.labels.blindness import STAND_AS_NEW, answer_hidden_from, hidden_from
+from apps.labels.blindness import STAND_AS_NEW, answer_hidden_from, debate_hidden_from
 from apps.labels.models import Assignment, ItemState, Kind, Label
 from apps.projects.models import Item, Project
 from apps.projects.selectors import role_in
@@ -60,6 +60,13 @@ _OF_REVIEWERS = {
     "-priority": ("pk",),
 }
 _SHOWN_STAGE = Case(
+    When(
+        hidden=True,
+        debate_hidden=False,
+        state__stage__in=STAND_AS_NEW,
+        state__suggestion__isnull=False,
+        then=Value(str(ItemState.Stage.SUGGESTED)),
+    ),
     When(hidden=True, state__stage__in=STAND_AS_NEW, then=Value(str(ItemState.Stage.NEW))),
     default=F("state__stage"),
     output_field=CharField(),
@@ -97,10 +104,13 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One item with what the list tells of it to whoever looks."""
+    """One item with what the list tells of it to whoever looks: of one that they are to answer
+    without the debate's suggestion (``debate_hidden``), and of one of known answer
+    (``gold_hidden``), what the review screen does."""
 
     item: Item
-    hidden: bool
+    debate_hidden: bool = False
+    gold_hidden: bool = False
     said: Sequence[Tally] = ()
     open_comments: int = 0
     comments: int = 0
@@ -110,25 +120,20 @@ class Row:
     @property
     def suggestion(self) -> Label | None:
         """What is suggested, unless it is withheld from whoever looks."""
-        return None if self.hidden else self.item.state.suggestion
-
-    @property
-    def gold_hidden(self) -> bool:
-        """Whether the decision is withheld as well."""
-        return bool(getattr(self.item, "answer_hidden", False))
+        return None if self.debate_hidden else self.item.state.suggestion
 
     @property
     def stage(self) -> str:
         """Where it stands, in words; what is to be answered blind stands as new."""
         stage = self.item.state.stage
-        if self.hidden and stage in STAND_AS_NEW:
-            stage = ItemState.Stage.NEW
+        if (self.debate_hidden or self.gold_hidden) and stage in STAND_AS_NEW:
+            stage = ItemState.Stage.SUGGESTED if self.suggestion else ItemState.Stage.NEW
         return str(ItemState.Stage(stage).label)
 
     @property
     def reasons(self) -> list[str]:
         """Why it waits, in words; an audit is no doubt."""
-        if self.hidden or not self.item.state.queued:
+        if self.debate_hidden or not (self.item.state.queued or self.gold_hidden):
             return []
         return [reason_words(code) for code in self.item.state.reasons if code != AUDIT]
 
@@ -154,7 +159,9 @@ def found_items(
     order = SORTS.get(sort, ("pk",))
     if sort in _OF_REVIEWERS and role_in(reader, project) == Role.REVIEWER:
         # The place in a list tells no more than the rows do.
-        items, order = items.annotate(shown_stage=_SHOWN_STAGE), _OF_REVIEWERS[sort]
+        hidden = ExpressionWrapper(debate_hidden_from(reader.pk), BooleanField())
+        items = items.annotate(debate_hidden=hidden).annotate(shown_stage=_SHOWN_STAGE)
+        order = _OF_REVIEWERS[sort]
     if not sort and query.stage in ("waiting", "doubtful", "rest"):
         order = SORTS["-priority"]
     return items.order_by(*order).values_list("pk", flat=True)
@@ -170,7 +177,7 @@ def read_grid(
 
 def _rows(project: Project, ids: Sequence[int], reader: User, query: Query) -> list[Row]:
     items: QuerySet[Any] = Item.objects.filter(pk__in=ids).annotate(
-        hidden=ExpressionWrapper(hidden_from(reader.pk), BooleanField()),
+        debate_hidden=ExpressionWrapper(debate_hidden_from(reader.pk), BooleanField()),
         answer_hidden=ExpressionWrapper(answer_hidden_from(reader.pk), BooleanField()),
     )
     by_id = {item.pk: item for item in items.select_related("state__suggestion", "state__gold")}
@@ -186,8 +193,9 @@ def _rows(project: Project, ids: Sequence[int], reader: User, query: Query) -> l
         rows.append(
             Row(
                 item=item,
-                hidden=item.hidden,
-                said=() if item.hidden else said.get(pk, ()),
+                debate_hidden=item.debate_hidden,
+                gold_hidden=item.answer_hidden,
+                said=said.get(pk, ()),
                 comments=comments,
                 open_comments=unresolved,
                 assigned=assigned.get(pk, ()),

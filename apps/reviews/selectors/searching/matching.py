@@ -1,6 +1,6 @@
 """The one place that turns a search into a queryset."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
@@ -21,7 +21,9 @@ from apps.accounts.roles import Role
 from apps.labels.blindness import (
     ONLY_AUDITED,
     STAND_AS_NEW,
+    debate_hidden_from,
     hidden_from,
+    opinions_hidden_from,
     unanswered,
     withholds,
 )
@@ -32,14 +34,17 @@ from apps.reviews.models import Comment, Decision
 from apps.reviews.selectors.searching.query import ANYBODY, Query
 from apps.reviews.selectors.searching.values import value_is
 from apps.reviews.selectors.searching.words import Spoken, holding
+from apps.reviews.selectors.settings import review_settings
 from labelhub.core.schema import Schema
 
-#: What tells something of what was said of an item: to who is to answer it blind, even that it was
-#: found, or was not, would.
+#: What tells something of what a debate said of an item: to who is to answer it without that, even
+#: that it was found, or was not, would.
+TELLING_OF_DEBATES = ("suggested", "reason", "uncertainty_min", "uncertainty_max")
+#: The same of what anybody said or decided.
 TELLING = (
-    "label", "kind", "annotator", "not_by", "suggested", "gold", "basis", "action", "differ",
-    "reason", "uncertainty_min", "uncertainty_max", "learned_min", "learned_max", "labelled_from",
-    "labelled_to", "decided_from", "decided_to", "comments", "comment", "comment_by",
+    "label", "kind", "annotator", "not_by", "gold", "basis", "action", "differ",
+    "learned_min", "learned_max", "labelled_from", "labelled_to", "decided_from", "decided_to",
+    "comments", "comment", "comment_by",
 )  # fmt: skip
 
 
@@ -68,19 +73,38 @@ def matching(
         items = Item.objects.filter(project=project, state__project=project).order_by()
     blind = reader is not None and role_in(reader, project) == Role.REVIEWER
     if blind and reader is not None:
-        hidden = ExpressionWrapper(hidden_from(reader.pk), BooleanField())
-        items = items.annotate(hidden=hidden)
-        telling = any(getattr(query, name) not in ("", None) for name in TELLING)
-        if telling or query.stage in ("doubtful", "rest"):
-            items = items.filter(hidden=False)
-        if query.comments or query.comment or query.comment_by is not None:
-            # What others remark on an item they read once they have answered it.
-            items = items.exclude(unanswered(reader.pk))
+        items = _as_reviewer(items, project, query, reader)
     if query.q:
         items = items.alias(spoken_before=Spoken("context"))
     for condition in _conditions(project, query, blind=blind):
         items = items.filter(condition)
     return items
+
+
+def _as_reviewer(
+    items: QuerySet[Any], project: Project, query: Query, reader: User
+) -> QuerySet[Any]:
+    """Without what ``reader`` would learn by finding it, or by not finding it."""
+    debates = query.stage in ("doubtful", "rest") or _asks(query, TELLING_OF_DEBATES)
+    items = items.annotate(
+        hidden=ExpressionWrapper(hidden_from(reader.pk), BooleanField()),
+        debate_hidden=ExpressionWrapper(debate_hidden_from(reader.pk), BooleanField()),
+    )
+    if debates:
+        items = items.filter(debate_hidden=False)
+    if _asks(query, TELLING):
+        items = items.filter(hidden=False)
+        if not review_settings(project).show_opinions:
+            said = Q(state__labels_by_people__gt=0)
+            items = items.exclude(said & opinions_hidden_from(reader.pk))
+    if query.comments or query.comment or query.comment_by is not None:
+        # What others remark on an item they read once they have answered it.
+        items = items.exclude(unanswered(reader.pk))
+    return items
+
+
+def _asks(query: Query, names: Iterable[str]) -> bool:
+    return any(getattr(query, name) not in ("", None) for name in names)
 
 
 def _conditions(project: Project, query: Query, *, blind: bool) -> Iterator[Q]:
@@ -112,11 +136,14 @@ def _at_stage(stage: str, *, blind: bool) -> Q:
         "rest": waiting & ~conflict & unsuspicious,
     }
     shown = special.get(stage, Q(state__stage=stage))
-    if blind and stage in STAND_AS_NEW:
-        return shown & Q(hidden=False)
-    if blind and stage == ItemState.Stage.NEW:
-        return shown | Q(state__stage__in=STAND_AS_NEW, hidden=True)
-    return shown
+    if not blind or stage not in (*STAND_AS_NEW, ItemState.Stage.NEW):
+        return shown
+    withheld = Q(state__stage__in=STAND_AS_NEW, hidden=True)
+    with_suggestion = Q(debate_hidden=False, state__suggestion__isnull=False)
+    if stage == ItemState.Stage.NEW:
+        return shown | (withheld & ~with_suggestion)
+    others = shown & Q(hidden=False)
+    return others | (withheld & with_suggestion) if stage == ItemState.Stage.SUGGESTED else others
 
 
 def _by_values(query: Query, schema: Schema) -> Iterator[Q]:
