@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from django.core.exceptions import BadRequest
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
 from apps.common.addresses import own_address
@@ -18,7 +18,8 @@ _HEADINGS = {
 
 
 class LabelhubErrorMiddleware:
-    """Turns a :class:`LabelhubError` of a page into a page, and of an htmx request into a toast.
+    """Turns a :class:`LabelhubError` of a page into a page, of an htmx request into a toast, and of
+    a page's script into JSON.
 
     The REST API has an exception handler of its own and is left alone.
     """
@@ -39,6 +40,9 @@ class LabelhubErrorMiddleware:
             return None
         if getattr(request, "htmx", False):
             return _as_toast(request, exception)
+        if request.headers.get("X-Requested-With") == "fetch":
+            told = {"code": exception.code, "message": exception.message}
+            return JsonResponse(told, status=exception.http_status)
         return _as_page(request, exception)
 
 

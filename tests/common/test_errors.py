@@ -14,9 +14,15 @@ from labelhub.core.errors import Conflict, Forbidden, InvalidInput, LabelhubErro
 
 
 def answer(
-    error: Exception, *, path: str = "/p/x/", htmx: bool = False, referer: str = ""
+    error: Exception,
+    *,
+    path: str = "/p/x/",
+    htmx: bool = False,
+    script: bool = False,
+    referer: str = "",
 ) -> HttpResponse | None:
     headers = {"Referer": referer} | ({"HX-Request": "true"} if htmx else {})
+    headers |= {"X-Requested-With": "fetch"} if script else {}
     request = RequestFactory().get(path, headers=headers)
     request.user = AnonymousUser()
     HtmxMiddleware(_nothing)(request)
@@ -46,6 +52,14 @@ def test_the_way_back_is_offered_inside_this_server_only(referer: str, leads_bac
     response = answer(Conflict("Changed."), referer=referer)
     assert response is not None
     assert (f'href="{referer}"' in response.content.decode()) is leads_back
+
+
+def test_a_pages_script_gets_words_that_it_can_show() -> None:
+    response = answer(Forbidden("You only look on here."), script=True)
+    assert response is not None
+    assert response.status_code == 403
+    told = json.loads(response.content)
+    assert told == {"code": Forbidden.code, "message": "You only look on here."}
 
 
 def test_an_htmx_request_gets_a_toast_with_the_right_status() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from tests.e2e.browser import Troubles
 from tests.e2e.conftest import OpenAs
 from tests.e2e.painting import WATCH
 from tests.e2e.server import Server, until
@@ -223,6 +224,23 @@ def test_a_page_is_not_lost_to_the_back_button(
     press_and_go_on(page, "2", "Enter")
 
     assert _values(labelled(server, slug, 2)) == [["Cleanliness"], ["Service"]]
+
+
+def test_who_may_no_longer_review_is_told_so(
+    open_as: OpenAs, project: Project, server: Server, troubles: Troubles
+) -> None:
+    slug = project("One.", "Two.")
+    page = open_as("reviewer")
+    review(page, slug)
+    who = {"username": "reviewer", "role": "viewer", "kind": "crowd"}
+    server.api("POST", f"projects/{slug}/members/", who)
+    page.keyboard.press("1")
+    page.keyboard.press("Enter")
+
+    expect(page.locator("[data-saved]")).to_have_attribute("data-state", "refused")
+    expect(page.get_by_text("This needs the role").first).to_be_visible()
+    expect(page.get_by_text("signed out")).to_have_count(0)
+    troubles.clear()
 
 
 def _values(labels: list[Any]) -> list[Any]:

@@ -239,3 +239,18 @@ def test_without_a_debate_there_is_none_to_read(client: Client, project: Project
     html = client.get(at("adjudication_debates", in_conflict(project))).content.decode()
 
     assert "There is no debate to read." in html
+
+
+@pytest.mark.usefixtures("judge")
+def test_words_for_what_somebody_else_decided_are_not_lost(
+    client: Client, project: Project
+) -> None:
+    item = in_conflict(project)
+    rule(item, expert(project), "bad")
+
+    sent = {"value": "good", "rationale": "It is <irony>.", "explain": "See rule 3."}
+    response = client.post(at("adjudication_decide", item), sent, follow=True)
+
+    html = response.content.decode()
+    assert "to copy: It is &lt;irony&gt;. See rule 3." in html
+    assert Gold.objects.current().get().value == "bad"

@@ -2,11 +2,16 @@
 
 import pytest
 
+from apps.accounts.roles import ReviewerKind, Role
 from apps.labels.models import Assignment, ItemState
 from apps.labels.services import assign_items, keep_for_kind, promote_items, unassign_items
 from apps.projects.models import Item, Project
+from apps.reviews.selectors.searching import read_query
 from apps.reviews.services import claim_next_item, release_leases, skip_item, undo_last
+from apps.reviews.services.bulk import plan_job, run_job, start_job, undo_job
+from apps.reviews.services.leases import release_all
 from labelhub.core.errors import InvalidInput
+from tests.factories.projects import member
 from tests.factories.reviews import (
     answer,
     claim,
@@ -172,3 +177,22 @@ def test_what_the_plan_leaves_out_comes_to_people_once_it_is_given_to_somebody()
     assign_items(project, [item.pk], [person])
 
     assert claim(project, person).item_id == item.pk
+
+
+def test_who_had_skipped_an_item_gets_it_when_it_is_given_to_them(project: Project) -> None:
+    manager = member(project, Role.MANAGER, ReviewerKind.EXPERT)
+    (item,) = queued_items(project, 1)
+    somebody = reviewer(project)
+    skip_item(project=project, user=somebody, item_id=item.pk)
+    plan = plan_job(
+        project, manager, action="assign", query=read_query({}), options={"users": [somebody.pk]}
+    )
+
+    job = run_job(start_job(plan).pk)
+    slot = claim_next_item(project=project, user=somebody)
+    assert slot is not None
+    release_all(project=project, user=somebody)
+
+    run_job(undo_job(job=job, actor=manager).pk)
+    assert claim_next_item(project=project, user=somebody) is None
+    assert claim_next_item(project=project, user=reviewer(project)) is not None

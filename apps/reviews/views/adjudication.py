@@ -196,6 +196,10 @@ def _to_next(request: SignedInRequest, project: Project, *, after: int = 0) -> H
 
 def _refused(request: SignedInRequest, slug: str, error: Conflict) -> HttpResponse:
     messages.error(request, error.message)
+    sent = _sent(request)
+    written = " ".join(sent[name] for name in ("rationale", "explain", "reason") if sent[name])
+    if written:
+        messages.info(request, f"What you had written, to copy: {written}")
     return redirect("adjudication", slug)
 
 

@@ -18,7 +18,9 @@ export async function post(url, pairs, accept = "application/json") {
     headers: { Accept: accept, "X-Requested-With": "fetch" },
     credentials: "same-origin",
   });
-  if (response.redirected || response.status === 401 || response.status === 403) throw new SignedOut();
+  // A 403 that is no JSON is Django's own: the session that the page was made in is over.
+  const over = response.status === 403 && !isJson(response);
+  if (response.redirected || response.status === 401 || over) throw new SignedOut();
   if (response.ok) return response;
   if (response.status >= 500 || TRY_AGAIN.has(response.status)) throw new Error(`status ${response.status}`);
   throw await refusal(response);
@@ -27,6 +29,10 @@ export async function post(url, pairs, accept = "application/json") {
 /** POST that outlives the page; nobody hears the answer. */
 export function postOnLeave(url, pairs) {
   return navigator.sendBeacon(url, withToken(pairs));
+}
+
+function isJson(response) {
+  return (response.headers.get("Content-Type") ?? "").includes("json");
 }
 
 async function refusal(response) {

@@ -12,6 +12,7 @@ from apps.projects.selectors import current_schema, guideline_version
 from apps.reviews.models import BulkChange, BulkJob, Decision
 from apps.reviews.selectors.bulk import Plan
 from apps.reviews.services.returning import return_to_queue
+from apps.reviews.services.skipping import ask_again
 from labelhub.core.schema import Value, value_key
 
 #: In the provenance of a label that was given in bulk: the job.
@@ -96,18 +97,39 @@ def _assign(plan: Plan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkC
         given.setdefault(tuple(one.pk for one in free), []).append(state.item_id)
     by_id = {one.pk: one for one in users}
     added = {item: list(who) for who, items in given.items() for item in items}
+    skips = _left(states, users)
     for who, items in given.items():
-        assign_items(plan.project, items, [by_id[pk] for pk in who])
+        people = [by_id[pk] for pk in who]
+        assign_items(plan.project, items, people)
+        ask_again(project=plan.project, item_ids=items, users=people)
     return [
         Change(
             job=job,
             item_id=state.item_id,
             before={
                 "added": [pk for pk in added[state.item_id] if pk not in state.assignees],
+                "skips": [
+                    pk for pk, who in skips.get(state.item_id, ()) if who in added[state.item_id]
+                ],
             },
         )
         for state in states
     ]
+
+
+def _left(
+    states: Sequence[ItemState], users: Sequence[User] | None = None
+) -> dict[int, list[tuple[int, int | None]]]:
+    """By item: the decisions to leave it to others or for later that stand, and whose they are."""
+    left = Decision.objects.filter(
+        item__in=[one.item_id for one in states], label__isnull=True, undone_at__isnull=True
+    )
+    if users is not None:
+        left = left.filter(reviewer__in=users)
+    found: dict[int, list[tuple[int, int | None]]] = {}
+    for item, pk, who in left.order_by("pk").values_list("item_id", "pk", "reviewer_id"):
+        found.setdefault(item, []).append((pk, who))
+    return found
 
 
 def _in_turn(users: Sequence[User], free: Sequence[User], turn: int) -> User:
@@ -143,10 +165,7 @@ def _return(plan: Plan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkC
     labels = Label.objects.current().by_people().filter(item__in=ids)
     for label in labels.exclude(action=Label.Action.IMPORTED).order_by("pk"):
         said.setdefault(label.item_id, []).append(label.pk)
-    left = Decision.objects.filter(item__in=ids, label__isnull=True, undone_at__isnull=True)
-    skips: dict[int, list[int]] = {}
-    for pk, item in left.order_by("pk").values_list("pk", "item_id"):
-        skips.setdefault(item, []).append(pk)
+    skips = _left(states)
     return_to_queue(
         project=plan.project,
         item_ids=ids,
@@ -160,7 +179,7 @@ def _return(plan: Plan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkC
             item_id=one.item_id,
             before={
                 "labels": said.get(one.item_id, []),
-                "skips": skips.get(one.item_id, []),
+                "skips": [pk for pk, _ in skips.get(one.item_id, ())],
                 "promoted": one.promoted,
             },
         )

@@ -59,7 +59,14 @@ def _assignments(job: BulkJob, changes: Sequence[BulkChange], _states: States) -
     people = User.objects.in_bulk(by_person)
     for user, ids in by_person.items():
         unassign_items(job.project, ids, [people[user]])
+    _leave_again([change for change in changes if change.item_id in back])
     return len(back)
+
+
+def _leave_again(changes: Sequence[BulkChange]) -> None:
+    """Who had left an item to others, or for later, has left it again."""
+    skips = [pk for change in changes for pk in change.before.get("skips", ())]
+    Decision.objects.filter(pk__in=skips).update(undone_at=None)
 
 
 def _audience(job: BulkJob, changes: Sequence[BulkChange], states: States) -> int:
@@ -107,8 +114,7 @@ def _returned(job: BulkJob, changes: Sequence[BulkChange], states: States) -> in
     import_labels(job.project, drafts)
     said_again = {draft.item_id for draft in drafts}
     back = [change for change in back if change.item_id in said_again]
-    skips = [pk for change in back for pk in change.before.get("skips", ())]
-    Decision.objects.filter(pk__in=skips).update(undone_at=None)
+    _leave_again(back)
     lifted = [
         change.item_id
         for change in back
