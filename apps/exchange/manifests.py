@@ -13,7 +13,7 @@ from django.utils import timezone
 from apps.debates.models import Run
 from apps.exchange.exporters import Row
 from apps.labels.models import Gold
-from apps.projects.models import Project
+from apps.projects.models import Item, Project
 from apps.projects.selectors import current_guideline, current_schema
 from labelhub.core.version import NAME, VERSION
 
@@ -63,8 +63,8 @@ class Tally:
 
     def _look_up(self, ids: Sequence[str]) -> None:
         """Rows of gold alone do not tell how it was decided."""
-        items = {"item__project": self.project, "item__external_id__in": ids}
-        current = Gold.objects.current().filter(**items).order_by()
+        items = list(Item.objects.named(self.project, ids).values_list("pk", flat=True))
+        current = Gold.objects.current().filter(item__in=items).order_by()
         for basis, version in current.values_list("basis", "schema__version"):
             self.gold[basis] += 1
             self.gold_versions[version] += 1

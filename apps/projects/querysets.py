@@ -1,5 +1,6 @@
 """Visibility and other chainable filters of projects and items."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from django.contrib.auth.models import AnonymousUser
@@ -40,6 +41,15 @@ class ItemQuerySet(models.QuerySet["Item"]):
         if not user.is_authenticated:
             return self.none()
         return self if user.is_superuser else self.filter(project__memberships__user=user)
+
+    def named(self, project: "Project", external_ids: Iterable[str]) -> "ItemQuerySet":
+        """The project's items of these ids, by id.
+
+        The order is what makes SQLite look each of them up: by itself it takes a project for a few
+        items and reads all of a million for each thousand ids.
+        """
+        found = self.filter(project=project, external_id__in=list(external_ids))
+        return found.order_by("external_id")
 
 
 class ImportBatchQuerySet(models.QuerySet["ImportBatch"]):

@@ -72,7 +72,7 @@ def _remark(rows: Iterable[ItemRow], batch: ImportBatch | None, tally: Tally) ->
 
 def _items_there(context: ImportContext, rows: Sequence[ItemRow]) -> dict[str, Item]:
     ids = {row.external_id for row in rows}
-    found = Item.objects.filter(project=context.project, external_id__in=ids)
+    found = Item.objects.named(context.project, ids)
     return {item.external_id: item for item in found.only("external_id", "content_hash", "batch")}
 
 

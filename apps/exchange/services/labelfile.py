@@ -136,7 +136,7 @@ def _item_of(raw: RawRow) -> str:
 def _write(context: ImportContext, chunk: list[RawRow], result: LabelFileResult) -> Tally:
     tally = Tally()
     wanted = {_item_of(raw) for raw in chunk}
-    items = Item.objects.filter(project=context.project, external_id__in=wanted)
+    items = Item.objects.named(context.project, wanted)
     by_id = {item.external_id: item for item in items.only("external_id", "options")}
     entries = list(_entries(context, chunk, by_id, tally))
     drafts = [
