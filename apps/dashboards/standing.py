@@ -132,5 +132,5 @@ def _next_of_runs(view: Overview, slug: str) -> NextStep | None:
 
 def _waiting_words(view: Overview) -> str:
     wait = "1 item waits" if view.waiting == 1 else f"{view.waiting:,} items wait"
-    doubt = f", {view.unsure:,} of them doubtful" if view.unsure else ""
+    doubt = f", {view.unsure:,} of them in doubt or in conflict" if view.unsure else ""
     return f"{wait} for a person{doubt}."

@@ -91,8 +91,8 @@ def _workers(project: Project) -> list[Worker]:
     decided = Decision.objects.filter(project=project, undone_at__isnull=True).order_by()
     labelled, skipped = Q(label__isnull=False), Q(action=Decision.Action.SKIP)
     rows = decided.values("reviewer").annotate(
-        labels=Count("pk", filter=labelled),
-        this_week=Count("pk", filter=labelled & Q(created_at__gte=week)),
+        labels=Count("item", filter=labelled, distinct=True),
+        this_week=Count("item", filter=labelled & Q(created_at__gte=week), distinct=True),
         skipped=Count("pk", filter=skipped),
         last=Max("created_at"),
     )
@@ -149,7 +149,7 @@ def desk_of(project: Project, user: User) -> Desk:
     mentions = Mention.objects.filter(user=user, seen_at__isnull=True, comment__in=readable)
     return Desk(
         days=days,
-        labels=standing.filter(label__isnull=False).count(),
+        labels=standing.filter(label__isnull=False).values("item").distinct().count(),
         today=days[-1].labels,
         given=Assignment.objects.filter(
             project=project, user=user, open=True, item__state__queued=True

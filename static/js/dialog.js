@@ -10,8 +10,8 @@ export function watchDialogs() {
 }
 
 function open(opener) {
-  // Opened by its key, the control does not have the focus yet; closing gives the focus back to it.
-  opener.focus({ preventScroll: true });
+  // Closing gives the focus back to what has it now: opened by its key, that may be nothing.
+  if (document.activeElement === document.body) opener.focus({ preventScroll: true });
   document.getElementById(opener.dataset.opens)?.showModal();
 }
 

@@ -21,6 +21,7 @@ const leases = new Leases(bar.dataset, { onLost: lost });
 const drafts = new Drafts(bar.dataset.draftUrl);
 const outbox = new Outbox(`labelhub.review.${bar.dataset.project}.${bar.dataset.user}`, {
   onState: showState,
+  onSaved: tellReplaced,
   onRefused: bringBack,
 });
 
@@ -114,6 +115,13 @@ function showTrouble() {
   stage.removeAttribute("aria-busy");
   toast("The next item could not be fetched; trying again shortly.", "warn");
   setTimeout(() => task ?? advance(), 4000);
+}
+
+/** Another tab, or an item that was sent back: one item is counted once. */
+function tellReplaced(told) {
+  if (!told.replaced) return;
+  toast(told.message, "info");
+  progress(-1);
 }
 
 /** A refused answer comes back on screen, with the words of the server. */

@@ -68,7 +68,7 @@ PAGES = {
     "project_guideline": READ_AND_CHANGE,
     "project_people": row(GET=MANAGE),
     "member_add": CHANGE,
-    "member_create": row(POST=MAKE_ACCOUNTS),
+    "member_create": row(GET=MANAGE, POST=MAKE_ACCOUNTS),
     "member_change": CHANGE,
     "member_remove": CHANGE,
     "project_settings": MANAGER_PAGE,

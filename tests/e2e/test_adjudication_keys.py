@@ -42,7 +42,8 @@ def test_an_expert_decides_without_a_mouse(open_as: OpenAs, server: Server) -> N
     assert newest["evidence"] == {"negative": ["What a charming idea"]}
     assert newest["rationale"] == "It is irony."
     page.keyboard.press("u")
-    page.wait_for_url(f"**/adjudication/{first}/")
+    page.wait_for_url(f"**/adjudication/{first}/?again=*")
+    expect(page.locator("#rationale")).to_have_value("It is irony.")
     assert server.api("GET", "projects/keys-fought/gold/")["count"] == 0
 
 

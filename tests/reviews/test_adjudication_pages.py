@@ -206,6 +206,22 @@ def test_an_item_is_left_to_others_and_taken_back(
     assert "no decision of yours left" in response.content.decode()
 
 
+def test_what_was_said_is_on_the_desk_again_after_undo(
+    client: Client, project: Project, judge: User
+) -> None:
+    item, other = in_conflict(project), in_conflict(project)
+    rule(item, judge, "good", rationale="It is <irony>.")
+
+    page = client.post(at("adjudication_undo", project), follow=True).content.decode()
+
+    assert "It is &lt;irony&gt;.</textarea>" in page
+    assert 'value="good" data-value checked' in " ".join(page.split()).replace("  ", " ")
+    again = Decision.objects.get(item=item, undone_at__isnull=False).pk
+    for item_id, key in ((other.pk, again), (item.pk, "x"), (item.pk, 2**70)):
+        address = reverse("adjudication_item", args=[project.slug, item_id])
+        assert "irony" not in client.get(address, {"again": key}).content.decode()
+
+
 @pytest.mark.usefixtures("judge")
 def test_an_item_is_sent_back_with_a_reason(client: Client, project: Project) -> None:
     people = [reviewer(project), reviewer(project)]

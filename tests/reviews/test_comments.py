@@ -172,14 +172,14 @@ def test_who_has_not_answered_reads_nothing_yet(item: Item) -> None:
     assert unread_mentions(project.pk, late.pk) == 0
 
 
-def test_what_is_meant_for_somebody_who_is_not_asked_they_read_at_once(item: Item) -> None:
+def test_what_is_said_of_a_settled_item_is_read_by_who_was_not_asked(item: Item) -> None:
     project, person = item.project, reviewer(item.project)
     for other in (reviewer(project), reviewer(project)):
         answer(claim(project, other), other, "good")
-    say(item, member(project, Role.MANAGER), "Good, everybody.")
-    comment = say(item, member(project, Role.MANAGER), f"A model case, @{person.username}")
+    first = say(item, member(project, Role.MANAGER), "Good, everybody.")
+    second = say(item, member(project, Role.MANAGER), f"A model case, @{person.username}")
 
-    assert thread_on(project, person, item.pk).comments == [comment]
+    assert thread_on(project, person, item.pk).comments == [first, second]
     assert see_mentions(project=project, user=person) == 1
 
 

@@ -3,6 +3,7 @@
 import json
 import re
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.test import Client
@@ -13,6 +14,7 @@ from apps.accounts.roles import Role
 from apps.labels.models import Label
 from apps.projects.models import Project
 from apps.reviews.models import Slot
+from apps.reviews.selectors.status import queue_progress
 from tests.factories.projects import ASPECTS, GuidelineFactory, member
 from tests.factories.reviews import claim, new_project, queued_items, reviewer, suggest, token
 
@@ -276,3 +278,23 @@ def test_the_page_takes_a_fixed_number_of_queries(
 
     with django_assert_max_num_queries(46):
         browser.get(page(project))
+
+
+def test_a_second_answer_is_said_to_be_one_and_counted_once(
+    browser: Client, project: Project, person: User
+) -> None:
+    """Two tabs: what the stale one sends replaces what the other did, and says so."""
+    queued_items(project, 2)
+    slot = claim(project, person)
+    address = page(project, "submit/")
+    sent = {"item": slot.item_id, "lease": str(slot.lease_token), "value": "good"}
+
+    first = browser.post(address, sent, headers=JSON).json()
+    again = browser.post(address, sent, headers=JSON).json()
+    changed = {**sent, "lease": str(uuid4()), "value": "bad"}
+    second = browser.post(address, changed, headers=JSON).json()
+
+    assert [told["replaced"] for told in (first, again, second)] == [False, False, True]
+    assert "in place of your earlier answer" in second["message"]
+    progress = queue_progress(project, person)
+    assert (progress.done_today, progress.left) == (1, 1)

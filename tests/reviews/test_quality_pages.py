@@ -51,7 +51,7 @@ def test_the_table_of_all(client: Client, project: Project, person: User) -> Non
     assert HOSTILE not in html
     assert "&lt;script&gt;" in html
     assert "wrong too often" in html
-    assert "Every item shows its suggestion" in html
+    assert "Every suggestion is shown" in html
 
 
 @pytest.mark.usefixtures("boss")

@@ -178,9 +178,9 @@ def test_what_was_written_comes_back_as_a_draft(project: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    ("definition", "value", "kept"), [(TEXT, "Cold soup", ["Cold soup"]), (MOODS, "good", None)]
+    ("definition", "value", "kept"), [(TEXT, "Cold soup", ["Cold soup"]), (MOODS, "good", ["good"])]
 )
-def test_only_words_are_kept(definition: dict[str, Any], value: str, kept: Any) -> None:
+def test_what_was_answered_is_kept(definition: dict[str, Any], value: str, kept: Any) -> None:
     project = new_project(definition=definition)
     queued_items(project, 1)
     person = reviewer(project)

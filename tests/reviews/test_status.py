@@ -5,10 +5,12 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from apps.labels.services import assign_items
 from apps.projects.models import Project
 from apps.reviews.models import Decision
 from apps.reviews.selectors import queue_status
-from apps.reviews.services import skip_item
+from apps.reviews.selectors.status import queue_progress
+from apps.reviews.services import postpone_item, skip_item
 from tests.factories.reviews import answer, claim, expert, new_project, queued_items, reviewer
 
 pytestmark = pytest.mark.django_db
@@ -101,3 +103,19 @@ def test_it_takes_a_fixed_number_of_queries(
 
     with django_assert_num_queries(18):  # type: ignore[operator]  # a fixture without types
         queue_status(project, person)
+
+
+def test_what_is_left_is_what_waits_for_this_person(project: Project) -> None:
+    project.overlap = 2
+    project.save()
+    answered, skipped, later, named, _ = queued_items(project, 5)
+    person, other = reviewer(project), reviewer(project)
+    assert queue_progress(project, person).left == 5
+    assert answer(claim(project, person), person, "good").label.item_id == answered.pk
+    skip_item(project=project, user=person, item_id=skipped.pk)
+    postpone_item(project=project, user=person, item_id=later.pk)
+    assign_items(project, [named.pk], [other, reviewer(project)])
+
+    # What was put off comes back, and the last is for everybody.
+    assert queue_progress(project, person).left == 2
+    assert queue_progress(project, other).left == 5

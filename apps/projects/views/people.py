@@ -8,7 +8,7 @@ from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.models import User
@@ -45,14 +45,17 @@ def member_add(request: SignedInRequest, slug: str) -> HttpResponse:
 
 @login_required
 @never_cache
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 def member_create(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Make an account and add it; its password is shown in this answer and nowhere else.
+    """Make an account and add it; its password is shown in this answer and nowhere else: whoever
+    comes back to the address sees the team.
 
     Anybody may make a project and is its manager: being one is not enough to make accounts, whose
     addresses others will take for their owners'.
     """
     project = get_project(request.user, slug, Right.MANAGE)
+    if request.method != "POST":
+        return redirect("project_people", slug)
     if not request.user.makes_accounts:
         raise Forbidden("You may not make accounts: an operator makes them, or allows you to.")
     form = NewAccountForm(request.POST, prefix="new")

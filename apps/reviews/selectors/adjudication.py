@@ -184,6 +184,16 @@ def next_case(
     return next((item_id for item_id in ids if item_id > after), next(iter(ids), None))
 
 
+def undone_decision(user: User, item_id: int, key: str) -> Decision | None:
+    """What ``user`` decided of the item and took back, by the decision's number as it was sent."""
+    if not (key.isascii() and key.isdecimal() and len(key) < 19):
+        return None
+    undone = Decision.objects.filter(
+        pk=int(key), item=item_id, reviewer=user, undone_at__isnull=False
+    )
+    return undone.select_related("label__schema", "label__item").first()
+
+
 def holders(item_ids: Iterable[int]) -> dict[int, Slot]:
     """Who has which of these items just now. One query."""
     live = Slot.objects.live(timezone.now()).filter(item__in=list(item_ids))

@@ -137,7 +137,7 @@ def _readable(project: Project, user: User) -> Q:
     shown &= ~Q(item__state__reasons=ONLY_AUDITED)
     readable = Q(author=user) | (Q(explains=True) & _meant_for(user)) | shown
     readable |= ~unanswered(user.pk, item="item_id")
-    readable |= _meant_for(user) & _settled_for(user)
+    readable |= _settled_for(user)
     if reviewer_kind(user, project) == ReviewerKind.EXPERT:
         readable |= _to_adjudicate()
     return readable

@@ -43,10 +43,12 @@ class Qualifying:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueProgress:
-    """What the bar above an item tells: of all items those that wait, and what this person did."""
+    """What the bar above an item tells: of all items those that wait, how many of them (``left``)
+    for this person, and what they did today."""
 
     items: int
     waiting: int
+    left: int
     done_today: int
 
     @property
@@ -90,13 +92,14 @@ class QueueStatus(QueueProgress):
 
 
 def queue_progress(project: Project, user: User) -> QueueProgress:
-    """How far it is, beside an item that ``user`` has. Three counts by indexes."""
+    """How far it is, beside an item that ``user`` has. A few counts by indexes."""
     states = ItemState.objects.filter(project=project).order_by()
     today = _labelled(project, user).filter(created_at__gte=_midnight(timezone.now()))
     return QueueProgress(
         items=states.count(),
         waiting=states.filter(queued=True).count(),
-        done_today=today.count(),
+        left=_left_for(project, user),
+        done_today=_items_of(today),
     )
 
 
@@ -124,8 +127,9 @@ def queue_status(project: Project, user: User) -> QueueStatus:
         open=0 if paused else open_items(project, user, now),
         mine=holds.total(),
         on_desk=on_desk,
-        done_by_me=labelled.count(),
-        done_today=labelled.filter(created_at__gte=_midnight(now)).count(),
+        left=0,
+        done_by_me=_items_of(labelled),
+        done_today=_items_of(labelled.filter(created_at__gte=_midnight(now))),
         skipped_by_me=decisions.skips().filter(item__state__queued=True).count(),
         postponed_by_me=put_off.count(),
         for_experts=0 if expert else queued.filter(audience=audience.EXPERT).count(),
@@ -140,6 +144,24 @@ def queue_status(project: Project, user: User) -> QueueStatus:
 def _labelled(project: Project, user: User) -> DecisionQuerySet:
     left = (Decision.Action.SKIP, Decision.Action.POSTPONE)
     return Decision.objects.standing(project, user).order_by().exclude(action__in=left)
+
+
+def _items_of(decisions: DecisionQuerySet) -> int:
+    """Whoever answers an item again has labelled one item."""
+    return decisions.values("item").distinct().count()
+
+
+def _left_for(project: Project, user: User) -> int:
+    """What waits for this person's kind, without what they have said or left to others."""
+    open_to = ["", reviewer_kind(user, project)]
+    waits = ItemState.objects.filter(project=project, queued=True, audience__in=open_to)
+    decided = Decision.objects.standing(project, user).order_by()
+    decided = decided.exclude(action=Decision.Action.POSTPONE)
+    mine = decided.filter(item__state__queued=True, item__state__audience__in=open_to)
+    given = Assignment.objects.filter(
+        project=project, user=user, open=True, item__state__audience=ItemState.Audience.NAMED
+    )
+    return max(0, waits.order_by().count() - _items_of(mine) + given.count())
 
 
 def _qualifying(project: Project, user: User, standing: Standing | None) -> Qualifying | None:

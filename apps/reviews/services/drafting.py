@@ -13,7 +13,7 @@ from apps.projects.models import Item, Project
 from apps.reviews.models import Draft
 from apps.reviews.selectors.view import names_of
 from labelhub.core.errors import InvalidInput, NotFound
-from labelhub.core.schema import Task, unstorable
+from labelhub.core.schema import unstorable
 
 #: What a draft may hold: the names of the form's fields.
 FIELDS = frozenset({"value", "comment", "rationale", "confidence", "spans"})
@@ -68,15 +68,12 @@ def _begun(item: int, user: int) -> QuerySet[Draft, tuple[int]]:
 
 
 def draft_again(*, project: Project, user: User, label: Label) -> Draft | None:
-    """The words of an answer that is taken back, as a draft: they are not to be written twice.
+    """An answer that is taken back, as a draft: nothing of it is to be given twice.
 
-    None where there are none; what was only chosen is chosen again sooner than read.
+    None where it said nothing.
     """
     schema = label.schema.parsed.of_item(label.item.options)
     spans, remark = label.provenance.get("spans"), label.provenance.get("comment", "")
-    free = schema.task is Task.TEXT and label.value is not None
-    if not (free or label.rationale or remark or spans):
-        return None
     fields = {
         "value": sorted(names_of(schema, label.value)),
         "rationale": [label.rationale],

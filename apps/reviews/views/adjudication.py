@@ -1,5 +1,6 @@
 """Adjudication: who is right, and why? A list of what waits, and the desk for one item."""
 
+import json
 from http import HTTPStatus
 from typing import Any
 
@@ -22,11 +23,13 @@ from apps.reviews.selectors.adjudication import (
     docket,
     next_case,
     project_to_adjudicate,
+    undone_decision,
     waiting_states,
 )
 from apps.reviews.selectors.comments import thread_on
 from apps.reviews.selectors.docket_page import case_rows
 from apps.reviews.selectors.opinions import arguments, holder_of, opinions_on, opinions_to_read
+from apps.reviews.selectors.view import names_of
 from apps.reviews.services import skip_item
 from apps.reviews.services.adjudicating import Adjudicated, adjudicate, claim_to_adjudicate
 from apps.reviews.services.sending_back import send_back
@@ -137,7 +140,8 @@ def adjudication_undo(request: SignedInRequest, slug: str) -> HttpResponse:
         return redirect("adjudication", slug)
     messages.success(request, "Taken back.")
     if waiting_states(project).filter(item=undone.item_id).exists():
-        return redirect("adjudication_item", slug, undone.item_id)
+        address = reverse("adjudication_item", args=[slug, undone.item_id])
+        return redirect(f"{address}?again={undone.pk}" if undone.label_id else address)
     return redirect("adjudication", slug)
 
 
@@ -172,11 +176,23 @@ def _desk(
         "waiting": waiting_states(project).count(),
         "query": query_of(request.GET),
         "undoable": last_settled(project, request.user),
-        "sent": _sent(request),
+        "sent": _sent(request) if request.method == "POST" else _again(request, item_id),
         "fault": fault,
     }
     status = HTTPStatus.UNPROCESSABLE_ENTITY if fault else HTTPStatus.OK
     return render(request, "reviews/adjudication_item.html", context, status=status)
+
+
+def _again(request: SignedInRequest, item_id: int) -> dict[str, Any]:
+    """What was said by the decision that has just been undone: it is not to be written twice."""
+    undone = undone_decision(request.user, item_id, request.GET.get("again", ""))
+    if undone is None or undone.label is None:
+        return {}
+    label = undone.label
+    quotes = [json.dumps([name, one]) for name, said in label.evidence.items() for one in said]
+    schema = label.schema.parsed.of_item(label.item.options)
+    values = sorted(names_of(schema, label.value))
+    return {"values": values, "rationale": label.rationale, "quotes": quotes}
 
 
 def _sent(request: SignedInRequest) -> dict[str, Any]:
@@ -189,6 +205,9 @@ def _sent(request: SignedInRequest) -> dict[str, Any]:
 def _to_next(request: SignedInRequest, project: Project, *, after: int = 0) -> HttpResponse:
     item_id = next_case(project, request.user, wanted=read_wanted(request.GET), after=after)
     if item_id is None:
+        if docket(project, read_wanted(request.GET)).cases:
+            words = "What waits you have left to others, or others hold it; it can be opened here."
+            messages.info(request, words)
         return redirect(reverse("adjudication", args=[project.slug]) + query_of(request.GET))
     address = reverse("adjudication_item", args=[project.slug, item_id])
     return redirect(address + query_of(request.GET))

@@ -85,8 +85,11 @@ def review_submit(request: SignedInRequest, slug: str) -> HttpResponse:
         )
     except LabelhubError as error:
         return _refused(request, slug, error)
+    replaced = done.created and done.label.supersedes_id is not None
     words = "Stored. The lease had lapsed meanwhile." if done.decision.late else "Stored."
-    return _done(request, slug, words, action=done.label.action, late=done.decision.late)
+    words = "Stored in place of your earlier answer to this item." if replaced else words
+    told = {"action": done.label.action, "late": done.decision.late, "replaced": replaced}
+    return _done(request, slug, words, **told)
 
 
 @login_required

@@ -5,9 +5,10 @@ import { Refused, SignedOut, post, postOnLeave } from "./http.js";
 const WAITS = [500, 1000, 2000, 4000, 8000, 15000];
 
 export class Outbox {
-  constructor(name, { onState, onRefused }) {
+  constructor(name, { onState, onSaved, onRefused }) {
     this.name = name;
     this.onState = onState;
+    this.onSaved = onSaved;
     this.onRefused = onRefused;
     this.entries = this.#stored();
     this.idle = Promise.resolve();
@@ -35,7 +36,9 @@ export class Outbox {
       try {
         this.onState("saving");
         const response = await post(entry.url, entry.pairs);
-        this.onState("saved", (await response.json()).message);
+        const told = await response.json();
+        this.onState("saved", told.message);
+        this.onSaved(told);
         failures = 0;
       } catch (error) {
         if (!(error instanceof Refused)) {

@@ -50,6 +50,6 @@ def warning(project: Project, *, any_withheld: bool) -> str:
         return ""
     kept = " What is told here is of before." if any_withheld else ""
     return (
-        "Every item shows its suggestion, so nothing tells whether people follow it. Set the share "
+        "Every suggestion is shown, so nothing tells whether people follow it. Set the share "
         f"of items that are shown without in the review plan; 10 % is a good beginning.{kept}"
     )
