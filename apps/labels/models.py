@@ -98,7 +98,7 @@ class Label(models.Model):
         SchemaChange,
         null=True,
         db_index=False,
-        on_delete=models.CASCADE,
+        on_delete=models.RESTRICT,  # rows of the ledger go with their project alone
         related_name="+",
         help_text="The change of labels that carried it over; it says what its predecessor said.",
     )
@@ -168,7 +168,7 @@ class Gold(models.Model):
         SchemaChange,
         null=True,
         db_index=False,
-        on_delete=models.CASCADE,
+        on_delete=models.RESTRICT,  # rows of the ledger go with their project alone
         related_name="+",
         help_text="The change of labels that carried it over, or made or unmade it.",
     )

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from django.db import DatabaseError
+from django.db.models import RestrictedError
 
 from apps.debates.models import Run
 from apps.labels.models import Gold, ItemState, Label
@@ -11,7 +12,7 @@ from apps.labels.services import record_label
 from apps.projects.changes import Translator
 from apps.projects.models import LabelSchema, Project, SchemaChange
 from apps.projects.selectors import current_schema
-from apps.projects.services import set_schema
+from apps.projects.services import delete_project, set_schema
 from apps.reviews.models import Decision, Slot
 from apps.reviews.schema_changes import running
 from apps.reviews.schema_changes.arriving import LabelsChanged
@@ -304,3 +305,15 @@ def test_what_was_said_before_is_understood_through_all_changes(project: Project
     told = Translator.of(project.pk)
     assert [told.value(1, name) for name in ("good", "bad")] == ["bad", "good"]
     assert [told.value(3, name) for name in ("bad", "fair")] == ["bad", "good"]
+
+
+def test_carried_labels_go_with_their_project_alone(project: Project) -> None:
+    user = reviewer(project)
+    queued_items(project, 1)
+    answer(claim(project, user), user, "good")
+    change = changed(project, *SWAP)
+    with pytest.raises(RestrictedError):
+        change.delete()
+    assert Label.objects.filter(change=change).exists()
+    delete_project(project=project, actor=None)
+    assert not Label.objects.exists()
