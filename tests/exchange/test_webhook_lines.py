@@ -304,3 +304,20 @@ def test_a_message_that_cannot_be_made_holds_up_no_other(
     assert (bad.status, good.status) == ("waiting", "delivered")
     assert "UnicodeEncodeError" in bad.error
     assert len(hook.received) == 1
+
+
+def test_what_failed_at_an_old_address_is_sent_to_the_new_one_at_once(hook: Receiver) -> None:
+    webhook = with_labels(hook)
+    hook.status = 500
+    work_line(webhook.pk)
+    webhook.refresh_from_db()
+    assert webhook.next_at is not None
+    assert work_line(webhook.pk) == 0
+    hook.status = 200
+
+    editing.update_webhook(webhook=webhook, description="Ours")
+    assert work_line(webhook.pk) == 0
+    editing.update_webhook(webhook=webhook, url=f"{hook.address}?new=1")
+    assert work_line(webhook.pk) == 1
+    webhook.refresh_from_db()
+    assert (webhook.failures, webhook.failing_since) == (0, None)

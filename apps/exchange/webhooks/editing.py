@@ -83,9 +83,14 @@ def update_webhook(*, webhook: Webhook, **changes: Any) -> Webhook:
     unknown = sorted(set(changes) - CHANGEABLE)
     if unknown:
         raise InvalidInput(f"'{unknown[0]}' cannot be changed.")
+    before = webhook.url
     _change(webhook, changes)
     # The turn moves on: a round that looks at this moment looks for the old events.
     fields = {name: getattr(webhook, name) for name in changes}
+    if webhook.url != before:  # what did not arrive at the old address is tried at the new one
+        fields |= {"failures": 0, "failing_since": None, "next_at": None}
+        waiting = Delivery.objects.filter(webhook=webhook, status=Delivery.Status.WAITING)
+        waiting.update(next_at=timezone.now())
     Webhook.objects.filter(pk=webhook.pk).update(turn=F("turn") + 1, **fields)
     webhook.refresh_from_db()
     return webhook
