@@ -22,6 +22,7 @@ from apps.learning.services import (
     clear_ranks,
     due_projects,
     run_training,
+    running,
     start_training,
     switch_learning,
     unfinished_trainings,
@@ -197,6 +198,22 @@ def test_killed_at_any_point_it_goes_on_where_it_was(monkeypatch: pytest.MonkeyP
     assert (model.status, model.applied, model.written) == (Status.DONE, 6, 6)
     assert last.asked == ["fit", "say", "say"]
     assert Label.objects.filter(item__in=waiting).count() == 6
+
+
+def test_a_server_that_is_stopped_again_and_again_is_no_fault_of_the_training(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    project, _ = taught_project()
+    model = start_training(project=project)
+    with monkeypatch.context() as stopping:
+        stopping.setattr(running, "closing", lambda: True)
+        for _ in range(6):
+            run_training(model.pk, open_learner=NearLearner())
+    model.refresh_from_db()
+    assert (model.status in TrainedModel.UNFINISHED, model.attempts) == (True, 0)
+    run_training(model.pk, open_learner=NearLearner())
+    model.refresh_from_db()
+    assert model.status == Status.DONE
 
 
 def test_what_kills_its_workers_fails_in_the_end() -> None:

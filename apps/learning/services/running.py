@@ -14,6 +14,7 @@ from uuid import uuid4
 
 from django.db import DatabaseError, transaction
 from django.db.models import F, QuerySet
+from django.db.models.functions import Greatest
 from django.utils import timezone
 
 from apps.learning.models import LearningSwitch, TrainedModel
@@ -69,8 +70,8 @@ def run_training(model_id: int, *, open_learner: OpenLearner = ChildLearner) -> 
         _carry_out(held, open_learner)
     except LeaseLost:
         logger.info("training %s is not ours any more", model_id)
-    except Closing:
-        held.let_go()
+    except Closing:  # no fault of the training's
+        held.let_go(attempts=Greatest(F("attempts") - 1, 0))
     except DatabaseError:
         held.let_go(RETRY_AFTER)
         raise
@@ -81,7 +82,8 @@ def _carry_out(held: "Held", open_learner: OpenLearner) -> None:
     model = held.model
     try:
         if model.attempts > MOST_ATTEMPTS:
-            held.finish(Status.FAILED, "It was taken up several times and never got any further.")
+            words = "It was taken up several times and never got any further. Train again; if that "
+            held.finish(Status.FAILED, f"{words}ends the same way, the server's log says why.")
             return
         with open_learner() as learner:
             _Training(held, learner).run()
@@ -151,10 +153,10 @@ class Held:
             status=status, message=message, finished_at=now, lease_until=None, lease_token=None
         )
 
-    def let_go(self, rest: timedelta | None = None) -> None:
+    def let_go(self, rest: timedelta | None = None, **fields: Any) -> None:
         """Free it for the next worker that looks, after ``rest``."""
         until = timezone.now() + rest if rest else None
-        self._row().update(lease_until=until, lease_token=None, dispatched_until=None)
+        self._row().update(lease_until=until, lease_token=None, dispatched_until=None, **fields)
 
     def _row(self) -> QuerySet[TrainedModel]:
         return TrainedModel.objects.filter(
