@@ -189,3 +189,11 @@ def test_what_was_returned_to_the_queue_stays_in_it(project: Project) -> None:
 
     assert first(project) == ["returned"]
     assert ItemState.objects.get(item=returned).queued
+
+
+def test_filters_are_counted_for_a_while_only(project: Project) -> None:
+    for name in ("One", "Two"):
+        saved(project, name, q="soup")
+
+    assert [row.count for row in filter_rows(project)] == [0, 0]
+    assert [row.count for row in filter_rows(project, seconds=-1)] == [None, None]

@@ -1,5 +1,6 @@
 """The saved filters of a project as its managers see them."""
 
+import time
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -10,11 +11,14 @@ from apps.reviews.selectors.searching import matching, read_query
 from apps.reviews.selectors.searching.grid import MOST_COUNTED
 from labelhub.core.errors import InvalidInput
 
+#: So long the page of filters counts.
+COUNTING_SECONDS = 2.0
+
 
 @dataclass(frozen=True, slots=True)
 class FilterRow:
-    """A saved filter. ``count`` is capped, and None where the filter cannot be used any more:
-    ``fault`` says why."""
+    """A saved filter. ``count`` is capped, and None where it would have taken too long, or where the
+    filter cannot be used any more: ``fault`` says why."""
 
     saved: SavedFilter
     address: str
@@ -23,9 +27,11 @@ class FilterRow:
     fault: str = ""
 
 
-def filter_rows(project: Project) -> list[FilterRow]:
-    """The project's filters by name, each with how many items it holds now."""
-    return [_row(project, saved, address) for saved, address in saved_filters(project)]
+def filter_rows(project: Project, seconds: float = COUNTING_SECONDS) -> list[FilterRow]:
+    """The project's filters by name, each with how many items it holds now; counting begins for as
+    long as ``seconds`` have not passed: each may go through a million texts."""
+    end = time.monotonic() + seconds
+    return [_row(project, *each, end=end) for each in saved_filters(project)]
 
 
 def saved_filters(project: Project) -> list[tuple[SavedFilter, str]]:
@@ -42,11 +48,14 @@ def address_of(saved: SavedFilter) -> str:
     return urlencode(told)
 
 
-def _row(project: Project, saved: SavedFilter, address: str) -> FilterRow:
+def _row(project: Project, saved: SavedFilter, address: str, *, end: float) -> FilterRow:
     try:
-        count = matching(project, read_query(saved.query))[: MOST_COUNTED + 1].count()
+        found = matching(project, read_query(saved.query))
     except InvalidInput as error:
         return FilterRow(saved, address, None, fault=error.message)
+    if time.monotonic() > end:
+        return FilterRow(saved, address, None)
+    count = found[: MOST_COUNTED + 1].count()
     return FilterRow(saved, address, min(count, MOST_COUNTED), capped=count > MOST_COUNTED)
 
 
