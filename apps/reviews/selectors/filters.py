@@ -17,8 +17,8 @@ COUNTING_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class FilterRow:
-    """A saved filter. ``count`` is capped, and None where it would have taken too long, or where the
-    filter cannot be used any more: ``fault`` says why."""
+    """A saved filter. ``count`` is capped, and None where it would have taken too long, or where
+    the filter cannot be used any more: ``fault`` says why."""
 
     saved: SavedFilter
     address: str
