@@ -155,6 +155,7 @@ async function undo() {
     const told = await (await post(bar.dataset.undoUrl, [])).json();
     showState("saved", told.message);
     if (told.undone) progress(["skip", "postpone"].includes(told.action) ? 0 : -1);
+    if (told.action === "skip") count("waiting", 1);
     if (!told.html) return;
     if (task) ahead.unshift(task);
     show(new Task(parse(told.html)));
@@ -173,6 +174,7 @@ stage.addEventListener("submit", (event) => {
   const step = sent.skips ? 0 : 1;
   leases.drop(task.token); // the server ends it with the answer
   progress(step);
+  if (sent.leaves) count("waiting", -1);
   outbox.add(sent.url, sent.pairs, { task, step });
   advance();
 });

@@ -79,7 +79,7 @@ export class Task {
     this.form.elements.seconds.value = this.seconds.toFixed(2);
     const data = new FormData(this.form, button);
     data.delete("csrfmiddlewaretoken");
-    return { url: button?.getAttribute("formaction") || this.form.getAttribute("action"), pairs: [...data], skips };
+    return { url: button?.getAttribute("formaction") || this.form.getAttribute("action"), pairs: [...data], skips, leaves: button?.dataset.skip === "" };
   }
 
   #say() {
