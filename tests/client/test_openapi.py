@@ -119,7 +119,7 @@ def test_its_body_is_documented(name: str) -> None:
     endpoint = ENDPOINTS[name]
     if endpoint.body:
         content = operation(endpoint)["requestBody"]["content"]["application/json"]
-        object_of(content["schema"], *endpoint.body)
+        assert set(object_of(content["schema"], *endpoint.body)) >= endpoint.body
 
 
 @EACH

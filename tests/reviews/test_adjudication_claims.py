@@ -42,11 +42,11 @@ def test_the_queue_hands_out_another_item(project: Project, judge: User) -> None
 
 
 def test_any_number_of_desks_leave_the_queue_open(project: Project, judge: User) -> None:
-    for _ in range(3):
-        desk(project, judge)
-    queued_items(project, 1)
+    desks = {desk(project, judge).item_id for _ in range(3)}
+    (waiting,) = queued_items(project, 1)
 
-    claim(project, judge)
+    assert claim(project, judge).item_id == waiting.pk
+    assert len(desks) == 3
 
 
 def test_the_end_of_the_queue_tells_of_the_desk(project: Project, judge: User) -> None:

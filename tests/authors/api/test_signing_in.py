@@ -47,7 +47,10 @@ def test_keys_that_open_nothing(site: Site, manager: APIClient) -> None:
 
 
 def test_an_unknown_site_answers_like_a_wrong_key(host: APIClient) -> None:
-    refused(host.post("/api/v1/sites/pk_nothing/messages/", message()), 401, "not_authenticated")
+    unknown = host.post("/api/v1/sites/pk_nothing/messages/", message())
+    wrong = server("sk_wrong").post("/api/v1/sites/pk_nothing/messages/", message())
+    assert refused(unknown, 401, "not_authenticated") == refused(wrong, 401, "not_authenticated")
+    assert not Message.objects.exists()
 
 
 def test_a_persons_key_posts_no_messages(site: Site, manager: APIClient) -> None:
@@ -63,6 +66,7 @@ def test_nor_does_an_operators_session(site: Site) -> None:
     browser.force_login(user, "django.contrib.auth.backends.ModelBackend")
     response = browser.post(url(site, "messages/"), message(), content_type="application/json")
     refused(response, 401, "not_authenticated")
+    assert not Message.objects.exists()
 
 
 def test_a_server_key_opens_no_managers_door(site: Site, host: APIClient) -> None:
