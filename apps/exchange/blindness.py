@@ -4,10 +4,11 @@ from django.contrib.auth.models import AnonymousUser
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
-from apps.labels.blindness import ONLY_AUDITED, withholds
+from apps.labels.blindness import ONLY_AUDITED, opinions_hidden_from, withholds
 from apps.labels.models import ItemState
 from apps.projects.models import Project
 from apps.projects.selectors import role_in
+from apps.reviews.selectors.settings import review_settings
 from labelhub.core.errors import Forbidden
 
 
@@ -16,10 +17,20 @@ def refuse_who_is_blind(user: User | AnonymousUser, project: Project) -> None:
     answers that people are checked by.
 
     Raises:
-        Forbidden: the project withholds such, or has people audit blind, and ``user`` reviews it.
+        Forbidden: the project withholds such, has people audit blind, or others have spoken of
+            what ``user``, who reviews it, may yet be asked about.
     """
     if role_in(user, project) != Role.REVIEWER:
         return
+    states = ItemState.objects.filter(project=project)
+    spoken = states.filter(
+        opinions_hidden_from(user.pk or 0, item="item_id"), labels_by_people__gt=0
+    )
+    if not review_settings(project).show_opinions and spoken.exists():
+        raise Forbidden(
+            "A file would tell what others said of items that you may yet be asked about; "
+            "label them first, or ask a manager for it."
+        )
     audited = ItemState.objects.filter(project=project, queued=True, reasons=ONLY_AUDITED)
     if withholds(project) or audited.exists():
         raise Forbidden(
