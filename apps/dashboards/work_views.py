@@ -7,6 +7,8 @@ from django.views.decorators.http import require_GET
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
+from apps.common.addresses import row_number
+from apps.dashboards.past import past_answers
 from apps.dashboards.standing import overview
 from apps.dashboards.work import desk_of, work_report
 from apps.projects.pages import project_page
@@ -30,5 +32,10 @@ def project_work(request: SignedInRequest, slug: str) -> HttpResponse:
 def my_work(request: SignedInRequest, slug: str) -> HttpResponse:
     """What have I done, what is for me, what has changed?"""
     project = get_project(request.user, slug, Right.REVIEW)
-    context = project_page(request, project, "mine") | {"desk": desk_of(project, request.user)}
+    before = row_number(request.GET.get("before", ""))
+    context = project_page(request, project, "mine") | {
+        "desk": desk_of(project, request.user),
+        "past": past_answers(project, request.user, before=before),
+        "older_than": before,
+    }
     return render(request, "dashboards/mine.html", context)

@@ -39,6 +39,11 @@ class DecisionQuerySet(models.QuerySet["Decision"]):
         """What ``user`` decided in ``project`` and has not undone, the latest first."""
         return self.filter(project=project, reviewer=user, undone_at__isnull=True).order_by("-pk")
 
+    def undoable(self) -> "DecisionQuerySet":
+        """Those whose label, if they gave one, was neither superseded nor withdrawn since."""
+        stands = Q(label__withdrawn=False, label__superseded_by__isnull=True)
+        return self.filter(stands | Q(label__isnull=True))
+
     def skips(self) -> "DecisionQuerySet":
         """Only skips."""
         return self.filter(action="skip")

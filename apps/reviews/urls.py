@@ -34,6 +34,7 @@ urlpatterns = [
     path("p/<slug:slug>/review/postpone/", queue.review_postpone, name="review_postpone"),
     path("p/<slug:slug>/review/draft/", queue.review_draft, name="review_draft"),
     path("p/<slug:slug>/review/undo/", queue.review_undo, name="review_undo"),
+    path("p/<slug:slug>/review/take-back/", queue.review_take_back, name="review_take_back"),
     path("p/<slug:slug>/review/renew/", queue.review_renew, name="review_renew"),
     path("p/<slug:slug>/review/release/", queue.review_release, name="review_release"),
     path("p/<slug:slug>/review/unskip/", queue.review_unskip, name="review_unskip"),

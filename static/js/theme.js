@@ -1,4 +1,4 @@
-// The theme changes at once; the form behind it works without this. The navigation's width too.
+// The theme changes at once; the form behind it works without this. The navigation's width and open groups too.
 const YEAR = 365 * 24 * 3600;
 
 function keep(name, value) {
@@ -22,6 +22,11 @@ function narrow() {
   keep("labelhub_nav", root.dataset.nav ?? "wide");
 }
 
+// Read before the click opens or shuts it.
+function fold(group) {
+  keep(`labelhub_nav_${group.dataset.navGroup}`, group.open ? "shut" : "open");
+}
+
 export function watchTheme() {
   // Before the busy watcher sees it: nothing is sent.
   document.addEventListener("submit", (event) => {
@@ -31,5 +36,6 @@ export function watchTheme() {
   }, { capture: true });
   document.addEventListener("click", (event) => {
     if (event.target.closest?.("[data-nav-narrow]")) narrow();
+    if (event.target.closest?.(".nav__heading")) fold(event.target.closest("[data-nav-group]"));
   });
 }

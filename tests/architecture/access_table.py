@@ -130,6 +130,7 @@ PAGES = {
     "review_renew": row(POST=REVIEW, absent=("POST",)),
     "review_release": row(POST=REVIEW, absent=("POST",)),
     "review_unskip": row(POST=REVIEW, absent=("POST",)),
+    "review_take_back": row(POST=REVIEW, absent=("POST",)),
     "review_status": row(GET=REVIEW),
     "review_debate": row(GET=REVIEW, absent=("GET",)),
     "project_work": row(GET=MANAGE),

@@ -5,18 +5,14 @@ from typing import Any
 
 from django import template
 from django.templatetags.static import static
-from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from apps.common import figures, highlight
+from apps.common import figures, highlight, navigation
 from apps.common.theme import current_theme, keeps_nav_narrow
 from labelhub.core import schema
 
 register = template.Library()
-
-#: Pages for those members alone who are experts.
-_FOR_EXPERTS = {"adjudication"}
 
 #: Icon name of each kind; the shapes differ, not only the colours.
 KIND_WORDS = {
@@ -30,25 +26,6 @@ KIND_WORDS = {
 _TONES = {
     "success": "ok", "ok": "ok", "warning": "warn", "warn": "warn", "error": "bad", "bad": "bad",
 }  # fmt: skip
-_ALL = ("manager", "reviewer", "viewer")
-_PROJECT_PAGES: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
-    ("overview", "Overview", "project_overview", _ALL),
-    ("setup", "Set-up", "project_setup", ("manager",)),
-    ("items", "Items", "item_list", _ALL),
-    ("runs", "Runs", "run_list", _ALL),
-    ("review", "Review", "review", ("manager", "reviewer")),
-    ("adjudication", "Adjudication", "adjudication", ("manager", "reviewer")),
-    ("mine", "My work", "my_work", ("manager", "reviewer")),
-    ("comments", "Comments", "comment_list", _ALL),
-    ("work", "Work", "project_work", ("manager",)),
-    ("quality", "Quality", "quality", ("manager", "reviewer")),
-    ("sites", "Sites", "site_list", _ALL),
-    ("evaluation", "Evaluation", "evaluation", _ALL),
-    ("agreement", "Agreement", "agreement", _ALL),
-    ("export", "Export", "export_page", _ALL),
-    ("people", "People", "project_people", ("manager",)),
-    ("settings", "Settings", "project_settings", ("manager",)),
-)
 
 
 @register.simple_tag(takes_context=True)
@@ -129,17 +106,20 @@ def sort_header(
 
 
 @register.simple_tag(takes_context=True)
-def project_links(context: template.Context) -> list[dict[str, str]]:
-    """The pages of ``project`` that ``role`` may open, in their one order."""
-    project = context["project"]
-    role = str(context.get("role") or "viewer")
+def project_groups(context: template.Context) -> list[navigation.ShownGroup]:
+    """The pages of ``project`` that ``role`` may open, under their headings."""
+    project, request = context["project"], context.get("request")
     # Operators are nobody's members, and experts everywhere.
     expert = project.known_member is None or project.known_member.kind == "expert"
-    return [
-        {"key": key, "text": text, "url": reverse(name, args=[project.slug])}
-        for key, text, name, roles in _PROJECT_PAGES
-        if role in roles and (expert or key not in _FOR_EXPERTS)
-    ]
+    return list(
+        navigation.shown_groups(
+            project.slug,
+            role=str(context.get("role") or "viewer"),
+            expert=expert,
+            current=str(context.get("nav", "")),
+            cookies=request.COOKIES if request is not None else {},
+        )
+    )
 
 
 @register.simple_tag

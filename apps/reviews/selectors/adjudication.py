@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.accounts.roles import ReviewerKind, Right, Role
+from apps.common.addresses import row_number
 from apps.labels.models import PEOPLE, ItemState, Label
 from apps.labels.querysets import ItemStateQuerySet
 from apps.projects.models import Project
@@ -186,10 +187,8 @@ def next_case(
 
 def undone_decision(user: User, item_id: int, key: str) -> Decision | None:
     """What ``user`` decided of the item and took back, by the decision's number as it was sent."""
-    if not (key.isascii() and key.isdecimal() and len(key) < 19):
-        return None
     undone = Decision.objects.filter(
-        pk=int(key), item=item_id, reviewer=user, undone_at__isnull=False
+        pk=row_number(key) or 0, item=item_id, reviewer=user, undone_at__isnull=False
     )
     return undone.select_related("label__schema", "label__item").first()
 

@@ -14,7 +14,13 @@ from apps.reviews.services.leases import (
 )
 from apps.reviews.services.planning import change_review_plan
 from apps.reviews.services.returning import return_to_queue
-from apps.reviews.services.reversing import Undone, take_up_skipped, undo_last
+from apps.reviews.services.reversing import (
+    NothingToUndo,
+    Undone,
+    take_up_skipped,
+    undo_decision,
+    undo_last,
+)
 from apps.reviews.services.revoking import revoke_leases
 from apps.reviews.services.skipping import postpone_item, skip_item
 from apps.reviews.services.submitting import Submitted, submit_label
@@ -22,6 +28,7 @@ from apps.reviews.services.submitting import Submitted, submit_label
 __all__ = [
     "LEASE_SECONDS",
     "Answer",
+    "NothingToUndo",
     "ReviewerPaused",
     "Span",
     "Submitted",
@@ -41,5 +48,6 @@ __all__ = [
     "skip_item",
     "submit_label",
     "take_up_skipped",
+    "undo_decision",
     "undo_last",
 ]

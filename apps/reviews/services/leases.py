@@ -58,6 +58,7 @@ def claim_next_item(
     lease_seconds: int = LEASE_SECONDS,
     besides: Collection[UUID] = (),
     anew: bool = False,
+    first: int | None = None,
 ) -> Slot | None:
     """Hand out the next item to ``user``: the slot, held by them for ``lease_seconds``.
 
@@ -66,7 +67,9 @@ def claim_next_item(
     An item they hold already comes first, with the same token and a renewed lease, so that asking
     twice strands nothing. ``besides`` names tokens to leave out: what a page has on screen when it
     asks for one more. ``anew`` changes the token of a held item: a page that is being left may
-    still give back the old one. None when nothing is left for them just now (see ``queue_status``).
+    still give back the old one. ``first`` is the item that is wanted of those they hold.
+
+    None when nothing is left for them just now (see ``queue_status``).
 
     Raises:
         ReviewerPaused: a manager has paused them, or they did not qualify.
@@ -77,7 +80,7 @@ def claim_next_item(
         now = timezone.now()
         until = now + timedelta(seconds=lease_seconds)
         held = held_slots(project, user, now)
-        for slot in held:
+        for slot in sorted(held, key=lambda one: one.item_id != first):
             if slot.lease_token not in besides and _renew_one(slot, until, anew=anew):
                 return slot
         if len(held) >= MOST_HELD:

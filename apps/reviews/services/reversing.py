@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from apps.accounts.models import User
@@ -16,6 +16,13 @@ from apps.reviews.services.drafting import draft_again
 from apps.reviews.services.leases import LEASE_SECONDS, claim_item
 from apps.reviews.services.submitting import lock_state
 from apps.reviews.services.unsettling import take_back
+from labelhub.core.errors import Conflict
+
+
+class NothingToUndo(Conflict):
+    """What is to be taken back stands no longer."""
+
+    code = "nothing_to_undo"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,19 +44,43 @@ def undo_last(*, project: Project, user: User, lease_seconds: int = LEASE_SECOND
     since has nothing left to undo. None when nothing else is.
     """
     while found := _undoable(project, user).first():
-        lock_state(project, found.item_id)
-        decision = _undoable(project, user).filter(pk=found.pk).first()
-        if decision is not None:
-            decision.undone_at = timezone.now()
-            decision.save(update_fields=["undone_at"])
-            return _undo(project, user, decision, lease_seconds)
+        if undone := _undo_locked(project, user, found, lease_seconds):
+            return undone
     return None
+
+
+@transaction.atomic
+def undo_decision(
+    *, project: Project, user: User, decision_id: int, lease_seconds: int = LEASE_SECONDS
+) -> Undone:
+    """Take back that decision of ``user``, however long ago; otherwise as :func:`undo_last`.
+
+    Raises:
+        NothingToUndo: it is not theirs, or stands no longer.
+    """
+    found = _undoable(project, user).filter(pk=decision_id).first()
+    undone = _undo_locked(project, user, found, lease_seconds) if found else None
+    if undone is None:
+        raise NothingToUndo("This answer stands no longer: it was taken back, or sent back to you.")
+    return undone
+
+
+def _undo_locked(
+    project: Project, user: User, found: Decision, lease_seconds: int
+) -> Undone | None:
+    """None when somebody else was quicker."""
+    lock_state(project, found.item_id)
+    decision = _undoable(project, user).filter(pk=found.pk).first()
+    if decision is None:
+        return None
+    decision.undone_at = timezone.now()
+    decision.save(update_fields=["undone_at"])
+    return _undo(project, user, decision, lease_seconds)
 
 
 def _undoable(project: Project, user: User) -> QuerySet[Decision]:
     """What stands of what ``user`` decided, the latest first."""
-    stands = Q(label__withdrawn=False, label__superseded_by__isnull=True)
-    decisions = Decision.objects.standing(project, user).filter(stands | Q(label__isnull=True))
+    decisions = Decision.objects.standing(project, user).undoable()
     return decisions.select_related("label__supersedes", "label__schema", "label__item")
 
 

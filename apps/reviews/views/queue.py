@@ -11,11 +11,13 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
+from apps.common.addresses import row_number
 from apps.projects.models import Project
 from apps.projects.pages import project_page
 from apps.projects.selectors import current_guideline, current_schema, get_project
@@ -25,7 +27,9 @@ from apps.reviews.selectors import queue_progress, queue_status, review_task
 from apps.reviews.selectors.debate import debate_behind, may_read_whole, must_wait, sides_of
 from apps.reviews.selectors.keys import keys_of
 from apps.reviews.services import (
+    NothingToUndo,
     ReviewerPaused,
+    Undone,
     claim_next_item,
     postpone_item,
     release_leases,
@@ -34,6 +38,7 @@ from apps.reviews.services import (
     skip_item,
     submit_label,
     take_up_skipped,
+    undo_decision,
     undo_last,
 )
 from labelhub.core.errors import LabelhubError
@@ -46,10 +51,11 @@ def review(request: SignedInRequest, slug: str) -> HttpResponse:
     """The screen with its first item.
 
     Showing it holds an item for a few minutes: without that the page would first be empty, and two
-    people who open it would see the same text.
+    people who open it would see the same text. ``?item=`` names that which is wanted first of those
+    they hold.
     """
     project = get_project(request.user, slug, Right.REVIEW)
-    slot = _claim(request, project, anew=True)
+    slot = _claim(request, project, anew=True, first=row_number(request.GET.get("item", "")))
     tell = queue_progress if slot else queue_status
     context = project_page(request, project, "review") | {
         "guideline": current_guideline(project),
@@ -124,15 +130,30 @@ def review_undo(request: SignedInRequest, slug: str) -> HttpResponse:
     undone = undo_last(project=project, user=request.user)
     if undone is None:
         return _done(request, slug, "There is nothing left to undo.", undone=False)
-    slot = undone.slot
-    words = "Taken back." if slot else "Taken back. Somebody else has the item by now."
-    if undone.restored:
-        words = "Taken back: it waits for a decision again, and what you had said before stands."
     html = ""
-    if slot and _wants_json(request):
-        context = _on_screen(request, project, slot)
+    if undone.slot and _wants_json(request):
+        context = _on_screen(request, project, undone.slot)
         html = render_to_string("reviews/task.html", context, request=request)
-    return _done(request, slug, words, undone=True, action=undone.decision.action, html=html)
+    told = {"undone": True, "action": undone.decision.action, "html": html}
+    return _done(request, slug, _undone_words(undone), **told)
+
+
+@login_required
+@require_POST
+def review_take_back(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Take back one decision out of the list of what was answered; its item comes first."""
+    project = get_project(request.user, slug, Right.REVIEW)
+    try:
+        undone = undo_decision(
+            project=project, user=request.user, decision_id=read_id(request.POST, "decision")
+        )
+    except NothingToUndo as error:
+        messages.error(request, error.message)
+        return redirect("my_work", slug)
+    messages.success(request, _undone_words(undone))
+    if undone.slot is None:
+        return redirect("my_work", slug)
+    return redirect(f"{reverse('review', args=[slug])}?item={undone.decision.item_id}")
 
 
 @login_required
@@ -206,6 +227,12 @@ def _leave(
     except LabelhubError as error:
         return _refused(request, slug, error)
     return _done(request, slug, words, action=decision.action)
+
+
+def _undone_words(undone: Undone) -> str:
+    if undone.restored:
+        return "Taken back: it waits for a decision again, and what you had said before stands."
+    return "Taken back." if undone.slot else "Taken back. Somebody else has the item by now."
 
 
 def _claim(request: SignedInRequest, project: Project, **options: Any) -> Slot | None:

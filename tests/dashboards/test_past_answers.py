@@ -1,0 +1,151 @@
+"""What somebody answered so far: listed, the latest first, and to be taken back at any time."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from apps.accounts.models import User
+from apps.dashboards.past import ON_A_PAGE, PastAnswer, past_answers
+from apps.labels.models import Label
+from apps.projects.models import Project
+from apps.reviews.models import Decision, Draft, Slot
+from apps.reviews.services import return_to_queue, skip_item
+from tests.factories.reviews import answer, claim, expert, new_project, queued_items, reviewer
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project() -> Project:
+    return new_project()
+
+
+def label(project: Project, user: User, *values: str) -> list[Decision]:
+    """One answer each, to items of their own."""
+    queued_items(project, len(values))
+    return [answer(claim(project, user), user, value).decision for value in values]
+
+
+def listed(project: Project, user: User) -> list[PastAnswer]:
+    return list(past_answers(project, user).answers)
+
+
+def signed_in(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def take_back(client: Client, project: Project, decision: Decision) -> Any:
+    address = f"/p/{project.slug}/review/take-back/"
+    return client.post(address, {"decision": decision.pk}, follow=True)
+
+
+def test_the_latest_answer_stands_first_in_the_words_of_the_labels(project: Project) -> None:
+    person = reviewer(project)
+    label(project, person, "good", "bad")
+    queued_items(project, 1)
+    slot = claim(project, person)
+    skip_item(project=project, user=person, item_id=slot.item_id, lease_token=slot.lease_token)
+
+    assert [one.words for one in listed(project, person)] == ["skipped", "bad", "good"]
+    assert all(one.stands for one in listed(project, person))
+
+
+def test_nobody_finds_what_others_answered(project: Project) -> None:
+    label(project, reviewer(project), "good")
+
+    assert listed(project, reviewer(project)) == []
+
+
+def test_older_ones_are_a_page_away(project: Project) -> None:
+    person = reviewer(project)
+    made = label(project, person, *["good"] * (ON_A_PAGE + 1))
+
+    first = past_answers(project, person)
+    assert len(first.answers) == ON_A_PAGE
+    assert first.older == made[1].pk
+    rest = past_answers(project, person, before=first.older)
+    assert [one.decision.pk for one in rest.answers] == [made[0].pk]
+    assert rest.older is None
+
+
+def test_many_answers_take_one_query(project: Project, django_assert_num_queries: Any) -> None:
+    person = reviewer(project)
+    label(project, person, *["good"] * 7)
+
+    with django_assert_num_queries(1):
+        found = past_answers(project, person)
+        assert all(one.decision.item.text for one in found.answers)
+
+
+def test_an_answer_of_long_ago_is_taken_back_and_its_item_comes_first(project: Project) -> None:
+    person = reviewer(project)
+    old, *_ = label(project, person, "good", "bad", "good")
+    queued_items(project, 3)
+    client = signed_in(person)
+    client.get(f"/p/{project.slug}/review/")  # a tab that holds another item
+
+    page = take_back(client, project, old)
+
+    assert f'data-item="{old.item_id}"' in page.content.decode()
+    assert "Taken back." in page.content.decode()
+    assert Label.objects.current().filter(item=old.item_id).count() == 0
+    assert Draft.objects.get(user=person).fields["value"] == ["good"]
+    assert Label.objects.current().count() == 2  # the others stand
+
+
+def test_what_was_sent_back_or_answered_anew_stands_no_longer(project: Project) -> None:
+    person = reviewer(project)
+    (sent_back,) = label(project, person, "good")
+    return_to_queue(
+        project=project, item_ids=[sent_back.item_id], by=expert(project), reason="Read again."
+    )
+
+    assert [one.stands for one in listed(project, person)] == [False]
+    page = take_back(signed_in(person), project, sent_back)
+    assert "stands no longer" in page.content.decode()
+    assert page.redirect_chain[-1][0] == f"/p/{project.slug}/mine/"
+
+
+def test_a_decision_is_taken_back_once(project: Project) -> None:
+    person = reviewer(project)
+    (decision,) = label(project, person, "good")
+    client = signed_in(person)
+    take_back(client, project, decision)
+    held = Slot.objects.get(holder=person)
+
+    page = take_back(client, project, decision)
+
+    assert "stands no longer" in page.content.decode()
+    assert Slot.objects.get(holder=person).lease_token == held.lease_token
+
+
+def test_nobody_takes_back_what_another_answered(project: Project) -> None:
+    (decision,) = label(project, reviewer(project), "good")
+
+    page = take_back(signed_in(reviewer(project)), project, decision)
+
+    assert "stands no longer" in page.content.decode()
+    assert Label.objects.current().get() == decision.label
+
+
+@pytest.mark.parametrize("raw", ["", "x", "-1", "9" * 40, "²"])
+def test_a_form_that_names_no_decision_is_told_so(project: Project, raw: str) -> None:
+    client = signed_in(reviewer(project))
+
+    response = client.post(f"/p/{project.slug}/review/take-back/", {"decision": raw})
+
+    assert response.status_code == 422
+
+
+@pytest.mark.parametrize("raw", ["", "x", "-1", "9" * 40, "²"])
+def test_an_address_that_names_nothing_shows_the_latest(project: Project, raw: str) -> None:
+    person = reviewer(project)
+    label(project, person, "bad")
+
+    page = signed_in(person).get(f"/p/{project.slug}/mine/", {"before": raw})
+
+    assert "What I answered" in page.content.decode()
+    assert len(page.context["past"].answers) == 1
