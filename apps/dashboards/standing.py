@@ -100,8 +100,9 @@ def annotator_rows(project: Project) -> list[AnnotatorRow]:
     return sorted(rows, key=lambda row: (order.index(row.annotator.kind), row.annotator.name))
 
 
-def next_step(view: Overview, role: str) -> NextStep | None:
-    """The one thing that brings the project forward now, for somebody in this role."""
+def next_step(view: Overview, role: str, *, expert: bool) -> NextStep | None:
+    """The one thing that brings the project forward now, for somebody in this role; what reviewers
+    disagree on waits for those who are an ``expert``."""
     slug = view.project.slug
     if view.items == 0:
         return None  # the page is one empty state that says it
@@ -109,11 +110,13 @@ def next_step(view: Overview, role: str) -> NextStep | None:
         found = _next_of_runs(view, slug)
         if found is not None:
             return found
-    if role in (Role.MANAGER, Role.REVIEWER) and view.waiting:
-        return NextStep(_waiting_words(view), reverse("review", args=[slug]), "Review")
+    if role in (Role.MANAGER, Role.REVIEWER) and (
+        found := _next_of_people(view, slug, expert=expert)
+    ):
+        return found
     if view.decided:
         text = "Nothing waits for a person: the gold is ready to be used."
-        if view.waiting:  # for others: this role does not review
+        if view.waiting:  # for others: this person does not review, or is no expert
             text = f"{view.waiting} items still wait for a person; the gold so far can be used."
         return NextStep(text, reverse("export_page", args=[slug]), "Export gold")
     return None
@@ -127,6 +130,15 @@ def _next_of_runs(view: Overview, slug: str) -> NextStep | None:
     if view.labelled == 0 and not view.runs:
         text = "Let a debate label the items first: people then only check what it is unsure of."
         return NextStep(text, reverse("run_create", args=[slug]), "Start a run")
+    return None
+
+
+def _next_of_people(view: Overview, slug: str, *, expert: bool) -> NextStep | None:
+    if view.waiting > view.conflicts:
+        return NextStep(_waiting_words(view), reverse("review", args=[slug]), "Review")
+    if view.conflicts and expert:
+        text = "All that waits is what reviewers disagree on."
+        return NextStep(text, reverse("adjudication", args=[slug]), "Adjudicate")
     return None
 
 

@@ -22,6 +22,7 @@ from apps.llm.selectors import list_models
 from apps.projects.forms import TASKS
 from apps.projects.pages import project_page
 from apps.projects.selectors import current_guideline, current_schema, get_project, members
+from apps.reviews.selectors.adjudication import may_adjudicate
 from apps.reviews.selectors.comments import thread_on
 from apps.reviews.views.searching import item_search
 from labelhub.core.errors import NotFound
@@ -56,7 +57,7 @@ def project_overview(request: SignedInRequest, slug: str) -> HttpResponse:
     view = overview(project)
     context |= {
         "view": view,
-        "next": next_step(view, str(context["role"])),
+        "next": next_step(view, str(context["role"]), expert=may_adjudicate(request.user, project)),
         "annotators": annotator_rows(project),
         "asks_authors": not view.items and current_schema(project).task is Task.PER_ITEM,
     }

@@ -36,9 +36,9 @@ def page(client: Client, project: Project, role: Role = Role.VIEWER) -> str:
     return response.content.decode()
 
 
-def step(project: Project, role: str) -> str:
+def step(project: Project, role: str, *, expert: bool = True) -> str:
     """What is offered next; empty for nothing."""
-    found = next_step(overview(project), role)
+    found = next_step(overview(project), role, expert=expert)
     return found.action if found else ""
 
 
@@ -66,6 +66,15 @@ def test_what_waits_is_told_apart_by_reason(project: Project) -> None:
     view = overview(project)
 
     assert (view.waiting, view.conflicts, view.doubtful, view.plain) == (3, 1, 0, 2)
+
+
+def test_what_reviewers_disagree_on_alone_is_for_experts(project: Project) -> None:
+    item, *_ = open_several(project, 1)
+    record_label(draft(item, person(project), None, abstained=True))
+
+    assert step(project, Role.REVIEWER) == "Adjudicate"
+    assert step(project, Role.MANAGER) == "Adjudicate"
+    assert step(project, Role.REVIEWER, expert=False) == ""
 
 
 def test_the_next_step_follows_the_project(project: Project) -> None:
