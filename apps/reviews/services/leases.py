@@ -86,14 +86,25 @@ def claim_next_item(
         if len(held) >= MOST_HELD:
             return None
         purpose = known_purpose(project, user, standing)
-        checks = purpose or project.check_share
-        if checks and (known := take_again(project, user, until, besides=besides)):
-            return known
-        if purpose and (known := take_known(project, user, purpose, until)):
-            return known
-        if purpose == Purpose.QUALIFY:
-            return None  # no real work before
-        return _take_first(project, user, until) or _take_postponed(project, user, until)
+        return _take_new(project, user, until, purpose=purpose, besides=besides)
+
+
+def _take_new(
+    project: Project,
+    user: User,
+    until: datetime,
+    *,
+    purpose: Purpose | None,
+    besides: Collection[UUID],
+) -> Slot | None:
+    checks = purpose or project.check_share
+    if checks and (known := take_again(project, user, until, besides=besides)):
+        return known
+    if purpose and (known := take_known(project, user, purpose, until)):
+        return known
+    if purpose == Purpose.QUALIFY:
+        return None  # no real work before
+    return _take_first(project, user, until) or _take_postponed(project, user, until)
 
 
 @contextmanager
