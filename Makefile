@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 MANAGE := $(BIN)/python manage.py
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-dev demo secret serve broker worker test check format test-services e2e bench lock
+.PHONY: help install install-dev demo secret serve broker worker test test-thorough check format test-services e2e bench lock
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -44,8 +44,11 @@ broker:
 worker: broker secret install  ## extra worker (needs REDIS_URL and LABELHUB_SECRET_KEY)
 	umask 077; DJANGO_SETTINGS_MODULE=labelhub.settings.prod $(BIN)/celery -A labelhub.celery worker --pool threads --concurrency 8 --loglevel INFO
 
-test: install-dev  ## the suite on the embedded default
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not services and not thorough" -ra
+test: install-dev  ## the suite on the embedded default, without what takes long
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not services and not thorough and not e2e" -ra
+
+test-thorough: install-dev  ## what takes long, on the embedded default: kills, servers, simulations
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "thorough and not services and not e2e" -ra
 
 test-services: install-dev  ## PostgreSQL, Redis, Celery workers and several servers
 	LABELHUB_HYPOTHESIS=thorough deploy/with-services $(BIN)/python -m pytest -m "services or not e2e" -n 2 --dist worksteal -ra

@@ -1,7 +1,7 @@
 """What every test may count on: no network beyond this machine, a clean cache, quiet logs.
 
 Property-based tests draw the same examples each time, so that what passed here passes elsewhere:
-fifty daily, more with ``LABELHUB_HYPOTHESIS=thorough`` (as ``make test-services``).
+twenty-five daily, more with ``LABELHUB_HYPOTHESIS=thorough`` (as ``make test-services``).
 ``search`` draws new ones, and many more, to look for what nobody thought of.
 """
 
@@ -24,19 +24,12 @@ from django.test import TransactionTestCase
 from hypothesis import settings
 from pytest_django import DjangoDbBlocker
 
-from tests.daily import leave_the_others
-
-settings.register_profile("daily", max_examples=50, derandomize=True, deadline=None)
+settings.register_profile("daily", max_examples=25, derandomize=True, deadline=None)
 settings.register_profile("thorough", max_examples=120, derandomize=True, deadline=None)
 settings.register_profile("search", max_examples=2000, deadline=None)
 settings.load_profile(os.environ.get("LABELHUB_HYPOTHESIS", "daily"))
 
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A browser test is thorough unless it is chosen for every day."""
-    leave_the_others(items)
 
 
 @pytest.fixture(autouse=True)

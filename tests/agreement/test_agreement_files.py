@@ -113,6 +113,7 @@ def test_on_one_day_there_is_no_picture_over_time_to_take_along() -> None:
     assert page(labelled(DAYS[:1]), "figures/over-time.svg").status_code == 404
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("address", "query", "name"),
     [
@@ -138,6 +139,7 @@ def test_a_name_of_a_file_holds_nothing_of_a_tag_but_its_words(project: Project)
     assert len(header) < 140
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "name", ["heatmap", "annotators", "accuracy", "agreeing", "over-time", "replacement"]
 )

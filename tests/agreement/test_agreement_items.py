@@ -37,6 +37,7 @@ def places(answer: Any, project: Project) -> list[int]:
     return [order.index(int(key)) + 1 for key in found]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
@@ -66,6 +67,7 @@ def test_a_number_has_these_items_behind_it(
     assert places(page(project, "items/", **query), project) == expected
 
 
+@pytest.mark.thorough
 def test_the_counts_of_the_page_are_the_numbers_of_items_behind_them(project: Project) -> None:
     report = agreement_report(project)
     html = page(project).content.decode()
@@ -99,6 +101,7 @@ def test_a_part_of_the_labels_is_named_and_led_back_to(project: Project) -> None
     assert "items/?kind=crowd&amp;of=crowd" in page(project, kind="crowd").content.decode()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "query",
     [

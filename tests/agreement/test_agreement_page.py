@@ -28,6 +28,7 @@ def project() -> Project:
     return moods()
 
 
+@pytest.mark.thorough
 def test_it_says_first_who_is_right_most_often(project: Project) -> None:
     first = sentences(agreement_report(project))[0].text
 
@@ -105,6 +106,7 @@ def test_hostile_names_stay_text() -> None:
         assert evil not in page(made, address).content.decode()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["heatmap", "annotators", "accuracy", "agreeing", "replacement"])
 def test_every_picture_can_be_taken_along(project: Project, name: str) -> None:
     svg = page(project, f"figures/{name}.svg")
@@ -116,6 +118,7 @@ def test_every_picture_can_be_taken_along(project: Project, name: str) -> None:
     assert len(csv.content.decode().splitlines()) > 1
 
 
+@pytest.mark.thorough
 def test_a_picture_is_also_a_png(project: Project) -> None:
     answer = page(project, "figures/heatmap.png")
 
@@ -138,6 +141,7 @@ def test_the_report_is_one_file_that_loads_nothing(project: Project) -> None:
     assert "url(" not in html
 
 
+@pytest.mark.thorough
 def test_a_large_ledger_comes_after_the_page(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

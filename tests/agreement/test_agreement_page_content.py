@@ -125,6 +125,7 @@ def test_ties_that_are_left_out_are_counted() -> None:
     assert "Items with a tie are not in it: Crowd 2" in said(made)
 
 
+@pytest.mark.thorough
 def test_the_methods_named_are_those_of_the_figures(project: Project) -> None:
     report = agreement_report(project)
     assert "Wilson" in interval_methods(report)
@@ -237,6 +238,7 @@ def test_a_part_of_the_labels_is_told_in_words(asked: dict[str, str], words: str
     assert part_words({"slice": asked}) == words
 
 
+@pytest.mark.thorough
 def test_a_part_of_the_labels_says_that_it_is_one_and_so_do_its_verdicts(project: Project) -> None:
     words = seen(project, label=G)
     assert "Only whether it is “good” or not" in words

@@ -69,6 +69,7 @@ def test_dogs(tmp_path: Path) -> None:
     assert gold["dawid_skene_accuracy"]["value"] == pytest.approx(0.843, abs=0.002)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "majority", "alpha"),
     [("ti_weather_cf", 0.8822, 0.5768), ("ti_weather_cf_amt", 0.8533, 0.5209)],
@@ -82,6 +83,7 @@ def test_two_crowds_on_the_weather(
     assert found["within"]["crowd"]["alpha_nominal"]["value"] == near(alpha)
 
 
+@pytest.mark.thorough
 def test_experts_and_crowd_on_research_aspects(tmp_path: Path) -> None:
     rows = [
         label(row["item_id"], source, source.partition("_")[0], said)
@@ -116,6 +118,7 @@ def test_machines_instead_of_people_on_restaurant_reviews(tmp_path: Path) -> Non
         assert found["alt_test"][name]["epsilon"] == 0.1
 
 
+@pytest.mark.thorough
 def test_irony_by_its_authors_and_by_others(tmp_path: Path) -> None:
     rows = []
     for row in rows_of("isarcasm_author_vs_thirdparty"):

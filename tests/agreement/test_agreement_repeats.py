@@ -85,6 +85,7 @@ def test_all_answers_count_for_the_same_again_and_the_latest_between_people(
     assert report["sources"]["crowd"]["labels"] == 6
 
 
+@pytest.mark.thorough
 def test_the_number_of_queries_does_not_grow_with_the_repeats(
     project: Project, django_assert_num_queries: Any
 ) -> None:

@@ -26,6 +26,7 @@ def project() -> Project:
     return six_moods()
 
 
+@pytest.mark.thorough
 def test_a_report_is_kept_until_the_ledger_changes(
     project: Project, django_assert_max_num_queries: Any
 ) -> None:
@@ -37,6 +38,7 @@ def test_a_report_is_kept_until_the_ledger_changes(
     assert agreement_report(project)["sources"]["crowd"]["annotators"] == 3
 
 
+@pytest.mark.thorough
 def test_a_report_forgets_what_was_erased(project: Project) -> None:
     agreement_report(project)
     Label.objects.filter(annotator__name="writer").delete()
@@ -71,6 +73,7 @@ def test_only_the_newest_slices_are_kept(project: Project, monkeypatch: pytest.M
     assert kept == {"kind=crowd", "kind=expert"}
 
 
+@pytest.mark.thorough
 def test_a_reviewer_does_not_learn_what_machines_say_of_items_to_audit_blind(
     project: Project,
 ) -> None:
@@ -98,6 +101,7 @@ def test_what_may_be_about_one_author_is_not_stored(project: Project) -> None:
     assert not StoredReport.objects.exists()
 
 
+@pytest.mark.thorough
 def test_reports_of_an_earlier_ledger_are_forgotten(project: Project) -> None:
     agreement_report(project, Slice(kind="crowd"))
     ledger(project, {"crowd:zoe": [G]}, list(project.items.order_by("pk")[:1]))

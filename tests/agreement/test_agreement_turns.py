@@ -60,6 +60,7 @@ def test_a_turn_is_over_also_when_measuring_fails() -> None:
         assert not waited
 
 
+@pytest.mark.thorough
 def test_of_many_only_some_wait_so_that_threads_are_left_for_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -53,6 +53,7 @@ def test_what_authors_said_elsewhere_decides_a_sample_at_once(project: Project) 
     assert asked(project) == set(), "nobody need be asked for the sample's sake"
 
 
+@pytest.mark.thorough
 def test_the_author_is_right_whatever_one_reviewer_and_imported_labels_make_gold(
     project: Project,
 ) -> None:
@@ -69,6 +70,7 @@ def test_the_author_is_right_whatever_one_reviewer_and_imported_labels_make_gold
     assert sample_of(made) == found
 
 
+@pytest.mark.thorough
 def test_nor_does_gold_that_came_with_the_items_overrule_them(project: Project) -> None:
     items = items_of(project)
     decide(items)
@@ -78,6 +80,7 @@ def test_nor_does_gold_that_came_with_the_items_overrule_them(project: Project) 
     assert standing(project).decided_before == [("by their authors", 122)]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "said",
     [
@@ -141,6 +144,7 @@ def test_the_plan_and_rest_count_what_authors_decided(project: Project) -> None:
     assert told["sample"]["pending"] == 122 - authors - others
 
 
+@pytest.mark.thorough
 def test_the_truth_of_an_audited_item_is_the_authors_too(project: Project) -> None:
     made, who = drawn(project), person(project)
     answer(project, who)

@@ -75,6 +75,7 @@ def test_who_was_led_by_the_suggestion_is_neither_drawn_nor_counted(project: Pro
     assert not {debate.item_id for debate in debates} & set(drawn(project).sample)
 
 
+@pytest.mark.thorough
 def test_an_item_of_the_sample_that_somebody_was_led_on_is_dropped(project: Project) -> None:
     made = drawn(project)
     debate = Debate.objects.select_related("item").get(item=made.sample[0])
@@ -101,6 +102,7 @@ def test_what_a_run_showed_to_models_as_a_precedent_is_not_drawn(project: Projec
     assert len(read_pool(project).drawable) == 170
 
 
+@pytest.mark.thorough
 def test_nothing_is_judged_before_the_whole_sample_is_decided(project: Project) -> None:
     made, who = drawn(project), person(project)
     answer(project, who, most=121)
@@ -113,6 +115,7 @@ def test_nothing_is_judged_before_the_whole_sample_is_decided(project: Project) 
     assert standing(project).chosen is not None
 
 
+@pytest.mark.thorough
 def test_switching_on_sets_rule_plan_and_row_and_routes_the_items(project: Project) -> None:
     made, manager, _ = promised(project)
     assert (made.state, made.applied, made.switched_on_by) == (State.ON, True, manager)
@@ -143,6 +146,7 @@ def test_where_doubtful_debates_err_the_bound_keeps_them_out(project: Project) -
     assert made.bound <= 0.61
 
 
+@pytest.mark.thorough
 def test_a_sample_with_too_many_errors_switches_nothing_on(project: Project) -> None:
     made = drawn(project)
     answer(project, person(project), all_wrong)
@@ -153,6 +157,7 @@ def test_a_sample_with_too_many_errors_switches_nothing_on(project: Project) -> 
     assert project.review_scope == Project.ReviewScope.ALL
 
 
+@pytest.mark.thorough
 def test_gold_that_came_with_the_items_counts_at_once() -> None:
     project = ProjectFactory.create()
     run_of(project, spec_hash="a" * 64)
@@ -162,6 +167,7 @@ def test_gold_that_came_with_the_items_counts_at_once() -> None:
     assert switch_on(made, actor=member(project, Role.MANAGER)).errors == 0
 
 
+@pytest.mark.thorough
 def test_switching_off_brings_rule_and_plan_back(project: Project) -> None:
     before = Rule(frozenset({"tie"}), {"uncertainty": 0.9}, 0.2)
     manager = member(project, Role.MANAGER)
@@ -222,6 +228,7 @@ def test_a_sample_that_a_changed_rule_took_out_of_the_queue_comes_back(project: 
     assert queue_sample(made) == 122
 
 
+@pytest.mark.thorough
 def test_what_a_kill_left_undone_is_carried_out_later(project: Project) -> None:
     made, manager, _ = promised(project)
     switch_off(made, actor=manager)
@@ -232,6 +239,7 @@ def test_what_a_kill_left_undone_is_carried_out_later(project: Project) -> None:
     assert queued == ItemState.objects.filter(project=project, labels_by_people=0).count()
 
 
+@pytest.mark.thorough
 def test_of_two_who_end_a_promise_one_does(project: Project) -> None:
     made, manager, _ = promised(project)
     other = Guarantee.objects.get(pk=made.pk)
@@ -242,6 +250,7 @@ def test_of_two_who_end_a_promise_one_does(project: Project) -> None:
     assert project.review_scope == Project.ReviewScope.ALL
 
 
+@pytest.mark.thorough
 def test_of_two_who_switch_on_one_does(project: Project) -> None:
     made, manager, _ = promised(project)
     stale = Guarantee.objects.get(pk=made.pk)

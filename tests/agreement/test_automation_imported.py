@@ -53,6 +53,7 @@ def answer_all(project: Project, who: Annotator, value: str = "good") -> None:
         record_label(draft(item, who, value))
 
 
+@pytest.mark.thorough
 def test_a_drawn_item_is_asked_of_one_more_person_however_many_spoke_elsewhere(
     project: Project, made: Guarantee
 ) -> None:
@@ -72,6 +73,7 @@ def test_items_that_were_not_drawn_are_asked_of_nobody(project: Project, made: G
     assert set(queued.values_list("item_id", flat=True)) == set(made.sample)
 
 
+@pytest.mark.thorough
 def test_the_truth_of_an_item_is_what_the_project_decides_with_all_who_spoke(
     project: Project, made: Guarantee
 ) -> None:
@@ -82,6 +84,7 @@ def test_the_truth_of_an_item_is_what_the_project_decides_with_all_who_spoke(
     assert switch_on(made, actor=member(project, Role.MANAGER)).errors == 0
 
 
+@pytest.mark.thorough
 def test_where_nobody_has_a_majority_an_expert_decides(project: Project, made: Guarantee) -> None:
     answer_all(project, person(project), "bad")
     assert len(sample_of(made).pending) == 122, "two against two"
@@ -90,6 +93,7 @@ def test_where_nobody_has_a_majority_an_expert_decides(project: Project, made: G
     assert [len(sample_of(made).pending), len(sample_of(made).known)] == [0, 122]
 
 
+@pytest.mark.thorough
 def test_an_expert_whose_answer_leaves_a_tie_with_labels_that_came_decides(
     project: Project, made: Guarantee
 ) -> None:
@@ -100,6 +104,7 @@ def test_an_expert_whose_answer_leaves_a_tie_with_labels_that_came_decides(
     assert (gold.value, gold.basis) == ("bad", Gold.Basis.ADJUDICATION)
 
 
+@pytest.mark.thorough
 def test_who_takes_the_answer_back_leaves_the_question_open(
     project: Project, made: Guarantee
 ) -> None:
@@ -109,6 +114,7 @@ def test_who_takes_the_answer_back_leaves_the_question_open(
     assert item.pk in asked(project)
 
 
+@pytest.mark.thorough
 def test_more_labels_than_came_are_wanted_where_the_plan_wants_more(project: Project) -> None:
     change_review_plan(project=project, overlap=5)
     found = draw_sample(
@@ -119,6 +125,7 @@ def test_more_labels_than_came_are_wanted_where_the_plan_wants_more(project: Pro
     assert set(wanted) == {5}
 
 
+@pytest.mark.thorough
 def test_a_sample_that_is_given_up_is_asked_of_nobody_any_more(
     project: Project, made: Guarantee
 ) -> None:
@@ -131,6 +138,7 @@ def test_a_sample_that_is_given_up_is_asked_of_nobody_any_more(
     assert list(audited.values_list("item_id", flat=True)) == [item.pk]
 
 
+@pytest.mark.thorough
 def test_an_audit_since_counts_though_labels_came_with_the_item(
     project: Project, made: Guarantee
 ) -> None:

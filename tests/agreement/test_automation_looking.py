@@ -56,6 +56,7 @@ def test_a_page_with_a_verdict_reads_no_debates_again(
     assert "How often each label occurs" in told
 
 
+@pytest.mark.thorough
 def test_nor_does_one_of_a_promise_in_force_or_of_a_sample_that_waits(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -93,6 +94,7 @@ def test_who_looks_moves_no_item(project: Project) -> None:
     assert ItemState.objects.filter(reasons=ONLY_AUDITED).count() == len(made.sample)
 
 
+@pytest.mark.thorough
 def test_a_promise_that_broke_is_carried_out_in_the_background(
     project: Project,
     monkeypatch: pytest.MonkeyPatch,
@@ -110,6 +112,7 @@ def test_a_promise_that_broke_is_carried_out_in_the_background(
     assert (made.ending, made.applied, sent) == ("broken", False, [made.pk])
 
 
+@pytest.mark.thorough
 def test_the_page_says_how_many_are_decided_before_anybody_is_asked(project: Project) -> None:
     decide(list(Item.objects.filter(project=project).order_by("pk")))
     assert "0 blind labels" in page(project)

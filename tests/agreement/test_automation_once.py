@@ -61,6 +61,7 @@ def errors_of(made: Guarantee) -> int:
     return sum(wrong for _, wrong in sample_of(made).known.values())
 
 
+@pytest.mark.thorough
 def test_correcting_the_labels_after_a_failed_verdict_changes_nothing(project: Project) -> None:
     made, who = drawn(project), person(project)
     answer(project, who, all_wrong)
@@ -75,6 +76,7 @@ def test_correcting_the_labels_after_a_failed_verdict_changes_nothing(project: P
         switch_on(found, actor=manager)
 
 
+@pytest.mark.thorough
 def test_correcting_them_before_the_sample_is_complete_changes_nothing_either(
     project: Project,
 ) -> None:
@@ -85,6 +87,7 @@ def test_correcting_them_before_the_sample_is_complete_changes_nothing_either(
     assert errors_of(made) == 100
 
 
+@pytest.mark.thorough
 def test_a_label_that_is_taken_back_still_counts(project: Project) -> None:
     made, who = drawn(project), person(project)
     answer(project, who, all_wrong)
@@ -93,6 +96,7 @@ def test_a_label_that_is_taken_back_still_counts(project: Project) -> None:
     assert (errors_of(made), sample_of(made).pending) == (122, [])
 
 
+@pytest.mark.thorough
 def test_who_relabels_beside_the_suggestion_does_not_take_the_item_out(project: Project) -> None:
     made, who, other = drawn(project), person(project), person(project)
     answer(project, who, all_wrong)
@@ -114,6 +118,7 @@ def test_of_an_undecided_item_the_blind_label_before_the_led_one_counts(project:
     assert sample_of(made).known[made.sample[0]][1] is True
 
 
+@pytest.mark.thorough
 def test_what_was_known_at_the_drawing_counts_as_it_was_known(project: Project) -> None:
     who = person(project)
     for item in Item.objects.filter(project=project):
@@ -123,6 +128,7 @@ def test_what_was_known_at_the_drawing_counts_as_it_was_known(project: Project) 
     assert errors_of(made) == 122
 
 
+@pytest.mark.thorough
 def test_another_debate_of_the_items_changes_no_verdict(project: Project) -> None:
     made = drawn(project)
     answer(project, person(project), all_wrong)
@@ -132,6 +138,7 @@ def test_another_debate_of_the_items_changes_no_verdict(project: Project) -> Non
     assert freeze(made).known == sample_of(made).known
 
 
+@pytest.mark.thorough
 def test_the_audit_counts_what_was_said_first(project: Project) -> None:
     made, _, who = promised(project)
     items = list(open_several(project, 12))
@@ -149,6 +156,7 @@ def test_the_audit_counts_what_was_said_first(project: Project) -> None:
     assert audit_of(made) == before
 
 
+@pytest.mark.thorough
 def test_switching_off_leaves_a_rule_that_was_changed_meanwhile(project: Project) -> None:
     made, manager, _ = promised(project)
     wanted = Rule(frozenset({"tie"}), {"uncertainty": 0.3}, 0.4)

@@ -89,6 +89,7 @@ def test_a_promise_in_the_address_is_shown_and_not_made(project: Project) -> Non
     assert not Guarantee.objects.exists()
 
 
+@pytest.mark.thorough
 def test_from_the_drawing_to_the_end_by_page(project: Project) -> None:
     client = browser(project)
     told = words(client.post(address(project), ASKED, follow=True))
@@ -119,6 +120,7 @@ def test_errors_are_not_told_before_the_sample_is_complete(project: Project) -> 
     assert (body["sample"]["steps"], body["sample"]["chosen"]) == ([], None)
 
 
+@pytest.mark.thorough
 def test_a_sample_that_fails_says_why_and_what_to_do(project: Project) -> None:
     client = browser(project)
     client.post(address(project), ASKED)
@@ -131,6 +133,7 @@ def test_a_sample_that_fails_says_why_and_what_to_do(project: Project) -> None:
     assert "no bound of certainty keeps it" in refused
 
 
+@pytest.mark.thorough
 def test_a_sample_that_failed_is_not_forgotten_when_it_is_given_up(project: Project) -> None:
     client, caller = browser(project), api(project)
     client.post(address(project), ASKED)
@@ -163,6 +166,7 @@ def test_a_sample_that_nobody_judged_is_only_given_up(project: Project) -> None:
     assert (ended["judged"], ended["failure"]) == (False, "")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("target", "advised"), [("49", True), ("50", False)])
 def test_more_errors_than_can_be_promised_are_not_advised(
     project: Project, target: str, *, advised: bool
@@ -189,6 +193,7 @@ def test_a_target_of_none_is_refused_in_per_cent(project: Project) -> None:
     assert tried.status_code == 200
 
 
+@pytest.mark.thorough
 def test_a_broken_promise_is_said_in_plain_words_by_whoever_looks(project: Project) -> None:
     made, _, who = promised(project)
     break_promise(made, who)
@@ -200,6 +205,7 @@ def test_a_broken_promise_is_said_in_plain_words_by_whoever_looks(project: Proje
     assert made.ending == "broken"
 
 
+@pytest.mark.thorough
 def test_rest_finds_a_broken_promise_too(project: Project) -> None:
     made, _, who = promised(project)
     break_promise(made, who)
@@ -227,6 +233,7 @@ def test_strangers_do_not_learn_that_it_is_there(project: Project) -> None:
     assert api(other).get(rest(project)).status_code == 404
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "sent",
     [
@@ -270,6 +277,7 @@ def test_rest_refuses_bodies_that_are_none(body: Any) -> None:
     assert refused["Content-Type"].startswith("application/problem+json")
 
 
+@pytest.mark.thorough
 def test_rest_from_the_drawing_to_the_end(project: Project) -> None:
     caller = api(project)
     plan = caller.get(rest(project), {"target": "0.1", "confidence": "0.95"}).json()
@@ -296,6 +304,7 @@ def test_rest_from_the_drawing_to_the_end(project: Project) -> None:
     assert caller.delete(rest(project)).status_code == 409
 
 
+@pytest.mark.thorough
 def test_where_gold_is_there_already_one_request_is_enough() -> None:
     project = ProjectFactory.create()
     run_of(project, spec_hash="a" * 64)
@@ -307,6 +316,7 @@ def test_where_gold_is_there_already_one_request_is_enough() -> None:
     assert shares["good"]["corrected"]["value"] == 1.0
 
 
+@pytest.mark.thorough
 def test_the_corrected_share_of_a_label_knows_the_errors_of_the_debates(
     project: Project,
 ) -> None:
@@ -349,6 +359,7 @@ def test_a_switch_that_comes_too_late_says_so(project: Project) -> None:
     assert "nothing to switch" in told
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("state", ["off", "drawn", "judged", "on"])
 def test_the_page_takes_as_many_queries_for_more_items(
     project: Project, django_assert_num_queries: Any, state: str
@@ -378,6 +389,7 @@ def test_reviewers_of_the_sample_see_no_suggestion(project: Project) -> None:
     assert given["suggestion"] is None
 
 
+@pytest.mark.thorough
 def test_the_overview_says_that_a_promise_was_lost_until_another_is_begun(
     project: Project,
 ) -> None:

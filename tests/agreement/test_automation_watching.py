@@ -57,6 +57,7 @@ def test_the_sample_is_no_part_of_the_stream(force: tuple[Guarantee, User, Annot
     assert audit_of(made).n == 0
 
 
+@pytest.mark.thorough
 def test_answers_since_are_judged_in_their_order(
     force: tuple[Guarantee, User, Annotator],
 ) -> None:
@@ -69,6 +70,7 @@ def test_answers_since_are_judged_in_their_order(
     assert direct.broken_at == 2, "in another order there would be no alarm"
 
 
+@pytest.mark.thorough
 def test_led_answers_and_earlier_ones_do_not_count(
     force: tuple[Guarantee, User, Annotator],
 ) -> None:
@@ -83,6 +85,7 @@ def test_led_answers_and_earlier_ones_do_not_count(
     assert (audit_of(made).n, audit_of(made).errors) == (1, 1)
 
 
+@pytest.mark.thorough
 def test_what_its_author_took_back_before_is_no_truth(
     force: tuple[Guarantee, User, Annotator],
 ) -> None:
@@ -97,6 +100,7 @@ def test_what_its_author_took_back_before_is_no_truth(
     assert (audit_of(made).n, audit_of(made).errors) == (1, 0)
 
 
+@pytest.mark.thorough
 def test_a_debate_that_errs_more_is_caught_and_everything_goes_back_to_people(
     force: tuple[Guarantee, User, Annotator],
 ) -> None:
@@ -116,6 +120,7 @@ def test_a_debate_that_errs_more_is_caught_and_everything_goes_back_to_people(
     assert waiting.count() == ItemState.objects.filter(labels_by_people=0).count()
 
 
+@pytest.mark.thorough
 def test_a_promise_that_is_kept_stays_however_often_one_looks(
     force: tuple[Guarantee, User, Annotator],
 ) -> None:
@@ -127,6 +132,7 @@ def test_a_promise_that_is_kept_stays_however_often_one_looks(
     assert audit_of(made).n == 50
 
 
+@pytest.mark.thorough
 def test_a_run_by_another_set_up_suspends_the_promise(
     force: tuple[Guarantee, User, Annotator],
 ) -> None:
@@ -141,6 +147,7 @@ def test_a_run_by_another_set_up_suspends_the_promise(
     assert (made.ending, made.project.review_scope) == ("other_debates", "all")
 
 
+@pytest.mark.thorough
 def test_an_old_run_of_another_set_up_that_goes_on_suspends_it_too(
     force: tuple[Guarantee, User, Annotator],
 ) -> None:
@@ -154,6 +161,7 @@ def test_an_old_run_of_another_set_up_that_goes_on_suspends_it_too(
     assert made.ending == "other_debates"
 
 
+@pytest.mark.thorough
 def test_a_rule_changed_by_hand_ends_the_promise_and_stays_as_it_is(
     force: tuple[Guarantee, User, Annotator],
 ) -> None:
@@ -170,6 +178,7 @@ def test_a_rule_changed_by_hand_ends_the_promise_and_stays_as_it_is(
     assert rule_of(made.project) == looser
 
 
+@pytest.mark.thorough
 def test_fewer_audits_than_were_promised_end_it(force: tuple[Guarantee, User, Annotator]) -> None:
     made, manager, _ = force
     kept = rule_of(made.project)
@@ -180,6 +189,7 @@ def test_fewer_audits_than_were_promised_end_it(force: tuple[Guarantee, User, An
     assert made.ending == "rule_changed"
 
 
+@pytest.mark.thorough
 def test_a_plan_changed_by_hand_ends_it(force: tuple[Guarantee, User, Annotator]) -> None:
     made, _, _ = force
     change_review_plan(project=made.project, review_scope="all")
@@ -187,6 +197,7 @@ def test_a_plan_changed_by_hand_ends_it(force: tuple[Guarantee, User, Annotator]
     assert made.ending == "plan_changed"
 
 
+@pytest.mark.thorough
 def test_the_workers_housekeeping_sends_a_task_for_what_is_live_or_undone(
     force: tuple[Guarantee, User, Annotator], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -211,6 +222,7 @@ def test_the_workers_housekeeping_sends_a_task_for_what_is_live_or_undone(
     assert not switch_off(made, actor=manager)
 
 
+@pytest.mark.thorough
 def test_a_task_for_a_promise_that_is_gone_does_nothing(
     force: tuple[Guarantee, User, Annotator],
     django_assert_num_queries: Any,
@@ -221,6 +233,7 @@ def test_a_task_for_a_promise_that_is_gone_does_nothing(
     assert Guarantee.objects.values().get() == before
 
 
+@pytest.mark.thorough
 def test_a_large_project_is_brought_into_line_in_the_background(
     force: tuple[Guarantee, User, Annotator],
     monkeypatch: pytest.MonkeyPatch,
@@ -236,6 +249,7 @@ def test_a_large_project_is_brought_into_line_in_the_background(
     assert (sent, made.applied) == ([made.pk], False)
 
 
+@pytest.mark.thorough
 def test_looking_costs_as_many_queries_for_more_answers(
     force: tuple[Guarantee, User, Annotator], django_assert_num_queries: pytest.FixtureRequest
 ) -> None:
@@ -247,6 +261,7 @@ def test_looking_costs_as_many_queries_for_more_answers(
             watch(made)
 
 
+@pytest.mark.thorough
 @pytest.mark.django_db(transaction=True)
 def test_several_who_find_it_broken_at_once_end_it_once() -> None:
     made, _, who = promised(debated_project(130))

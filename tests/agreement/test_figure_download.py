@@ -108,6 +108,7 @@ def test_each_form_has_its_content_type() -> None:
     assert download.content(picture, "csv").startswith(b"machine,")
 
 
+@pytest.mark.thorough
 def test_the_renderer_is_not_loaded_before_it_is_needed() -> None:
     code = (
         "import django, sys; django.setup(); import apps.agreement.figures.download;"

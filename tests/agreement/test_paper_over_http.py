@@ -60,6 +60,7 @@ def test_a_budget_stops_a_run_and_a_greater_one_goes_on(
     assert asked < model_server.stats["requests"] == Turn.objects.filter(reused=False).count()
 
 
+@pytest.mark.thorough
 def test_what_nobody_has_a_price_for_is_said_and_done(
     model_server: FakeServer, tmp_path: Path
 ) -> None:

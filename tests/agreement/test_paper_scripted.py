@@ -264,6 +264,7 @@ def test_002_f8_decisions_that_trials_change(court: tuple[Any, ...]) -> None:
     assert table["rows"][0]["w→c"]["test"] == "exact McNemar test, two-sided"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("code", "row", "column"), [("002.F8", 1, "w→c"), ("002.T4", 4, "Amb")])
 def test_passes_of_an_item_are_no_new_items(
     court: tuple[Any, ...], code: str, row: int, column: str

@@ -65,6 +65,7 @@ def test_every_table_is_here() -> None:
     assert list(TABLES) == list(HEADS)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "code",
     [each if each in QUICK else pytest.param(each, marks=pytest.mark.thorough) for each in HEADS],
@@ -138,6 +139,7 @@ def test_what_costs_something_waits_for_a_yes(tmp_path: Path) -> None:
     assert not Run.objects.exists()
 
 
+@pytest.mark.thorough
 def test_a_run_that_stopped_is_gone_on_with(tmp_path: Path) -> None:
     path = moods(tmp_path)
     told("001.F2", path)
@@ -164,6 +166,7 @@ def test_an_endpoint_that_does_not_answer_ends_in_one_line(
         told("000.T2", moods(tmp_path), "--aspect", "good", "--model", model.name, "--limit", 1)
 
 
+@pytest.mark.thorough
 def test_several_files_stand_beside_each_other_with_their_mean(tmp_path: Path) -> None:
     one, other = moods(tmp_path), moods(tmp_path, "others", place="Rome")
     table = told("001.T1", one, other)

@@ -26,6 +26,7 @@ def model_at(server: FakeServer, **fields: int) -> ModelSpec:
     return ModelSpecFactory.create(provider__base_url=server.base_url, **fields)
 
 
+@pytest.mark.thorough
 def test_every_call_of_a_study_is_recorded(model_server: FakeServer) -> None:
     study = started(authors_project(), model_at(model_server))
     run_study(study.pk, pace=PACE)
@@ -40,6 +41,7 @@ def test_every_call_of_a_study_is_recorded(model_server: FakeServer) -> None:
     assert study.cost_nanousd == paid > 0
 
 
+@pytest.mark.thorough
 def test_nothing_is_lost_on_an_endpoint_with_faults(model_server: FakeServer) -> None:
     model_server.options.faults = {"unavailable": 0.15, "malformed": 0.03, "rate_limit_ms": 0.02}
     model_server.options.retry_after = 0.01

@@ -82,6 +82,7 @@ def test_a_study_is_started_once_however_often_the_form_is_sent(sent_studies: li
     assert sent_studies == [study.pk, study.pk]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -113,6 +114,7 @@ def test_progress_is_asked_for_until_the_study_stops() -> None:
     assert done.headers["HX-Refresh"] == "true"
 
 
+@pytest.mark.thorough
 def test_the_page_answers_with_one_sentence_one_picture_and_one_table() -> None:
     project = authors_project(users=6)
     driven(started(project), decides(last_shown))

@@ -27,6 +27,7 @@ def file_at(project: Project, form: str) -> str:
     return reverse("predictivity_figure", args=[project.slug, form])
 
 
+@pytest.mark.thorough
 def test_the_picture_is_an_svg_that_needs_nothing_else() -> None:
     project = authors_project(users=6)
     study = started(project)
@@ -42,6 +43,7 @@ def test_the_picture_is_an_svg_that_needs_nothing_else() -> None:
     assert b"var(--" not in got.content
 
 
+@pytest.mark.thorough
 def test_the_picture_is_a_png_and_its_data_a_csv() -> None:
     project = authors_project(users=6)
     # Right for one author more often than for another, whichever examples are drawn for them.
@@ -57,6 +59,7 @@ def test_the_picture_is_a_png_and_its_data_a_csv() -> None:
     assert (own["predictions"], own["authors"]) == ("24", "6")
 
 
+@pytest.mark.thorough
 def test_of_several_studies_the_one_asked_for_is_drawn() -> None:
     project = authors_project(users=6)
     first = started(project)
@@ -67,6 +70,7 @@ def test_of_several_studies_the_one_asked_for_is_drawn() -> None:
     assert client.get(file_at(project, "csv"), {"study": first.pk}).status_code == 200
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("form", ["pdf", "svg"])
 def test_what_is_not_there_is_not_found(form: str) -> None:
     project = authors_project(users=6)
@@ -75,6 +79,7 @@ def test_what_is_not_there_is_not_found(form: str) -> None:
     assert signed_in(project, Role.VIEWER).get(file_at(project, form)).status_code == 404
 
 
+@pytest.mark.thorough
 def test_a_finished_study_started_again_is_called_finished() -> None:
     project = authors_project(users=6)
     study = started(project)

@@ -50,6 +50,7 @@ SLOW = replace(QUICK, width=1, claim=1)
 # End to end
 
 
+@pytest.mark.thorough
 def test_a_model_that_follows_the_examples_shows_whose_labels_tell_most() -> None:
     project = authors_project(users=8, others={"llm": "calm", "crowd": "cross"})
     for item in project.items.all():  # authors who always say the same of themselves
@@ -89,6 +90,7 @@ def test_the_offline_model_is_driven_end_to_end_and_marked() -> None:
     assert told_as["cost_usd"] == 0
 
 
+@pytest.mark.thorough
 def test_a_model_that_the_examples_do_not_help_proves_nothing() -> None:
     study = started(authors_project(users=8))
     driven(study, Script(CALM))
@@ -97,6 +99,7 @@ def test_a_model_that_the_examples_do_not_help_proves_nothing() -> None:
     assert "too little varies to tell a difference" in result.detail
 
 
+@pytest.mark.thorough
 def test_labels_of_the_offline_model_are_marked_in_words() -> None:
     project = authors_project(users=8, others={})
     for item in project.items.all():

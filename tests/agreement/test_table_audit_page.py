@@ -151,6 +151,7 @@ def test_each_group_of_columns_is_repaired_by_itself(person: Client) -> None:
                              "Test: FN,Test: FP,Test: TN")  # fmt: skip
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("sent", "words"),
     [

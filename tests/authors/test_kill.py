@@ -35,6 +35,7 @@ def holds(found: Tally) -> None:
     assert found.nacks["too_early"] > 0
 
 
+@pytest.mark.thorough
 def test_answers_survive_three_kills_of_the_server(data_folder: Path) -> None:
     with Stack(data_folder) as stack:
         holds(through(Served(stack)))

@@ -53,6 +53,7 @@ def _leaking(text: str) -> tuple[str, int]:
     return text, len(text)
 
 
+@pytest.mark.thorough
 def test_a_cache_that_remembers_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_leaking, "__module__", "labelhub.core.somewhere")
     _leaking("what somebody wrote")
@@ -61,12 +62,14 @@ def test_a_cache_that_remembers_would_be_found(monkeypatch: pytest.MonkeyPatch) 
     assert not holds("what somebody wrote")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("number", NUMBERS)
 def test_no_number_of_anybody_stays_when_it_was_taken_out(number: str) -> None:
     redact(TEXT, region="DE")
     assert not holds(number)
 
 
+@pytest.mark.thorough
 @pytest.mark.django_db(transaction=True)
 def test_no_message_stays_when_it_was_asked_about() -> None:
     message = message_of(author_of(site_with_features()), TEXT)

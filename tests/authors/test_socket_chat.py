@@ -195,6 +195,7 @@ def test_a_question_about_a_chat_is_asked_with_what_was_said_before(
         assert page.wait_for("question")["d"]["conv"] == "talk"
 
 
+@pytest.mark.thorough
 def test_the_model_reads_what_is_kept_and_the_author_what_they_wrote(
     address: str, heard: list[Said]
 ) -> None:
@@ -212,6 +213,7 @@ def test_the_model_reads_what_is_kept_and_the_author_what_they_wrote(
     assert "jane" not in str(heard)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("scope", [["questions"], ["chat"]])
 def test_what_is_not_kept_is_stripped_of_personal_data_beside_the_event_loop(
     address: str,
@@ -238,6 +240,7 @@ def test_what_is_not_kept_is_stripped_of_personal_data_beside_the_event_loop(
     assert "jane" not in str(heard)
 
 
+@pytest.mark.thorough
 def test_what_is_written_while_a_reply_comes_is_answered_after_it(
     address: str, site: Site, heard: list[Said]
 ) -> None:
@@ -254,6 +257,7 @@ def test_what_is_written_while_a_reply_comes_is_answered_after_it(
     assert roles == [TURNS[:1], TURNS[:3], TURNS]
 
 
+@pytest.mark.thorough
 def test_a_reply_that_failed_is_had_again_after_others_have_come(
     address: str, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -278,6 +282,7 @@ def test_a_reply_that_failed_is_had_again_after_others_have_come(
         assert page.outcome(page.say("retry", mid="m-1"))["d"]["code"] == "bad_field"
 
 
+@pytest.mark.thorough
 def test_a_reply_follows_its_author_to_the_next_page(
     address: str, site: Site, heard: list[Said]
 ) -> None:

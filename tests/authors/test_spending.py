@@ -47,6 +47,7 @@ def test_a_site_that_is_gone_costs_nothing() -> None:
     assert not SiteUse.objects.exists()
 
 
+@pytest.mark.thorough
 def test_a_budget_that_is_spent_ends_the_asking(site: Site) -> None:
     count_cost(site.pk, 1000)
     assert take_up(message_of(author_of(site))) is None

@@ -43,6 +43,7 @@ def test_somebody_who_answers_as_people_do_is_believed(author: Author) -> None:
     assert not trust.low
 
 
+@pytest.mark.thorough
 def test_several_signals_together_exclude_all_answers_and_say_why(author: Author) -> None:
     suspicious(author)
     judge_author(author.pk)
@@ -55,6 +56,7 @@ def test_several_signals_together_exclude_all_answers_and_say_why(author: Author
     assert reasons == {author.trust["summary"][:300]}
 
 
+@pytest.mark.thorough
 def test_an_excluded_author_comes_back_whole(author: Author) -> None:
     suspicious(author)
     judge_author(author.pk)
@@ -64,6 +66,7 @@ def test_an_excluded_author_comes_back_whole(author: Author) -> None:
     assert not Answer.objects.filter(excluded_at__isnull=False).exists()
 
 
+@pytest.mark.thorough
 def test_a_ruling_stands_whatever_the_signals_say(author: Author) -> None:
     rule(author, trusted=True)
     suspicious(author)

@@ -28,6 +28,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.thorough
 def test_from_a_file_to_a_dataframe_in_five_lines(served: Served, folder: Path) -> None:
     served.client().create_project("five", task="multi", labels=LABELS)
     address, key = served.address, served.key
@@ -46,6 +47,7 @@ def test_from_a_file_to_a_dataframe_in_five_lines(served: Served, folder: Path) 
     client.close()
 
 
+@pytest.mark.thorough
 def test_a_run_tells_how_far_it_is_and_people_answer(served: Served, folder: Path) -> None:
     told: list[Progress] = []
     with Client(served.address, served.key, progress=told.append) as client:
@@ -64,6 +66,7 @@ def test_a_run_tells_how_far_it_is_and_people_answer(served: Served, folder: Pat
     assert {one.what for one in told if one.ended} == {"Import", "Export", f"Run {run.id}"}
 
 
+@pytest.mark.thorough
 async def test_the_same_awaited(served: Served, folder: Path) -> None:
     async with AsyncClient(served.address, served.key, progress=False) as client:
         project = await client.create_project("awaited", task="multi", labels=LABELS)
@@ -86,6 +89,7 @@ async def test_the_same_awaited(served: Served, folder: Path) -> None:
         assert [one.slug async for one in client.projects() if one.slug == "awaited"]
 
 
+@pytest.mark.thorough
 def test_many_rows_come_in_parts(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rows, "ROWS_OF_PART", 500)
     told: list[Progress] = []
@@ -105,6 +109,7 @@ def test_a_wrong_key_is_told_by_a_real_server(served: Served) -> None:
     assert KEY not in str(told.value)
 
 
+@pytest.mark.thorough
 def test_the_guides_examples_work(
     served: Served, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -102,6 +102,7 @@ def manage(tmp_path: Path, *args: str, **more: Any) -> subprocess.CompletedProce
     )
 
 
+@pytest.mark.thorough
 def test_a_new_database_is_set_up_without_being_asked(tmp_path: Path) -> None:
     done = manage(tmp_path, "create_user", "ada", "--json")
     assert done.returncode == 0, done.stderr
@@ -112,6 +113,7 @@ def test_a_new_database_is_set_up_without_being_asked(tmp_path: Path) -> None:
     assert "username" in again.stderr
 
 
+@pytest.mark.thorough
 def test_a_closed_pipe_leaves_no_traceback(tmp_path: Path) -> None:
     read, write = os.pipe()
     os.close(read)

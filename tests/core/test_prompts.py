@@ -59,6 +59,7 @@ def test_every_prompt_is_pinned() -> None:
     assert found == PINNED
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", PINNED)
 def test_a_stored_body_gives_the_same_prompt_back(name: str) -> None:
     prompt = PromptLibrary(ROOT).get(*name.split("/"))

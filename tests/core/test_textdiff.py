@@ -1,5 +1,6 @@
 """Differences of texts: complete, numbered, with the words that changed."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -39,6 +40,7 @@ def test_far_lines_that_stayed_are_counted_instead_of_shown() -> None:
     assert counts(lines) == (1, 1)
 
 
+@pytest.mark.thorough
 def test_texts_too_long_to_compare_differ_as_a_whole() -> None:
     lines = diff("a\nb\n" * 15_000, "b\na\n" * 15_000)
     assert [line.kind for line in lines] == ["removed"] * 30_000 + ["added"] * 30_000 + ["same"]

@@ -22,6 +22,7 @@ def counts() -> tuple[int, ...]:
     return tuple(table.objects.count() for table in tables)
 
 
+@pytest.mark.thorough
 def test_the_demo_is_made_once_with_a_finished_run_and_gold() -> None:
     logins = prepare_demo()
     made = counts()
@@ -51,6 +52,7 @@ def test_the_demo_is_made_once_with_a_finished_run_and_gold() -> None:
     assert kinds == {"manager": ReviewerKind.EXPERT, "reviewer": ReviewerKind.CROWD}
 
 
+@pytest.mark.thorough
 def test_a_demo_that_others_reach_has_no_password_that_everybody_knows() -> None:
     prepare_demo()
     assert known_password_works()

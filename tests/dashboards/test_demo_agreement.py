@@ -91,6 +91,7 @@ def test_project_and_guideline_say_that_it_was_written_for_the_demo() -> None:
     assert "written for the LabelHub demo" in first
 
 
+@pytest.mark.thorough
 def test_the_project_is_made_once(desk: Project) -> None:
     made = counts()
 
@@ -102,6 +103,7 @@ def test_the_project_is_made_once(desk: Project) -> None:
     assert "written for this demo" in desk.description
 
 
+@pytest.mark.thorough
 def test_a_run_that_is_missing_is_made_up_for(desk: Project) -> None:
     Run.objects.filter(project=desk, protocol=PROTOCOLS[1]).delete()
 
@@ -113,6 +115,7 @@ def test_a_run_that_is_missing_is_made_up_for(desk: Project) -> None:
     ]
 
 
+@pytest.mark.thorough
 def test_only_a_part_is_decided_and_nothing_waits_for_people(desk: Project) -> None:
     gold = Gold.objects.filter(item__project=desk)
     assert 35 <= gold.count() <= 45
@@ -120,6 +123,7 @@ def test_only_a_part_is_decided_and_nothing_waits_for_people(desk: Project) -> N
     assert not ItemState.objects.filter(project=desk, queued=True).exists()
 
 
+@pytest.mark.thorough
 def test_each_kind_has_labels_and_the_text_matcher_is_called_what_it_is(desk: Project) -> None:
     found = report()
 
@@ -138,6 +142,7 @@ def test_each_kind_has_labels_and_the_text_matcher_is_called_what_it_is(desk: Pr
     assert not any(test["passes"] for test in found["alt_test"].values())
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("desk")
 def test_experts_know_best_what_authors_meant_then_the_crowd_then_the_text_matcher() -> None:
     right = by_author(report())
@@ -148,6 +153,7 @@ def test_experts_know_best_what_authors_meant_then_the_crowd_then_the_text_match
     assert 0.45 < right["llm"] < 0.62
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("desk")
 def test_irony_divides_people_and_the_crowd_gets_better() -> None:
     plain, irony = by_author(report("--tag", "plain")), by_author(report("--tag", "irony"))

@@ -78,6 +78,7 @@ async def test_without_a_limit_nothing_is_counted() -> None:
 
 @pytest.mark.django_db(transaction=True)
 # The second is the same two seconds of 400 debates again, with answers of no use among them.
+@pytest.mark.thorough
 @pytest.mark.parametrize("malformed", [0.0, pytest.param(0.1, marks=pytest.mark.thorough)])
 def test_with_256_calls_in_flight_the_endpoint_is_never_paid_more(malformed: float) -> None:
     """By the endpoint's own count of tokens, to the nano-dollar."""
@@ -119,6 +120,7 @@ async def test_what_was_set_aside_for_a_call_that_is_cancelled_is_given_back() -
     assert budget._reserved == 0
 
 
+@pytest.mark.thorough
 @pytest.mark.django_db(transaction=True)
 def test_what_answers_of_no_use_have_cost_is_booked_when_the_slice_ends(
     model_server: FakeServer,

@@ -60,6 +60,7 @@ def names(run: Run, query: str) -> list[str]:
     return [debate.item.external_id for debate in found]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("query", "found"),
     [

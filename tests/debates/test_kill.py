@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[2]
 REPAID = 4 * 5 + 8 + 20
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("protocol", "items", "kills"),
     [

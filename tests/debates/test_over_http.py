@@ -51,6 +51,7 @@ def test_an_extractor_a_critic_and_a_judge_speak_over_http(model_server: FakeSer
     assert turn.cost_nanousd
 
 
+@pytest.mark.thorough
 def test_nothing_is_lost_on_an_endpoint_with_faults(model_server: FakeServer) -> None:
     model_server.options.faults = {"unavailable": 0.03, "malformed": 0.03, "rate_limit_ms": 0.02}
     model_server.options.retry_after = 0.01
@@ -61,6 +62,7 @@ def test_nothing_is_lost_on_an_endpoint_with_faults(model_server: FakeServer) ->
     assert Debate.objects.filter(status=Debate.Status.DONE).count() == 30
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("fault", "code"),
     [

@@ -193,6 +193,7 @@ def test_a_budget_that_is_spent_already_is_that_of_another_run() -> None:
     assert again(project, "--budget", "0.5")["run"] != run.pk
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "other",
     [["--new"], ["--limit", "2"], ["--only-unlabelled"], ["--replicates", "2"], ["--fresh"]],

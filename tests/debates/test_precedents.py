@@ -327,6 +327,7 @@ def test_of_many_examples_the_latest_of_each_label_are_searched(
     assert PrecedentBook.of_run(run_of(project)).note == ""
 
 
+@pytest.mark.thorough
 def test_five_thousand_examples_are_quick() -> None:
     """CPU time, which other work on the machine does not lengthen much."""
     project, moment = ProjectFactory.create(), timezone.now()

@@ -19,6 +19,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 MARK = "zanzibarish"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("confirmed", [False, True], ids=["by the author", "by a reviewer too"])
 def test_deleting_leaves_nothing_in_the_debates_of_others(confirmed: bool) -> None:
     site = site_with_features()

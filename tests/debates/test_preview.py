@@ -35,6 +35,7 @@ def verified(project: Project, count: int) -> None:
         Gold.objects.create(item=item, schema=schema, value=label, basis=Gold.Basis.IMPORTED)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", PROTOCOLS)
 def test_every_protocol_makes_the_calls_that_were_announced(name: str) -> None:
     project, model = project_with_items(6), ModelSpecFactory.create()

@@ -92,6 +92,7 @@ def test_a_prompt_is_rendered_with_the_replies_of_a_real_debate() -> None:
     assert "No item has" in client.get(address, {"q": "xyzzy"}).content.decode()
 
 
+@pytest.mark.thorough
 def test_every_prompt_renders_for_a_project() -> None:
     project = project_with_items(1)
     client = signed_in(project)

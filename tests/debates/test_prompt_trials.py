@@ -48,6 +48,7 @@ def usual_models(variant: PromptVariant) -> dict[str, Any]:
     return {name: field.initial for name, field in TrialForm(variant=variant).fields.items()}
 
 
+@pytest.mark.thorough
 def test_the_whole_way_from_a_variant_to_its_trial(monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[int] = []
     monkeypatch.setattr("apps.debates.tasks.run_slice_task.delay", sent.append)

@@ -69,6 +69,7 @@ def test_a_reason_is_asked_for_once_however_many_items_use_it(tried: tuple[Run, 
     assert (turns.count(), turns.filter(reused=True, cost_nanousd=0).count()) == (8, 6)
 
 
+@pytest.mark.thorough
 def test_vectors_are_booked_also_where_no_call_was_ever_made() -> None:
     """The budget holds the vectors and nothing else: the run pauses before its first turn."""
     project = project_with_items(40)

@@ -175,6 +175,7 @@ def test_members_see_the_rule_and_cannot_change_it(project: Project, role: Role)
     assert refused.status_code == 403
 
 
+@pytest.mark.thorough
 def test_the_page_takes_as_many_queries_for_more_items(
     project: Project, django_assert_num_queries: Any
 ) -> None:
@@ -215,6 +216,7 @@ def test_rest_stores_a_rule_and_applies_it(project: Project, api: APIClient) -> 
     assert applied["rule"] == {"flags": ["tie"], "bounds": {}, "audit": 0.0}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("body", "problem"),
     [

@@ -320,6 +320,7 @@ def all_at_once(*works: Callable[[], Any]) -> list[BaseException]:
     return faults
 
 
+@pytest.mark.thorough
 @pytest.mark.django_db(transaction=True)
 def test_two_who_apply_a_reviewer_and_a_run_leave_every_item_in_line(project: Project) -> None:
     items = open_several(project, 60)

@@ -57,6 +57,7 @@ def test_every_protocol_can_be_chosen() -> None:
     assert {name for _, names in GROUPS for name in names} == set(PROTOCOLS)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("task", QUESTIONS)
 @pytest.mark.parametrize("name", PROTOCOLS)
 def test_the_page_shows_settings_and_roles_of_any_protocol_for_any_question(

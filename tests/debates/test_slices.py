@@ -132,6 +132,7 @@ def test_a_failed_call_is_a_turn_and_its_debate_can_be_tried_again() -> None:
     assert run.turns_count == 4
 
 
+@pytest.mark.thorough
 def test_a_wrong_key_pauses_the_run_in_words() -> None:
     run = scripted_run(10)
     end = drive(run, Script(lambda _: WrongKey("Key refused by provider 'x'. Check the key.")))
@@ -165,6 +166,7 @@ def test_many_failures_in_a_row_pause_the_run() -> None:
     assert 50 <= Debate.objects.filter(status=Debate.Status.FAILED).count() < 60
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("bad", "resumed"), [(9, 0), (17, 1)])
 def test_items_that_always_fail_do_not_keep_a_run_from_its_end(bad: int, resumed: int) -> None:
     project = ProjectFactory.create()
@@ -183,6 +185,7 @@ def test_items_that_always_fail_do_not_keep_a_run_from_its_end(bad: int, resumed
     assert (run.status, progress(run).failed) == (Run.Status.DONE, bad)
 
 
+@pytest.mark.thorough
 def test_a_pause_keeps_what_was_said_and_resuming_pays_for_nothing_twice() -> None:
     run = scripted_run(6, "ecj")
 
@@ -216,6 +219,7 @@ def test_when_its_time_is_up_a_slice_leaves_the_rest_to_the_next() -> None:
     assert len(script.calls) == 8
 
 
+@pytest.mark.thorough
 def test_a_call_that_takes_longer_than_a_slice_is_not_thrown_away() -> None:
     run, script = scripted_run(1), Script(seconds=1.0)
     drive(run, script, slice=0.1, grace=0.1)
@@ -341,6 +345,7 @@ def test_after_several_faults_in_a_row_it_rests_until_somebody_looks(
     assert "Mend the cause, then resume." in run.message
 
 
+@pytest.mark.thorough
 def test_a_fault_at_the_end_of_its_time_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     run = scripted_run(3)
     monkeypatch.setattr(f"{STORE}.write", broken)

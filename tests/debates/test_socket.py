@@ -119,6 +119,7 @@ async def test_who_was_switched_off_hears_no_more(
     assert await talk.receive_output() == closed(consumers.NOT_FOUND)
 
 
+@pytest.mark.thorough
 async def test_rights_are_looked_up_once_in_a_while(
     run: Run, viewer: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

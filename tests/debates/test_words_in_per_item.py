@@ -24,6 +24,7 @@ def project() -> Project:
     return project
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["single", "cot", "ecj", "self_refine"])
 def test_protocols_that_answer_in_words_label_both(project: Project, name: str) -> None:
     run_slice(started_run(project, name).pk)
@@ -33,6 +34,7 @@ def test_protocols_that_answer_in_words_label_both(project: Project, name: str) 
     assert labels[1].value
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["vote", "courtroom", "self_consistency", "discussion"])
 def test_protocols_that_choose_leave_questions_for_words_out(project: Project, name: str) -> None:
     plan: RunPlan = plan_for(name)

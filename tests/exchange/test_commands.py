@@ -264,6 +264,7 @@ def test_into_an_empty_project_labels_bring_their_items(
     assert [item.text for item in project.items.order_by("pk")] == ["0", "1"]
 
 
+@pytest.mark.thorough
 def test_a_real_long_form_set_comes_in_whole(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

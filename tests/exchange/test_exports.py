@@ -58,6 +58,7 @@ def lived_in(**fields: Any) -> Project:
     return project
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", LOSSLESS)
 @pytest.mark.parametrize("overlap", [1, 2])
 def test_our_export_makes_the_same_ledger_in_a_new_project(name: str, overlap: int) -> None:
@@ -86,6 +87,7 @@ def test_gold_alone_comes_back_as_gold(name: str) -> None:
     assert {row["id"]: row["gold"] for row in ledger(other)} == gold
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", LOSSLESS)
 @pytest.mark.parametrize(
     ("definition", "rows"),
@@ -125,6 +127,7 @@ HOSTILE = (
 )  # fmt: skip
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", LOSSLESS)
 def test_hostile_texts_survive_every_format_wherever_they_stand(name: str) -> None:
     project, other = ProjectFactory.create(), ProjectFactory.create()
@@ -155,6 +158,7 @@ ITEM_BESIDES: Given = {
 ROWS = st.lists(st.fixed_dictionaries(ITEM, optional=ITEM_BESIDES), min_size=1, max_size=4)
 
 
+@pytest.mark.thorough
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=ROWS, name=st.sampled_from(LOSSLESS))
 def test_any_ledger_survives_any_format(rows: list[dict[str, Any]], name: str) -> None:

@@ -324,6 +324,7 @@ SETS = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "task", "rows"), SETS)
 def test_real_data_sets_import_as_they_are(name: str, task: str, rows: int) -> None:
     path = SHARED / f"{name}.jsonl"

@@ -41,6 +41,7 @@ def ledger(project: Project) -> dict[tuple[str, str], str]:
     return {(row.item.external_id, row.annotator.name): str(row.value) for row in rows}
 
 
+@pytest.mark.thorough
 @settings(
     max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

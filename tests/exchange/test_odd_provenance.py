@@ -16,6 +16,7 @@ from tests.factories.projects import ProjectFactory
 ODD: list[Any] = ["x", 3, None, [], ["x"], {}, {"a": 1}, {"annotation": 4, "at": "b"}, [{"a": []}]]
 
 
+@pytest.mark.thorough
 @pytest.mark.django_db
 @pytest.mark.parametrize("odd", ODD)
 @pytest.mark.parametrize("name", ["spans", "label_studio", "aside", "comment"])

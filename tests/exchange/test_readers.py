@@ -263,6 +263,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.thorough
 @given(
     rows=st.lists(st.dictionaries(st.text(max_size=8), JSON, max_size=4), min_size=1, max_size=12),
     piece=st.integers(1, 40),

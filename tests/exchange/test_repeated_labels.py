@@ -47,6 +47,7 @@ def said(project: Project, who: str) -> list[Any]:
     return [row.value for row in rows]
 
 
+@pytest.mark.thorough
 @settings(
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

@@ -230,6 +230,7 @@ VALUES = st.recursive(
 )  # fmt: skip
 
 
+@pytest.mark.thorough
 @settings(max_examples=150)
 @given(data=st.data())
 def test_no_shape_of_a_row_is_more_than_a_fault(data: st.DataObject) -> None:

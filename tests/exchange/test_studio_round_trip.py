@@ -35,6 +35,7 @@ def through(given_tasks: list[dict[str, Any]], project: Project) -> list[dict[st
     return made
 
 
+@pytest.mark.thorough
 @settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data(), task=st.sampled_from(sorted(CONFIGS)))
 def test_what_came_from_label_studio_goes_back_as_it_came(data: st.DataObject, task: str) -> None:
@@ -92,6 +93,7 @@ def worked_on(definition: dict[str, Any], values: list[Any], options: list[str])
     return project
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("definition", "values", "options"),
     [

@@ -102,6 +102,7 @@ def quiet(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
     assert caplog.get_records("call") == []
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("quiet")
 def test_clients_that_read_nothing_are_cut_off_and_others_served_again() -> None:
     with Server(patience=0.5) as server:
@@ -126,6 +127,7 @@ def test_clients_that_leave_in_the_midst_of_several_requests_hold_nothing() -> N
         wait_for(lambda: server.under_way == 0, seconds=10, what="the end of every answer")
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("quiet")
 def test_a_client_that_reads_steadily_gets_everything() -> None:
     with Server(patience=0.5) as server:

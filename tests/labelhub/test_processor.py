@@ -95,6 +95,7 @@ def _in_other_process(name: str) -> "subprocess.Popen[str]":
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(PROCESSORS > MANY, reason="a large machine is left alone")
 def test_a_server_keeps_its_own_threads_there_and_lets_the_workers_go(data_folder: Path) -> None:
     allowed = os.sched_getaffinity(0)

@@ -69,6 +69,7 @@ def refusal(stack: Stack, *arguments: str, **env: str) -> str:
     return line
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "order", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.thorough)]
 )
@@ -107,6 +108,7 @@ def test_a_server_at_work_stops_in_time_and_goes_on_when_started_again(
         assert run_of(client, run)["progress"]["failed"] == 0
 
 
+@pytest.mark.thorough
 def test_a_taken_port_is_one_line(running: Running) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -117,6 +119,7 @@ def test_a_taken_port_is_one_line(running: Running) -> None:
     assert said == expected
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("port", ["70000", "http"])
 def test_what_is_no_port_is_one_line(running: Running, port: str) -> None:
     assert port in refusal(running.stack, "serve", "--port", port)

@@ -62,6 +62,7 @@ def test_an_empty_secret_file_that_was_left_behind_is_filled(tmp_path: Path) -> 
     assert len(kept_secret(path)) >= SECRET_LENGTH
 
 
+@pytest.mark.thorough
 def test_a_new_data_folder_is_for_its_owner_alone(tmp_path: Path) -> None:
     folder = tmp_path / "made"
     ours = {"DJANGO_SETTINGS_MODULE": "labelhub.settings.dev", "LABELHUB_DATA_DIR": str(folder)}

@@ -235,6 +235,7 @@ class TestDecisions(TestCase):
             import_gold(project, [GoldDraft(item_id=item.pk, schema=schema, value=gold)])
         return item
 
+    @pytest.mark.thorough
     @settings(max_examples=20)
     @given(LABELS, st.integers(1, 3), st.sampled_from([None, None, "a"]), st.permutations("abc"))
     def test_renames_decide_nothing_anew(
@@ -255,6 +256,7 @@ class TestDecisions(TestCase):
         taken_back(change)
         assert (said(item), decided(item)) == (before, was)
 
+    @pytest.mark.thorough
     @settings(max_examples=20)
     @given(LABELS, st.integers(1, 3), st.sampled_from([None, "a"]))
     def test_after_a_merge_the_ledger_decides_as_if_it_had_always_been_so(

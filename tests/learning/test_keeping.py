@@ -142,6 +142,7 @@ def lesson(count: int = 30) -> Lesson:
     )
 
 
+@pytest.mark.thorough
 def test_the_real_process_learns_refuses_and_may_be_killed() -> None:
     steps: list[str | None] = []
     with ChildLearner() as child:

@@ -62,6 +62,7 @@ def test_off_it_offers_to_begin() -> None:
     assert 'value="on"' in shown
 
 
+@pytest.mark.thorough
 def test_a_trained_model_is_shown_with_its_doubt() -> None:
     project, _ = taught_project(gold=110)
     train(project)

@@ -100,6 +100,7 @@ def test_only_what_has_changed_is_written_again() -> None:
     }
 
 
+@pytest.mark.thorough
 def test_another_opinion_supersedes_the_earlier_one() -> None:
     project, (first, *_) = taught_project(gold=40, waiting=1)
     train(project)

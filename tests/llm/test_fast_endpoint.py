@@ -59,6 +59,7 @@ def say(endpoint: FastEndpoint, text: str, schema: Schema = SCHEMA, **more: Any)
     return told
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("task", [Task.SINGLE, Task.MULTI, Task.ORDINAL, Task.TEXT, Task.PER_ITEM])
 def test_answers_can_be_read_for_every_kind_of_question(endpoint: FastEndpoint, task: Task) -> None:
     names = {Task.TEXT: [], Task.PER_ITEM: [], Task.ORDINAL: ["1", "2", "3"]}.get(task)
@@ -106,6 +107,7 @@ def test_every_prompt_gets_the_form_of_answer_it_asks_for(
     assert (len(text.splitlines()) == 1) == (prompt.output == "argument")
 
 
+@pytest.mark.thorough
 def test_the_same_requests_meet_the_same_fates_and_answers(endpoint: FastEndpoint) -> None:
     faults = {"limited": 0.2, "unavailable": 0.2, "disagree": 0.5}
 
@@ -122,6 +124,7 @@ def test_the_same_requests_meet_the_same_fates_and_answers(endpoint: FastEndpoin
     assert first[:15] != first[15:], "the second arrival of a body is drawn anew"
 
 
+@pytest.mark.thorough
 def test_seven_malformed_shapes_come_in_their_share(endpoint: FastEndpoint) -> None:
     endpoint.set(malformed=1.0)
     for at in range(60):

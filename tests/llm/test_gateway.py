@@ -222,6 +222,7 @@ def test_messages_of_roles_stay_in_order() -> None:
     assert isinstance(make_call().messages[0], Message)
 
 
+@pytest.mark.thorough
 def test_the_client_library_is_not_loaded_at_start_up() -> None:
     script = (
         "import os, sys, django;"

@@ -157,6 +157,7 @@ def test_the_built_in_provider_and_what_is_not_there_are_not_found(operator: Cli
         assert operator.get(reverse(name, args=args)).status_code == 404
 
 
+@pytest.mark.thorough
 def test_the_admin_shows_everything_and_changes_no_prompt(operator: Client) -> None:
     model, prompt = ModelSpecFactory.create(), PromptVersionFactory.create()
     for name, pk in [

@@ -104,6 +104,7 @@ async def test_an_endpoint_that_does_not_close_after_the_finish_is_left() -> Non
         assert (await heard_from(write)).text == "Yes."
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("_hurried")
 @pytest.mark.parametrize("first", [[], ["A bike "]])
 @pytest.mark.parametrize("comments", [False, True])

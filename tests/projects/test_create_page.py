@@ -104,6 +104,7 @@ def test_some_tasks_need_no_labels(maker: Client, task: str) -> None:
     assert current_schema(only()).task == task
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("sent", "words"),
     [

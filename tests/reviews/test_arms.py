@@ -119,6 +119,7 @@ def test_experts_who_settle_a_conflict_see_everything(project: Project, person: 
     assert arm_of(project, expert(project).pk, state) is None
 
 
+@pytest.mark.thorough
 @given(st.integers(1, 10**6), st.floats(0.05, 0.95))
 def test_the_share_is_kept_for_every_person(user: int, share: float) -> None:
     project = Project(blind_share=share)

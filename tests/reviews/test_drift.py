@@ -63,6 +63,7 @@ def test_learning_is_no_change() -> None:
     assert told == []
 
 
+@pytest.mark.thorough
 def test_many_stretches_do_not_make_a_change_out_of_chance() -> None:
     """Of 200 steady people, tested at every stretch, hardly more than one in twenty is flagged."""
     draws = np.random.default_rng(11)

@@ -34,6 +34,7 @@ def work_through(project: Project, user: User) -> list[int]:
     return handed
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("overlap", [1, 2])
 def test_every_item_is_handed_to_as_many_people_as_wanted(tmp_path: Path, overlap: int) -> None:
     project = new_project(overlap=overlap)

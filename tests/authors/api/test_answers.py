@@ -123,6 +123,7 @@ def test_a_word_for_a_question_that_asks_for_one(
     assert Answer.objects.get(ref="answer-2").value == "quiet"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "change",
     [

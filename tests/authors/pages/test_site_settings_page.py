@@ -63,6 +63,7 @@ def test_shares_are_typed_as_per_cent_and_budgets_in_dollars(manager: Client, si
     assert (now["keep_text"], now["every_messages"]) == ("sealed", 5)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("changes", "field"),
     [

@@ -136,6 +136,7 @@ def arm_of(right: Ints, passes: int) -> Tally:
     return Tally(every, right, np.zeros_like(right), nothing, nothing, nothing)
 
 
+@pytest.mark.thorough
 def test_a_steady_arm_and_a_varying_one_of_equal_accuracy_seldom_differ_reliably() -> None:
     """The steady arm is always right on 7 of 10 items; the other on each item 7 times in 10."""
     generator = np.random.default_rng(4)

@@ -60,6 +60,7 @@ def test_one_wrong_metric_is_found(
     assert at + 1 in named or "columns_swapped" in codes(found)
 
 
+@pytest.mark.thorough
 @given(TABLES, st.sampled_from(COUNTS), st.integers(20, 900), st.data())
 def test_one_wrong_count_is_found(
     tables: list[Any], name: str, off: int, data: st.DataObject

@@ -32,6 +32,7 @@ FORMS = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("form", FORMS)
 @given(rows=ROWS)
 def test_every_cell_stays_as_it_was_printed(form: str, rows: list[Row]) -> None:

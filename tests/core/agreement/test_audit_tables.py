@@ -115,6 +115,7 @@ def test_any_text_is_audited_or_refused(text: str, before: str) -> None:
     json.dumps(found.to_json(), allow_nan=False)
 
 
+@pytest.mark.thorough
 @given(st.lists(st.dictionaries(st.sampled_from(HEADER.split()), st.none() | st.booleans()
                                 | st.integers() | st.floats() | st.text(max_size=9)
                                 | st.lists(st.floats(), max_size=3)), max_size=5))  # fmt: skip

@@ -54,6 +54,7 @@ def test_bca_does_not_change_with_the_scale_of_the_statistic() -> None:
     assert np.log(plain) == pytest.approx(logs, abs=0.03)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("way", [percentile_interval, bca_interval])
 @given(
     values=st.lists(st.integers(-20, 20), min_size=3, max_size=12),

@@ -80,6 +80,7 @@ def test_alpha_by_identity_weights_is_nominal_alpha(table: Table) -> None:
     assert weighted == near(chance.estimate(counts, chance.alpha_nominal(Q)))
 
 
+@pytest.mark.thorough
 @every_family
 @given(table=tables(), seed=st.integers(0, 99))
 def test_who_said_it_of_which_item_in_what_order_does_not_matter(
@@ -92,6 +93,7 @@ def test_who_said_it_of_which_item_in_what_order_does_not_matter(
     assert found == near(chance.estimate(counts_of(table), family(Q)))
 
 
+@pytest.mark.thorough
 @every_family
 @given(table=tables(), names=st.permutations(range(Q)))
 def test_the_names_of_the_categories_do_not_matter(
@@ -118,6 +120,7 @@ def test_lower_bounds(table: Table) -> None:
         assert found is None or found >= bound - 1e-12
 
 
+@pytest.mark.thorough
 @every_family
 @given(table=tables())
 def test_an_item_that_nobody_rated_changes_nothing(

@@ -161,6 +161,7 @@ def test_chances_are_chances(table: Ints) -> None:
     assert found.log_likelihood <= 0
 
 
+@pytest.mark.thorough
 @given(TABLES, st.permutations(range(CATEGORIES)), st.randoms(use_true_random=False))
 @settings(deadline=None)
 def test_the_order_of_raters_and_the_names_of_categories_do_not_matter(

@@ -68,6 +68,7 @@ def test_the_model_of_the_simulation_has_the_alpha_it_says(
     assert found == pytest.approx(knows**2, abs=0.01)
 
 
+@pytest.mark.thorough
 @SETTINGS
 def test_the_interval_covers_the_true_alpha_in_92_to_97_of_100_samples(
     knows: float, priors: list[float]

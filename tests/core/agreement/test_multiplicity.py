@@ -39,6 +39,7 @@ def test_false_discovery_rates_are_those_of_scipy(p_values: list[float]) -> None
     np.testing.assert_allclose(ours, theirs, rtol=1e-12)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("adjust", ALL)
 @given(p_values=P_VALUES)
 def test_an_adjusted_value_is_a_probability_and_never_smaller(

@@ -95,6 +95,7 @@ def test_tuning_is_the_slope_less_what_a_small_rest_takes() -> None:
     assert ppi_mean(labels, said, rest).tuning == pytest.approx(slope / 2)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("accuracy", [0.5, 0.9])
 @pytest.mark.parametrize("tuning", [None, 1.0])
 def test_the_interval_covers_the_truth(accuracy: float, tuning: float | None) -> None:
@@ -107,6 +108,7 @@ def test_the_interval_covers_the_truth(accuracy: float, tuning: float | None) ->
     assert 0.92 <= hits / PROJECTS <= 0.97
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("accuracy", [0.5, 0.9])
 @pytest.mark.parametrize("tuning", [None, 1.0])
 def test_the_interval_covers_where_hard_items_are_drawn_more_often(

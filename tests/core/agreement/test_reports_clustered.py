@@ -122,6 +122,7 @@ def test_a_crowd_of_one_author_cannot_be_tested() -> None:
     assert "one_cluster" in reasons.WORDS
 
 
+@pytest.mark.thorough
 def test_the_accuracy_of_each_annotator_is_linearised_over_clusters() -> None:
     said = three_kinds()
     given = sheet_of(said, clusters=CLUSTERS * 3, unit="authors")
@@ -133,6 +134,7 @@ def test_the_accuracy_of_each_annotator_is_linearised_over_clusters() -> None:
         assert found.accuracy == pytest.approx(expected)
 
 
+@pytest.mark.thorough
 def test_thousands_of_annotators_are_measured_in_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     passes = []
 

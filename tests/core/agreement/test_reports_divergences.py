@@ -75,6 +75,7 @@ def test_against_a_truth_it_has_an_interval_too() -> None:
     assert found["low"] < found["value"] < found["high"]  # type: ignore[operator]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("other", [EVEN, TILTED])
 @pytest.mark.parametrize("items", [30, 150])
 def test_the_interval_holds_what_is_true(other: list[float], items: int) -> None:

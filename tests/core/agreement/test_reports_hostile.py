@@ -107,6 +107,7 @@ def check_figure(path: str, found: dict[str, Any]) -> None:
         assert found["high"] <= 1 or "_error" in path, path
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", SHEETS)
 def test_a_hostile_sheet_has_an_honest_report(name: str) -> None:
     check(SHEETS[name])
@@ -127,6 +128,7 @@ def small_sheets(draw: st.DrawFn) -> Sheet:
     return sheet(said, gold=gold, categories=3, task=task, **together, **points, **options)
 
 
+@pytest.mark.thorough
 @settings(max_examples=40, deadline=None)
 @given(small_sheets())
 def test_any_small_sheet_has_an_honest_report(given: Sheet) -> None:

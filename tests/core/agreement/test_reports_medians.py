@@ -63,6 +63,7 @@ def test_the_median_is_not_led_astray_by_one_extreme() -> None:
     assert found["median_accuracy"]["value"] == pytest.approx((1 / 2 + 1) / 2)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("items", [30, 300])
 def test_medians_of_many_items_are_those_of_each(items: int) -> None:
     generator = np.random.default_rng(items)

@@ -131,6 +131,7 @@ def worst_in_the_middle(scores: Floats) -> Floats:
     return np.where(scores > 0.85, 0.0, np.where(scores > 0.7, 0.2, 0.05))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("risk", [rising, just_above, worst_in_the_middle])
 @pytest.mark.parametrize("start_errors", [0, 2])
 def test_the_promise_is_kept_in_simulated_projects(risk: Any, start_errors: int) -> None:
@@ -150,6 +151,7 @@ def test_the_promise_is_kept_in_simulated_projects(risk: Any, start_errors: int)
     assert np.mean([violated() for _ in range(PROJECTS)]) <= MOST_VIOLATIONS
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("rate", [0.02, 0.05, 0.2])
 def test_false_alarms_are_rare_however_often_one_looks(rate: float) -> None:
     streams, looks = 1000, 3000

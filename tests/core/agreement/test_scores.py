@@ -124,6 +124,7 @@ def test_every_value_lies_within_its_interval_and_bounds(pairs: list[tuple[int, 
         assert low is None or high is None or -1 <= low <= high <= 1
 
 
+@pytest.mark.thorough
 @given(st.lists(st.integers(0, 2), min_size=2, max_size=30).filter(lambda codes: len({*codes}) > 1))
 def test_perfect_predictions_score_one_and_err_by_nothing(codes: list[int]) -> None:
     table = tabulate(codes, codes, NAMES)

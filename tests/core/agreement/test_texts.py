@@ -98,6 +98,7 @@ def test_alpha_by_hand() -> None:
     assert alpha(said) == pytest.approx(0.7)
 
 
+@pytest.mark.thorough
 @given(ITEMS)
 def test_alpha_is_what_all_pairs_give(said: list[list[str]]) -> None:
     flat = [text for own in said for text in own]

@@ -108,6 +108,7 @@ def test_a_later_judge_hears_exactly_those_before() -> None:
     assert "Judge 2:" not in debate.read("judge/4")
 
 
+@pytest.mark.thorough
 def test_the_order_of_the_sides_is_set_or_settled_by_the_item() -> None:
     def first(key: str, order: str) -> str:
         debate = tried(item=DebateItem(key, TEXT), speaks_first=order, judges=1)

@@ -47,6 +47,7 @@ def test_ordinary_texts_are_left_alone() -> None:
     assert len(flagged) <= 2, flagged
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "given"), VARIANTS)
 @pytest.mark.parametrize("attack", HOSTILE.values(), ids=HOSTILE)
 async def test_models_that_obey_do_no_more_than_mislabel_one_item(

@@ -159,6 +159,7 @@ SEEDS = [
 ]  # fmt: skip
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_time_to_read_a_hostile_text_grows_with_its_length_and_no_faster(seed: str) -> None:
     short, long = (seconds_to_read(seed * (length // len(seed))) for length in (20_000, 160_000))

@@ -105,6 +105,7 @@ def test_no_prompt_is_there_in_vain() -> None:
     assert used == {name for name in LIBRARY.names() if name.partition("/")[0] in PROTOCOLS}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "given", "schema"), CASES)
 @drawn(seeds=SEEDS)
 @often
@@ -121,6 +122,7 @@ def test_any_prefix_of_replies_leads_to_the_same_next_calls(
     assert _replayed(name, given, schema, seeds) == whole
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "given", "schema"), CASES)
 @drawn(seeds=SEEDS)
 @often
@@ -140,6 +142,7 @@ def test_whatever_is_heard_the_outcome_is_sound(
     assert json.loads(json.dumps(outcome.signals)) == outcome.signals
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "given", "schema"), CASES)
 @drawn(seeds=SEEDS)
 @often

@@ -65,6 +65,7 @@ def test_letters_tell_nothing_where_two_languages_share_them_or_they_are_few(
     assert detect_language(text, among, "xx") == "xx"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("text", ["أريد شراء هاتف جديد", "حذاء رياضي بلون أسود من فضلك"])
 async def test_the_offline_model_asks_an_arabic_author_in_arabic(text: str) -> None:
     for feature in FEATURES:

@@ -66,6 +66,7 @@ def test_threads_may_ask_at_once() -> None:
     assert found == ["en", "de"] * 20
 
 
+@pytest.mark.thorough
 def test_the_model_is_not_loaded_before_it_is_needed() -> None:
     script = (
         "from labelhub.core.interview import language\n"

@@ -35,6 +35,7 @@ def seconds(text: str) -> float:
     return min(runs)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("unit", UNITS)
 def test_the_time_grows_with_the_length(unit: str) -> None:
     long = seconds((unit * LONG)[:LONG])

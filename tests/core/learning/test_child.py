@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from labelhub.core.learning.child import Conversation
 from labelhub.core.learning.lessons import Lesson
 from tests.core.learning.lessons import single
@@ -53,6 +55,7 @@ def test_a_refusal_is_its_last_line() -> None:
     assert said[-1]["error"]["data"]["needed"] == 20
 
 
+@pytest.mark.thorough
 def test_as_a_process_it_loads_no_framework_and_ends_with_its_input() -> None:
     lesson = single(40)
     line = json.dumps({"lesson": lesson.to_json(), "temperature": 1.0}) + "\n"

@@ -33,6 +33,7 @@ def world(count: int, *, hopeless: bool) -> tuple[sparse.csr_matrix, Marks]:
     return sparse.csr_matrix(rows), np.eye(2, dtype=bool)[label]
 
 
+@pytest.mark.thorough
 def test_both_orders_begin_and_end_with_the_same_labels() -> None:
     rows, marks = world(LEAST, hopeless=False)
     found = simulate(Shape.SINGLE, rows, marks, TOLD.append, seed=1)

@@ -27,6 +27,7 @@ def test_it_learns_what_can_be_learnt(lesson: Lesson) -> None:
     assert all(0 <= each.probability <= 1 and 0 <= each.margin <= 1 for each in said)
 
 
+@pytest.mark.thorough
 def test_the_same_lesson_gives_the_same_model_and_the_same_figures() -> None:
     lesson = single(120)
     first, again = learn(lesson, quiet), learn(lesson, quiet)
@@ -116,6 +117,7 @@ def test_the_same_text_is_never_learnt_from_and_measured_on() -> None:
     assert told["quality"]["accuracy"]["value"] < 0.75
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "sentences",
     [

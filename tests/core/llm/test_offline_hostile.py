@@ -53,6 +53,7 @@ async def answer(schema: Schema, text: str, role: str, options: tuple[str, ...] 
     return read_completion(call, await OfflineModel().complete(call))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("schema", SCHEMAS, ids=lambda schema: str(schema.task))
 @pytest.mark.parametrize("text", TEXTS, ids=range(len(TEXTS)))
 async def test_any_text_gets_an_answer_that_is_offered(schema: Schema, text: str) -> None:
@@ -141,6 +142,7 @@ def test_every_role_answers_whatever_it_is_told(
         assert reply.rung <= 3
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("text", TEXTS, ids=range(len(TEXTS)))
 @pytest.mark.parametrize("schema", SCHEMAS, ids=lambda schema: str(schema.task))
 async def test_an_argument_is_one_short_line(schema: Schema, text: str) -> None:

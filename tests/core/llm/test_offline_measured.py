@@ -75,6 +75,7 @@ def aspects_in(row: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(name for name, present in row["aspects"].items() if present)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "margin"), [("mams_aspects.jsonl", 0.2), ("hanoi_hotel_aspects.jsonl", 0.1)]
 )
@@ -93,6 +94,7 @@ async def test_aspects_are_found_far_better_than_by_saying_all_or_none(
     assert 0.15 < differing < 0.5
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "field", "labels", "margin"),
     [
@@ -165,6 +167,7 @@ TRIALS: tuple[tuple[str, Mapping[str, Any]], ...] = (
 )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("task", "name", "chosen"),
     [
@@ -182,6 +185,7 @@ async def test_no_protocol_does_much_worse_on_the_demo_than_a_single_annotator(
     assert all(outcome.value is not None and not outcome.failed for outcome in outcomes)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("task", [Task.MULTI, Task.SINGLE])
 async def test_annotators_of_the_demo_differ_at_times_and_change_their_minds_at_times(
     task: Task,

@@ -165,6 +165,7 @@ async def test_a_whole_interview_takes_milliseconds() -> None:
     assert min(seconds) * 1000 < MOST_MS
 
 
+@pytest.mark.thorough
 async def test_about_a_quarter_of_requests_give_a_reason_to_ask() -> None:
     if not DATA.exists():
         pytest.skip("shared data set chat_messages.jsonl is not on this machine")

@@ -98,6 +98,7 @@ HOSTILE = [
 ]  # fmt: skip
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("piece", HOSTILE)
 @pytest.mark.parametrize("schema", [schema_from_names(task, NAMES) for task in ("multi", "single")])
 def test_a_long_hostile_answer_is_no_label(piece: str, schema: Schema) -> None:

@@ -137,6 +137,7 @@ def test_a_ranking_holds_offered_answers_each_once(
     assert reply.ranking[:1] == ((reply.value,) if reply.ok else ())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("piece", ["1. ", "First choice: ", "\n1. Dovish", "Dovish, ", "> ", "{"])
 def test_a_long_hostile_ranking_is_read_in_time(piece: str) -> None:
     read_ranking(piece * (LONG // len(piece)), STANCE)
