@@ -60,6 +60,7 @@ def measured(folder: Path, *, say_so: bool) -> tuple[dict[str, Any], dict[str, A
     return told[0], told[1]
 
 
+@pytest.mark.thorough
 def test_dawid_and_skenes_observer_who_answers_three_times(tmp_path: Path) -> None:
     counts, report = measured(tmp_path, say_so=True)
 

@@ -74,6 +74,7 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return found
 
 
+@pytest.mark.thorough
 def test_the_picture_over_time_can_be_taken_along(project: Project) -> None:
     part = page(project, "over-time/").content.decode()
     for form in ("svg", "png", "csv"):
@@ -154,12 +155,14 @@ def test_data_have_value_interval_count_and_method_in_columns_of_their_own(
     assert all(float(row["value"]) <= 1 and int(row["n"]) and row["method"] for row in known)
 
 
+@pytest.mark.thorough
 def test_a_picture_is_drawn_at_two_pixels_for_one(project: Project) -> None:
     image = page(project, "figures/accuracy.png").content
 
     assert struct.unpack(">I", image[16:20])[0] == 2 * (360 + 28)
 
 
+@pytest.mark.thorough
 def test_a_page_of_a_slice_that_is_not_kept_computes_one_report(
     project: Project, computed: list[str]
 ) -> None:
@@ -172,6 +175,7 @@ def test_a_page_of_a_slice_that_is_not_kept_computes_one_report(
     assert html.count("<figure") > 4
 
 
+@pytest.mark.thorough
 def test_what_is_kept_is_computed_once_for_page_parts_pictures_and_files(
     project: Project, computed: list[str]
 ) -> None:
@@ -187,6 +191,7 @@ def test_what_is_kept_is_computed_once_for_page_parts_pictures_and_files(
     assert computed == ["kind=crowd"]
 
 
+@pytest.mark.thorough
 def test_a_download_of_what_is_not_kept_computes_once(
     project: Project, computed: list[str]
 ) -> None:
@@ -195,6 +200,7 @@ def test_a_download_of_what_is_not_kept_computes_once(
     assert computed == ["since=2026-11-01"]
 
 
+@pytest.mark.thorough
 def test_a_large_ledger_is_asked_for_in_one_part(
     project: Project, computed: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

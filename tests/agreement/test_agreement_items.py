@@ -119,6 +119,7 @@ def test_what_means_nothing_is_refused(project: Project, query: dict[str, str]) 
     assert page(project, "items/", **query).status_code == 422
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("query", "parameter"),
     [

@@ -70,11 +70,13 @@ def test_beside_a_label_stands_how_many_items_truly_have_it() -> None:
     assert [row.items for row in trust_table(earlier, truths_of(earlier)[0])[1]] == [None, None]
 
 
+@pytest.mark.thorough
 def test_that_ties_are_left_out_of_f1_is_said_with_what_follows_from_it() -> None:
     assert "flatters a kind with many ties" in seen(six_moods())
     assert "flatters" not in seen(ProjectFactory.create())
 
 
+@pytest.mark.thorough
 def test_only_those_who_get_a_label_wrong_are_named_with_it() -> None:
     report: dict[str, Any] = dict(agreement_report(moods()))
     against = {kind: dict(found) for kind, found in report["against_author"].items()}
@@ -89,6 +91,7 @@ def test_only_those_who_get_a_label_wrong_are_named_with_it() -> None:
     assert "experts" not in hardest
 
 
+@pytest.mark.thorough
 def test_that_lots_are_drawn_among_tied_answers_is_said_where_it_counts() -> None:
     made = six_moods()
 
@@ -178,11 +181,13 @@ def test_a_taste_for_places_is_told_where_it_is_more_than_chance() -> None:
     assert "S_q is the one to read." in seen(made)
 
 
+@pytest.mark.thorough
 def test_only_what_falls_with_one_common_label_is_said_to_fall(texts: Project) -> None:
     assert "compare AC1 then" in seen(six_moods())
     assert "compare AC1" not in seen(texts)
 
 
+@pytest.mark.thorough
 def test_the_command_says_who_says_the_same_again() -> None:
     made = six_moods()
     item = made.items.order_by("pk")[0]

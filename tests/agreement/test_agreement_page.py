@@ -58,6 +58,7 @@ def test_too_few_labels_for_the_alternative_annotator_test_are_counted() -> None
     assert "the nearest annotator lacks 20" in words
 
 
+@pytest.mark.thorough
 def test_the_page_shows_words_tables_and_pictures(project: Project) -> None:
     answer = page(project)
 
@@ -82,6 +83,7 @@ def test_an_empty_slice_leads_back_to_all_labels(project: Project) -> None:
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("query", [{"kind": "robot"}, {"since": "x"}, {"annotator": "-1"}])
 def test_a_wrong_slice_is_refused_in_words(project: Project, query: dict[str, str]) -> None:
     assert page(project, "", Role.VIEWER, **query).status_code in (404, 422)
@@ -130,6 +132,7 @@ def test_a_picture_that_does_not_exist_is_not_found(project: Project) -> None:
     assert page(project, "figures/heatmap.exe").status_code == 404
 
 
+@pytest.mark.thorough
 def test_the_report_is_one_file_that_loads_nothing(project: Project) -> None:
     answer = page(project, "report.html")
 
@@ -154,6 +157,7 @@ def test_a_large_ledger_comes_after_the_page(
     assert "In short" in page(project).content.decode()
 
 
+@pytest.mark.thorough
 def test_items_that_divide_people_lead_to_their_text(project: Project) -> None:
     html = page(project).content.decode()
 
@@ -194,6 +198,7 @@ def test_over_time_says_when_all_fell_on_one_day(project: Project) -> None:
     assert "on one day" in page(project, "over-time/").content.decode()
 
 
+@pytest.mark.thorough
 def test_the_queries_do_not_grow_with_the_ledger(
     project: Project, django_assert_max_num_queries: Any
 ) -> None:

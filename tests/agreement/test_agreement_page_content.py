@@ -47,6 +47,7 @@ def said(project: Project, *options: str) -> str:
     return out.getvalue()
 
 
+@pytest.mark.thorough
 def test_who_is_right_more_often_than_whom_is_a_table(project: Project) -> None:
     report = agreement_report(project)
     pairs = {
@@ -106,6 +107,7 @@ def test_a_difference_is_in_points_whichever_way_it_is_told() -> None:
     assert points({"value": None}) == "–"
 
 
+@pytest.mark.thorough
 def test_every_way_of_putting_labels_together_stands_beside_the_majority(project: Project) -> None:
     words = seen(project)
 
@@ -116,6 +118,7 @@ def test_every_way_of_putting_labels_together_stands_beside_the_majority(project
     assert re.search(r"Dawid–Skene\s+Needs two annotators of this kind\. \d+ % .*? n 40", words)
 
 
+@pytest.mark.thorough
 def test_ties_that_are_left_out_are_counted() -> None:
     made = six_moods()
     assert agreement_report(made)["against_author"]["crowd"]["ties"] == 2
@@ -168,6 +171,7 @@ def test_how_sure_a_machine_is_stands_beside_how_often_it_is_right() -> None:
     assert "calibration error 10 points, Brier 0.20, n 40" in said(made)
 
 
+@pytest.mark.thorough
 def test_coefficients_have_two_digits_and_shares_none_everywhere(project: Project) -> None:
     for words in (seen(project), seen(project, "report.html")):
         tables = words[words.index("Within each kind") :]
@@ -177,6 +181,7 @@ def test_coefficients_have_two_digits_and_shares_none_everywhere(project: Projec
         assert not re.findall(r"\d\.\d+ % n \d", tables)
 
 
+@pytest.mark.thorough
 def test_wide_tables_keep_to_the_kinds(project: Project) -> None:
     html = page(project).content.decode()
 
@@ -185,6 +190,7 @@ def test_wide_tables_keep_to_the_kinds(project: Project) -> None:
         assert head.count("<th ") <= 6
 
 
+@pytest.mark.thorough
 def test_a_cell_of_trust_can_be_read_without_pointing_at_it(project: Project) -> None:
     html = page(project).content.decode()
     table = html.split('aria-label="Data of: Whom to trust for what"')[1].split("</table>")[0]
@@ -199,6 +205,7 @@ def test_a_cell_of_trust_can_be_read_without_pointing_at_it(project: Project) ->
     ]
 
 
+@pytest.mark.thorough
 def test_the_trust_table_can_be_taken_along(project: Project) -> None:
     answer = page(project, "figures/trust.csv")
 
@@ -208,6 +215,7 @@ def test_the_trust_table_can_be_taken_along(project: Project) -> None:
     assert len(rows) == 3 * 2
 
 
+@pytest.mark.thorough
 def test_the_numbers_in_the_file_lead_nowhere(project: Project) -> None:
     html = page(project, "report.html").content.decode()
 
@@ -253,6 +261,7 @@ def test_a_part_of_the_labels_says_that_it_is_one_and_so_do_its_verdicts(project
     assert "about this part of the labels only" in said(project, "--label", G)
 
 
+@pytest.mark.thorough
 def test_the_command_says_the_same_in_short(project: Project) -> None:
     words = said(project)
 
@@ -281,6 +290,7 @@ def test_over_time_says_that_nothing_was_given_then(project: Project) -> None:
     assert why_not == "No labels by people on these days."
 
 
+@pytest.mark.thorough
 def test_what_is_sure_enough_to_be_settled_is_so_in_words_and_table(project: Project) -> None:
     report: Any = agreement_report(project)
     found = compared_kinds(report)[0]

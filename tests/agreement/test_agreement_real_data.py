@@ -138,6 +138,7 @@ def test_irony_by_its_authors_and_by_others(tmp_path: Path) -> None:
     assert found["within"]["crowd"]["fleiss_kappa"]["value"] == near(0.4232)
 
 
+@pytest.mark.thorough
 def test_verifiers_against_writers(tmp_path: Path) -> None:
     rows = []
     for row in rows_of("anli_author_vs_verifier"):

@@ -37,6 +37,7 @@ def figures(found: Any) -> list[dict[str, Any]]:
     return [one for value in found for one in figures(value)] if isinstance(found, list) else []
 
 
+@pytest.mark.thorough
 def test_it_has_the_shape_of_the_contract(project: Project) -> None:
     body = get(project).json()
 
@@ -57,6 +58,7 @@ def test_it_has_the_shape_of_the_contract(project: Project) -> None:
     assert {"per_label", "seconds"} <= set(body["cost"].get("crowd", {"per_label", "seconds"}))
 
 
+@pytest.mark.thorough
 def test_every_figure_is_a_number_with_its_doubt_or_null_with_its_reason(project: Project) -> None:
     body = get(project).json()
 
@@ -70,6 +72,7 @@ def test_every_figure_is_a_number_with_its_doubt_or_null_with_its_reason(project
     assert "NaN" not in json.dumps(body)
 
 
+@pytest.mark.thorough
 def test_the_numbers_are_those_of_hand(project: Project) -> None:
     body = get(project).json()
 
@@ -131,6 +134,7 @@ def test_a_slice_is_named_in_the_answer(project: Project) -> None:
     assert body["slice"] == {"kind": "expert"}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("query", "status"),
     [
@@ -151,6 +155,7 @@ def test_wrong_slices_are_refused(project: Project, query: dict[str, str], statu
     assert answer["Content-Type"].startswith("application/problem+json")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("how", ["{key}", "Ann", "ann, Crowd #{key}"])
 def test_an_annotator_is_meant_by_number_or_by_a_name_that_only_one_has(
     project: Project, how: str
@@ -202,6 +207,7 @@ def test_strangers_find_nothing(project: Project) -> None:
     assert client.get(f"/api/v1/projects/{project.slug}/agreement/").status_code == 404
 
 
+@pytest.mark.thorough
 def test_the_command_prints_the_same_object(project: Project) -> None:
     out = StringIO()
     call_command("agreement", project.slug, "--json", stdout=out)
@@ -209,6 +215,7 @@ def test_the_command_prints_the_same_object(project: Project) -> None:
     assert json.loads(out.getvalue()) == get(project).json()
 
 
+@pytest.mark.thorough
 def test_the_command_says_it_in_words(project: Project) -> None:
     out = StringIO()
     call_command("agreement", project.slug, stdout=out)
@@ -267,6 +274,7 @@ def test_sets_are_compared_by_what_they_share() -> None:
     assert [row["label"] for row in body["per_label"]["crowd"]] == ["Food", "Service"]
 
 
+@pytest.mark.thorough
 def test_costs_are_those_of_labels_not_of_trials(project: Project) -> None:
     item = project.items.order_by("pk")[0]
     by = project.annotators.get(name="eve")

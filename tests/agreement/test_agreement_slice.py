@@ -77,12 +77,14 @@ def test_the_form_suggests_the_busiest_annotators_and_names_no_author(project: P
     assert "writer" not in page(project).content.decode()
 
 
+@pytest.mark.thorough
 def test_of_many_annotators_forty_are_suggested(project: Project) -> None:
     ledger(project, {f"crowd:w{at}": [G] for at in range(45)}, list(project.items.all()[:1]))
 
     assert len(offered(page(project))) == 40
 
 
+@pytest.mark.thorough
 def test_of_many_labels_those_are_suggested_whom_the_report_compares(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -99,6 +101,7 @@ def test_of_many_labels_those_are_suggested_whom_the_report_compares(
     assert f"bob, Crowd #{key}" in suggested
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("how", ["{key}", "ann, Expert #{key}", "#{key}"])
 def test_an_annotator_is_chosen_by_number_alone_or_as_suggested(project: Project, how: str) -> None:
     key = project.annotators.get(kind="expert").pk
@@ -143,6 +146,7 @@ def test_an_author_whom_an_address_means_is_not_named(project: Project) -> None:
     assert "writer" not in answer.content.decode()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("address", ["", "report.html", "items/"])
 def test_whose_labels_they_are_is_said_by_name(project: Project, address: str) -> None:
     key = project.annotators.get(name="bob").pk

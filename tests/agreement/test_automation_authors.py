@@ -97,6 +97,7 @@ def test_some_answers_of_authors_decide_nothing(project: Project, said: dict[str
     assert (count_pool(project).decided, standing(project).decided_before) == (0, [])
 
 
+@pytest.mark.thorough
 def test_what_an_author_took_back_or_corrected_before_is_not_their_word(project: Project) -> None:
     items = items_of(project)
     meant(items, "bad")
@@ -109,6 +110,7 @@ def test_what_an_author_took_back_or_corrected_before_is_not_their_word(project:
     assert not any(wrong for _, wrong in found.known.values())
 
 
+@pytest.mark.thorough
 def test_who_takes_the_word_back_after_the_drawing_does_not_take_the_error_out(
     project: Project,
 ) -> None:
@@ -121,12 +123,14 @@ def test_who_takes_the_word_back_after_the_drawing_does_not_take_the_error_out(
     assert sample_of(made) == before
 
 
+@pytest.mark.thorough
 def test_the_first_of_several_authors_counts(project: Project) -> None:
     meant(items_of(project), "bad")
     meant(items_of(project), "good", name="another")
     assert all(wrong for _, wrong in sample_of(drawn(project)).known.values())
 
 
+@pytest.mark.thorough
 def test_the_plan_and_rest_count_what_authors_decided(project: Project) -> None:
     items = items_of(project)
     meant(items[:70], "good")

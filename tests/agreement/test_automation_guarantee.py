@@ -64,6 +64,7 @@ def test_what_a_flag_or_another_bound_sends_is_never_drawn(project: Project) -> 
     assert not set(flagged) & set(drawn(project).sample)
 
 
+@pytest.mark.thorough
 def test_who_was_led_by_the_suggestion_is_neither_drawn_nor_counted(project: Project) -> None:
     who = person(project)
     debates = list(Debate.objects.filter(run__project=project).select_related("item")[:20])
@@ -88,6 +89,7 @@ def test_an_item_of_the_sample_that_somebody_was_led_on_is_dropped(project: Proj
     assert (on.calibrated, on.errors) == (121, 0)
 
 
+@pytest.mark.thorough
 def test_what_an_experiment_was_tried_on_is_not_drawn(project: Project) -> None:
     trial = run_of(project, trial=True)
     tried = [debate.item for debate in Debate.objects.filter(run__trial=False)[:50]]
@@ -96,6 +98,7 @@ def test_what_an_experiment_was_tried_on_is_not_drawn(project: Project) -> None:
     assert len(read_pool(project).drawable) == 150
 
 
+@pytest.mark.thorough
 def test_what_a_run_showed_to_models_as_a_precedent_is_not_drawn(project: Project) -> None:
     decide([debate.item for debate in Debate.objects.select_related("item")[:30]])
     run_of(project, spec_hash="b" * 64, protocol_settings={"precedents": 3})
@@ -135,6 +138,7 @@ def test_switching_on_sets_rule_plan_and_row_and_routes_the_items(project: Proje
     assert made.coverage == pytest.approx(1 - beyond.count() / 200)
 
 
+@pytest.mark.thorough
 def test_where_doubtful_debates_err_the_bound_keeps_them_out(project: Project) -> None:
     doubtful = set(Debate.objects.filter(uncertainty__gte=0.4).values_list("item_id", flat=True))
     made, _, _ = promised(
@@ -183,6 +187,7 @@ def test_switching_off_brings_rule_and_plan_back(project: Project) -> None:
     assert live_guarantee(project) is None
 
 
+@pytest.mark.thorough
 def test_giving_a_sample_up_takes_its_open_items_out_of_the_audit(project: Project) -> None:
     made = drawn(project)
     answer(project, person(project), most=5)
@@ -205,6 +210,7 @@ def test_too_few_items_are_told_beforehand() -> None:
     assert refused.value.data == {"needed": 29, "available": 20}
 
 
+@pytest.mark.thorough
 def test_a_rule_changed_since_the_drawing_wants_a_new_sample(project: Project) -> None:
     made, manager = drawn(project), member(project, Role.MANAGER)
     answer(project, person(project))
@@ -213,6 +219,7 @@ def test_a_rule_changed_since_the_drawing_wants_a_new_sample(project: Project) -
         switch_on(made, actor=manager)
 
 
+@pytest.mark.thorough
 def test_another_set_up_since_the_drawing_wants_a_new_sample(project: Project) -> None:
     made = drawn(project)
     answer(project, person(project))

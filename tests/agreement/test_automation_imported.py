@@ -68,6 +68,7 @@ def test_a_drawn_item_is_asked_of_one_more_person_however_many_spoke_elsewhere(
     assert slot.item_id in sample_of(made).known
 
 
+@pytest.mark.thorough
 def test_items_that_were_not_drawn_are_asked_of_nobody(project: Project, made: Guarantee) -> None:
     queued = ItemState.objects.filter(project=project, queued=True)
     assert set(queued.values_list("item_id", flat=True)) == set(made.sample)

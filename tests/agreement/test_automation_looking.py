@@ -44,6 +44,7 @@ def reading_all_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("apps.agreement.automation.page.count_pool", read)
 
 
+@pytest.mark.thorough
 def test_a_page_with_a_verdict_reads_no_debates_again(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -68,6 +69,7 @@ def test_nor_does_one_of_a_promise_in_force_or_of_a_sample_that_waits(
     assert "The sample waits for people" in page(other)
 
 
+@pytest.mark.thorough
 def test_a_verdict_of_before_its_reach_was_kept_gets_it_once(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -84,6 +86,7 @@ def test_a_verdict_of_before_its_reach_was_kept_gets_it_once(
     assert "What the sample showed" in page(project)
 
 
+@pytest.mark.thorough
 def test_who_looks_moves_no_item(project: Project) -> None:
     made = drawn(project)
     reroute(project)

@@ -167,6 +167,7 @@ def test_switching_off_leaves_a_rule_that_was_changed_meanwhile(project: Project
     assert project.review_scope == Project.ReviewScope.DOUBTFUL
 
 
+@pytest.mark.thorough
 def test_a_task_at_work_is_not_joined_by_another(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -188,6 +189,7 @@ def test_a_task_at_work_is_not_joined_by_another(
     assert (tasks.keep_guarantees(), sent) == (1, [made.pk]), "there is something new to do"
 
 
+@pytest.mark.thorough
 def test_the_database_counts_what_the_pool_holds(project: Project) -> None:
     items = list(open_several(project, 9))
     strange: list[dict[str, Any]] = [

@@ -51,6 +51,7 @@ def say(items: list[Item], who: Annotator, errors: int) -> None:
         record_label(draft(item, who, "bad" if at < errors else "good"))
 
 
+@pytest.mark.thorough
 def test_the_sample_is_no_part_of_the_stream(force: tuple[Guarantee, User, Annotator]) -> None:
     made, _, _ = force
     assert ItemState.objects.filter(reasons=ONLY_AUDITED, labels_by_people__gt=0).exists()

@@ -186,6 +186,7 @@ def test_hostile_words_stay_words(client: Client) -> None:
     assert "label=Fo%22od%27+%3Cb%3E%26&amp;cell=yes-no" in html
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("query", "status"),
     [

@@ -25,6 +25,7 @@ def an_arm_of_five_items() -> Run:
     return made.runs.get(protocol="ecj")
 
 
+@pytest.mark.thorough
 def test_use_this_one_shows_the_cost_and_starts_a_real_run(sent: list[int]) -> None:
     run = an_arm_of_five_items()
     project = run.project
@@ -43,6 +44,7 @@ def test_use_this_one_shows_the_cost_and_starts_a_real_run(sent: list[int]) -> N
     assert client.get(other).status_code == 404
 
 
+@pytest.mark.thorough
 def test_an_arm_is_put_to_use_within_bounds(sent: list[int]) -> None:
     run = an_arm_of_five_items()
     project = run.project
@@ -79,6 +81,7 @@ def test_a_fault_in_a_field_is_said_while_one_fills_it_in() -> None:
     assert "<strong>How many items:</strong>" in shown.content.decode()
 
 
+@pytest.mark.thorough
 def test_when_nothing_is_left_to_label_it_says_so_in_its_own_words(sent: list[int]) -> None:
     trial = trial_of(["good"] * 2)
     ensure_builtin()

@@ -55,6 +55,7 @@ def test_it_has_light_colours_white_paper_and_its_title() -> None:
     assert ".plot-fill--llm { fill: #1e64bc; }" in download.svg(picture)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("form", PICTURES)
 def test_the_png_is_the_same_at_two_pixels_for_one(form: str) -> None:
     picture = made(form)

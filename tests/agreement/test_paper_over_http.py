@@ -30,6 +30,7 @@ def model_at(server: FakeServer, **fields: Any) -> ModelSpec:
     return ModelSpecFactory.create(provider__base_url=server.base_url, **fields)
 
 
+@pytest.mark.thorough
 def test_a_table_is_paid_for_once(model_server: FakeServer, tmp_path: Path) -> None:
     model = model_at(model_server)
     reviews = aspects(tmp_path)
@@ -45,6 +46,7 @@ def test_a_table_is_paid_for_once(model_server: FakeServer, tmp_path: Path) -> N
     assert model_server.stats["requests"] == 36
 
 
+@pytest.mark.thorough
 def test_a_budget_stops_a_run_and_a_greater_one_goes_on(
     model_server: FakeServer, tmp_path: Path
 ) -> None:

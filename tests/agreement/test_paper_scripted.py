@@ -63,6 +63,7 @@ def test_000_t6_has_a_row_for_each_aspect(aspects: Path) -> None:
     assert clean["Accuracy"]["method"] == "Wilson"
 
 
+@pytest.mark.thorough
 def test_000_t5_mixes_models_in_either_order_for_each_judge(aspects: Path) -> None:
     for name in ("b", "c", "d"):
         another_offline(name)
@@ -84,6 +85,7 @@ def test_000_t5_mixes_models_in_either_order_for_each_judge(aspects: Path) -> No
     assert table["rows"][0]["Precision"]["reason"] == "the label was never predicted"
 
 
+@pytest.mark.thorough
 def test_001_t1_sets_methods_against_the_plain_answer(tmp_path: Path) -> None:
     path = labelled(tmp_path, ["a"] * 8 + ["b"] * 8)
     wrong = {"single": range(8), "cot": range(0), "self_refine": range(7), "self_consistency": [15]}
@@ -205,6 +207,7 @@ def court(tmp_path: Path) -> tuple[Any, ...]:
     return labelled(tmp_path, ["y", "y", "n", "n"]), "--judges", 3
 
 
+@pytest.mark.thorough
 def test_002_t3_has_a_column_for_each_number_of_precedents(court: tuple[Any, ...]) -> None:
     table = scripted(tried, "002.T3", *court, "--precedents", "0,1")
 

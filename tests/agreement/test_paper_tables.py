@@ -108,6 +108,7 @@ def test_people_read_the_papers_layout_with_intervals(tmp_path: Path) -> None:
     assert "FP: predicted, not in gold" in text
 
 
+@pytest.mark.thorough
 def test_a_single_interest_is_asked_about_alone(tmp_path: Path) -> None:
     args = (aspects(tmp_path), "--replicates", 1)
     told("000.T2", *args, "--aspect", "food")
@@ -116,6 +117,7 @@ def test_a_single_interest_is_asked_about_alone(tmp_path: Path) -> None:
     assert Project.objects.count() == 2
 
 
+@pytest.mark.thorough
 def test_tables_share_their_runs_and_a_part_of_them(tmp_path: Path) -> None:
     path = moods(tmp_path)
     told("001.F2", path)
@@ -157,6 +159,7 @@ def test_a_run_that_stopped_is_gone_on_with(tmp_path: Path) -> None:
     assert (Run.objects.count(), run.status) == (1, Run.Status.DONE)
 
 
+@pytest.mark.thorough
 def test_an_endpoint_that_does_not_answer_ends_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -177,12 +180,14 @@ def test_several_files_stand_beside_each_other_with_their_mean(tmp_path: Path) -
     assert told("002.T4", one, other, "--judges", 3)["columns"][1:3] == ["moods Amb", "moods Nor"]
 
 
+@pytest.mark.thorough
 def test_an_existing_project_can_be_used(tmp_path: Path) -> None:
     told("000.T2", moods(tmp_path), "--aspect", "good", "--project", "mine", "--replicates", 1)
     table = told("001.F3", "--project", "mine")
     assert table["projects"] == {"mine": "mine"}
 
 
+@pytest.mark.thorough
 def test_files_of_other_shapes(tmp_path: Path) -> None:
     wide = tmp_path / "wide.csv"
     wide.write_text("Review Text,Clean,Food\nA spotless room,true,false\nCold food,false,true\n")
@@ -201,6 +206,7 @@ def test_files_of_other_shapes(tmp_path: Path) -> None:
     assert current_schema(project).parsed.names == ("no", "yes")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("args", "words"),
     [

@@ -55,6 +55,7 @@ def test_nothing_is_lost_on_an_endpoint_with_faults(model_server: FakeServer) ->
     assert {try_["http_status"] for try_ in tries} >= {200, 503}
 
 
+@pytest.mark.thorough
 def test_calls_side_by_side_never_pass_the_budget(model_server: FakeServer) -> None:
     budget = 2_000_000
     model = model_at(model_server, max_output_tokens=50)

@@ -101,6 +101,7 @@ def test_what_cannot_be_started_is_said_in_place(change: dict[str, Any], words: 
     assert Study.objects.count() == 0
 
 
+@pytest.mark.thorough
 def test_progress_is_asked_for_until_the_study_stops() -> None:
     project = authors_project()
     study = started(project)
@@ -147,6 +148,7 @@ def test_the_offline_model_is_marked_wherever_it_shows() -> None:
     assert "It matches words and is not an LLM" in page
 
 
+@pytest.mark.thorough
 def test_a_study_is_paused_resumed_and_cancelled_on_its_page(sent_studies: list[int]) -> None:
     project = authors_project()
     study, client = started(project), signed_in(project)
@@ -166,6 +168,7 @@ def test_a_study_is_paused_resumed_and_cancelled_on_its_page(sent_studies: list[
     assert "cannot be resumed" in client.get(at(project)).content.decode()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("role", [Role.VIEWER, Role.REVIEWER])
 def test_only_managers_start_and_steer(role: Role, sent_studies: list[int]) -> None:
     project = authors_project()
@@ -267,6 +270,7 @@ def test_the_command_takes_a_limit_and_a_budget() -> None:
     assert (told["items"], told["limit"], told["budget_usd"]) == (2, 2, 1.0)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -103,6 +103,7 @@ def test_the_plan_says_what_is_missing() -> None:
         plan_study(project, plan_of(project, sources=("expert", "author"), examples=(2,)))
 
 
+@pytest.mark.thorough
 def test_the_estimate_comes_before_anything_is_paid_and_shrinks_with_what_is_done() -> None:
     project, model = authors_project(), ModelSpecFactory.create()
     before = estimate(plan_study(project, plan_of(project, model)))

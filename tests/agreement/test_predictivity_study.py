@@ -78,6 +78,7 @@ def test_a_model_that_follows_the_examples_shows_whose_labels_tell_most() -> Non
     assert "With an LLM's labels it is right 62.5 points less often (" in result.detail
 
 
+@pytest.mark.thorough
 def test_the_offline_model_is_driven_end_to_end_and_marked() -> None:
     project = authors_project()
     study = started(project, ensure_builtin())
@@ -154,6 +155,7 @@ def test_an_answer_off_the_menu_is_unparsed_counted_and_never_guessed() -> None:
 # Money
 
 
+@pytest.mark.thorough
 def test_a_budget_is_never_passed_and_the_study_goes_on_with_more() -> None:
     project, model = authors_project(), ModelSpecFactory.create(max_output_tokens=50)
     first, script = 400_000, Script(CALM)
@@ -171,6 +173,7 @@ def test_a_budget_is_never_passed_and_the_study_goes_on_with_more() -> None:
     assert again.calls == WHOLE > asked
 
 
+@pytest.mark.thorough
 def test_a_budget_needs_a_known_price_and_more_than_is_spent() -> None:
     project, model = authors_project(), ModelSpecFactory.create(price_in=None)
     with pytest.raises(UnknownPrice):
@@ -195,6 +198,7 @@ class Killed(BaseException):
     """The process ends here: nothing after it is run."""
 
 
+@pytest.mark.thorough
 def test_what_was_written_before_a_kill_is_never_asked_again() -> None:
     project, model = authors_project(), ModelSpecFactory.create()
     study = started(project, model)
@@ -261,6 +265,7 @@ def test_a_task_exists_once() -> None:
         )
 
 
+@pytest.mark.thorough
 def test_pausing_stops_and_resuming_goes_on() -> None:
     study, script = started(authors_project()), Script(CALM)
     pause_study(study=study)

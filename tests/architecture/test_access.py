@@ -78,6 +78,7 @@ def test_the_table_names_no_address_that_is_gone() -> None:
     assert {*PAGES, *REST, *ACCOUNT_PAGES} - set(PARTS) == set()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", PAGES)
 def test_pages(world: World, name: str) -> None:
     faults = [

@@ -78,6 +78,7 @@ def test_what_is_no_origin_is_refused_by_name(site: Site, given: str) -> None:
         update_site(site=site, allowed_origins=[given])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "change",
     [

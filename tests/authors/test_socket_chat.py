@@ -301,6 +301,7 @@ def test_a_reply_follows_its_author_to_the_next_page(
     assert [role for role, _ in heard[-1]] == ["author", "assistant", "author"]
 
 
+@pytest.mark.thorough
 def test_a_reply_under_way_is_kept_although_the_server_ends(site: Site, heard: list[Said]) -> None:
     with served() as address, Page.open(address, site, mode="chat") as page:
         page.outcome(write(page, mid="m-1"))
@@ -308,12 +309,14 @@ def test_a_reply_under_way_is_kept_although_the_server_ends(site: Site, heard: l
     assert Message.objects.get(role="assistant").text == "Fine."
 
 
+@pytest.mark.thorough
 def test_a_server_of_the_tests_leaves_no_work_in_the_database(site: Site) -> None:
     with served():
         slow = database._threads.submit(time.sleep, 0.3)
     assert slow.done()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("minutes", "answered"), [(1, True), (3, False)])
 def test_who_was_not_answered_and_comes_back_soon_is_answered(
     address: str, site: Site, minutes: int, *, answered: bool

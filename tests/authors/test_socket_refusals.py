@@ -136,6 +136,7 @@ def test_who_says_nothing_is_sent_away_after_five_seconds(
     assert time.monotonic() - started > 0.15
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("raw", "code"),
     [
@@ -226,6 +227,7 @@ def test_signs_of_life_are_heard_while_messages_are_held_back(address: str, site
         assert [each for each in page.heard if each["t"] == "nack" and each["d"]["retry"]]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("scope", [["questions"], ["chat"]])
 def test_who_is_silent_for_long_is_sent_away(
     address: str, site: Site, monkeypatch: pytest.MonkeyPatch, scope: list[str]
@@ -249,6 +251,7 @@ def test_who_could_not_be_greeted_is_not_waited_for(
     wait_for(lambda: here() == 0, seconds=5, what="everybody to have gone")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("said", "kept"), [("de", "DE"), ("<b>", ""), ("d", ""), ("DEU", ""), ("\u00e4\u00e4", "")]
 )

@@ -52,6 +52,7 @@ def sent(hint: Any) -> st.SearchStrategy[Any]:
     return PLAIN[hint]
 
 
+@pytest.mark.thorough
 @given(kind=st.sampled_from(KINDS), data=st.data())
 def test_what_a_server_sends_is_read_whatever_else_it_sends(kind: Any, data: st.DataObject) -> None:
     body = data.draw(sent(kind))

@@ -3,6 +3,7 @@
 import re
 from html.parser import HTMLParser
 
+import pytest
 from django.utils.html import escape
 from hypothesis import given
 from hypothesis import strategies as st
@@ -34,6 +35,7 @@ class Tags(HTMLParser):
         assert self.open.pop() == tag
 
 
+@pytest.mark.thorough
 @given(texts, st.dictionaries(texts, st.lists(words, max_size=4), max_size=4))
 def test_without_its_marks_it_is_the_escaped_text(
     text: str, evidence: dict[str, list[str]]

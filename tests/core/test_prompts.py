@@ -53,6 +53,7 @@ source: "here"
 BODY = HEAD + "## system\nBe exact.\n## user\n{{ item }}\n"
 
 
+@pytest.mark.thorough
 def test_every_prompt_is_pinned() -> None:
     library = PromptLibrary(ROOT)
     found = {name: library.get(*name.split("/")).hash for name in library.names()}
@@ -68,6 +69,7 @@ def test_a_stored_body_gives_the_same_prompt_back(name: str) -> None:
     assert "{% include" not in prompt.body
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", PINNED)
 def test_a_prompt_knows_where_it_belongs(name: str) -> None:
     prompt = PromptLibrary(ROOT).get(*name.split("/"))

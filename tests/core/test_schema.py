@@ -161,6 +161,7 @@ def test_a_schema_survives_its_json(names: list[str], task: str, words: str) -> 
         assert schema.normalise(name if task == "single" else [name]) in (name, [name])
 
 
+@pytest.mark.thorough
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(), st.lists))
 def test_whatever_comes_is_a_canonical_value_or_a_clear_refusal(raw: Any) -> None:
     for schema in (SINGLE, MULTI, STARS, TEXT, PER_ITEM):

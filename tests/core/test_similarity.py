@@ -119,6 +119,7 @@ def test_the_likeness_is_that_of_the_textbook() -> None:
     assert index.similarities("soup") == pytest.approx([1.0, expected], abs=1e-6)
 
 
+@pytest.mark.thorough
 def test_another_process_finds_the_same() -> None:
     """Hashes of strings differ from process to process; nothing here may depend on them."""
     told = "from labelhub.core.similarity import TfIdfIndex as I; "

@@ -67,6 +67,7 @@ def test_every_arm_is_a_trial_over_the_verified_items(project: Project) -> None:
     assert runs[2].protocol_settings["samples"] == 3
 
 
+@pytest.mark.thorough
 @pytest.mark.django_db(transaction=True)
 def test_nothing_of_an_experiment_enters_the_ledger(project: Project) -> None:
     made = start(project, plan_for("single"), replicates_of(plan_for("ecj"), 2))

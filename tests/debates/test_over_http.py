@@ -39,6 +39,7 @@ def run_at(server: FakeServer, count: int, name: str = "ecj") -> Run:
     return started_run(project_with_items(count), name, model=model)
 
 
+@pytest.mark.thorough
 def test_an_extractor_a_critic_and_a_judge_speak_over_http(model_server: FakeServer) -> None:
     run = run_at(model_server, 12)
     run_slice(run.pk, pace=PACE)

@@ -51,6 +51,7 @@ def test_every_protocol_makes_the_calls_that_were_announced(name: str) -> None:
     assert told.cost_nanousd <= told.worst_nanousd
 
 
+@pytest.mark.thorough
 def test_reasons_for_precedents_are_part_of_it() -> None:
     project, model = project_with_items(0), ModelSpecFactory.create()
     verified(project, 8)

@@ -122,6 +122,7 @@ def test_the_difference_of_two_versions_is_shown_line_by_line() -> None:
     assert client.get(address, {"after": "abcdef123456"}).status_code == 404
 
 
+@pytest.mark.thorough
 def test_who_may_do_what() -> None:
     project = project_with_items(1)
     variant = variant_of(project)
@@ -169,6 +170,7 @@ def test_a_variant_is_written_checked_and_kept() -> None:
     assert PromptVersion.objects.filter(name="ecj/critic").count() == 1
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("field", "text", "said"),
     [

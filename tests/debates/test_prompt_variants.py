@@ -70,6 +70,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_template_is_refused_at_once(name: str) -> None:
     project = project_with_items(1)

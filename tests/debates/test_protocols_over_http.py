@@ -82,6 +82,7 @@ def test_judges_in_sequence_hear_both_sides_and_each_other(model_server: FakeSer
     ]  # fmt: skip
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("judges", [1, 3, 5])
 def test_judges_side_by_side_hear_both_sides_alone(model_server: FakeServer, judges: int) -> None:
     answers = [RANKED, "So it is.", "Not so.", *[GOOD] * judges]

@@ -62,6 +62,7 @@ def test_each_judge_reads_the_nearest_example_of_each_label_with_its_reason(
         assert "REASON OF The soup" in said
 
 
+@pytest.mark.thorough
 def test_a_reason_is_asked_for_once_however_many_items_use_it(tried: tuple[Run, Script]) -> None:
     run, script = tried
     assert sum(call.role == "reporter" for call in script.calls) == 2
@@ -95,6 +96,7 @@ def test_vectors_are_booked_also_where_no_call_was_ever_made() -> None:
     assert run.cost_nanousd == run.other_cost_nanousd > 1000 * seen["embeddings"]
 
 
+@pytest.mark.thorough
 def test_a_later_run_takes_the_reasons_even_where_it_takes_nothing_else(
     tried: tuple[Run, Script],
 ) -> None:

@@ -139,6 +139,7 @@ def test_a_project_without_debates_says_what_will_be_here() -> None:
     assert "No item has been debated yet" in told
 
 
+@pytest.mark.thorough
 def test_audits_tell_how_often_what_is_accepted_is_wrong(project: Project) -> None:
     who = person(project)
     for at, item in enumerate(open_several(project, 40)):

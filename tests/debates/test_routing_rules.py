@@ -191,6 +191,7 @@ def test_a_bound_moved_towards_more_never_sends_fewer(
     assert sent(None) <= sent(lax) <= sent(strict)
 
 
+@pytest.mark.thorough
 @given(st.lists(endings, max_size=12), st.sampled_from(THRESHOLDS))
 def test_steps_say_what_a_rule_with_that_bound_would_send(
     found: list[dict[str, Any]], threshold: Any
@@ -268,6 +269,7 @@ def test_an_answered_audit_stays_one_when_fewer_are_audited(project: Project) ->
     assert sample.behind == 0
 
 
+@pytest.mark.thorough
 def test_rerouting_takes_as_many_queries_for_more_items(
     project: Project, django_assert_max_num_queries: Any
 ) -> None:

@@ -157,6 +157,7 @@ def test_an_exhausted_quota_says_when_the_run_goes_on() -> None:
     assert timedelta(minutes=59) < run.resume_at - timezone.now() < timedelta(minutes=61)
 
 
+@pytest.mark.thorough
 def test_many_failures_in_a_row_pause_the_run() -> None:
     run = scripted_run(60)
     drive(run, Script(lambda _: ModelError("Nonsense.")))
@@ -226,6 +227,7 @@ def test_a_call_that_takes_longer_than_a_slice_is_not_thrown_away() -> None:
     assert Turn.objects.filter(status="ok").count() == len(script.calls) == 1
 
 
+@pytest.mark.thorough
 def test_a_worker_that_dies_leaves_its_debates_to_others_once_the_lease_is_over() -> None:
     run = scripted_run(4, "ecj")
     script = Script("Final Decision: good")
@@ -313,6 +315,7 @@ def broken(*_: Any) -> None:
 STORE = "apps.debates.services.driving.store.SliceStore"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "place", [f"{STORE}.claim", f"{STORE}.write", "apps.debates.services.driving.slices.script_of"]
 )

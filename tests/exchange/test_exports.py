@@ -68,6 +68,7 @@ def test_our_export_makes_the_same_ledger_in_a_new_project(name: str, overlap: i
     assert ledger(other) == ledger(project)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", LOSSLESS)
 def test_our_export_changes_nothing_in_its_own_project(name: str) -> None:
     project = lived_in()
@@ -77,6 +78,7 @@ def test_our_export_changes_nothing_in_its_own_project(name: str) -> None:
     assert ledger(project) == before
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", LOSSLESS)
 def test_gold_alone_comes_back_as_gold(name: str) -> None:
     project, other = lived_in(), ProjectFactory.create()

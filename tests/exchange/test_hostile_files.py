@@ -58,6 +58,7 @@ def test_a_workbook_is_imported_from_where_uploads_are_kept() -> None:
     assert (batch.status, counts(batch)) == ("done", (1, 0, 0, 0))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("row", "why"),
     [
@@ -135,6 +136,7 @@ def test_a_quote_that_is_never_closed_costs_its_own_row_only(tmp_path: Path) -> 
     assert texts(rows) == ["good", "fine"]
 
 
+@pytest.mark.thorough
 def test_rows_after_ten_megabytes_of_an_open_quote_are_read(tmp_path: Path) -> None:
     good = "".join(f"{at},good row {at} {'x' * 1000}\n" for at in range(2, 12_000))
     rows = read(tmp_path, f'id,text\n1,"never closed\n{good}'.encode(), "x.csv")

@@ -39,6 +39,7 @@ def test_each_of_them_is_read_from_a_table_of_texts(tmp_path: Path) -> None:
     assert label.created_at.isoformat() == "2026-11-21T09:30:00+00:00"
 
 
+@pytest.mark.thorough
 @pytest.mark.django_db
 @pytest.mark.parametrize("column", labelfile.EXTRA)
 def test_an_empty_cell_says_nothing(tmp_path: Path, column: str) -> None:

@@ -164,6 +164,7 @@ def test_an_empty_project_says_where_to_start() -> None:
 PAGES = ["import_create", "import_detail", "import_progress", "export_page", "export_download"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", PAGES)
 def test_strangers_find_nothing_and_members_what_is_theirs(name: str) -> None:
     project = ProjectFactory.create()

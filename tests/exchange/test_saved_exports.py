@@ -49,6 +49,7 @@ def in_folder() -> list[str]:
     return sorted(files.stored_names())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("only", ["", "gold"])
 def test_the_file_is_the_export(name: str, only: str) -> None:

@@ -52,6 +52,7 @@ def test_what_came_from_label_studio_goes_back_as_it_came(data: st.DataObject, t
     assert labels.filter(provenance__aside="skip").count() == skips
 
 
+@pytest.mark.thorough
 @settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data(), task=st.sampled_from(sorted(CONFIGS)), name=st.sampled_from(FORMATS))
 def test_and_comes_back_to_us_through_any_format(data: st.DataObject, task: str, name: str) -> None:

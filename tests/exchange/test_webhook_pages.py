@@ -79,6 +79,7 @@ def test_a_webhook_is_made_and_its_secret_shown_once(project: Project) -> None:
         assert b"<b>training" not in shown
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
@@ -152,6 +153,7 @@ def test_deliveries_are_shown_and_sent_again(project: Project) -> None:
     assert b"has not come yet" in future
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("status", "words"), [("paused", "Paused"), ("gone", "said that it is gone"), ("off", "")]
 )

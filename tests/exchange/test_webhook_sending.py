@@ -115,6 +115,7 @@ def test_a_long_answer_is_cut_and_made_fit_to_store(hook: Receiver) -> None:
     assert len(answer.text) == sending.MOST_KEPT
 
 
+@pytest.mark.thorough
 def test_a_receiver_that_drips_is_cut_off(hook: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sending, "SECONDS", 0.3)
     hook.drips, hook.body = True, b"x" * 200

@@ -71,6 +71,7 @@ async def fetch(export: Export, send: Send, transport: Transport, within: float 
     await patient(answered, within)(scope, receive, send)  # type: ignore[arg-type]
 
 
+@pytest.mark.thorough
 async def test_an_answer_that_is_taken_arrives_whole_however_long_it_is() -> None:
     export, transport, sent = Export(200), Transport(), []
 

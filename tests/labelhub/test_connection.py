@@ -115,6 +115,7 @@ def test_clients_that_read_nothing_are_cut_off_and_others_served_again() -> None
         assert sum(gets_everything(each) for each in clients) <= 1
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("quiet")
 def test_clients_that_leave_in_the_midst_of_several_requests_hold_nothing() -> None:
     with Server(patience=60) as server:

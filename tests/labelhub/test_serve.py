@@ -125,6 +125,7 @@ def test_what_is_no_port_is_one_line(running: Running, port: str) -> None:
     assert port in refusal(running.stack, "serve", "--port", port)
 
 
+@pytest.mark.thorough
 def test_production_without_its_secret_is_one_line(running: Running) -> None:
     env = {"DJANGO_SETTINGS_MODULE": "labelhub.settings.prod", "LABELHUB_SECRET_KEY": ""}
     assert "Set LABELHUB_SECRET_KEY" in refusal(running.stack, "serve", **env)
@@ -182,6 +183,7 @@ def test_strangers_cannot_fill_the_disk(running: Running) -> None:
         assert b" 413 " in stranger.recv(1000)
 
 
+@pytest.mark.thorough
 def test_a_signal_during_start_up_ends_it(stack: Stack) -> None:
     program = stack.start("serve", [*MANAGE, "serve", "--port", "0"])
     time.sleep(0.3)

@@ -123,6 +123,7 @@ def test_databases_that_work_are_taken_as_they_are(url: str) -> None:
     assert database_url("DATABASE_URL", url) == url
 
 
+@pytest.mark.thorough
 def test_an_empty_variable_is_none() -> None:
     """Files of variables often have the name with nothing behind it."""
     told = subprocess.run(
@@ -192,6 +193,7 @@ def test_the_files_of_a_browsable_api_that_we_do_not_have_are_not_served() -> No
     assert {"admin/css/base.css", "css/tokens.css"} <= served
 
 
+@pytest.mark.thorough
 @pytest.mark.django_db
 @pytest.mark.parametrize("address", ["/", "/api/docs/", "/accounts/login/", "/admin/login/"])
 def test_no_page_asks_for_them(client: Client, address: str) -> None:

@@ -102,6 +102,7 @@ def test_a_gold_history_is_one_chain() -> None:
     assert Gold.objects.current().get().value == "bad"
 
 
+@pytest.mark.thorough
 @settings(
     max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

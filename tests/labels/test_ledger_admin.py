@@ -39,6 +39,7 @@ def address(table: type[Model], rest: str = "") -> str:
     return f"/admin/labels/{table._meta.model_name}/{rest}"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("table", TABLES)
 def test_rows_are_listed_searched_and_read(
     project: Project, operator: Client, table: type[Model]

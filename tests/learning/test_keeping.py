@@ -98,6 +98,7 @@ def test_a_project_that_is_switched_off_is_left_alone(
     assert sent == [("clear", project.pk)]
 
 
+@pytest.mark.thorough
 def test_looking_costs_two_queries_and_four_for_each_project_that_learns(
     django_assert_num_queries: DjangoAssertNumQueries, sent: list[Any]
 ) -> None:

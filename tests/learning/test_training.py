@@ -88,6 +88,7 @@ def test_a_label_of_the_model_is_nobodys_suggestion_and_decides_nothing() -> Non
     assert (now.gold.value, now.gold.decided_by) == ("bad", someone)
 
 
+@pytest.mark.thorough
 def test_only_what_has_changed_is_written_again() -> None:
     project, waiting = taught_project()
     train(project)
@@ -183,6 +184,7 @@ def test_a_decision_that_was_changed_since_is_suspected_no_more() -> None:
     assert not suspects_of(project, manager).exists()
 
 
+@pytest.mark.thorough
 def test_killed_at_any_point_it_goes_on_where_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("apps.learning.services.applying.ITEMS_AT_ONCE", 2)
     project, waiting = taught_project(waiting=6)
@@ -287,6 +289,7 @@ def test_what_a_machine_decided_teaches_nothing() -> None:
     assert train(project).examples == 40
 
 
+@pytest.mark.thorough
 def test_a_new_version_of_the_schema_is_learnt_though_gold_has_not_grown() -> None:
     project, _ = taught_project()
     train(project)

@@ -133,6 +133,7 @@ def test_seven_malformed_shapes_come_in_their_share(endpoint: FastEndpoint) -> N
     assert set(endpoint.stats()["outcomes"]) == set(MALFORMED)
 
 
+@pytest.mark.thorough
 def test_above_its_capacity_it_refuses_with_seconds(endpoint: FastEndpoint) -> None:
     endpoint.set(capacity=2, latency=0.3, retry_after=2)
     together = threading.Barrier(4)
@@ -150,6 +151,7 @@ def test_above_its_capacity_it_refuses_with_seconds(endpoint: FastEndpoint) -> N
     assert endpoint.stats()["most_in_flight"] == 2
 
 
+@pytest.mark.thorough
 def test_above_its_rate_it_says_when_there_is_room(endpoint: FastEndpoint) -> None:
     endpoint.set(rate=4, burst=1)
     raw_chat(endpoint, body_for("One."))

@@ -53,6 +53,7 @@ _JSON = st.recursive(
 )  # fmt: skip
 
 
+@pytest.mark.thorough
 @given(_JSON)
 def test_nothing_an_endpoint_sends_raises(raw: Any) -> None:
     read_logprobs(raw)

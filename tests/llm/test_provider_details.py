@@ -76,6 +76,7 @@ def test_a_wrong_header_is_said_in_place_and_seen(operator: Client, given: str, 
     assert not Provider.objects.exists()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("taken", ["model", "messages", "stream", "max_tokens", "n"])
 def test_the_extra_body_decides_nothing_of_ours(operator: Client, taken: str) -> None:
     at = reverse("model_create", args=[ProviderFactory.create().pk])

@@ -135,6 +135,7 @@ async def test_a_head_that_never_comes_is_silence_too() -> None:
         assert isinstance((await heard_from(write)).error, ModelUnreachable)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("_hurried")
 async def test_thinking_is_a_sign_of_life() -> None:
     async def write(answering: Answering) -> None:

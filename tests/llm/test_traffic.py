@@ -60,6 +60,7 @@ async def test_limits_are_learnt_from_refusals_too() -> None:
     assert (state.rpm, state.refused_share) == (6000, 0.5)
 
 
+@pytest.mark.thorough
 async def test_a_known_limit_spaces_calls_out() -> None:
     async with tiny_endpoint(answering({})) as endpoint:
         spec = spec_of(endpoint, rpm=3000)  # 50 a second, 5 at once
@@ -106,6 +107,7 @@ async def test_a_used_up_day_pauses_with_a_time_and_is_written_down() -> None:
     assert len(endpoint.heard) == 2
 
 
+@pytest.mark.thorough
 async def test_what_limits_the_speed_is_told(model_server: FakeServer) -> None:
     model_server.options.latency = 0.1
     spec = make_spec(model_server, provider={"max_concurrency": 3})
@@ -158,6 +160,7 @@ async def test_limits_that_are_known_are_not_written_again() -> None:
     assert learnt.limits == {}
 
 
+@pytest.mark.thorough
 async def test_two_lines_share_one_limit() -> None:
     async with tiny_endpoint(answering({})) as endpoint:
         spec = spec_of(endpoint, rpm=3000)

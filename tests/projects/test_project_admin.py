@@ -34,6 +34,7 @@ def fill(count: int) -> None:
         factory.create_batch(count)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("page", PAGES)
 def test_a_list_takes_the_same_queries_for_few_and_many_rows(
     operator: Client, django_assert_num_queries: Any, page: str

@@ -150,6 +150,7 @@ def test_a_decision_goes_on_to_the_next(client: Client, project: Project, judge:
     assert at("adjudication_undo", project) in page
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "sent",
     [{}, {"value": "ugly"}, {"value": "bad", "quote": "x"}, {"value": "bad", "quote": "[1, 2]"}],

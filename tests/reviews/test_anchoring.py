@@ -56,6 +56,7 @@ def answered(project: Project, user: User, arm: str, same: int, other: int) -> l
     return items
 
 
+@pytest.mark.thorough
 def test_the_difference_comes_with_its_interval_and_in_words(project: Project) -> None:
     one, two = reviewer(project), reviewer(project)
     for user in (one, two):
@@ -74,6 +75,7 @@ def test_the_difference_comes_with_its_interval_and_in_words(project: Project) -
     assert report.warning == ""
 
 
+@pytest.mark.thorough
 def test_ten_people_are_drawn_as_people(project: Project) -> None:
     for _ in range(10):
         user = reviewer(project)

@@ -211,6 +211,7 @@ def rule(project: Project, **definition: Any) -> None:
     )
 
 
+@pytest.mark.thorough
 def test_when_people_are_to_see_less_a_share_of_what_they_miss_is_audited() -> None:
     project = new_project()
     rule(project)

@@ -72,6 +72,7 @@ SHOWN = {
 }  # fmt: skip
 
 
+@pytest.mark.thorough
 def test_a_reviewer_finds_the_debate_nowhere_before_answering(
     project: Project, audited: Item
 ) -> None:

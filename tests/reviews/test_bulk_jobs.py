@@ -138,6 +138,7 @@ def test_items_of_their_own_options_are_labelled_where_they_offer_it(manager: Us
     assert said_of([with_it, without, free]) == ["a", "a"]
 
 
+@pytest.mark.thorough
 def test_items_are_given_to_all_or_in_turn(project: Project, manager: User) -> None:
     open_several(project, 5)
     one, other = reviewer(project), reviewer(project)
@@ -171,6 +172,7 @@ def test_nobody_is_given_what_they_have_labelled(project: Project, manager: User
     assert rest.pk in given
 
 
+@pytest.mark.thorough
 def test_audience_and_first_place_are_set_and_restored(project: Project, manager: User) -> None:
     a, b = open_several(project, 2)
     ItemState.objects.filter(item=b).update(assigned_kind="crowd", audience="crowd")
@@ -276,6 +278,7 @@ def test_wrong_options_are_named(
     assert refused.value.data["errors"][0]["field"] == field
 
 
+@pytest.mark.thorough
 def test_a_job_that_died_goes_on_where_it_was(
     project: Project, manager: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -336,6 +339,7 @@ def test_who_is_no_manager_any_more_changes_nothing(project: Project, manager: U
     assert "no manager here any more" in job.message
 
 
+@pytest.mark.thorough
 def test_an_undoing_that_a_fault_stopped_goes_on_where_it_was(
     project: Project, manager: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -109,6 +109,7 @@ def test_a_wrong_search_names_its_fields(project: Project, manager: User, client
     assert "Somebody says: &#x27;neutral&#x27; is not offered here" in page
 
 
+@pytest.mark.thorough
 def test_ticked_items_are_previewed_confirmed_and_taken_back(
     project: Project, manager: User, client: Client, launched: list[int]
 ) -> None:

@@ -68,6 +68,7 @@ def test_nobody_and_authors_of_other_sites_are_unknown(site: Site, host: APIClie
     assert Author.objects.count() == 2
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "name", ["tenant/42", "anna@example.org", "ann a", "Änne", "?a=1&b", "a%2Fb", "x/optouts"]
 )

@@ -53,6 +53,7 @@ def test_what_was_read_can_be_sent_back(site: Site, manager: APIClient) -> None:
     assert [row.definition for row in site.features.asked()] == before
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("sent", "field"),
     [

@@ -126,6 +126,7 @@ def test_a_message_can_be_too_long(site: Site, host: APIClient, long: str) -> No
     assert host.post(url(site, "messages/"), message(text="é" * 8000)).status_code == 201
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("change", "field"),
     [
@@ -243,6 +244,7 @@ def test_whoever_comes_when_many_wait_is_answered_at_once(
     assert response.json()["message"]["status"] == "received"
 
 
+@pytest.mark.thorough
 def test_waiting_ends_when_the_time_is_over(site: Site, host: APIClient) -> None:
     response = host.post(url(site, "messages/"), message(wait=0.3))
     assert response.json() == {

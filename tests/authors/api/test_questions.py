@@ -121,6 +121,7 @@ def test_a_question_in_turn_may_be_shown_without_being_fetched(site: Site, host:
     assert second.pushed_at is None
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("action", ["shown", "answer", "dismiss", "undo"])
 def test_questions_of_others_and_of_nobody(site: Site, host: APIClient, action: str) -> None:
     author_of(site, "anna")

@@ -92,6 +92,7 @@ def test_answers_are_narrowed(site: Site, manager: APIClient) -> None:
     assert len(values("outcome=answer")) == 2
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("rest", ["messages/", "answers/", "rewards/"])
 def test_a_long_list_takes_no_more_queries(
     site: Site, manager: APIClient, rest: str, django_assert_num_queries: Any

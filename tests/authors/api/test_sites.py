@@ -52,6 +52,7 @@ def test_a_site_is_made_with_features_of_its_own(manager: APIClient, project_url
     assert response.status_code == 201, response.content
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("change", "field"),
     [

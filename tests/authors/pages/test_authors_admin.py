@@ -44,6 +44,7 @@ def test_a_list_takes_the_same_queries_for_few_and_many_rows(
         operator.get(url)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("page", PAGES)
 def test_every_list_can_be_searched(operator: Client, page: str) -> None:
     fill(1)

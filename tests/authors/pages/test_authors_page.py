@@ -47,6 +47,7 @@ def test_authors_are_listed_under_pseudonyms_with_what_they_did(
     assert "anonymous" in told
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("given", "found"),
     [

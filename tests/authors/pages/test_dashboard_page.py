@@ -135,6 +135,7 @@ def test_what_a_label_costs(manager: Client, site: Site) -> None:
     assert "Cost of a label $0.0030" in told
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("given", ["", "0", "8", "x", "-7", "٧"])
 def test_a_strange_window_is_the_usual_one(manager: Client, site: Site, given: str) -> None:
     busy(site)

@@ -89,6 +89,7 @@ def test_features_of_the_library_can_be_added(manager: Client, site: Site) -> No
     assert manager.post(page(site, "questions/add/")).status_code == 422
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("feature", EVERY, ids=lambda each: each.key)
 def test_opening_and_saving_changes_nothing(
     manager: Client, site: Site, feature: Definition
@@ -126,6 +127,7 @@ def test_one_of_ones_own(manager: Client, site: Site) -> None:
     assert keys(site)[-1] == "mood"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("changes", "field", "told"),
     [

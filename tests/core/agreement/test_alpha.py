@@ -88,6 +88,7 @@ def test_of_two_categories_every_metric_says_the_same(table: Table) -> None:
     assert alpha.estimate(counts, alpha.fixed(metrics.interval_distance([3, 8]))) == near(nominal)
 
 
+@pytest.mark.thorough
 @every_metric
 @given(table=tables(q=Q), seed=st.integers(0, 99))
 def test_the_order_of_raters_and_items_does_not_matter(
@@ -99,6 +100,7 @@ def test_the_order_of_raters_and_items_does_not_matter(
     assert found == near(alpha.estimate(counts_of(table), metric))
 
 
+@pytest.mark.thorough
 @every_metric
 @given(table=tables(q=Q), code=st.integers(0, Q - 1))
 def test_an_item_with_one_rating_does_not_change_alpha_at_all(

@@ -23,6 +23,7 @@ def doubtful(found: Audit) -> list[Finding]:
     return [one for one in found.findings if one.severity != NOTE and one.code != HOLM]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", MAKERS)
 def test_a_planted_fault_is_found(name: str) -> None:
     code = "rate_does_not_follow" if name == "rate_of_all" else name
@@ -30,6 +31,7 @@ def test_a_planted_fault_is_found(name: str) -> None:
         assert code in {one.code for one in doubtful(audited(name, seed, fault=True))}, seed
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", MAKERS)
 def test_right_numbers_rounded_or_cut_off_yield_nothing(name: str) -> None:
     for seed in SEEDS:

@@ -19,6 +19,7 @@ def pearson(rows: Any) -> float:
     return float(x @ y / np.sqrt((x @ x) * (y @ y)))
 
 
+@pytest.mark.thorough
 def test_the_correlation_of_the_law_schools() -> None:
     case = reference("law_school_bootstrap")
     rows, level = case["input"]["lsat_gpa"], case["input"]["level"]

@@ -37,6 +37,7 @@ def test_percent_agreement_is_the_mean_over_items_of_agreeing_pairs(table: Table
     assert found == near(by_pairs.percent(table))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("family", "slow"),
     [

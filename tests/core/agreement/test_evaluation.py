@@ -131,6 +131,7 @@ def test_a_label_of_an_older_schema_version_does_not_break_the_page() -> None:
 VALUES = st.lists(st.sampled_from(["Food", "Price"]), unique=True).map(sorted)
 
 
+@pytest.mark.thorough
 @given(st.lists(st.tuples(VALUES, VALUES), min_size=1, max_size=40))
 def test_counts_add_up_and_figures_stay_in_range(values: list[tuple[list[str], list[str]]]) -> None:
     result = evaluate(MULTI, pairs(*values))

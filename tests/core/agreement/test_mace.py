@@ -45,6 +45,7 @@ def test_spammers_who_agree_do_not_outvote_those_who_know() -> None:
     assert (mace(ratings).labels() == truth).mean() > 0.97
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "accuracy"), [("snow_rte", 0.9275), ("ti_dog", 0.832)])
 def test_real_crowds_reach_the_accuracy_of_other_programs(name: str, accuracy: float) -> None:
     ratings, gold = crowd(name)
@@ -156,6 +157,7 @@ def from_equal(table: Ints) -> Mace:
     return mace(from_matrix(table, CATEGORIES), restarts=1, iterations=4)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(4))
 def test_two_raters_who_never_agree_leave_everything_undecided(seed: int) -> None:
     one = np.random.default_rng(seed).integers(0, 2, 30)

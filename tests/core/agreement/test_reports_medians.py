@@ -150,6 +150,7 @@ def test_the_last_of_a_raters_ratings_counts_for_icc() -> None:
     assert found["icc_2_1"]["value"] == pytest.approx(expected)
 
 
+@pytest.mark.thorough
 def test_a_long_scale_needs_no_table_of_every_draw_at_once() -> None:
     q, n = 200, 300
     said = np.random.default_rng(1).integers(q, size=n).tolist()

@@ -116,6 +116,7 @@ def test_order_and_names_of_labels_do_not_matter(
         np.testing.assert_allclose(metric(moved), metric(table), atol=1e-12)
 
 
+@pytest.mark.thorough
 @given(CODES)
 def test_every_value_lies_within_its_interval_and_bounds(pairs: list[tuple[int, int]]) -> None:
     for name, told in overall(table_of(pairs)).items():

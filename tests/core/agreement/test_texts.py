@@ -121,6 +121,7 @@ def test_alpha_is_1_where_all_agree_and_items_differ(of_item: list[str], raters:
     assert np.isnan(found) if len(bags) == 1 else found == pytest.approx(1)
 
 
+@pytest.mark.thorough
 @given(ITEMS, st.randoms(use_true_random=False))
 def test_nothing_hangs_on_the_order_of_labels_and_items(
     said: list[list[str]], chance: random.Random

@@ -309,6 +309,7 @@ def test_no_json_does_harm(value: object) -> None:
     only_bad_frames(json.dumps(value))
 
 
+@pytest.mark.thorough
 @given(st.sampled_from(sorted(KINDS)), st.dictionaries(st.sampled_from(NAMES), JSON))
 def test_no_fields_do_harm(t: str, d: dict[str, object]) -> None:
     only_bad_frames(wire(t, d))

@@ -179,6 +179,7 @@ PIECES = [text for text, _ in (*CONTACTS, *NUMBERS, *SECRETS, *ADDRESSES, *INTRO
 JOINTS = [" ", ", ", "\n", "", "-", ". ", " 12 ", " and ", "(", "@", "\u200b", "です", "[name]"]
 
 
+@pytest.mark.thorough
 @settings(max_examples=150, deadline=None)
 @given(
     st.lists(

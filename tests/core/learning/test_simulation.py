@@ -46,6 +46,7 @@ def test_both_orders_begin_and_end_with_the_same_labels() -> None:
     assert found == simulate(Shape.SINGLE, rows, marks, TOLD.append, seed=1)
 
 
+@pytest.mark.thorough
 def test_where_nothing_can_be_learnt_nothing_is_claimed() -> None:
     rows, marks = world(160, hopeless=True)
     found = simulate(Shape.SINGLE, rows, marks, TOLD.append)

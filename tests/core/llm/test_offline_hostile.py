@@ -114,6 +114,7 @@ def inputs_of(role: str, strange: str, claim: str) -> dict[str, Any]:
     return {"example": said, "claim": claim} if role == "reporter" else {"claim": claim}
 
 
+@pytest.mark.thorough
 @given(
     text=st.text(max_size=200),
     strange=st.text(max_size=200) | st.sampled_from(TEXTS[:10]),

@@ -200,6 +200,7 @@ async def test_annotators_of_the_demo_differ_at_times_and_change_their_minds_at_
     assert 0.05 < share_of(refined, "changed_mind") < 0.3
 
 
+@pytest.mark.thorough
 async def test_judges_of_the_demo_differ_at_times_and_overturn_the_hearing_at_times() -> None:
     _, tried = await on_the_demo(Task.SINGLE, "courtroom", {"deliberation": "parallel"})
     assert 0.15 < share_of(tried, "judges_differ") < 0.5
