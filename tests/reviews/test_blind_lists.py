@@ -131,3 +131,15 @@ def test_what_others_say_finds_nothing_before_ones_own_answer() -> None:
         assert found(project, first, **asked) == ["asked"], asked
     answer(claim(project, second), second, "good")
     assert all(found(project, second, **asked) == ["asked"] for asked in by_others)
+
+
+@pytest.mark.parametrize("sort", ["", "priority", "-priority"])
+def test_the_order_of_what_waits_does_not_tell_the_known(sort: str) -> None:
+    project = new_project(check_share=0.5)
+    names = ["first", "known", "last"]
+    items = [queued_items(project, 1, external_id=name)[0] for name in names]
+    gold = GoldDraft(item_id=items[1].pk, schema=current_schema(project), value="good")
+    import_gold(project, [gold])
+
+    assert found(project, reviewer(project), sort, stage="waiting") == names
+    assert found(project, member(project, Role.MANAGER), stage="waiting")[-1] == "known"

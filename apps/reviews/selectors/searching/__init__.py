@@ -1,7 +1,7 @@
 """Searching a project's items: read a query, find what matches it, count and page it."""
 
 from apps.reviews.selectors.searching.grid import Grid, Row, found_items, read_grid
-from apps.reviews.selectors.searching.matching import as_waiting, matching
+from apps.reviews.selectors.searching.matching import matching
 from apps.reviews.selectors.searching.query import (
     ACTIONS,
     COMMENTED,
@@ -22,7 +22,6 @@ __all__ = [
     "Grid",
     "Query",
     "Row",
-    "as_waiting",
     "found_items",
     "matching",
     "read_grid",

@@ -23,7 +23,12 @@ from django.db.models import (
 from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.debates.reasons import reason_words
-from apps.labels.blindness import STAND_AS_NEW, answer_hidden_from, debate_hidden_from
+from apps.labels.blindness import (
+    STAND_AS_NEW,
+    answer_hidden_from,
+    debate_hidden_from,
+    withholds,
+)
 from apps.labels.models import Assignment, ItemState, Kind, Label
 from apps.projects.models import Item, Project
 from apps.projects.selectors import role_in
@@ -157,13 +162,15 @@ def found_items(
     """The ids of what the search finds, in order; what waits comes in the queue's order."""
     items = matching(project, query, reader)
     order = SORTS.get(sort, ("pk",))
-    if sort in _OF_REVIEWERS and role_in(reader, project) == Role.REVIEWER:
+    reviews = role_in(reader, project) == Role.REVIEWER
+    if sort in _OF_REVIEWERS and reviews:
         # The place in a list tells no more than the rows do.
         hidden = ExpressionWrapper(debate_hidden_from(reader.pk), BooleanField())
         items = items.annotate(debate_hidden=hidden).annotate(shown_stage=_SHOWN_STAGE)
         order = _OF_REVIEWERS[sort]
     if not sort and query.stage in ("waiting", "doubtful", "rest"):
-        order = SORTS["-priority"]
+        # Known answers come last in the queue: to who is checked by them that would tell them.
+        order = ("pk",) if reviews and withholds(project) else SORTS["-priority"]
     return items.order_by(*order).values_list("pk", flat=True)
 
 

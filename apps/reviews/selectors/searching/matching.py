@@ -48,7 +48,7 @@ TELLING = (
 )  # fmt: skip
 
 
-def as_waiting() -> Q:
+def _as_waiting() -> Q:
     """What waits as a reviewer of a project that withholds something is to see it: items of known
     answer are handed out as any other, though they wait for nobody. Needs ``hidden``."""
     return Q(state__queued=True) | Q(state__known=True, hidden=True)
@@ -114,7 +114,7 @@ def _conditions(project: Project, query: Query, *, blind: bool) -> Iterator[Q]:
         yield from holding(query.q)
     if query.stage:
         checked = blind and query.stage == "waiting" and withholds(project)
-        yield as_waiting() if checked else _at_stage(query.stage, blind=blind)
+        yield _as_waiting() if checked else _at_stage(query.stage, blind=blind)
     if query.batch is not None:
         yield Q(batch=query.batch)
     yield from _between("created_at", query.created_from, query.created_to)
