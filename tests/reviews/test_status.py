@@ -10,7 +10,7 @@ from apps.projects.models import Project
 from apps.reviews.models import Decision
 from apps.reviews.selectors import queue_status
 from apps.reviews.selectors.status import queue_progress
-from apps.reviews.services import postpone_item, skip_item
+from apps.reviews.services import postpone_item, return_to_queue, skip_item
 from tests.factories.reviews import answer, claim, expert, new_project, queued_items, reviewer
 
 pytestmark = pytest.mark.django_db
@@ -119,3 +119,14 @@ def test_what_is_left_is_what_waits_for_this_person(project: Project) -> None:
     # What was put off comes back, and the last is for everybody.
     assert queue_progress(project, person).left == 2
     assert queue_progress(project, other).left == 5
+
+
+def test_what_was_sent_back_is_left_again(project: Project) -> None:
+    (item,) = queued_items(project, 1)
+    person = reviewer(project)
+    answer(claim(project, person), person, "good")
+    assert queue_progress(project, person).left == 0
+
+    return_to_queue(project=project, item_ids=[item.pk], by=expert(project), reason="Read again.")
+
+    assert queue_progress(project, person).left == 1

@@ -152,10 +152,11 @@ def _items_of(decisions: DecisionQuerySet) -> int:
 
 
 def _left_for(project: Project, user: User) -> int:
-    """What waits for this person's kind, without what they have said or left to others."""
+    """What waits for this person's kind, without what they have said or left to others; what was
+    sent back to them waits for them again."""
     open_to = ["", reviewer_kind(user, project)]
     waits = ItemState.objects.filter(project=project, queued=True, audience__in=open_to)
-    decided = Decision.objects.standing(project, user).order_by()
+    decided = Decision.objects.standing(project, user).undoable().order_by()
     decided = decided.exclude(action=Decision.Action.POSTPONE)
     mine = decided.filter(item__state__queued=True, item__state__audience__in=open_to)
     given = Assignment.objects.filter(
