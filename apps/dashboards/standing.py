@@ -51,6 +51,7 @@ class Overview:
     waiting: int
     doubtful: int
     conflicts: int
+    disputes: int
     importing: Sequence[ImportBatch]
     runs: Sequence[Run]
     cost_nanousd: int
@@ -101,8 +102,8 @@ def annotator_rows(project: Project) -> list[AnnotatorRow]:
 
 
 def next_step(view: Overview, role: str, *, expert: bool) -> NextStep | None:
-    """The one thing that brings the project forward now, for somebody in this role; what reviewers
-    disagree on waits for those who are an ``expert``."""
+    """The one thing that brings the project forward now, for somebody in this role; what reviewers,
+    or they and a machine, disagree on waits for those who are an ``expert``."""
     slug = view.project.slug
     if view.items == 0:
         return None  # the page is one empty state that says it
@@ -117,7 +118,8 @@ def next_step(view: Overview, role: str, *, expert: bool) -> NextStep | None:
     if view.decided:
         text = "Nothing waits for a person: the gold is ready to be used."
         if view.waiting:  # for others: this person does not review, or is no expert
-            text = f"{view.waiting} items still wait for a person; the gold so far can be used."
+            wait = _items(view.waiting, "still wait")
+            text = f"{wait} for a person; the gold so far can be used."
         return NextStep(text, reverse("export_page", args=[slug]), "Export gold")
     return None
 
@@ -134,15 +136,19 @@ def _next_of_runs(view: Overview, slug: str) -> NextStep | None:
 
 
 def _next_of_people(view: Overview, slug: str, *, expert: bool) -> NextStep | None:
-    if view.waiting > view.conflicts:
+    to_settle = view.conflicts + view.disputes
+    if view.waiting > to_settle:
         return NextStep(_waiting_words(view), reverse("review", args=[slug]), "Review")
-    if view.conflicts and expert:
-        text = "All that waits is what reviewers disagree on."
+    if to_settle and expert:
+        text = "All that waits is for an expert to decide."
         return NextStep(text, reverse("adjudication", args=[slug]), "Adjudicate")
     return None
 
 
 def _waiting_words(view: Overview) -> str:
-    wait = "1 item waits" if view.waiting == 1 else f"{view.waiting:,} items wait"
     doubt = f", {view.unsure:,} of them in doubt or in conflict" if view.unsure else ""
-    return f"{wait} for a person{doubt}."
+    return f"{_items(view.waiting, 'wait')} for a person{doubt}."
+
+
+def _items(count: int, what: str) -> str:
+    return f"1 item {what}s" if count == 1 else f"{count:,} items {what}"

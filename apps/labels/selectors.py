@@ -11,13 +11,15 @@ from apps.projects.models import Item, Project
 
 
 def backlog(project: Project) -> dict[str, int]:
-    """What waits for people: in all, because of doubt, because reviewers disagree."""
+    """What waits for people: in all, because of doubt, because reviewers disagree, and because a
+    machine disputes what they decided."""
     waiting = ItemState.objects.filter(project=project, queued=True)
     conflict = Q(stage=ItemState.Stage.CONFLICT)
     return waiting.aggregate(
         waiting=Count("pk"),
         doubtful=Count("pk", filter=~Q(reasons=[]) & ~Q(reasons=ONLY_AUDITED) & ~conflict),
         conflicts=Count("pk", filter=conflict),
+        disputes=Count("pk", filter=Q(disputed=True) & ~conflict),
     )
 
 

@@ -77,6 +77,21 @@ def test_what_reviewers_disagree_on_alone_is_for_experts(project: Project) -> No
     assert step(project, Role.REVIEWER, expert=False) == ""
 
 
+def test_what_a_machine_disputes_is_for_experts_as_well(project: Project) -> None:
+    Project.objects.filter(pk=project.pk).update(dispute_above=0.9)
+    project.refresh_from_db()
+    item, *_ = open_several(project, 1)
+    record_label(draft(item, person(project), "good"))
+    record_label(draft(item, machine(project), "bad", confidence=0.95, action="proposed"))
+
+    assert overview(project).waiting == 1
+    assert step(project, Role.REVIEWER) == "Adjudicate"
+    assert step(project, Role.REVIEWER, expert=False) == "Export gold"
+    found = next_step(overview(project), Role.REVIEWER, expert=False)
+    assert found is not None
+    assert found.text.startswith("1 item still waits for a person;")
+
+
 def test_the_next_step_follows_the_project(project: Project) -> None:
     assert step(project, Role.MANAGER) == ""
     item = open_item(project)
