@@ -6,7 +6,7 @@ from apps.accounts.models import User
 from apps.labels.models import Assignment, Gold, ItemState, Label
 from apps.labels.services import record_label
 from apps.projects.models import Project
-from apps.reviews.models import Comment, Decision, Intervention, Slot
+from apps.reviews.models import Comment, Decision, Draft, Intervention, Slot
 from apps.reviews.selectors.comments import thread_on, unread_mentions
 from apps.reviews.services import skip_item, undo_last
 from apps.reviews.services.adjudicating import DecidedMeanwhile, claim_to_adjudicate
@@ -238,3 +238,13 @@ def test_who_had_skipped_an_item_gets_it_back_too(project: Project, judge: User)
     back(item, judge)
 
     assert [claim(project, person).item_id for person in people] == [item.pk, item.pk]
+
+
+def test_a_decision_taken_back_in_the_queue_keeps_its_words(project: Project, judge: User) -> None:
+    item = in_conflict(project)
+    rule(item, judge, "bad", rationale="It is irony.")
+
+    undo_last(project=project, user=judge)
+
+    fields = Draft.objects.get(user=judge).fields
+    assert fields == {"value": ["bad"], "rationale": ["It is irony."]}

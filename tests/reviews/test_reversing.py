@@ -14,6 +14,7 @@ from apps.reviews.services import (
     Span,
     claim_next_item,
     return_to_queue,
+    save_draft,
     skip_item,
     take_up_skipped,
     undo_last,
@@ -192,3 +193,25 @@ def test_what_was_answered_is_kept(definition: dict[str, Any], value: str, kept:
 
     draft = Draft.objects.filter(user=person).first()
     assert (draft.fields.get("value") if draft else None) == kept
+
+
+@pytest.mark.parametrize("words", ["ж" * 9_000, "a" * 60_000])
+def test_no_answer_is_too_long_to_be_taken_back(project: Project, words: str) -> None:
+    queued_items(project, 1)
+    person = reviewer(project)
+    answer(claim(project, person), person, "good", rationale=words)
+
+    undo_last(project=project, user=person)
+
+    assert Draft.objects.get(user=person).fields["rationale"] == [words]
+
+
+def test_a_draft_is_measured_in_characters_of_any_script(project: Project) -> None:
+    (item,) = queued_items(project, 1)
+    person = reviewer(project)
+    fields = {"comment": ["很" * 10_000]}
+
+    draft = save_draft(project=project, user=person, item_id=item.pk, fields=fields)
+
+    assert draft is not None
+    assert draft.fields == fields

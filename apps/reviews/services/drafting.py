@@ -41,19 +41,14 @@ def save_draft(
         return None
     if any(under := list(fields.get(SCHEMA, ()))):
         kept[SCHEMA] = under
-    written = json.dumps(kept)
-    if len(written) > MOST_CHARS or any(
+    # In characters: as they are, not as escapes of six signs each.
+    if len(json.dumps(kept, ensure_ascii=False)) > MOST_CHARS or any(
         unstorable(one) for given in kept.values() for one in given
     ):
         raise InvalidInput.at("draft", "it is too long to be kept, or holds what cannot be stored.")
     if not Item.objects.filter(project=project, pk=item_id).exists():
         raise NotFound(f"There is no item {item_id} in the project '{project.slug}'.")
-    draft, _ = Draft.objects.update_or_create(
-        item_id=item_id,
-        user=user,
-        defaults={"project": project, "fields": kept, "updated_at": timezone.now()},
-    )
-    return draft
+    return _keep(project, user, item_id, kept)
 
 
 def drop_draft(*, user: User, item_id: int) -> None:
@@ -81,4 +76,15 @@ def draft_again(*, project: Project, user: User, label: Label) -> Draft | None:
         "confidence": [] if label.confidence is None else [f"{label.confidence:g}"],
         "spans": [json.dumps(spans)] if spans else [],
     }
-    return save_draft(project=project, user=user, item_id=label.item_id, fields=fields)
+    # However long it is: that it was stored before is reason enough.
+    kept = {name: given for name, given in fields.items() if any(given)}
+    return _keep(project, user, label.item_id, kept) if kept else None
+
+
+def _keep(project: Project, user: User, item_id: int, fields: Mapping[str, list[str]]) -> Draft:
+    draft, _ = Draft.objects.update_or_create(
+        item_id=item_id,
+        user=user,
+        defaults={"project": project, "fields": fields, "updated_at": timezone.now()},
+    )
+    return draft

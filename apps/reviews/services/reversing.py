@@ -27,7 +27,7 @@ class NothingToUndo(Conflict):
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """What was taken back. ``slot`` is None when somebody else has the item by now, or when it was
+    """What was taken back. ``slot`` is None when others have the item or settled it, or when it was
     an expert's last word and what they had said before stands again (``restored``)."""
 
     decision: Decision
@@ -91,6 +91,7 @@ def _undo(project: Project, user: User, decision: Decision, lease_seconds: int) 
             return Undone(decision, None, restored=True)
     elif label is not None:
         withdraw_label(label=label, provenance={"undone_by": user.username})
+    if label is not None:
         draft_again(project=project, user=user, label=label)
     return Undone(decision, _slot_again(project, user, decision, lease_seconds))
 
