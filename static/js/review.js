@@ -2,7 +2,7 @@
 // once and sent behind the scenes. Without this script every button is an ordinary form.
 import { Drafts } from "./review/drafts.js";
 import { watchGuideline } from "./review/guideline.js";
-import { post, SignedOut } from "./review/http.js";
+import { post, Refused, SignedOut } from "./review/http.js";
 import { Leases } from "./review/leases.js";
 import { Outbox } from "./review/outbox.js";
 import { Task } from "./review/task.js";
@@ -159,8 +159,8 @@ async function undo() {
     if (!told.html) return;
     if (task) ahead.unshift(task);
     show(new Task(parse(told.html)));
-  } catch {
-    toast("This could not be undone just now. Try again.", "bad");
+  } catch (error) {
+    toast(error instanceof Refused ? error.message : "This could not be undone just now. Try again.", "bad");
   }
 }
 

@@ -11,6 +11,7 @@ from apps.labels.models import Label
 from apps.projects.models import Project
 from apps.reviews.models import Decision, Draft, Slot
 from apps.reviews.services import return_to_queue, skip_item
+from apps.reviews.services.standing import pause
 from tests.factories.reviews import answer, claim, expert, new_project, queued_items, reviewer
 
 pytestmark = pytest.mark.django_db
@@ -149,3 +150,27 @@ def test_an_address_that_names_nothing_shows_the_latest(project: Project, raw: s
 
     assert "What I answered" in page.content.decode()
     assert len(page.context["past"].answers) == 1
+
+
+def test_of_what_others_settled_nobody_is_said_to_have_it(project: Project) -> None:
+    person, other = reviewer(project), reviewer(project)
+    (item,) = queued_items(project, 1)
+    skipped = skip_item(project=project, user=person, item_id=item.pk)
+    answer(claim(project, other), other, "good")
+
+    page = take_back(signed_in(person), project, skipped)
+
+    assert page.redirect_chain[-1][0] == f"/p/{project.slug}/mine/"
+    assert "Others have the item, or it is settled." in page.content.decode()
+
+
+def test_who_is_paused_is_told_so_and_takes_nothing_back(project: Project) -> None:
+    person = reviewer(project)
+    (decision,) = label(project, person, "good")
+    pause(project=project, user=person, by=expert(project), reason="Too fast.")
+
+    page = take_back(signed_in(person), project, decision)
+
+    assert "The reason given: Too fast." in page.content.decode()
+    assert page.redirect_chain[-1][0] == f"/p/{project.slug}/mine/"
+    assert Label.objects.current().get() == decision.label

@@ -8,9 +8,10 @@ from apps.labels.services import record_label
 from apps.projects.models import Project
 from apps.reviews.models import Comment, Decision, Draft, Intervention, Slot
 from apps.reviews.selectors.comments import thread_on, unread_mentions
-from apps.reviews.services import skip_item, undo_last
+from apps.reviews.services import ReviewerPaused, skip_item, undo_last
 from apps.reviews.services.adjudicating import DecidedMeanwhile, claim_to_adjudicate
 from apps.reviews.services.sending_back import SentBack, send_back
+from apps.reviews.services.standing import pause
 from apps.reviews.services.unsettling import last_settled, undo_adjudication
 from labelhub.core.errors import Conflict, Forbidden, InvalidInput
 from labelhub.core.schema.operations import Rename
@@ -248,3 +249,14 @@ def test_a_decision_taken_back_in_the_queue_keeps_its_words(project: Project, ju
 
     fields = Draft.objects.get(user=judge).fields
     assert fields == {"value": ["bad"], "rationale": ["It is irony."]}
+
+
+def test_a_paused_expert_undoes_nothing(project: Project, judge: User) -> None:
+    item = in_conflict(project)
+    rule(item, judge, "bad")
+    pause(project=project, user=judge, by=expert(project), reason="Too fast.")
+
+    with pytest.raises(ReviewerPaused, match="Too fast"):
+        undo_adjudication(project=project, user=judge)
+
+    assert state_of(item).stage == ItemState.Stage.DECIDED

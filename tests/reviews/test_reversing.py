@@ -11,14 +11,17 @@ from apps.labels.models import ItemState, Label
 from apps.projects.models import Project
 from apps.reviews.models import Draft, Slot
 from apps.reviews.services import (
+    ReviewerPaused,
     Span,
     claim_next_item,
     return_to_queue,
     save_draft,
     skip_item,
     take_up_skipped,
+    undo_decision,
     undo_last,
 )
+from apps.reviews.services.standing import pause
 from tests.factories.projects import MOODS, member
 from tests.factories.reviews import answer, claim, new_project, queued_items, reviewer, token
 
@@ -215,3 +218,18 @@ def test_a_draft_is_measured_in_characters_of_any_script(project: Project) -> No
 
     assert draft is not None
     assert draft.fields == fields
+
+
+def test_who_is_paused_is_given_no_item_by_undo(project: Project) -> None:
+    queued_items(project, 1)
+    person = reviewer(project)
+    given = answer(claim(project, person), person, "good")
+    pause(project=project, user=person, by=member(project, Role.MANAGER), reason="Too fast.")
+
+    with pytest.raises(ReviewerPaused, match="Too fast"):
+        undo_last(project=project, user=person)
+    with pytest.raises(ReviewerPaused, match="Too fast"):
+        undo_decision(project=project, user=person, decision_id=given.decision.pk)
+
+    assert Label.objects.current().get() == given.label
+    assert not Slot.objects.filter(lease_until__isnull=False).exists()

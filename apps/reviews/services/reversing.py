@@ -13,6 +13,7 @@ from apps.labels.services import ADJUDICATES, withdraw_label
 from apps.projects.models import Project
 from apps.reviews.models import Decision, Purpose, Slot
 from apps.reviews.services.drafting import draft_again
+from apps.reviews.services.known import check_standing
 from apps.reviews.services.leases import LEASE_SECONDS, claim_item
 from apps.reviews.services.submitting import lock_state
 from apps.reviews.services.unsettling import take_back
@@ -42,7 +43,11 @@ def undo_last(*, project: Project, user: User, lease_seconds: int = LEASE_SECOND
     The label is withdrawn in the ledger, so gold and state follow; where it settled what others
     disagree on, what the expert had said before stands again. What was superseded or taken back
     since has nothing left to undo. None when nothing else is.
+
+    Raises:
+        ReviewerPaused: a manager has paused them; the item would be theirs again.
     """
+    check_standing(project, user)
     while found := _undoable(project, user).first():
         if undone := _undo_locked(project, user, found, lease_seconds):
             return undone
@@ -57,7 +62,9 @@ def undo_decision(
 
     Raises:
         NothingToUndo: it is not theirs, or stands no longer.
+        ReviewerPaused: as :func:`undo_last`.
     """
+    check_standing(project, user)
     found = _undoable(project, user).filter(pk=decision_id).first()
     undone = _undo_locked(project, user, found, lease_seconds) if found else None
     if undone is None:

@@ -8,6 +8,7 @@ from apps.labels.models import Label
 from apps.labels.services import ADJUDICATES, LabelDraft, record_label, withdraw_label
 from apps.projects.models import Project
 from apps.reviews.models import Comment, Decision, Mention, Slot
+from apps.reviews.services.known import check_standing
 from apps.reviews.services.leases import free_slots
 from apps.reviews.services.submitting import lock_state
 
@@ -32,7 +33,11 @@ def undo_adjudication(*, project: Project, user: User) -> Decision | None:
 
     What the expert had said of the item before they decided it is said again. Those who were told
     about the decision and have not read it will not; the others see that it is settled.
+
+    Raises:
+        ReviewerPaused: a manager has paused them.
     """
+    check_standing(project, user)
     found = last_settled(project, user)
     if found is None:
         return None

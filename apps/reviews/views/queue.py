@@ -147,7 +147,7 @@ def review_take_back(request: SignedInRequest, slug: str) -> HttpResponse:
         undone = undo_decision(
             project=project, user=request.user, decision_id=read_id(request.POST, "decision")
         )
-    except NothingToUndo as error:
+    except (NothingToUndo, ReviewerPaused) as error:
         messages.error(request, error.message)
         return redirect("my_work", slug)
     messages.success(request, _undone_words(undone))
@@ -232,7 +232,7 @@ def _leave(
 def _undone_words(undone: Undone) -> str:
     if undone.restored:
         return "Taken back: it waits for a decision again, and what you had said before stands."
-    return "Taken back." if undone.slot else "Taken back. Somebody else has the item by now."
+    return "Taken back." if undone.slot else "Taken back. Others have the item, or it is settled."
 
 
 def _claim(request: SignedInRequest, project: Project, **options: Any) -> Slot | None:
