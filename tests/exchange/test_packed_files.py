@@ -1,6 +1,7 @@
 """Parquet that unpacks to far more than it is: read in bounded memory, and read right."""
 
 import random
+import uuid
 from pathlib import Path
 from typing import Any
 
@@ -126,3 +127,65 @@ def test_sizes_are_told_of_slices_as_of_the_whole() -> None:
     for told, row in zip(whole, batch.to_pylist(), strict=True):
         # What is missing in a structure counts as its parts would.
         assert 0 <= told - (size_of(row) - LEAST) <= 2 * LEAST
+
+
+def as_json(texts: Any) -> Any:
+    """A column of JSON, which Arrow reads as values of a type of its own."""
+    return pa.ExtensionArray.from_storage(pa.json_(pa.utf8()), texts)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        as_json(pa.array([LONG] * 20)),
+        pa.ListArray.from_arrays(pa.array(range(21), pa.int32()), as_json(pa.array([LONG] * 20))),
+        pa.array([[LONG]] * 20, pa.list_view(pa.string())),
+        pa.array([[[LONG]]] * 20, pa.large_list(pa.large_list_view(pa.string()))),
+    ],
+    ids=["json", "lists of json", "views", "large views"],
+)
+def test_no_type_of_column_hides_how_long_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, column: Any
+) -> None:
+    path = tmp_path / "x.parquet"
+    pq.write_table(pa.table({"text": ["a"] * 20, "more": column}), path)
+    assert [row.error for row in read(path)] == [None] * 20
+
+    monkeypatch.setattr(parquet, "MAX_ROW_BYTES", len(LONG) - 1)
+    assert [row.error for row in read(path)] == [TOO_LONG] * 20
+
+
+def test_json_is_read_few_rows_at_a_time(tmp_path: Path) -> None:
+    path = tmp_path / "x.parquet"
+    pq.write_table(pa.table({"text": ["a"] * 700, "more": as_json(pa.array(["1"] * 700))}), path)
+
+    batches = list(parquet._batches(path, pq.read_metadata(path)))
+
+    assert max(batch.num_rows for batch in batches) == parquet.PLAIN_BATCH
+    assert sum(batch.num_rows for batch in batches) == 700
+
+
+def test_views_are_measured_in_slices_and_in_any_order() -> None:
+    texts = pa.array(["a", "bb", "ccc", None])
+    begins, lengths = (pa.array(numbers, pa.int32()) for numbers in ([2, 0, 1], [2, 3, 0]))
+    made: Any = pa.ListViewArray.from_arrays
+    views = made(begins, lengths, texts)
+    batch = pa.record_batch([views], names=["more"])
+
+    assert row_sizes(batch).tolist() == [3 * LEAST + 3, 4 * LEAST + 6, LEAST]
+    assert row_sizes(batch.slice(1)).tolist() == [4 * LEAST + 6, LEAST]
+
+
+@pytest.mark.parametrize("kind", [pa.string_view(), pa.binary_view()])
+def test_texts_by_reference_are_measured_as_others(kind: Any) -> None:
+    batch = pa.record_batch([pa.array(["é", None, LONG], kind)], names=["text"])
+
+    assert row_sizes(batch).tolist() == [LEAST + 2, LEAST, LEAST + len(LONG)]
+
+
+def test_identifiers_of_a_type_of_their_own_are_spelled_out(tmp_path: Path) -> None:
+    path, one = tmp_path / "x.parquet", uuid.UUID(int=7)
+    column = pa.ExtensionArray.from_storage(pa.uuid(), pa.array([one.bytes], pa.binary(16)))
+    pq.write_table(pa.table({"text": ["a"], "order": column}), path)
+
+    assert [row.data for row in read(path)] == [{"text": "a", "order": str(one)}]

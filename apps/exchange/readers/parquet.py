@@ -5,6 +5,7 @@ import decimal
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from apps.exchange.readers.base import (
     MAX_COLUMNS,
@@ -52,16 +53,18 @@ def _batches(path: Path, metadata: Any) -> Iterator[Any]:
     """The file in batches, texts as dictionaries: a long one that is repeated is in memory once.
 
     Arrow puts no two dictionaries into one batch of lists: then it is read group by group, and
-    from where a group has changed its encoding, in small batches as plain texts.
+    from where a group has changed its encoding, in small batches as plain texts; JSON, of which it
+    makes no dictionaries, in small batches from the start.
     """
     import pyarrow as pa  # noqa: PLC0415 - heavy, needed for this format only
 
-    flat, nested = _texts(metadata.schema)
+    flat, nested, plain = _texts(metadata.schema)
+    rows = PLAIN_BATCH if plain else BATCH
     groups = [[at] for at in range(metadata.num_row_groups)] if nested else [None]
     for group in groups:
         seen = 0
         try:
-            for batch in _of_group(path, group, BATCH, flat + nested):
+            for batch in _of_group(path, group, rows, flat + nested):
                 yield batch
                 seen += batch.num_rows
         except pa.ArrowNotImplementedError:
@@ -80,16 +83,19 @@ def _of_group(
         yield from file.iter_batches(batch_size=rows, row_groups=group, use_threads=False)
 
 
-def _texts(schema: Any) -> tuple[list[str], list[str]]:
-    """The paths of the columns that hold texts: as they are, and within lists and structures."""
+def _texts(schema: Any) -> tuple[list[str], list[str], list[str]]:
+    """The paths of the columns that hold texts: as they are, within lists and structures, and those
+    that are never read as dictionaries."""
     columns = [schema.column(at) for at in range(len(schema))]
     texts = [
         column
         for column in columns
         if column.physical_type == "BYTE_ARRAY" and column.logical_type.type != "DECIMAL"
     ]
+    plain = [column.path for column in texts if column.logical_type.type == "JSON"]
     flat = [column.path for column in texts if column.path == column.name]
-    return flat, [column.path for column in texts if column.path != column.name]
+    nested = [column.path for column in texts if column.path != column.name]
+    return flat, nested, plain
 
 
 def _records(batch: Any) -> Iterator[dict[str, Any] | None]:
@@ -166,7 +172,7 @@ def _plain(cell: Any) -> Any:
         return cell.isoformat()
     if isinstance(cell, bytes):
         return cell.decode("utf-8", "surrogateescape")
-    if isinstance(cell, decimal.Decimal | dt.timedelta):
+    if isinstance(cell, decimal.Decimal | dt.timedelta | UUID):
         return str(cell)
     return cell
 
