@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 from uuid import uuid4
 
+from django.db.models import Exists, OuterRef
+
 from apps.accounts.models import User
 from apps.labels.models import Assignment, ItemState, Label
 from apps.labels.services import ImportOutcome, LabelDraft, import_labels
@@ -64,9 +66,15 @@ def _assignments(job: BulkJob, changes: Sequence[BulkChange], _states: States) -
 
 
 def _leave_again(changes: Sequence[BulkChange]) -> None:
-    """Who had left an item to others, or for later, has left it again."""
+    """Who had left an item to others, or for later, has left it again, if they did not since."""
     skips = [pk for change in changes for pk in change.before.get("skips", ())]
-    Decision.objects.filter(pk__in=skips).update(undone_at=None)
+    since = Decision.objects.filter(
+        item=OuterRef("item"),
+        reviewer=OuterRef("reviewer"),
+        label__isnull=True,
+        undone_at__isnull=True,
+    )
+    Decision.objects.filter(~Exists(since), pk__in=skips).order_by().update(undone_at=None)
 
 
 def _audience(job: BulkJob, changes: Sequence[BulkChange], states: States) -> int:
