@@ -15,7 +15,6 @@ from labelhub.core.debate.routing import AUDIT
 
 ONLY_AUDITED = [AUDIT]
 
-
 #: What of an item that is withheld stands as new: these would tell that something was said of it.
 STAND_AS_NEW = (ItemState.Stage.SUGGESTED, ItemState.Stage.DECIDED)
 
@@ -23,6 +22,13 @@ STAND_AS_NEW = (ItemState.Stage.SUGGESTED, ItemState.Stage.DECIDED)
 def withholds(project: Project) -> bool:
     """Whether the project's plan keeps suggestions or known answers from its reviewers."""
     return bool(project.blind_share or project.check_share or project.qualify_items)
+
+
+def hides_anything(project: Project) -> bool:
+    """Whether reviewers are not to know of some item where it stands; to ask that of each one takes
+    seconds in a project of a million."""
+    audited = ItemState.objects.filter(project=project, reasons=ONLY_AUDITED)
+    return withholds(project) or audited.exists()
 
 
 def is_audit(state: ItemState) -> bool:

@@ -143,3 +143,19 @@ def test_the_order_of_what_waits_does_not_tell_the_known(sort: str) -> None:
 
     assert found(project, reviewer(project), sort, stage="waiting") == names
     assert found(project, member(project, Role.MANAGER), stage="waiting")[-1] == "known"
+
+
+@pytest.mark.parametrize("sort", ["stage", "-stage"])
+def test_where_nothing_is_hidden_stages_are_sorted_by_their_index(sort: str) -> None:
+    project = new_project()
+    item, _ = queued_items(project, 2)
+    suggest(item, "good")
+    user = reviewer(project)
+
+    def asks_of_each() -> bool:
+        ordered = str(found_items(project, read_query({}), user, sort).query).split("ORDER BY")[1]
+        return "EXISTS" in ordered
+
+    assert not asks_of_each()
+    suggest(item, "good", reasons=["audit"])
+    assert asks_of_each()

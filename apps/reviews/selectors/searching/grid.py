@@ -27,6 +27,7 @@ from apps.labels.blindness import (
     STAND_AS_NEW,
     answer_hidden_from,
     debate_hidden_from,
+    hides_anything,
     withholds,
 )
 from apps.labels.models import Assignment, ItemState, Kind, Label
@@ -64,6 +65,7 @@ _OF_REVIEWERS = {
     "priority": ("pk",),
     "-priority": ("pk",),
 }
+_BY_STAGE = ("stage", "-stage")
 _SHOWN_STAGE = Case(
     When(
         hidden=True,
@@ -163,7 +165,7 @@ def found_items(
     items = matching(project, query, reader)
     order = SORTS.get(sort, ("pk",))
     reviews = role_in(reader, project) == Role.REVIEWER
-    if sort in _OF_REVIEWERS and reviews:
+    if sort in _OF_REVIEWERS and reviews and (sort not in _BY_STAGE or hides_anything(project)):
         # The place in a list tells no more than the rows do.
         hidden = ExpressionWrapper(debate_hidden_from(reader.pk), BooleanField())
         items = items.annotate(debate_hidden=hidden).annotate(shown_stage=_SHOWN_STAGE)
