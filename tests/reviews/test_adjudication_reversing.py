@@ -248,7 +248,7 @@ def test_a_decision_taken_back_in_the_queue_keeps_its_words(project: Project, ju
     undo_last(project=project, user=judge)
 
     fields = Draft.objects.get(user=judge).fields
-    assert fields == {"value": ["bad"], "rationale": ["It is irony."]}
+    assert fields == {"value": ["bad"], "rationale": ["It is irony."], "schema": ["1"]}
 
 
 def test_a_paused_expert_undoes_nothing(project: Project, judge: User) -> None:

@@ -11,12 +11,12 @@ from apps.reviews.schema_changes.beginning import draft_change
 from apps.reviews.schema_changes.previewing import preview_change
 from apps.reviews.selectors import review_task
 from apps.reviews.selectors.searching import matching, read_query
-from apps.reviews.services import save_draft
+from apps.reviews.services import save_draft, undo_last
 from apps.reviews.services.filters import save_filter
 from labelhub.core.schema import LabelDef
 from labelhub.core.schema.operations import Add, Rename, Retire
 from tests.factories.projects import ASPECTS, ProjectFactory
-from tests.factories.reviews import claim, queued_items, reviewer
+from tests.factories.reviews import answer, claim, queued_items, reviewer
 from tests.factories.schema_changes import changed
 
 pytestmark = pytest.mark.django_db
@@ -42,6 +42,19 @@ def test_a_draft_is_called_as_it_is_by_now(project: Project) -> None:
     assert [one["label"] for one in json.loads(shown["spans"][0])] == ["bad"]
     save_draft(project=project, user=user, item_id=item.pk, fields=fields | {"schema": ["2"]})
     assert json.loads(review_task(project, slot=slot).draft)["value"] == ["good"]
+
+
+def test_an_answer_that_was_taken_back_is_called_as_it_is_by_now(project: Project) -> None:
+    user = reviewer(project)
+    queued_items(project, 1)
+    answer(claim(project, user), user, "good")
+    undo_last(project=project, user=user)
+    slot = claim(project, user)
+    assert json.loads(review_task(project, slot=slot).draft) == {"value": ["good"]}
+
+    changed(project, *SWAP)
+
+    assert json.loads(review_task(project, slot=slot).draft) == {"value": ["bad"]}
 
 
 def test_a_draft_of_what_is_gone_loses_that_alone(project: Project) -> None:

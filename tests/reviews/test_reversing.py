@@ -180,6 +180,7 @@ def test_what_was_written_comes_back_as_a_draft(project: Project) -> None:
         "rationale": ["Cold."],
         "comment": ["Hm."],
         "confidence": ["0.7"],
+        "schema": ["1"],
     }
 
 

@@ -78,7 +78,8 @@ def draft_again(*, project: Project, user: User, label: Label) -> Draft | None:
     }
     # However long it is: that it was stored before is reason enough.
     kept = {name: given for name, given in fields.items() if any(given)}
-    return _keep(project, user, label.item_id, kept) if kept else None
+    under = {SCHEMA: [str(label.schema.version)]}
+    return _keep(project, user, label.item_id, kept | under) if kept else None
 
 
 def _keep(project: Project, user: User, item_id: int, fields: Mapping[str, list[str]]) -> Draft:
