@@ -202,6 +202,7 @@ class ItemState(models.Model):
         IN_REVIEW = "in_review", "Labelled by people, not decided"
         CONFLICT = "conflict", "Reviewers disagree"
         DECIDED = "decided", "Decided"
+        UNCLEAR = "unclear", "Cannot be told"
 
     class Audience(models.TextChoices):
         CROWD = "crowd", "Crowd"

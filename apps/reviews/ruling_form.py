@@ -16,21 +16,28 @@ MOST_QUOTES = 100
 
 def read_ruling(data: QueryDict, task: Task) -> Ruling:
     """The ruling in a posted form: ``value`` (repeated for sets), ``none`` for the empty set,
-    ``rationale``, ``quote`` (repeated; a label and a phrase as JSON), ``explain``, ``seconds``.
+    ``abstain`` in place of what is chosen, ``rationale``, ``quote`` (repeated; a label and a phrase
+    as JSON), ``explain``, ``seconds``.
 
     Raises:
         InvalidInput: no value, or a field that no page of ours would send.
     """
-    values = [raw.replace("\r\n", "\n") for raw in data.getlist("value") if raw.strip()]
-    if not values and not (task is Task.MULTI and "none" in data):
-        raise InvalidInput.at("value", "choose what is right first.")
+    abstain = "abstain" in data
     return Ruling(
-        value=values if task is Task.MULTI else values[0],
+        value=None if abstain else _value(data, task),
+        abstain=abstain,
         rationale=data.get("rationale", ""),
         evidence=_evidence(data.getlist("quote")),
         explain=data.get("explain", ""),
         seconds=_seconds(data.get("seconds", "")),
     )
+
+
+def _value(data: QueryDict, task: Task) -> list[str] | str:
+    values = [raw.replace("\r\n", "\n") for raw in data.getlist("value") if raw.strip()]
+    if not values and not (task is Task.MULTI and "none" in data):
+        raise InvalidInput.at("value", "choose what is right first.")
+    return values if task is Task.MULTI else values[0]
 
 
 def read_wanted(data: QueryDict) -> Wanted:

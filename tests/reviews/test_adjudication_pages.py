@@ -1,6 +1,7 @@
 """The list of what waits and the desk of one item, as a browser gets them."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from apps.accounts.models import User
 from apps.accounts.roles import ReviewerKind, Role
 from apps.labels.models import Gold, ItemState, Label
 from apps.projects.models import Item, Project
+from apps.reviews.keys import DEFAULTS
 from apps.reviews.models import Decision, Slot
 from tests.factories.projects import ASPECTS, GuidelineFactory, member
 from tests.factories.reviews import expert, new_project, reviewer, suggest
@@ -190,6 +192,37 @@ def test_sets_may_be_empty(client: Client) -> None:
     client.post(at("adjudication_decide", item), {"none": "1"})
 
     assert Gold.objects.current().get().value == []
+
+
+def test_the_desk_has_the_key_of_the_queue_for_cannot_tell(
+    client: Client, project: Project, judge: User
+) -> None:
+    item = in_conflict(project)
+    say(item, judge, "Is it irony?")
+
+    html = client.get(at("adjudication_item", item)).content.decode()
+
+    keys = " ".join(re.findall(r'data-key="([^"]+)"', html)).split()
+    assert keys.count(DEFAULTS["abstain"]) == 1
+    assert len(keys) == len(set(keys))
+
+
+@pytest.mark.usefixtures("judge")
+def test_nobody_can_tell_whatever_was_chosen(client: Client, project: Project) -> None:
+    item, other = in_conflict(project), in_conflict(project)
+    sent = {"abstain": "1", "value": "bad", "none": "1", "rationale": "Two readings.",
+            "quote": json.dumps(["good", "the food"]), "explain": "Nobody can."}  # fmt: skip
+
+    response = client.post(at("adjudication_decide", item), sent)
+
+    assert response.headers["Location"] == at("adjudication_item", other)
+    assert state_of(item).stage == ItemState.Stage.UNCLEAR
+    label = Label.objects.current().get(annotator__kind="expert")
+    assert (label.value, label.evidence) == (None, {"good": ["the food"]})
+    page = client.get(response.headers["Location"]).content.decode()
+    assert "Decided: it cannot be told. Told 2." in page
+    again = client.post(at("adjudication_undo", project), follow=True).content.decode()
+    assert "Two readings.</textarea>" in again
 
 
 def test_an_item_is_left_to_others_and_taken_back(

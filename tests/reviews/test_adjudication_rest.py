@@ -84,6 +84,39 @@ def test_a_ruling_is_gold_and_stored_once(project: Project, judge: User) -> None
     assert (other.status_code, other.json()["code"]) == (409, "decided_meanwhile")
 
 
+def test_what_cannot_be_told_has_no_gold(project: Project, judge: User) -> None:
+    item = in_conflict(project)
+    address = f"/api/v1/projects/{project.slug}/adjudication/{item.pk}/"
+    sent = {"abstain": True, "rationale": "Two readings.", "lease": str(uuid4())}
+
+    first = as_(judge).post(address, sent, format="json")
+    again = as_(judge).post(address, sent, format="json")
+
+    assert (first.status_code, again.status_code) == (201, 200)
+    body = first.json()
+    assert (body["gold"], body["label"]["value"], body["label"]["abstained"]) == (None, None, True)
+    assert len(body["overruled"]) == 2
+    assert as_(judge).get(f"/api/v1/items/{item.pk}/opinions/").json()["waits"] is False
+    other = as_(expert(project)).post(address, {"value": "good"}, format="json")
+    assert (other.status_code, other.json()["code"]) == (409, "decided_meanwhile")
+
+
+@pytest.mark.parametrize(
+    "sent", [{}, {"value": None}, {"abstain": False}, {"value": "bad", "abstain": True}]
+)
+def test_either_a_label_or_that_it_cannot_be_told(
+    project: Project, judge: User, sent: dict[str, Any]
+) -> None:
+    item = in_conflict(project)
+    address = f"/api/v1/projects/{project.slug}/adjudication/{item.pk}/"
+
+    response = as_(judge).post(address, sent, format="json")
+
+    assert response.status_code == 422
+    assert response.json()["errors"][0]["field"] == "value"
+    assert state_of(item).stage == ItemState.Stage.CONFLICT
+
+
 @pytest.mark.parametrize("sent", [{}, {"value": "ugly"}, {"value": "bad", "evidence": {"bad": 1}}])
 def test_what_cannot_be_used_is_refused(
     project: Project, judge: User, sent: dict[str, Any]

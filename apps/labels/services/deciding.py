@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from apps.common.rows import insert_row
 from apps.labels.models import Gold, Kind, Label
-from apps.labels.services.drafts import ADJUDICATES, CHECK, UNASKED
+from apps.labels.services.drafts import ADJUDICATES, CHECK, UNASKED, UNCLEAR
 from apps.labels.services.facts import Facts
 from labelhub.core.schema import value_key
 
@@ -44,6 +44,13 @@ def next_gold(overlap: int, fact: Facts) -> Gold | None:
     return wanted
 
 
+def found_unclear(fact: Facts) -> bool:
+    """Whether the newest word of an expert who settled the item is that it cannot be told, and no
+    author tells it."""
+    ruling = _ruling([label for label in fact.by_people if _counts(label)])
+    return ruling is not None and ruling.value is None and fact.by_author is None
+
+
 def _rests_on_our_labels(gold: Gold) -> bool:
     """False for decisions that were imported without the labels behind them: those stand."""
     ours = Label.objects.filter(item=gold.item_id).values_list("uid", flat=True)
@@ -58,8 +65,9 @@ def _wanted_gold(overlap: int, fact: Facts) -> Gold | None:
 
 
 def _gold_by_people(overlap: int, labels: Sequence[Label]) -> Gold | None:
-    """What an expert says who was shown what the others said; else a strict majority of all who
-    spoke, who cannot tell among them; else the last expert beyond the overlap.
+    """What an expert says who was shown what the others said, nothing where they settled that it
+    cannot be told; else a strict majority of all who spoke, who cannot tell among them; else the
+    last expert beyond the overlap.
 
     Labels that were only imported decide nothing by themselves: they hold up no expert and break
     no tie. Nor do those that a crowd worker gave unasked: anybody could undo the others' decisions
@@ -67,9 +75,10 @@ def _gold_by_people(overlap: int, labels: Sequence[Label]) -> Gold | None:
     labels = [label for label in labels if _counts(label)]
     if len(labels) < overlap or all(label.action == Label.Action.IMPORTED for label in labels):
         return None
-    settled = [label for label in labels if _settles(label)][-1:]
-    if settled:
-        return _gold_from(settled, Gold.Basis.ADJUDICATION)
+    settled = _ruling(labels)
+    if settled is not None:
+        unclear = settled.value is None
+        return None if unclear else _gold_from([settled], Gold.Basis.ADJUDICATION)
     deciding = [label for label in labels[overlap:] if _may_adjudicate(label)][-1:]
     agreeing = _majority(labels)
     if deciding and not _majority([label for label in labels if label not in deciding]):
@@ -89,12 +98,22 @@ def _gold_by_one_expert(overlap: int, labels: Sequence[Label]) -> Gold | None:
 
 def _may_adjudicate(label: Label) -> bool:
     """Whether an expert who was asked here says it, not only that there is a file that does."""
-    here = label.annotator.kind == Kind.EXPERT and label.action != Label.Action.IMPORTED
-    return here and label.value is not None
+    return _is_asked_expert(label) and label.value is not None
+
+
+def _is_asked_expert(label: Label) -> bool:
+    return label.annotator.kind == Kind.EXPERT and label.action != Label.Action.IMPORTED
+
+
+def _ruling(labels: Sequence[Label]) -> Label | None:
+    """The newest label by which an expert settled the item."""
+    return next((label for label in reversed(labels) if _settles(label)), None)
 
 
 def _settles(label: Label) -> bool:
-    return bool(label.provenance.get(ADJUDICATES)) and _may_adjudicate(label)
+    if not label.provenance.get(ADJUDICATES) or not _is_asked_expert(label):
+        return False
+    return label.value is not None or bool(label.provenance.get(UNCLEAR))
 
 
 def _counts(label: Label) -> bool:

@@ -20,6 +20,8 @@ ASIDE = "aside"
 ADVISORY = "advisory"
 #: In the provenance of an expert's label that settles what others disagree on.
 ADJUDICATES = "adjudicates"
+#: Beside it, where they settled that it cannot be told. An abstention in the queue settles nothing.
+UNCLEAR = "unclear"
 #: In the provenance of a label of an item whose answer was known: it tells of the person alone.
 CHECK = "check"
 #: In the provenance of a label by a model that this project's gold has taught: which version of it.

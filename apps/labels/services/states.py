@@ -10,7 +10,7 @@ from apps.common.prepared import prepared
 from apps.common.rows import update_row
 from apps.labels.models import Gold, ItemState, Label
 from apps.labels.services.audience import audience_of, is_disputed, keep_assignments, still_asked
-from apps.labels.services.deciding import decide
+from apps.labels.services.deciding import decide, found_unclear
 from apps.labels.services.drafts import DebateResult
 from apps.labels.services.facts import Facts, read_facts
 from apps.labels.services.ordering import priority_of
@@ -152,7 +152,8 @@ def _derive(project: Project, state: ItemState, fact: Facts) -> None:
     state.gold = gold
     state.labels_by_people = people
     state.stage = _stage(project, state, fact, gold)
-    state.disputed = is_disputed(project.dispute_above, state, fact, gold)
+    unclear = found_unclear(fact)
+    state.disputed = not unclear and is_disputed(project.dispute_above, state, fact, gold)
     in_scope = project.review_scope == Project.ReviewScope.ALL or bool(state.reasons) or people > 0
     state.wanted = _wanted(project, state, fact)
     state.queued = people < state.wanted and (in_scope or _asked_for(state))
@@ -171,8 +172,9 @@ def _stage(project: Project, state: ItemState, fact: Facts, gold: Gold | None) -
     if gold:
         return ItemState.Stage.DECIDED
     if fact.by_people:
-        undecided = _spoken(fact) and len(fact.by_people) >= project.overlap
-        return ItemState.Stage.CONFLICT if undecided else ItemState.Stage.IN_REVIEW
+        if not _spoken(fact) or len(fact.by_people) < project.overlap:
+            return ItemState.Stage.IN_REVIEW
+        return ItemState.Stage.UNCLEAR if found_unclear(fact) else ItemState.Stage.CONFLICT
     return ItemState.Stage.SUGGESTED if state.suggestion_id else ItemState.Stage.NEW
 
 

@@ -66,7 +66,14 @@ class OpinionsSerializer(serializers.Serializer[Any]):
 class AdjudicationSerializer(serializers.Serializer[Any]):
     """An expert's decision, with reasons."""
 
-    value = serializers.JSONField(help_text="As of a label; a set may be empty.")
+    value = serializers.JSONField(
+        required=False, allow_null=True, default=None,
+        help_text="As of a label; a set may be empty. This or ``abstain``.",
+    )  # fmt: skip
+    abstain = serializers.BooleanField(
+        required=False, default=False,
+        help_text="It cannot be told: the item has no gold and waits for nobody.",
+    )  # fmt: skip
     rationale = serializers.CharField(
         required=False, allow_blank=True, default="", max_length=LONGEST
     )
@@ -89,7 +96,7 @@ class AdjudicationSerializer(serializers.Serializer[Any]):
     def to_ruling(self) -> Ruling:
         """The validated ruling."""
         data = self.validated_data
-        names = ("value", "rationale", "evidence", "explain", "seconds")
+        names = ("value", "abstain", "rationale", "evidence", "explain", "seconds")
         return Ruling(**{name: data[name] for name in names})
 
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 from apps.accounts.models import User
 from apps.accounts.roles import ROLES_WITH, Right
 from apps.labels.models import Gold, ItemState, Label
-from apps.labels.services import ADJUDICATES
+from apps.labels.services import ADJUDICATES, UNCLEAR
 from apps.projects.models import Project
 from apps.reviews.models import Comment, Intervention, Purpose, Slot
 from apps.reviews.selectors import Place, open_places
@@ -27,6 +27,9 @@ from apps.reviews.services.submitting import Submitted, lock_state, submit_label
 from labelhub.core.errors import Conflict, InvalidInput
 from labelhub.core.schema import value_words
 
+#: What is quoted for no label.
+FOR_NONE = ""
+
 
 class DecidedMeanwhile(Conflict):
     """Somebody else settled it, or what was in conflict is not any more."""
@@ -36,10 +39,12 @@ class DecidedMeanwhile(Conflict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ruling:
-    """What an adjudicator sends. ``value`` is raw; ``evidence`` quotes the text, by label;
-    ``explain`` is what those who labelled the item otherwise are told, empty: nothing."""
+    """What an adjudicator sends: a raw ``value``, or with ``abstain`` that it cannot be told.
+    ``evidence`` quotes the text, by label; ``explain`` is what those who labelled the item
+    otherwise are told, empty: nothing."""
 
-    value: Any
+    value: Any = None
+    abstain: bool = False
     rationale: str = ""
     evidence: Mapping[str, Sequence[str]] = field(default_factory=dict)
     explain: str = ""
@@ -93,8 +98,9 @@ def adjudicate(
 ) -> Adjudicated:
     """Record an expert's decision, which settles the item, and tell those whom it overrules.
 
-    It is a label of the expert, and supersedes what they said before. The same ruling under the
-    same token is stored once; who has decided an item may decide it anew.
+    It is a label of the expert, and supersedes what they said before. Where it cannot be told the
+    item has no gold and waits for nobody. The same ruling under the same token is stored once; who
+    has decided an item may decide it anew.
 
     Raises:
         Forbidden: ``user`` is no expert here.
@@ -182,19 +188,29 @@ def _check_open(case: Opinions, user: User) -> None:
     own = case.own(user)
     if case.waits or (own is not None and own.label.provenance.get(ADJUDICATES)):
         return
+    if case.state.stage == ItemState.Stage.UNCLEAR:
+        found = next(one for one in reversed(case.people) if one.label.provenance.get(UNCLEAR))
+        raise _decided_by(found.label.annotator.name, "cannot be told")
     if case.state.stage != ItemState.Stage.DECIDED or case.gold is None:
         raise DecidedMeanwhile("Reviewers do not disagree on this item any more; it goes on.")
     by = case.gold.decided_by.name if case.gold.decided_by else "the reviewers"
-    raise DecidedMeanwhile(
-        f"Decided meanwhile by {by}: {value_words(case.gold.value)}. Nothing was changed."
-    )
+    raise _decided_by(by, value_words(case.gold.value))
+
+
+def _decided_by(name: str, words: str) -> DecidedMeanwhile:
+    return DecidedMeanwhile(f"Decided meanwhile by {name}: {words}. Nothing was changed.")
 
 
 def _answer(case: Opinions, ruling: Ruling) -> Answer:
+    evidence = _evidence(case, ruling)
+    # Where it cannot be told, what was quoted for no label in particular is a part of the reasons.
+    words = [checked_text("rationale", ruling.rationale)]
+    words += [f"“{quote}”" for quote in evidence.pop(FOR_NONE, [])]
     return Answer(
         value=ruling.value,
-        rationale=checked_text("rationale", ruling.rationale),
-        evidence=_evidence(case, ruling),
+        abstain=ruling.abstain,
+        rationale="\n".join(filter(None, words)),
+        evidence=evidence,
         seconds=ruling.seconds,
         shown=case.shown,
         adjudicates=True,
@@ -203,20 +219,22 @@ def _answer(case: Opinions, ruling: Ruling) -> Answer:
 
 def _evidence(case: Opinions, ruling: Ruling) -> dict[str, list[str]]:
     """The quotes under the labels that they now speak for: of one label out of several what was
-    quoted for another speaks for the one chosen.
+    quoted for another speaks for the one chosen. Where it cannot be told each speaks for its own,
+    or :data:`FOR_NONE`.
 
     Raises:
         ValueNotOffered, InvalidInput: the value, or a quote that does not stand in the text.
     """
-    value = checked_value(case.schema, case.state, Answer(value=ruling.value))
+    said = Answer(value=ruling.value, abstain=ruling.abstain)
+    value = checked_value(case.schema, case.state, said)
     names = [option.value for option in case.options]
-    said = names_of(case.schema.parsed, value)
-    chosen = [name for name in names if name in said]
-    offered = names if isinstance(value, list) else chosen
+    meant = names_of(case.schema.parsed, value)
+    chosen = [name for name in names if name in meant]
+    offered = names if ruling.abstain or isinstance(value, list) else chosen
+    other = FOR_NONE if ruling.abstain else next(iter(chosen or names), str(value))
     found: dict[str, list[str]] = {}
     for name, quote in quotes_in(case.item, ruling.evidence):
-        label = name if name in offered else next(iter(chosen or names), str(value))
-        found.setdefault(label, []).append(quote)
+        found.setdefault(name if name in offered else other, []).append(quote)
     given = sum(len(phrases) for phrases in ruling.evidence.values())
     if given and not found:
         raise InvalidInput.at("evidence", "none of these quotes stands in the text.")

@@ -17,6 +17,7 @@ from apps.labels.services import (
     ADJUDICATES,
     CHECK,
     UNASKED,
+    UNCLEAR,
     LabelDraft,
     annotator_for_user,
     as_carried,
@@ -183,6 +184,7 @@ def _draft(
 def _provenance(case: _Case, answer: Answer, comment: str) -> Mapping[str, Any]:
     own = case.own.provenance if case.own else {}
     unasked = case.extra and not was_asked(case.user, case.state.item_id)
+    settles = own.get(ADJUDICATES) or _settles(case, answer)
     kept = {
         **told(answer, case.schema.parsed.offered(case.state.item.options)),
         "comment": comment,
@@ -190,7 +192,8 @@ def _provenance(case: _Case, answer: Answer, comment: str) -> Mapping[str, Any]:
         "arm": case.arm,
         UNASKED: own.get(UNASKED) if case.own else unasked,
         CHECK: own.get(CHECK) if case.own else case.purpose != Purpose.WORK,
-        ADJUDICATES: own.get(ADJUDICATES) or _settles(case, answer),
+        ADJUDICATES: settles,
+        UNCLEAR: settles and answer.adjudicates and answer.abstain,
     }
     return {key: one for key, one in kept.items() if one}
 

@@ -223,7 +223,9 @@ def _refused(request: SignedInRequest, slug: str, error: Conflict) -> HttpRespon
 
 
 def _words(done: Adjudicated) -> str:
-    if done.gold is None or done.gold.value != done.label.value:
-        return "Recorded. What the author says stands above it."
     told = f" Told {len(done.overruled)}." if done.comment and done.overruled else ""
+    if done.gold is None and done.label.abstained:
+        return f"Decided: it cannot be told.{told}"
+    if done.gold is None or done.gold.value != done.label.value:
+        return "Recorded. What the author or a file says stands above it."
     return f"Decided: {value_words(done.gold.value)[:80]}.{told}"

@@ -1,0 +1,288 @@
+"""An expert finds that nobody can tell: the item has no gold, and waits for nobody."""
+
+from typing import Any
+
+import pytest
+
+from apps.accounts.models import User
+from apps.labels.models import Gold, ItemState, Label
+from apps.labels.services import (
+    record_label,
+)
+from apps.projects.models import Item, Project
+from apps.reviews.models import Comment, Intervention
+from apps.reviews.selectors.adjudication import docket, next_case
+from apps.reviews.selectors.comments import unread_mentions
+from apps.reviews.services import (
+    Answer,
+    submit_label,
+    undo_last,
+)
+from apps.reviews.services.adjudicating import Adjudicated, DecidedMeanwhile, claim_to_adjudicate
+from apps.reviews.services.sending_back import send_back
+from apps.reviews.services.unsettling import undo_adjudication
+from labelhub.core.errors import InvalidInput
+from tests.factories.labels import draft, machine
+from tests.factories.projects import ASPECTS
+from tests.factories.reviews import answer, claim, expert, new_project, queued_items, reviewer
+from tests.reviews.test_adjudication import disputed, in_conflict, rule, state_of
+
+pytestmark = pytest.mark.django_db
+Stage = ItemState.Stage
+
+
+@pytest.fixture
+def project() -> Project:
+    return new_project(overlap=2)
+
+
+@pytest.fixture
+def judge(project: Project) -> User:
+    return expert(project)
+
+
+def cannot_tell(item: Item, user: User, **options: Any) -> Adjudicated:
+    return rule(item, user, None, abstain=True, **options)
+
+
+def stands(item: Item) -> tuple[str, bool, bool]:
+    """Its stage, whether it waits, whether it has gold."""
+    state = state_of(item)
+    return state.stage, state.queued, Gold.objects.current().filter(item=item).exists()
+
+
+SETTLED = (Stage.UNCLEAR, False, False)
+
+
+def test_the_item_has_no_gold_and_waits_for_nobody(project: Project, judge: User) -> None:
+    item = in_conflict(project)
+
+    done = cannot_tell(item, judge, rationale="Two readings.", seconds=7.5)
+
+    label = done.label
+    assert (label.value, label.abstained, label.action) == (None, True, Label.Action.NEW)
+    assert (label.rationale, label.seconds) == ("Two readings.", 7.5)
+    assert (label.provenance["adjudicates"], label.provenance["unclear"]) == (True, True)
+    assert (done.gold, stands(item), state_of(item).disputed) == (None, SETTLED, False)
+    assert not state_of(item).known
+    assert docket(project).waiting == 0
+    assert next_case(project, expert(project)) is None
+    assert claim_to_adjudicate(project=project, user=expert(project), item_id=item.pk) is None
+
+
+def test_a_decision_that_a_machine_disputes_is_withdrawn(project: Project, judge: User) -> None:
+    item = disputed(project)
+
+    cannot_tell(item, judge)
+
+    newest = Gold.objects.get(item=item, superseded_by=None)
+    assert (newest.withdrawn, newest.basis) == (True, Gold.Basis.WITHDRAWN)
+    assert newest.supersedes is not None
+    assert newest.supersedes.value == "good"
+    assert (stands(item), state_of(item).disputed) == (SETTLED, False)
+    record_label(draft(item, machine(project, "other"), "bad", confidence=0.99, action="proposed"))
+    assert stands(item) == SETTLED
+
+
+def test_the_same_is_stored_once(project: Project, judge: User) -> None:
+    item = in_conflict(project)
+    slot = claim_to_adjudicate(project=project, user=judge, item_id=item.pk)
+    assert slot is not None
+
+    first = cannot_tell(item, judge, lease_token=slot.lease_token, explain="Nobody can.")
+    again = cannot_tell(item, judge, lease_token=slot.lease_token, explain="Nobody can.")
+
+    assert (first.created, again.created, first.label) == (True, False, again.label)
+    assert Comment.objects.count() == 1
+
+
+def test_it_is_either_a_label_or_that_it_cannot_be_told(project: Project, judge: User) -> None:
+    item = in_conflict(project)
+
+    with pytest.raises(InvalidInput, match="either"):
+        rule(item, judge, "bad", abstain=True)
+    assert stands(item) == (Stage.CONFLICT, True, False)
+
+
+def test_those_who_said_something_are_told(project: Project, judge: User) -> None:
+    sure, unsure = reviewer(project), reviewer(project)
+    item = in_conflict(project, sure, unsure, values=("good", "bad"))
+    answer_again(item, unsure, None, abstain=True)
+
+    done = cannot_tell(item, judge, explain="It has two readings.")
+
+    assert done.overruled == [sure]
+    assert (unread_mentions(project.pk, sure.pk), unread_mentions(project.pk, unsure.pk)) == (1, 0)
+    assert Intervention.objects.get(action="explain").subject == sure
+
+
+def answer_again(item: Item, user: User, value: Any, **fields: Any) -> None:
+    said = Answer(value=value, **fields)
+    submit_label(project=item.project, user=user, item_id=item.pk, answer=said)
+
+
+class TestQuotes:
+    def test_each_speaks_for_its_own_label(self, project: Project, judge: User) -> None:
+        item = in_conflict(project)
+
+        done = cannot_tell(item, judge, evidence={"good": ["the food"], "bad": ["THE food"]})
+
+        assert done.label.evidence == {"good": ["the food"], "bad": ["the food"]}
+
+    def test_those_of_no_label_are_a_part_of_the_reasons(
+        self, project: Project, judge: User
+    ) -> None:
+        item = in_conflict(project)
+
+        done = cannot_tell(item, judge, rationale="Irony?", evidence={"": ["the food was"]})
+
+        assert done.label.evidence == {}
+        assert done.label.rationale == "Irony?\n“the food was”"
+
+    def test_of_sets_too(self) -> None:
+        project = new_project(overlap=2, definition=ASPECTS)
+        item = in_conflict(project, values=(["Food"], ["Service"]))
+
+        done = cannot_tell(item, expert(project), evidence={"Food": ["food"]})
+
+        assert done.label.evidence == {"Food": ["food"]}
+        assert stands(item) == SETTLED
+
+
+class TestTwoExperts:
+    def test_whoever_comes_second_is_told_who_found_it(self, project: Project, judge: User) -> None:
+        item = in_conflict(project)
+        cannot_tell(item, judge)
+
+        for late in (rule, cannot_tell):
+            words = f"Decided meanwhile by {judge.username}: cannot be told"
+            with pytest.raises(DecidedMeanwhile, match=words):
+                late(item, expert(project))
+        with pytest.raises(DecidedMeanwhile):
+            send_back(project=project, user=expert(project), item_id=item.pk, reason="Look again.")
+        assert stands(item) == SETTLED
+
+    def test_whoever_finds_it_second_is_told_the_decision(
+        self, project: Project, judge: User
+    ) -> None:
+        item = in_conflict(project)
+        rule(item, judge, "bad")
+
+        with pytest.raises(DecidedMeanwhile, match=f"by {judge.username}: bad"):
+            cannot_tell(item, expert(project))
+        assert stands(item) == (Stage.DECIDED, False, True)
+
+    def test_what_comes_late_to_the_queue_changes_nothing(
+        self, project: Project, judge: User
+    ) -> None:
+        item = in_conflict(project)
+        cannot_tell(item, judge)
+
+        answer_again(item, expert(project), "good")
+        answer_again(item, reviewer(project), "good")
+
+        assert stands(item) == SETTLED
+
+
+class TestAnew:
+    def test_the_newest_word_of_the_expert_wins(self, project: Project, judge: User) -> None:
+        item = in_conflict(project)
+        cannot_tell(item, judge)
+
+        done = rule(item, judge, "bad")
+        assert done.gold is not None
+        assert done.gold.value == "bad"
+        assert "unclear" not in done.label.provenance
+        assert cannot_tell(item, judge).gold is None
+
+        assert stands(item) == SETTLED
+        assert Label.objects.current().filter(annotator__user=judge).count() == 1
+
+    def test_one_of_the_two_may_find_it(self, project: Project, judge: User) -> None:
+        item = in_conflict(project, judge, reviewer(project))
+
+        assert cannot_tell(item, judge).label.supersedes is not None
+        assert stands(item) == SETTLED
+
+    def test_an_abstention_in_the_queue_settles_nothing(
+        self, project: Project, judge: User
+    ) -> None:
+        item = in_conflict(project)
+        cannot_tell(item, judge)
+
+        answer_again(item, judge, None, abstain=True)
+
+        assert stands(item) == (Stage.CONFLICT, True, False)
+        assert cannot_tell(item, expert(project)).created
+        assert stands(item) == SETTLED
+
+    def test_nor_does_one_about_what_a_machine_disputes(
+        self, project: Project, judge: User
+    ) -> None:
+        item = disputed(project)
+
+        answer(claim(project, judge), judge, None, abstain=True)
+
+        assert stands(item) == (Stage.DECIDED, True, True)
+        assert state_of(item).disputed
+
+
+class TestUndo:
+    def test_on_the_desk_the_conflict_is_back(self, project: Project, judge: User) -> None:
+        wrong = reviewer(project)
+        item = in_conflict(project, wrong, reviewer(project))
+        cannot_tell(item, judge, explain="Two readings.")
+
+        assert undo_adjudication(project=project, user=judge) is not None
+
+        assert stands(item) == (Stage.CONFLICT, True, False)
+        assert unread_mentions(project.pk, wrong.pk) == 0
+
+    def test_in_the_queue_the_item_comes_on_screen(self, project: Project, judge: User) -> None:
+        item = in_conflict(project)
+        cannot_tell(item, judge)
+
+        undone = undo_last(project=project, user=judge)
+
+        assert undone is not None
+        assert undone.slot is not None
+        assert (undone.slot.item_id, stands(item)[0]) == (item.pk, Stage.CONFLICT)
+
+    def test_what_they_had_decided_before_stands_again(self, project: Project, judge: User) -> None:
+        item = in_conflict(project)
+        rule(item, judge, "bad")
+        cannot_tell(item, judge)
+
+        undo_adjudication(project=project, user=judge)
+
+        assert stands(item) == (Stage.DECIDED, False, True)
+
+    def test_and_that_it_cannot_be_told_does_too(self, project: Project, judge: User) -> None:
+        item = in_conflict(project)
+        cannot_tell(item, judge, rationale="Two readings.")
+        rule(item, judge, "bad")
+
+        undone = undo_last(project=project, user=judge)
+
+        assert undone is not None
+        assert undone.restored
+        assert stands(item) == SETTLED
+        assert Label.objects.current().get(annotator__user=judge).rationale == "Two readings."
+
+    def test_a_disputed_decision_is_made_again(self, project: Project, judge: User) -> None:
+        item = disputed(project)
+        cannot_tell(item, judge)
+
+        undo_adjudication(project=project, user=judge)
+
+        assert stands(item) == (Stage.DECIDED, True, True)
+        assert state_of(item).disputed
+
+
+def test_who_cannot_tell_first_is_no_majority(project: Project) -> None:
+    """Without the desk nothing is settled: it goes to an expert, as ever."""
+    (item,) = queued_items(project, 1)
+    for _ in range(2):
+        answer(claim(project, one := reviewer(project)), one, None, abstain=True)
+
+    assert stands(item) == (Stage.CONFLICT, True, False)

@@ -1,0 +1,150 @@
+"""What an expert found that nobody can tell, afterwards: other plans, labels, decisions."""
+
+import pytest
+
+from apps.accounts.models import User
+from apps.accounts.roles import Role
+from apps.labels.models import Gold, ItemState, Kind, Label
+from apps.labels.services import (
+    GoldDraft,
+    annotator_for,
+    import_gold,
+    import_ledger,
+    record_label,
+    replan,
+    withdraw_label,
+)
+from apps.projects.models import Project
+from apps.projects.selectors import current_schema
+from apps.reviews.services import change_review_plan, return_to_queue
+from apps.reviews.services.unsettling import undo_adjudication
+from labelhub.core.schema.operations import Merge, Rename
+from tests.factories.labels import draft, machine
+from tests.factories.projects import ItemFactory, member
+from tests.factories.reviews import answer, claim, expert, new_project, reviewer
+from tests.factories.schema_changes import changed, taken_back
+from tests.reviews.test_adjudication import in_conflict, state_of
+from tests.reviews.test_unclear import SETTLED, cannot_tell, stands
+
+pytestmark = pytest.mark.django_db
+Stage = ItemState.Stage
+THREE = {"task": "single", "labels": ["good", "bad", "mixed"]}
+
+
+@pytest.fixture
+def project() -> Project:
+    return new_project(overlap=2, definition=THREE)
+
+
+@pytest.fixture
+def judge(project: Project) -> User:
+    return expert(project)
+
+
+class TestThePlan:
+    def test_more_people_are_asked_and_the_expert_is_right_still(
+        self, project: Project, judge: User
+    ) -> None:
+        item = in_conflict(project)
+        cannot_tell(item, judge)
+
+        change_review_plan(project=project, overlap=4)
+        assert stands(item) == (Stage.IN_REVIEW, True, False)
+        answer(claim(project, one := reviewer(project)), one, "good")
+
+        assert stands(item) == SETTLED
+
+    def test_fewer_or_as_many_change_nothing(self, project: Project, judge: User) -> None:
+        item = in_conflict(project)
+        cannot_tell(item, judge)
+
+        for overlap in (3, 1, 2):
+            change_review_plan(project=project, overlap=overlap)
+            assert stands(item) == SETTLED
+        replan(project)
+        assert stands(item) == SETTLED
+
+    def test_a_manager_returns_it_to_the_queue(self, project: Project, judge: User) -> None:
+        item = in_conflict(project)
+        cannot_tell(item, judge)
+
+        boss = member(project, Role.MANAGER)
+        return_to_queue(project=project, item_ids=[item.pk], by=boss, reason="New guideline.")
+
+        assert stands(item) == (Stage.NEW, True, False)
+        assert not Label.objects.current().exists()
+        for _ in range(2):
+            answer(claim(project, one := reviewer(project)), one, "good")
+        assert stands(item) == (Stage.DECIDED, False, True)
+
+
+class TestChangesOfLabels:
+    def test_it_is_carried_over_and_back(self, project: Project, judge: User) -> None:
+        item = in_conflict(project)
+        cannot_tell(item, judge, evidence={"bad": ["the food"]})
+
+        change = changed(project, Rename("bad", "poor"))
+        carried = Label.objects.current().get(annotator__user=judge)
+        assert (carried.abstained, carried.evidence) == (True, {"poor": ["the food"]})
+        assert stands(item) == SETTLED
+        taken_back(change)
+        assert stands(item) == SETTLED
+
+    def test_also_where_those_who_disagreed_agree_now(self, project: Project, judge: User) -> None:
+        item = in_conflict(project)
+        cannot_tell(item, judge)
+
+        changed(project, Merge(("good", "bad"), "either"))
+
+        assert stands(item) == SETTLED
+
+    def test_undo_afterwards_brings_the_conflict_back(self, project: Project, judge: User) -> None:
+        item = in_conflict(project)
+        cannot_tell(item, judge)
+        changed(project, Rename("bad", "poor"))
+
+        assert undo_adjudication(project=project, user=judge) is not None
+        assert stands(item) == (Stage.CONFLICT, True, False)
+
+
+class TestOtherDecisions:
+    def test_the_author_knows_better_as_long_as_they_say_so(
+        self, project: Project, judge: User
+    ) -> None:
+        item = in_conflict(project)
+        cannot_tell(item, judge)
+        author = annotator_for(project, kind=Kind.AUTHOR, name="writer")
+
+        said = record_label(draft(item, author, "good", action="new"))
+        assert Gold.objects.current().get().basis == Gold.Basis.AUTHOR
+        withdraw_label(label=said)
+
+        assert stands(item) == SETTLED
+
+    def test_gold_that_came_in_a_file_stands(self, project: Project, judge: User) -> None:
+        item = in_conflict(project)
+        cannot_tell(item, judge)
+        schema = current_schema(project)
+
+        import_gold(project, [GoldDraft(item_id=item.pk, schema=schema, value="good")])
+        assert stands(item) == (Stage.DECIDED, False, True)
+        done = cannot_tell(item, judge)
+
+        assert done.gold is not None
+        assert (done.gold.value, stands(item)) == ("good", (Stage.DECIDED, False, True))
+
+    def test_a_decision_without_our_labels_stands_and_is_disputed_no_more(
+        self, project: Project, judge: User
+    ) -> None:
+        project.dispute_above = 0.9
+        project.save()
+        item = ItemFactory.create(project=project)
+        agreed = GoldDraft(item_id=item.pk, schema=current_schema(project), value="good",
+                           basis=Gold.Basis.AGREEMENT)  # fmt: skip
+        import_ledger(project, [], [agreed])
+        record_label(draft(item, machine(project), "bad", confidence=0.95, action="proposed"))
+        assert state_of(item).disputed
+
+        cannot_tell(item, judge)
+
+        assert (state_of(item).disputed, Gold.objects.current().get().value) == (False, "good")
