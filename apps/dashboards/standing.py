@@ -40,7 +40,7 @@ class Overview:
     """How far a project is; counts are items.
 
     ``labelled`` by a debate, a person or its author; ``reviewed`` by a person; ``decided``: with
-    gold.
+    gold; ``unclear``: an expert found that they cannot be told.
     """
 
     project: Project
@@ -48,6 +48,7 @@ class Overview:
     labelled: int
     reviewed: int
     decided: int
+    unclear: int
     waiting: int
     doubtful: int
     conflicts: int
@@ -76,6 +77,7 @@ def overview(project: Project) -> Overview:
         labelled=Count("pk", filter=LABELLED),
         reviewed=Count("pk", filter=REVIEWED),
         decided=Count("pk", filter=Q(stage=ItemState.Stage.DECIDED)),
+        unclear=Count("pk", filter=Q(stage=ItemState.Stage.UNCLEAR)),
     )
     runs = Run.objects.filter(project=project)
     spent = runs.aggregate(cost=Sum("cost_nanousd"), unpriced=Sum("unpriced_turns"))

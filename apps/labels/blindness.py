@@ -15,8 +15,10 @@ from labelhub.core.debate.routing import AUDIT
 
 ONLY_AUDITED = [AUDIT]
 
+#: Where people have found what there is to find: nobody is asked for the sake of the answer.
+SETTLED = (ItemState.Stage.DECIDED, ItemState.Stage.UNCLEAR)
 #: What of an item that is withheld stands as new: these would tell that something was said of it.
-STAND_AS_NEW = (ItemState.Stage.SUGGESTED, ItemState.Stage.DECIDED)
+STAND_AS_NEW = (ItemState.Stage.SUGGESTED, *SETTLED)
 
 
 def withholds(project: Project) -> bool:

@@ -62,3 +62,30 @@ def test_a_name_is_completed_and_a_comment_resolved(open_as: OpenAs, server: Ser
     expect(said.locator(".mention")).to_have_text("@reviewer")
     said.get_by_role("button", name="Resolve").click()
     expect(said.get_by_role("button", name="Open again")).to_be_visible()
+
+
+def test_where_nobody_can_tell_one_key_says_so(open_as: OpenAs, server: Server) -> None:
+    sides = ["negative", "positive"]
+    first, second = fought(server, "unclear-fought", SCHEMAS["single"], sides, size=2)
+    page = open_as("manager")
+    page.goto(f"/p/unclear-fought/adjudication/{first}/")
+    page.keyboard.press("r")
+    page.keyboard.type("10 readings.")
+    page.keyboard.press("Escape")
+    page.keyboard.press("2")
+
+    page.keyboard.press("0")
+
+    page.wait_for_url(f"**/adjudication/{second}/")
+    expect(page.get_by_text("Decided: it cannot be told.")).to_be_visible()
+    assert server.api("GET", "projects/unclear-fought/gold/")["count"] == 0
+    newest = server.labels("unclear-fought")[-1]
+    assert (newest["value"], newest["abstained"]) == (None, True)
+    assert newest["rationale"] == "10 readings."
+    page.goto("/p/unclear-fought/")
+    page.get_by_role("link", name="cannot be told").click()
+    expect(page.get_by_role("link", name="unclear-fought-0")).to_be_visible()
+    page.goto("/p/unclear-fought/adjudication/")
+    page.keyboard.press("u")
+    page.wait_for_url(f"**/adjudication/{first}/?again=*")
+    expect(page.locator("#rationale")).to_have_value("10 readings.")

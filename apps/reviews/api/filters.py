@@ -6,7 +6,8 @@ import django_filters
 from django.db.models import Q, QuerySet
 
 from apps.accounts.roles import Role
-from apps.labels.models import Gold, ItemState, Kind, Label
+from apps.labels.blindness import SETTLED
+from apps.labels.models import Gold, Kind, Label
 from apps.projects.models import Item
 from apps.projects.selectors import role_in
 from apps.reviews.selectors.searching import (
@@ -77,12 +78,12 @@ class ItemFilter(django_filters.FilterSet):
         _name: str,
         queued: bool,  # noqa: FBT001 - the signature of a filter method
     ) -> QuerySet[Item]:
-        """Whether it waits for people; what is decided and yet to be answered blind does, to a
+        """Whether it waits for people; what is settled and yet to be answered blind does, to a
         reviewer, as in its row."""
         view = self.request.parser_context["view"]
         waits = Q(state__queued=True)
         if role_in(self.request.user, view.project) == Role.REVIEWER:
-            waits |= Q(hidden=True, state__stage=ItemState.Stage.DECIDED)
+            waits |= Q(hidden=True, state__stage__in=SETTLED)
         return queryset.filter(waits if queued else ~waits)
 
     def as_asked(self, queryset: QuerySet[Item], _name: str, _value: str) -> QuerySet[Item]:

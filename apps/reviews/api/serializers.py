@@ -5,6 +5,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from apps.labels.blindness import SETTLED, STAND_AS_NEW
 from apps.labels.models import Gold, ItemState, Label
 from apps.projects.models import Item
 from apps.reviews.services import Answer, Span
@@ -110,9 +111,9 @@ class ItemSerializer(PlainItemSerializer):
         shown["gold"] = None
         if getattr(instance, "debate_hidden", True):
             shown |= {"reasons": [], "suggestion": None}
-        if shown["stage"] == ItemState.Stage.DECIDED:
+        if shown["stage"] in SETTLED:
             shown |= {"queued": True, "labels_by_people": 0}
-        if shown["stage"] in {ItemState.Stage.SUGGESTED, ItemState.Stage.DECIDED}:
+        if shown["stage"] in STAND_AS_NEW:
             stage = ItemState.Stage.SUGGESTED if shown["suggestion"] else ItemState.Stage.NEW
             shown["stage"] = str(stage)
         return shown

@@ -39,6 +39,7 @@ PASSED = {
     "gone": "were changed since the preview, or are found no more",
     "audited": "are audited blind: a label given in bulk would spoil the audit",
     "decided": "are decided",
+    "unclear": "cannot be told, as an expert found",
     "mine": "you have labelled already",
     "silent": "have no suggestion to accept",
     "foreign": "do not offer this label",
@@ -50,6 +51,8 @@ PASSED = {
     "spoken": "were labelled by everybody chosen",
     "unsaid": "nobody has labelled",
 }
+
+_UNCLEAR = Q(state__stage=ItemState.Stage.UNCLEAR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,12 +132,13 @@ def _reasons(plan: Plan) -> dict[str, Q]:
     found = {"gone": Q(state__updated_at__gt=plan.asked_at)}
     if plan.action in (Action.ACCEPT, Action.LABEL):
         return found | _of_labels(plan)
-    decided, idle = Q(state__stage=ItemState.Stage.DECIDED), Q(state__queued=False)
+    idle = Q(state__queued=False)
+    settled = {"decided": Q(state__stage=ItemState.Stage.DECIDED), "unclear": _UNCLEAR}
     if plan.action == Action.ASSIGN:
-        return found | {"decided": decided, **_of_people(plan)}
+        return found | {**settled, **_of_people(plan)}
     if plan.action == Action.AUDIENCE:
         same = Q(state__assigned_kind=plan.options["kind"])
-        return found | {"decided": decided, "same": same}
+        return found | {**settled, "same": same}
     if plan.action == Action.PROMOTE:
         same = Q(state__promoted=plan.options["promoted"])
         # What need not come any more can still be taken from the head.
@@ -151,6 +155,7 @@ def _of_labels(plan: Plan) -> dict[str, Q]:
         "audited": Q(state__reasons=ONLY_AUDITED),
         "mine": _labelled_by(plan.actor.pk),
         "decided": Q(state__stage=ItemState.Stage.DECIDED, state__disputed=False),
+        "unclear": _UNCLEAR,
     }
     if plan.action == Action.ACCEPT:
         found["silent"] = Q(state__suggestion__isnull=True) | Q(state__suggestion__abstained=True)

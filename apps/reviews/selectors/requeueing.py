@@ -6,7 +6,8 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet, TextField
 from django.db.models.functions import Cast
 
 from apps.accounts.models import User
-from apps.labels.models import PEOPLE, Gold, Label
+from apps.labels.models import PEOPLE, Gold, ItemState, Label
+from apps.labels.services import UNCLEAR
 from apps.projects.models import Project
 from apps.reviews.models import Decision, Purpose, Requeue
 
@@ -19,9 +20,10 @@ def requeueable(
 ) -> QuerySet[Label]:
     """The labels of ``user`` that stand and whose items others could be asked about again.
 
-    Not those of items that an expert, the author or a file has decided meanwhile: those stay
-    decided. Not answers to items of known answer: those tell of the person, and the item would
-    come back to them. Not what came by import: that was labelled elsewhere.
+    Not those of items that an expert, the author or a file has decided meanwhile, or of which an
+    expert found that they cannot be told: those stay as they are. Not answers to items of known
+    answer: those tell of the person, and the item would come back to them. Not what came by import:
+    that was labelled elsewhere.
 
     Args:
         project: where.
@@ -34,11 +36,13 @@ def requeueable(
     by_others = Q(item__state__gold__basis__in=SETTLED) & ~Q(
         item__state__gold__decided_by__user=user
     )
+    unclear = Q(item__state__stage=ItemState.Stage.UNCLEAR) & ~Q(provenance__has_key=UNCLEAR)
     labels = (
         Label.objects.current()
         .filter(annotator__project=project, annotator__user=user, annotator__kind__in=PEOPLE)
         .exclude(action=Label.Action.IMPORTED)
         .exclude(by_others)
+        .exclude(unclear)
         .filter(~Exists(known))
     )
     if since is not None:

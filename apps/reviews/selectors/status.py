@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.accounts.roles import ReviewerKind
+from apps.labels.blindness import SETTLED
 from apps.labels.models import Assignment, ItemState
 from apps.projects.models import Project
 from apps.projects.selectors import reviewer_kind
@@ -72,6 +73,7 @@ class QueueStatus(QueueProgress):
     for_experts: int
     for_others: int
     decided: int
+    unclear: int
     qualifying: Qualifying | None = None
     paused: Standing | None = None
     held: list[Holding] = field(default_factory=list)
@@ -111,6 +113,8 @@ def queue_status(project: Project, user: User) -> QueueStatus:
     paused = standing if standing and standing.status == Standing.Status.PAUSED else None
     states = ItemState.objects.filter(project=project).order_by()
     queued = states.filter(queued=True)
+    settled = states.filter(stage__in=SETTLED).values_list("stage").annotate(n=Count("pk"))
+    stages = Counter(dict(settled))
     decisions = Decision.objects.standing(project, user).order_by()
     labelled = _labelled(project, user)
     put_off = decisions.filter(action=Decision.Action.POSTPONE, item__state__queued=True)
@@ -134,7 +138,8 @@ def queue_status(project: Project, user: User) -> QueueStatus:
         postponed_by_me=put_off.count(),
         for_experts=0 if expert else queued.filter(audience=audience.EXPERT).count(),
         for_others=named.count() + queued.filter(audience=audience.CROWD).count() * expert,
-        decided=states.filter(stage=ItemState.Stage.DECIDED).count(),
+        decided=stages[ItemState.Stage.DECIDED],
+        unclear=stages[ItemState.Stage.UNCLEAR],
         qualifying=_qualifying(project, user, standing),
         paused=paused,
         held=list(_held_by_others(project, user, now)),

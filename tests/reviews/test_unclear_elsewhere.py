@@ -1,0 +1,173 @@
+"""What cannot be told, in every place that lists, counts or acts upon where items stand."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from apps.accounts.models import User
+from apps.accounts.roles import ReviewerKind, Role
+from apps.labels.models import ItemState, Label
+from apps.projects.models import Item, Project
+from apps.reviews.selectors.bulk import preview
+from apps.reviews.selectors.requeueing import requeueable
+from apps.reviews.selectors.searching import found_items, read_grid, read_query
+from apps.reviews.selectors.status import queue_status
+from apps.reviews.services.bulk import plan_job, run_job, start_job
+from tests.factories.projects import member
+from tests.factories.reviews import expert, new_project, queued_items, reviewer, suggest
+from tests.reviews.test_adjudication import in_conflict
+from tests.reviews.test_unclear import cannot_tell, stands
+
+pytestmark = pytest.mark.django_db
+Stage = ItemState.Stage
+
+
+@pytest.fixture
+def project() -> Project:
+    return new_project(overlap=2)
+
+
+@pytest.fixture
+def judge(project: Project) -> User:
+    return expert(project)
+
+
+@pytest.fixture
+def item(project: Project, judge: User) -> Item:
+    """One of which an expert found that nobody can tell."""
+    found = in_conflict(project)
+    cannot_tell(found, judge)
+    return found
+
+
+def as_(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def page(user: User, project: Project, path: str = "") -> str:
+    response = as_(user).get(f"/p/{project.slug}/{path}")
+    assert response.status_code == 200
+    return " ".join(response.content.decode().split())
+
+
+def listed(user: User, project: Project, **query: Any) -> list[dict[str, Any]]:
+    rows = as_(user).get(f"/api/v1/projects/{project.slug}/items/", query).json()["results"]
+    return list(rows)
+
+
+class TestLists:
+    def test_it_is_found_by_its_stage(self, project: Project, item: Item) -> None:
+        manager = member(project, Role.MANAGER)
+        queued_items(project, 1)
+
+        assert list(found_items(project, read_query({"stage": "unclear"}), manager)) == [item.pk]
+        assert list(found_items(project, read_query({"stage": "conflict"}), manager)) == []
+        (row,) = read_grid(project, read_query({"stage": "unclear"}), manager).rows
+        assert row.stage == "Cannot be told"
+        html = page(manager, project, "items/?stage=unclear")
+        assert '<option value="unclear" selected>Cannot be told</option>' in html
+
+    def test_over_rest_too(self, project: Project, item: Item) -> None:
+        (row,) = listed(member(project, Role.MANAGER), project, stage="unclear", queued="false")
+
+        assert (row["id"], row["stage"], row["queued"], row["gold"]) == (
+            item.pk, "unclear", False, None,
+        )  # fmt: skip
+
+    def test_to_whoever_has_yet_to_answer_it_blind_it_stands_as_new(self) -> None:
+        project = new_project(overlap=2, blind_share=1.0)
+        item = in_conflict(project)
+        suggest(item, "good")
+        cannot_tell(item, expert(project))
+        user = reviewer(project)
+
+        for stage, ids in (("unclear", []), ("new", [item.pk])):
+            assert list(found_items(project, read_query({"stage": stage}), user)) == ids
+            assert [row["id"] for row in listed(user, project, stage=stage)] == ids
+        (row,) = listed(user, project, queued="true")
+        assert (row["stage"], row["queued"], row["labels_by_people"]) == ("new", True, 0)
+        assert listed(user, project, queued="false") == []
+        (shown,) = read_grid(project, read_query({}), user, sort="stage").rows
+        assert shown.stage == Stage.NEW.label
+
+
+class TestWork:
+    @pytest.mark.parametrize(
+        ("action", "options"),
+        [
+            ("label", {"value": "good"}),
+            ("assign", {"share": False}),
+            ("audience", {"kind": "crowd"}),
+        ],
+    )
+    def test_many_at_once_pass_it_over(
+        self, project: Project, item: Item, action: str, options: dict[str, Any]
+    ) -> None:
+        boss = member(project, Role.MANAGER, ReviewerKind.EXPERT)
+        if action == "assign":
+            options = options | {"users": [reviewer(project).pk]}
+        query = read_query({"items": [item.pk]})
+
+        seen = preview(plan_job(project, boss, action=action, query=query, options=options))
+
+        assert (seen.changing, seen.passed) == (0, {"unclear": 1})
+        assert seen.told == [(1, "cannot be told, as an expert found")]
+
+    def test_many_at_once_go_back_to_the_queue(self, project: Project, item: Item) -> None:
+        boss = member(project, Role.MANAGER, ReviewerKind.EXPERT)
+        query = read_query({"stage": "unclear"})
+
+        options = {"reason": "The guideline says more now."}
+        job = start_job(plan_job(project, boss, action="return", query=query, options=options))
+
+        assert run_job(job.pk).done == 1
+        assert stands(item) == (Stage.NEW, True, False)
+
+    def test_labels_of_those_who_disagreed_stay(
+        self, project: Project, item: Item, judge: User
+    ) -> None:
+        others = Label.objects.current().filter(item=item).exclude(annotator__user=judge)
+        for label in others.select_related("annotator__user"):
+            assert label.annotator.user is not None
+            assert not requeueable(project, label.annotator.user).exists()
+        assert requeueable(project, judge).get().item == item
+
+
+class TestPages:
+    @pytest.mark.parametrize("path", ["", "workload/"])
+    def test_managers_see_how_many_if_there_are_any(
+        self, project: Project, judge: User, path: str
+    ) -> None:
+        manager, link = member(project, Role.MANAGER), "items/?stage=unclear"
+        item = in_conflict(project)
+        assert link not in page(manager, project, path)
+
+        cannot_tell(item, judge)
+
+        html = page(manager, project, path)
+        assert link in html
+        assert "annot be told" in html
+
+    @pytest.mark.usefixtures("item")
+    def test_who_is_done_reads_of_it(self, project: Project, judge: User) -> None:
+        assert queue_status(project, judge).unclear == 1
+        assert "0 of 1 items are decided, 1 cannot be told." in page(judge, project, "review/")
+
+    def test_its_own_page_says_so(self, project: Project, item: Item, judge: User) -> None:
+        html = page(judge, project, f"items/{item.pk}/")
+
+        assert "An expert found that it cannot be told." in html
+        assert "Not decided yet." not in html
+
+    def test_so_do_the_words_of_the_expert(self, project: Project) -> None:
+        wrong = reviewer(project)
+        item = in_conflict(project, wrong, reviewer(project))
+        cannot_tell(item, expert(project), explain="It has two readings.")
+
+        html = page(wrong, project, "comments/")
+
+        assert "It has two readings." in html
+        assert "decided: it cannot be told" in html
