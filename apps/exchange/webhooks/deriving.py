@@ -24,8 +24,10 @@ from apps.exchange.webhooks.events import (
     WITHDRAWN,
     event_uid,
     gold_events,
+    label_events,
 )
 from apps.labels.models import Gold, Label
+from apps.labels.services import UNCLEAR
 
 #: Ledger rows that become deliveries in one round of one webhook.
 BATCH = 500
@@ -120,14 +122,18 @@ def rows_after(
     return found, after
 
 
-LABEL_FIELDS = ("created_at",)
+_UNCLEAR = f"provenance__{UNCLEAR}"
+LABEL_FIELDS = ("created_at", "change", _UNCLEAR)
 GOLD_FIELDS = ("created_at", "withdrawn", "basis")
 
 
 def labels_of(webhook: Webhook) -> "QuerySet[Label]":
-    """All of the project, or none where none are wanted."""
+    """Those of the project that are an event which the webhook wants."""
     rows = Label.objects.filter(item__project=webhook.project_id)
-    return rows if LABEL in webhook.events else rows.none()
+    if LABEL in webhook.events:
+        return rows
+    settling = rows.filter(abstained=True, provenance__has_key=UNCLEAR, change__isnull=True)
+    return settling if ADJUDICATED in webhook.events else rows.none()
 
 
 def golds_of(webhook: Webhook) -> "QuerySet[Gold]":
@@ -143,16 +149,20 @@ def golds_of(webhook: Webhook) -> "QuerySet[Gold]":
 
 
 def label_deliveries(webhook: Webhook, rows: Iterable[dict[str, Any]]) -> list[Delivery]:
-    """One for each label."""
+    """One for each event that the rows are and the webhook wants; what a change of labels has only
+    carried over settles nothing anew."""
     return [
         Delivery(
             webhook=webhook,
-            uid=event_uid(webhook, LABEL, row["pk"]),
-            event=LABEL,
+            # The ids of labels are not those of gold, whose events may have the same name.
+            uid=event_uid(webhook, event if event == LABEL else f"{event} {LABEL}", row["pk"]),
+            event=event,
             label_id=row["pk"],
             event_at=row["created_at"],
         )
         for row in rows
+        for event in label_events(unclear=bool(row[_UNCLEAR]) and row["change"] is None)
+        if event in webhook.events
     ]
 
 

@@ -17,7 +17,8 @@ EVENTS = {
     LABEL: "Somebody or something labelled an item, revised a label or took one back.",
     GOLD: "The value of an item was decided, on whatever basis.",
     WITHDRAWN: "The decision of an item was taken back.",
-    ADJUDICATED: "An expert decided an item that was in conflict; also a gold.decided.",
+    ADJUDICATED: "An expert decided an item that was in conflict, which is a gold.decided as well, "
+    "or found that it cannot be told: then gold is null.",
     RUN: "A run of models came to its end or was cancelled.",
 }
 
@@ -27,6 +28,11 @@ def gold_events(*, withdrawn: bool, basis: str) -> list[str]:
     if withdrawn:
         return [WITHDRAWN]
     return [GOLD, ADJUDICATED] if basis == "adjudication" else [GOLD]
+
+
+def label_events(*, unclear: bool) -> list[str]:
+    """The events that one label is; ``unclear``: by it an expert settled that it cannot be told."""
+    return [LABEL, ADJUDICATED] if unclear else [LABEL]
 
 
 def event_uid(webhook: Webhook, event: str, row: int, at: datetime | None = None) -> uuid.UUID:

@@ -13,7 +13,7 @@ from django.urls import reverse
 from apps.authors.models import Question
 from apps.debates.models import Debate, Run
 from apps.exchange.models import Delivery, Webhook
-from apps.exchange.webhooks.events import PING
+from apps.exchange.webhooks.events import ADJUDICATED, PING
 from apps.labels.models import Annotator, Gold, Label
 from apps.projects.models import Item
 
@@ -43,7 +43,8 @@ def _data(webhook: Webhook, delivery: Delivery) -> dict[str, Any]:
     if delivery.event == PING:
         return {"message": "This is a test: nothing has happened."}
     if delivery.label_id is not None:
-        return _of_label(webhook, delivery.label_id)
+        told = _of_label(webhook, delivery.label_id)
+        return _undecided(told) if delivery.event == ADJUDICATED else told
     if delivery.gold_id is not None:
         return _of_gold(webhook, delivery.gold_id)
     return _of_run(webhook, Run.objects.get(webhook_deliveries=delivery))
@@ -71,6 +72,12 @@ def _of_label(webhook: Webhook, label_id: int) -> dict[str, Any]:
         "annotator": _who(label.annotator),
         "item": _item(webhook, label.item),
     }
+
+
+def _undecided(told: dict[str, Any]) -> dict[str, Any]:
+    """An expert's label which settles that there is no gold, as a decision is told."""
+    by = told.pop("annotator")
+    return {"gold": None, "decided_by": by, **told}
 
 
 def _of_gold(webhook: Webhook, gold_id: int) -> dict[str, Any]:
