@@ -258,7 +258,7 @@ def test_looking_costs_as_many_queries_for_more_answers(
     for _ in range(2):
         say(audited(made.project, 8), who, 0)
         made = Guarantee.objects.select_related("project").get(pk=made.pk)
-        with django_assert_num_queries(8):  # type: ignore[operator]
+        with django_assert_num_queries(9):  # type: ignore[operator]
             watch(made)
 
 

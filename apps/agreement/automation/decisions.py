@@ -2,7 +2,7 @@
 
 The truth of an item is the author's word, given here or elsewhere, else the project's own decision:
 what more than half of all who spoke say, labels that came with the item included, else the last
-expert's.
+expert's. Where an expert found that it cannot be told, no answer of a debate is right.
 
 All of it follows from the ledger, which only grows, and from the newest decision of each item as it
 was at the drawing (``Guarantee.golds``). So who corrects, takes back or overrules a label that
@@ -21,7 +21,7 @@ from apps.agreement.models import Guarantee
 from apps.labels.blindness import ONLY_AUDITED
 from apps.labels.models import Gold, ItemState, Kind, Label
 from apps.labels.selectors import VERIFIED
-from apps.labels.services.drafts import ADVISORY, UNASKED
+from apps.labels.services.drafts import ADVISORY, UNASKED, UNCLEAR
 from apps.projects.changes import Translator
 from apps.projects.models import LabelSchema, Project
 from labelhub.core.schema import value_key
@@ -30,6 +30,9 @@ from labelhub.core.schema import value_key
 LED = Q(proposed_from__isnull=False) | Q(
     action__in=(Label.Action.ACCEPTED, Label.Action.FIXED, Label.Action.REJECTED)
 )
+
+#: The truth where nobody can tell, as values are compared: unlike every answer.
+NONE_IS_RIGHT = "null"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,7 @@ def first_decisions(guarantee: Guarantee) -> Decisions:
             golds.setdefault(gold.item_id, gold)
     led = _first_led(guarantee.sample)
     rows = _decided(golds, led, guarantee.drawn_at, frozenset(guarantee.golds.values()))
+    rows |= _found_unclear(guarantee.sample, rows, led, guarantee.drawn_at)
     rows |= _by_authors(guarantee, guarantee.sample, guarantee.drawn_at)
     truths = _truths(guarantee, rows)
     return Decisions(truths, frozenset(led) - truths.keys())
@@ -86,7 +90,9 @@ def audit_decisions(guarantee: Guarantee) -> dict[int, str]:
     # Not what was decided anew, or taken back, before: of that only the last stood.
     for gold in _golds_of_people(answered).exclude(superseded_by__created_at__lt=since):
         golds.setdefault(gold.item_id, gold)
-    rows = _decided(golds, _first_led(answered), since)
+    led = _first_led(answered)
+    rows = _decided(golds, led, since)
+    rows |= _found_unclear(answered, rows, led, since)
     rows |= _by_authors(guarantee, answered, since)
     order = sorted(rows, key=lambda item: (max(rows[item].created_at, answered[item]), item))
     return _truths(guarantee, {item: rows[item] for item in order})
@@ -147,6 +153,28 @@ def _decided(
     return {**_first_blind(since, {item: row.pk for item, row in led.items()}), **blind}
 
 
+def _found_unclear(
+    items: Iterable[int],
+    rows: Mapping[int, Gold | Label],
+    led: Mapping[int, Label],
+    since: datetime,
+) -> dict[int, Label]:
+    """The first label by which an expert settled that an item cannot be told, where that came
+    before any decision (``rows``) and any label beside the suggestion (``led``)."""
+    found: dict[int, Label] = {}
+    labels = Label.objects.by_people().filter(
+        item__in=list(items), abstained=True, provenance__has_key=UNCLEAR
+    )
+    for label in labels.exclude(superseded_by__created_at__lt=since).order_by("pk"):
+        found.setdefault(label.item_id, label)
+    return {
+        item: label
+        for item, label in found.items()
+        if (item not in rows or label.created_at < rows[item].created_at)
+        and (item not in led or label.pk < led[item].pk)
+    }
+
+
 def _golds_of_people(items: Iterable[int]) -> QuerySet[Gold]:
     """What people decided of these items, the oldest first."""
     rows = Gold.objects.filter(
@@ -189,6 +217,9 @@ def _truths(guarantee: Guarantee, rows: Mapping[int, Gold | Label]) -> dict[int,
     told = Translator.of(guarantee.project_id) if len(versions) > 1 else None
     truths = {}
     for item, row in rows.items():
+        if row.value is None:
+            truths[item] = NONE_IS_RIGHT
+            continue
         value: Any = row.value
         value = told.value(versions[row.schema_id], value) if told else value
         if value is not None:
