@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.labels.models import Gold, ItemState, Kind, Label
-from apps.labels.services import annotator_for, record_label
+from apps.labels.services import annotator_for, annotator_for_user, record_label
 from apps.projects.models import Item, Project
 from apps.reviews.models import Comment, Intervention, Slot
 from apps.reviews.selectors import adjudication
@@ -216,6 +216,18 @@ def test_one_of_the_two_may_settle_it(project: Project, judge: User) -> None:
     assert done.label.supersedes is not None
     assert Label.objects.current().count() == 2
     assert not Slot.objects.live(timezone.now()).exists()
+
+
+def test_who_was_checked_by_it_before_may_settle_it(project: Project, judge: User) -> None:
+    """Its answer was known when they gave theirs, and is not any more."""
+    item = in_conflict(project)
+    own = annotator_for_user(project, judge)
+    record_label(draft(item, own, "good", provenance={"check": True}))
+
+    done = rule(item, judge, "bad")
+
+    assert done.gold is not None
+    assert (done.gold.value, "check" in done.label.provenance) == ("bad", False)
 
 
 def test_the_author_knows_better(project: Project, judge: User) -> None:

@@ -191,7 +191,7 @@ def _provenance(case: _Case, answer: Answer, comment: str) -> Mapping[str, Any]:
         "guideline": guideline_version(case.project),
         "arm": case.arm,
         UNASKED: own.get(UNASKED) if case.own else unasked,
-        CHECK: own.get(CHECK) if case.own else case.purpose != Purpose.WORK,
+        CHECK: (own.get(CHECK) if case.own else case.purpose != Purpose.WORK) and not settles,
         ADJUDICATES: settles,
         UNCLEAR: settles and answer.adjudicates and answer.abstain,
     }
