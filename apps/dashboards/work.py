@@ -137,14 +137,16 @@ class Desk:
     mentions: Sequence[Mention]
     returned: Sequence[Label]
     changes: Sequence[Change]
+    paused: Standing | None
 
 
 def desk_of(project: Project, user: User) -> Desk:
-    """What ``user`` did, has begun, was asked and told; nine queries."""
+    """What ``user`` did, has begun, was asked and told; ten queries."""
     days = days_of(project, user)
     standing = Decision.objects.standing(project, user).order_by()
     postponed = standing.filter(action=Decision.Action.POSTPONE, item__state__queued=True)
-    drafts = Draft.objects.filter(project=project, user=user).select_related("item")
+    open_still = Q(item__state__queued=True) | Q(item__state__known=True)
+    drafts = Draft.objects.filter(open_still, project=project, user=user).select_related("item")
     readable = readable_comments(project, user).order_by().values("pk")
     mentions = Mention.objects.filter(user=user, seen_at__isnull=True, comment__in=readable)
     return Desk(
@@ -161,6 +163,9 @@ def desk_of(project: Project, user: User) -> Desk:
         ),
         returned=list(_returned(project, user)[:NEWEST]),
         changes=_changes(project),
+        paused=Standing.objects.filter(
+            project=project, user=user, status=Standing.Status.PAUSED
+        ).first(),
     )
 
 

@@ -13,27 +13,34 @@ from labelhub.core.errors import Forbidden
 
 
 def refuse_who_is_blind(user: User | AnonymousUser, project: Project) -> None:
-    """A file tells everything at once: suggestions that a reviewer is to do without, and the known
-    answers that people are checked by.
+    """Pass where :func:`withheld_from` says nothing.
 
     Raises:
-        Forbidden: the project withholds such, has people audit blind, or others have spoken of
-            what ``user``, who reviews it, may yet be asked about.
+        Forbidden: with its words.
     """
+    if words := withheld_from(user, project):
+        raise Forbidden(words)
+
+
+def withheld_from(user: User | AnonymousUser, project: Project) -> str:
+    """Why ``user`` may not have a file, or nothing. A file tells everything at once: suggestions
+    that a reviewer is to do without, the known answers that people are checked by, and what others
+    have said of items that the reviewer may yet be asked about."""
     if role_in(user, project) != Role.REVIEWER:
-        return
+        return ""
     states = ItemState.objects.filter(project=project)
     spoken = states.filter(
         opinions_hidden_from(user.pk or 0, item="item_id"), labels_by_people__gt=0
     )
     if not review_settings(project).show_opinions and spoken.exists():
-        raise Forbidden(
+        return (
             "A file would tell what others said of items that you may yet be asked about; "
             "label them first, or ask a manager for it."
         )
     audited = ItemState.objects.filter(project=project, queued=True, reasons=ONLY_AUDITED)
     if withholds(project) or audited.exists():
-        raise Forbidden(
+        return (
             "This project withholds suggestions or known answers from its reviewers, and a file "
             "would tell them; ask a manager for it."
         )
+    return ""

@@ -13,7 +13,7 @@ from apps.accounts.http import SignedInRequest
 from apps.accounts.models import User
 from apps.accounts.roles import Right
 from apps.exchange import readers
-from apps.exchange.blindness import refuse_who_is_blind
+from apps.exchange.blindness import refuse_who_is_blind, withheld_from
 from apps.exchange.exporters import FORMATS
 from apps.exchange.forms import ColumnsForm, UploadForm
 from apps.exchange.selectors import (
@@ -158,6 +158,7 @@ def export_page(request: SignedInRequest, slug: str) -> HttpResponse:
         "formats": FORMATS.values(),
         "counts": export_counts(project),
         "only": only,
+        "withheld": withheld_from(request.user, project),
     }
     return render(request, "exchange/export_page.html", context)
 

@@ -55,7 +55,7 @@ class ProjectForm(forms.Form):
     task = forms.ChoiceField(
         label="What is asked of each text?",
         choices=[(task, words.title) for task, words in TASKS.items()],
-        initial=Task.MULTI,
+        initial=Task.SINGLE,
         widget=forms.RadioSelect,
     )
     overlap = forms.IntegerField(

@@ -132,6 +132,7 @@ function watchDetails() {
       const why = desk.querySelector("[name=rationale]").value;
       if (field && "explain" in details.dataset && !field.value) field.value = why;
       field?.focus();
+      if ("explain" in details.dataset) field?.select(); // to send as it is, or to type over
       if (details.dataset.fetch) fetchOnce(details);
     });
   }

@@ -36,16 +36,18 @@ function parse(html) {
   return pattern.content.firstElementChild;
 }
 
+const counted = (name) => Number(document.querySelector(`[data-count=${name}]`).textContent);
+
 function count(name, step) {
-  const place = document.querySelector(`[data-count=${name}]`);
-  place.textContent = String(Math.max(0, Number(place.textContent) + step));
+  document.querySelector(`[data-count=${name}]`).textContent = String(Math.max(0, counted(name) + step));
+  const meter = document.querySelector("[data-progress]");
+  meter.max = counted("done") + counted("waiting") || 1;
+  meter.value = counted("done");
 }
 
 function progress(step) {
   count("done", step);
   count("waiting", -step);
-  const meter = document.querySelector("[data-progress]");
-  meter.value = Math.max(0, meter.value + step);
 }
 
 function show(next) {
@@ -102,6 +104,8 @@ async function showEnd() {
     const response = await fetch(bar.dataset.statusUrl, { credentials: "same-origin" });
     if (!response.ok || response.redirected) throw new Error(String(response.status));
     stage.replaceChildren(parse(await response.text()));
+    // Other tabs have counted too.
+    count("done", Number(stage.firstElementChild.dataset.doneToday) - counted("done"));
     localTimes();
     stage.removeAttribute("aria-busy");
     stage.firstElementChild.focus();

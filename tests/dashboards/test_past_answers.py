@@ -6,12 +6,15 @@ import pytest
 from django.test import Client
 
 from apps.accounts.models import User
+from apps.accounts.roles import Role
 from apps.dashboards.past import ON_A_PAGE, PastAnswer, past_answers
-from apps.labels.models import Label
+from apps.labels.models import ItemState, Label
 from apps.projects.models import Project
 from apps.reviews.models import Decision, Draft, Slot
-from apps.reviews.services import return_to_queue, skip_item
+from apps.reviews.services import return_to_queue, save_draft, skip_item
+from apps.reviews.services.adjudicating import Ruling, adjudicate
 from apps.reviews.services.standing import pause
+from tests.factories.projects import member
 from tests.factories.reviews import answer, claim, expert, new_project, queued_items, reviewer
 
 pytestmark = pytest.mark.django_db
@@ -108,6 +111,57 @@ def test_what_was_sent_back_or_answered_anew_stands_no_longer(project: Project) 
     page = take_back(signed_in(person), project, sent_back)
     assert "stands no longer" in page.content.decode()
     assert page.redirect_chain[-1][0] == f"/p/{project.slug}/mine/"
+
+
+def test_what_was_begun_long_ago_is_a_click_away(project: Project) -> None:
+    person = reviewer(project)
+    items = queued_items(project, 4)
+    save_draft(project=project, user=person, item_id=items[3].pk, fields={"comment": ["half"]})
+    client = signed_in(person)
+    address = f"/p/{project.slug}/review/?item={items[3].pk}"
+
+    assert address in client.get(f"/p/{project.slug}/mine/").content.decode()
+    assert f'data-item="{items[3].pk}"' in client.get(address).content.decode()
+
+
+def test_nobody_chooses_items_by_the_address_that_they_have_not_begun(project: Project) -> None:
+    items = queued_items(project, 4)
+
+    page = signed_in(reviewer(project)).get(f"/p/{project.slug}/review/?item={items[3].pk}")
+
+    assert f'data-item="{items[3].pk}"' not in page.content.decode()
+
+
+def test_who_is_paused_is_told_before_they_begin(project: Project) -> None:
+    person = reviewer(project)
+    manager = member(project, Role.MANAGER)
+    pause(project=project, user=person, by=manager, reason="Let us talk.")
+
+    page = signed_in(person).get(f"/p/{project.slug}/mine/").content.decode()
+
+    assert "Your work here is paused. The reason given: Let us talk." in page
+
+
+def test_an_answer_to_what_was_settled_meanwhile_stands(project: Project) -> None:
+    """Taken back it would be lost: the item waits for nobody, so nobody is asked anew."""
+    person, other = reviewer(project), reviewer(project)
+    Project.objects.filter(pk=project.pk).update(overlap=2)
+    (item,) = queued_items(project, 1)
+    ItemState.objects.filter(item=item).update(wanted=2)
+    project.refresh_from_db()
+    mine = answer(claim(project, person), person, "good").decision
+    answer(claim(project, other), other, "bad")
+    judge = expert(project)
+    adjudicate(project=project, user=judge, item_id=item.pk, ruling=Ruling(value="bad"))
+
+    page = take_back(signed_in(person), project, mine)
+
+    assert "your answer stands" in page.content.decode()
+    assert page.redirect_chain[-1][0] == f"/p/{project.slug}/mine/"
+    assert Label.objects.current().filter(item=item, annotator__user=person).exists()
+    assert Decision.objects.get(pk=mine.pk).undone_at is None
+    assert not Slot.objects.filter(holder=person, label__isnull=True).exists()
+    assert not Draft.objects.exists()
 
 
 def test_a_decision_is_taken_back_once(project: Project) -> None:

@@ -38,7 +38,7 @@ def test_two_reviewers_and_an_expert(open_as: OpenAs, server: Server, tmp_path: 
     decide_the_conflict(expert)
 
     assert exported_gold(manager, tmp_path) == dict(
-        zip(TEXTS, [["praise"], ["complaint"], ["complaint"]], strict=True)
+        zip(TEXTS, ["praise", "complaint", "complaint"], strict=True)
     )
 
 
@@ -97,7 +97,7 @@ def decide_the_conflict(page: Page) -> None:
     page.wait_for_url(re.compile(r"/adjudication/$"))
 
 
-def exported_gold(page: Page, folder: Path) -> dict[str, list[str]]:
+def exported_gold(page: Page, folder: Path) -> dict[str, str]:
     """The gold of each text, as the export has it."""
     go_to(page, "Export")
     download(page, "JSON Lines", folder / "out.jsonl")

@@ -15,8 +15,17 @@ from apps.labels.models import Label
 from apps.projects.models import Project
 from apps.reviews.models import Slot
 from apps.reviews.selectors.status import queue_progress
+from apps.reviews.services import return_to_queue, undo_last
 from tests.factories.projects import ASPECTS, GuidelineFactory, member
-from tests.factories.reviews import claim, new_project, queued_items, reviewer, suggest, token
+from tests.factories.reviews import (
+    answer,
+    claim,
+    new_project,
+    queued_items,
+    reviewer,
+    suggest,
+    token,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -122,6 +131,24 @@ def test_every_task_can_be_answered(
 
     assert response.status_code == 200
     assert Label.objects.get().value == stored
+
+
+def test_what_was_sent_back_says_why(project: Project, person: User, browser: Client) -> None:
+    queued_items(project, 1)
+    slot = claim(project, person)
+    answer(slot, person, "good")
+    manager = member(project, Role.MANAGER)
+    reason = "Irony: read the <last> line."
+    return_to_queue(project=project, item_ids=[slot.item_id], by=manager, reason=reason)
+
+    shown = browser.get(page(project)).content.decode()
+
+    assert "Your answer was sent back:" in shown
+    assert "Irony: read the &lt;last&gt; line." in shown
+
+    answer(claim(project, person), person, "bad")
+    undo_last(project=project, user=person)
+    assert "was sent back" not in browser.get(page(project)).content.decode()
 
 
 def test_a_plain_form_works_without_script(project: Project, browser: Client) -> None:

@@ -68,6 +68,21 @@ def _told(item: int, user: int) -> QuerySet[Comment]:
     return meant.filter(resolved_at__isnull=True).select_related("author").order_by("pk")
 
 
+def returned_for(item_id: int, user_id: int) -> str:
+    """Why what this person had said of the item was taken back by others, in their words; nothing
+    where it was not, or where they have answered since."""
+    last = _last_said.first(item_id, user_id)
+    if last is None or last.action != Label.Action.WITHDRAWN:
+        return ""
+    return str(last.provenance.get("reason", ""))
+
+
+@prepared
+def _last_said(item: int, user: int) -> QuerySet[Label]:
+    said = Label.objects.filter(item=item, annotator__user=user, annotator__kind__in=PEOPLE)
+    return said.order_by("-pk")
+
+
 def opinions_on(item_id: int, user_id: int) -> Sequence[Label]:
     """What other people and authors say of the item now, oldest first; nothing of an audited item,
     nor of one whose answer is known, which these tell."""

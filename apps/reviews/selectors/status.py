@@ -44,26 +44,26 @@ class Qualifying:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueProgress:
-    """What the bar above an item tells: of all items those that wait, how many of them (``left``)
-    for this person, and what they did today."""
+    """What the bar above an item tells: how much is ``left`` for this person, and what they did
+    today."""
 
-    items: int
-    waiting: int
     left: int
     done_today: int
 
     @property
-    def settled(self) -> int:
-        """How many items want no more labels of people."""
-        return self.items - self.waiting
+    def today(self) -> int:
+        """What this person did today and what is left for them, together."""
+        return self.done_today + self.left
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueStatus(QueueProgress):
-    """Counts of items. ``open`` can be claimed at once by this person; ``for_experts`` and
-    ``for_others`` wait for other kinds of people and for those they were given to by name;
-    ``on_desk`` they have before them to decide."""
+    """Counts of all ``items``, and of those ``waiting`` for people. ``open`` can be claimed at once
+    by this person; ``for_experts`` and ``for_others`` wait for other kinds of people and for those
+    they were given to by name; ``on_desk`` they have before them to decide."""
 
+    items: int
+    waiting: int
     open: int
     mine: int
     on_desk: int
@@ -95,14 +95,8 @@ class QueueStatus(QueueProgress):
 
 def queue_progress(project: Project, user: User) -> QueueProgress:
     """How far it is, beside an item that ``user`` has. A few counts by indexes."""
-    states = ItemState.objects.filter(project=project).order_by()
     today = _labelled(project, user).filter(created_at__gte=_midnight(timezone.now()))
-    return QueueProgress(
-        items=states.count(),
-        waiting=states.filter(queued=True).count(),
-        left=_left_for(project, user),
-        done_today=_items_of(today),
-    )
+    return QueueProgress(left=_left_for(project, user), done_today=_items_of(today))
 
 
 def queue_status(project: Project, user: User) -> QueueStatus:

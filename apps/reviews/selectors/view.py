@@ -15,7 +15,13 @@ from apps.projects.models import Item, LabelSchema, Project
 from apps.projects.selectors import current_schema
 from apps.reviews.models import Comment, ReviewSettings, Slot
 from apps.reviews.selectors.arms import is_blind_for
-from apps.reviews.selectors.beside import draft_of, earlier_answers, opinions_on, told_about
+from apps.reviews.selectors.beside import (
+    draft_of,
+    earlier_answers,
+    opinions_on,
+    returned_for,
+    told_about,
+)
 from apps.reviews.selectors.conversation import Conversation, conversation
 from apps.reviews.selectors.settings import review_settings
 from labelhub.core.errors import NotFound
@@ -57,6 +63,7 @@ class ReviewTask:
     opinions: Sequence[Label] = ()
     answers: Sequence[str] = ()
     told: Sequence[Comment] = ()
+    returned: str = ""
 
     @property
     def item(self) -> Item:
@@ -207,6 +214,7 @@ def review_task(project: Project, *, slot: Slot) -> ReviewTask:
         opinions=opinions_on(state.item_id, user) if settings.show_opinions else (),
         answers=earlier_answers(project, user) if schema.parsed.task is Task.TEXT else (),
         told=told_about(state.item_id, user),
+        returned=returned_for(state.item_id, user),
     )
 
 

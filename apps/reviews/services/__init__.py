@@ -5,6 +5,7 @@ from apps.reviews.services.drafting import drop_draft, save_draft
 from apps.reviews.services.known import ReviewerPaused
 from apps.reviews.services.leases import (
     LEASE_SECONDS,
+    claim_begun,
     claim_item,
     claim_next_item,
     free_slots,
@@ -34,6 +35,7 @@ __all__ = [
     "Submitted",
     "Undone",
     "change_review_plan",
+    "claim_begun",
     "claim_item",
     "claim_next_item",
     "drop_draft",

@@ -21,8 +21,9 @@ from apps.common.prepared import Update, prepared_update
 from apps.common.rows import insert_row
 from apps.labels.models import Label
 from apps.projects.models import Project
-from apps.reviews.models import Decision, Purpose, Slot
+from apps.reviews.models import Decision, Draft, Purpose, Slot
 from apps.reviews.selectors import Place, held_slots, next_places, offered_to, open_places
+from apps.reviews.selectors.known import must_qualify
 from apps.reviews.services.known import (
     check_standing,
     known_purpose,
@@ -138,6 +139,19 @@ def _take_postponed(project: Project, user: User, until: datetime) -> Slot | Non
     if not put_off.order_by().update(undone_at=timezone.now()):
         return None
     return take_again(project, user, until) or _take_first(project, user, until)
+
+
+def claim_begun(*, project: Project, user: User, item_id: int) -> Slot | None:
+    """A lease on an item that ``user`` has begun to answer; None where it is not to be had now.
+
+    Raises:
+        ReviewerPaused: a manager has paused them, or they did not qualify.
+    """
+    standing = check_standing(project, user)
+    begun = Draft.objects.filter(project=project, user=user, item=item_id)
+    if must_qualify(project, user, standing) or not begun.exists():
+        return None
+    return claim_item(project=project, user=user, item_id=item_id)
 
 
 def claim_item(

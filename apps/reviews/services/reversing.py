@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from apps.accounts.models import User
+from apps.labels.models import ItemState
 from apps.labels.services import ADJUDICATES, withdraw_label
 from apps.projects.models import Project
 from apps.reviews.models import Decision, Purpose, Slot
@@ -24,6 +25,12 @@ class NothingToUndo(Conflict):
     """What is to be taken back stands no longer."""
 
     code = "nothing_to_undo"
+
+
+class SettledMeanwhile(NothingToUndo):
+    """Taking an answer back would lose it: the item waits for nobody any more."""
+
+    code = "settled_meanwhile"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +69,7 @@ def undo_decision(
 
     Raises:
         NothingToUndo: it is not theirs, or stands no longer.
+        SettledMeanwhile: the item would wait for nobody, so they could not answer it anew.
         ReviewerPaused: as :func:`undo_last`.
     """
     check_standing(project, user)
@@ -69,7 +77,19 @@ def undo_decision(
     undone = _undo_locked(project, user, found, lease_seconds) if found else None
     if undone is None:
         raise NothingToUndo("This answer stands no longer: it was taken back, or sent back to you.")
+    if found and found.label and not _waits(found):
+        raise SettledMeanwhile(
+            "This item was settled meanwhile and would not come back to you, so your answer stands "
+            "as you gave it. Comment on the item if you see it otherwise now."
+        )
     return undone
+
+
+def _waits(decision: Decision) -> bool:
+    """Whether the item is to be had again; one of known answer waits for whoever had it."""
+    if decision.purpose in (Purpose.CHECK, Purpose.QUALIFY):
+        return True
+    return ItemState.objects.filter(item=decision.item_id, queued=True).exists()
 
 
 def _undo_locked(

@@ -30,6 +30,7 @@ from apps.reviews.services import (
     NothingToUndo,
     ReviewerPaused,
     Undone,
+    claim_begun,
     claim_next_item,
     postpone_item,
     release_leases,
@@ -52,7 +53,7 @@ def review(request: SignedInRequest, slug: str) -> HttpResponse:
 
     Showing it holds an item for a few minutes: without that the page would first be empty, and two
     people who open it would see the same text. ``?item=`` names that which is wanted first of those
-    they hold.
+    they hold or have begun.
     """
     project = get_project(request.user, slug, Right.REVIEW)
     slot = _claim(request, project, anew=True, first=row_number(request.GET.get("item", "")))
@@ -238,6 +239,8 @@ def _undone_words(undone: Undone) -> str:
 def _claim(request: SignedInRequest, project: Project, **options: Any) -> Slot | None:
     """The next item, or None; why somebody gets none the status tells them."""
     try:
+        if first := options.get("first"):
+            claim_begun(project=project, user=request.user, item_id=first)
         return claim_next_item(project=project, user=request.user, **options)
     except ReviewerPaused:
         return None
