@@ -6,18 +6,12 @@ import pytest
 
 from apps.accounts.models import User
 from apps.labels.models import Gold, ItemState, Label
-from apps.labels.services import (
-    record_label,
-)
+from apps.labels.services import record_label
 from apps.projects.models import Item, Project
 from apps.reviews.models import Comment, Intervention
 from apps.reviews.selectors.adjudication import docket, next_case
 from apps.reviews.selectors.comments import unread_mentions
-from apps.reviews.services import (
-    Answer,
-    submit_label,
-    undo_last,
-)
+from apps.reviews.services import Answer, submit_label, undo_last
 from apps.reviews.services.adjudicating import Adjudicated, DecidedMeanwhile, claim_to_adjudicate
 from apps.reviews.services.sending_back import send_back
 from apps.reviews.services.unsettling import undo_adjudication
