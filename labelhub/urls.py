@@ -11,6 +11,7 @@ from apps.authors.urls import urlpatterns as authors
 from apps.common.urls import urlpatterns as common
 from apps.dashboards.urls import urlpatterns as dashboards
 from apps.debates.urls import urlpatterns as debates
+from apps.echo.urls import urlpatterns as echo
 from apps.exchange.urls import urlpatterns as exchange
 from apps.learning.urls import urlpatterns as learning
 from apps.llm.urls import urlpatterns as llm
@@ -49,6 +50,7 @@ urlpatterns = [
     *llm,
     *debates,
     *authors,
+    *echo,
     *reviews,
     *learning,
     *agreement,

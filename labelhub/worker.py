@@ -20,6 +20,7 @@ from apps.agreement.tasks import resume_unfinished as resume_studies
 from apps.authors.tasks import keep_house, resume_messages
 from apps.debates.services import stop_all_slices
 from apps.debates.tasks import resume_unfinished as resume_runs
+from apps.echo.tasks import keep_echo, keep_offers, keep_searches
 from apps.exchange.services import sweep_uploads
 from apps.exchange.tasks import keep_exports, tend_webhooks
 from apps.exchange.tasks import resume_unfinished as resume_imports
@@ -49,6 +50,9 @@ KEEPERS: tuple[Callable[[], object], ...] = (
     keep_guarantees,
     resume_studies,
     keep_learning,
+    keep_offers,
+    keep_echo,
+    keep_searches,
     resume_requeues,
     resume_bulk,
     keep_first,

@@ -18,11 +18,13 @@ TABS = (
     ("install", "Install", "site_install"),
     ("console", "Test console", "site_console"),
     ("questions", "Questions", "site_questions"),
+    ("echo", "Echo", "site_echo"),
+    ("offers", "Offers", "site_offers"),
     ("authors", "Authors", "site_authors"),
     ("rewards", "Rewards", "site_rewards"),
     ("settings", "Settings", "site_settings"),
 )
-FOR_EVERYBODY = 1
+FOR_EVERYBODY = {"overview", "echo", "offers"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ def sites_page(request: SignedInRequest, project: Project) -> dict[str, Any]:
 def site_page(request: SignedInRequest, site: Site, tab: str) -> dict[str, Any]:
     """The frame of one site's page, with the tabs that the person may open."""
     page = sites_page(request, site.project)
-    offered = TABS if page["manages"] else TABS[:FOR_EVERYBODY]
+    offered = [each for each in TABS if page["manages"] or each[0] in FOR_EVERYBODY]
     slug = site.project.slug
     tabs = [
         Tab(reverse(name, args=[slug, site.pk]), words, key == tab) for key, words, name in offered

@@ -24,6 +24,13 @@ if TYPE_CHECKING:
 OPEN = ("waiting", "pushed", "shown")
 
 
+def who_counts(author: str = "") -> models.Q:
+    """Authors whose answers count, as ``Author.counts`` has it; ``author``: the way to them."""
+    way = f"{author}__" if author else ""
+    ruled, trusted = f"{way}ruling", f"{way}trusted"
+    return models.Q(**{ruled: True}) | models.Q(**{f"{ruled}__isnull": True, trusted: True})
+
+
 class SiteQuerySet(models.QuerySet["Site"]):
     """Sites."""
 

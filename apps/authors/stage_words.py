@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+#: Names of one kind that a verdict lists.
+MOST_NAMED = 12
+
 
 @dataclass(frozen=True, slots=True)
 class StageWords:
@@ -29,6 +32,7 @@ STAGES: Mapping[str, StageWords] = MappingProxyType(
         ),
         "prediction": StageWords("Prediction", "The value that is most probable for each."),
         "enough": StageWords("Enough to ask", "Whether enough features are left."),
+        "choice": StageWords("Worth asking", "Whether an answer would teach more than it costs."),
         "questions": StageWords("Questions", "Worded, checked, reworded once, or from a template."),
         "left": StageWords("Still there", "Who has opted out or left is not asked."),
     }
@@ -66,6 +70,7 @@ REASONS: Mapping[str, str] = MappingProxyType(
         "none_relevant": "no feature matters here",
         "no_prediction": "no value could be predicted",
         "too_few": "too few features left",
+        "not_worth_asking": "no answer would teach enough",
         "no_question": "no question passed the checks",
         "not_offered": "not one of its values",
         "too_long": "too long to offer",
@@ -124,14 +129,18 @@ def _redaction(data: Mapping[str, Any]) -> list[str]:
 
 def _relevance(data: Mapping[str, Any]) -> list[str]:
     kinds = (("always", "always"), ("relevant", "found relevant"))
-    return [f"{words}: {_list(data[key])}" for key, words in kinds if data.get(key)]
+    told = [f"{words}: {_list(data[key])}" for key, words in kinds if data.get(key)]
+    left = data.get("left_out") or ()
+    if not left:
+        return told
+    return [*told, f"not looked at, so many are judged at once: {_few(left)}"]
 
 
 def _prediction(data: Mapping[str, Any]) -> list[str]:
     told = [f"{key} = {value}" for key, value in (data.get("predicted") or {}).items()]
     unusable = data.get("unusable") or {}
     told += [f"{key}: {reason_words(str(why))}" for key, why in unusable.items()]
-    return told + ([f"left out: {_list(data['left_out'])}"] if data.get("left_out") else [])
+    return told + ([f"left out: {_few(data['left_out'])}"] if data.get("left_out") else [])
 
 
 def _enough(data: Mapping[str, Any]) -> list[str]:
@@ -151,6 +160,12 @@ def _question(key: str, told: Mapping[str, Any]) -> str:
     return f"{key}: {words}" + (
         f"; refused before for {'; then '.join(refused)}" if refused else ""
     )
+
+
+def _few(words: Any) -> str:
+    """The first of many, and how many more there are."""
+    rest = len(words) - MOST_NAMED
+    return _list(words[:MOST_NAMED]) + (f" and {rest:,} more" if rest > 0 else "")
 
 
 def _list(words: Any) -> str:

@@ -34,6 +34,7 @@ urlpatterns = [
     path(f"{SITE}console/", console.site_console, name="site_console"),
     path(f"{SITE}questions/", features.site_questions, name="site_questions"),
     path(f"{SITE}questions/add/", features.feature_add, name="feature_add"),
+    path(f"{SITE}questions/import/", features.feature_import, name="feature_import"),
     path(f"{SITE}questions/new/", features.feature_create, name="feature_create"),
     path(f"{FEATURE}edit/", features.feature_edit, name="feature_edit"),
     path(f"{FEATURE}change/", features.feature_change, name="feature_change"),

@@ -29,6 +29,18 @@ CONSENT_TEXTS = {
     "ar": "هل تسمح لنا بقراءة ما تكتبه هنا دون بياناتك الشخصية، وبأن نطرح عليك أحيانًا سؤالًا قصيرًا"
     " عنه؟ المشاركة اختيارية، ويمكنك التوقف أو حذف بياناتك في أي وقت.",
 }
+#: Goes on after that text, also after a site's own words, where a site's authors may be offered
+#: something.
+RECOMMENDS = {
+    "en": "You may also see recommendations here. What is recommended rests on what you write.",
+    "de": "Es kann sein, dass wir Ihnen hier auch etwas empfehlen. Was wir empfehlen, richtet sich "
+    "nach dem, was Sie schreiben.",
+    "es": "También puede ver aquí recomendaciones. Lo que se recomienda se basa en lo que escribe.",
+    "fr": "Des recommandations peuvent aussi s'afficher ici. Elles reposent sur ce que vous "
+    "écrivez.",
+    "ja": "ここにおすすめが表示されることもあります。おすすめは、書かれた内容をもとに選ばれます。",
+    "ar": "قد تظهر لك هنا توصيات أيضًا. وتستند هذه التوصيات إلى ما تكتبه.",
+}
 #: One line below each question.
 WHY = {
     "en": "You know best what you meant. Your answer is used to measure how well others read it.",

@@ -1,11 +1,19 @@
-"""The demo's site: a small shop whose visitors are asked about what they write, and a chat."""
+"""The demo's site: a small shop whose visitors are asked about what they write, and a chat.
+
+Its Echo is on: it has learnt from sample visitors what to ask, and recommends wares of the shop.
+"""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from apps.accounts.models import User
 from apps.authors.models import Site
 from apps.authors.services.sites import create_site, update_site
+from apps.dashboards.demo_talk import talk_in_the_past
+from apps.echo.models import Echo
+from apps.echo.services.catalogue import import_catalogue
+from apps.echo.services.switching import switch_echo, update_echo
 from apps.projects.models import Project
 from apps.projects.services import create_project
 from labelhub.core.interview.features import starter_library
@@ -18,6 +26,10 @@ INSTRUCTIONS = (
     "You help visitors of a small outdoor and household shop that sells tents, lamps, backpacks, "
     "kettles, blankets and head torches. Recommend at most two things at a time."
 )
+#: Written for the demo, as its last column says.
+CATALOGUE = Path(__file__).parent / "demo" / "shop_catalogue.csv"
+#: And wants to see recommendations without writing for minutes.
+OFTEN: Mapping[str, Any] = {"offer_every_messages": 1, "offer_min_seconds": 5, "reward_minutes": 5}
 #: Whoever tries the demo wants to be asked at once, and more than once.
 EAGER: Mapping[str, Any] = {
     "every_messages": 1,
@@ -34,12 +46,24 @@ def prepare_demo_site(manager: User, origins: Sequence[str]) -> Site:
     known = [*site.allowed_origins, *origins]
     if set(known) != set(site.allowed_origins):
         update_site(site=site, allowed_origins=list(dict.fromkeys(known)))
+    _prepare_echo(site)
     return site
 
 
 def find_demo_site() -> Site | None:
     """The demo's site, where this is a demo."""
     return Site.objects.filter(project__slug=SLUG, name=NAME).first()
+
+
+def _prepare_echo(site: Site) -> None:
+    """Switch Echo on, once: who has switched it off in the demo finds it so."""
+    if Echo.objects.filter(site=site).exists():
+        return
+    echo = switch_echo(site, on=True)
+    import_catalogue(echo, CATALOGUE.read_bytes())
+    # The offline model is asked, which costs nothing.
+    update_echo(echo, offers_on=True, search_on=True, **OFTEN)
+    talk_in_the_past(echo)
 
 
 def _project(manager: User) -> Project:

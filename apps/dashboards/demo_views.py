@@ -3,33 +3,26 @@
 They play a host: all they have of LabelHub is the script tag that any page would have.
 """
 
-from dataclasses import dataclass
+from functools import lru_cache
+from itertools import zip_longest
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from apps.dashboards.demo_site import SLUG, find_demo_site
+from apps.dashboards.demo_site import CATALOGUE, SLUG, find_demo_site
+from labelhub.core.echo.recommending.catalogue import read_catalogue
+from labelhub.core.echo.recommending.items import Item
 
 
-@dataclass(frozen=True, slots=True)
-class Product:
-    """Something the shop sells; ``shape`` names its drawing."""
-
-    name: str
-    price: int
-    words: str
-    shape: str
-
-
-PRODUCTS = (
-    Product("Two-person tent", 129, "Up in five minutes, dry for three seasons.", "tent"),
-    Product("Storm lamp", 34, "Warm light for forty hours on one charge.", "lamp"),
-    Product("Day backpack", 59, "Twenty litres, a laptop fits, rain does not.", "backpack"),
-    Product("Camping kettle", 22, "Boils a litre on anything that burns.", "kettle"),
-    Product("Wool blanket", 48, "Heavy, soft, washable at thirty degrees.", "blanket"),
-    Product("Head torch", 27, "Weighs 60 g; red light for reading maps.", "torch"),
-)
+@lru_cache(maxsize=1)
+def wares() -> tuple[Item, ...]:
+    """What the shop sells, a little of each kind in turn: what Echo recommends from."""
+    shelves: dict[str, list[Item]] = {}
+    for item in read_catalogue(CATALOGUE.read_bytes()).items:
+        shelves.setdefault(item.vertical, []).append(item)
+    rows = zip_longest(*shelves.values())
+    return tuple(item for row in rows for item in row if item is not None)
 
 
 @require_safe
@@ -48,5 +41,5 @@ def _page(request: HttpRequest, template: str) -> HttpResponse:
     site = find_demo_site()
     if site is None:
         raise Http404("There is no demo here; 'manage.py demo' makes one.")
-    context = {"site": site, "products": PRODUCTS, "project_slug": SLUG}
+    context = {"site": site, "products": wares(), "project_slug": SLUG}
     return render(request, template, context)

@@ -47,6 +47,7 @@ INSTALLED_APPS = [
     "apps.authors",
     "apps.reviews",
     "apps.learning",
+    "apps.echo",
     "apps.agreement",
     "apps.exchange",
     "apps.dashboards",

@@ -17,6 +17,7 @@ SPECTACULAR_SETTINGS = {
         "MessageStatus": "apps.authors.models.Message.Status",
         "MessageRole": "apps.authors.models.Message.Role",
         "QuestionStatus": "apps.authors.models.Question.Status",
+        "DecisionStatus": "apps.echo.models.Decision.Status",
         "SavedExportStatus": "apps.exchange.models.SavedExport.Status",
         "WebhookStatus": "apps.exchange.models.Webhook.Status",
         "DeliveryStatus": "apps.exchange.models.Delivery.Status",

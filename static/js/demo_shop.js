@@ -43,10 +43,10 @@ function answer(written) {
 
 function reply(written) {
   const limit = Number(/(?:under|below|max\w*|at most)\s*\$?(\d+)/.exec(written)?.[1] ?? Infinity);
-  const wanted = wares.filter(
-    (ware) => ware.price <= limit && words(`${ware.name} ${ware.words}`).some((word) => written.includes(word)),
-  );
-  const [found] = wanted.length ? wanted : wares.filter((ware) => ware.price <= limit);
+  const cheap = wares.filter((ware) => ware.price <= limit);
+  const shared = (ware) => words(`${ware.name} ${ware.words}`).filter((word) => written.includes(word)).length;
+  const wanted = cheap.filter(shared).sort((one, other) => shared(other) - shared(one));
+  const [found] = wanted.length ? wanted : cheap;
   if (!found) return "Nothing of ours is as cheap as that, I am afraid.";
   return `${wanted.length ? "Have a look at this" : "Perhaps this"}: ${found.name}, $${found.price}. ${found.words}`;
 }

@@ -8,6 +8,7 @@ import { createTalk } from "./chat/talk.js";
 import { dataView, erasedView, gateView, sureView } from "./chat/views.js";
 import { consentCard } from "./consent.js";
 import { words } from "./dom.js";
+import { createOffers } from "./offers.js";
 import { createQuestions } from "./questions.js";
 import { createSession } from "./session.js";
 import { createStorage } from "./storage.js";
@@ -42,6 +43,20 @@ export async function start(context) {
   const panel = createPanel({ surface, inline, strings, config, menu, log, composer, onOpen: enter });
   const stage = { ...surface, show: panel.showCard, clear: panel.clearCard };
   const questions = createQuestions({ key, config, options, session, stage, boundary, emit, stop: withdraw });
+
+  const place = {
+    isFree: () => !questions.isBusy(),
+    show(card) {
+      log.put(card);
+      panel.news();
+    },
+    clear(card) {
+      const held = card.matches(":focus-within");
+      card.remove();
+      if (held) composer.focus();
+    },
+  };
+  const offers = createOffers({ place, stage, session, boundary, emit, config, options });
 
   const agreed = () => byHost || storage.load().consent === config.consent.version;
 
@@ -82,6 +97,7 @@ export async function start(context) {
 
   // The chat goes on; only the questions end.
   function withdraw() {
+    offers.clear();
     storage.update((kept) => { kept.scope = CHAT_ONLY; });
     return session.push("consent", { v: config.consent.version, hash: config.consent.hash, scope: CHAT_ONLY });
   }
@@ -100,8 +116,10 @@ export async function start(context) {
 
   session.on("question", questions.take);
   session.on("retract", questions.retract);
+  session.on("offer", offers.take);
   session.on("ready", (ready) => panel.online(ready));
   session.on("end", (why) => {
+    offers.clear();
     if (typeof why === "number") return panel.ended();
     log.clear();
     menu.allow(false);
@@ -112,7 +130,7 @@ export async function start(context) {
     menu.reward(reward);
     if (version > storage.load().consent) renew();
   });
-  watchHotkey(options, questions.focus);
+  watchHotkey(options, () => questions.focus() ?? [...log.node.querySelectorAll(".offer a")].at(-1)?.focus());
   if (inline) panel.open();
   else if (agreed() && storage.load().outbox?.length) enter();
 

@@ -1,6 +1,7 @@
 import { createBoundary } from "./boundary.js";
 import { askConsent } from "./consent.js";
 import { hint, uuid, words } from "./dom.js";
+import { createOffers } from "./offers.js";
 import { createQuestions } from "./questions.js";
 import { createSession, fittingId } from "./session.js";
 import { createStorage } from "./storage.js";
@@ -19,6 +20,8 @@ export async function start(context) {
   const boundary = createBoundary(options.boundary);
   const session = createSession(context, storage, SCOPE);
   const questions = createQuestions({ key, config, options, session, stage, boundary, emit, stop: session.optOut });
+  const place = { ...stage, role: "region", isFree: () => !questions.isBusy() && !stage.frame.firstChild };
+  const offers = createOffers({ alone: true, place, stage, session, boundary, emit, config, options });
   const held = [];
   let left = Boolean(storage.load().out);
   let asking = null;
@@ -65,14 +68,19 @@ export async function start(context) {
 
   session.on("question", questions.take);
   session.on("retract", questions.retract);
-  session.on("end", (code) => { left = code !== 4401; }); // who they are may still be told
+  session.on("offer", offers.take);
+  session.on("end", (code) => {
+    left = code !== 4401; // who they are may still be told
+    offers.clear();
+  });
   session.on("nack", ({ code }) => code === "consent_outdated" && renew());
   session.on("welcome", ({ consent_version: version, state }) => {
     if (state === "opted_out") left = true;
     if (version > storage.load().consent) renew();
   });
 
-  watchHotkey(options, () => questions.focus() ?? stage.frame.querySelector("button")?.focus());
+  const find = (what) => stage.frame.querySelector(what);
+  watchHotkey(options, () => questions.focus() ?? (find(".offer a") ?? find("button"))?.focus());
   const { sid, outbox } = storage.load();
   if (agreed() && (outbox?.length || (!left && sid))) session.resume();
 
@@ -80,7 +88,10 @@ export async function start(context) {
     message,
     identify: session.identify,
     erase: session.erase,
-    close: () => questions.clear(),
+    close() {
+      questions.clear();
+      offers.clear();
+    },
     pause(on = true) {
       boundary.pause(on);
       stage.pause(on);

@@ -42,4 +42,4 @@ export function emptier(holder) {
 }
 
 /** What is announced when a card opens. */
-export const hint = (strings, { hotkey }) => strings.available + (hotkey === "off" ? "" : ` ${strings.hotkey}`);
+export const hint = (strings, { hotkey }, what = strings.available) => what + (hotkey === "off" ? "" : ` ${strings.hotkey}`);

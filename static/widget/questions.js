@@ -115,6 +115,8 @@ export function createQuestions({ key, config, options, session, stage, boundary
       next();
     },
     retract: ({ qid }) => abort(qid),
+    /** Whether one is open or waits for its turn. */
+    isBusy: () => busy || queue.length > 0,
     /** Moves the focus into the card; undefined when there is none. */
     focus: () => card?.focus(),
     clear() {

@@ -61,7 +61,7 @@ export function createSession({ config, key, options, language, emit, warn, sock
   }
 
   function onFrame({ t, re, seq, d = {} }) {
-    if (t === "question" && erasing()) return;
+    if (/question|offer/.test(t) && erasing()) return;
     if (t === "ack") outbox.acked(re, d);
     else if (t === "data") outbox.acked(re, { data: d });
     else if (t === "nack") outbox.nacked(re, d);

@@ -85,6 +85,8 @@ export function createSurface({ options, strings, nonce, more = "", home = () =>
       || CORNERS.some(corner) || fits(position);
   }
 
+  const clear = emptier(frame);
+
   attach();
   requestAnimationFrame(paint); // with the frame's own styles, not as a task more
   dark.addEventListener("change", paint);
@@ -102,12 +104,13 @@ export function createSurface({ options, strings, nonce, more = "", home = () =>
     frame,
     style,
     announce: (text) => { status.textContent = text; },
-    clear: emptier(frame),
+    clear,
     pause: (on) => { frame.hidden = on; },
     show(node) {
       attach();
       paint();
-      frame.replaceChildren(node);
+      clear(); // gives the focus back that what was there had
+      frame.append(node);
       place();
     },
   };

@@ -6,22 +6,28 @@ from uuid import uuid4
 
 from django.conf import settings
 from django.test import Client
+from django.utils import timezone
 from rest_framework.test import APIClient
 
 from apps.accounts.models import ApiKey, User
 from apps.accounts.roles import ReviewerKind, Role
-from apps.authors.models import Payout, Site, SiteKey
+from apps.authors.models import Author, Payout, Site, SiteKey
 from apps.authors.services.sites import add_key, set_consent_text, set_features
 from apps.debates.models import Debate, Experiment, Run
+from apps.echo.models import CatalogueItem, Decision, Selection
+from apps.echo.services.experiments import create_experiment
+from apps.echo.services.switching import switch_echo
 from apps.exchange.models import SavedExport
 from apps.exchange.saved import files
 from apps.projects.models import Project, SchemaChange
 from apps.projects.selectors import current_schema
 from apps.reviews.models import BulkJob, Comment, SavedFilter
+from labelhub.core.echo.experiments.assignment import Arm
 from labelhub.core.interview.features import starter_library
 from tests.architecture.access_table import Level
 from tests.factories.accounts import ApiKeyFactory, UserFactory, allow_accounts
 from tests.factories.authors import asked, author_of, server_key
+from tests.factories.echo import search_of
 from tests.factories.exchange import webhook_of
 from tests.factories.labels import open_item
 from tests.factories.llm import ModelSpecFactory
@@ -169,13 +175,20 @@ def _site(project: Project) -> Site:
     )  # fmt: skip
     set_consent_text(site=site, texts={"en": "May we ask you?"}, actor=None)
     set_features(site=site, features=starter_library()["shopping"])
+    switch_echo(site, on=True)
     return site
 
 
 def _one_of_each_on(site: Site) -> dict[str, Any]:
     author = author_of(site, "customer")
     key, _ = add_key(site=site, purpose=SiteKey.Purpose.SIGN, actor=None)
+    echo = switch_echo(site, on=True)
+    item = CatalogueItem.objects.create(echo=echo, ref="secret", definition={"title": SECRET})
+    arms = [Arm("echo", 0.5, "echo"), Arm("nothing", 0.5, "nothing")]
+    experiment = create_experiment(echo, name=SECRET, arms=arms, control="nothing")
     return {
+        "catalogue_item_id": item.pk,
+        "offer_experiment_id": experiment.pk,
         "public_key": site.public_key,
         "build": "present",
         "name": "companion.js",
@@ -187,6 +200,29 @@ def _one_of_each_on(site: Site) -> dict[str, Any]:
         "subject": author.subject,
         "qid": asked(author)[0].uid,
         "payout_id": Payout.objects.create(site=site, cents=0, rewards=0).pk,
+        **_one_of_each_of_echo(site, author),
+    }
+
+
+def _one_of_each_of_echo(site: Site, author: Author) -> dict[str, Any]:
+    echo = switch_echo(site, on=True)
+    item = CatalogueItem.objects.create(echo=echo, ref="tent", definition={"title": SECRET})
+    selection = Selection.objects.create(
+        echo=echo, author=author, number=0, selected=[],
+        predicted={"urgency": {"value": SECRET, "sigma": 0.5}},
+    )  # fmt: skip
+    offer = Decision.objects.create(
+        echo=echo, author=author, message_at=timezone.now(), policy="echo", item_ref="tent",
+        item=item, vertical=SECRET,
+    )  # fmt: skip
+    search_of(echo, instruction=SECRET, reason=SECRET)
+    arms = [Arm("echo", 0.5, "echo"), Arm("nothing", 0.5, "nothing")]
+    experiment = create_experiment(echo, name=SECRET, arms=arms, control="nothing")
+    return {
+        "ref": item.ref,
+        "selection_uid": selection.uid,
+        "offer_uid": offer.uid,
+        "echo_experiment_id": experiment.pk,
     }
 
 

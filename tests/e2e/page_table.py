@@ -27,6 +27,9 @@ NOT_PAGES = {
     "run_resume", "run_transcripts", "run_troubles", "set_theme", "prompt_rendered",
     "prompt_trial_part", "prompt_try_preview", "variant_retire", "author_erase", "author_rule",
     "feature_add", "feature_change", "site_allow_here", "site_consent", "site_delete",
+    "site_echo_instruction", "site_echo_parts", "site_echo_roll_back", "site_echo_settings",
+    "catalogue_item_switch", "catalogue_sample", "offer_experiment_change", "site_offers_rows",
+    "site_offers_switch",
     "site_key_add", "site_key_revoke", "site_live_rows", "site_pay", "site_payout", "widget_config",
     "widget_file", "widget_script", "learning_progress",
     "quality_pause", "quality_requeue_progress", "quality_resume",
@@ -63,6 +66,7 @@ class View:
 
 
 IN_DEMO = f"/p/{DEMO}"
+OFFERS = "/p/shop-talk/sites/{demo_site}/offers/"
 SITE, SILENT_SITE = "/p/asked-shop/sites/{site}/", "/p/asked-shop/sites/{silent_site}/"
 
 VIEWS = (
@@ -201,8 +205,27 @@ VIEWS = (
     View("site_preview", "manager", SILENT_SITE + "preview/?mode=chat", "off"),
     View("site_console", "manager", SITE + "console/"),
     View("site_questions", "manager", SITE + "questions/"),
+    View("site_questions", "manager", SITE + "questions/?q=nothing+of+the+kind", "none"),
     View("feature_edit", "manager", SITE + "questions/urgency/edit/"),
+    View("feature_edit", "manager", SITE + "questions/spend_at_most/edit/", "number"),
     View("feature_create", "manager", SITE + "questions/new/"),
+    View("feature_import", "manager", SITE + "questions/import/"),
+    View("site_echo", "manager", SITE + "echo/", "off"),
+    View("site_echo", "manager", "{site_echo}"),
+    View("site_echo_feature", "manager", "{site_echo}features/urgency/"),
+    View("site_offers", "manager", SITE + "offers/", "off"),
+    View("site_offers", "viewer", SITE + "offers/", "off-viewer"),
+    View("site_catalogue", "manager", SITE + "offers/catalogue/", "off"),
+    View("offer_experiment_list", "manager", SITE + "offers/experiments/", "off"),
+    View("site_offers", "manager", OFFERS),
+    View("site_offers_settings", "manager", OFFERS + "settings/"),
+    View("site_catalogue", "manager", OFFERS + "catalogue/"),
+    View("site_catalogue", "manager", OFFERS + "catalogue/?q=nothing+of+the+kind", "none"),
+    View("catalogue_import", "manager", OFFERS + "catalogue/import/"),
+    View("catalogue_try", "manager", OFFERS + "catalogue/try/"),
+    View("offer_experiment_list", "manager", OFFERS + "experiments/"),
+    View("offer_experiment_create", "manager", OFFERS + "experiments/new/"),
+    View("offer_experiment_detail", "manager", "{offer_experiment}"),
     View("site_authors", "manager", SITE + "authors/"),
     View("site_authors", "manager", SILENT_SITE + "authors/", "empty"),
     View("site_author", "manager", "{site_author}"),

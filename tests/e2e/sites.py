@@ -1,5 +1,6 @@
 """Sites in the states their pages show: one with messages, an answer and a payout; one without."""
 
+import json
 import re
 import time
 from dataclasses import replace
@@ -8,7 +9,7 @@ from typing import Any
 from playwright.sync_api import Page
 
 from tests.e2e.server import Server
-from tests.e2e.widget_steps import change
+from tests.e2e.widget_steps import change, insert
 
 WISH = "I need a quiet laptop for the train by Friday, under 800 dollars."
 GREETING = "hello there!"
@@ -29,7 +30,32 @@ def prepare_sites(server: Server, page: Page) -> dict[str, Any]:
     _write(host, busy)
     _make_due(server)
     server.api("POST", f"sites/{busy}/payouts/")
-    return _places(page)
+    places = _places(page)
+    _search(server, int(places["demo_site"]))
+    return places
+
+
+def _search(server: Server, site: int) -> None:
+    """A search for an instruction that has ended; what it found was taken out again."""
+    share = {"value": 0.7, "low": 0.6, "high": 0.8, "n": 84, "method": "Wilson"}
+    search = {
+        "echo_id": site,
+        "feature": "urgency",
+        "status": "better",
+        "present": "",
+        "instruction": "Look at what the author says about the time that is left.",
+        "active": 0,
+        "why": "better",
+        "reason": "The best of 8 would hardly have led by chance alone.",
+        "found": json.dumps({"figures": {"present": share, "best": share}}),
+        "answers": 110,
+        "until": 1,
+        "calls": 402,
+        "cost_nanousd": 0,
+        "created_at": "2026-01-01 12:00:00",
+        "ended_at": "2026-01-01 13:00:00",
+    }
+    insert(server, "echo_promptsearch", search)
 
 
 def _make_due(server: Server) -> None:
@@ -69,6 +95,21 @@ def _places(page: Page) -> dict[str, Any]:
     for place, name in names.items():
         address = str(page.get_by_role("link", name=name).get_attribute("href"))
         found[place] = re.findall(r"\d+", address)[-1]
+    page.goto("/p/shop-talk/sites/")
+    shop = str(page.get_by_role("link", name="Corner shop").get_attribute("href"))
+    found["demo_site"] = re.findall(r"\d+", shop)[-1]
     page.goto(f"/p/asked-shop/sites/{found['site']}/authors/")
     author = page.get_by_role("link", name=re.compile("^author-")).first.get_attribute("href")
-    return {**found, "site_author": author}
+    experiment = _offer_experiment(page, found["demo_site"])
+    echo = f"{shop}echo/"
+    return {**found, "site_author": author, "offer_experiment": experiment, "site_echo": echo}
+
+
+def _offer_experiment(page: Page, site: str) -> str:
+    """The page of an experiment with the demo's offers that has just been started."""
+    page.goto(f"/p/shop-talk/sites/{site}/offers/experiments/new/")
+    page.get_by_label("Name").fill("Does matching pay?")
+    page.get_by_role("button", name="Fix the design").click()
+    page.get_by_role("button", name="Start it").click()
+    page.get_by_role("button", name="End it").wait_for()
+    return page.url.removeprefix(page.url.partition("/p/")[0])

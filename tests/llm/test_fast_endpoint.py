@@ -78,10 +78,10 @@ def test_answers_can_be_read_for_every_kind_of_question(endpoint: FastEndpoint, 
 LIBRARY = PromptLibrary(ROOT / "prompts")
 
 
-#: Prompts whose answer is labels or words; what is said to authors is tried elsewhere.
-TO_AUTHORS = ("question", "reply")
+#: What is worded freely, to authors or to models, is tried elsewhere.
+NOT_READ_HERE = ("question", "reply", "offer", "instructions")
 READ_HERE = [
-    name for name in LIBRARY.names() if LIBRARY.get(*name.split("/")).output not in TO_AUTHORS
+    name for name in LIBRARY.names() if LIBRARY.get(*name.split("/")).output not in NOT_READ_HERE
 ]
 
 

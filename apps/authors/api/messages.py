@@ -26,6 +26,7 @@ from apps.authors.api.waiting import wait_until_asked
 from apps.authors.models import Message
 from apps.authors.selectors.records import messages_of, site_for
 from apps.authors.selectors.waiting import pending_questions
+from apps.authors.services.hearing import Heard
 from apps.authors.services.posting import post_message
 from apps.authors.tasks import launch_asking
 from apps.common.api.parsers import PlainJSONParser
@@ -97,15 +98,31 @@ class MessagesView(generics.ListAPIView[Message]):
     def post(self, request: Request, public_key: str) -> Response:
         """Stored once, whatever is sent again; the models are asked by a worker. ``questions``
         are those about this message; whose turn it is tells ``questions/``."""
-        sent = read(PostedMessageSerializer(data=request.data))
-        site = server_of(request).site
-        heard = post_message(site, sent["author"], incoming(sent), version=sent["consent"])
-        message, started = heard.message, time.monotonic()
-        if heard.fresh and message.status == Message.Status.RECEIVED:
-            launch_asking(message.pk)
-        wait_until_asked(message, until=started + sent["wait"])
-        body = {
-            "message": HeardSerializer(message).data,
-            "questions": PendingQuestionSerializer(pending_questions(message), many=True).data,
-        }
+        heard = receive(request)
+        body = told_of(heard.message)
         return Response(body, status.HTTP_201_CREATED if heard.fresh else status.HTTP_200_OK)
+
+
+def receive(request: Request) -> Heard:
+    """Store the message that a site's server posts, have a worker ask about it, and wait as long
+    as it asks to.
+
+    Raises:
+        BadField: naming the fields that cannot be used; and what ``post_message`` raises.
+    """
+    sent = read(PostedMessageSerializer(data=request.data))
+    site = server_of(request).site
+    heard = post_message(site, sent["author"], incoming(sent), version=sent["consent"])
+    message, started = heard.message, time.monotonic()
+    if heard.fresh and message.status == Message.Status.RECEIVED:
+        launch_asking(message.pk)
+    wait_until_asked(message, until=started + sent["wait"])
+    return heard
+
+
+def told_of(message: Message) -> dict[str, Any]:
+    """What became of a message so far, and what its author may be asked."""
+    return {
+        "message": HeardSerializer(message).data,
+        "questions": PendingQuestionSerializer(pending_questions(message), many=True).data,
+    }

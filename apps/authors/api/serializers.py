@@ -42,8 +42,8 @@ class ConsentSerializer(serializers.ModelSerializer[ConsentText]):
 
     class Meta:
         model = ConsentText
-        fields = ["version", "texts", "created_at"]
-        read_only_fields = ["version", "created_at"]
+        fields = ["version", "texts", "recommends", "created_at"]
+        read_only_fields = ["version", "recommends", "created_at"]
 
 
 class KeySerializer(serializers.ModelSerializer[SiteKey]):
@@ -162,6 +162,13 @@ class FeatureSerializer(serializers.ModelSerializer[Feature]):
     class Meta:
         model = Feature
         fields = ["key", "active", "position", "definition", "created_at"]
+
+
+class FeaturesAddedSerializer(serializers.Serializer[Any]):
+    """What became of features that were sent."""
+
+    added = serializers.IntegerField(help_text="New ones.")
+    changed = serializers.IntegerField(help_text="Those that took the place of one of their key.")
 
 
 def model_name(model: ModelSpec | None) -> str | None:

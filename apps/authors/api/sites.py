@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.db.models import QuerySet
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework import generics, serializers, status
 from rest_framework.exceptions import ValidationError
@@ -10,9 +11,11 @@ from rest_framework.response import Response
 
 from apps.accounts.http import SignedInApiRequest
 from apps.authors.api.access import SiteScopedMixin
+from apps.authors.api.parsers import TABLE, CsvParser
 from apps.authors.api.serializers import (
     FEATURES,
     ConsentSerializer,
+    FeaturesAddedSerializer,
     FeatureSerializer,
     KeySerializer,
     NewKeySerializer,
@@ -23,6 +26,7 @@ from apps.authors.api.serializers import (
 )
 from apps.authors.models import Feature, Site
 from apps.authors.selectors.sites import forget_known, sites_of
+from apps.authors.services.feature_files import add_features, import_features
 from apps.authors.services.features import read_features
 from apps.authors.services.sites import (
     add_key,
@@ -33,6 +37,7 @@ from apps.authors.services.sites import (
     set_features,
     update_site,
 )
+from apps.common.api.parsers import PlainJSONParser
 from apps.common.figures import nanousd
 from apps.llm.models import ModelSpec
 from apps.llm.selectors import UnknownModelName
@@ -146,6 +151,7 @@ class FeaturesView(SiteScopedMixin, generics.GenericAPIView[Feature]):
     """What a site asks about."""
 
     serializer_class = FeatureSerializer
+    parser_classes = [PlainJSONParser, CsvParser]
     queryset = Feature.objects.none()
 
     @extend_schema(
@@ -169,6 +175,25 @@ class FeaturesView(SiteScopedMixin, generics.GenericAPIView[Feature]):
         left out are asked about no more; what was answered to them stays."""
         set_features(site=self.site, features=read_features(request.data))
         return self._listed()
+
+    @extend_schema(
+        operation_id="site_features_add",
+        request={"application/json": FEATURES, "text/csv": OpenApiTypes.BINARY},
+        responses={200: FeaturesAddedSerializer},
+        examples=[_SHOPPING],
+        summary="Add features",
+    )
+    def post(self, request: SignedInApiRequest, public_key: str) -> Response:
+        """Those with a key that the site asks about take its place, the others come last. The same
+        as for ``PUT``, or a table as CSV; with a fault in any row nothing is changed, and
+        ``errors`` names each row and field."""
+        sent: Any = request.data
+        table = sent.get(TABLE) if isinstance(sent, dict) else None
+        if isinstance(table, bytes):
+            made = import_features(site=self.site, name="table.csv", data=table)
+        else:
+            made = add_features(site=self.site, features=read_features(sent))
+        return Response({"added": made.added, "changed": made.changed})
 
     def _listed(self) -> Response:
         features: QuerySet[Feature] = self.site.features.order_by("-active", "position", "pk")

@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 from apps.authors.consumers.socket import IDLE, LEFT, REPLACED
 from apps.authors.database import in_database
 from apps.authors.selectors.waiting import authors_to_wake
+from apps.authors.services.offers import authors_with_offers
 from labelhub.core.errors import InvalidInput
 from labelhub.core.interview.limits import TokenBucket, network_prefix
 
@@ -92,7 +93,9 @@ class Crowd:
             await asyncio.sleep(ROUND)
             try:
                 await self._close_silent()
-                await self._wake(await in_database(authors_to_wake, list(self._sessions)))
+                here = list(self._sessions)
+                await self._wake(await in_database(authors_to_wake, here))
+                await self._offer(await in_database(authors_with_offers, here))
             except Exception:  # one bad round must not end the keeping
                 logger.exception("Looking after the widget's sockets failed; it is tried again.")
 
@@ -107,6 +110,12 @@ class Crowd:
             sessions = self.of(author_id)
             if sessions:
                 await sessions[-1].push_question()
+
+    async def _offer(self, author_ids: Iterable[int]) -> None:
+        for author_id in author_ids:
+            sessions = self.of(author_id)
+            if sessions:
+                await sessions[-1].push_offer()
 
 
 _crowds: WeakKeyDictionary[asyncio.AbstractEventLoop, Crowd] = WeakKeyDictionary()

@@ -14,7 +14,15 @@ from apps.authors.database import in_database, with_pauses
 from apps.authors.models import Author, Consent, Message
 from apps.authors.refusals import NotYours, OptedOut, UnknownQuestion
 from apps.authors.selectors.sites import KnownSite
-from apps.authors.services import answering, asking, hearing, privacy, showing, welcoming
+from apps.authors.services import (
+    answering,
+    asking,
+    hearing,
+    offers,
+    privacy,
+    showing,
+    welcoming,
+)
 from apps.authors.services.taking_up import Task, take_up
 from labelhub.core.interview import frames
 from labelhub.core.interview.frames import Frame
@@ -103,6 +111,14 @@ async def on_undo(session: Session, frame: Frame) -> None:
     await session.socket.ack(frame.id)
 
 
+async def on_offered(session: Session, frame: Frame) -> None:
+    """An offer was shown, clicked, found helpful or sent away."""
+    sent = cast(frames.Offered, frame.d)
+    await session.check_access()
+    await session.act(offers.tell_offer, _uid(sent.oid), sent.what, frame.id)
+    await session.socket.ack(frame.id)
+
+
 async def on_ident(session: Session, frame: Frame) -> None:
     """A fresh signature for the same person. Somebody else's ends the connection: nothing that
     they write may be taken for the first one's."""
@@ -169,6 +185,7 @@ HANDLERS: Mapping[type, Handler] = {
     frames.Dismiss: on_dismiss,
     frames.Undo: on_undo,
     frames.Retry: on_retry,
+    frames.Offered: on_offered,
     frames.Ident: on_ident,
     frames.Consent: on_consent,
     frames.Optout: on_optout,

@@ -26,6 +26,7 @@ from apps.authors.refusals import (
 )
 from apps.authors.selectors.sites import KnownSite, check_open, known_site, still_known
 from apps.authors.selectors.waiting import question_words
+from apps.authors.services.offers import next_offer
 from apps.authors.services.showing import next_question
 from apps.authors.services.welcoming import check_ident
 from apps.common.prepared import prepared
@@ -171,6 +172,14 @@ class Session:
         self.pushed = question.uid
         words = question_words(question, question.message.author, of=of)
         await self.socket.send("question", words, seq=question.pk, re=words["re"])
+
+    async def push_offer(self) -> None:
+        """Send the offer that waits for this author, if there is one."""
+        if not self.open:
+            return
+        found = await self.act(next_offer)
+        if found is not None:
+            await self.socket.send("offer", dict(found), re=str(found["re"]))
 
     async def retract_elsewhere(self, uid: UUID, why: str) -> None:
         """Tell the author's other pages that a question is settled."""

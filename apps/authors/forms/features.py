@@ -8,10 +8,23 @@ from django import forms
 from apps.authors.forms.fields import LinesField
 from apps.authors.words import LANGUAGES
 from labelhub.core.errors import InvalidInput
-from labelhub.core.interview.features import Feature, parse_feature
+from labelhub.core.interview.features import CHOICE, NUMBER, WORD, YES_NO, Feature, parse_feature
+from labelhub.core.interview.features.spaces import number_text
 
 _BLANK = Feature(key="", name="", definition="")
-_ANSWERS = [("choice", "One of a few options"), ("word", "One word")]
+_ANSWERS = [
+    (CHOICE, "One of a few options"),
+    (YES_NO, "Yes or no"),
+    (NUMBER, "A number, as one of several bands"),
+    (WORD, "One word"),
+]
+#: What a site owner may expect, as a number: see ``prior`` of a feature.
+_PRIORS = [
+    ("", "Unknown"),
+    ("-0.5", "Not expected to matter"),
+    ("0.5", "Matters"),
+    ("1.0", "Matters much"),
+]
 
 
 class FeatureForm(forms.Form):
@@ -41,7 +54,18 @@ class FeatureForm(forms.Form):
         rows=5,
         required=False,
         help_text="One a line; after a colon, what it means: “soon: next week, in a few days”. "
-        "Empty for one word, or where any options will do.",
+        "Empty where any options will do, and for one word. Yes, no and bands are there anyway.",
+    )
+    bounds = LinesField(
+        label="Bounds",
+        rows=2,
+        commas=True,
+        required=False,
+        help_text="Ascending numbers, parted by commas: 25, 50, 100 asks for "
+        "“under 25”, “25 to 50”, “50 to 100” and “over 100”.",
+    )
+    unit = forms.CharField(
+        max_length=12, required=False, help_text="What the number counts, such as USD or days."
     )
     ordinal = forms.BooleanField(
         label="The values are a scale", required=False, help_text="Kept in order, not shuffled."
@@ -62,6 +86,13 @@ class FeatureForm(forms.Form):
         help_text="Parted by commas; the offline model goes by them.",
     )
     hint = forms.CharField(label="How to word a question about it", max_length=500, required=False)
+    prior = forms.ChoiceField(
+        label="What you expect of it",
+        choices=_PRIORS,
+        required=False,
+        help_text="How much knowing it should help in what you offer. A beginning, until there is "
+        "experience.",
+    )
 
     def __init__(
         self, *args: Any, feature: Feature | None, languages: Sequence[str], **kwargs: Any
@@ -75,6 +106,7 @@ class FeatureForm(forms.Form):
         if feature is not None:
             del self.fields["key"]
             self.initial = _shown(feature)
+            self._add_prior(feature.prior)
 
     def words(self) -> Iterator[tuple[str, forms.BoundField, forms.BoundField]]:
         """Language, question and options of each block."""
@@ -99,10 +131,28 @@ class FeatureForm(forms.Form):
         }
         raw |= {"key": data.get("key", self.feature.key), "cues": data["cues"]}
         raw |= {"values": values, "meanings": meanings, "templates": self._templates()}
+        raw |= self._space() | {"prior": float(data["prior"]) if data["prior"] else None}
         try:
             return parse_feature(raw)
         except InvalidInput as error:
             raise _renamed(error) from None
+
+    def _space(self) -> dict[str, Any]:
+        """What only some answers have; it stays out of the others, whatever the fields hold."""
+        data = self.cleaned_data
+        space: dict[str, Any] = {"bounds": [], "unit": ""}
+        if data["answer"] == NUMBER:
+            space = {"bounds": [_number(each) for each in data["bounds"]], "unit": data["unit"]}
+        derived = {"values": [], "ordinal": False}
+        return space | (derived if data["answer"] in (YES_NO, NUMBER) else {})
+
+    def _add_prior(self, prior: float | None) -> None:
+        """A number that was set over REST is kept, though the form would not offer it."""
+        field = self.fields["prior"]
+        if isinstance(field, forms.ChoiceField) and prior is not None:
+            self.initial["prior"] = str(prior)
+            if str(prior) not in dict(_PRIORS):
+                field.choices = [*_PRIORS, (str(prior), f"{prior:g}, as set before")]
 
     def _templates(self) -> dict[str, Any]:
         """The blocks that say something; what is in other languages stays."""
@@ -124,7 +174,10 @@ class FeatureForm(forms.Form):
         )
         options = LinesField(label=f"Options, {LANGUAGES[language]}", rows=4, required=False)
         options.widget.attrs |= direction
-        options.help_text = "One a line: value = words, such as “soon = Fairly soon”."
+        options.help_text = (
+            "One a line: value = words, such as “soon = Fairly soon”. Empty for yes or no, and for "
+            "numbers, unless you want other words than ours."
+        )
         self.fields[f"options_{language}"] = options
 
 
@@ -134,12 +187,14 @@ def _shown(feature: Feature) -> dict[str, Any]:
     told["values"] = [
         f"{value}: {feature.meanings[value]}" if feature.meanings.get(value) else value
         for value in feature.values
+        if feature.answer == CHOICE or feature.meanings.get(value)
     ]
+    told["bounds"] = ", ".join(map(number_text, feature.bounds))
     told["cues"] = ", ".join(feature.cues)
-    for language, template in feature.templates.items():
-        told[f"question_{language}"] = template.question
+    for language, template in told["templates"].items():
+        told[f"question_{language}"] = template["question"]
         told[f"options_{language}"] = [
-            f"{value} = {words}" for value, words in template.options.items()
+            f"{value} = {words}" for value, words in template["options"].items()
         ]
     return told
 
@@ -149,6 +204,14 @@ def _values(lines: Sequence[str]) -> tuple[list[str], dict[str, str]]:
     values = [value.strip() for value, _, _ in parted]
     meanings = {value.strip(): meaning.strip() for value, _, meaning in parted if meaning.strip()}
     return values, meanings
+
+
+def _number(text: str) -> float | str:
+    """The number; what is none stays as it is, for the parser to refuse."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def _pairs(lines: Sequence[str]) -> Mapping[str, str]:
@@ -171,3 +234,13 @@ def _field_name(field: str) -> str:
         return ""
     kind = "options" if "options" in parts else "question"
     return f"{kind}_{parts[1]}"
+
+
+class FeatureFileForm(forms.Form):
+    """Many features at once."""
+
+    file = forms.FileField(
+        widget=forms.ClearableFileInput(attrs={"accept": ".csv,.tsv,.json,text/csv"}),
+        error_messages={"empty": "The file is empty."},
+        help_text="A table with a heading (CSV), or a list of definitions (JSON); at most 4 MB.",
+    )

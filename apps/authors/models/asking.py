@@ -132,7 +132,20 @@ class Answer(models.Model):
                 name="authors_answer_one_stands",
             ),
         ]
-        indexes = [models.Index(fields=["author", "-id"], name="authors_answer_recent")]
+        indexes = [
+            models.Index(fields=["author", "-id"], name="authors_answer_recent"),
+            models.Index(fields=["received_at"], name="authors_answer_received"),
+            models.Index(
+                fields=["id"],
+                condition=models.Q(excluded_at__isnull=False),
+                name="authors_answer_excluded",
+            ),
+            models.Index(
+                fields=["id"],
+                condition=models.Q(undone_at__isnull=False),
+                name="authors_answer_undone",
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.value or self.outcome

@@ -164,6 +164,9 @@ class ConsentText(models.Model):
     site = models.ForeignKey(Site, on_delete=models.CASCADE, related_name="consent_texts")
     version = models.PositiveIntegerField()
     texts = models.JSONField(help_text="Language → text.")
+    recommends = models.BooleanField(
+        default=False, help_text="The sentence about recommendations was shown after the text."
+    )
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )

@@ -10,6 +10,7 @@ from uuid import UUID
 from django.db.models import Count, Max, Min, Q, QuerySet, Sum
 
 from apps.authors.models import Answer, Author, ConsentText, Message, Payout, Reward, Site
+from apps.authors.querysets import who_counts
 from labelhub.core.errors import NotFound
 
 #: What the list of authors may be narrowed to.
@@ -21,7 +22,7 @@ GROUPS = {
     "verified": "Signed in by the host",
     "left": "Opted out",
 }
-_EXCLUDED = Q(ruling=False) | Q(ruling__isnull=True, trusted=False)
+_EXCLUDED = ~who_counts()
 _FILTERS = {
     "counting": ~_EXCLUDED,
     "excluded": _EXCLUDED,

@@ -12,7 +12,7 @@ from apps.accounts.models import User
 from apps.accounts.roles import Right
 from apps.authors.models import ConsentText, Site, SiteKey
 from apps.authors.refusals import OriginRefused, SiteDisabled, UnknownSite
-from apps.authors.words import OFFER, RIGHT_TO_LEFT, WHY, spoken
+from apps.authors.words import OFFER, RECOMMENDS, RIGHT_TO_LEFT, WHY, spoken
 from apps.common.sealing import digest, unseal
 from apps.projects.models import Project
 from apps.projects.selectors import get_project
@@ -131,8 +131,11 @@ def consent_hash(text: str) -> str:
 
 
 def consent_words(consent: ConsentText, language: str, default: str) -> str:
-    """The text in that language, or in the site's default language."""
-    return str(consent.texts.get(language) or consent.texts[default])
+    """The text in that language, or in the site's default language; whoever may be offered
+    something is told so in the same language."""
+    shown = language if consent.texts.get(language) else default
+    text = str(consent.texts[shown])
+    return f"{text} {spoken(RECOMMENDS, shown)}" if consent.recommends else text
 
 
 def signing_secrets(site: Site) -> dict[str, bytes]:

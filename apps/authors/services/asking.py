@@ -7,9 +7,9 @@ while its moment lasts, and told as dropped afterwards.
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Mapping
 from contextlib import AbstractAsyncContextManager
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, TypeVar
 
 from apps.authors.database import in_database
 from apps.authors.models import Message, Question
@@ -22,16 +22,21 @@ from labelhub.core.errors import LabelhubError
 from labelhub.core.interview.asking import Asked, ask
 from labelhub.core.llm.errors import ModelError
 from labelhub.core.llm.parsing import read_completion
-from labelhub.core.llm.prices import cost_nanousd
+from labelhub.core.llm.prices import cost_nanousd, estimate_usage
 from labelhub.core.llm.types import Call, Completion, Reply, Status
 
 logger = logging.getLogger(__name__)
+
+Result = TypeVar("Result")
 
 #: An author waits for no retry of minutes.
 PATIENCE = Patience(attempts=2, first_backoff=0.2, longest_backoff=1.0, total_wait=10.0)
 #: Seconds in which the models must be through with a message: less than whoever asks them has it
 #: to themselves (``hearing.LEASE``).
 LONGEST = 45.0
+#: Seconds for calls whose answer is of use and not needed, by role: what authors taught is expected
+#: without it.
+WITHIN: Mapping[str, float] = {"predict": 8.0}
 
 
 class Models(Protocol):
@@ -85,28 +90,38 @@ async def interview(task: Task, models: Models, spent: list[int]) -> Asked:
     """
     try:
         async with asyncio.timeout(LONGEST):
-            return await _driven(task, models, spent)
+            steps = ask(task.author_message, task.plan)
+            return await drive(steps, task.spec, models, spent)
     except TimeoutError:
         raise ModelError(f"The models were not through after {LONGEST:g} seconds.") from None
 
 
-async def _driven(task: Task, models: Models, spent: list[int]) -> Asked:
-    steps = ask(task.author_message, task.plan)
+async def drive(
+    steps: Generator[list[Call], list[Reply], Result],
+    spec: ModelSpec,
+    models: Models,
+    spent: list[int],
+) -> Result:
+    """What a generator of calls comes to; each list is asked in parallel, what it cost (nanousd)
+    is added to ``spent``."""
     try:
         calls = next(steps)
         while True:
-            replies = await asyncio.gather(
-                *(_reply(task.spec, call, models, spent) for call in calls)
-            )
+            replies = await asyncio.gather(*(_reply(spec, call, models, spent) for call in calls))
             calls = steps.send(replies)
     except StopIteration as end:
-        asked: Asked = end.value
-        return asked
+        result: Result = end.value
+        return result
 
 
 async def _reply(spec: ModelSpec, call: Call, models: Models, spent: list[int]) -> Reply:
     try:
-        completion = await models.complete(spec, call)
+        async with asyncio.timeout(WITHIN.get(call.role)):
+            completion = await models.complete(spec, call)
+    except TimeoutError:
+        # What is given up has been read, and is paid.
+        spent.append(cost_nanousd(estimate_usage(call.messages, ""), **spec.prices) or 0)
+        return Reply(status=Status.FAILED, note=f"No answer in {WITHIN[call.role]:g} seconds.")
     except ModelError as error:
         return Reply(status=Status.FAILED, note=error.message)
     spent.append(cost_nanousd(completion.usage, **spec.prices) or 0)

@@ -13,6 +13,7 @@ from apps.accounts.models import User
 from apps.authors.models import Author, ConsentText, Feature, Reward, Site, SiteKey
 from apps.authors.selectors.sites import current_consent
 from apps.authors.services.locking import begun_again, lock_site
+from apps.authors.services.offers import offers_at
 from apps.authors.services.throttling import rule_of
 from apps.authors.words import CONSENT_TEXTS, LANGUAGES
 from apps.common.sealing import digest, seal
@@ -24,7 +25,7 @@ from labelhub.core.interview.features import Feature as Definition
 from labelhub.core.interview.features import parse_feature
 from labelhub.core.schema import Task
 
-MOST_ORIGINS, MOST_FEATURES = 50, 40
+MOST_ORIGINS, MOST_FEATURES = 50, 1000
 #: Authors of a site that is deleted who go in one transaction.
 AUTHORS_AT_ONCE = 500
 #: What ``update_site`` takes.
@@ -105,6 +106,9 @@ def update_site(*, site: Site, **changes: Any) -> Site:
 def set_consent_text(*, site: Site, texts: Mapping[str, str], actor: User | None) -> ConsentText:
     """Make ``texts`` the newest version of what authors agree to; equal ones change nothing.
 
+    Where authors may be offered something the version names that too: who agreed to one that did
+    not is asked again.
+
     Raises:
         InvalidInput: the default language has none, one is in a language that we do not speak, or
             longer than 600 characters.
@@ -122,10 +126,13 @@ def set_consent_text(*, site: Site, texts: Mapping[str, str], actor: User | None
         raise InvalidInput.at("consent", f"The text in '{long}' is longer than 600 characters.")
     lock_site(site)
     newest = site.consent_texts.first()
-    if newest is not None and newest.texts == texts:
+    recommends = offers_at(site.pk)
+    if newest is not None and (newest.texts, newest.recommends) == (texts, recommends):
         return newest
     version = newest.version + 1 if newest else 1
-    return ConsentText.objects.create(site=site, version=version, texts=texts, created_by=actor)
+    return ConsentText.objects.create(
+        site=site, version=version, texts=texts, recommends=recommends, created_by=actor
+    )
 
 
 @transaction.atomic
@@ -142,17 +149,26 @@ def set_features(*, site: Site, features: Sequence[Definition]) -> list[Feature]
     if len(set(keys)) < len(keys):
         raise InvalidInput.at("features", "Two features have the same key.")
     lock_site(site)
-    site.features.exclude(key__in=keys).update(active=False)
-    known = {feature.key: feature for feature in site.features.all()}
-    return [_kept(site, known, at, definition) for at, definition in enumerate(features)]
+    known = {row.key: row for row in site.features.all()}
+    wanted = dict(zip(keys, features, strict=True))
+    gone = [row.pk for row in known.values() if row.active and row.key not in wanted]
+    Feature.objects.filter(pk__in=gone).update(active=False)
+    rows = [known.get(key) or Feature(site=site, key=key) for key in keys]
+    changed = [row for at, row in enumerate(rows) if _placed(row, at, wanted[row.key])]
+    Feature.objects.bulk_create([row for row in changed if row.key not in known])
+    Feature.objects.bulk_update(
+        [row for row in changed if row.key in known], ["definition", "position", "active"]
+    )
+    return rows
 
 
-def _kept(site: Site, known: Mapping[str, Feature], at: int, definition: Definition) -> Feature:
-    row = known.get(definition.key) or Feature(site=site, key=definition.key)
+def _placed(row: Feature, at: int, definition: Definition) -> bool:
+    """Whether the row has become another one."""
+    before = (row.definition, row.position, row.active)
     row.definition, row.position, row.active = definition.to_json(), at, True
     parse_feature(row.definition)
-    row.save()
-    return row
+    vars(row).pop("parsed", None)
+    return before != (row.definition, row.position, row.active)
 
 
 def add_key(*, site: Site, purpose: str, actor: User | None) -> tuple[SiteKey, str]:

@@ -35,10 +35,7 @@ def store(task: Task, asked: Asked, cost: int = 0, *, send: bool = False) -> lis
     if author is None or author.opted_out_at is not None:
         close(message, "left", "The author has left.", cost=cost)
         return []
-    for stage in asked.stages:
-        message.stages.append(
-            verdict(stage.stage, passed=stage.passed, reason=stage.reason, data=dict(stage.data))
-        )
+    _keep_verdicts(task, asked)
     if asked.dropped_at:
         reason = next((each.reason for each in asked.stages if not each.passed), "")
         close(message, asked.dropped_at, reason, cost=cost)
@@ -50,13 +47,25 @@ def store(task: Task, asked: Asked, cost: int = 0, *, send: bool = False) -> lis
     if any(each.status in OPEN and each.expires > now for each in asked_before(author.pk)):
         close(message, "throttle", "open_question", cost=cost)
         return []
-    rows = [_row(task, draft, at, now) for at, draft in enumerate(asked.drafts, 1)]
+    rows = [
+        _row(task, draft, at, now, asked.chances.get(draft.feature, 1.0))
+        for at, draft in enumerate(asked.drafts, 1)
+    ]
     rows += reask_for(message, number=len(rows) + 1, now=now, expires_at=now + EXPIRES)
     for row in rows:
         row.cost_nanousd = cost // len(rows)
     if send:
         rows[0].status, rows[0].pushed_at = Question.Status.PUSHED, now
     return [insert_row(row) for row in rows] if close(message, "", "", cost=cost) else []
+
+
+def _keep_verdicts(task: Task, asked: Asked) -> None:
+    for stage in asked.stages:
+        task.message.stages.append(
+            verdict(stage.stage, passed=stage.passed, reason=stage.reason, data=dict(stage.data))
+        )
+    if task.chooser is not None:
+        task.chooser.store()
 
 
 @transaction.atomic
@@ -67,7 +76,7 @@ def store_failure(task: Task, reason: str, cost: int) -> list[Question]:
     return []
 
 
-def _row(task: Task, draft: Draft, number: int, now: datetime) -> Question:
+def _row(task: Task, draft: Draft, number: int, now: datetime, chance: float) -> Question:
     message = task.message
     order = shuffled(draft, f"{message.author.uid.hex} {message.ref} {draft.feature}")
     prompt = prompts()["question" if draft.kind == "choice" else "word"]
@@ -90,7 +99,7 @@ def _row(task: Task, draft: Draft, number: int, now: datetime) -> Question:
         source=draft.source,
         prompt_hash=prompt.hash if draft.source == "model" else "",
         min_ms=minimum_ms(draft.text, order),
-        propensity=task.propensity,
+        propensity=task.propensity * chance,
         created_at=now,
         expires_at=now + EXPIRES,
     )

@@ -1,7 +1,7 @@
 """Taking a message up: whether its author may be asked now, and by which plan."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import lru_cache
 
@@ -10,6 +10,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from apps.authors.models import Feature, Message, Site
+from apps.authors.services.choosing import MessageChooser, chooser_for
 from apps.authors.services.hearing import LEASE, context_of
 from apps.authors.services.kits import kit_of
 from apps.authors.services.ledger import SHOWN_OF_REPLIES
@@ -52,6 +53,7 @@ class Task:
     plan: InterviewPlan
     propensity: float
     features: Mapping[str, Feature]
+    chooser: MessageChooser | None = None
 
 
 def take_up(message: Message, *, claimed: bool = False) -> Task | None:
@@ -75,13 +77,17 @@ def take_up(message: Message, *, claimed: bool = False) -> Task | None:
         return None
     message.stages.append(verdict("throttle", passed=True, reason="", data={}))
     kit = kit_of(message.author.site)
+    shown = as_asked(message)
+    chooser = chooser_for(message, shown, kit.features, asked)
+    plan = plan_of(message.author.site, kit.definitions, times_asked(asked))
     return Task(
         message=message,
         spec=kit.spec,
-        author_message=as_asked(message),
-        plan=plan_of(message.author.site, kit.definitions, times_asked(asked)),
+        author_message=shown,
+        plan=replace(plan, chooser=chooser) if chooser is not None else plan,
         propensity=propensity,
         features={feature.key: feature for feature in kit.features},
+        chooser=chooser,
     )
 
 
@@ -115,16 +121,21 @@ def plan_of(
     return InterviewPlan(
         features=tuple(definitions),
         prompts=prompts(),
-        salt=keyed_hash("salt", site.public_key),
+        salt=salt_of(site),
         least_relevant=site.least_relevant,
         most_questions=site.most_questions,
         asked=asked,
-        leaks=_leaks_in(site.region),
+        leaks=leaks_in(site.region),
     )
 
 
+def salt_of(site: Site) -> str:
+    """Secret to authors and constant for a site; makes delimiters that cannot be forged."""
+    return keyed_hash("salt", site.public_key)
+
+
 @lru_cache(maxsize=300)
-def _leaks_in(region: str) -> Callable[[str], bool]:
+def leaks_in(region: str) -> Callable[[str], bool]:
     """Whether words hold personal data as it is written in that country."""
     return lambda text: bool(redact(text, region=region).findings)
 

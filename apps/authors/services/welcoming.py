@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from apps.authors.models import Author, Consent, ConsentText, Event, Site
 from apps.authors.refusals import ConsentOutdated, IdentRequired
-from apps.authors.selectors.sites import KnownSite, consent_hash, signing_secrets
+from apps.authors.selectors.sites import KnownSite, consent_hash, consent_words, signing_secrets
 from apps.common.sealing import digest, keyed_hash
 from labelhub.core.errors import LabelhubError
 from labelhub.core.interview.identity import Ident, read_ident
@@ -89,7 +89,8 @@ def check_consent(known: KnownSite, arrival: Arrival) -> None:
         )
     if arrival.consent_by == Site.ConsentBy.HOST:
         return
-    shown = {consent_hash(text) for text in known.consent.texts.values()}
+    texts = known.consent.texts
+    shown = {consent_hash(consent_words(known.consent, each, each)) for each in texts}
     if arrival.consent_version != known.consent.version or arrival.consent_hash not in shown:
         raise ConsentOutdated("The text to agree to has changed; ask again.")
 

@@ -28,6 +28,8 @@ from apps.authors.selectors.sites import get_site
 from labelhub.core.interview.funnel import alerts, rates
 
 USUAL_DAYS = 7
+#: Features that the page lists.
+MOST_ROWS = 40
 _WINDOW_WORDS = {7: "7 days", 28: "4 weeks", 91: "13 weeks"}
 
 
@@ -52,24 +54,27 @@ def site_overview(request: SignedInRequest, slug: str, site_id: int) -> HttpResp
     traffic, answers = site_traffic(site, days, now), answers_since(site, start)
     features = list(site.features.order_by("-active", "position"))
     found = rates(traffic.now)
-    context = site_page(request, site, "overview") | {
-        "days": days,
-        "windows": [(each, _WINDOW_WORDS[each]) for each in WINDOWS],
-        "traffic": traffic,
-        "answers": answers,
-        "seconds": None if answers.median_ms is None else answers.median_ms / 1000,
-        "label_cost": _cost_per_label(traffic, answers),
-        "answered": figure_of(found["answered"]),
-        "nofit": figure_of(found["nofit"]),
-        "funnel": funnel_steps(traffic),
-        "side_rates": side_rates(traffic.now),
-        "dropped": dropped_rates(traffic.now),
-        "charts": charts(traffic.bars),
-        "week_bars": WINDOWS[days] > 1,
-        "alerts": alerts(traffic.now, traffic.before),
-        "position": position_check_of(site, features, start),
-        "features": feature_rows(site, features, days),
-    }
+    context = (
+        site_page(request, site, "overview")
+        | {
+            "days": days,
+            "windows": [(each, _WINDOW_WORDS[each]) for each in WINDOWS],
+            "traffic": traffic,
+            "answers": answers,
+            "seconds": None if answers.median_ms is None else answers.median_ms / 1000,
+            "label_cost": _cost_per_label(traffic, answers),
+            "answered": figure_of(found["answered"]),
+            "nofit": figure_of(found["nofit"]),
+            "funnel": funnel_steps(traffic),
+            "side_rates": side_rates(traffic.now),
+            "dropped": dropped_rates(traffic.now),
+            "charts": charts(traffic.bars),
+            "week_bars": WINDOWS[days] > 1,
+            "alerts": alerts(traffic.now, traffic.before),
+            "position": position_check_of(site, features, start),
+        }
+        | _most_asked(feature_rows(site, features, days))
+    )
     return render(request, "authors/site_overview.html", context)
 
 
@@ -90,6 +95,14 @@ def feature_rows(site: Site, features: list[Feature], days: int) -> list[Feature
             )
         )
     return rows
+
+
+def _most_asked(rows: list[FeatureRow]) -> dict[str, Any]:
+    """Every feature where they are few, in the site's order; else those asked about most."""
+    told = [row for row in rows if row.asked or row.feature.active]
+    if len(told) > MOST_ROWS:
+        rows = sorted(told, key=lambda row: -row.asked)[:MOST_ROWS]
+    return {"features": rows, "features_left": max(0, len(told) - MOST_ROWS)}
 
 
 def _days(request: HttpRequest) -> int:

@@ -1,21 +1,26 @@
 """What a site asks about: features from the library or of one's own."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
-from apps.authors.forms.features import FeatureForm
+from apps.authors.forms.features import FeatureFileForm, FeatureForm
 from apps.authors.forms.fields import library_choices, picked_features
 from apps.authors.models import Feature, Site
 from apps.authors.pages import site_page
 from apps.authors.selectors.sites import get_site
-from apps.authors.services.sites import set_features
+from apps.authors.services.feature_files import COLUMNS, MOST_BYTES, import_features
+from apps.authors.services.sites import MOST_FEATURES, set_features
 from apps.authors.views.dashboard import feature_rows
 from apps.common.forms import show_refusal
 from labelhub.core.errors import InvalidInput, LabelhubError, NotFound
@@ -23,25 +28,65 @@ from labelhub.core.interview.features import Feature as Definition
 
 #: Days whose questions the page counts.
 DAYS = 91
+#: Features on a page, and of those that were retired.
+PAGE_SIZE, MOST_RETIRED = 25, 100
 
 
 @login_required
 @require_safe
 def site_questions(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
-    """The features in their order, each with how its questions fared; the library below."""
+    """The features in their order, a page of them, each with how its questions fared; the library
+    below."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
     features = list(site.features.order_by("-active", "position"))
-    asked = {each.key for each in features if each.active}
-    rows = feature_rows(site, features, DAYS)
+    active = [each for each in features if each.active]
+    words = " ".join(request.GET.get("q", "").split())[:60]
+    found = [each for each in active if _speaks_of(each, words)]
+    page = Paginator(found, PAGE_SIZE).get_page(request.GET.get("page"))
+    retired = [each for each in features if not each.active]
+    rows = feature_rows(site, [*page, *retired[:MOST_RETIRED]], DAYS)
+    asked = {each.key for each in active}
     context = site_page(request, site, "questions") | {
-        "rows": [row for row in rows if row.feature.active],
-        "retired": [row for row in rows if not row.feature.active],
+        "q": words,
+        "page": page,
+        "count": len(active),
+        "first": active[0].key if active else "",
+        "last": active[-1].key if active else "",
+        "searched": len(active) > PAGE_SIZE or bool(words),
+        "rows": rows[: len(page)],
+        "retired": rows[len(page) :],
+        "retired_count": len(retired),
         "library": [
             (title, [(pick, name) for pick, name in each if pick.partition("/")[2] not in asked])
             for title, each in library_choices()
         ],
     }
     return render(request, "authors/site_questions.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def feature_import(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
+    """Many at once, from a file: all of them, or none and what is wrong in which row."""
+    site = get_site(request.user, slug, site_id, Right.MANAGE)
+    sent = request.method == "POST"
+    form = FeatureFileForm(request.POST, request.FILES) if sent else FeatureFileForm()
+    faults: list[dict[str, Any]] = []
+    if form.is_valid():
+        file = form.cleaned_data["file"]
+        try:
+            made = import_features(site=site, name=file.name, data=file.read(MOST_BYTES + 1))
+        except InvalidInput as error:
+            faults = _row_faults(error)
+            form.add_error("file", "Nothing was imported." if faults else _words_of(error))
+        else:
+            told = f"{made.added:,} features are new, {made.changed:,} changed."
+            messages.success(request, f"Imported: {told}")
+            return redirect("site_questions", slug, site.pk)
+    context = site_page(request, site, "questions") | {"form": form, "faults": faults}
+    context |= {"columns": COLUMNS, "most": MOST_FEATURES}
+    status = 422 if form.errors else 200
+    return render(request, "authors/feature_import.html", context, status=status)
 
 
 @login_required
@@ -89,7 +134,30 @@ def feature_change(
     if change is None:
         raise InvalidInput("Choose something that the page offers.")
     set_features(site=site, features=change(_definitions(site), feature.parsed))
-    return redirect("site_questions", slug, site.pk)
+    # Back to the page and the search that the button stood on.
+    kept = {name: request.POST[name] for name in ("page", "q") if request.POST.get(name)}
+    address = reverse("site_questions", args=[slug, site.pk])
+    return redirect(f"{address}?{urlencode(kept)}" if kept else address)
+
+
+def _speaks_of(feature: Feature, words: str) -> bool:
+    """Whether every word is in its key, name or definition."""
+    told = feature.definition
+    said = f"{feature.key} {told.get('name', '')} {told.get('definition', '')}".casefold()
+    return all(word in said for word in words.casefold().split())
+
+
+def _row_faults(error: InvalidInput) -> list[dict[str, Any]]:
+    """Row, field and message of each fault; empty where the file as a whole is at fault."""
+    return [
+        fault | {"field": str(fault["field"]).split(".", 2)[-1]}
+        for fault in error.data.get("errors", ())
+        if "row" in fault
+    ]
+
+
+def _words_of(error: InvalidInput) -> str:
+    return " ".join(str(fault["message"]) for fault in error.data.get("errors", ()))
 
 
 def _feature(site: Site, key: str) -> Feature:
@@ -127,7 +195,14 @@ def _asked_again(asked: Sequence[Definition], feature: Definition) -> list[Defin
     return [*(each for each in asked if each.key != feature.key), feature]
 
 
-_CHANGES = {"up": _moved(-1), "down": _moved(1), "retire": _retired, "ask": _asked_again}
+def _moved_first(asked: Sequence[Definition], feature: Definition) -> list[Definition]:
+    return [feature, *(each for each in asked if each.key != feature.key)]
+
+
+_CHANGES = {
+    "up": _moved(-1), "down": _moved(1), "first": _moved_first, "retire": _retired,
+    "ask": _asked_again,
+}  # fmt: skip
 
 
 def _edited(request: SignedInRequest, site: Site, feature: Feature | None) -> HttpResponse:

@@ -19,7 +19,11 @@ PROBLEM: dict[str, Any] = {
             "items": {
                 "type": "object",
                 "required": ["field", "message"],
-                "properties": {"field": {"type": "string"}, "message": {"type": "string"}},
+                "properties": {
+                    "field": {"type": "string"},
+                    "message": {"type": "string"},
+                    "row": {"type": "integer", "description": "Of a file or list, from 1."},
+                },
             },
         },
         "data": {"type": "object", "additionalProperties": True},

@@ -1,7 +1,6 @@
 """Intervals: Wilson for a share, the bootstrap over items for what is not a share."""
 
 from collections.abc import Callable
-from math import sqrt
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -9,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelhub.core.errors import InvalidInput
+from labelhub.core.wilson import wilson_bounds
 
 CONFIDENCE = 0.95
 DRAWS = 1000
@@ -61,13 +61,7 @@ def _wilson(successes: int, n: int, quantile: float) -> Interval:
         raise InvalidInput(f"Not a count and its whole: {successes} of {n}.")
     if n == 0:
         return Interval(0.0, 1.0)
-    z = NormalDist().inv_cdf(quantile)
-    share = successes / n
-    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
-    half = z * sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-    low = 0.0 if successes == 0 else max(0.0, centre - half)
-    high = 1.0 if successes == n else min(1.0, centre + half)
-    return Interval(low, high)
+    return Interval(*wilson_bounds(successes / n, n, NormalDist().inv_cdf(quantile)))
 
 
 def _inside(confidence: float) -> float:

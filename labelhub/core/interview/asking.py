@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from labelhub.core.interview.features import Feature
+from labelhub.core.interview.judging import MOST_JUDGED, judged_first
 from labelhub.core.interview.questions import (
     Draft,
     Fault,
@@ -46,10 +47,11 @@ class StageVerdict:
     """How one stage ended.
 
     Args:
-        stage: "relevance", "prediction", "enough" or "questions".
+        stage: "relevance", "prediction", "enough", "choice" or "questions".
         passed: whether the next stage was entered.
         reason: why so, as a code: "" where there is nothing to say, "all_always" for a relevance
-            that needed no model, "none_relevant", "no_prediction", "too_few", "no_question", or
+            that needed no model, "none_relevant", "no_prediction", "too_few", "not_worth_asking",
+            "no_question", or
             how a call ended ("failed", "refused", "unparsed" …).
         data: JSON-ready detail.
     """
@@ -62,11 +64,15 @@ class StageVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What came of a message: questions, or the stage it was dropped at ("" with questions)."""
+    """What came of a message: questions, or the stage it was dropped at ("" with questions).
+
+    ``chances``: by the feature's key, how likely it was to be asked about, of those that were.
+    """
 
     drafts: tuple[Draft, ...]
     stages: tuple[StageVerdict, ...]
     dropped_at: str = ""
+    chances: Mapping[str, float] = field(default_factory=dict)
 
 
 #: Lists of calls out, each list asked in parallel; lists of replies in; what was asked in the end.
@@ -99,7 +105,8 @@ class _Writing:
 def ask(message: AuthorMessage, plan: InterviewPlan) -> Asking:
     """The questions to put to the author of ``message``; never raises for any reply.
 
-    Steps of the calls: "relevance", "prediction/<key>", "question/<key>", "question/<key>/2".
+    Steps of the calls: "relevance", "prediction/<key>" (or the chooser's own), "question/<key>",
+    "question/<key>/2".
     """
     relevant, judged = yield from _relevance(message, plan)
     if not judged.passed:
@@ -109,15 +116,21 @@ def ask(message: AuthorMessage, plan: InterviewPlan) -> Asking:
     stages = (judged, guessed, counted)[: 3 if guessed.passed else 2]
     if not stages[-1].passed:
         return Asked((), stages, stages[-1].stage)
-    wanted = [feature for feature in relevant if feature.key in values][: plan.most_questions]
+    usable = {feature.key: feature for feature in relevant if feature.key in values}
+    chances = plan.choice.wanted(list(usable), plan.most_questions)
+    if not chances:
+        unworthy = _dropped("choice", "not_worth_asking", {"candidates": list(usable)})
+        return Asked((), (*stages, unworthy), unworthy.stage)
+    wanted = [usable[key] for key in chances]
     drafts, worded = yield from _questions(message, plan, wanted, values)
-    return Asked(drafts, (*stages, worded), "" if drafts else worded.stage)
+    return Asked(drafts, (*stages, worded), "" if drafts else worded.stage, chances)
 
 
 def _relevance(message: AuthorMessage, plan: InterviewPlan) -> _Features:
-    """The relevant features, those least asked about first."""
+    """The relevant features, those most worth asking about first."""
     always = [feature.key for feature in plan.features if feature.always]
-    open_ = [feature for feature in plan.features if not feature.always]
+    undecided = [feature for feature in plan.features if not feature.always]
+    open_, left_out = _to_judge(message, plan, undecided)
     found: list[str] = []
     reason = "all_always"
     if open_:
@@ -128,10 +141,12 @@ def _relevance(message: AuthorMessage, plan: InterviewPlan) -> _Features:
         reason = ""
     keys = {*always, *found}
     data = {"always": always, "relevant": found}
+    if left_out:
+        data["left_out"] = [feature.key for feature in left_out]
     if not keys:
         return [], _dropped("relevance", "none_relevant", data)
     relevant = [feature for feature in plan.features if feature.key in keys]
-    relevant.sort(key=lambda feature: plan.asked.get(feature.key, 0))
+    relevant = list(plan.choice.ranked(relevant))
     return relevant, StageVerdict("relevance", passed=True, reason=reason, data=data)
 
 
@@ -139,10 +154,11 @@ def _prediction(
     message: AuthorMessage, plan: InterviewPlan, relevant: Sequence[Feature]
 ) -> _Values:
     """The most probable value of each feature, by key; those without a usable one are left out."""
-    most = max(plan.most_questions, plan.least_relevant) + SPARE
-    asked = relevant[:most]
-    replies = yield [prediction_turn(message, plan, feature) for feature in asked]
+    calls = plan.choice.looked_at(relevant, max(plan.most_questions, plan.least_relevant) + SPARE)
+    asked = [feature for feature in relevant if feature.key in calls]
+    replies = yield [calls[each.key] or prediction_turn(message, plan, each) for each in asked]
     values: dict[str, str] = {}
+    likely: dict[str, Mapping[str, float]] = {}
     unusable: dict[str, str] = {}
     for feature, reply in zip(asked, replies, strict=True):
         problem = _unusable(feature, reply, plan)
@@ -150,10 +166,36 @@ def _prediction(
             unusable[feature.key] = problem
         else:
             values[feature.key] = str(reply.value)
-    left_out = [feature.key for feature in relevant[most:]]
+            likely[feature.key] = reply.probabilities
+    expected = plan.choice.expected(relevant, values, likely)
+    values = _corrected(relevant, values, expected)
+    left_out = [each.key for each in relevant if each.key not in {**calls, **values}]
     data = {"predicted": values, "unusable": unusable, "left_out": left_out}
     reason = "" if values else "no_prediction"
     return values, StageVerdict("prediction", bool(values), reason, data)
+
+
+def _corrected(
+    relevant: Sequence[Feature], said: Mapping[str, str], expected: Mapping[str, str]
+) -> dict[str, str]:
+    """What is expected after all; of a closed feature only its values, of an open one only what
+    the model said and was found fit to show."""
+    values = {}
+    for feature in relevant:
+        value = expected.get(feature.key, "")
+        if value in feature.values or (value and value == said.get(feature.key)):
+            values[feature.key] = value
+    return values
+
+
+def _to_judge(
+    message: AuthorMessage, plan: InterviewPlan, features: Sequence[Feature]
+) -> tuple[list[Feature], list[Feature]]:
+    """Of more features than one call is asked about, those that it is, and the others."""
+    if plan.chooser is None or len(features) <= MOST_JUDGED:
+        return judged_first(features, plan.asked, message.text)
+    ranked = list(plan.chooser.ranked(features))
+    return ranked[:MOST_JUDGED], ranked[MOST_JUDGED:]
 
 
 def _enough(values: Mapping[str, str], plan: InterviewPlan) -> StageVerdict:

@@ -6,7 +6,9 @@ from functools import lru_cache
 from typing import Any
 
 from labelhub.core.errors import InvalidInput
-from labelhub.core.interview.features import WORD, Feature
+from labelhub.core.interview.choosing import Chooser, LeastAsked
+from labelhub.core.interview.features import NUMBER, WORD, YES_NO, Feature
+from labelhub.core.interview.features.spaces import YES, band_words
 from labelhub.core.interview.questions import Draft, Fault, template_draft
 from labelhub.core.interview.questions.faults import Detect, Leaks, no_leaks
 from labelhub.core.llm.parsing.names import answer_ids
@@ -54,6 +56,7 @@ class InterviewPlan:
         params: what to ask of each role's model.
         leaks: whether words hold personal data.
         detect: the language of some words, where one can tell.
+        chooser: decides what is asked about; None: what was asked about least.
 
     Raises:
         InvalidInput: a prompt is missing, or ``most_questions`` is out of bounds.
@@ -68,6 +71,12 @@ class InterviewPlan:
     params: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     leaks: Leaks = no_leaks
     detect: Detect | None = None
+    chooser: Chooser | None = None
+
+    @property
+    def choice(self) -> Chooser:
+        """Who decides what is looked at and asked about."""
+        return self.chooser or LeastAsked(self.asked)
 
     def __post_init__(self) -> None:
         missing = [role for role in ROLES if role not in self.prompts]
@@ -86,11 +95,8 @@ def relevance_turn(
 
 def prediction_turn(message: AuthorMessage, plan: InterviewPlan, feature: Feature) -> Call:
     """The most probable value of ``feature``: one of its values, or a few words."""
-    inputs: dict[str, Any] = {}
-    if not feature.values:
-        inputs = {"most_words": MOST_PREDICTED_WORDS, "cues": feature.cues}
     step = f"prediction/{feature.key}"
-    return _decision(message, plan, _value_schema(feature), step=step, inputs=inputs)
+    return _decision(message, plan, _value_schema(feature), step=step, inputs=signs_of(feature))
 
 
 def question_turn(
@@ -136,7 +142,7 @@ def _shown(
     # What is told of a fault quotes the question that a model wrote.
     told = "\n".join(fault.detail for fault in problems)
     return {
-        "definition": feature.definition,
+        "definition": definition_of(feature),
         "hint": feature.hint,
         "values": _value_block(feature),
         "count": feature.option_count,
@@ -191,11 +197,11 @@ def _relevance_schema(features: tuple[Feature, ...]) -> Schema:
 
 @lru_cache(maxsize=1024)
 def _value_schema(feature: Feature) -> Schema:
-    question = _PREDICTION.format(name=feature.name, definition=feature.definition)
+    question = _PREDICTION.format(name=feature.name, definition=definition_of(feature))
     if not feature.values:
         return parse_schema({"task": "text", "question": question})
     labels = [
-        {"name": value, "description": feature.meanings.get(value, "")} for value in feature.values
+        {"name": value, "description": meaning} for value, meaning in meanings_of(feature).items()
     ]
     return parse_schema({"task": "single", "question": question, "labels": labels})
 
@@ -219,7 +225,32 @@ def _label_block(schema: Schema) -> list[dict[str, Any]]:
 
 
 def _value_block(feature: Feature) -> list[dict[str, str]]:
-    return [{"name": value, "meaning": feature.meanings.get(value, "")} for value in feature.values]
+    return [{"name": value, "meaning": meaning} for value, meaning in meanings_of(feature).items()]
+
+
+def meanings_of(feature: Feature) -> dict[str, str]:
+    """What each value means, "" where nobody says; bands are told with their unit."""
+    told = {value: feature.meanings.get(value, "") for value in feature.values}
+    if feature.unit:
+        return band_words(feature.bounds, feature.unit, "en") | {k: v for k, v in told.items() if v}
+    return told
+
+
+def definition_of(feature: Feature) -> str:
+    """What it is, with the unit of its numbers."""
+    return f"{feature.definition} In {feature.unit}." if feature.unit else feature.definition
+
+
+def signs_of(feature: Feature) -> dict[str, Any]:
+    """What models that match text go by, beyond the schema, where values are not listed."""
+    if feature.answer == NUMBER:
+        return {"bounds": feature.bounds, "unit": feature.unit}
+    if feature.answer == YES_NO:
+        told = {value: feature.meanings.get(value, "").split(",") for value in feature.values}
+        return {"signs": told | {YES: [*told[YES], *feature.cues]}}
+    if not feature.values:
+        return {"most_words": MOST_PREDICTED_WORDS, "cues": feature.cues}
+    return {}
 
 
 def _item_block(message: AuthorMessage, salt: str) -> str:

@@ -54,6 +54,8 @@ class Output(StrEnum):
     RANKING = "ranking"
     ARGUMENT = "argument"
     QUESTION = "question"
+    OFFER = "offer"
+    INSTRUCTIONS = "instructions"
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,6 +74,7 @@ export function createLog(strings, greeting) {
     toEnd,
     atEnd: () => !away(),
     has: (mid) => entries.has(mid),
+    put: (node) => change(() => list.append(node)),
     note: (text) => change(() => list.append(h("p", { class: "note" }, text))),
     typing: (on) => change(() => { typing.hidden = !on; }),
   };

@@ -8,6 +8,7 @@ from rest_framework.test import APIClient
 from apps.authors.models import Site
 from apps.authors.services.rewarding import pay_out
 from apps.projects.models import Item
+from labelhub.core.interview.features import starter_library
 from tests.authors.api.answering import answered
 from tests.authors.api.calling import person, refused, url
 from tests.common.openapi import assert_matches_schema
@@ -42,7 +43,7 @@ def test_a_site_is_made_from_the_starter_library(manager: APIClient, project_url
     assert f'data-site="{body["public_key"]}"' in body["snippet"]
     assert "http://testserver/widget/v1.js" in body["snippet"]
     made = Site.objects.get(public_key=body["public_key"])
-    assert made.features.asked().count() == 10
+    assert made.features.asked().count() == len(starter_library()["shopping"])
     assert made.created_by is not None
 
 

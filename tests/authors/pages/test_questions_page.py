@@ -138,6 +138,9 @@ def test_one_of_ones_own(manager: Client, site: Site) -> None:
         ({"options_en": "low = Low"}, "options_en", "must have words for every value"),
         ({"question_en": ""}, "question_en", "must not be empty"),
         ({"values": "", "ordinal": "on", "options_en": ""}, "ordinal", "only a closed choice"),
+        ({"answer": "number", "bounds": "5, many"}, "bounds", "must be numbers"),
+        ({"answer": "number", "bounds": ""}, "bounds", "must be 2 to 19 numbers"),
+        ({"answer": "yes_no"}, "values", "must map values"),
         ({"definition": ""}, "definition", "This field is required"),
         ({"name": "x" * 61}, "name", "at most 60 characters"),
     ],
@@ -149,3 +152,27 @@ def test_a_fault_is_told_beside_its_field(
     assert response.status_code == 422
     assert told in " ".join(response.context["form"].errors[field])
     assert not site.features.filter(definition__name="Mood").exists()
+
+
+def test_a_number_has_bounds_and_another_answer_none(manager: Client, site: Site) -> None:
+    number = {"answer": "number", "bounds": "10, 20\n50", "unit": "EUR", "options_en": ""}
+    sent = OWN | number | {"values": "", "prior": "0.5", "ordinal": "on"}
+    assert manager.post(page(site, "questions/new/"), sent).status_code == 302
+    made = site.features.get(key="mood").parsed
+    assert (made.bounds, made.unit, made.ordinal, made.prior) == ((10, 20, 50), "EUR", True, 0.5)
+    assert made.templates["en"].options["10 to 20"] == "10 to 20 EUR"
+    assert "10 to 20" in words(manager.get(page(site, "questions/?q=mood")))
+    manager.post(page(site, "questions/mood/edit/"), sent | {"answer": "yes_no", "prior": ""})
+    made = site.features.get(key="mood").parsed
+    assert (made.values, made.bounds, made.prior) == (("yes", "no"), (), None)
+    assert made.templates["en"].options == {"yes": "Yes", "no": "No"}
+
+
+def test_a_prior_that_was_set_over_rest_stays(manager: Client, site: Site) -> None:
+    row = site.features.get(key="urgency")
+    row.definition |= {"prior": 0.3}
+    row.save()
+    sent = as_posted(row.parsed, site.languages)
+    assert sent["prior"] == "0.3"
+    manager.post(page(site, "questions/urgency/edit/"), sent)
+    assert site.features.get(key="urgency").parsed.prior == 0.3

@@ -1,7 +1,7 @@
 """Asking an author: stages, what drops a message, and that no reply breaks or bends it."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,9 @@ from labelhub.core.interview.asking import (
     InterviewPlan,
     ask,
 )
+from labelhub.core.interview.choosing import LeastAsked, Likely
 from labelhub.core.interview.features import Feature, Template
-from labelhub.core.interview.turns import ROLES
+from labelhub.core.interview.turns import ROLES, prediction_turn
 from labelhub.core.llm.types import Call, Output, Reply, Status
 from labelhub.core.prompts import PromptLibrary
 from labelhub.core.schema import Task
@@ -341,3 +342,42 @@ def test_a_plan_needs_a_prompt_for_every_role() -> None:
             prompts={role: PROMPTS[role] for role in ROLES if role != "word"},
             salt="s",
         )
+
+
+class Own(LeastAsked):
+    """Has a model asked for the second relevant feature alone, in words of its own."""
+
+    def __init__(self) -> None:
+        super().__init__({})
+        self.heard: Mapping[str, Any] = {}
+
+    def looked_at(self, relevant: Sequence[Feature], most: int) -> Mapping[str, Call | None]:
+        key = relevant[1].key
+        call = prediction_turn(MESSAGE, plan(), relevant[1])
+        return {key: replace(call, step="predict/own", role="predict")}
+
+    def expected(
+        self, relevant: Sequence[Feature], said: Mapping[str, str], likely: Likely
+    ) -> Mapping[str, str]:
+        self.heard = likely
+        return {**said, relevant[0].key: relevant[0].values[0]}
+
+
+def test_a_chooser_has_its_own_calls_made_and_hears_how_likely_each_value_was() -> None:
+    chooser = Own()
+    likely = {"myself": 0.8, "family": 0.2}
+
+    def answer(call: Call) -> Reply | None:
+        return Reply(value="myself", probabilities=likely) if call.role == "predict" else None
+
+    found, calls = asked(plan(chooser=chooser), answer)
+    assert [call.step for call in calls[1]] == ["predict/own"]
+    assert chooser.heard == {"recipient": likely}
+    assert {draft.feature for draft in found.drafts} == {"urgency", "recipient"}
+
+
+def test_what_a_chooser_had_no_model_asked_for_is_told_as_left_out() -> None:
+    found, _ = asked(plan(chooser=Own()), lambda _: None if _.role != "predict" else Reply())
+    told = next(each for each in found.stages if each.stage == "prediction")
+    assert told.data["left_out"] == ["cause", "trait"]
+    assert told.data["unusable"] == {"recipient": "unparsed"}

@@ -26,6 +26,7 @@ from labelhub.core.interview.frames import (
     Ident,
     Msg,
     NotAFrame,
+    Offered,
     Optout,
     Ping,
     Retry,
@@ -83,6 +84,7 @@ GOOD: list[tuple[str, dict[str, Any], Body]] = [
     ("dismiss", {"qid": "q1", "how": "nofit", "val": "価格"}, Dismiss("q1", "nofit", "価格")),
     ("undo", {"qid": "q1"}, Undo("q1")),
     ("retry", {"mid": "shop/m:1"}, Retry("shop/m:1")),
+    ("offered", {"oid": "o1", "what": "click"}, Offered("o1", "click")),
     ("ident", {"ident": "a.b.c"}, Ident("a.b.c")),
     (
         "consent",

@@ -2,7 +2,7 @@
 
 Measured on the 420 messages of kind "request" of a shared data set that is no part of this
 repository: the share with at least one relevant feature is .24 for the first nine features of the
-set "shopping", and .17 for the set "emotion" (features that always apply not counted).
+set "shopping", and .17 for the first six of "emotion" (features that always apply not counted).
 """
 
 import json
@@ -171,6 +171,6 @@ async def test_about_a_quarter_of_requests_give_a_reason_to_ask() -> None:
         pytest.skip("shared data set chat_messages.jsonl is not on this machine")
     rows = [json.loads(line) for line in DATA.read_text(encoding="utf-8").splitlines()]
     texts = [row["text"] for row in rows if row["kind"] == "request"]
-    for features, share in ((SHOPPING[:9], 0.24), (EMOTION, 0.17)):
+    for features, share in ((SHOPPING[:9], 0.24), (EMOTION[:6], 0.17)):
         found = [bool(await relevant(text, features)) for text in texts]
         assert sum(found) / len(found) == pytest.approx(share, abs=0.02)

@@ -115,6 +115,14 @@ class Retry:
 
 
 @dataclass(frozen=True, slots=True)
+class Offered:
+    """What became of an offer: ``what`` is "shown", "click", "helpful", "unhelpful" or "close"."""
+
+    oid: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
 class Ident:
     """The host's token for its visitor, not verified yet."""
 
@@ -157,6 +165,7 @@ Body: TypeAlias = (
     | Dismiss
     | Undo
     | Retry
+    | Offered
     | Ident
     | Consent
     | Optout
@@ -227,6 +236,10 @@ KINDS: Mapping[str, Callable[[_Fields], Body]] = {
     "dismiss": _dismiss,
     "undo": lambda d: Undo(take(d, "qid", identifier)),
     "retry": lambda d: Retry(take(d, "mid", reference)),
+    "offered": lambda d: Offered(
+        take(d, "oid", identifier),
+        take(d, "what", one_of("shown", "click", "helpful", "unhelpful", "close")),
+    ),
     "ident": lambda d: Ident(take(d, "ident", text)),
     "consent": lambda d: Consent(_agreed(d)),
     "optout": lambda _: Optout(),

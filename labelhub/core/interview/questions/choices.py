@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from itertools import combinations
 
-from labelhub.core.interview.features import Feature
+from labelhub.core.interview.features import Feature, derived_words
 from labelhub.core.interview.questions.draft import Draft, Fault
 from labelhub.core.interview.questions.tables import Table, plain
 from labelhub.core.interview.questions.text import content, word_count
@@ -23,8 +23,10 @@ def option_faults(draft: Draft, feature: Feature, table: Table) -> Iterator[Faul
     yield from _values(draft, feature)
     for option in draft.options:
         yield from _one(option, table)
-    for first, second in combinations(draft.options, 2):
-        yield from _two(first, second, table)
+    # Bands exclude each other as they are made, whatever their digits look like.
+    if not set(draft.options) <= set(derived_words(feature, draft.language).values()):
+        for first, second in combinations(draft.options, 2):
+            yield from _two(first, second, table)
 
 
 def _count(draft: Draft, feature: Feature) -> Iterator[Fault]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from labelhub.core.errors import InvalidInput
-from labelhub.core.interview.features import CHOICE, OPTIONS, WORD, Feature
+from labelhub.core.interview.features import CHOICE, OPTIONS, WORD, Feature, Template
 from labelhub.core.schema import fold
 
 
@@ -68,18 +68,19 @@ def template_draft(feature: Feature, predicted: str, language: str) -> Draft | N
         if feature.values or not predicted.strip():
             return None
         key, words = predicted, {predicted: predicted} | words
-    shown = _shown(tuple(words), key)
-    return Draft(
-        feature=feature.key,
-        kind=CHOICE,
-        text=template.question,
-        options=tuple(words[value] for value in shown),
-        values={words[value]: value for value in shown} if feature.values else {},
-        predicted=words[key],
-        language=language,
-        source="template",
-        ordinal=feature.ordinal,
-    )
+    return _offered(feature, Template(template.question, words), key, language, source="template")
+
+
+def derived_draft(feature: Feature, question: str, predicted: str, language: str) -> Draft | None:
+    """A model's ``question`` about a yes or no, or a number: the words for the values are ours, and
+    of bands those nearest to the predicted one are shown, whatever the model wrote.
+
+    None where the values are listed, the language is none of ours, or ``predicted`` is no value.
+    """
+    words = feature.own_words(language)
+    if predicted not in words:
+        return None
+    return _offered(feature, Template(question, words), predicted, language, source="model")
 
 
 def shuffled(draft: Draft, seed: str) -> tuple[str, ...]:
@@ -94,6 +95,25 @@ def shuffled(draft: Draft, seed: str) -> tuple[str, ...]:
     places = range(len(draft.options))
     order = sorted(places, key=lambda at: _digest(seed, str(at)))
     return tuple(draft.options[at] for at in order)
+
+
+def _offered(
+    feature: Feature, ready: Template, predicted: str, language: str, *, source: str
+) -> Draft:
+    """A choice with the predicted option and those nearest to it, by their values."""
+    words = ready.options
+    shown = _shown(tuple(words), predicted)
+    return Draft(
+        feature=feature.key,
+        kind=CHOICE,
+        text=ready.question,
+        options=tuple(words[value] for value in shown),
+        values={words[value]: value for value in shown} if feature.values else {},
+        predicted=words[predicted],
+        language=language,
+        source=source,
+        ordinal=feature.ordinal,
+    )
 
 
 def _shown(values: Sequence[str], predicted: str) -> tuple[str, ...]:

@@ -92,7 +92,7 @@ def _of_itself(
         *_wording(draft, table),
         *_language(draft, detect),
         *_told(draft, leaks),
-        *(option_faults(draft, feature, table) if feature.answer == CHOICE else ()),
+        *(option_faults(draft, feature, table) if feature.kind == CHOICE else ()),
         *(fault for option in draft.options for fault in _option_form(option, table)),
     )
 
@@ -101,9 +101,9 @@ _of_ready = lru_cache(maxsize=1024)(_of_itself)
 
 
 def _kind(draft: Draft, feature: Feature) -> Iterator[Fault]:
-    if draft.feature != feature.key or draft.kind != feature.answer:
+    if draft.feature != feature.key or draft.kind != feature.kind:
         yield Fault("wrong_feature", f"It is not a question about '{feature.key}'.")
-    if feature.answer != CHOICE and draft.options:
+    if feature.kind != CHOICE and draft.options:
         yield Fault("option_count", "A question for one word has no options.")
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from labelhub.core.interview.features import WORD, Feature
-from labelhub.core.interview.questions.draft import Draft, Unreadable
+from labelhub.core.interview.questions.draft import Draft, Unreadable, derived_draft
 from labelhub.core.llm.parsing import without_thinking
 from labelhub.core.llm.parsing.cleaning import one_line_end, without_echo
 from labelhub.core.schema import fold
@@ -82,6 +82,8 @@ def read_draft(reply_text: str, feature: Feature, predicted: str, language: str)
         raise Unreadable("The answer holds no question.")
     if feature.answer == WORD:
         return Draft(feature.key, WORD, question, language=language)
+    if ours := derived_draft(feature, question, predicted, language):
+        return ours
     if not raw:
         raise Unreadable("The answer holds no options.")
     return _choice(question, _pairs(raw, feature), feature, predicted, language)
@@ -102,7 +104,7 @@ def _choice(
     meant = (words for words, value in pairs if _same(value or words) == wanted and wanted)
     return Draft(
         feature=feature.key,
-        kind=feature.answer,
+        kind=feature.kind,
         text=question,
         options=tuple(words for words, _ in pairs),
         values={words: value for words, value in pairs if value},

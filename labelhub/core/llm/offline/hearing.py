@@ -23,6 +23,8 @@ _REVIEW = 0.05
 _SIDE = 0.2
 _PRECEDENT = 1.0
 _OPINION = 0.08
+#: From which likeness on another message says what this one does.
+_NEAR = 0.5
 
 _QUOTATION = re.compile(r"\"[^\"]*\"")
 _MISSED = "overlooked, overlooks, missed, misses, missing, omitted, omits, add"
@@ -36,6 +38,8 @@ def leaning(call: Call, book: Lexicon) -> dict[str, float]:
     """
     if call.inputs.get("history"):
         return _from_discussion(call, call.inputs["history"])
+    if call.inputs.get("answers"):
+        return _from_examples(call, book)
     if call.inputs.get("arguments"):
         return _from_trial(call, book)
     if "reviewer" in call.heard:
@@ -89,6 +93,24 @@ def _from_trial(call: Call, book: Lexicon) -> dict[str, float]:
     for opinion in call.inputs.get("opinions") or ():
         _move(moved, names_of(_read(opinion["text"], call).value, call.schema), _OPINION)
     return moved
+
+
+def _from_examples(call: Call, book: Lexicon) -> dict[str, float]:
+    """What authors of almost the same words answered; of others nothing."""
+    moved: dict[str, float] = {}
+    for alike, answer in near_answers(call, book):
+        _move(moved, named_in(answer, call), _PRECEDENT * alike)
+    return moved
+
+
+def near_answers(call: Call, book: Lexicon) -> list[tuple[float, str]]:
+    """How like each example in ``call.inputs["answers"]`` is, from one half, and its answer."""
+    own = _content(call.text, book)
+    told = [
+        (_likeness(own, _content(str(each["text"]), book)), str(each["answer"]))
+        for each in call.inputs["answers"]
+    ]
+    return [(alike, answer) for alike, answer in told if alike >= _NEAR]
 
 
 def _from_review(call: Call, book: Lexicon) -> dict[str, float]:

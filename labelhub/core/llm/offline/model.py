@@ -8,8 +8,12 @@ from dataclasses import replace
 
 from labelhub.core.llm.offline.answers import written
 from labelhub.core.llm.offline.decide import decided
+from labelhub.core.llm.offline.examples import example_answer
+from labelhub.core.llm.offline.instruct import instructions
 from labelhub.core.llm.offline.look import look_at
+from labelhub.core.llm.offline.offer import offer
 from labelhub.core.llm.offline.question import few_words, wording
+from labelhub.core.llm.offline.spaces import decided_in_space
 from labelhub.core.llm.offline.speech import plea, ranking, reason, review, ruling, second_thoughts
 from labelhub.core.llm.types import Call, Completion, Output, Usage
 
@@ -39,6 +43,10 @@ def _answer(call: Call) -> str:
     """The answer in the form that the call's prompt asks for."""
     if call.output == Output.QUESTION:
         return wording(call)
+    if call.output == Output.OFFER:
+        return offer(call)
+    if call.output == Output.INSTRUCTIONS:
+        return instructions(call)
     # A reporter speaks of an example instead of the item's text. No answer may hold a NUL, so none
     # is quoted.
     text = str(call.inputs.get("example", call.text)).replace("\0", " ")
@@ -51,9 +59,11 @@ def _answer(call: Call) -> str:
         case Output.ARGUMENT:
             return plea(look, call) if "claim" in call.inputs else review(look)
     if "most_words" in call.inputs:
-        said = few_words(look, call.inputs.get("cues", ()), call.inputs["most_words"])
+        said = example_answer(call, look.book) or few_words(
+            look, call.inputs.get("cues", ()), call.inputs["most_words"]
+        )
         return written((), said)
-    verdict = decided(look)
+    verdict = decided_in_space(look, call) or decided(look)
     heard = (*ruling(look, call), *second_thoughts(look))
     return written((*heard, *verdict.lines), verdict.decided)
 

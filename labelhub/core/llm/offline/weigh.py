@@ -67,7 +67,7 @@ def weigh(
         token, last = reading.tokens[at], reading.tokens[at + size - 1]
         if only is not None and token.clause not in only:
             continue
-        turned = _is_turned(reading.tokens, at, book)
+        turned = is_turned(reading.tokens, at, book)
         for found, weight in profile.index[term]:
             other = profile.labels[found].opposite
             label = other if turned and other is not None else found
@@ -111,7 +111,8 @@ def _found(profile: Profile, reading: Reading, book: Lexicon) -> Iterator[tuple[
         at += size
 
 
-def _is_turned(tokens: tuple[Token, ...], at: int, book: Lexicon) -> bool:
+def is_turned(tokens: tuple[Token, ...], at: int, book: Lexicon) -> bool:
+    """Whether a word shortly before, in the same clause, denies the one at that place."""
     here = tokens[at]
     before = tokens[max(0, at - _NEGATED_REACH) : at]
     near = [token.stem for token in before if token.clause == here.clause]

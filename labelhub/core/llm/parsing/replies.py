@@ -28,7 +28,7 @@ def read_completion(call: Call, completion: Completion) -> Reply:
     Evidence is checked against the call's text. ``probabilities`` are those of the labels by name,
     for questions with one answer and where the completion has log-probabilities.
     """
-    if call.output == Output.QUESTION:
+    if call.output in _WORDED:
         return read_question(completion.text, completion.finish_reason, completion.refusal)
     read = _READERS.get(call.output, read_answer)
     reply = read(
@@ -130,7 +130,7 @@ def read_argument(
 
 
 def read_question(text: str, finish_reason: str = "stop", refusal: str = "") -> Reply:
-    """The wording of a question in ``text``, as it stands; whoever asked for it checks it.
+    """The wording of a question, an offer or instructions, as it stands; who asked checks it.
 
     Never raises. It has no value and no evidence. Arguments are those of :func:`read_answer`.
     """
@@ -141,7 +141,7 @@ def read_question(text: str, finish_reason: str = "stop", refusal: str = "") -> 
     if not said.strip():
         return _unread(said, NoAnswer("The answer is empty."), cut_off=cut_off)
     if _DECLINED.match(said):
-        return Reply(said, status=Status.REFUSED, note="The model declined to word a question.")
+        return Reply(said, status=Status.REFUSED, note="The model declined to word it.")
     return Reply(said, cut_off=cut_off)
 
 
@@ -178,6 +178,8 @@ def _probabilities(call: Call, completion: Completion, reply: Reply) -> dict[str
     )
 
 
+#: What is worded freely.
+_WORDED = frozenset({Output.QUESTION, Output.OFFER, Output.INSTRUCTIONS})
 _READERS: Mapping[str, Callable[..., Reply]] = {
     Output.DECISION: read_answer,
     Output.RANKING: read_ranking,

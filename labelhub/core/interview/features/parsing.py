@@ -1,106 +1,42 @@
-"""What a site wants to learn from authors: features, and the starter library of them.
-
-A feature is answered by choosing (``choice``) or with one word (``word``). A choice is closed where
-``values`` names all it can be, and open where it names none. Source: paper 004, sections 2.2 and 4
-(binary values, closed sets of labels, and free text, depending on the feature).
-"""
+"""From JSON to a feature: every field checked, and the label space derived where it is."""
 
 import re
-import tomllib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
-from pathlib import Path
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 from labelhub.core.errors import InvalidInput
+from labelhub.core.interview.features.feature import (
+    ANSWERS,
+    CHOICE,
+    NUMBER,
+    OPTIONS,
+    WORD,
+    YES_NO,
+    Feature,
+    Template,
+    derived_words,
+)
+from labelhub.core.interview.features.spaces import (
+    LARGEST,
+    LEAST_BOUNDS,
+    MOST_BOUNDS,
+    NO,
+    YES,
+    band_values,
+    is_bound,
+)
 from labelhub.core.schema import fold, unstorable
 from labelhub.core.schema.reading import FORBIDDEN_IN_NAMES
 
-CHOICE, WORD = "choice", "word"
-#: How many options a choice shows; fewer only where fewer values exist.
-OPTIONS = 4
 MOST_VALUES = 20
 
-_LIBRARY = Path(__file__).with_name("library")
 _KEY = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _LANGUAGE = re.compile(r"[a-z]{2,3}")
 _MOST_CUES = 200
-_LONGEST = {"name": 60, "definition": 500, "applies": 500, "hint": 500}
+_LONGEST = {"name": 60, "definition": 500, "applies": 500, "hint": 500, "unit": 12}
 _LONGEST_VALUE, _LONGEST_MEANING, _LONGEST_QUESTION = 60, 500, 140
-_FLAGS = ("ordinal", "always")
-
-
-@dataclass(frozen=True, slots=True)
-class Template:
-    """A question that needs no model: its words, and words for every value it offers."""
-
-    question: str
-    options: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Feature:
-    """One thing a site wants to learn from authors.
-
-    Args:
-        key: its name for programs: small letters, digits and underscores.
-        name: its name for people.
-        definition: what it is, for people and models.
-        answer: "choice" or "word".
-        values: the closed space of a choice; empty where it is open.
-        ordinal: the values are a scale, given from one end to the other.
-        always: it applies to every message, and no model is asked whether it does.
-        applies: when it applies, in words for a model.
-        cues: words that speak for it, for models that match text.
-        hint: how to word a question about it.
-        meanings: what a value means, with words that speak for it.
-        templates: ready questions by language ("en").
-    """
-
-    key: str
-    name: str
-    definition: str
-    answer: str = CHOICE
-    values: tuple[str, ...] = ()
-    ordinal: bool = False
-    always: bool = False
-    applies: str = ""
-    cues: tuple[str, ...] = ()
-    hint: str = ""
-    meanings: Mapping[str, str] = field(default_factory=dict, hash=False)
-    templates: Mapping[str, Template] = field(default_factory=dict, hash=False)
-
-    @property
-    def option_count(self) -> int:
-        """How many options a question about it has: none for a word, else at most four."""
-        if self.answer == WORD:
-            return 0
-        return min(OPTIONS, len(self.values)) if self.values else OPTIONS
-
-    def template(self, language: str) -> Template | None:
-        """The ready question in that language ("de", "de-AT"), if there is one."""
-        return self.templates.get(language) or self.templates.get(language.partition("-")[0])
-
-    def to_json(self) -> dict[str, Any]:
-        """JSON-ready form that :func:`parse_feature` reads back unchanged."""
-        return {
-            "key": self.key,
-            "name": self.name,
-            "definition": self.definition,
-            "answer": self.answer,
-            "values": list(self.values),
-            "ordinal": self.ordinal,
-            "always": self.always,
-            "applies": self.applies,
-            "cues": list(self.cues),
-            "hint": self.hint,
-            "meanings": dict(self.meanings),
-            "templates": {
-                language: {"question": each.question, "options": dict(each.options)}
-                for language, each in self.templates.items()
-            },
-        }
 
 
 def parse_feature(raw: Mapping[str, Any]) -> Feature:
@@ -115,33 +51,25 @@ def parse_feature(raw: Mapping[str, Any]) -> Feature:
     if strange:
         raise InvalidInput.at(strange[0], "is not a field of a feature.")
     answer = _answer(raw)
-    values = _words(raw, "values", MOST_VALUES, _LONGEST_VALUE)
-    _check_values(values, answer)
-    flags = {name: _flag(raw, name) for name in _FLAGS}
-    if flags["ordinal"] and not values:
-        raise InvalidInput.at("ordinal", "only a closed choice can be a scale; name its values.")
-    return Feature(
+    bounds, unit = _bounds(raw, answer), _unit(raw, answer)
+    values = _space(raw, answer, bounds)
+    plain = Feature(
         key=_key(raw),
         name=_text(raw, "name", required=True),
         definition=_text(raw, "definition", required=True),
         answer=answer,
         values=values,
+        ordinal=_ordinal(raw, answer, values),
+        always=_flag(raw, "always"),
         applies=_text(raw, "applies"),
         cues=_words(raw, "cues", _MOST_CUES, _LONGEST_VALUE),
         hint=_text(raw, "hint"),
         meanings=_meanings(raw, values),
-        templates=_templates(raw, answer, values),
-        **flags,
+        bounds=bounds,
+        unit=unit,
+        prior=_prior(raw),
     )
-
-
-@lru_cache(maxsize=1)
-def starter_library() -> Mapping[str, Sequence[Feature]]:
-    """The features that come with the product, by set ("shopping", "emotion")."""
-    return {
-        path.stem: tuple(map(parse_feature, tomllib.loads(path.read_text("utf-8"))["features"]))
-        for path in sorted(_LIBRARY.glob("*.toml"))
-    }
+    return replace(plain, templates=_templates(raw, plain))
 
 
 def _key(raw: Mapping[str, Any]) -> str:
@@ -155,8 +83,8 @@ def _key(raw: Mapping[str, Any]) -> str:
 
 def _answer(raw: Mapping[str, Any]) -> str:
     answer = raw.get("answer", CHOICE)
-    if answer not in (CHOICE, WORD):
-        raise InvalidInput.at("answer", f"must be '{CHOICE}' or '{WORD}'.")
+    if answer not in ANSWERS:
+        raise InvalidInput.at("answer", f"must be one of {', '.join(ANSWERS)}.")
     return str(answer)
 
 
@@ -196,6 +124,64 @@ def _words(raw: Mapping[str, Any], name: str, most: int, longest: int) -> tuple[
     return tuple(words)
 
 
+def _bounds(raw: Mapping[str, Any], answer: str) -> tuple[float, ...]:
+    """What parts the bands of a number; whole numbers stay whole."""
+    given = raw.get("bounds", [])
+    if answer != NUMBER:
+        if given not in ([], ()):
+            raise InvalidInput.at("bounds", "only a number has bounds.")
+        return ()
+    if not isinstance(given, list | tuple) or not LEAST_BOUNDS <= len(given) <= MOST_BOUNDS:
+        raise InvalidInput.at("bounds", f"must be {LEAST_BOUNDS} to {MOST_BOUNDS} numbers.")
+    if not all(map(is_bound, given)):
+        raise InvalidInput.at("bounds", f"must be numbers of at most {LARGEST:,} either way.")
+    if any(low >= high for low, high in pairwise(given)):
+        raise InvalidInput.at("bounds", "must ascend, and none come twice.")
+    return tuple(int(each) if float(each).is_integer() else float(each) for each in given)
+
+
+def _unit(raw: Mapping[str, Any], answer: str) -> str:
+    unit = _text(raw, "unit")
+    if unit and answer != NUMBER:
+        raise InvalidInput.at("unit", "only a number has a unit.")
+    if _is_forbidden(unit):
+        raise InvalidInput.at("unit", "must not contain commas, '#', '|' or '='.")
+    return unit
+
+
+def _space(raw: Mapping[str, Any], answer: str, bounds: tuple[float, ...]) -> tuple[str, ...]:
+    """All it can be: as listed, or as derived, and then as read before where it is sent along."""
+    values = _words(raw, "values", MOST_VALUES, _LONGEST_VALUE)
+    if answer in (YES_NO, NUMBER):
+        derived = (YES, NO) if answer == YES_NO else band_values(bounds)
+        if values not in ((), derived):
+            made = f"are made by us: {', '.join(derived)}. Leave them out."
+            raise InvalidInput.at("values", made)
+        return derived
+    _check_values(values, answer)
+    return values
+
+
+def _ordinal(raw: Mapping[str, Any], answer: str, values: tuple[str, ...]) -> bool:
+    given = _flag(raw, "ordinal")
+    if given and (answer == YES_NO or not values):
+        raise InvalidInput.at("ordinal", "only a closed choice can be a scale; name its values.")
+    return given or answer == NUMBER
+
+
+def _prior(raw: Mapping[str, Any]) -> float | None:
+    given = raw.get("prior")
+    if given is None:
+        return None
+    if not is_bound(given) or not -1 <= given <= 1:
+        raise InvalidInput.at("prior", "must be a number from -1 to 1, or absent.")
+    return float(given)
+
+
+def _is_forbidden(text: str) -> bool:
+    return bool(set(text) & set(FORBIDDEN_IN_NAMES)) or "=" in text
+
+
 def _check_values(values: tuple[str, ...], answer: str) -> None:
     if not values:
         return
@@ -203,7 +189,7 @@ def _check_values(values: tuple[str, ...], answer: str) -> None:
         raise InvalidInput.at("values", "an answer in one word has no list of values.")
     if len(values) < 2:
         raise InvalidInput.at("values", "must be at least 2, or none for an open choice.")
-    bad = next((v for v in values if set(v) & set(FORBIDDEN_IN_NAMES) or "=" in v), None)
+    bad = next(filter(_is_forbidden, values), None)
     if bad is not None:
         raise InvalidInput.at("values", f"'{bad}' must not contain commas, '#', '|' or '='.")
     if len({fold(value) for value in values}) < len(values):
@@ -221,7 +207,7 @@ def _meanings(raw: Mapping[str, Any], values: tuple[str, ...]) -> dict[str, str]
     }
 
 
-def _templates(raw: Mapping[str, Any], answer: str, values: tuple[str, ...]) -> dict[str, Template]:
+def _templates(raw: Mapping[str, Any], feature: Feature) -> dict[str, Template]:
     given = raw.get("templates", {})
     if not isinstance(given, Mapping):
         raise InvalidInput.at("templates", "must map languages to questions.")
@@ -235,23 +221,25 @@ def _templates(raw: Mapping[str, Any], answer: str, values: tuple[str, ...]) -> 
         question = _checked(each.get("question", ""), f"{where}, question", _LONGEST_QUESTION)
         if not question:
             raise InvalidInput.at(f"{where}, question", "must not be empty.")
-        made[language] = Template(
-            question, _options(each.get("options", {}), where, answer, values)
-        )
+        options = each.get("options", {})
+        if options == {}:
+            options = derived_words(feature, language)
+        made[language] = Template(question, _options(options, where, feature))
     return made
 
 
-def _options(given: Any, where: str, answer: str, values: tuple[str, ...]) -> dict[str, str]:
-    where = f"{where}, options"
+def _options(given: Any, where: str, feature: Feature) -> dict[str, str]:
+    where, values = f"{where}, options", feature.values
     if not isinstance(given, Mapping):
         raise InvalidInput.at(where, "must map values to words.")
-    if answer == WORD and given:
+    if feature.answer == WORD and given:
         raise InvalidInput.at(where, "an answer in one word has none.")
     if values and set(given) != set(values):
         raise InvalidInput.at(where, "must have words for every value of the feature, and no more.")
-    if answer == CHOICE and not values and len(given) < OPTIONS:
+    if feature.answer == CHOICE and not values and len(given) < OPTIONS:
         raise InvalidInput.at(where, f"an open choice needs at least {OPTIONS}.")
+    named = values or [_checked(value, where, _LONGEST_VALUE) for value in given]
     return {
-        value: _checked(given[value], f"{where}, {value}", _LONGEST_VALUE)
-        for value in values or given
+        value: _checked(words, f"{where}, {value}", _LONGEST_VALUE)
+        for value, words in zip(named, map(given.get, values or given), strict=True)
     }

@@ -1,0 +1,133 @@
+"""REST for a site's managers: what can be offered."""
+
+from typing import Any
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
+from rest_framework import generics
+from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.http import SignedInApiRequest
+from apps.authors.api.access import SiteScopedMixin
+from apps.common.api.parsers import BodyTooLarge
+from apps.echo.api.parsers import TABLE, CatalogueCsvParser, CatalogueJsonParser
+from apps.echo.api.serializers import (
+    CatalogueFileSerializer,
+    CatalogueImportedSerializer,
+    CatalogueImportQuerySerializer,
+    CatalogueItemSerializer,
+    CatalogueQuerySerializer,
+)
+from apps.echo.models import CatalogueItem
+from apps.echo.selectors.records import item_called, items_of
+from apps.echo.services.catalogue import import_catalogue, set_active
+from apps.echo.services.managing import ensure_echo
+from labelhub.core.echo.recommending.catalogue import MOST_BYTES
+from labelhub.core.errors import InvalidInput
+
+_ITEMS = OpenApiExample(
+    "A tent",
+    value=[
+        {
+            "id": "tent-2",
+            "title": "Two-person tent",
+            "text": "A light tent that is up in five minutes.",
+            "link": "/shop/tent-2",
+            "price": "129.00",
+            "currency": "EUR",
+            "attributes": {"experience_level": ["first_time", "some"]},
+        }
+    ],
+    request_only=True,
+    media_type="application/json",
+)
+
+
+class CatalogueView(SiteScopedMixin, generics.GenericAPIView[CatalogueItem]):
+    """A site's catalogue."""
+
+    serializer_class = CatalogueItemSerializer
+    parser_classes = [CatalogueJsonParser, CatalogueCsvParser, MultiPartParser]
+    queryset = CatalogueItem.objects.none()
+
+    @extend_schema(
+        operation_id="site_echo_catalogue",
+        parameters=[CatalogueQuerySerializer],
+        responses=CatalogueItemSerializer(many=True),
+        summary="List the catalogue",
+    )
+    def get(self, request: SignedInApiRequest, public_key: str) -> Response:
+        """In the order in which items came, also those that are offered no more."""
+        asked = CatalogueQuerySerializer(data=request.query_params)
+        asked.is_valid(raise_exception=True)
+        found = items_of(
+            self.site, asked.validated_data["q"], active=asked.validated_data["active"]
+        )
+        page = self.paginate_queryset(found)
+        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+
+    @extend_schema(
+        operation_id="site_echo_catalogue_import",
+        parameters=[CatalogueImportQuerySerializer],
+        request={
+            "application/json": {"type": "array", "items": {"type": "object"}},
+            "text/csv": OpenApiTypes.BINARY,
+            "multipart/form-data": CatalogueFileSerializer,
+        },
+        responses={
+            200: CatalogueImportedSerializer,
+            422: OpenApiResponse(
+                description="No row can be used, or `strict` and a row has a fault; `errors` names "
+                "row and field, and nothing is changed."
+            ),
+        },
+        examples=[_ITEMS],
+        summary="Import a catalogue",
+    )
+    def post(self, request: SignedInApiRequest, public_key: str) -> Response:
+        """A CSV table or a JSON list as the body, or a file (multipart, field ``file``). What has a
+        known ``id`` takes its place; good rows go in, bad ones are told."""
+        query = CatalogueImportQuerySerializer(data=request.query_params)
+        query.is_valid(raise_exception=True)
+        data = _table(request)
+        made = import_catalogue(ensure_echo(self.site), data, **query.validated_data)
+        return Response(CatalogueImportedSerializer(made).data)
+
+
+class CatalogueItemView(SiteScopedMixin):
+    """One item."""
+
+    @extend_schema(
+        operation_id="site_echo_item", responses=CatalogueItemSerializer, summary="Show an item"
+    )
+    def get(self, request: SignedInApiRequest, public_key: str, ref: str) -> Response:
+        """As it was imported."""
+        return Response(CatalogueItemSerializer(item_called(self.site, ref)).data)
+
+    @extend_schema(
+        operation_id="site_echo_item_change",
+        request=CatalogueItemSerializer,
+        responses=CatalogueItemSerializer,
+        summary="Offer an item, or no more",
+    )
+    def patch(self, request: SignedInApiRequest, public_key: str, ref: str) -> Response:
+        """Only ``active`` changes here; everything else by importing the item again."""
+        sent = CatalogueItemSerializer(data=request.data)
+        sent.is_valid(raise_exception=True)
+        item = item_called(self.site, ref)
+        set_active(item, active=sent.validated_data["active"])
+        return Response(CatalogueItemSerializer(item).data)
+
+
+def _table(request: Request) -> bytes:
+    data: Any = request.data
+    if isinstance(data.get(TABLE), bytes):
+        return bytes(data[TABLE])
+    upload = data.get("file")
+    if upload is None or not hasattr(upload, "read"):
+        raise InvalidInput.at("file", "Nothing was sent; post a table, a JSON list or a file.")
+    if upload.size > MOST_BYTES:
+        raise BodyTooLarge(f"A catalogue holds at most {MOST_BYTES // 1_000_000} MB.")
+    return bytes(upload.read())

@@ -1,0 +1,131 @@
+"""REST for a site's managers: searches for instructions, and which one is in use."""
+
+from typing import Any
+
+from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
+from rest_framework import generics, serializers
+from rest_framework.response import Response
+
+from apps.accounts.http import SignedInApiRequest
+from apps.accounts.roles import Right
+from apps.authors.api.access import SiteScopedMixin
+from apps.echo.models import PromptSearch
+from apps.echo.selectors.searches import most_calls_of, searches_of
+from apps.echo.services.managing import set_instruction
+
+_OUT = OpenApiExample("Take it out", value={"search": None}, request_only=True)
+
+
+class SearchQuerySerializer(serializers.Serializer[Any]):
+    """Which searches."""
+
+    feature = serializers.CharField(
+        required=False, default="", allow_blank=True, max_length=60, help_text="Key of a feature."
+    )
+
+
+class PromptSearchSerializer(serializers.ModelSerializer[PromptSearch]):
+    """A search for a feature's instruction. Figures are null or left out where nothing was
+    compared."""
+
+    labels = serializers.DictField(
+        source="found.labels", default=dict,
+        help_text="Answers shown to the model, answers kept back, and authors of these.",
+    )  # fmt: skip
+    figures = serializers.DictField(
+        source="found.figures", default=dict,
+        help_text="`present`, `best` and `difference`: value, interval, n and method; or the "
+        "reason why there is none.",
+    )  # fmt: skip
+    chance = serializers.FloatField(
+        source="found.chance", default=None, allow_null=True,
+        help_text="That the best would lead so by luck alone.",
+    )  # fmt: skip
+    level = serializers.FloatField(
+        source="found.level", default=None, allow_null=True,
+        help_text="What that had to be at most.",
+    )  # fmt: skip
+    most_calls = serializers.SerializerMethodField(help_text="It makes no more calls than these.")
+    cost_usd = serializers.SerializerMethodField()
+
+    class Meta:
+        model = PromptSearch
+        fields = [
+            "id", "feature", "status", "active", "present", "instruction", "why", "reason",
+            "answers", "labels", "figures", "chance", "level", "calls", "most_calls", "cost_usd",
+            "created_at", "ended_at",
+        ]  # fmt: skip
+        read_only_fields = fields
+
+    def get_most_calls(self, search: PromptSearch) -> int:
+        """By the answers there were when it began; more only where an author's data is deleted
+        meanwhile."""
+        return most_calls_of(search)
+
+    def get_cost_usd(self, search: PromptSearch) -> float:
+        """What its calls cost; those of unknown price count nothing."""
+        return search.cost_nanousd / 1e9
+
+
+class UseInstructionSerializer(serializers.Serializer[Any]):
+    """Whose instruction is to be used."""
+
+    search = serializers.IntegerField(
+        min_value=1, max_value=2**62, allow_null=True,
+        help_text="A search of the feature that found one; null: none is used.",
+    )  # fmt: skip
+
+
+class UsedInstructionSerializer(serializers.Serializer[Any]):
+    """What the feature is predicted with from now on."""
+
+    feature = serializers.CharField()
+    search = serializers.IntegerField(allow_null=True)
+    instruction = serializers.CharField(allow_blank=True)
+
+
+class SearchesView(SiteScopedMixin, generics.GenericAPIView[PromptSearch]):
+    """A site's searches for instructions."""
+
+    read_right = Right.MANAGE
+    serializer_class = PromptSearchSerializer
+    queryset = PromptSearch.objects.none()
+
+    @extend_schema(
+        operation_id="site_echo_searches",
+        parameters=[SearchQuerySerializer],
+        responses=PromptSearchSerializer(many=True),
+        summary="List searches for instructions",
+    )
+    def get(self, request: SignedInApiRequest, public_key: str) -> Response:
+        """Newest first, also the one under way. Instructions were written by a model."""
+        asked = SearchQuerySerializer(data=request.query_params)
+        asked.is_valid(raise_exception=True)
+        page = self.paginate_queryset(searches_of(self.site, asked.validated_data["feature"]))
+        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+
+
+class InstructionView(SiteScopedMixin):
+    """The instruction of one feature."""
+
+    @extend_schema(
+        operation_id="site_echo_instruction_set",
+        request=UseInstructionSerializer,
+        responses={
+            200: UsedInstructionSerializer,
+            409: OpenApiResponse(description="The search found nothing that may be used."),
+        },
+        examples=[_OUT],
+        summary="Put an instruction back, or take it out",
+    )
+    def post(self, request: SignedInApiRequest, public_key: str, feature_key: str) -> Response:
+        """It counts from the next message on. What was found stays, and can be put back."""
+        sent = UseInstructionSerializer(data=request.data)
+        sent.is_valid(raise_exception=True)
+        used = set_instruction(self.site, feature_key, sent.validated_data["search"])
+        told = {
+            "feature": feature_key,
+            "search": used.pk if used else None,
+            "instruction": used.instruction if used else "",
+        }
+        return Response(UsedInstructionSerializer(told).data)

@@ -1,0 +1,204 @@
+"""REST for a site's managers: Echo's settings and switches, and what it has learnt and chosen."""
+
+from typing import Any
+
+from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
+from rest_framework import generics
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.http import SignedInApiRequest
+from apps.accounts.roles import Right
+from apps.authors.api.access import SiteScopedMixin
+from apps.authors.models import Feature
+from apps.echo.api.serializers import (
+    DecisionSerializer,
+    EchoChangeSerializer,
+    EchoSerializer,
+    KnowledgeSerializer,
+    PriorsSerializer,
+    RollBackSerializer,
+    SelectionRecordSerializer,
+    StateVerifiedSerializer,
+)
+from apps.echo.models import Decision, Echo, Selection
+from apps.echo.selectors.knowledge import known_of
+from apps.echo.selectors.records import decisions_of, echo_of_site, selections_of
+from apps.echo.services.managing import change_echo, ensure_echo, set_priors, verify_state
+from apps.echo.services.switching import freeze, roll_back
+from labelhub.core.errors import InvalidInput
+
+_PRIORS = OpenApiExample(
+    "Two are expected to matter", value={"priors": {"urgency": 1, "budget": 0.5}}
+)
+
+
+class EchoView(SiteScopedMixin):
+    """A site's Echo."""
+
+    @extend_schema(operation_id="site_echo", responses=EchoSerializer, summary="Show Echo")
+    def get(self, request: SignedInApiRequest, public_key: str) -> Response:
+        """Settings, and how far it has learnt; of a site that never had it on, what it would be."""
+        return _told(echo_of_site(self.site))
+
+    @extend_schema(
+        operation_id="site_echo_change",
+        request=EchoChangeSerializer,
+        responses=EchoSerializer,
+        summary="Change Echo",
+    )
+    def patch(self, request: SignedInApiRequest, public_key: str) -> Response:
+        """All of what is sent, or nothing. What only can be read is passed over. Switched off, it
+        chooses and offers nothing; what it has learnt stays."""
+        sent = EchoChangeSerializer(data=request.data, partial=True)
+        strange = sorted({*_names(request.data)} - {*EchoSerializer().fields})
+        if strange:
+            raise InvalidInput.at(strange[0][:60], "Echo has no such setting.")
+        sent.is_valid(raise_exception=True)
+        return _told(change_echo(self.site, sent.validated_data))
+
+
+class PriorsView(SiteScopedMixin):
+    """What a site's owner expects of its features."""
+
+    @extend_schema(
+        operation_id="site_echo_priors_set",
+        request=PriorsSerializer,
+        responses=PriorsSerializer,
+        examples=[_PRIORS],
+        summary="Set the priors",
+    )
+    def put(self, request: SignedInApiRequest, public_key: str) -> Response:
+        """Of features that are left out nothing is expected. What was learnt stays; the log tells
+        what has changed."""
+        sent = PriorsSerializer(data=request.data)
+        sent.is_valid(raise_exception=True)
+        set_priors(self.site, sent.validated_data["priors"])
+        asked = self.site.features.asked()
+        told = {row.key: row.parsed.prior for row in asked if row.parsed.prior is not None}
+        return Response({"priors": told})
+
+
+class FreezeView(SiteScopedMixin):
+    """Learning held."""
+
+    @extend_schema(
+        operation_id="site_echo_freeze", request=None, responses=EchoSerializer, summary="Freeze"
+    )
+    def post(self, request: SignedInApiRequest, public_key: str) -> Response:
+        """What happens from now on is logged and never learnt. Doing it again changes nothing."""
+        return _frozen(self, on=True)
+
+
+class ThawView(SiteScopedMixin):
+    """Learning again."""
+
+    @extend_schema(
+        operation_id="site_echo_thaw", request=None, responses=EchoSerializer, summary="Thaw"
+    )
+    def post(self, request: SignedInApiRequest, public_key: str) -> Response:
+        """What happens from now on is learnt again. Doing it again changes nothing."""
+        return _frozen(self, on=False)
+
+
+class RollBackView(SiteScopedMixin):
+    """Learning undone."""
+
+    @extend_schema(
+        operation_id="site_echo_rollback",
+        request=RollBackSerializer,
+        responses=EchoSerializer,
+        summary="Roll back",
+    )
+    def post(self, request: SignedInApiRequest, public_key: str) -> Response:
+        """Forget what was learnt after an event; what happens from now on is learnt. A worker does
+        it within seconds: then ``learnt`` is ``logged`` again."""
+        sent = RollBackSerializer(data=request.data)
+        sent.is_valid(raise_exception=True)
+        echo = ensure_echo(self.site)
+        roll_back(echo, to=sent.validated_data["to"])
+        return _told(echo)
+
+
+class VerifyView(SiteScopedMixin):
+    """The state held against the log."""
+
+    @extend_schema(
+        operation_id="site_echo_verify",
+        request=None,
+        responses={
+            200: StateVerifiedSerializer,
+            409: OpenApiResponse(description="It learns meanwhile, or has too many events."),
+        },
+        summary="Verify the state",
+    )
+    def post(self, request: SignedInApiRequest, public_key: str) -> Response:
+        """Replays the whole log, at most 10,000 events, while you wait."""
+        return Response(StateVerifiedSerializer(verify_state(ensure_echo(self.site))).data)
+
+
+class KnowledgeView(SiteScopedMixin, generics.GenericAPIView[Feature]):
+    """What Echo knows of a site's features."""
+
+    serializer_class = KnowledgeSerializer
+    queryset = Feature.objects.none()
+
+    @extend_schema(
+        operation_id="site_echo_features",
+        responses=KnowledgeSerializer(many=True),
+        summary="List what Echo knows of each feature",
+    )
+    def get(self, request: SignedInApiRequest, public_key: str) -> Response:
+        """In the site's order, also those that are asked about no more."""
+        rows = self.site.features.order_by("-active", "position", "pk")
+        page = self.paginate_queryset(rows) or []
+        known = known_of(echo_of_site(self.site), page)
+        return self.get_paginated_response(self.get_serializer(known, many=True).data)
+
+
+class SelectionsView(SiteScopedMixin, generics.ListAPIView[Selection]):
+    """What was selected, what of it was asked, and why."""
+
+    read_right = Right.MANAGE
+    queryset = Selection.objects.none()  # for the OpenAPI document; see get_queryset
+    serializer_class = SelectionRecordSerializer
+
+    def get_queryset(self) -> Any:
+        """The site's selections, newest first."""
+        return selections_of(self.site)
+
+    @extend_schema(operation_id="site_echo_selections", summary="List selections")
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """One for each message that Echo looked at."""
+        return super().get(request, *args, **kwargs)
+
+
+class DecisionsView(SiteScopedMixin, generics.ListAPIView[Decision]):
+    """What was decided about offers."""
+
+    read_right = Right.MANAGE
+    queryset = Decision.objects.none()  # for the OpenAPI document; see get_queryset
+    serializer_class = DecisionSerializer
+
+    def get_queryset(self) -> Any:
+        """The site's decisions, newest first."""
+        return decisions_of(self.site)
+
+    @extend_schema(operation_id="site_echo_decisions", summary="List decisions about offers")
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """One for each message that could have had an offer, in every arm."""
+        return super().get(request, *args, **kwargs)
+
+
+def _told(echo: Echo) -> Response:
+    return Response(EchoSerializer(echo).data)
+
+
+def _names(data: Any) -> list[str]:
+    return list(data) if isinstance(data, dict) else []
+
+
+def _frozen(view: SiteScopedMixin, *, on: bool) -> Response:
+    echo = ensure_echo(view.site)
+    freeze(echo, on=on)
+    return _told(echo)

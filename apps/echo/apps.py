@@ -1,0 +1,19 @@
+from django.apps import AppConfig
+from django.db.models.signals import post_save
+
+
+class EchoConfig(AppConfig):
+    name = "apps.echo"
+
+    def ready(self) -> None:
+        """Make Echo known to what asks authors."""
+        from apps.authors.models import Erasure  # noqa: PLC0415 - the same
+        from apps.authors.services.choosing import decide_by  # noqa: PLC0415 - apps are loaded then
+        from apps.authors.services.offers import offer_by  # noqa: PLC0415 - the same
+        from apps.echo.receivers import learn_without_them  # noqa: PLC0415 - the same
+        from apps.echo.services.choosing import chooser_for  # noqa: PLC0415 - the same
+        from apps.echo.services.telling import EchoOffers  # noqa: PLC0415 - the same
+
+        decide_by(chooser_for)
+        offer_by(EchoOffers())
+        post_save.connect(learn_without_them, sender=Erasure)

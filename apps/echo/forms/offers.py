@@ -1,0 +1,137 @@
+"""How offers are made, what they are made of, and experiments with them."""
+
+from typing import Any
+
+from django import forms
+
+from apps.authors.forms.fields import PercentField
+from apps.echo.models import Echo
+from apps.echo.offer_words import POLICY_WORDS
+from labelhub.core.echo.experiments.assignment import Arm
+from labelhub.core.echo.recommending.policies import NOTHING
+
+#: An arm that does what Echo does, to see whether assignment and counting are right.
+AGAIN = "echo_again"
+
+
+class OfferSettingsForm(forms.ModelForm):  # type: ignore[type-arg]  # generic only in the stubs
+    """How often, how fitting, and how long a click is waited for."""
+
+    offer_explore = PercentField(
+        label="Drawn, %",
+        help_text="Of the messages for which something fits, so many are offered one of those "
+        "items at random. Without it nobody can tell what other choices would earn.",
+    )
+
+    class Meta:
+        model = Echo
+        fields = (
+            "offer_every_messages",
+            "offer_min_seconds",
+            "offer_least_match",
+            "offer_explore",
+            "reward_minutes",
+        )
+        labels = {
+            "offer_every_messages": "Messages between two offers",
+            "offer_min_seconds": "Seconds between two offers",
+            "offer_least_match": "Least match",
+            "reward_minutes": "Minutes a click is waited for",
+        }
+        help_texts = {
+            "offer_every_messages": "At most one offer in so many messages of an author.",
+            "offer_min_seconds": "And at least so long after the last one.",
+            "offer_least_match": "From 0 to 1. “Try a text” shows what items reach.",
+            "reward_minutes": "After so long without one, Echo learns that there was none.",
+        }
+
+
+class CatalogueFileForm(forms.Form):
+    """A catalogue as a file."""
+
+    file = forms.FileField(
+        widget=forms.ClearableFileInput(attrs={"accept": ".csv,.tsv,.json,text/csv"}),
+        error_messages={"empty": "The file is empty."},
+        help_text="A table with a heading (CSV) or a list of items (JSON), UTF-8.",
+    )
+    replace = forms.BooleanField(
+        label="Items that are not in the file are offered no more", required=False
+    )
+
+
+class TryForm(forms.Form):
+    """A text to try."""
+
+    text = forms.CharField(
+        label="Message",
+        max_length=4_000,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="As an author would write it.",
+    )
+
+
+def _share(policy: str, words: str) -> forms.IntegerField:
+    usual = {"echo": 50, "keyword": 50}.get(policy)
+    return forms.IntegerField(label=words, min_value=1, max_value=99, required=False, initial=usual)
+
+
+class ExperimentForm(forms.Form):
+    """An experiment: which arms, in which shares, by what, for how long."""
+
+    name = forms.CharField(max_length=100)
+    echo = _share("echo", "Echo, %")
+    keyword = _share("keyword", "Words in common, %")
+    random = _share("random", "Any item, %")
+    nothing = _share("nothing", "No offers, %")
+    echo_again = _share(AGAIN, "Echo once more, %")
+    control = forms.ChoiceField(
+        label="Compared with",
+        choices=[*POLICY_WORDS.items(), (AGAIN, "Echo once more")],
+        initial="keyword",
+        help_text="The arm that the others are measured by; one that makes offers.",
+    )
+    by = forms.ChoiceField(
+        label="Assigned",
+        choices=[("author", "By author"), ("window", "By time")],
+        initial="author",
+        widget=forms.RadioSelect,
+        help_text="By author: everybody stays in one arm. By time: the arms take turns, where one "
+        "author's offers bear on another's.",
+    )
+    hours = forms.TypedChoiceField(
+        label="Hours of one turn",
+        choices=[(each, str(each)) for each in (1, 2, 4, 6, 12, 24)],
+        coerce=int,
+        initial=4,
+        required=False,
+        help_text="Only by time.",
+    )
+    planned_days = forms.IntegerField(label="Planned days", min_value=1, max_value=365, initial=28)
+
+    SHARES = (*POLICY_WORDS, AGAIN)
+
+    def arms(self) -> list[Arm]:
+        """The arms that have a share."""
+        shares = {name: self.cleaned_data.get(name) for name in self.SHARES}
+        return [
+            Arm(name, share / 100, "echo" if name == AGAIN else name)
+            for name, share in shares.items()
+            if share
+        ]
+
+    def share_fields(self) -> list[forms.BoundField]:
+        """The fields of the arms."""
+        return [self[name] for name in self.SHARES]
+
+    def clean(self) -> dict[str, Any]:
+        """The shares amount to all, and the control is one of the arms."""
+        data = super().clean() or {}
+        shares = {name: data.get(name) or 0 for name in self.SHARES}
+        if sum(shares.values()) != 100:
+            self.add_error(None, f"The shares sum to {sum(shares.values())} %, not to 100.")
+        if data.get("control") and not shares[data["control"]]:
+            self.add_error("control", "This arm has no share.")
+        if data.get("control") == NOTHING:
+            told = "Without offers there are no clicks, so nothing can be compared with it."
+            self.add_error("control", f"{told} Choose an arm that makes offers.")
+        return data

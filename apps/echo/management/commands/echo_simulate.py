@@ -1,0 +1,77 @@
+"""echo_simulate: what Echo reaches in the fixed simulator, against arms that leave a part out."""
+
+from argparse import ArgumentParser
+from collections.abc import Mapping
+from typing import Any
+
+from apps.common.commands import LabelhubCommand
+from apps.echo.curves import ARM_NAMES, draw_curves
+from apps.echo.play_output import curves_file, figure_words, progress
+from labelhub.core.echo.simulation.running import simulate
+from labelhub.core.echo.simulation.world import SURVEY_EVERY, SURVEY_SIZE, Settings
+from labelhub.core.errors import InvalidInput
+
+
+class Command(LabelhubCommand):
+    """``manage.py echo_simulate``."""
+
+    help = "Play Echo and what it is compared with in simulated worlds; figures with intervals."
+    needs_database = False
+
+    def add_command_arguments(self, parser: ArgumentParser) -> None:
+        """The size of the worlds and what happens in them."""
+        parser.add_argument("--features", type=int, default=200, help="how many (200)")
+        parser.add_argument("--k", type=int, default=10, help="how many are shown (10)")
+        parser.add_argument("--seeds", type=int, default=20, help="how many worlds (20)")
+        parser.add_argument(
+            "--questions",
+            type=int,
+            default=16_000,
+            help="questions asked in a world (16000): as many messages as that takes",
+        )
+        parser.add_argument(
+            "--spam", action="store_true", help="a fifth of the authors answer and click at random"
+        )
+        parser.add_argument(
+            "--drift", action="store_true", help="half-way five features that matter change"
+        )
+        parser.add_argument(
+            "--per-author", action="store_true", help="authors differ in what they write"
+        )
+        parser.add_argument("--curves", help="write the learning curves to this file (.svg)")
+
+    def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
+        """Simulate, tell the figures, draw the curves."""
+        settings = Settings(
+            features=options["features"],
+            k=options["k"],
+            messages=_messages(options["questions"]),
+            spam=options["spam"],
+            drift=options["drift"],
+            per_author=options["per_author"],
+        )
+        target = curves_file(options["curves"])
+        found = simulate(settings, options["seeds"], told=progress(self.say))
+        points = found.pop("curves")
+        if target is not None:
+            target.write_text(draw_curves(points), "utf-8")
+            self.say(f"Learning curves: {target}")
+        self._tell(found)
+        asked = {name: getattr(settings, name) for name in Settings.__dataclass_fields__}
+        return {**found, "settings": {**asked, "seeds": options["seeds"]}, "curves": points}
+
+    def _tell(self, found: Mapping[str, Any]) -> None:
+        self.say(f"Share of its questions to what random asking ends with: "
+                 f"{figure_words(found['question_share'])}")  # fmt: skip
+        self.say(f"Accuracy gained over random asking: {figure_words(found['accuracy_gain'])}")
+        for name, figure in found["regret_ratio"].items():
+            self.say(f"Regret against one that {ARM_NAMES[name]}: {figure_words(figure)}")
+        self.say(f"Calibration error of the uncertainty: {figure_words(found['ece'])}")
+
+
+def _messages(questions: int) -> int:
+    """How many messages it takes to ask so many questions."""
+    least, most = 80, 800_000
+    if not least <= questions <= most:
+        raise InvalidInput.at("questions", f"must be from {least} to {most}.")
+    return -(-questions // SURVEY_SIZE) * SURVEY_EVERY

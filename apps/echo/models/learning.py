@@ -1,0 +1,225 @@
+"""The log of a site's Echo, what was learnt from it, and what was chosen by that."""
+
+import uuid
+
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.utils import timezone
+
+from apps.authors.models import Author, Message, Site
+
+
+class Echo(models.Model):
+    """Echo at one site: whether it runs, its settings, and what it has learnt."""
+
+    site = models.OneToOneField(
+        Site, primary_key=True, on_delete=models.CASCADE, related_name="echo"
+    )
+    on = models.BooleanField(default=True, help_text="Chooses what is asked, and learns.")
+    k = models.PositiveSmallIntegerField(
+        default=10,
+        validators=[MinValueValidator(1), MaxValueValidator(100)],
+        help_text="Features that go downstream.",
+    )
+    explore = models.FloatField(
+        default=0.1,
+        validators=[MinValueValidator(0), MaxValueValidator(1)],
+        help_text="Share of the surveys that ask at random.",
+    )
+    burden = models.FloatField(
+        default=0.0,
+        validators=[MinValueValidator(0), MaxValueValidator(1)],
+        help_text="What a question must be worth to be asked.",
+    )
+    models_per_message = models.PositiveSmallIntegerField(
+        default=40,
+        validators=[MinValueValidator(1), MaxValueValidator(1000)],
+        help_text="Feature models that are run for one message.",
+    )
+    llm_features = models.PositiveSmallIntegerField(
+        default=4,
+        validators=[MaxValueValidator(20)],
+        help_text="Features a language model predicts for a message that is asked about.",
+    )
+    example_tokens = models.PositiveSmallIntegerField(
+        default=300,
+        validators=[MaxValueValidator(2000)],
+        help_text="Tokens of authors' answers in each prediction's prompt.",
+    )
+    search_on = models.BooleanField(
+        default=False, help_text="Looks for better instructions; each search is hundreds of calls."
+    )
+    search_calls_per_day = models.PositiveIntegerField(
+        default=300,
+        validators=[MinValueValidator(1), MaxValueValidator(100_000)],
+        help_text="Calls that searches may make in a day (UTC).",
+    )
+    search_day = models.DateField(null=True, help_text="The day (UTC) that is counted.")
+    search_calls = models.PositiveIntegerField(default=0, help_text="Calls of searches that day.")
+    offers_on = models.BooleanField(
+        default=False, help_text="Items of the catalogue are offered; off: at once nowhere."
+    )
+    offer_every_messages = models.PositiveSmallIntegerField(
+        default=4, validators=[MinValueValidator(1)], help_text="One offer in so many messages."
+    )
+    offer_min_seconds = models.PositiveIntegerField(
+        default=120, help_text="Seconds between two offers to one author."
+    )
+    offer_least_match = models.FloatField(
+        default=0.12,
+        validators=[MinValueValidator(0), MaxValueValidator(1)],
+        help_text="How well an item must fit.",
+    )
+    offer_explore = models.FloatField(
+        default=0.05,
+        validators=[MinValueValidator(0), MaxValueValidator(0.5)],
+        help_text="Share of the messages for which an item is drawn.",
+    )
+    reward_minutes = models.PositiveSmallIntegerField(
+        default=30,
+        validators=[MinValueValidator(1), MaxValueValidator(1440)],
+        help_text="An offer without a click after so long counts as none.",
+    )
+    logged = models.PositiveBigIntegerField(default=0, help_text="Number of the newest event.")
+    learnt = models.PositiveBigIntegerField(default=0, help_text="Events up to this are learnt.")
+    state = models.BinaryField(default=b"", help_text="The selector, packed.")
+    digest = models.CharField(max_length=64, blank=True, help_text="Of the whole state.")
+    era = models.PositiveIntegerField(default=0, help_text="How often it was all made anew.")
+    erased = models.PositiveIntegerField(
+        default=0, help_text="Authors deleted since the state was made anew without them."
+    )
+    lease_until = models.DateTimeField(
+        null=True, blank=True, help_text="Somebody learns from the log until then."
+    )
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    def __str__(self) -> str:
+        return f"Echo of {self.site_id}"
+
+
+class LogEvent(models.Model):
+    """A line of the log, never changed. It goes with its author; then the state is made anew."""
+
+    class Kind(models.TextChoices):
+        ANSWERED = "answered", "Answered"
+        REWARDED = "rewarded", "Rewarded"
+        EXPECTED = "expected", "Expected by the owner"
+        WITHDRAWN = "withdrawn", "Withdrawn"
+        RESTORED = "restored", "Restored"
+        FROZEN = "frozen", "Frozen or thawed"
+        ROLLED_BACK = "rolled_back", "Rolled back"
+
+    CONTROLS = (Kind.WITHDRAWN, Kind.RESTORED, Kind.FROZEN, Kind.ROLLED_BACK)
+
+    echo = models.ForeignKey(Echo, on_delete=models.CASCADE, related_name="log")
+    number = models.PositiveBigIntegerField()
+    ref = models.CharField(max_length=64, help_text="What is told twice stands once.")
+    kind = models.CharField(max_length=20, choices=Kind.choices)
+    feature = models.CharField(max_length=60, blank=True)
+    about = models.CharField(
+        max_length=64, blank=True, help_text="The event that is withdrawn or restored."
+    )
+    author = models.ForeignKey(Author, null=True, on_delete=models.CASCADE, related_name="+")
+    data = models.JSONField(help_text="See labelhub.core.echo.events.")
+    at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [
+            models.UniqueConstraint(fields=["echo", "number"], name="echo_event_number_once"),
+            models.UniqueConstraint(fields=["echo", "ref"], name="echo_event_told_once"),
+        ]
+        indexes = [
+            models.Index(fields=["echo", "kind", "number"], name="echo_event_of_kind"),
+            models.Index(fields=["echo", "feature", "number"], name="echo_event_of_feature"),
+            models.Index(fields=["echo", "about", "number"], name="echo_event_about"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.number}: {self.kind}"
+
+
+class ModelState(models.Model):
+    """What one feature's answers have taught its model."""
+
+    echo = models.ForeignKey(Echo, on_delete=models.CASCADE, related_name="models")
+    feature = models.CharField(max_length=60)
+    packed = models.BinaryField()
+    learnt = models.PositiveBigIntegerField(help_text="Number of the event it learnt from last.")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["echo", "feature"], name="echo_model_of_feature_once")
+        ]
+
+    def __str__(self) -> str:
+        return self.feature
+
+
+class AuthorTrust(models.Model):
+    """What speaks for an author's answers and clicks; see ``labelhub.core.echo.trust``."""
+
+    echo = models.ForeignKey(Echo, on_delete=models.CASCADE, related_name="trusts")
+    author = models.CharField(max_length=64, help_text="As the log names them.")
+    answers = models.FloatField()
+    clicks = models.FloatField()
+    offers = models.FloatField()
+    expected = models.FloatField()
+    clicked = models.FloatField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["echo", "author"], name="echo_trust_of_author_once")
+        ]
+
+    def __str__(self) -> str:
+        return self.author
+
+
+class Snapshot(models.Model):
+    """A whole state as it was after an event: what is rolled back or made anew begins there."""
+
+    echo = models.ForeignKey(Echo, on_delete=models.CASCADE, related_name="snapshots")
+    number = models.PositiveBigIntegerField()
+    packed = models.BinaryField()
+    digest = models.CharField(max_length=64)
+    at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        ordering = ["-number"]
+        constraints = [
+            models.UniqueConstraint(fields=["echo", "number"], name="echo_snapshot_number_once")
+        ]
+
+    def __str__(self) -> str:
+        return str(self.number)
+
+
+class Selection(models.Model):
+    """What the selector made of one message: the k features, what was asked of them, and why."""
+
+    uid = models.UUIDField(default=uuid.uuid4, editable=False, unique=True)
+    echo = models.ForeignKey(Echo, on_delete=models.CASCADE, related_name="selections")
+    author = models.ForeignKey(Author, on_delete=models.CASCADE, related_name="+")
+    message = models.OneToOneField(
+        Message, null=True, on_delete=models.SET_NULL, related_name="selection"
+    )
+    number = models.PositiveBigIntegerField(help_text="Events learnt by then.")
+    predicted = models.JSONField(
+        help_text=(
+            'By feature: {"value", "probability", "sigma", "relevance", "signs", "said", "told"}.'
+        )
+    )
+    selected = models.JSONField(help_text="Keys of the k features, the most relevant first.")
+    asked = models.JSONField(
+        default=dict, help_text="By feature that could be asked: worth and propensity; what was."
+    )
+    explored = models.BooleanField(default=False)
+    at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        ordering = ["-pk"]
+        indexes = [models.Index(fields=["echo", "-id"], name="echo_selection_recent")]
+
+    def __str__(self) -> str:
+        return str(self.uid)

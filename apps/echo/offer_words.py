@@ -1,0 +1,51 @@
+"""Reasons, arms and findings about offers, as people read them."""
+
+from collections.abc import Mapping
+
+from labelhub.core.echo.experiments.click_through import in_words
+from labelhub.core.echo.experiments.looks import Look
+from labelhub.core.echo.recommending.deciding import Why
+
+#: Why a decision fell out as it did.
+WHY_WORDS: Mapping[str, str] = {
+    Why.GOOD_MATCH: "A good match",
+    Why.EXPLORING: "Drawn, to learn of it",
+    Why.SENSITIVE: "A sensitive topic",
+    Why.TOO_FEW_MESSAGES: "Too few messages since the last offer",
+    Why.TOO_SOON: "Too soon after the last offer",
+    Why.NO_MATCH: "Nothing in the catalogue fits",
+    Why.SHOWN_BEFORE: "What fits was offered lately",
+    Why.WEAK_MATCH: "Nothing fits well enough",
+    Why.OFF_TOPIC: "What fits has little to do with the message",
+    Why.UNLIKELY: "A click is too unlikely",
+}
+POLICY_WORDS: Mapping[str, str] = {
+    "echo": "Echo",
+    "keyword": "Words in common",
+    "random": "Any item",
+    "nothing": "No offers",
+}
+
+
+def why_words(why: str) -> str:
+    """The reason in words; one that is not known as it is."""
+    return WHY_WORDS.get(why, why.replace("_", " "))
+
+
+def policy_words(policy: str) -> str:
+    """What an arm does, in words."""
+    return POLICY_WORDS.get(policy, policy)
+
+
+def finding(arm: str, control: str, look: Look | None) -> str:
+    """What may be concluded now, whenever and however often one looks."""
+    if look is None or (look.ratio["value"] is None and not look.may_stop):
+        reason = "nothing has happened yet" if look is None else look.ratio["reason"]
+        return f"{arm} against {control}: nothing can be said yet; {reason}."
+    ratio = look.ratio["value"]
+    if ratio is None:
+        return f"{arm} differs from {control}: it has clicks, and {control} has none."
+    words = f"{in_words(ratio)} as many clicks per message as {control}"
+    if look.may_stop:
+        return f"{arm} has {words}. That it differs is proven, also for whoever looks every day."
+    return f"{arm} has {words} so far. That is not proven: it may be chance."

@@ -1,0 +1,141 @@
+"""What the page on Echo shows, part by part."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.utils import timezone
+
+from apps.authors.models import Site
+from apps.common.figures import share_words
+from apps.echo.instruction_pages import instruction_parts, searching_parts
+from apps.echo.models import Echo
+from apps.echo.pictures import (
+    accuracy_picture,
+    reliability_picture,
+    right_figure,
+    rows,
+    share_figure,
+)
+from apps.echo.selectors.choices import answers_about, choices_of
+from apps.echo.selectors.learnt import (
+    Ranked,
+    inside,
+    learnt_about,
+    ranked_features,
+    selector_of,
+)
+from apps.echo.selectors.scored import (
+    WINDOW,
+    Tally,
+    calibration_error,
+    curve,
+    points,
+    reliability,
+    whole,
+)
+from apps.echo.selectors.standing import MOST_REWARDS, mark_of, pay_of, standing_of
+from apps.echo.services.checking import is_going
+from labelhub.core.echo.plateau import Plateau, Stretch, answers_left
+
+PAGE_SIZE = 25
+SNAPSHOTS = 20
+#: From which difference between doubt and what came on the page says so.
+_MISLED = 0.1
+PART_NAMES: Mapping[str, str] = {
+    "rate": "how often authors gave each value",
+    "head": "the words of the message",
+    "llm": "a language model",
+}
+
+
+def moving_parts(echo: Echo, given: Mapping[str, str]) -> dict[str, Any]:
+    """All that moves while one watches; as many queries for any number of events and features."""
+    state, words = selector_of(echo), " ".join(given.get("q", "").split())[:60]
+    found = ranked_features(echo, state, words)
+    page = Paginator(found, PAGE_SIZE).get_page(given.get("page"))
+    pay = pay_of(echo)
+    return (
+        {
+            "mark": mark_of(echo),
+            "q": words,
+            "page": page,
+            "searched": bool(words) or page.paginator.num_pages > 1,
+            "rows": rows(learnt_about(echo, state, list(page))),
+            "pay": pay,
+            "clicks": share_figure(pay.clicked, pay.offers, "no offer has had its time yet"),
+            "most_rewards": MOST_REWARDS,
+            "choices": choices_of(echo),
+        }
+        | _standing(echo)
+        | searching_parts(echo)
+        | _curves(echo)
+    )
+
+
+def feature_parts(echo: Echo, feature: Ranked, *, manages: bool) -> dict[str, Any]:
+    """One feature: its curve and calibration, what is in its model, the last answers."""
+    state = selector_of(echo)
+    learnt = learnt_about(echo, state, [feature])
+    told = inside(echo, feature.key)
+    return (
+        _curves(echo, feature.key)
+        | instruction_parts(echo, feature.key)
+        | {
+            "row": rows(learnt)[0],
+            "weights": [
+                (PART_NAMES[name], share_words(part)) for name, part in told.weights.items()
+            ],
+            "counts": [(value, round(count)) for value, count in told.counts],
+            "model_words": told.words,
+            "given": answers_about(echo, feature.key) if manages else [],
+        }
+    )
+
+
+def ranked_feature(echo: Echo, key: str) -> Ranked | None:
+    """One of the site's features; None where there is no such."""
+    found = ranked_features(echo, selector_of(echo), key)
+    return next((each for each in found if each.key == key), None)
+
+
+def nothing_yet(site: Site) -> dict[str, Any]:
+    """Where Echo was never on: whether there is anything it could ask about."""
+    return {"echo": None, "has_features": site.features.filter(active=True).exists()}
+
+
+def snapshots_of(echo: Echo) -> list[int]:
+    """The events that a state is kept of, the newest first."""
+    return list(echo.snapshots.values_list("number", flat=True)[:SNAPSHOTS])
+
+
+def _standing(echo: Echo) -> dict[str, Any]:
+    standing = standing_of(echo)
+    check = standing.check
+    return {
+        "standing": standing,
+        "echo": echo,
+        "check": check,
+        "check_going": check is not None and is_going(check, timezone.now()),
+    }
+
+
+def _curves(echo: Echo, feature: str = "") -> dict[str, Any]:
+    tallies, parts = curve(echo, feature), reliability(echo, feature)
+    error = calibration_error(parts)
+    return {
+        "all": right_figure(whole(tallies) if tallies else None),
+        "newest": right_figure(points(tallies)[-1] if tallies else None),
+        "accuracy": accuracy_picture(tallies),
+        "reliability": reliability_picture(parts),
+        "ece": error,
+        "ece_words": "" if error is None else f"{100 * error:.0f} points",
+        "misled": error is not None and error > _MISLED,
+        "left": plateau(tallies),
+        "window": WINDOW if echo.logged > WINDOW else None,
+    }
+
+
+def plateau(tallies: list[Tally]) -> Plateau:
+    """How many answers are left until the gain flattens."""
+    return answers_left([Stretch(each.n, each.wrong) for each in tallies])

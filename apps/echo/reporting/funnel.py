@@ -1,0 +1,115 @@
+"""From a message that could have had an offer to a click: counted by the database."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count, Q, QuerySet, Sum
+
+from apps.echo.models import Decision, Echo, OfferEvent
+
+_OFFERED = ~Q(item_ref="")
+
+
+@dataclass(frozen=True, slots=True)
+class OfferFunnel:
+    """What became of the messages of a stretch of time; each number is of decisions unless said.
+
+    Args:
+        eligible: messages that could have had an offer.
+        pending: still being decided about.
+        undecided: nobody got to them in time.
+        nothing: by reason, for how many it was decided to offer nothing.
+        offered: for which an item was chosen.
+        late: of the offered, those that were not brought in their moment.
+        waiting: of the offered, those that wait to be sent.
+        sent: of the offered, those that were sent, whether or not they were seen.
+        shown: of the sent, those that were on the screen.
+        clicked: of the shown, those that were clicked once or more.
+        clicks: all of them: every click counts.
+        helpful, not_helpful, closed: of the shown, those of which that was said or done.
+        cost_nanousd: of wording the offers.
+    """
+
+    eligible: int
+    pending: int
+    undecided: int
+    nothing: Mapping[str, int]
+    offered: int
+    late: int
+    waiting: int
+    sent: int
+    shown: int
+    clicked: int
+    clicks: int
+    helpful: int
+    not_helpful: int
+    closed: int
+    cost_nanousd: int
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON-ready form."""
+        return asdict(self)
+
+
+def offer_funnel(echo: Echo, since: datetime | None = None) -> OfferFunnel:
+    """The funnel of a site's messages since then, in two queries."""
+    rows = echo.decisions.all()
+    if since is not None:
+        rows = rows.filter(message_at__gte=since)
+    kinds, sums, nothing = _decided(rows)
+    events = _events(rows)
+    kind, status = OfferEvent.Kind, Decision.Status
+    return OfferFunnel(
+        eligible=sums["n"],
+        pending=kinds[status.PENDING, False],
+        undecided=kinds[status.EXPIRED, False],
+        nothing=dict(nothing.most_common()),
+        offered=sums["offered"],
+        late=sums["late"],
+        waiting=kinds[status.WAITING, True],
+        sent=sums["sent"],
+        shown=sums["shown"],
+        clicked=events[kind.CLICKED][0],
+        clicks=events[kind.CLICKED][1],
+        helpful=events[kind.HELPFUL][0],
+        not_helpful=events[kind.NOT_HELPFUL][0],
+        closed=events[kind.DISMISSED][0],
+        cost_nanousd=sums["cost"],
+    )
+
+
+def _decided(
+    rows: QuerySet[Decision],
+) -> tuple[Counter[tuple[str, bool]], Counter[str], Counter[str]]:
+    """Counts by status and whether an item was chosen, sums, and reasons of those without."""
+    grouped = rows.values("status", "why").annotate(
+        n=Count("pk"),
+        offered=Count("pk", filter=_OFFERED),
+        late=Count("pk", filter=_OFFERED & Q(status=Decision.Status.EXPIRED)),
+        # What was seen was sent: of an offer that is told of first, the sending was not noted.
+        sent=Count("pk", filter=Q(sent_at__isnull=False) | Q(shown_at__isnull=False)),
+        shown=Count("shown_at"),
+        cost=Sum("cost_nanousd"),
+    )
+    kinds: Counter[tuple[str, bool]] = Counter()
+    sums: Counter[str] = Counter()
+    nothing: Counter[str] = Counter()
+    for row in grouped.order_by():
+        kinds[row["status"], True] += row["offered"]
+        kinds[row["status"], False] += row["n"] - row["offered"]
+        for name in ("n", "offered", "late", "sent", "shown", "cost"):
+            sums[name] += row[name]
+        if row["status"] == Decision.Status.NOTHING:
+            nothing[row["why"]] += row["n"]
+    return kinds, sums, nothing
+
+
+def _events(rows: QuerySet[Decision]) -> Mapping[str, tuple[int, int]]:
+    """By kind, how many decisions have such an event, and how many events there are."""
+    events = OfferEvent.objects.filter(decision__in=rows.order_by().values("pk"))
+    counted = events.values("kind").annotate(offers=Count("decision", distinct=True), n=Count("pk"))
+    found = dict.fromkeys(OfferEvent.Kind.values, (0, 0))
+    return found | {row["kind"]: (row["offers"], row["n"]) for row in counted.order_by()}

@@ -1,0 +1,97 @@
+"""A site's offers, its catalogue and its experiments, as its pages show them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import Count, Q, QuerySet
+
+from apps.authors.models import Site
+from apps.echo.models import CatalogueItem, Decision, Echo, Experiment, OfferEvent
+from apps.echo.offer_words import why_words
+from apps.echo.selectors.standing import echo_of
+from labelhub.core.errors import Conflict, NotFound
+
+#: Offers that the page lists.
+SHOWN = 20
+_KIND = OfferEvent.Kind
+
+
+@dataclass(frozen=True, slots=True)
+class OfferRow:
+    """An offer, the names and values of the features that spoke for it, and what became of it."""
+
+    decision: Decision
+    reasons: Sequence[tuple[str, str]]
+    clicks: int
+    helpful: bool | None
+    closed: bool
+
+    @property
+    def words(self) -> str:
+        """Why it was made."""
+        return why_words(self.decision.why)
+
+    @property
+    def clicked(self) -> str:
+        """How often it was clicked."""
+        return "Clicked" if self.clicks == 1 else f"Clicked {self.clicks:,} times"
+
+
+def get_echo(site: Site) -> Echo:
+    """The same where there has to be one.
+
+    Raises:
+        Conflict: Echo never was on at this site.
+    """
+    echo = echo_of(site)
+    if echo is None:
+        raise Conflict("Echo is not on at this site; switch it on first.")
+    return echo
+
+
+def last_offers(echo: Echo) -> list[OfferRow]:
+    """The newest offers, the newest first, in three queries."""
+    rows = echo.decisions.exclude(item_ref="").select_related("author", "message")
+    offers = list(rows.prefetch_related("events").order_by("-pk")[:SHOWN])
+    keys = {reason["key"] for each in offers for reason in each.reasons}
+    names = {row.key: row.parsed.name for row in echo.site.features.filter(key__in=keys).order_by()}
+    return [_row(each, names) for each in offers]
+
+
+def _row(decision: Decision, names: dict[str, str]) -> OfferRow:
+    kinds = [event.kind for event in decision.events.all()]
+    said = next((k for k in kinds if k in (_KIND.HELPFUL, _KIND.NOT_HELPFUL)), None)
+    return OfferRow(
+        decision=decision,
+        reasons=[
+            (names.get(each["key"], each["key"]), each["value"])
+            for each in decision.reasons
+            if each["part"] > 0
+        ],
+        clicks=kinds.count(_KIND.CLICKED),
+        helpful=None if said is None else said == _KIND.HELPFUL,
+        closed=_KIND.DISMISSED in kinds,
+    )
+
+
+def item_counts(echo: Echo) -> tuple[int, int]:
+    """Items that are offered, and that are not."""
+    counted = echo.items.aggregate(n=Count("pk"), on=Count("pk", filter=Q(active=True)))
+    return counted["on"], counted["n"] - counted["on"]
+
+
+def get_item(echo: Echo, pk: int) -> CatalogueItem:
+    """An item of the catalogue.
+
+    Raises:
+        NotFound: there is none.
+    """
+    found = echo.items.filter(pk=pk).first()
+    if found is None:
+        raise NotFound("There is no such item in this catalogue.")
+    return found
+
+
+def counted_experiments(echo: Echo) -> QuerySet[Experiment]:
+    """All of them, the newest first, each with the number of its decisions as ``decided``."""
+    return echo.experiments.annotate(decided=Count("decisions")).order_by("-pk")

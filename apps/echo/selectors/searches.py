@@ -1,0 +1,85 @@
+"""Searches for instructions: which is under way, what they found, and what is in use."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count, Max, Q, QuerySet, Sum
+
+from apps.authors.models import Site
+from apps.echo.models import Echo, PromptSearch
+from labelhub.core.echo.instructions import instruction_faults
+from labelhub.core.echo.search_plan import LABELS, most_calls
+
+#: Searches of a feature that its page shows.
+SHOWN = 20
+_RUNNING = PromptSearch.Status.RUNNING
+
+
+@dataclass(frozen=True, slots=True)
+class Searches:
+    """The searches of a site as its page on Echo tells them: how many features have an instruction
+    that one found, the one under way with its feature's name and its bound of calls, and the last
+    one that made calls."""
+
+    in_use: int
+    running: PromptSearch | None
+    name: str
+    most: int
+    last: PromptSearch | None
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One feature's instruction: the search whose one is in use, what by today's rules speaks
+    against it, the newest searches that have ended (at most :data:`SHOWN`), how many have."""
+
+    used: PromptSearch | None
+    fault: str
+    past: Sequence[PromptSearch]
+    count: int
+
+
+def searches_of(site: Site, feature: str = "") -> QuerySet[PromptSearch]:
+    """The searches of a site, the newest first; with ``feature`` only those for it."""
+    rows = PromptSearch.objects.filter(echo=site.pk).order_by("-pk")
+    return rows.filter(feature=feature) if feature else rows
+
+
+def searches_now(echo: Echo) -> Searches:
+    """How the searches of a site stand."""
+    running = echo.searches.filter(status=_RUNNING).first()
+    named = echo.site.features.filter(key=running.feature) if running else None
+    name = named.values_list("definition__name", flat=True).first() if named else ""
+    return Searches(
+        in_use=echo.searches.filter(active=True).count(),
+        running=running,
+        name=name or (running.feature if running else ""),
+        most=most_calls_of(running) if running else 0,
+        last=echo.searches.filter(calls__gt=0).exclude(status=_RUNNING).order_by("-pk").first(),
+    )
+
+
+def instruction_about(echo: Echo, feature: str) -> Instruction:
+    """What is in use for a feature, and its searches."""
+    rows = echo.searches.filter(feature=feature).order_by("-pk")
+    used = rows.filter(active=True).first()
+    faults = instruction_faults(used.instruction) if used else ()
+    ended = rows.exclude(status=_RUNNING)
+    fault = faults[0].detail if faults else ""
+    return Instruction(used, fault, list(ended[:SHOWN]), ended.count())
+
+
+def most_calls_of(search: PromptSearch) -> int:
+    """How many calls a search makes at most, by what there was when it began."""
+    return most_calls(labels=min(LABELS, search.answers), present=bool(search.present))
+
+
+def searches_mark(echo: Echo) -> Mapping[str, Any]:
+    """Changes with anything that :func:`searches_now` tells but a budget; one query."""
+    return echo.searches.aggregate(
+        in_use=Count("pk", filter=Q(active=True)),
+        ended=Count("ended_at"),
+        newest=Max("pk"),
+        made=Sum("calls"),
+    )

@@ -1,0 +1,1 @@
+"""Echo at a site: choosing, keeping the log, learning from it."""

@@ -1,0 +1,92 @@
+"""A site's catalogue: what is imported replaces what has the same name; what is not stays."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from apps.echo.indexes import forget_index
+from apps.echo.models import CatalogueItem, Echo
+from labelhub.core.echo.recommending.catalogue import read_catalogue
+from labelhub.core.errors import InvalidInput
+
+#: Items that are written at once, and faults that are told.
+AT_ONCE, MOST_TOLD = 500, 100
+
+
+def import_catalogue(
+    echo: Echo, data: bytes | str, *, replace: bool = False, strict: bool = False
+) -> dict[str, Any]:
+    """Take in a CSV or JSON file of items; good rows go in, bad rows are told.
+
+    Args:
+        echo: of the site.
+        data: the file.
+        replace: items that are not in it are offered no more.
+        strict: with a fault in any row nothing is changed.
+
+    Returns:
+        {"created", "changed", "unchanged", "retired", "errors": [{"row", "field", "message"}]}.
+
+    Raises:
+        InvalidInput: it is no table of items, or none of its rows can be used; with ``strict``,
+            any row has a fault.
+    """
+    read = read_catalogue(data)
+    faults = [
+        {"row": each.row, "field": each.field, "message": each.reason} for each in read.faults
+    ]
+    if not read.items or (strict and faults):
+        raise _refusal(faults, none=not read.items)
+    counts = _store(echo, {item.id: item.to_json() for item in read.items}, replace=replace)
+    forget_index(echo.pk)
+    return {**counts, "errors": faults[:MOST_TOLD]}
+
+
+def set_active(item: CatalogueItem, *, active: bool) -> None:
+    """Let an item be offered, or no more; what was offered of it stays."""
+    if item.active != active:
+        item.active, item.changed_at = active, timezone.now()
+        item.save(update_fields=["active", "changed_at"])
+        forget_index(item.echo_id)
+
+
+def _refusal(faults: Sequence[dict[str, Any]], *, none: bool) -> InvalidInput:
+    told = faults[0] if faults else {"row": 0, "field": "", "message": "there are no rows."}
+    where = f"row {told['row']}, {told['field']}" if told["field"] else f"row {told['row']}"
+    words = "No item can be used" if none else "Nothing is changed"
+    return InvalidInput(
+        f"{words}; {where}: {told['message']}", data={"errors": list(faults[:MOST_TOLD])}
+    )
+
+
+@transaction.atomic
+def _store(echo: Echo, told: dict[str, dict[str, Any]], *, replace: bool) -> dict[str, int]:
+    # One import of a site after the other: two at once would write the same names.
+    Echo.objects.select_for_update(no_key=True).get(pk=echo.pk)
+    known = {row.ref: row for row in echo.items.all()}
+    now = timezone.now()
+    new = [
+        CatalogueItem(echo=echo, ref=ref, definition=definition, changed_at=now)
+        for ref, definition in told.items()
+        if ref not in known
+    ]
+    changed = []
+    for ref, definition in told.items():
+        row = known.get(ref)
+        if row is not None and (row.definition != definition or not row.active):
+            row.definition, row.active, row.changed_at = definition, True, now
+            changed.append(row)
+    gone = [row for ref, row in known.items() if replace and ref not in told and row.active]
+    for row in gone:
+        row.active, row.changed_at = False, now
+    CatalogueItem.objects.bulk_create(new, batch_size=AT_ONCE)
+    fields = ["definition", "active", "changed_at"]
+    CatalogueItem.objects.bulk_update([*changed, *gone], fields, batch_size=AT_ONCE)
+    return {
+        "created": len(new),
+        "changed": len(changed),
+        "unchanged": len(told) - len(new) - len(changed),
+        "retired": len(gone),
+    }

@@ -1,0 +1,260 @@
+"""Echo decides what an author is asked about: relevance, prediction, worth, and what it chose.
+
+Everything is decided from a state that a process has read some seconds ago, so a message waits for
+no learning; what it chose, and how likely that was, is written down with the questions.
+"""
+
+import hashlib
+import logging
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from django.db.models import F
+
+from apps.authors.models import Feature, Message, Question, Site
+from apps.authors.querysets import OPEN
+from apps.authors.selectors.sites import FRESH
+from apps.authors.services.throttling import Asked
+from apps.echo.models import Echo, Selection
+from apps.echo.services.instructing import instructions_of
+from apps.echo.services.predicting import Predicting, predicting_for
+from apps.echo.states import Parts, doubted_authors, newer_state, stored_state
+from labelhub.core.echo.asking import choose, worth
+from labelhub.core.echo.models import Prediction, predict
+from labelhub.core.echo.predicting import shares_told
+from labelhub.core.echo.relevance import drawn
+from labelhub.core.echo.state import EchoState, signs_of
+from labelhub.core.echo.uncertainty import sigma
+from labelhub.core.echo.vectors import vector_of
+from labelhub.core.errors import InvalidInput
+from labelhub.core.interview.asking import AuthorMessage
+from labelhub.core.interview.choosing import Likely
+from labelhub.core.interview.features import Feature as Definition
+from labelhub.core.llm.types import Call
+
+logger = logging.getLogger(__name__)
+
+_SAID = (Question.Status.ANSWERED, Question.Status.NOFIT)
+#: Of questions that an author has not answered yet, so many are thought to be, of so many.
+_ANSWERED, _SHOWN = 4.2, 5.0
+#: Decimal places in which a choice is told.
+_PLACES = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a process knows of a site's Echo, and since when; instructions by feature, and authors
+    whose answers teach nothing."""
+
+    echo: Echo | None
+    state: EchoState
+    instructions: Mapping[str, str]
+    doubted: Collection[str]
+    read_at: float
+
+
+_known: dict[int, Known] = {}
+
+
+def known_echo(site: Site) -> Known:
+    """The site's Echo, as old as what a process believes of a site may be; never changed."""
+    now = time.monotonic()
+    known = _known.get(site.pk)
+    if known is not None and now - known.read_at < FRESH:
+        return known
+    if len(_known) > 200:
+        _known.clear()
+    echo = Echo.objects.filter(site=site, on=True).first()
+    if echo is None:
+        found = Known(None, EchoState(), {}, (), now)
+    else:
+        state = _state_of(echo, known)
+        found = Known(echo, state, instructions_of(echo), doubted_authors(echo), now)
+    _known[site.pk] = found
+    return found
+
+
+def _state_of(echo: Echo, known: Known | None) -> EchoState:
+    """What has been learnt; of a thousand models those alone are read that have learnt since. Of
+    what cannot be read nothing is known until it has been learnt anew: asking goes on."""
+    try:
+        if known is None or known.echo is None or known.echo.era != echo.era:
+            return stored_state(echo, Parts(authors=()))
+        if known.echo.learnt == echo.learnt:
+            return known.state
+        return newer_state(echo, known.state, known.echo.learnt)
+    except InvalidInput as fault:
+        logger.warning("Echo of site %s is learnt anew. %s", echo.pk, fault)
+        Echo.objects.filter(pk=echo.pk).update(erased=F("erased") + 1)
+        return EchoState()
+
+
+def forget_known(site_id: int) -> None:
+    """Read that site's Echo anew the next time."""
+    _known.pop(site_id, None)
+
+
+def chooser_for(
+    message: Message, shown: AuthorMessage, features: Sequence[Feature], asked: Sequence[Asked]
+) -> "EchoChooser | None":
+    """Echo, where the message's site has it on; with a language model for what matters most."""
+    chooser = heads_for(message, features, asked)
+    if chooser is not None:
+        known = known_echo(message.author.site)
+        chooser.predicting = predicting_for(
+            message, shown, chooser.echo, known.instructions, known.doubted
+        )
+    return chooser
+
+
+def heads_for(
+    message: Message, features: Sequence[Feature], asked: Sequence[Asked] = ()
+) -> "EchoChooser | None":
+    """Echo without a language model: what authors' answers alone have taught, and no call."""
+    known = known_echo(message.author.site)
+    if known.echo is None:
+        return None
+    # What is new begins as it would in the log.
+    state = known.state.knowing([feature.key for feature in features])
+    return EchoChooser(message, known.echo, state, _answers(asked))
+
+
+class EchoChooser:
+    """The choice for one message. See :class:`labelhub.core.interview.choosing.Chooser`."""
+
+    def __init__(self, message: Message, echo: Echo, state: EchoState, answered: float) -> None:
+        self._message, self.echo, self._state = message, echo, state
+        self.predicting: Predicting | None = None
+        self._answered = answered
+        self._draws = np.random.default_rng(_seed(echo, message))
+        self._drawn: dict[str, float] = {}
+        self._predicted: dict[str, dict[str, Any]] = {}
+        self._selected: list[str] = []
+        self._asked: dict[str, dict[str, Any]] = {}
+        self._explored = False
+
+    def ranked(self, features: Sequence[Definition]) -> Sequence[Definition]:
+        """By a draw of their relevance: what matters first, what is not known now and then."""
+        return sorted(features, key=lambda feature: -self._relevance(feature.key))
+
+    def looked_at(self, relevant: Sequence[Definition], most: int) -> Mapping[str, Call | None]:
+        """The first features, as many as the site pays a language model for."""
+        if self.predicting is None:
+            return {}
+        return {
+            feature.key: self.predicting.call(feature)
+            for feature in relevant[: self.echo.llm_features]
+        }
+
+    def expected(
+        self, relevant: Sequence[Definition], said: Mapping[str, str], likely: Likely
+    ) -> Mapping[str, str]:
+        """What the feature's model expects of the message, which heeds what was said of it."""
+        vector = vector_of(self._message.text)
+        expected = {}
+        for feature in relevant[: self.echo.models_per_message]:
+            word = said.get(feature.key, "")
+            told = shares_told(feature.values, likely.get(feature.key, {})) or {}
+            model = self._state.model(feature.key)
+            shares = tuple(told.values())
+            prediction = predict(model, vector, feature.values, word, told=shares)
+            # Of an open feature only what was said of this message: not another author's word.
+            value = prediction.top if feature.values else word
+            if value:
+                expected[feature.key] = value
+                noted = self._told(feature.key, value, prediction)
+                self._predicted[feature.key] = noted | {"said": word, "told": told}
+        return expected
+
+    def wanted(self, candidates: Sequence[str], most: int) -> Mapping[str, float]:
+        """Of the k that go downstream those most worth asking about; a share at random."""
+        told = self._predicted
+        sure = {key: 1 - told[key]["sigma"] for key in candidates if key in told}
+        ranked = sorted(sure, key=lambda key: -self._relevance(key) * sure[key])
+        self._selected = ranked[: self.echo.k]
+        keys = self._selected
+        values = worth(
+            np.array([told[key]["optimistic"] for key in keys]),
+            np.array([told[key]["sigma"] for key in keys]),
+            np.array([told[key]["answers"] for key in keys]),
+            answered=self._answered,
+            burden=self.echo.burden,
+        )
+        asking = choose(values, most, self._draws, self.echo.explore)
+        self._explored = asking.explored
+        chosen = [keys[at] for at in asking.chosen]
+        self._asked = {
+            key: {
+                "worth": round(float(asking.worth[at]), _PLACES),
+                "propensity": float(asking.propensities[at]),
+                "asked": key in chosen,
+            }
+            for at, key in enumerate(keys)
+        }
+        return {key: self._asked[key]["propensity"] for key in chosen}
+
+    def store(self) -> None:
+        """Write the selection down; where an offer or another task has made one of this message
+        meanwhile, that one stands, and what is asked is added to it."""
+        self._write(
+            update_conflicts=True, unique_fields=["message"], update_fields=["asked", "explored"]
+        )
+
+    def store_unasked(self) -> None:
+        """Write it down where there is none of this message: nobody is asked anything by it."""
+        self._write(ignore_conflicts=True)
+
+    def _write(self, **conflicts: Any) -> None:
+        Selection.objects.bulk_create([self.made()], **conflicts)
+
+    def made(self) -> Selection:
+        """The selection, not written down."""
+        return Selection(
+            echo=self.echo,
+            author_id=self._message.author_id,
+            message=self._message,
+            number=self.echo.learnt,
+            predicted=self._predicted,
+            selected=self._selected,
+            asked=self._asked,
+            explored=self._explored,
+        )
+
+    def _relevance(self, key: str) -> float:
+        """A draw of the feature's relevance, the same whenever it is looked at."""
+        if not self._drawn:
+            values = drawn(self._state.relevance, self._draws)
+            self._drawn = dict(zip(self._state.features, values.tolist(), strict=False))
+        return self._drawn[key]
+
+    def _told(self, key: str, value: str, prediction: Prediction) -> dict[str, Any]:
+        """What is written down of one prediction."""
+        state = self._state
+        at, doubt, relevance = state.places[key], state.uncertainty, state.relevance
+        signs = signs_of(state, key, prediction)
+        expected, deviation = relevance.expected[at], relevance.deviation[at]
+        return {
+            "value": value,
+            "probability": round(prediction.probability, _PLACES),
+            "sigma": float(sigma(doubt, signs[None, :])[0]),
+            "relevance": round(float(expected), _PLACES),
+            "optimistic": round(float(expected + deviation), _PLACES),
+            "answers": float(doubt.answers[at]),
+            "signs": signs.tolist(),
+        }
+
+
+def _answers(asked: Sequence[Asked]) -> float:
+    """Chance that this author answers now, from how they answered before."""
+    ended = [each.status for each in asked if each.status not in OPEN]
+    answered = sum(status in _SAID for status in ended)
+    return (answered + _ANSWERED) / (len(ended) + _SHOWN)
+
+
+def _seed(echo: Echo, message: Message) -> int:
+    """The same draws for the same message and state, whoever takes it up."""
+    told = f"{echo.pk} {message.author_id} {message.ref} {echo.learnt}".encode()
+    return int.from_bytes(hashlib.sha256(told).digest()[:8])

@@ -1,0 +1,232 @@
+"""From a message to an offer, or to none: arm, selection, match, decision, words.
+
+It goes on beside the asking and nothing waits for it; an author's question is never later for it.
+Every message that could have had an offer gets a decision, in every arm.
+"""
+
+import asyncio
+import logging
+from datetime import datetime, timedelta
+from functools import lru_cache
+from typing import Any
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from apps.authors.models import Message
+from apps.authors.services.asking import PATIENCE, OpenModels, drive
+from apps.authors.services.kits import kit_of
+from apps.authors.services.spending import budget_spent, count_cost
+from apps.authors.services.taking_up import MOMENT, as_asked
+from apps.authors.words import RIGHT_TO_LEFT, spoken
+from apps.common.sealing import keyed_hash
+from apps.echo.models import Decision
+from apps.echo.services.experiments import Place, place_of
+from apps.echo.services.ranking import Ranked, rank
+from apps.echo.services.selecting import NEVER
+from apps.echo.words import WHY, helpful_words
+from apps.llm.models import ModelSpec
+from apps.llm.services import remember_prompt
+from apps.llm.standing import close_all, standing_gateway
+from labelhub.core.echo.recommending.items import Item
+from labelhub.core.echo.recommending.offer_faults import OfferLimits
+from labelhub.core.echo.recommending.wording import (
+    MODEL,
+    Offer,
+    OfferMoment,
+    OfferPlan,
+    Wording,
+    ready_offer,
+    word_offer,
+)
+from labelhub.core.errors import LabelhubError
+from labelhub.core.interview.redaction import redact
+from labelhub.core.llm.errors import ModelError
+from labelhub.core.prompts import Prompt, PromptLibrary
+
+logger = logging.getLogger(__name__)
+
+#: For so long whoever decides about a message has it to themselves.
+LEASE = timedelta(seconds=60)
+#: Seconds in which the model must be through with an offer.
+LONGEST = 30.0
+#: Messages that are handed out at once.
+AT_ONCE = 50
+#: Whoever asks about a message has so long to be through before an offer is decided without.
+ASKING = timedelta(seconds=8)
+
+
+def messages_due(now: datetime) -> list[int]:
+    """Messages that an offer is to be decided about; whoever is told of one has it for a while."""
+    recent = Message.objects.by_authors().filter(
+        site__enabled=True,
+        site__echo__on=True,
+        site__echo__offers_on=True,
+        author__opted_out_at__isnull=True,
+        received_at__gt=now - MOMENT,
+        decision__isnull=True,
+    )
+    ready = recent.exclude(text="").exclude(dropped_at__in=NEVER)
+    asked = ready.exclude(status=Message.Status.RECEIVED) | ready.filter(
+        received_at__lt=now - ASKING
+    )
+    # By their time, not their key: by keys some databases would look through all there are.
+    oldest = asked.order_by("received_at", "pk")[:AT_ONCE]
+    fresh = [message.pk for message in oldest if _claimed(message, now)]
+    return fresh + _left_behind(now)
+
+
+def decide_about(message_id: int, open_models: OpenModels = standing_gateway) -> Decision | None:
+    """Decide what to offer at a message, and store it; None where it is not to be decided."""
+    related = ("message__author__site__model__provider", "message__conversation", "echo")
+    rows: QuerySet[Decision] = Decision.objects.select_related(*related)
+    decision = rows.filter(message=message_id, status=Decision.Status.PENDING).first()
+    if decision is None or decision.message is None:
+        return None
+    place = place_of(decision.echo, decision.message.author, decision.message_at)
+    ranked = rank(decision.echo, decision.message, place, timezone.now())
+    _fill(decision, place, ranked)
+    if ranked.decision.match is not None:
+        item = ranked.decision.match.item
+        offer, cost = _worded(item, decision.message, open_models)
+        decision.offer, decision.cost_nanousd = _shown(offer, decision), cost
+        count_cost(decision.message.site_id, cost)
+    return decision if _stored(decision) else None
+
+
+def expire_decisions(now: datetime) -> int:
+    """End what was never decided or never brought in its moment; how many."""
+    waiting = (Decision.Status.PENDING, Decision.Status.WAITING)
+    late = Decision.objects.filter(status__in=waiting, created_at__lt=now - MOMENT)
+    return late.update(status=Decision.Status.EXPIRED) if late.exists() else 0
+
+
+def _left_behind(now: datetime) -> list[int]:
+    """Messages whose decision nobody finished, as after a kill, while their moment lasts."""
+    left = Decision.objects.filter(
+        status=Decision.Status.PENDING,
+        lease_until__lt=now,
+        message_at__gt=now - MOMENT,
+        message__isnull=False,
+    )
+    rows = left.values_list("pk", "message_id", "lease_until")[:AT_ONCE]
+    return [
+        message
+        for pk, message, lease in rows
+        if left.filter(pk=pk, lease_until=lease).update(lease_until=now + LEASE)
+    ]
+
+
+def _claimed(message: Message, now: datetime) -> bool:
+    """Whether it is ours to decide about: of two who come at once one writes the row."""
+    try:
+        with transaction.atomic():
+            Decision.objects.create(
+                echo_id=message.site_id,
+                author_id=message.author_id,
+                message=message,
+                message_at=message.received_at,
+                policy="",
+                lease_until=now + LEASE,
+            )
+    except IntegrityError:
+        return False
+    return True
+
+
+def _fill(decision: Decision, place: Place, ranked: Ranked) -> None:
+    found = ranked.decision
+    decision.selection = ranked.selection
+    decision.policy, decision.arm, decision.unit = place.policy, place.arm, place.unit
+    decision.experiment = place.experiment
+    decision.why, decision.propensity = str(found.why), found.propensity
+    decision.propensities = dict(found.item_propensities)
+    decision.status = Decision.Status.NOTHING
+    if found.match is not None:
+        match = found.match
+        decision.status = Decision.Status.WAITING
+        decision.item = decision.echo.items.filter(ref=match.item.id).first()
+        decision.item_ref, decision.vertical = match.item.id, match.item.vertical
+        decision.score = match.score
+        decision.reasons = [
+            {"key": each.key, "value": each.value, "part": round(each.part, 4)}
+            for each in match.reasons
+        ]
+
+
+def _worded(item: Item, message: Message, open_models: OpenModels) -> tuple[Offer, int]:
+    """The words of an offer and what they cost; the template's where no model may say any."""
+    site, told = message.author.site, as_asked(message)
+    region = site.region
+    plan = OfferPlan(
+        prompt=prompt(),
+        salt=keyed_hash("salt", site.public_key),
+        limits=OfferLimits(leaks=lambda text: bool(redact(text, region=region).findings)),
+    )
+    moment = OfferMoment(told.text, told.language or site.language, told.context)
+    if budget_spent(site):
+        return ready_offer(item, moment, plan), 0
+    spent: list[int] = []
+    spec = kit_of(site).spec
+    try:
+        offer = asyncio.run(_asked(word_offer(item, moment, plan), spec, open_models, spent))
+    except LabelhubError as error:
+        logger.warning("The offer at message %s is worded by its template: %s", message.pk, error)
+        offer = ready_offer(item, moment, plan)
+    if offer.source == MODEL:
+        remember_prompt(plan.prompt)
+    return offer, sum(spent)
+
+
+async def _asked(
+    steps: Wording, spec: ModelSpec, open_models: OpenModels, spent: list[int]
+) -> Offer:
+    try:
+        async with asyncio.timeout(LONGEST), open_models(spec, PATIENCE) as models:
+            return await drive(steps, spec, models, spent)
+    except TimeoutError:
+        raise ModelError(f"The model was not through after {LONGEST:g} seconds.") from None
+    finally:
+        await close_all()
+
+
+def _shown(offer: Offer, decision: Decision) -> dict[str, Any]:
+    """The offer as the widget takes it."""
+    message, item = decision.message, offer.item
+    price = "" if item.price is None else f"{item.price} {item.currency}"
+    return {
+        "oid": str(decision.uid),
+        "re": message.ref if message else "",
+        "conv": message.conversation.ref if message else "",
+        "label": offer.label,
+        "title": item.title,
+        "text": offer.text,
+        "link": item.link,
+        "picture": item.picture,
+        "price": price,
+        "lang": offer.language,
+        "dir": "rtl" if offer.language in RIGHT_TO_LEFT else "ltr",
+        "helpful": helpful_words(offer.language),
+        "why": spoken(WHY, offer.language),
+    }
+
+
+@transaction.atomic
+def _stored(decision: Decision) -> bool:
+    """Write what was decided; False where its moment is over or its author has gone."""
+    rows = Decision.objects.filter(pk=decision.pk, status=Decision.Status.PENDING)
+    if not rows.select_for_update(of=("self",)).exists():
+        return False
+    if timezone.now() - decision.message_at > MOMENT:
+        decision.status = Decision.Status.EXPIRED
+    decision.lease_until = None
+    decision.save()
+    return True
+
+
+@lru_cache(maxsize=1)
+def prompt() -> Prompt:
+    """The prompt by which offers are worded."""
+    return PromptLibrary(settings.PROMPTS_DIR).get("echo", "offer")

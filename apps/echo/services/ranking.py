@@ -1,0 +1,142 @@
+"""What could be offered at one message, and which of it is: selection, policy, decision."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+
+from apps.authors.models import Message
+from apps.authors.services.kits import kit_of
+from apps.authors.services.taking_up import as_asked
+from apps.echo.indexes import index_of
+from apps.echo.models import Decision, Echo, Selection
+from apps.echo.services.choosing import known_echo
+from apps.echo.services.experiments import Place
+from apps.echo.services.selecting import select_unasked
+from labelhub.core.echo.events import CLICK
+from labelhub.core.echo.recommending import deciding
+from labelhub.core.echo.recommending.deciding import OfferHistory, OfferRule, decide, resting_items
+from labelhub.core.echo.recommending.matching import Meanings
+from labelhub.core.echo.recommending.policies import (
+    ECHO,
+    NOTHING,
+    POLICIES,
+    Moment,
+    policy_of,
+    rule_of,
+)
+from labelhub.core.echo.selected import Selected
+from labelhub.core.interview.features import Feature
+from labelhub.core.interview.throttle import sampled
+
+#: Decisions with an offer that an author's history looks back at, and their messages.
+LOOKED_AT, MESSAGES = 50, 400
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """What was decided, by which selection; the decision is None where the policy is not ours."""
+
+    selection: Selection | None
+    decision: deciding.Decision
+
+
+def rank(echo: Echo, message: Message, place: Place, now: datetime) -> Ranked:
+    """Decide what to offer at a message, by the policy of its arm."""
+    selection = Selection.objects.filter(message=message).first() or select_unasked(message)
+    policy = place.policy if place.policy in POLICIES else NOTHING
+    rule = rule_of(policy, rule_for(echo))
+    history = history_of(message, now)
+    definitions = kit_of(message.author.site).definitions
+    selected = selected_of(selection, {each.key: each for each in definitions})
+    matches = policy_of(policy)(
+        index_of(echo),
+        Moment(
+            message_text=message.text,
+            context=[text for role, text in as_asked(message).context],
+            selected=selected,
+            meanings=meanings_of(definitions),
+            exclude=resting_items(rule, history),
+            draw=_draw(message, "item"),
+        ),
+    )
+    decision = decide(
+        rule,
+        matches,
+        history,
+        success=success_of(message, selected) if policy == ECHO else 1.0,
+        sensitive=message.dropped_at == "sensitive",
+        draw=_draw(message, "offer"),
+    )
+    return Ranked(selection, decision)
+
+
+def selected_of(selection: Selection | None, known: Mapping[str, Feature]) -> list[Selected]:
+    """The k features of a selection as they go downstream."""
+    if selection is None:
+        return []
+    told = [(key, selection.predicted[key]) for key in selection.selected]
+    return [
+        Selected(
+            key=key,
+            name=known[key].name,
+            value=each["value"],
+            probability=1 - each["sigma"],
+            relevance=each["relevance"],
+        )
+        for key, each in told
+        if key in known
+    ]
+
+
+def history_of(message: Message, now: datetime) -> OfferHistory:
+    """What the author was offered before this message."""
+    offered = Decision.objects.filter(author=message.author_id).exclude(item_ref="")
+    newest = offered.order_by("-pk").values_list("message_id", "item_ref", "created_at")
+    rows = list(newest[:LOOKED_AT])
+    if not rows:
+        return OfferHistory()
+    written = Message.objects.by_authors().filter(author=message.author_id, pk__lte=message.pk)
+    order = list(written.order_by("-pk").values_list("pk", flat=True)[:MESSAGES])
+    places = {pk: at for at, pk in enumerate(order)}
+    items: dict[str, int] = {}
+    for pk, ref, _ in rows:
+        items.setdefault(ref, places.get(pk, MESSAGES))
+    return OfferHistory(
+        messages_since=places.get(rows[0][0], MESSAGES),
+        seconds_since=(now - rows[0][2]).total_seconds(),
+        items=items,
+    )
+
+
+def rule_for(echo: Echo) -> OfferRule:
+    """The site's limits."""
+    return OfferRule(
+        least_match=echo.offer_least_match,
+        every_messages=echo.offer_every_messages,
+        min_seconds=echo.offer_min_seconds,
+        exploring=echo.offer_explore,
+    )
+
+
+def success_of(message: Message, selected: list[Selected]) -> float:
+    """How likely an offer made of these features is taken up, by what rewards have taught."""
+    relevance = known_echo(message.author.site).state.relevance
+    base, _ = relevance.base(CLICK)
+    score = base + sum(each.relevance * each.probability for each in selected)
+    return float(1 / (1 + np.exp(-score)))
+
+
+def meanings_of(definitions: tuple[Feature, ...]) -> Meanings:
+    """What the site says of its features' values."""
+    return Meanings(
+        words={each.key: each.meanings for each in definitions if each.meanings},
+        open_keys=[each.key for each in definitions if not each.values],
+    )
+
+
+def _draw(message: Message, what: str) -> float:
+    """A number that looks drawn, the same one for the same message."""
+    site, author = message.author.site.public_key, message.author.uid.hex
+    return sampled(f"{what} {site}", author, message.ref)

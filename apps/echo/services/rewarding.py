@@ -1,0 +1,108 @@
+"""From what became of offers to the log: one reward for each, and one more for what was said.
+
+A click is told at once; none, once the time for one is over. Credit goes to the features that made
+the offer, each by the chance that it was predicted right; where its author has answered about it
+since, that is known (echo.md, "State per site"). Offers of other arms say nothing of relevance.
+"""
+
+from datetime import datetime, timedelta
+from functools import reduce
+from operator import or_
+from typing import Any
+
+from django.db.models import CharField, Exists, F, OuterRef, Q, QuerySet, Value
+from django.db.models.functions import Cast, Concat
+
+from apps.authors.models import Answer
+from apps.echo.models import Decision, Echo, LogEvent, OfferEvent, Selection
+from apps.echo.services.logging import log
+from apps.echo.values import value_of
+from labelhub.core.echo.events import CLICK, HELPFUL, Event, Rewarded
+from labelhub.core.echo.recommending.policies import ECHO
+
+#: Offers that are told of at once, and how long after they were shown they are looked at.
+AT_ONCE, WITHIN = 200, timedelta(days=7)
+SAID = (OfferEvent.Kind.HELPFUL, OfferEvent.Kind.NOT_HELPFUL)
+
+
+def untold_offers(now: datetime, within: timedelta) -> "tuple[QuerySet[Any], QuerySet[Any]]":
+    """Offers of Echo's own at all sites, shown so lately, of which a log is to be told: whether
+    they were ``clicked``, once that is settled; and whether they helped."""
+    clicks = OfferEvent.objects.filter(decision=OuterRef("pk"), kind=OfferEvent.Kind.CLICKED)
+    due = _shown(now - within, "reward-").annotate(clicked=Exists(clicks))
+    said = OfferEvent.objects.filter(decision=OuterRef("pk"), kind__in=SAID)
+    return (
+        due.filter(Q(clicked=True) | _over(now)),
+        _shown(now - within, "helpful-").filter(Exists(said)),
+    )
+
+
+def _over(now: datetime) -> Q:
+    """That the time for a click is over, which each site sets for itself in minutes."""
+    settings = Echo.objects.order_by().values_list("reward_minutes", flat=True).distinct()
+    since = {minutes: now - timedelta(minutes=minutes) for minutes in settings}
+    return reduce(
+        or_,
+        (Q(echo__reward_minutes=minutes, shown_at__lt=at) for minutes, at in since.items()),
+        Q(pk=None),
+    )
+
+
+def gather_rewards(echo: Echo, now: datetime) -> int:
+    """Write what became of offers since into the log; how many events."""
+    settled, asked = (
+        offers.filter(echo=echo).select_related(*_RELATED) for offers in untold_offers(now, WITHIN)
+    )
+    events = [
+        _rewarded(decision, f"reward-{decision.pk}", float(decision.clicked), CLICK)
+        for decision in settled[:AT_ONCE]
+    ]
+    for decision in asked.prefetch_related("events")[:AT_ONCE]:
+        first = next(each for each in decision.events.all() if each.kind in SAID)
+        value = float(first.kind == OfferEvent.Kind.HELPFUL)
+        events.append(_rewarded(decision, f"helpful-{decision.pk}", value, HELPFUL))
+    return log(echo, events)
+
+
+_RELATED = ("author", "selection", "message")
+
+
+def _shown(since: datetime, prefix: str) -> "QuerySet[Any]":
+    """Offers of Echo's own, shown since then, that their log knows nothing of under that name."""
+    ref = Concat(Value(prefix), Cast(F("pk"), CharField()))
+    known = LogEvent.objects.filter(echo=OuterRef("echo"), ref=OuterRef("told_as"))
+    shown = Decision.objects.filter(policy=ECHO, selection__isnull=False, shown_at__gt=since)
+    return shown.annotate(told_as=ref).filter(~Exists(known)).order_by("shown_at", "pk")
+
+
+def credit_of(selection: Selection) -> tuple[tuple[str, float], ...]:
+    """The features that went downstream, each with the chance that it was predicted rightly."""
+    known, told = _known_right(selection), selection.predicted
+    return tuple((key, known.get(key, 1 - told[key]["sigma"])) for key in selection.selected)
+
+
+def _rewarded(decision: Decision, ref: str, value: float, signal: str) -> tuple[Event, int | None]:
+    selection = decision.selection
+    event = Rewarded(
+        id=ref,
+        author=decision.author.uid.hex,
+        trusted=decision.author.counts,
+        shown=credit_of(selection) if selection is not None else (),
+        value=value,
+        signal=signal,
+    )
+    return event, decision.author_id
+
+
+def _known_right(selection: Selection) -> dict[str, float]:
+    """Of the features whose author has answered about this message: whether it was right."""
+    if selection.message_id is None:
+        return {}
+    answers = Answer.objects.standing().filter(question__message=selection.message_id)
+    right = {}
+    for answer in answers.select_related("question__feature"):
+        key = answer.question.feature.key
+        told = selection.predicted.get(key)
+        if told is not None:
+            right[key] = float(value_of(answer) == told["value"])
+    return right

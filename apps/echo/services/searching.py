@@ -1,0 +1,249 @@
+"""Going on with a search for an instruction, some calls at a time.
+
+Every answer is stored when it comes, so that whoever goes on after a kill pays for none of them
+again; the search itself is run anew each time, from its stored answers.
+"""
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import F, Q
+from django.utils import timezone
+
+from apps.authors.services.asking import PATIENCE, Models, OpenModels
+from apps.authors.services.kits import kit_of
+from apps.authors.services.spending import budget_spent, count_cost
+from apps.echo.models import Echo, PromptSearch, SearchReply
+from apps.echo.services.beginning import calls_left, end_search
+from apps.echo.services.choosing import forget_known
+from apps.echo.services.instructing import drop_instruction
+from apps.echo.services.labelling import labels_of
+from apps.echo.services.predicting import MOST_EXAMPLES, predict_plan, prompt, task_of
+from apps.llm.models import ModelSpec
+from apps.llm.standing import close_all, standing_gateway
+from labelhub.core.echo.prompt_search import Found, SearchPlan, search
+from labelhub.core.errors import LabelhubError
+from labelhub.core.llm.errors import ModelError
+from labelhub.core.llm.identity import call_key
+from labelhub.core.llm.parsing import read_completion
+from labelhub.core.llm.prices import cost_nanousd, estimate_usage
+from labelhub.core.llm.types import Call, Completion, Reply, Status
+
+logger = logging.getLogger(__name__)
+
+#: For so long whoever goes on with a search has it, and a task for it time to begin.
+LEASE, QUEUED = timedelta(seconds=120), timedelta(seconds=30)
+#: Calls that one task makes, and that are under way at once: authors' messages come first.
+AT_A_TIME, AT_ONCE = 40, 4
+#: Seconds for one call.
+LONGEST = 30.0
+#: How a call ended that nobody answered.
+FAILED = "no answer"
+
+
+def searches_due(now: datetime) -> list[int]:
+    """Searches under way that are in nobody's hands; the caller sends a task for each. They are
+    told to nobody else for a while."""
+    running = PromptSearch.objects.filter(
+        _before("lease_until", now),
+        _before("queued_until", now),
+        status=PromptSearch.Status.RUNNING,
+    )
+    due = [each for each in running.select_related("echo__site") if _may_go_on(each.echo)]
+    ids = [each.pk for each in due]
+    return [pk for pk in ids if running.filter(pk=pk).update(queued_until=now + QUEUED)]
+
+
+def go_on_with(search_id: int, open_models: OpenModels = standing_gateway) -> bool:
+    """Make the next calls of a search, or end it; whether it is to be gone on with."""
+    now = timezone.now()
+    free = PromptSearch.objects.filter(
+        _before("lease_until", now), pk=search_id, status=PromptSearch.Status.RUNNING
+    )
+    if not free.update(lease_until=now + LEASE):
+        return False
+    related = ("echo__site__model__provider",)
+    found = PromptSearch.objects.select_related(*related).get(pk=search_id)
+    try:
+        return _may_go_on(found.echo) and _gone_on(found, open_models)
+    except LabelhubError as error:
+        logger.warning("The search %s ends: %s", search_id, error)
+        end_search(found, "failed", error.message, timezone.now())
+        return False
+    finally:
+        held = PromptSearch.objects.filter(pk=search_id, lease_until=found.lease_until)
+        held.update(lease_until=None, queued_until=None)
+
+
+def _may_go_on(echo: Echo) -> bool:
+    on = echo.on and echo.search_on
+    return on and bool(calls_left(echo)) and not budget_spent(echo.site)
+
+
+def _gone_on(found: PromptSearch, open_models: OpenModels) -> bool:
+    site = found.echo.site
+    kit = kit_of(site)
+    feature = next((each for each in kit.definitions if each.key == found.feature), None)
+    if feature is None:
+        end_search(found, "no_feature", "The site asks about it no more.", timezone.now())
+        return False
+    known = {row.key: row for row in found.replies.all()}
+    steps = search(task_of(feature), labels_of(found), _plan(found))
+    try:
+        calls = next(steps)
+        while not (missing := _missing(calls, kit.spec, known)):
+            calls = steps.send([_read(call, known[_key(call, kit.spec)]) for call in calls])
+    except StopIteration as end:
+        _finish(found, end.value)
+        return False
+    some = missing[: min(AT_A_TIME, calls_left(found.echo))]
+    _ask_some(found, some, kit.spec, open_models)
+    return True
+
+
+def _plan(found: PromptSearch) -> SearchPlan:
+    return SearchPlan(
+        instruct=prompt("instruct"),
+        predicting=predict_plan(found.echo.site),
+        present=found.present,
+        examples=MOST_EXAMPLES,
+        tokens=found.echo.example_tokens,
+    )
+
+
+def _missing(
+    calls: Sequence[Call], spec: ModelSpec, known: Mapping[str, SearchReply]
+) -> list[tuple[str, Call]]:
+    keyed = [(_key(call, spec), call) for call in calls]
+    return [(key, call) for key, call in keyed if key not in known]
+
+
+def _key(call: Call, spec: ModelSpec) -> str:
+    """Equal for calls of one step that are asked the same of the same model."""
+    endpoint, model = spec.identity
+    # Also where chance has a part in the answer: it is one answer of this search.
+    asked = call_key(replace(call, once=True), endpoint=endpoint, model=model, replicate=1)
+    return hashlib.sha256(f"{call.step} {asked}".encode()).hexdigest()
+
+
+def _read(call: Call, row: SearchReply) -> Reply:
+    if row.finish_reason == FAILED:
+        return Reply(status=Status.FAILED)
+    refusal = row.text if row.refused else ""
+    text = "" if row.refused else row.text
+    return read_completion(
+        call, Completion(text=text, finish_reason=row.finish_reason, refusal=refusal)
+    )
+
+
+def _ask_some(
+    found: PromptSearch, calls: Sequence[tuple[str, Call]], spec: ModelSpec, open_models: OpenModels
+) -> None:
+    """Ask, and store what comes, a few at once; stops where somebody else has taken it up."""
+    with asyncio.Runner() as runner:
+        try:
+            for at in range(0, len(calls), AT_ONCE):
+                some = calls[at : at + AT_ONCE]
+                answers = runner.run(_answers([call for _, call in some], spec, open_models))
+                cost = sum(cost_nanousd(each.usage, **spec.prices) or 0 for each in answers)
+                count_cost(found.echo.site_id, cost)
+                rows = [_row(found, *each) for each in zip(some, answers, strict=True)]
+                if not _stored(found, rows, cost) or budget_spent(found.echo.site):
+                    return
+        finally:
+            runner.run(close_all())
+
+
+async def _answers(
+    calls: Sequence[Call], spec: ModelSpec, open_models: OpenModels
+) -> list[Completion]:
+    async with open_models(spec, PATIENCE) as models:
+        return await asyncio.gather(*(_answer(models, spec, call) for call in calls))
+
+
+async def _answer(models: Models, spec: ModelSpec, call: Call) -> Completion:
+    """What a model says to one call; with ``FAILED`` as its end where it says nothing."""
+    try:
+        async with asyncio.timeout(LONGEST):
+            return await models.complete(spec, call)
+    except TimeoutError:
+        # What is given up has been read, and is paid.
+        return Completion("", FAILED, estimate_usage(call.messages, ""))
+    except ModelError:
+        return Completion("", FAILED)
+
+
+def _row(found: PromptSearch, asked: tuple[str, Call], answer: Completion) -> SearchReply:
+    return SearchReply(
+        search=found,
+        key=asked[0],
+        text=(answer.refusal or answer.text).replace("\0", ""),
+        finish_reason=answer.finish_reason[:40],
+        refused=bool(answer.refusal),
+    )
+
+
+@transaction.atomic
+def _stored(found: PromptSearch, rows: Sequence[SearchReply], cost: int) -> bool:
+    """Keep the answers, count the calls; False where somebody else has taken it up since."""
+    if not _still_ours(found, len(rows), cost):
+        return False
+    SearchReply.objects.bulk_create(rows, ignore_conflicts=True)
+    today = timezone.now().date()
+    counted = Echo.objects.filter(pk=found.echo_id)
+    if not counted.filter(search_day=today).update(search_calls=F("search_calls") + len(rows)):
+        counted.update(search_day=today, search_calls=len(rows))
+    return True
+
+
+def _still_ours(found: PromptSearch, calls: int, cost: int) -> bool:
+    """Whether nobody has taken it up or ended it since; if so, ours for longer, and counted."""
+    until = timezone.now() + LEASE
+    held = PromptSearch.objects.filter(
+        pk=found.pk, lease_until=found.lease_until, status=PromptSearch.Status.RUNNING
+    )
+    ours = held.update(
+        lease_until=until, calls=F("calls") + calls, cost_nanousd=F("cost_nanousd") + cost
+    )
+    if ours:
+        found.lease_until = until
+    return bool(ours)
+
+
+@transaction.atomic
+def _finish(search_: PromptSearch, found: Found) -> None:
+    """Write down what was found, and use it where it is better."""
+    Echo.objects.select_for_update(no_key=True).get(pk=search_.echo_id)
+    running = PromptSearch.objects.filter(
+        pk=search_.pk, lease_until=search_.lease_until, status=PromptSearch.Status.RUNNING
+    )
+    if not running.exists():
+        return
+    in_use = search_.echo.searches.filter(feature=search_.feature, active=True)
+    # Who has put another one in its place meanwhile has the word.
+    unchanged = search_.present == (in_use.values_list("instruction", flat=True).first() or "")
+    status = PromptSearch.Status.UNCHANGED if found.kept else PromptSearch.Status.BETTER
+    use = not found.kept and unchanged
+    if use:
+        drop_instruction(search_.echo, search_.feature)
+    running.update(
+        status=status,
+        instruction="" if found.kept else found.instruction,
+        active=use,
+        why=found.why,
+        reason=found.reason[:300],
+        found=found.to_json(),
+        ended_at=timezone.now(),
+    )
+    search_.replies.all().delete()
+    forget_known(search_.echo.site_id)
+
+
+def _before(field: str, now: datetime) -> Q:
+    """That nobody has it by that field, or has had it too long."""
+    return Q(**{f"{field}__isnull": True}) | Q(**{f"{field}__lt": now})

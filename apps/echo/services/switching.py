@@ -1,0 +1,105 @@
+"""Switching Echo on and off, freezing what it has learnt, rolling it back, naming priors."""
+
+import uuid
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from apps.authors.models import Feature, Site
+from apps.authors.selectors.sites import current_consent
+from apps.authors.services.sites import set_consent_text
+from apps.echo.models import Echo
+from apps.echo.services.choosing import forget_known
+from apps.echo.services.logging import log
+from labelhub.core.echo.events import Event, Expected, Frozen, RolledBack
+from labelhub.core.errors import InvalidInput
+
+SETTINGS = (
+    "on", "k", "explore", "burden", "models_per_message", "llm_features", "example_tokens",
+    "search_on", "search_calls_per_day", "offers_on", "offer_every_messages", "offer_min_seconds",
+    "offer_least_match", "offer_explore", "reward_minutes",
+)  # fmt: skip
+
+
+@transaction.atomic
+def switch_echo(site: Site, *, on: bool) -> Echo:
+    """Let Echo choose and learn at a site, or not; what it has learnt stays."""
+    echo, made = Echo.objects.get_or_create(site=site, defaults={"on": on})
+    if not made and echo.on != on:
+        echo.on = on
+        echo.save(update_fields=["on"])
+    if on:
+        tell_priors(echo)
+    forget_known(site.pk)
+    return echo
+
+
+@transaction.atomic
+def update_echo(echo: Echo, **changes: Any) -> Echo:
+    """Change its settings. With the first offers, authors are asked anew whether they agree: the
+    text names recommendations from then on.
+
+    Raises:
+        InvalidInput: naming the field that is out of its range.
+    """
+    strange = sorted(set(changes) - set(SETTINGS))
+    if strange:
+        raise InvalidInput.at(strange[0], "is no setting of Echo.")
+    for name, value in changes.items():
+        setattr(echo, name, value)
+    try:
+        echo.clean_fields(
+            exclude=[each.name for each in Echo._meta.fields if each.name not in changes]
+        )
+    except ValidationError as error:
+        field, said = next(iter(error.message_dict.items()))
+        raise InvalidInput.at(field, " ".join(said)) from None
+    echo.save(update_fields=list(changes))
+    if changes.get("offers_on"):
+        site = echo.site
+        set_consent_text(site=site, texts=current_consent(site).texts, actor=None)
+    forget_known(echo.site_id)
+    return echo
+
+
+def tell_priors(echo: Echo) -> int:
+    """Write the owner's expectations of features into the log where they have changed."""
+    told = {
+        row["feature"]: row["data"]["prior"]
+        for row in echo.log.filter(kind="expected").order_by("number").values("feature", "data")
+    }
+    news: list[tuple[Event, int | None]] = []
+    for feature in Feature.objects.filter(site=echo.site_id):
+        prior = feature.parsed.prior or 0.0
+        if prior != told.get(feature.key, 0.0):
+            news.append((Expected(f"expected-{uuid.uuid4().hex}", feature.key, prior), None))
+    return log(echo, news)
+
+
+@transaction.atomic
+def freeze(echo: Echo, *, on: bool) -> bool:
+    """From here on what happens is logged and not learnt; or learnt again. Whether that is news."""
+    # Whoever else freezes it waits here, and finds it done.
+    locked = Echo.objects.select_for_update(no_key=True).get(pk=echo.pk)
+    if is_frozen(locked) == on:
+        return False
+    log(locked, [(Frozen(f"frozen-{uuid.uuid4().hex}", on), None)])
+    return True
+
+
+def is_frozen(echo: Echo) -> bool:
+    """Whether it learns nothing now."""
+    last = echo.log.filter(kind="frozen").order_by("-number").first()
+    return last is not None and bool(last.data["on"])
+
+
+def roll_back(echo: Echo, *, to: int) -> None:
+    """Forget what was learnt after the event with the number ``to``; 0 forgets everything.
+
+    Raises:
+        InvalidInput: there is no such event.
+    """
+    if not 0 <= to <= echo.logged:
+        raise InvalidInput.at("to", f"must be the number of an event, 0 to {echo.logged}.")
+    log(echo, [(RolledBack(f"rolled-back-{uuid.uuid4().hex}", to), None)])

@@ -1,0 +1,96 @@
+"""Bringing an offer to its author, and what became of it: see ``apps.authors.services.offers``."""
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils import timezone
+
+from apps.authors.models import Author
+from apps.authors.refusals import NotYours, UnknownQuestion
+from apps.echo.models import Decision, Echo, OfferEvent
+
+#: An offer is about now: so long after its message it is brought, not later.
+MOMENT = timedelta(minutes=2)
+#: One that was sent and not shown is sent again after so long: the connection may have broken.
+AGAIN = timedelta(seconds=10)
+#: Clicks and displays of one offer that are kept.
+MOST_EVENTS = 1_000
+
+_KINDS: Mapping[str, str] = {
+    "shown": OfferEvent.Kind.SHOWN,
+    "click": OfferEvent.Kind.CLICKED,
+    "helpful": OfferEvent.Kind.HELPFUL,
+    "unhelpful": OfferEvent.Kind.NOT_HELPFUL,
+    "close": OfferEvent.Kind.DISMISSED,
+}
+
+
+class EchoOffers:
+    """Echo's offers, as sockets bring them."""
+
+    def at(self, site_id: int) -> bool:
+        """Whether authors of the site may be offered something."""
+        return Echo.objects.filter(site=site_id, offers_on=True).exists()
+
+    def waiting(self, author_ids: Sequence[int]) -> list[int]:
+        """Those of the authors for whom an offer waits."""
+        rows = _to_bring().filter(author__in=author_ids).order_by("pk")
+        return list(dict.fromkeys(rows.values_list("author_id", flat=True)))
+
+    def next(self, author: Author) -> Mapping[str, Any] | None:
+        """The newest offer that waits; brought from now on. Older ones are past their moment."""
+        decision = _to_bring().filter(author=author.pk).order_by("-pk").first()
+        if decision is None:
+            return None
+        now = timezone.now()
+        ours = Decision.objects.filter(pk=decision.pk, status=decision.status)
+        if not ours.filter(sent_at=decision.sent_at).update(
+            status=Decision.Status.SENT, sent_at=now
+        ):
+            return None
+        older = Decision.objects.filter(author=author.pk, pk__lt=decision.pk)
+        older.filter(status=Decision.Status.WAITING).update(status=Decision.Status.EXPIRED)
+        expires = decision.message_at + MOMENT
+        return {**decision.offer, "expires": int(expires.timestamp() * 1000)}
+
+    def tell(self, author: Author, uid: UUID, what: str, ref: str) -> None:
+        """Take what became of an offer; the same ``ref`` is the same.
+
+        Raises:
+            UnknownQuestion: there is no such offer.
+            NotYours: it was made to somebody else.
+        """
+        decision = Decision.objects.filter(uid=uid).exclude(item_ref="").first()
+        if decision is None:
+            raise UnknownQuestion("There is no such offer.")
+        if decision.author_id != author.pk:
+            raise NotYours("This offer was made to somebody else.")
+        _record(decision, _KINDS[what], ref)
+
+
+def _record(decision: Decision, kind: str, ref: str) -> None:
+    """Keep it, once; whatever is told first, an offer that is told of was shown."""
+    now = timezone.now()
+    try:
+        with transaction.atomic():
+            if decision.events.count() < MOST_EVENTS:
+                OfferEvent.objects.create(decision=decision, kind=kind, ref=ref, at=now)
+            Decision.objects.filter(pk=decision.pk, shown_at__isnull=True).update(
+                shown_at=now, status=Decision.Status.SHOWN
+            )
+    except IntegrityError:  # told again
+        return
+
+
+def _to_bring() -> QuerySet[Decision]:
+    now = timezone.now()
+    lost = Q(status=Decision.Status.SENT, sent_at__lt=now - AGAIN)
+    waiting = Q(status=Decision.Status.WAITING)
+    running = Q(echo__on=True, echo__offers_on=True)
+    newer = Decision.objects.filter(author=OuterRef("author"), pk__gt=OuterRef("pk"))
+    due = Decision.objects.filter(waiting | lost, running, message_at__gt=now - MOMENT)
+    return due.filter(~Exists(newer.exclude(item_ref="")))

@@ -1,0 +1,66 @@
+"""What would be offered for a text: nothing is stored and no model is asked."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from apps.authors.models import Author, Message
+from apps.authors.services.hearing import screen_text
+from apps.authors.services.kits import kit_of
+from apps.echo.indexes import index_of
+from apps.echo.models import Echo
+from apps.echo.services.ranking import (
+    meanings_of,
+    rule_for,
+    selected_of,
+    success_of,
+)
+from apps.echo.services.selecting import selection_if
+from labelhub.core.echo.recommending.deciding import Decision, OfferHistory, decide
+from labelhub.core.echo.recommending.matching import Match
+from labelhub.core.echo.recommending.policies import Moment, echo
+from labelhub.core.echo.selected import Selected
+
+#: Above every exploring share: nothing is drawn.
+NOT_DRAWN = 0.999
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What would become of a text.
+
+    Args:
+        text: as models would see it.
+        dropped: why nothing is offered at such a message, whatever the catalogue; "" if it may be.
+        decision: of somebody who has never been offered anything; None where it was dropped.
+        matches: what fits, the best first.
+        selected: the features that were looked at.
+    """
+
+    text: str
+    dropped: str
+    decision: Decision | None
+    matches: Sequence[Match]
+    selected: Sequence[Selected]
+
+
+def try_text(of: Echo, text: str) -> Tried:
+    """Match a text as the first message of somebody; Echo without its exploring share."""
+    screened = screen_text(of.site, text)
+    if screened.dropped_at:
+        return Tried(screened.text, screened.reason or screened.dropped_at, None, (), ())
+    message = Message(author=Author(site=of.site), text=screened.text, language=screened.language)
+    definitions = kit_of(of.site).definitions
+    selected = selected_of(selection_if(message), {each.key: each for each in definitions})
+    moment = Moment(
+        message_text=screened.text, selected=selected, meanings=meanings_of(definitions)
+    )
+    matches = echo(index_of(of), moment)
+    decision = decide(
+        rule_for(of),
+        matches,
+        OfferHistory(),
+        success=success_of(message, selected),
+        sensitive=False,
+        draw=NOT_DRAWN,
+    )
+    return Tried(screened.text, "", decision, matches, selected)

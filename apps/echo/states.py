@@ -1,0 +1,147 @@
+"""States as they are stored: the selector, each model and the trust in each author in a row of its
+own, snapshots whole.
+
+Learning and looking read and write the parts that they need: of a thousand features and a hundred
+thousand authors one message concerns a few.
+"""
+
+import json
+import zlib
+from base64 import b64decode, b64encode
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from apps.echo.models import AuthorTrust, Echo, ModelState, Snapshot
+from labelhub.core.echo.packing import (
+    digest,
+    digest_after,
+    pack_model,
+    pack_selector,
+    unpack_model,
+    unpack_selector,
+)
+from labelhub.core.echo.state import EchoState
+from labelhub.core.echo.trust import LEAST, Trust
+from labelhub.core.errors import InvalidInput
+
+_AT_ONCE = 500
+_TRUST = Trust._fields
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What of a state one is concerned with; None: all of it."""
+
+    features: Collection[str] | None = None
+    authors: Collection[str] | None = None
+
+
+WHOLE = Parts()
+
+
+def stored_state(echo: Echo, parts: Parts = WHOLE) -> EchoState:
+    """What has been learnt: the selector, and those models and trusts.
+
+    Raises:
+        InvalidInput: it was written by another version, or is damaged.
+    """
+    state = unpack_selector(bytes(echo.state)) if echo.state else EchoState()
+    models, trusts = echo.models.all(), echo.trusts.all()
+    if parts.features is not None:
+        models = models.filter(feature__in=parts.features)
+    if parts.authors is not None:
+        trusts = trusts.filter(author__in=parts.authors)
+    state.models = {row.feature: unpack_model(bytes(row.packed)) for row in models}
+    state.trusts = {row[0]: Trust(*row[1:]) for row in trusts.values_list("author", *_TRUST)}
+    return state
+
+
+def newer_state(echo: Echo, known: EchoState, learnt: int) -> EchoState:
+    """What has been learnt, without trusts; models are taken from what was ``known`` when it had
+    learnt so far in the same era, unless they have learnt since."""
+    state = unpack_selector(bytes(echo.state)) if echo.state else EchoState()
+    fresh = echo.models.filter(learnt__gt=learnt)
+    news = {row.feature: unpack_model(bytes(row.packed)) for row in fresh}
+    state.models = {**known.models, **news}
+    return state
+
+
+def doubted_authors(echo: Echo) -> frozenset[str]:
+    """Those whose answers teach nothing, as the log names them."""
+    rows = echo.trusts.filter(answers__lt=LEAST)
+    return frozenset(rows.values_list("author", flat=True))
+
+
+def store_state(echo: Echo, state: EchoState, number: int) -> None:
+    """Write a whole state in place of what is stored; the caller's transaction, and its lease."""
+    echo.models.exclude(feature__in=state.models).delete()
+    echo.trusts.all().delete()
+    _write(echo, state, number)
+    echo.era += 1
+    _write_selector(echo, state, number, digest(state))
+
+
+def store_parts(echo: Echo, state: EchoState, number: int, before: int) -> None:
+    """Write the parts that ``state`` holds; ``before`` is what :func:`parts_sum` of them was."""
+    _write(echo, state, number)
+    whole = echo.digest or f"{before:064x}"
+    _write_selector(echo, state, number, digest_after(whole, before, state))
+
+
+def _write(echo: Echo, state: EchoState, number: int) -> None:
+    ModelState.objects.bulk_create(
+        [
+            ModelState(echo=echo, feature=key, packed=pack_model(model), learnt=number)
+            for key, model in sorted(state.models.items())
+        ],
+        batch_size=_AT_ONCE,
+        update_conflicts=True,
+        unique_fields=["echo", "feature"],
+        update_fields=["packed", "learnt"],
+    )
+    AuthorTrust.objects.bulk_create(
+        [
+            AuthorTrust(echo=echo, author=author, **trust._asdict())
+            for author, trust in sorted(state.trusts.items())
+        ],
+        batch_size=_AT_ONCE,
+        update_conflicts=True,
+        unique_fields=["echo", "author"],
+        update_fields=_TRUST,
+    )
+
+
+def _write_selector(echo: Echo, state: EchoState, number: int, whole: str) -> None:
+    echo.state, echo.learnt, echo.digest = pack_selector(state), number, whole
+    echo.save(update_fields=["state", "learnt", "digest", "era"])
+
+
+def take_snapshot(echo: Echo, state: EchoState, number: int) -> Snapshot:
+    """Keep the whole state as it is after that event."""
+    whole = {
+        "selector": b64encode(pack_selector(state)).decode(),
+        "models": {key: b64encode(pack_model(each)).decode() for key, each in state.models.items()},
+        "trusts": state.trusts,
+    }
+    packed = zlib.compress(json.dumps(whole).encode(), 1)
+    kept, _ = Snapshot.objects.update_or_create(
+        echo=echo, number=number, defaults={"packed": packed, "digest": digest(state)}
+    )
+    return kept
+
+
+def snapshot_state(snapshot: Snapshot) -> EchoState:
+    """The state that a snapshot keeps.
+
+    Raises:
+        InvalidInput: it cannot be read.
+    """
+    try:
+        whole = json.loads(zlib.decompress(bytes(snapshot.packed)))
+        state = unpack_selector(b64decode(whole["selector"]))
+        models = whole["models"].items()
+        state.models = {key: unpack_model(b64decode(packed)) for key, packed in models}
+        state.trusts = {author: Trust(*told) for author, told in whole["trusts"].items()}
+    except (zlib.error, ValueError, KeyError, TypeError) as error:
+        raise InvalidInput(f"Snapshot {snapshot.number} cannot be read: {error}.") from None
+    return state

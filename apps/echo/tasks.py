@@ -1,0 +1,110 @@
+"""Celery's way in, and what the worker's housekeeping does for Echo."""
+
+import time
+from datetime import datetime, timedelta
+
+from celery import shared_task
+from django.db import transaction
+from django.utils import timezone
+
+from apps.echo.models import Check
+from apps.echo.reporting.keeping import Of
+from apps.echo.reporting.renewing import renew_figures
+from apps.echo.services.beginning import begin_searches, stop_searches
+from apps.echo.services.checking import carry_out_check
+from apps.echo.services.gathering import WITHIN
+from apps.echo.services.learning import keep_up
+from apps.echo.services.offering import decide_about, expire_decisions, messages_due
+from apps.echo.services.searching import go_on_with, searches_due
+
+#: Seconds between two rounds of learning in a process, and between two looks for searches to begin.
+EVERY, BEGIN_EVERY = 2.0, 60.0
+#: Seconds between two looks whose word counts no more or again, as often as authors are judged; and
+#: between two looks at all that may still be told. Between those only the last hour is looked at.
+TRUST_EVERY, ALL_EVERY, LATELY = 15.0, 600.0, timedelta(hours=1)
+_last: dict[str, float] = {}
+
+
+@shared_task(name="echo.decide_about")
+def decide_about_task(message_id: int) -> None:
+    """Decide what to offer at a message."""
+    decide_about(message_id)
+
+
+def keep_offers() -> int:
+    """Send a task for each message that an offer is to be decided about; how many."""
+    now = timezone.now()
+    expire_decisions(now)
+    due = messages_due(now)
+    for message_id in due:
+        decide_about_task.delay(message_id)
+    return len(due)
+
+
+def keep_echo() -> int:
+    """Learn from what happened since the last round; how many events."""
+    if not _is_time("learn", EVERY):
+        return 0
+    within = WITHIN if _is_time("all", ALL_EVERY) else LATELY
+    return keep_up(within, trust=_is_time("trust", TRUST_EVERY))
+
+
+@shared_task(name="echo.go_on_with")
+def go_on_with_task(search_id: int) -> None:
+    """Make the next calls of a search for an instruction."""
+    go_on_with(search_id)
+
+
+def keep_searches() -> int:
+    """Begin and stop searches for instructions, and send a task for each to be gone on with; how
+    many were sent."""
+    now = timezone.now()
+    stop_searches(now)
+    if _is_time("begin", BEGIN_EVERY):
+        begin_searches()
+    due = searches_due(now)
+    for search_id in due:
+        go_on_with_task.delay(search_id)
+    return len(due)
+
+
+def _is_time(what: str, every: float) -> bool:
+    """Whether this process did it long enough ago; it counts as done now."""
+    now = time.monotonic()
+    if what in _last and now - _last[what] < every:
+        return False
+    _last[what] = now
+    return True
+
+
+@shared_task(name="echo.check_log")
+def check_log_task(echo_id: int, started_at: str) -> None:
+    """Carry out one check of what is stored against the log."""
+    carry_out_check(echo_id, datetime.fromisoformat(started_at))
+
+
+def launch_check(check: Check) -> None:
+    """Send a task for it once the transaction is through. A broker that is down is logged; then
+    nothing is heard of the check, and the page offers another."""
+    told = check.echo_id, check.started_at.isoformat()
+    transaction.on_commit(lambda: check_log_task.delay(*told), robust=True)
+
+
+@shared_task(name="echo.renew_figures")
+def renew_figures_task(
+    what: str, echo_id: int, experiment_id: int | None, since: str | None
+) -> None:
+    """Make the figures of a large log anew."""
+    renew_figures(what, echo_id, experiment_id, datetime.fromisoformat(since) if since else None)
+
+
+def launch_renewing(what: str, of: Of) -> None:
+    """Send a task for it. A broker that is down is logged; later the next who looks asks again."""
+    experiment, since = of.experiment, of.since
+    told = (
+        what,
+        of.echo.pk,
+        experiment.pk if experiment else None,
+        since.isoformat() if since else None,
+    )
+    transaction.on_commit(lambda: renew_figures_task.delay(*told), robust=True)

@@ -1,0 +1,1 @@
+"""Echo's pages of a site."""

@@ -1,0 +1,154 @@
+"""What can be offered on a site: its items, from a file, and what would be offered for a text."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from apps.accounts.http import SignedInRequest
+from apps.accounts.roles import Right
+from apps.authors.selectors.sites import get_site
+from apps.authors.stage_words import reason_words
+from apps.echo.forms.offers import CatalogueFileForm, TryForm
+from apps.echo.models import Echo
+from apps.echo.offer_pages import offers_page
+from apps.echo.offer_words import why_words
+from apps.echo.selectors.offers import get_echo, get_item, item_counts
+from apps.echo.selectors.records import items_of
+from apps.echo.selectors.standing import echo_of
+from apps.echo.services.catalogue import import_catalogue, set_active
+from apps.echo.services.trying import try_text
+from labelhub.core.echo.recommending.catalogue import MOST_BYTES, MOST_ROWS, NAMES, REQUIRED
+from labelhub.core.errors import InvalidInput
+
+PAGE_SIZE = 25
+#: A file to begin with; it imports as it is.
+SAMPLE = (
+    "id,title,text,link,picture,vertical,price,currency,tags,attributes\r\n"
+    'tent-2,Two-person tent,"A light tent that is up in five minutes. Dry for three seasons.",'
+    "/shop/tent-2,,sleeping,129,EUR,camping;hiking,experience_level=first_time;some\r\n"
+    'lamp,Storm lamp,"Warm light for forty hours, also in the rain.",/shop/lamp,,light,34,EUR,'
+    "evening,\r\n"
+    'kettle,Camping kettle,"Boils a litre on anything that burns.",/shop/kettle,,cooking,22,EUR,'
+    "tea;coffee,budget=lowest\r\n"
+)
+
+
+@login_required
+@require_safe
+def site_catalogue(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
+    """The items, a page of them; those that are not offered come last."""
+    site = get_site(request.user, slug, site_id, Right.VIEW)
+    echo = echo_of(site)
+    words = " ".join(request.GET.get("q", "").split())[:60]
+    state = request.GET.get("state", "")
+    state = state if state in ("on", "off") else ""
+    context = offers_page(request, site, echo, "catalogue") | {"q": words, "state": state}
+    if echo is not None:
+        on, off = item_counts(echo)
+        rows = items_of(site, words, active={"on": True, "off": False}.get(state))
+        page = Paginator(rows.order_by("-active", "pk"), PAGE_SIZE).get_page(
+            request.GET.get("page")
+        )
+        context |= {"page": page, "items_on": on, "items_off": off}
+    return render(request, "echo/site_catalogue.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def catalogue_import(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
+    """Take in a file: good rows go in, bad rows are told with their column and the reason."""
+    site = get_site(request.user, slug, site_id, Right.MANAGE)
+    echo = get_echo(site)
+    sent = request.method == "POST"
+    form = CatalogueFileForm(request.POST, request.FILES) if sent else CatalogueFileForm()
+    told: dict[str, Any] = {}
+    if form.is_valid():
+        told = _imported(echo, form)
+        if "created" in told and not told["errors"]:
+            messages.success(request, f"Imported: {_counts(told)}.")
+            return redirect("site_catalogue", slug, site.pk)
+    context = offers_page(request, site, echo, "catalogue") | {"form": form}
+    context |= {
+        "faults": told.get("errors", ()),
+        "counts": _counts(told) if "created" in told else "",
+        "columns": NAMES,
+        "required": REQUIRED,
+        "most": MOST_ROWS,
+    }
+    status = 422 if form.errors else 200
+    return render(request, "echo/catalogue_import.html", context, status=status)
+
+
+@login_required
+@require_safe
+def catalogue_sample(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
+    """A small catalogue to begin with."""
+    get_site(request.user, slug, site_id, Right.VIEW)
+    response = HttpResponse(SAMPLE, content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = 'attachment; filename="catalogue-sample.csv"'
+    return response
+
+
+@login_required
+@require_POST
+def catalogue_item_switch(
+    request: SignedInRequest, slug: str, site_id: int, catalogue_item_id: int
+) -> HttpResponse:
+    """Offer an item no more, or again."""
+    site = get_site(request.user, slug, site_id, Right.MANAGE)
+    item = get_item(get_echo(site), catalogue_item_id)
+    wanted = request.POST.get("do", "")
+    if wanted not in ("on", "off"):
+        raise InvalidInput("Choose something that the page offers.")
+    set_active(item, active=wanted == "on")
+    kept = {name: request.POST[name] for name in ("page", "q", "state") if request.POST.get(name)}
+    address = reverse("site_catalogue", args=[slug, site.pk])
+    return redirect(f"{address}?{urlencode(kept)}" if kept else address)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def catalogue_try(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
+    """What would be offered for a text; nothing is stored."""
+    site = get_site(request.user, slug, site_id, Right.MANAGE)
+    echo = get_echo(site)
+    sent = request.method == "POST"
+    form = TryForm(request.POST if sent else None)
+    context = offers_page(request, site, echo, "catalogue") | {"form": form}
+    if form.is_valid():
+        tried = try_text(echo, form.cleaned_data["text"])
+        context |= {
+            "tried": tried,
+            "dropped": reason_words(tried.dropped),
+            "why": why_words(tried.decision.why) if tried.decision else "",
+        }
+    status = 422 if form.errors else 200
+    part = getattr(request, "htmx", False) and "tried" in context
+    page = "echo/_tried.html" if part else "echo/catalogue_try.html"
+    return render(request, page, context, status=status)
+
+
+def _imported(echo: Echo, form: CatalogueFileForm) -> dict[str, Any]:
+    """What an import counted and refused; of one that took nothing, only what it refused."""
+    data = form.cleaned_data["file"].read(MOST_BYTES + 1)
+    try:
+        return import_catalogue(echo, data, replace=form.cleaned_data["replace"])
+    except InvalidInput as error:
+        faults = [fault for fault in error.data.get("errors", ()) if "row" in fault]
+        words = " ".join(
+            f"{fault['field']}: {fault['message']}" for fault in error.data.get("errors", ())
+        )
+        form.add_error("file", "Nothing was imported." if faults else words or error.message)
+        return {"errors": faults}
+
+
+def _counts(told: dict[str, Any]) -> str:
+    words = {"created": "new", "changed": "changed", "unchanged": "as before", "retired": "retired"}
+    return ", ".join(f"{told[key]:,} {word}" for key, word in words.items() if told[key])

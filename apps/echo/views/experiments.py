@@ -1,0 +1,157 @@
+"""Arms against each other: designed before the start, watched, ended, concluded from."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from apps.accounts.http import SignedInRequest
+from apps.accounts.roles import Right
+from apps.authors.selectors.sites import get_site
+from apps.common.forms import show_refusal
+from apps.echo.forms.offers import ExperimentForm
+from apps.echo.models import Echo, Experiment
+from apps.echo.offer_pages import offers_page
+from apps.echo.offer_pictures import curve, forest, tables
+from apps.echo.offer_words import finding, policy_words
+from apps.echo.reporting import OfferReport, off_policy_of, report_of
+from apps.echo.selectors.offers import counted_experiments, get_echo
+from apps.echo.selectors.records import experiment_called
+from apps.echo.selectors.standing import echo_of
+from apps.echo.services.experiments import (
+    create_experiment,
+    design_of,
+    end_experiment,
+    hourly,
+    start_experiment,
+)
+from labelhub.core.echo.experiments.assignment import Window
+from labelhub.core.errors import InvalidInput, LabelhubError
+
+PAGE_SIZE = 25
+
+
+@login_required
+@require_safe
+def offer_experiment_list(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
+    """All of them, the newest first; below, what the log says without one."""
+    site = get_site(request.user, slug, site_id, Right.VIEW)
+    echo = echo_of(site)
+    context = offers_page(request, site, echo, "experiments")
+    if echo is not None:
+        found = Paginator(counted_experiments(echo), PAGE_SIZE)
+        context["page"] = found.get_page(request.GET.get("page"))
+        context["off_policy"] = off_policy_of(echo)
+    return render(request, "echo/offer_experiment_list.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def offer_experiment_create(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
+    """Design one; it is fixed then, and starts when it is started."""
+    site = get_site(request.user, slug, site_id, Right.MANAGE)
+    echo = get_echo(site)
+    form = ExperimentForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        made = _created(echo, form)
+        if made is not None:
+            return redirect("offer_experiment_detail", slug, site.pk, made.pk)
+    context = offers_page(request, site, echo, "experiments") | {"form": form}
+    status = 422 if form.errors else 200
+    return render(request, "echo/offer_experiment_create.html", context, status=status)
+
+
+@login_required
+@require_safe
+def offer_experiment_detail(
+    request: SignedInRequest, slug: str, site_id: int, offer_experiment_id: int
+) -> HttpResponse:
+    """How it was fixed, and what it shows so far."""
+    site = get_site(request.user, slug, site_id, Right.VIEW)
+    echo = get_echo(site)
+    experiment = experiment_called(site, offer_experiment_id)
+    context = offers_page(request, site, echo, "experiments") | _told(experiment)
+    if experiment.started_at is not None:
+        report = report_of(echo, experiment)
+        context |= _found(report) | {"off_policy": off_policy_of(echo)}
+    return render(request, "echo/offer_experiment_detail.html", context)
+
+
+@login_required
+@require_POST
+def offer_experiment_change(
+    request: SignedInRequest, slug: str, site_id: int, offer_experiment_id: int
+) -> HttpResponse:
+    """Start it, or end it; neither can be undone."""
+    site = get_site(request.user, slug, site_id, Right.MANAGE)
+    experiment = experiment_called(site, offer_experiment_id)
+    wanted = request.POST.get("do", "")
+    if wanted == "start":
+        start_experiment(experiment)
+        messages.success(request, "The experiment runs from now on.")
+    elif wanted == "end":
+        end_experiment(experiment)
+        messages.success(request, "The experiment has ended; what it has found stays.")
+    else:
+        raise InvalidInput("Choose something that the page offers.")
+    return redirect("offer_experiment_detail", slug, site.pk, experiment.pk)
+
+
+def _created(echo: Echo, form: ExperimentForm) -> Experiment | None:
+    data = form.cleaned_data
+    try:
+        windows: Sequence[Window] = ()
+        if data["by"] == "window":
+            windows = hourly(_next_hour(), data["hours"] or 4, data["planned_days"])
+        return create_experiment(
+            echo,
+            name=data["name"],
+            arms=form.arms(),
+            control=data["control"],
+            windows=windows,
+            planned_days=data["planned_days"],
+        )
+    except LabelhubError as error:
+        show_refusal(form, error)
+        return None
+
+
+def _next_hour() -> datetime:
+    now = timezone.now()
+    return now.replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)
+
+
+def _told(experiment: Experiment) -> dict[str, Any]:
+    """The design as it was fixed, and where it stands."""
+    found = design_of(experiment)
+    start, now = experiment.started_at, timezone.now()
+    return {
+        "experiment": experiment,
+        "arms": [(arm, policy_words(arm.policy), 100 * arm.share) for arm in found.arms],
+        "control": found.control,
+        "windows": found.windows,
+        "runs": start is not None and experiment.ended_at is None,
+        "day": (now - start).days + 1 if start else 0,
+        "over": start is not None and now > start + timedelta(days=experiment.planned_days),
+    }
+
+
+def _found(report: OfferReport) -> dict[str, Any]:
+    findings = [
+        (each, finding(each.arm, each.control, each.looks[-1].look if each.looks else None))
+        for each in report.comparisons
+    ]
+    return {
+        "report": report,
+        "findings": findings,
+        "forest": forest(report.comparisons),
+        "curves": [drawn for each in report.comparisons if (drawn := curve(each))],
+        "parts": tables(report),
+    }

@@ -1,0 +1,132 @@
+"""What is offered on a site, and what becomes of it."""
+
+import hashlib
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from apps.accounts.http import SignedInRequest
+from apps.accounts.roles import Right
+from apps.authors.models import Site
+from apps.authors.pages import sites_page
+from apps.authors.selectors.funnel import WINDOWS, start_of
+from apps.authors.selectors.sites import get_site
+from apps.common.forms import show_refusal
+from apps.echo.forms.offers import OfferSettingsForm
+from apps.echo.models import Echo
+from apps.echo.offer_pages import offers_page
+from apps.echo.offer_pictures import offer_steps, tables
+from apps.echo.offer_words import why_words
+from apps.echo.reporting import offer_funnel, report_of
+from apps.echo.selectors.offers import SHOWN, get_echo, item_counts, last_offers
+from apps.echo.selectors.standing import echo_of
+from apps.echo.services.switching import update_echo
+from labelhub.core.errors import Conflict, InvalidInput, LabelhubError
+
+USUAL_DAYS = 7
+_WINDOW_WORDS = {7: "7 days", 28: "4 weeks", 91: "13 weeks"}
+
+
+@login_required
+@require_safe
+def site_offers(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
+    """The funnel, click-through, why nothing was offered, and the last offers."""
+    site = get_site(request.user, slug, site_id, Right.VIEW)
+    echo, days = echo_of(site), _days(request)
+    context = offers_page(request, site, echo, "offers")
+    if echo is not None:
+        context |= _moving(echo, days)
+        context |= {
+            "windows": [(each, _WINDOW_WORDS[each]) for each in WINDOWS],
+            "items_on": item_counts(echo)[0],
+            "running": echo.experiments.filter(
+                started_at__isnull=False, ended_at__isnull=True
+            ).first(),
+            "parts": tables(context["report"]),
+        }
+    return render(request, "echo/site_offers.html", context)
+
+
+@login_required
+@require_safe
+def site_offers_rows(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
+    """The moving part alone; nothing (204) to who has seen it as it is."""
+    site = get_site(request.user, slug, site_id, Right.VIEW)
+    context = sites_page(request, site.project) | {"site": site}
+    context |= _moving(get_echo(site), _days(request))
+    if request.GET.get("seen") == context["state"]:
+        return HttpResponse(status=204)
+    return render(request, "echo/_offers.html", context)
+
+
+@login_required
+@require_POST
+def site_offers_switch(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
+    """Offers on or off: off is off at once, also for those that wait to be shown."""
+    site = get_site(request.user, slug, site_id, Right.MANAGE)
+    wanted = request.POST.get("do", "")
+    if wanted not in ("on", "off"):
+        raise InvalidInput("Choose something that the page offers.")
+    echo = get_echo(site)
+    if wanted == "on" and not echo.on:
+        raise Conflict("Echo is off at this site; switch it on first.")
+    update_echo(echo, offers_on=wanted == "on")
+    told = "Offers are made from now on." if wanted == "on" else "Nothing is offered any more."
+    messages.success(request, told)
+    return redirect("site_offers", slug, site.pk)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def site_offers_settings(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
+    """How often, and how well something must fit."""
+    site = get_site(request.user, slug, site_id, Right.MANAGE)
+    echo = get_echo(site)
+    sent = request.POST if request.method == "POST" else None
+    form = OfferSettingsForm(sent, instance=echo)
+    if request.method == "POST" and form.is_valid() and _saved(site, form):
+        messages.success(request, "The settings are saved; the next offer goes by them.")
+        return redirect("site_offers", slug, site.pk)
+    context = offers_page(request, site, echo, "offers") | {"form": form}
+    status = 422 if form.errors else 200
+    return render(request, "echo/site_offers_settings.html", context, status=status)
+
+
+def _saved(site: Site, form: OfferSettingsForm) -> bool:
+    try:
+        # Read anew: the form has written what was typed into its own.
+        update_echo(get_echo(site), **form.cleaned_data)
+    except LabelhubError as error:
+        show_refusal(form, error)
+        return False
+    return True
+
+
+def _moving(echo: Echo, days: int) -> dict[str, Any]:
+    """All that changes while one watches; ``state`` differs once any of it does."""
+    since = start_of(days, timezone.now())
+    funnel, rows = offer_funnel(echo, since), last_offers(echo)
+    report = report_of(echo, since=since)
+    told = [(r.decision.pk, r.decision.status, r.clicks, r.helpful, r.closed) for r in rows]
+    nothing = sorted(funnel.nothing.items(), key=lambda pair: -pair[1])
+    return {
+        "days": days,
+        "funnel": funnel,
+        "steps": offer_steps(funnel),
+        "nothing": [(why_words(why), count) for why, count in nothing],
+        "report": report,
+        "arm": report.arms[0],
+        "rows": rows,
+        "most": SHOWN,
+        "state": hashlib.sha256(repr((days, funnel, told)).encode()).hexdigest()[:16],
+    }
+
+
+def _days(request: HttpRequest) -> int:
+    given = request.GET.get("days", "")
+    return int(given) if given.isdecimal() and int(given) in WINDOWS else USUAL_DAYS

@@ -1,0 +1,247 @@
+"""Click-through by arm, and an arm against the control (paper 004, section 4 and appendix A.1).
+
+Every click counts, so clicks per impression is a mean of counts and may exceed 1; the share of
+impressions that were clicked is told beside it. What is compared is what was *assigned*: clicks of
+a unit count for its arm, and units to which nothing was shown are in the arm all the same.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labelhub.core.echo.experiments.clusters import (
+    FEW_UNITS,
+    Bounds,
+    Rate,
+    clusters,
+    difference_bounds,
+    mean_bounds,
+    rate_of,
+    ratio_bounds,
+    share_bounds,
+)
+from labelhub.core.echo.experiments.figures import Figure, figure, undefined
+from labelhub.core.echo.experiments.impressions import Impression
+from labelhub.core.errors import InvalidInput
+
+MEAN = "clicks over {per}, score interval with the dispersion between units (Student's t)"
+SHARE = "share, Wilson with the effective n that clusters of units leave (Student's t)"
+RATIO = "ratio of two rates, delta method on the log scale, clustered by unit (Student's t)"
+NO_CLICKS = "ratio of two rates, score bound of no clicks, clustered by unit"
+DIFFERENCE = "difference of two rates, from both score intervals (Zou and Donner 2008)"
+CHANGE = "100 x (ratio - 1); {ratio}"
+ALONE = "one unit only: nothing tells how much units differ"
+FEW = f"fewer than {FEW_UNITS} units of like size: the interval may cover other than 95 %"
+FEW_CLICKS = 10
+RARE = f"fewer than {FEW_CLICKS} clicks: the interval is wider than it need be"
+
+Per = Literal["impressions", "eligible", "units"]
+_EMPTY: Mapping[Per, str] = {
+    "impressions": "nothing was shown",
+    "eligible": "no message was eligible",
+    "units": "nobody was assigned",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What was assigned to an arm: an author, or a window of time.
+
+    Args:
+        unit: its id, as in :class:`Impression`.
+        arm: the arm it was assigned to.
+        eligible: how many of its messages a recommendation could have followed.
+    """
+
+    unit: str
+    arm: str
+    eligible: int
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """What became of the units of an arm; each array has shape (units,).
+
+    ``clicks`` counts every one, ``clicked`` the impressions with one or more.
+    """
+
+    eligible: NDArray[np.int64]
+    impressions: NDArray[np.int64]
+    clicks: NDArray[np.int64]
+    clicked: NDArray[np.int64]
+
+    @property
+    def units(self) -> NDArray[np.int64]:
+        """One for each unit."""
+        return np.ones_like(self.eligible)
+
+
+@dataclass(frozen=True, slots=True)
+class ArmFigures:
+    """An arm in numbers; ``click_through`` is clicks per impression and may exceed 1."""
+
+    units: int
+    eligible: int
+    impressions: int
+    clicks: int
+    clicked: int
+    click_through: Figure
+    clicked_share: Figure
+    shown_share: Figure
+    clicks_per_eligible: Figure
+    clicks_per_unit: Figure
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """An arm against the control.
+
+    ``ratio``: 5.4 is "5.4 times". ``percent_change``: +440 is "440 % more", the same thing.
+    ``difference``: of the two rates, in clicks per ``per``.
+    """
+
+    per: Per
+    ratio: Figure
+    percent_change: Figure
+    difference: Figure
+
+
+def totals(
+    units: Iterable[Unit], impressions: Iterable[Impression], arms: Sequence[str]
+) -> dict[str, Totals]:
+    """The totals of each of ``arms``, also of those without units.
+
+    Raises:
+        InvalidInput: a unit comes twice, its arm is none of ``arms``, its number of messages is
+            negative, or an impression is of no unit.
+    """
+    known: dict[str, Unit] = {}
+    for unit in units:
+        if unit.unit in known or unit.arm not in arms or unit.eligible < 0:
+            raise InvalidInput.at("units", f"The unit “{unit.unit}” comes twice or is not usable.")
+        known[unit.unit] = unit
+    sums = {name: np.zeros(3, dtype=np.int64) for name in known}
+    for impression in impressions:
+        if impression.unit not in sums:
+            raise InvalidInput.at("impressions", f"No unit is called “{impression.unit}”.")
+        sums[impression.unit] += (1, impression.clicks, impression.clicks > 0)
+    return {
+        arm: _totals([unit for unit in known.values() if unit.arm == arm], sums) for arm in arms
+    }
+
+
+def of_impressions(impressions: Iterable[Impression]) -> Totals:
+    """Totals of the units that were shown something, for rates per impression alone."""
+    shown = list(impressions)
+    units = [Unit(name, "", 0) for name in sorted({impression.unit for impression in shown})]
+    return totals(units, shown, [""])[""]
+
+
+def arm_figures(found: Totals) -> ArmFigures:
+    """An arm in numbers, each with its interval or the reason why there is none."""
+    return ArmFigures(
+        units=len(found.eligible),
+        eligible=int(found.eligible.sum()),
+        impressions=int(found.impressions.sum()),
+        clicks=int(found.clicks.sum()),
+        clicked=int(found.clicked.sum()),
+        click_through=clicks_per(found, "impressions"),
+        clicked_share=clicked_share(found),
+        shown_share=_share(found.impressions, found.eligible, _EMPTY["eligible"]),
+        clicks_per_eligible=clicks_per(found, "eligible"),
+        clicks_per_unit=clicks_per(found, "units"),
+    )
+
+
+def clicks_per(found: Totals, per: Per) -> Figure:
+    """Clicks per impression, eligible message or unit; may exceed 1."""
+    rate = rate_per(found, per)
+    if rate is None:
+        return undefined(_EMPTY[per])
+    method = MEAN.format(per=per)
+    return _figure(rate.value, mean_bounds(rate), [rate], method)
+
+
+def rate_per(found: Totals, per: Per) -> Rate | None:
+    """Clicks per impression, eligible message or unit; None where there is nothing to divide by."""
+    exposure = {
+        "impressions": found.impressions,
+        "eligible": found.eligible,
+        "units": found.units,
+    }[per]
+    return rate_of(clusters(found.clicks, exposure))
+
+
+def clicked_share(found: Totals) -> Figure:
+    """The share of impressions that were clicked, once or more."""
+    return _share(found.clicked, found.impressions, _EMPTY["impressions"])
+
+
+def compare(arm: Totals, control: Totals, per: Per) -> Comparison:
+    """Ratio and difference of the clicks per impression, eligible message or assigned unit.
+
+    Only the latter two compare what was assigned: an arm may show less and so look better per
+    impression. A ratio needs clicks in the control.
+    """
+    rate, base = rate_per(arm, per), rate_per(control, per)
+    if rate is None or base is None:
+        where = "in this arm" if rate is None else "in the control"
+        nothing = undefined(f"{_EMPTY[per]} {where}")
+        return Comparison(per, nothing, nothing, nothing)
+    value, both = rate.value - base.value, [rate, base]
+    difference = _figure(value, difference_bounds(rate, base), both, DIFFERENCE)
+    if base.value == 0:
+        nothing = undefined("no clicks in the control")
+        return Comparison(per, nothing, nothing, difference)
+    method = RATIO if rate.value > 0 else NO_CLICKS
+    bounds = ratio_bounds(rate, base)
+    ratio = _figure(rate.value / base.value, bounds, both, method)
+    change = _figure(
+        percent_change(rate.value / base.value),
+        (percent_change(bounds[0]), percent_change(bounds[1])),
+        both,
+        CHANGE.format(ratio=method),
+    )
+    return Comparison(per, ratio, change, difference)
+
+
+def percent_change(ratio: float) -> float:
+    """What a ratio is as a change in per cent: 5.4 times is +440, and 1 is 0."""
+    return 100 * (ratio - 1)
+
+
+def in_words(ratio: float) -> str:
+    """A ratio by both its names, so that none is taken for the other: "5.37 times (+437 %)"."""
+    return f"{ratio:.2f} times ({percent_change(ratio):+.0f} %)"
+
+
+def _totals(units: Sequence[Unit], sums: Mapping[str, NDArray[np.int64]]) -> Totals:
+    table = np.array([sums[unit.unit] for unit in units], dtype=np.int64).reshape(-1, 3)
+    eligible = np.array([unit.eligible for unit in units], dtype=np.int64)
+    return Totals(eligible, table[:, 0], table[:, 1], table[:, 2])
+
+
+def _share(part: NDArray[np.int64], whole: NDArray[np.int64], reason: str) -> Figure:
+    rate = rate_of(clusters(part, whole))
+    if rate is None:
+        return undefined(reason)
+    if rate.value > 1:
+        return undefined("more were counted than there can be; reports are missing")
+    return _figure(rate.value, share_bounds(rate), [rate], SHARE)
+
+
+def _figure(value: float, bounds: Bounds, rates: Sequence[Rate], method: str) -> Figure:
+    doubt = _doubt(rates)
+    n = round(sum(rate.exposure for rate in rates))
+    return figure(value, bounds, n=n, method=method, doubt=doubt)
+
+
+def _doubt(rates: Sequence[Rate]) -> str:
+    if any(rate.alone for rate in rates):
+        return ALONE
+    if any(rate.effective_units < FEW_UNITS for rate in rates):
+        return FEW
+    return RARE if any(rate.events < FEW_CLICKS for rate in rates) else ""

@@ -1,0 +1,198 @@
+"""Rates whose events come in clusters: clicks of one author are alike, so authors are what counts.
+
+A rate is events per exposure over all units (clicks per impression), a ratio of two sums. How
+sure it is, is told by how much the units' own sums stray from it, never by the number of clicks.
+"""
+
+from dataclasses import dataclass
+from math import exp, inf, nan, sqrt
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from labelhub.core.echo.experiments.figures import CONFIDENCE
+from labelhub.core.errors import InvalidInput
+from labelhub.core.wilson import wilson_bounds
+
+Floats = NDArray[np.float64]
+Bounds = tuple[float, float]
+
+UNKNOWN: Bounds = (nan, nan)
+#: From as many units as this on, as the sizes weigh them, intervals covered as they say in trials.
+FEW_UNITS = 20
+#: A dispersion below is rounding.
+NOTHING = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Clusters:
+    """Sums by unit (an author, or a window of time); both arrays have shape (units,)."""
+
+    events: Floats
+    exposure: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """Events per exposure, and how sure it is.
+
+    Args:
+        value: all events / all exposure.
+        exposure: all of it, above 0.
+        units: how many had any exposure.
+        effective_units: as many of one size would tell as much (Kish 1965).
+        dispersion: how many times the variance between units is that of a count of as many
+            separate events (value / exposure); infinite where one unit has all the exposure.
+        freedom: degrees of freedom of that variance.
+    """
+
+    value: float
+    exposure: float
+    units: int
+    effective_units: float
+    dispersion: float
+    freedom: float
+
+    @property
+    def events(self) -> float:
+        """How many events there are."""
+        return self.value * self.exposure
+
+    @property
+    def alone(self) -> bool:
+        """Whether one unit has all the exposure, so that nothing tells how units differ."""
+        return self.units < 2
+
+
+def clusters(events: ArrayLike, exposure: ArrayLike) -> Clusters:
+    """Sums by unit, checked.
+
+    Raises:
+        InvalidInput: they are not as many, not in one row, negative or not finite.
+    """
+    found = Clusters(np.asarray(events, np.float64), np.asarray(exposure, np.float64))
+    if found.events.ndim != 1 or found.events.shape != found.exposure.shape:
+        raise InvalidInput("Events and exposure come as one row each, as long as the other.")
+    if not all(
+        np.isfinite(row).all() and (row >= 0).all() for row in (found.events, found.exposure)
+    ):
+        raise InvalidInput("Events and exposure are finite and not negative.")
+    return found
+
+
+def rate_of(found: Clusters) -> Rate | None:
+    """The rate over all units; None where there was no exposure.
+
+    The variance is that of a ratio of sums with each unit's residual over one minus its share of
+    the exposure, close to the jackknife over units (Bell and McCaffrey 2002; MacKinnon and White
+    1985). Its degrees of freedom are the smaller of Kish's (1965) effective number of units less
+    one and of what the residuals' own spread gives (Satterthwaite 1946): where few units click,
+    few tell how much units differ.
+    """
+    exposure = float(found.exposure.sum())
+    if exposure == 0:
+        return None
+    units = int((found.exposure > 0).sum())
+    value = float(found.events.sum()) / exposure
+    alike = float((found.exposure**2).sum()) / exposure
+    effective = exposure / alike
+    if units < 2:
+        return Rate(value, exposure, units, effective, inf, 1.0)
+    spread, freedom = spread_of(found)
+    # Events on their own vary by no less than 1 - value; less is chance.
+    dispersion = max(spread / exposure / value, 1 - value) if value > 0 else 0.0
+    # Every outcome the same: nothing tells how alike a unit's are, so they are taken as wholly so.
+    dispersion = dispersion if dispersion > NOTHING else alike
+    return Rate(value, exposure, units, effective, dispersion, freedom)
+
+
+def spread_of(found: Clusters) -> tuple[float, float]:
+    """The variance of the rate, times the exposure squared, and its degrees of freedom.
+
+    As :func:`rate_of` says; of two units with exposure or more. Events may be negative here.
+    """
+    exposure = float(found.exposure.sum())
+    value = float(found.events.sum()) / exposure
+    squares = ((found.events - value * found.exposure) / (1 - found.exposure / exposure)) ** 2
+    spread = float(squares.sum())
+    freedom = exposure**2 / float((found.exposure**2).sum()) - 1
+    if spread > 0:
+        # As shares, so that squares of tiny ones do not vanish.
+        freedom = min(freedom, 2 / float(((squares / spread) ** 2).sum()))
+    return spread, max(1.0, freedom)
+
+
+def quantile(freedom: float, confidence: float = CONFIDENCE) -> float:
+    """How many standard errors a two-sided interval goes to either side (Student 1908)."""
+    return float(special.stdtrit(freedom, 0.5 + confidence / 2))
+
+
+def mean_bounds(rate: Rate) -> Bounds:
+    """95 % score interval of a rate of events, which may exceed 1.
+
+    The rates from which the one seen is not too far, if the variance grows with the rate as that
+    of counts does, times the dispersion seen (Wilson 1927's argument, for overdispersed counts).
+    """
+    if rate.alone:
+        return UNKNOWN
+    shift = quantile(rate.freedom) ** 2 * rate.dispersion / rate.exposure / 2
+    half = sqrt(shift * (2 * rate.value + shift))
+    return max(0.0, rate.value + shift - half), rate.value + shift + half
+
+
+def share_bounds(rate: Rate) -> Bounds:
+    """95 % interval of a share (Wilson 1927) of the effective number that the clusters leave."""
+    if rate.alone:
+        return UNKNOWN
+    free = 1 - rate.value if 0 < rate.value < 1 else 1.0
+    effective = max(1.0, rate.exposure * free / rate.dispersion)
+    return wilson_bounds(rate.value, effective, quantile(rate.freedom))
+
+
+def ratio_bounds(rate: Rate, control: Rate) -> Bounds:
+    """95 % interval of ``rate`` / ``control``; above 0 events in the control.
+
+    The delta method on the log scale with Student's t (degrees of freedom by Satterthwaite 1946).
+    Without events in the arm there is no logarithm: then from 0 to the score bound of where events
+    fall, given that there are so many (Wilson 1927; effective numbers for numbers).
+    """
+    if rate.alone or control.alone:
+        return UNKNOWN
+    if rate.value == 0:
+        return 0.0, _highest_ratio(rate, control)
+    half = quantile(joint_freedom(rate, control)) * sqrt(sum(_relative(rate, control)))
+    value = rate.value / control.value
+    return value * exp(-half), value * exp(half)
+
+
+def difference_bounds(rate: Rate, control: Rate) -> Bounds:
+    """95 % interval of ``rate`` - ``control`` from both arms' own (Zou and Donner 2008)."""
+    (low, high), (other_low, other_high) = mean_bounds(rate), mean_bounds(control)
+    value = rate.value - control.value
+    down = sqrt((rate.value - low) ** 2 + (other_high - control.value) ** 2)
+    up = sqrt((high - rate.value) ** 2 + (control.value - other_low) ** 2)
+    return value - down, value + up
+
+
+def joint_freedom(rate: Rate, control: Rate) -> float:
+    """Degrees of freedom of the variance of a log ratio (Satterthwaite 1946)."""
+    one, other = _relative(rate, control)
+    # As shares of the total, so that squares of tiny variances do not vanish.
+    share = one / (one + other)
+    return 1 / (share**2 / rate.freedom + (1 - share) ** 2 / control.freedom)
+
+
+def _relative(rate: Rate, control: Rate) -> tuple[float, float]:
+    """Variances of both logarithms; an arm without events is taken as having half a one."""
+    return (
+        rate.dispersion / max(rate.events, 0.5),
+        control.dispersion / max(control.events, 0.5),
+    )
+
+
+def _highest_ratio(rate: Rate, control: Rate) -> float:
+    """The largest ratio at which no event in the arm is not too unlikely."""
+    exposure, other = rate.exposure / rate.dispersion, control.exposure / control.dispersion
+    _, high = wilson_bounds(0.0, control.value * other, quantile(joint_freedom(rate, control)))
+    return high / (1 - high) * other / exposure

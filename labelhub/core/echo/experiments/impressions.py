@@ -1,0 +1,165 @@
+"""What counts as an impression and as a click (paper 004, appendix A.1).
+
+A count is a function of the *set* of events: what comes twice, late or in another order changes
+nothing, and nothing has to be remembered between events.
+"""
+
+import itertools
+import math
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypeVar
+
+from labelhub.core.errors import InvalidInput
+
+#: Seconds between two messages of one author within which the first cannot have been read for what
+#: was recommended: the shortest reading time the paper grants one question (section 2.2). The
+#: paper merges what came "too quickly" and does not say how quick that is.
+MERGE_WITHIN = 5.0
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Shown:
+    """Content was on an author's screen; each display, and each reload, is an event.
+
+    Args:
+        id: of this event; the same id is the same event.
+        content: of the unique piece of content; a display of the same content again is no new
+            impression.
+        author: who saw it.
+        unit: what was assigned to an arm: the author, or the index of a window as text.
+        vertical: of what was recommended.
+        message_at: when the author's message was sent, with its time zone.
+    """
+
+    id: str
+    content: str
+    author: str
+    unit: str
+    vertical: str
+    message_at: datetime
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Click:
+    """A click on ``content``; the same id is the same click."""
+
+    id: str
+    content: str
+
+
+Event = TypeVar("Event", Shown, Click)
+
+
+@dataclass(frozen=True, slots=True)
+class Impression:
+    """One counted impression: the first of those that were merged into it.
+
+    Args:
+        contents: what it stands for, the first one first.
+        clicks: on any of them; each counts.
+        at: when the message was sent that brought it.
+    """
+
+    contents: tuple[str, ...]
+    author: str
+    unit: str
+    vertical: str
+    at: datetime
+    clicks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """All impressions, in order of time and content.
+
+    Args:
+        unmatched: clicks on content of which no display is known (yet).
+        conflicts: ids under which different events came; the smallest of each counts.
+    """
+
+    impressions: tuple[Impression, ...]
+    unmatched: int
+    conflicts: int
+
+
+def count(events: Iterable[Shown | Click], merge_within: float = MERGE_WITHIN) -> Counted:
+    """The impressions and clicks of a log.
+
+    An author's impressions (in the same unit) whose messages follow one another within less than
+    ``merge_within`` seconds are one, however many follow: a row of quick messages is one.
+
+    Args:
+        events: in any order, any number of times.
+        merge_within: seconds, 0 or more; 0 merges nothing.
+
+    Raises:
+        InvalidInput: ``merge_within`` is negative, or a message's time has no time zone.
+    """
+    if not (math.isfinite(merge_within) and merge_within >= 0):
+        raise InvalidInput.at("merge_within", "Seconds between messages are 0 or more.")
+    every = set(events)
+    if any(isinstance(event, Shown) and event.message_at.tzinfo is None for event in every):
+        raise InvalidInput.at("message_at", "A message's time comes with its time zone.")
+    displays, shown_twice = _by_id(event for event in every if isinstance(event, Shown))
+    clicks, clicked_twice = _by_id(event for event in every if isinstance(event, Click))
+    on: defaultdict[str, int] = defaultdict(int)
+    for click in clicks:
+        on[click.content] += 1
+    groups = _merged(_first_displays(displays), merge_within)
+    found = sorted(
+        (_impression(group, on) for group in groups), key=lambda i: (i.at.timestamp(), i.contents)
+    )
+    unmatched = len(clicks) - sum(impression.clicks for impression in found)
+    return Counted(tuple(found), unmatched, shown_twice + clicked_twice)
+
+
+def _by_id(events: Iterable[Event]) -> tuple[list[Event], int]:
+    """The smallest event of each id, and how many ids came with several."""
+    ordered = sorted(events)
+    first: dict[str, Event] = {}
+    for event in ordered:
+        first.setdefault(event.id, event)
+    several = {b.id for a, b in itertools.pairwise(ordered) if a.id == b.id}
+    return list(first.values()), len(several)
+
+
+def _first_displays(displays: Iterable[Shown]) -> list[Shown]:
+    """The earliest display of each content, in order of time."""
+    first: dict[str, Shown] = {}
+    for display in sorted(displays, key=lambda shown: (_sent(shown), shown)):
+        first.setdefault(display.content, display)
+    return list(first.values())
+
+
+def _merged(displays: Iterable[Shown], merge_within: float) -> list[list[Shown]]:
+    """Displays in order of time, those in one row of quick messages together."""
+    rows: list[list[Shown]] = []
+    latest: dict[tuple[str, str], list[Shown]] = {}
+    for display in displays:
+        row = latest.get((display.author, display.unit))
+        if row and _sent(display) - _sent(row[-1]) < merge_within:
+            row.append(display)
+            continue
+        latest[display.author, display.unit] = [display]
+        rows.append(latest[display.author, display.unit])
+    return rows
+
+
+def _sent(display: Shown) -> float:
+    """Seconds; times of one zone are compared by its clocks, which are put back once a year."""
+    return display.message_at.timestamp()
+
+
+def _impression(row: list[Shown], clicks: dict[str, int]) -> Impression:
+    first = row[0]
+    return Impression(
+        contents=tuple(display.content for display in row),
+        author=first.author,
+        unit=first.unit,
+        vertical=first.vertical,
+        at=first.message_at,
+        clicks=sum(clicks.get(display.content, 0) for display in row),
+    )

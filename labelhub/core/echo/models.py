@@ -1,0 +1,253 @@
+"""A feature's model: what it expects of a message, learnt from that feature's author labels alone.
+
+Three parts say how likely each value is: how often authors gave it, the linear head on the
+message's words, and a language model where one was asked. They are blended by what their last
+predictions were worth, each tested on an answer before learning from it (prequential; Dawid 1984).
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labelhub.core.echo.heads import Head, learn, probabilities
+from labelhub.core.echo.vectors import Ints, Sparse
+
+Floats: TypeAlias = NDArray[np.float64]
+
+RATE, HEAD, LLM = "rate", "head", "llm"
+PARTS = (RATE, HEAD, LLM)
+#: What is learnt of an open feature's values; rarer ones come too late to be learnt.
+MOST_VALUES = 60
+#: How freely a head's weights move; by trial on author labels (see docs/adr).
+VARIANCE = 20.0
+#: Answers before any: each value has been given once.
+_BEGUN = 1.0
+#: A language model is taken to be right so often, for so many answers, before it is measured.
+_LLM_RIGHT, _LLM_BEGUN = 0.6, 5.0
+#: What a part's losses of 50 answers ago count now is about a third.
+_KEPT = 0.98
+_LEAST = 1e-4
+
+
+@dataclass(slots=True)
+class FeatureModel:
+    """What one feature's author labels have taught.
+
+    values: those seen or defined, each a row. counts: (values,), answers by value, each by how much
+    it counts. places: the vector's places that were seen, ascending, a column each. head: (values,
+    places). losses: by part, its discounted log-loss. llm_right, llm_asked: how often a language
+    model was right.
+    """
+
+    values: list[str] = field(default_factory=list)
+    counts: Floats = field(default_factory=lambda: np.zeros(0))
+    places: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
+    head: Head = field(default_factory=lambda: Head(np.zeros((0, 0)), np.zeros((0, 0))))
+    losses: dict[str, float] = field(default_factory=lambda: dict.fromkeys(PARTS, 0.0))
+    llm_right: float = 0.0
+    llm_asked: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """What is expected of one message.
+
+    values: all that are possible. likely: (values,), sums to 1. parts: what each part says,
+    (values,). disagreement: between the parts, 0 (they agree) to 1.
+    """
+
+    values: tuple[str, ...]
+    likely: Floats
+    parts: Mapping[str, Floats]
+    disagreement: float
+
+    @property
+    def top(self) -> str:
+        """The likeliest value; of equals the first."""
+        return self.values[int(self.likely.argmax())] if self.values else ""
+
+    @property
+    def probability(self) -> float:
+        """How likely the likeliest value is."""
+        return float(self.likely.max()) if self.values else 0.0
+
+    @property
+    def margin(self) -> float:
+        """How far it is ahead of the next."""
+        if len(self.values) < 2:
+            return self.probability
+        ordered = np.sort(self.likely)
+        return float(ordered[-1] - ordered[-2])
+
+
+def predict(
+    model: FeatureModel,
+    vector: Sparse,
+    values: Sequence[str] = (),
+    said: str = "",
+    *,
+    told: Sequence[float] = (),
+) -> Prediction:
+    """What the model expects; it is not changed.
+
+    Args:
+        model: of the feature.
+        vector: of the message.
+        values: the closed space of the feature; empty where it is open, and then those seen.
+        said: what a language model said of the message; "" where none was asked.
+        told: how likely it held each of ``values``, positive and summing to 1; empty where it did
+            not say.
+    """
+    possible = tuple(dict.fromkeys([*(values or model.values), *([said] if said else [])]))
+    if values:
+        possible = tuple(values)
+    if not possible:
+        return Prediction((), np.zeros(0), {}, 0.0)
+    parts = {RATE: _rate(model, possible), HEAD: _headed(model, possible, vector)}
+    if said in possible:
+        parts[LLM] = _said(model, possible, said, parts[HEAD])
+        if told and len(told) == len(possible):
+            # Its own probabilities are not calibrated, its word is: with half of each the loss is
+            # never above that of the better one by more than log 2.
+            parts[LLM] = (parts[LLM] + np.array(told, np.float64)) / 2
+    weights = _weights(model, tuple(parts))
+    likely: Floats = np.sum([weights[name] * part for name, part in parts.items()], axis=0)
+    return Prediction(possible, likely, parts, _disagreement(parts, weights, likely))
+
+
+def teach(
+    model: FeatureModel,
+    vector: Sparse,
+    value: str,
+    values: Sequence[str] = (),
+    said: str = "",
+    *,
+    told: Sequence[float] = (),
+    weight: float = 1.0,
+) -> None:
+    """Learn, in place, from one author's answer; the arguments are those of :func:`predict`.
+
+    ``weight``: 0 to 1, how much the answer counts.
+    """
+    before = predict(model, vector, values, said, told=told)
+    row = _row_of(model, value)
+    if row is None:
+        return
+    _judge(model, before, value, weight)
+    if said:
+        kept = _KEPT**weight
+        model.llm_asked = kept * model.llm_asked + weight
+        model.llm_right = kept * model.llm_right + weight * (said == value)
+    for each in values:
+        _row_of(model, each)
+    model.counts[row] += weight
+    columns = _columns(model, vector)
+    seen = Head(model.head.mean[:, columns], model.head.var[:, columns])
+    learn(seen, vector.values, row, weight)
+    model.head.mean[:, columns], model.head.var[:, columns] = seen.mean, seen.var
+
+
+def part_weights(model: FeatureModel) -> dict[str, float]:
+    """How much each part counts now, sums to 1."""
+    return _weights(model, PARTS)
+
+
+def _weights(model: FeatureModel, parts: Sequence[str]) -> dict[str, float]:
+    """By what their last predictions were worth (exponential weights, Vovk 1990)."""
+    least = min(model.losses[name] for name in parts)
+    raised = {name: float(np.exp(least - model.losses[name])) for name in parts}
+    whole = sum(raised.values())
+    return {name: each / whole for name, each in raised.items()}
+
+
+def _judge(model: FeatureModel, before: Prediction, value: str, weight: float) -> None:
+    """Count what each part's prediction was worth; one that did not speak loses nothing on it."""
+    kept = _KEPT**weight
+    if value not in before.values:  # nobody could have said it
+        return
+    at = before.values.index(value)
+    blended = _loss(before.likely[at])
+    for name in PARTS:
+        part = before.parts.get(name)
+        loss = blended if part is None else _loss(part[at])
+        model.losses[name] = kept * model.losses[name] + weight * loss
+
+
+def _loss(probability: float) -> float:
+    return -math.log(max(float(probability), _LEAST))
+
+
+def _rate(model: FeatureModel, possible: Sequence[str]) -> Floats:
+    known = dict(zip(model.values, model.counts.tolist(), strict=True))
+    counts = np.array([known.get(value, 0.0) + _BEGUN for value in possible])
+    shares: Floats = counts / counts.sum()
+    return shares
+
+
+def _headed(model: FeatureModel, possible: Sequence[str], vector: Sparse) -> Floats:
+    """The head's shares of the possible values; what it has never seen has no score yet."""
+    mean = np.zeros((len(possible), len(vector.places)))
+    var = np.full(mean.shape, VARIANCE)
+    rows = {value: at for at, value in enumerate(model.values)}
+    at = np.searchsorted(model.places, vector.places)
+    found = at < len(model.places)
+    found[found] = model.places[at[found]] == vector.places[found]
+    for place, value in enumerate(possible):
+        if value in rows:
+            mean[place, found] = model.head.mean[rows[value], at[found]]
+            var[place, found] = model.head.var[rows[value], at[found]]
+    return probabilities(Head(mean, var), vector.values)
+
+
+def _said(model: FeatureModel, possible: Sequence[str], said: str, others: Floats) -> Floats:
+    """A language model names one value: as likely as it was right so far, the rest as the head."""
+    right = (model.llm_right + _LLM_RIGHT * _LLM_BEGUN) / (model.llm_asked + _LLM_BEGUN)
+    at = possible.index(said)
+    rest = others.copy()
+    rest[at] = 0.0
+    spread = rest.sum()
+    if spread <= 0:
+        certain: Floats = np.eye(len(possible))[at]
+        return certain
+    shares: Floats = rest * ((1 - right) / spread)
+    shares[at] = right
+    return shares
+
+
+def _disagreement(parts: Mapping[str, Floats], weights: Mapping[str, float], all_: Floats) -> float:
+    """Mean total variation distance of the parts to the blend."""
+    apart = [weights[name] * float(np.abs(part - all_).sum()) / 2 for name, part in parts.items()]
+    return min(1.0, sum(apart))
+
+
+def _row_of(model: FeatureModel, value: str) -> int | None:
+    """The row of a value, made where it is new; None where there are too many."""
+    if value in model.values:
+        return model.values.index(value)
+    if len(model.values) >= MOST_VALUES:
+        return None
+    width = len(model.places)
+    model.values.append(value)
+    model.counts = np.append(model.counts, 0.0)
+    model.head = Head(
+        np.vstack([model.head.mean, np.zeros((1, width))]),
+        np.vstack([model.head.var, np.full((1, width), VARIANCE)]),
+    )
+    return len(model.values) - 1
+
+
+def _columns(model: FeatureModel, vector: Sparse) -> NDArray[np.int64]:
+    """The columns of a vector's places, made where they are new."""
+    new = np.setdiff1d(vector.places, model.places)
+    if len(new):
+        at = np.searchsorted(model.places, new)
+        model.places = np.insert(model.places, at, new)
+        model.head = Head(
+            np.insert(model.head.mean, at, 0.0, axis=1),
+            np.insert(model.head.var, at, VARIANCE, axis=1),
+        )
+    return np.searchsorted(model.places, vector.places)

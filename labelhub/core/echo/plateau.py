@@ -1,0 +1,150 @@
+"""How many more answers pay: when the gain of asking on flattens.
+
+The share of wrong predictions, each tested on an answer before it was learnt from, is taken to fall
+as ``a + b · n^-c`` with the answers ``n`` (the usual learning curve: Cortes et al. 1994). The curve
+is flat where 100 more answers gain less than half a point. The doubt of that place is told by
+drawing the counts anew (parametric bootstrap); where the data do not bound it, no bound is told.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats: TypeAlias = NDArray[np.float64]
+
+#: Fewer answers, or stretches of them, say nothing of a curve.
+LEAST_ANSWERS, LEAST_STRETCHES = 100, 5
+#: It is flat where so many more answers gain less than so much.
+STEP, LEAST_GAIN = 100.0, 0.005
+#: Beyond so many times the answers there are nothing is told.
+FARTHEST = 10.0
+#: How steeply a curve may fall.
+_STEEPNESS = np.linspace(0.1, 1.5, 29)
+_DRAWS = 400
+_BOUNDS = (2.5, 97.5)
+#: Places at which it is looked whether a curve is flat.
+_PLACES = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Answers that came one after the other: how many, and how many were wrong (need not be
+    whole)."""
+
+    answers: int
+    wrong: float
+
+
+@dataclass(frozen=True, slots=True)
+class Plateau:
+    """What is left to gain.
+
+    ``left``: answers until the curve is flat, 0 where it is; None where that is beyond
+    :data:`FARTHEST` times those there are. ``low``, ``high``: 95 % interval, with the same meaning.
+    ``gain``: the share of right predictions that is gained until then. ``reason``: why nothing can
+    be said; then all others are None.
+    """
+
+    answers: int
+    left: int | None = None
+    low: int | None = None
+    high: int | None = None
+    gain: float | None = None
+    reason: str = ""
+
+
+def answers_left(stretches: Sequence[Stretch], seed: int = 0) -> Plateau:
+    """How many more answers there are until the gain flattens.
+
+    Args:
+        stretches: in the order of the answers.
+        seed: of the draws; the same gives the same interval.
+    """
+    told = [each for each in stretches if each.answers > 0]
+    answers = sum(each.answers for each in told)
+    if answers < LEAST_ANSWERS:
+        return Plateau(answers, reason=f"takes {LEAST_ANSWERS} answers; there are {answers}")
+    if len(told) < LEAST_STRETCHES:
+        return Plateau(answers, reason="the answers came in too few stretches")
+    counts = np.array([each.answers for each in told], dtype=np.float64)
+    wrong = np.array([each.wrong for each in told])
+    places = np.cumsum(counts) - counts / 2 + 0.5
+    best = _fitted(places, counts, (wrong / counts)[None, :])
+    flat = _flat_from(best, answers)[0]
+    low, high = np.percentile(_drawn(best, places, counts, seed), _BOUNDS, method="nearest")
+    now, then = _curve(best, np.array([answers, answers + flat]))[0]
+    return Plateau(
+        answers,
+        left=_told(flat, answers),
+        low=_told(low, answers),
+        high=_told(high, answers),
+        gain=None if _told(flat, answers) is None else float(now - then),
+    )
+
+
+def _fitted(places: Floats, counts: Floats, rates: Floats) -> Floats:
+    """The curves nearest to ``rates``, (draws, places): a, b and c of each, (draws, 3).
+
+    Weighted least squares, for each steepness in closed form with a and b not below 0.
+    """
+    pooled = np.clip((rates @ counts) / counts.sum(), 0.02, 0.98)
+    weights = counts[None, :] / (pooled * (1 - pooled))[:, None]
+    found = np.zeros((len(rates), 3))
+    least = np.full(len(rates), np.inf)
+    for steepness in _STEEPNESS:
+        level, fall = _line(places**-steepness, weights, rates)
+        away = rates - level[:, None] - fall[:, None] * (places**-steepness)[None, :]
+        loss = (weights * away**2).sum(axis=1)
+        better = loss < least
+        least[better] = loss[better]
+        each = np.stack([level, fall, np.full(len(rates), steepness)], axis=1)
+        found[better] = each[better]
+    return found
+
+
+def _line(x: Floats, weights: Floats, y: Floats) -> tuple[Floats, Floats]:
+    """Level and slope of the weighted lines through (x, y), neither below 0: (draws,) each."""
+    whole = weights.sum(axis=1)
+    mean_x, mean_y = (weights @ x) / whole, (weights * y).sum(axis=1) / whole
+    apart = x[None, :] - mean_x[:, None]
+    slope = (weights * apart * y).sum(axis=1) / (weights * apart**2).sum(axis=1)
+    through_0 = (weights * x * y).sum(axis=1) / (weights @ x**2)
+    level = mean_y - slope * mean_x
+    slope = np.where(level < 0, through_0, slope)
+    level = np.maximum(level, 0.0)
+    return np.where(slope < 0, mean_y, level), np.maximum(slope, 0.0)
+
+
+def _drawn(best: Floats, places: Floats, counts: Floats, seed: int) -> Floats:
+    """From where on curves are flat that fit counts drawn from the best one: (draws,)."""
+    draws = np.random.default_rng(seed)
+    chance = np.clip(_curve(best, places)[0], 0.0, 1.0)
+    size = (_DRAWS, len(counts))
+    rates = draws.binomial(counts.astype(np.int64), chance, size=size) / counts
+    return _flat_from(_fitted(places, counts, rates), float(counts.sum()))
+
+
+def _flat_from(curves: Floats, answers: float) -> Floats:
+    """How many answers after those there are each curve is flat; infinite beyond the farthest."""
+    places = answers * np.geomspace(1.0, 1.0 + FARTHEST, _PLACES)
+    gain = _curve(curves, places) - _curve(curves, places + STEP)
+    flat = gain < LEAST_GAIN
+    first: Floats = np.where(flat.any(axis=1), places[flat.argmax(axis=1)] - answers, np.inf)
+    return first
+
+
+def _curve(curves: Floats, places: Floats) -> Floats:
+    """Share of wrong predictions at each place: (curves, places)."""
+    level, fall, steepness = (curves[:, at, None] for at in range(3))
+    errors: Floats = level + fall * places[None, :] ** -steepness
+    return errors
+
+
+def _told(left: float, answers: int) -> int | None:
+    """Rounded to what can be known: two digits."""
+    if not np.isfinite(left) or left > FARTHEST * answers:
+        return None
+    return int(float(f"{left:.1e}"))

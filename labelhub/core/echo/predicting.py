@@ -1,0 +1,259 @@
+"""What a model predicts for one feature of one message: the call, and what its reply is worth.
+
+The prompt holds the nearest messages whose authors answered and an instruction found by search;
+messages, what was said before and free answers are strangers' text and delimited. What comes back
+is one of the feature's values, a few words, or a reason why it is of no use: nothing is guessed
+(paper 004, sections 3.1 and 3.4). Pure: a call out, a reply in.
+"""
+
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from labelhub.core.echo.examples import Example
+from labelhub.core.echo.instructions import Leaks, instruction_faults, no_leaks
+from labelhub.core.errors import InvalidInput
+from labelhub.core.llm.parsing.names import answer_ids
+from labelhub.core.llm.types import Call, Reply, Status
+from labelhub.core.prompts import Prompt, fence
+from labelhub.core.schema import Schema, parse_schema
+from labelhub.core.similarity import words
+
+ROLE = "predict"
+CHOICE, YES_NO, NUMBER, WORD = "choice", "yes_no", "number", "word"
+KINDS = (CHOICE, YES_NO, NUMBER, WORD)
+#: Words and characters of a prediction where any words will do.
+MOST_WORDS, MOST_CHARACTERS = 4, 60
+#: What every value keeps of the probability: the alternatives to a token are never all there are.
+KEPT_OPEN = 0.01
+
+_QUESTION = "{name}: {definition} What is most probable?"
+#: Endpoints tell of other values only where they are asked for more than the token they took.
+_USUAL_PARAMS: Mapping[str, Any] = {"temperature": 0, "logprobs": True, "top_logprobs": 5}
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureTask:
+    """A feature as its models see it.
+
+    Args:
+        key: its name for programs.
+        name: its name for people.
+        definition: what it is.
+        values: all it can be, bands of a number among them; empty where any words will do.
+        meanings: what a value means.
+        kind: "choice", "yes_no", "number" or "word".
+        signs: what models that match text go by; handed on as it is.
+
+    Raises:
+        InvalidInput: the kind is not known, or does not go with the values.
+    """
+
+    key: str
+    name: str
+    definition: str
+    values: tuple[str, ...] = ()
+    meanings: Mapping[str, str] = field(default_factory=dict, hash=False)
+    kind: str = CHOICE
+    signs: Mapping[str, Any] = field(default_factory=dict, hash=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise InvalidInput.at("kind", f"must be one of {', '.join(KINDS)}.")
+        if bool(self.values) == (self.kind == WORD) and self.kind != CHOICE:
+            raise InvalidInput.at("values", f"do not go with the kind '{self.kind}'.")
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A message as models may see it.
+
+    Args:
+        text: already redacted.
+        context: what was said before, (role, text), already redacted and cut.
+        conversation: what tells conversations apart; "" where that is not known.
+        author: what tells authors apart; "" where that is not known.
+    """
+
+    text: str
+    context: tuple[tuple[str, str], ...] = ()
+    conversation: str = ""
+    author: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PredictPlan:
+    """How a site's features are predicted.
+
+    Args:
+        prompt: of the role "predict".
+        salt: secret to authors and constant for a site; makes delimiters that cannot be forged.
+        params: what to ask of the model.
+        leaks: whether words hold personal data.
+    """
+
+    prompt: Prompt
+    salt: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+    leaks: Leaks = no_leaks
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """What a reply says of a feature.
+
+    Args:
+        value: one of the feature's values, or a few words; "" where there is none of use.
+        unusable: why there is none, as a code: how the call ended ("failed", "unparsed" …),
+            "not_offered", "too_long" or "not_fit_to_show"; "" where there is a value.
+        probabilities: of every value, summing to 1, none of them 0; None where the endpoint does
+            not tell. They are the model's own and not calibrated.
+    """
+
+    value: str
+    unusable: str = ""
+    probabilities: Mapping[str, float] | None = None
+
+
+def predict_call(
+    task: FeatureTask,
+    moment: Moment,
+    plan: PredictPlan,
+    *,
+    instruction: str = "",
+    examples: Sequence[Example] = (),
+    step: str = "",
+) -> Call:
+    """The call that predicts the feature's value for a message.
+
+    Args:
+        instruction: found by search; "" for none.
+        examples: the best first, as :func:`~labelhub.core.echo.examples.nearest_examples` gives
+            them, and shown last; those whose value the feature no longer has are left out.
+        step: the call's name; "predict/<key>" where none is given.
+
+    Raises:
+        InvalidInput: the instruction has a fault, or the values are no labels.
+    """
+    if instruction and (faults := instruction_faults(instruction)):
+        raise InvalidInput.at("instruction", faults[0].detail)
+    schema = value_schema(task)
+    known = [each for each in examples if not task.values or each.value in task.values]
+    return Call(
+        step=step or f"{ROLE}/{task.key}",
+        role=ROLE,
+        messages=plan.prompt.render(
+            instruction=instruction,
+            examples=[_told(each, task, moment, plan.salt) for each in reversed(known)],
+            item=_item_block(moment, plan.salt),
+            **_asked(schema),
+        ),
+        prompt_hash=plan.prompt.hash,
+        schema=schema,
+        text=moment.text,
+        inputs=_inputs(task, known),
+        params={**_USUAL_PARAMS, **plan.params},
+        output=plan.prompt.output,
+    )
+
+
+def read_prediction(task: FeatureTask, reply: Reply, leaks: Leaks = no_leaks) -> Prediction:
+    """What a reply to :func:`predict_call` says; never raises.
+
+    ``leaks``: whether words hold personal data; asked of free words alone.
+    """
+    value = reply.value
+    if not reply.ok or not isinstance(value, str):
+        return Prediction("", str(Status.UNPARSED if reply.ok else reply.status))
+    if task.values:
+        if value not in task.values:
+            return Prediction("", "not_offered")
+        return Prediction(value, probabilities=shares_told(task.values, reply.probabilities))
+    if len(value.split()) > MOST_WORDS or len(value) > MOST_CHARACTERS:
+        return Prediction("", "too_long")
+    if not value.strip() or any(unicodedata.category(char)[0] == "C" for char in value):
+        return Prediction("", "not_fit_to_show")
+    return Prediction("", "not_fit_to_show") if leaks(value) else Prediction(value)
+
+
+def same_answer(task: FeatureTask, one: str, other: str) -> bool:
+    """Whether two answers are the same value; of free ones, whether they are the same words."""
+    return one == other if task.values else words(one) == words(other)
+
+
+def value_schema(task: FeatureTask) -> Schema:
+    """The question that a feature puts: one of its values, or free text."""
+    meanings = tuple(task.meanings.get(value, "") for value in task.values)
+    return _schema(task.name, task.definition, task.values, meanings)
+
+
+def label_block(schema: Schema) -> list[dict[str, str]]:
+    """The values as prompts show them, with the number that an answer may give instead."""
+    numbers = answer_ids(schema)
+    return [
+        {"id": numbers.get(each.name, ""), "name": each.name, "description": each.description}
+        for each in schema.labels
+    ]
+
+
+@lru_cache(maxsize=1024)
+def _schema(
+    name: str, definition: str, values: tuple[str, ...], meanings: tuple[str, ...]
+) -> Schema:
+    question = _QUESTION.format(name=name, definition=definition)
+    if not values:
+        return parse_schema({"task": "text", "question": question})
+    pairs = zip(values, meanings, strict=True)
+    labels = [{"name": value, "description": meaning} for value, meaning in pairs]
+    return parse_schema({"task": "single", "question": question, "labels": labels})
+
+
+def _asked(schema: Schema) -> dict[str, Any]:
+    labels = label_block(schema)
+    return {"task": str(schema.task), "question": schema.question, "labels": labels}
+
+
+def _inputs(task: FeatureTask, examples: Sequence[Example]) -> dict[str, Any]:
+    """The same content unrendered, for models that are not language models."""
+    answers = [{"text": each.text, "answer": each.value} for each in examples]
+    free = {} if task.values else {"most_words": MOST_WORDS}
+    return {**free, **task.signs, "answers": answers}
+
+
+def _told(example: Example, task: FeatureTask, moment: Moment, salt: str) -> dict[str, str]:
+    """An example as prompts show it; an answer is a stranger's word where any word will do."""
+    answer = example.value if task.values else fence(example.value, salt)
+    return {"whose": _whose(example, moment), "text": fence(example.text, salt), "answer": answer}
+
+
+def _whose(example: Example, moment: Moment) -> str:
+    if moment.conversation and example.conversation == moment.conversation:
+        return "of the same author in the same conversation"
+    if moment.author and example.author == moment.author:
+        return "of the same author in another conversation"
+    return "of another author" if moment.author and example.author else "from elsewhere"
+
+
+def _item_block(moment: Moment, salt: str) -> str:
+    """The message as prompts show it, what was said before it first."""
+    before = "\n".join(f"{role}: {text}" for role, text in moment.context)
+    parts = [f"What was said before:\n{fence(before, salt)}"] if before else []
+    return "\n\n".join([*parts, f"The message:\n{fence(moment.text, salt)}"])
+
+
+def shares_told(values: Sequence[str], likely: Mapping[str, float]) -> dict[str, float] | None:
+    """How likely a model held each of the ``values``, summing to 1 and none of them 0; None where
+    it said so of none.
+
+    Args:
+        values: all that the feature can be.
+        likely: what a reply's ``probabilities`` say.
+    """
+    told = {value: likely.get(value, 0.0) for value in values}
+    total = sum(told.values())
+    if not total:
+        return None
+    open_ = KEPT_OPEN / len(told)
+    return {value: (1 - KEPT_OPEN) * share / total + open_ for value, share in told.items()}

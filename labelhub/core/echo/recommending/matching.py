@@ -1,0 +1,237 @@
+"""Which items of a catalogue fit a message and what is known of its author, and why.
+
+An item's score is a weighted mean of verdicts from -1 to 1: how like the message it is, how like
+what was said before, and for each selected feature whether the item suits the predicted value. A
+feature weighs ``probability x relevance``: what is likely and matters counts, and one that does
+harm downstream (relevance below 0) counts nothing. Where an item says whom it suits, that is its
+verdict; where it says nothing, the words of the value are compared with its own.
+
+Every score is the sum of the parts that are given with it; nothing is learnt here, and equal scores
+keep the order of the catalogue. Source: paper 004, sections 3.3 and 4, which name the step and keep
+the way; the weights of terms are TF-IDF (Salton and Buckley, 1988).
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labelhub.core.echo.recommending.item_index import ItemIndex
+from labelhub.core.echo.recommending.items import Item
+from labelhub.core.echo.recommending.postings import Floats
+from labelhub.core.echo.recommending.terms import denied, is_no, is_yes, terms
+from labelhub.core.echo.selected import Selected
+from labelhub.core.errors import InvalidInput
+
+#: Scores are told to this many places, so that rounding of sums decides no order.
+PLACES = 9
+#: Characters of a message and of what was said before that are read.
+READ = 4_000
+
+
+class Fit(StrEnum):
+    """How an item bears on a predicted value."""
+
+    SUITS = "suits"
+    CONTRADICTS = "contradicts"
+    SOUNDS_ALIKE = "sounds_alike"
+    SOUNDS_DENIED = "sounds_denied"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weights:
+    """What counts how much beside a feature, which weighs probability x relevance.
+
+    Args:
+        message: of being like the message.
+        context: of being like what was said before it.
+        attribute: the verdict where an item suits a value; less this where it contradicts it.
+
+    Raises:
+        InvalidInput: one is out of its range.
+    """
+
+    message: float = 4.0
+    context: float = 1.0
+    attribute: float = 0.5
+
+    def __post_init__(self) -> None:
+        for name, most in (("message", 1_000), ("context", 1_000), ("attribute", 1)):
+            if not 0 <= getattr(self, name) <= most:
+                raise InvalidInput.at(name, f"must be from 0 to {most}.")
+        if not self.message:
+            raise InvalidInput.at("message", "must be above 0.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meanings:
+    """What a site says of its features' values.
+
+    Args:
+        words: by key of a feature, words for each value ("lowest": "cheap, affordable"); a value
+            without any is compared by its own words.
+        open_keys: features that are answered in any words: an item that names others than the
+            predicted one does not contradict it.
+    """
+
+    words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    open_keys: Collection[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """What one feature said of an item.
+
+    Args:
+        key, name, value: of the feature, and what was predicted.
+        weight: probability x relevance, at least 0.
+        fit: how the item bears on the value.
+        verdict: -1 to 1.
+        part: what it adds to the score.
+    """
+
+    key: str
+    name: str
+    value: str
+    weight: float
+    fit: Fit
+    verdict: float
+    part: float
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """An item with its score and where the score comes from.
+
+    Args:
+        item: of the catalogue.
+        score: ``from_message + from_context`` and the parts of all reasons; at most 1.
+        from_message: part of being like the message.
+        from_context: part of being like what was said before.
+        shared: words that the message and the item have in common, as they are compared.
+        reasons: the features that said something, the weightiest first.
+        propensity: how likely this item was to be the one, where it was drawn.
+    """
+
+    item: Item
+    score: float
+    from_message: float = 0.0
+    from_context: float = 0.0
+    shared: tuple[str, ...] = ()
+    reasons: tuple[Reason, ...] = ()
+    propensity: float = 1.0
+
+
+def match(
+    index: ItemIndex,
+    message_text: str,
+    context: Sequence[str],
+    selected: Sequence[Selected],
+    *,
+    meanings: Meanings | None = None,
+    weights: Weights | None = None,
+    exclude: Collection[str] = (),
+    count: int = 5,
+) -> list[Match]:
+    """At most ``count`` items with a score above 0, the best first; equal ones as catalogued.
+
+    What was said before has its latest last; ``exclude`` has ids of items out of the question.
+    """
+    weights = weights or Weights()
+    wanted = terms(message_text[:READ])
+    before = terms(" ".join(reversed(context))[:READ])
+    heard = [each for each in selected if _weight_of(each) > 0]
+    voices = [_voice(index, each, meanings or Meanings(), weights) for each in heard]
+    whole = weights.message + (weights.context if before else 0.0)
+    whole += sum(voice.weight for voice in voices)
+    by_message = index.postings.likeness(wanted) * (weights.message / whole)
+    by_context = index.postings.likeness(before) * (weights.context / whole)
+    scores = by_message + by_context
+    for voice in voices:
+        scores += voice.verdicts * (voice.weight / whole)
+    best = _best(scores, index, exclude, count)
+    return [
+        Match(
+            index.items[at],
+            round(float(scores[at]), PLACES),
+            float(by_message[at]),
+            float(by_context[at]),
+            index.shared(at, wanted),
+            _reasons(voices, at, whole),
+        )
+        for at in best
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Voice:
+    """A feature with its verdict on every item, and where the items' attributes gave it."""
+
+    feature: Selected
+    weight: float
+    verdicts: Floats
+    told: NDArray[np.bool_]
+
+
+def _weight_of(feature: Selected) -> float:
+    """Probability x relevance; 0 where either is no number, or below 0."""
+    weight = feature.probability * feature.relevance
+    if not np.isfinite(weight) or feature.probability < 0:
+        return 0.0
+    return max(0.0, float(weight))
+
+
+def _voice(index: ItemIndex, feature: Selected, meanings: Meanings, weights: Weights) -> _Voice:
+    suited = index.suited(feature, is_open=feature.key in meanings.open_keys)
+    told = suited != 0
+    sign, words = _words_of(feature, meanings)
+    alike = index.postings.likeness(terms(words)) * sign
+    verdicts = np.where(told, suited * weights.attribute, alike)
+    return _Voice(feature, _weight_of(feature), verdicts, told)
+
+
+def _words_of(feature: Selected, meanings: Meanings) -> tuple[float, str]:
+    """The words that stand for a predicted value, and -1 where they are what is not wanted.
+
+    A bare yes or no is about the feature's name.
+    """
+    given = meanings.words.get(feature.key, {}).get(feature.value, "")
+    if given:
+        return 1.0, given
+    if is_yes(feature.value) or is_no(feature.value):
+        return (-1.0 if is_no(feature.value) else 1.0), feature.name
+    rest = denied(feature.value)
+    return (-1.0, rest) if rest else (1.0, feature.value)
+
+
+def _reasons(voices: Sequence[_Voice], at: int, whole: float) -> tuple[Reason, ...]:
+    found = []
+    for voice in voices:
+        verdict = float(voice.verdicts[at])
+        if verdict:
+            part = verdict * voice.weight / whole
+            fit = _fit(verdict, told=bool(voice.told[at]))
+            key, name, value = voice.feature.key, voice.feature.name, voice.feature.value
+            found.append(Reason(key, name, value, voice.weight, fit, verdict, part))
+    return tuple(sorted(found, key=lambda reason: (-abs(reason.part), reason.key)))
+
+
+def _fit(verdict: float, *, told: bool) -> Fit:
+    if told:
+        return Fit.SUITS if verdict > 0 else Fit.CONTRADICTS
+    return Fit.SOUNDS_ALIKE if verdict > 0 else Fit.SOUNDS_DENIED
+
+
+def _best(scores: Floats, index: ItemIndex, exclude: Collection[str], count: int) -> list[int]:
+    """The places of the highest scores above 0; of equal ones the first."""
+    rounded = np.round(scores, PLACES)
+    rounded[[index.places[each] for each in exclude if each in index.places]] = 0.0
+    among = np.flatnonzero(rounded > 0)
+    if 0 < count < len(among):
+        # All that reach the last place are sorted: a part of equal ones would be left to chance.
+        bar = np.partition(rounded[among], len(among) - count)[len(among) - count]
+        among = among[rounded[among] >= bar]
+    order = np.lexsort((among, -rounded[among]))[: max(0, count)]
+    return [int(at) for at in among[order]]

@@ -1,0 +1,209 @@
+"""What speaks against showing the words of an offer: form, facts, claims, whose voice it is.
+
+What a model writes is untrusted, and so are the message and the catalogue it was written from. An
+offer says nothing that the item does not say of itself, presses nobody, and hides neither what it
+is nor who speaks.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+
+from labelhub.core.echo.recommending.items import Item
+from labelhub.core.echo.recommending.offer_tables import offer_table, plain, tables_for
+from labelhub.core.echo.recommending.terms import terms
+
+#: Characters of a message that an offer may repeat in one piece.
+LONGEST_QUOTE = 40
+
+Leaks = Callable[[str], bool]
+Detect = Callable[[str], str]
+
+_MARKUP = re.compile(r"[<>{}\[\]\\`|]|\*\*|__|&#?\w{1,10};|^\s*#")
+_ADDRESS = re.compile(
+    r"\w+:/|\bwww\.|\S@\S|@\w{2,}|(?:^|\s)/\w|\b[a-z0-9-]{2,}\.(?:com|net|org|io|info|biz|co|de|fr|es|jp|ru|cn|xyz|top|ly|me|app|shop|example)\b",
+    re.IGNORECASE,
+)
+_END = re.compile(r"[.!?…]+(?=[\s\"'”’»)]|$)|[。！？]+")
+_WORD = re.compile(r"[^\W_]+(?:['’.\-][^\W_]+)*")
+_LATIN_WORD = re.compile(r"[A-Za-z]+(?:['’.\-][A-Za-z]+)*")
+_BRAND = re.compile(r"[a-z][A-Z]|^[A-Z]{2,}|[™®©]")
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_CURRENCIES: Mapping[str, tuple[str, ...]] = {
+    "$": ("USD", "CAD", "AUD", "NZD", "SGD", "MXN"),
+    "dollar": ("USD", "CAD", "AUD", "NZD", "SGD"),
+    "dólar": ("USD", "CAD", "AUD"),
+    "ドル": ("USD", "CAD", "AUD"),
+    "€": ("EUR",),
+    "euro": ("EUR",),
+    "ユーロ": ("EUR",),
+    "£": ("GBP",),
+    "pound": ("GBP",),
+    "¥": ("JPY", "CNY"),
+    "円": ("JPY",),
+    "yen": ("JPY",),
+    "franken": ("CHF",),
+    "kr": ("SEK", "NOK", "DKK"),
+    "cent": (),
+}
+_CODES = frozenset(
+    {code for codes in _CURRENCIES.values() for code in codes}
+    | {"CHF", "SEK", "NOK", "DKK", "PLN", "CZK", "INR", "KRW", "BRL", "AED", "SAR"}
+)
+_MARK = "|".join(map(re.escape, (*_CURRENCIES, *sorted(map(str.casefold, _CODES)))))
+_PRICE = re.compile(
+    rf"(?<![a-z])(?P<before>{_MARK})\s?(?P<amount>\d[\d.,]*)"
+    rf"|(?P<number>\d[\d.,]*)\s?(?P<after>{_MARK})(?:e?s)?(?![a-z])"
+)
+_ABOUT = (
+    ("claims", "claim", "it claims what nobody can hold it to"),
+    ("urgency", "urgency", "it presses"),
+    ("hidden", "hidden_offer", "it hides that it is an offer"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OfferFault:
+    """One reason not to show an offer: a code for programs, and words for the next try."""
+
+    code: str
+    detail: str
+
+
+def no_leaks(_: str) -> bool:
+    """What is said of every text where nobody looks for personal data."""
+    return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfferLimits:
+    """How long an offer may be, and who looks at it.
+
+    Args:
+        most_characters: of its words.
+        most_sentences: of its words.
+        leaks: whether words hold personal data.
+        detect: the language of some words ("de"); "" where one cannot tell.
+    """
+
+    most_characters: int = 240
+    most_sentences: int = 2
+    leaks: Leaks = no_leaks
+    detect: Detect | None = None
+
+
+def offer_faults(
+    text: str, item: Item, *, message_text: str, language: str, limits: OfferLimits
+) -> tuple[OfferFault, ...]:
+    """What speaks against showing ``text`` as an offer of ``item``; nothing, where it may be shown.
+
+    Args:
+        text: untrusted.
+        item: what is offered; only what it says of itself may be said.
+        message_text: the author's message.
+        language: of the conversation ("de"); "" where it is not known.
+        limits: of length, and who looks at it.
+    """
+    if not text.strip():
+        return (OfferFault("empty", "There are no words."),)
+    if len(text) > limits.most_characters:
+        # Nothing else is looked at: reading what is too long takes too long.
+        most = f"at most {limits.most_characters} characters fit"
+        return (OfferFault("too_long", f"It has {len(text):,} characters; {most}."),)
+    return (
+        *_form(text, item, limits),
+        *_facts(text, item, language),
+        *_wording(text, language),
+        *_privacy(text, message_text, limits),
+        *_language(text, language, limits),
+    )
+
+
+def _form(text: str, item: Item, limits: OfferLimits) -> Iterator[OfferFault]:
+    sentences = len(_END.findall(text.rstrip())) or 1
+    if sentences > limits.most_sentences:
+        most = f"at most {limits.most_sentences} fit"
+        yield OfferFault("too_long", f"It has {sentences} sentences; {most}.")
+    strange = next((c for c in text if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co")), "")
+    if strange:
+        yield OfferFault("control_character", f"It holds the character U+{ord(strange):04X}.")
+    if _MARKUP.search(text):
+        yield OfferFault("markup", "It holds markup or a placeholder.")
+    if _ADDRESS.search(_without_link(text, item)):
+        yield OfferFault("address", "It holds a link or an address that is not the item's.")
+
+
+def _without_link(text: str, item: Item) -> str:
+    """Without the item's own link, where it stands as a word: "/" is in every other, too."""
+    return " ".join(word for word in text.split() if word.rstrip(".,;!") != item.link)
+
+
+def _facts(text: str, item: Item, language: str) -> Iterator[OfferFault]:
+    said = unicodedata.normalize("NFKC", _without_link(text, item))
+    own = unicodedata.normalize("NFKC", " ".join((item.title, item.text, *item.tags)))
+    if not all(_is_the_items(match, item) for match in _PRICE.finditer(said.casefold())):
+        yield OfferFault("price", "It names a price that is not the item's.")
+    told = {_value(number) for number in _NUMBER.findall(own)} | {item.price}
+    strange = [number for number in _NUMBER.findall(said) if _value(number) not in told]
+    if strange:
+        yield OfferFault("figure", f"The item does not say {strange[0]}.")
+    name = next(_names(text, own + " " + item.vertical + " " + item.currency, language), "")
+    if name:
+        yield OfferFault("name", f'The item does not say "{name}".')
+
+
+def _is_the_items(match: re.Match[str], item: Item) -> bool:
+    mark = match["before"] or match["after"]
+    amount = _value((match["amount"] or match["number"]).rstrip(".,"))
+    currencies = _CURRENCIES.get(mark, (mark.upper(),))
+    return item.price is not None and amount == item.price and item.currency in currencies
+
+
+def _value(number: str) -> Decimal | None:
+    """What digits say, with a point or a comma before the cents."""
+    try:
+        return Decimal(number.replace(",", "."))
+    except InvalidOperation:
+        return Decimal(-1)
+
+
+def _names(text: str, own: str, language: str) -> Iterator[str]:
+    """Words that look like names and are not the item's own."""
+    table = offer_table(language)
+    known = {*own.casefold().split(), *terms(own)}
+    for found in (_WORD if table.latin else _LATIN_WORD).finditer(text):
+        word = found[0]
+        if word.casefold() in known or all(term in known for term in terms(word)):
+            continue
+        before = text[: found.start()].rstrip(" \t\"'“”‘’«»„(¿¡")
+        begins = not before or before[-1] in ".!?…:–—-"
+        named = table.capitals and word[0].isupper() and not begins
+        if named or not table.latin or _BRAND.search(word):
+            yield word
+
+
+def _wording(text: str, language: str) -> Iterator[OfferFault]:
+    said = plain(text)
+    own, *others = tables_for(language)
+    for table in (own, *others):
+        for name, code, problem in _ABOUT:
+            if found := getattr(table, name).search(said):
+                yield OfferFault(code, f'"{found[0]}": {problem}.')
+    if found := own.speaker.search(said):
+        yield OfferFault("speaker", f'"{found[0]}": it speaks as somebody in the conversation.')
+
+
+def _privacy(text: str, message_text: str, limits: OfferLimits) -> Iterator[OfferFault]:
+    if limits.leaks(text):
+        yield OfferFault("personal_data", "It holds something that looks like personal data.")
+    said, written, size = plain(text), plain(message_text), LONGEST_QUOTE + 1
+    if any(said[at : at + size] in written for at in range(len(said) - size + 1)):
+        yield OfferFault("quote", f"It repeats over {LONGEST_QUOTE} characters of the message.")
+
+
+def _language(text: str, language: str, limits: OfferLimits) -> Iterator[OfferFault]:
+    found = limits.detect(text) if limits.detect and language else ""
+    if found and found.partition("-")[0] != language.partition("-")[0]:
+        yield OfferFault("language", f"It is not written in the language '{language}'.")

@@ -1,0 +1,239 @@
+"""Wording an offer so that it fits the conversation, by a model that is checked, or by a template.
+
+No I/O: like a debate protocol, :func:`word_offer` yields lists of calls and hears the replies. What
+is shown is always labelled for what it is: the label belongs to an offer as its language does, and
+nothing can be passed to leave it out. Source: paper 004, section 4 ("rewritten to fit naturally
+into the conversation"), which does not say how.
+"""
+
+import re
+import unicodedata
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+from labelhub.core.echo.recommending.items import Item
+from labelhub.core.echo.recommending.offer_faults import OfferFault, OfferLimits, offer_faults
+from labelhub.core.echo.recommending.offer_tables import is_known, label_of, labels, offer_table
+from labelhub.core.llm.parsing import without_thinking
+from labelhub.core.llm.parsing.cleaning import one_line_end, without_echo
+from labelhub.core.llm.types import Call, Reply
+from labelhub.core.prompts import Prompt, fence
+from labelhub.core.schema import Schema, parse_schema
+
+ROLE = "offer"
+MODEL, TEMPLATE = "model", "template"
+#: How often an offer is worded before the template is taken.
+TRIES = 2
+#: Characters of a reply that are read.
+_READ = 6_000
+_USUAL_PARAMS: Mapping[str, Any] = {"temperature": 0}
+_HEAD = re.compile(r"[ \t#*_>]*offer[*_ \t]*[:：][ \t*_]*(?P<rest>.*)", re.IGNORECASE)
+_SENTENCE = re.compile(r".*?(?:[.!?…]+(?=\s|$)|[。！？]+|$)", re.DOTALL)
+_QUOTES = ('""', "''", "“”", "„“", "‘’", "«»", "「」")
+
+
+@dataclass(frozen=True, slots=True)
+class OfferMoment:
+    """The conversation that an offer is to fit.
+
+    Args:
+        text: the message, already redacted.
+        language: of the conversation ("en"); "" where it is not known.
+        context: what was said before, (role, text), already redacted and cut.
+    """
+
+    text: str
+    language: str = ""
+    context: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfferPlan:
+    """How a site's offers are worded.
+
+    Args:
+        prompt: of the role "offer".
+        salt: secret to authors and constant for a site; makes delimiters that cannot be forged.
+        limits: of length, and who looks at what was written.
+        params: what to ask of the model.
+    """
+
+    prompt: Prompt
+    salt: str
+    limits: OfferLimits = field(default_factory=OfferLimits)
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """What is shown of an item: ``label``, ``text``, and a link to it.
+
+    Args:
+        item: what is offered; its link is where a click leads.
+        text: plain words, to be shown as text and never as markup.
+        language: of the label; "en" where that of the conversation has none.
+        source: "model" or "template".
+        refused: codes and words of what each try was refused for.
+        failed: how the call ended that gave nothing; "" where all gave something.
+    """
+
+    item: Item
+    text: str
+    language: str
+    source: str = TEMPLATE
+    refused: tuple[tuple[OfferFault, ...], ...] = ()
+    failed: str = ""
+
+    @property
+    def label(self) -> str:
+        """What it is called, so that nobody takes it for anything else."""
+        return label_of(self.language)
+
+    def told(self) -> dict[str, Any]:
+        """JSON-ready account of how it was worded."""
+        refused = [[fault.code for fault in each] for each in self.refused]
+        return {"source": self.source, "failed": self.failed, "faults": refused}
+
+
+#: Lists of calls out, lists of replies in; the offer in the end.
+Wording: TypeAlias = Generator[list[Call], list[Reply], Offer]
+
+
+def word_offer(item: Item, moment: OfferMoment, plan: OfferPlan) -> Wording:
+    """The words with which to offer ``item``; never raises for any reply.
+
+    Steps of the calls: "offer", "offer/2". A call that fails is not made again.
+    """
+    offer = ready_offer(item, moment, plan)
+    refused: list[tuple[OfferFault, ...]] = []
+    failed = ""
+    for number in range(1, TRIES + 1):
+        (reply,) = yield [_call(item, moment, plan, refused[-1] if refused else (), number)]
+        if not reply.ok:
+            failed = str(reply.status)
+            break
+        text = read_offer(reply.text)
+        found = _found(text, item, moment, plan)
+        # An answer that was cut off may end where the meaning turns.
+        if reply.cut_off:
+            found = (*found, OfferFault("cut_off", "It is not finished."))
+        if not found:
+            return replace(offer, text=text, source=MODEL, refused=tuple(refused))
+        refused.append(found)
+    return replace(offer, refused=tuple(refused), failed=failed)
+
+
+def read_offer(reply_text: str) -> str:
+    """The words of the offer in a reply, on one line and not checked yet; "" where there are none.
+
+    They stand after "Offer:", or are the whole answer. A label that a model wrote is cut off: the
+    label is ours.
+    """
+    text = without_echo(one_line_end(without_thinking(reply_text[:_READ])))
+    lines = [line.strip() for line in text.split("\n") if not line.lstrip().startswith("```")]
+    lines = [line for line in lines if line]
+    found = [match["rest"] for line in lines if (match := _HEAD.match(line))]
+    # Two offers, or none among other lines: which one is meant is not guessed.
+    chosen = found or lines
+    if len(chosen) != 1:
+        return ""
+    return _bare(unicodedata.normalize("NFC", " ".join(chosen[0].split())))
+
+
+def template_text(item: Item, language: str, most_characters: int) -> str:
+    """An offer that needs no model: the item's title and the first sentence of its text."""
+    return _cut(
+        offer_table(language).template.format(title=item.title, sentence=_first_sentence(item)),
+        most_characters,
+    )
+
+
+def ready_offer(item: Item, moment: OfferMoment, plan: OfferPlan) -> Offer:
+    """What is shown where no model says it better."""
+    text = template_text(item, moment.language, plan.limits.most_characters)
+    language = moment.language if is_known(moment.language) else "en"
+    return Offer(item=item, text=text, language=language)
+
+
+def _found(text: str, item: Item, moment: OfferMoment, plan: OfferPlan) -> tuple[OfferFault, ...]:
+    return offer_faults(
+        text,
+        item,
+        message_text=moment.text,
+        language=moment.language,
+        limits=plan.limits,
+    )
+
+
+def _call(
+    item: Item,
+    moment: OfferMoment,
+    plan: OfferPlan,
+    problems: Sequence[OfferFault],
+    number: int,
+) -> Call:
+    before = "\n".join(f"{role}: {text}" for role, text in moment.context)
+    # What is told of a fault quotes what a model wrote.
+    told = "\n".join(fault.detail for fault in problems)
+    salt, limits = plan.salt, plan.limits
+    return Call(
+        step=ROLE + (f"/{number}" if number > 1 else ""),
+        role=ROLE,
+        messages=plan.prompt.render(
+            characters=limits.most_characters,
+            sentences=limits.most_sentences,
+            language=moment.language,
+            item=fence(_told(item), salt),
+            before=fence(before, salt) if before else "",
+            message=fence(moment.text, salt),
+            problems=fence(told, salt) if told else "",
+        ),
+        prompt_hash=plan.prompt.hash,
+        schema=_schema(),
+        text=moment.text,
+        inputs={
+            "title": item.title,
+            "sentence": _first_sentence(item),
+            "language": moment.language,
+            "most_characters": limits.most_characters,
+        },
+        params={**_USUAL_PARAMS, **plan.params},
+        output=plan.prompt.output,
+    )
+
+
+@lru_cache(maxsize=1)
+def _schema() -> Schema:
+    return parse_schema({"task": "text", "question": "How can this item be offered here?"})
+
+
+def _told(item: Item) -> str:
+    """What a model is told of an item; not its link, which it has no use for."""
+    price = "" if item.price is None else f"Price: {item.price} {item.currency}"
+    return "\n".join(filter(None, (f"Title: {item.title}", f"Text: {item.text}", price)))
+
+
+def _first_sentence(item: Item) -> str:
+    found = _SENTENCE.match(item.text)
+    return found[0].strip() if found else item.text
+
+
+def _cut(text: str, most: int) -> str:
+    """``text`` within ``most`` characters, cut between words."""
+    if len(text) <= most:
+        return text
+    kept = text[: max(0, most - 1)]
+    return (kept.rpartition(" ")[0] or kept).rstrip(" ,;:–-") + "…"
+
+
+def _bare(text: str) -> str:
+    """Without decoration, quotation marks around all of it, and a label before it."""
+    text = text.strip(" *_~")
+    head, colon, rest = text.replace("：", ":", 1).partition(":")
+    if colon and head.strip(" *_").casefold() in {label.casefold() for label in labels()}:
+        text = rest.strip(" *_~")
+    if len(text) > 1 and text[0] + text[-1] in _QUOTES and text[0] not in text[1:-1]:
+        text = text[1:-1].strip()
+    return text

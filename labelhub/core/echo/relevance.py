@@ -1,0 +1,184 @@
+"""Which features matter downstream, learnt from rewards alone (paper 004, section 3.4.2).
+
+Success is taken as logistic: its log-odds are a base plus the weight of every shown feature whose
+value was predicted rightly. Of most features the weight is nothing, so each has two beliefs: how
+likely it matters at all (``odds``, in logarithms), and how much if it does (a Gaussian). Each
+reward moves the beliefs of the features that were shown, by assumed density filtering for a
+spike-and-slab prior (Hernández-Lobato et al. 2013), credited by the probability that each was
+predicted right. Cost of a reward: O(k) for the beliefs of those shown, whatever the number of
+features, and for forgetting three products of arrays over all of them.
+
+Exploration: the k are chosen by a draw from the beliefs (Thompson 1933), drawn half way back to
+what is expected: whole draws of 200 unknown features are mostly noise.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+
+#: Before any reward: how likely a feature matters, and by how much then.
+PRIOR_MATTERS, PRIOR_WEIGHT, PRIOR_VARIANCE = 0.15, 0.4, 0.03
+#: Log-odds of success where nothing helps, by the kind of reward: mean and variance. A click: about
+#: one in twenty, give or take a factor of three; of others nothing much is known.
+PRIOR_BASES: Mapping[str, tuple[float, float]] = {"click": (-3.0, 1.0)}
+ANY_BASE = (0.0, 4.0)
+#: How far the choice follows the draw rather than what is expected.
+DRAWN = 0.5
+#: No belief becomes so firm that a changed world could not turn it.
+FIRMEST = 6.0
+#: After this many rewards half of what was learnt is forgotten.
+HALF_LIFE = 50_000.0
+_LEAST = 1e-6
+
+
+@dataclass(slots=True)
+class Relevance:
+    """The beliefs; all arrays (features,).
+
+    odds: log-odds that a feature matters. weight, variance: of its weight if it does. prior_odds:
+    what is believed of a feature before any reward. bases: by the kind of reward, mean and variance
+    of the log-odds of success where no feature helps.
+    """
+
+    odds: Floats
+    weight: Floats
+    variance: Floats
+    prior_odds: Floats
+    bases: dict[str, tuple[float, float]] = field(default_factory=dict)
+
+    def base(self, signal: str) -> tuple[float, float]:
+        """Mean and variance of the log-odds of success where no feature helps."""
+        return self.bases.get(signal) or PRIOR_BASES.get(signal, ANY_BASE)
+
+    @property
+    def matters(self) -> Floats:
+        """How likely each feature matters, 0 to 1."""
+        return _sigmoid(self.odds)
+
+    @property
+    def expected(self) -> Floats:
+        """The relevance s: by how much being right about a feature is expected to help."""
+        return self.matters * self.weight
+
+    @property
+    def deviation(self) -> Floats:
+        """Standard deviation of each relevance."""
+        matters = self.matters
+        second = matters * (self.variance + self.weight**2)
+        return np.sqrt(second - (matters * self.weight) ** 2)
+
+
+def new_relevance(count: int, prior_odds: Floats | None = None) -> Relevance:
+    """Beliefs about ``count`` features before any reward."""
+    usual = np.full(count, np.log(PRIOR_MATTERS / (1 - PRIOR_MATTERS)))
+    odds = usual if prior_odds is None else prior_odds
+    return Relevance(
+        odds=odds.copy(),
+        weight=np.full(count, PRIOR_WEIGHT),
+        variance=np.full(count, PRIOR_VARIANCE),
+        prior_odds=odds.copy(),
+    )
+
+
+def drawn(relevance: Relevance, draws: np.random.Generator) -> Floats:
+    """A draw of every feature's relevance, for choosing which to show: (features,)."""
+    count = len(relevance.odds)
+    on = draws.random(count) < relevance.matters
+    weight = relevance.weight + np.sqrt(relevance.variance) * draws.standard_normal(count)
+    # The smallest noise, so that equal ones are not chosen by their place.
+    ties = 1e-6 * draws.standard_normal(count)
+    mixed: Floats = (1 - DRAWN) * relevance.expected + DRAWN * np.where(on, weight, 0.0) + ties
+    return mixed
+
+
+def expected_success(
+    relevance: Relevance, shown: Ints | Sequence[int], right: Floats, signal: str
+) -> float:
+    """Chance of success before the outcome is known; the arguments are those of :func:`reward`."""
+    mean, _ = relevance.base(signal)
+    score = mean + (right * relevance.expected[np.asarray(shown, dtype=np.int64)]).sum()
+    return float(np.clip(_sigmoid(score), _LEAST, 1 - _LEAST))
+
+
+def reward(
+    relevance: Relevance,
+    shown: Ints | Sequence[int],
+    right: Floats,
+    value: float,
+    signal: str,
+    *,
+    weight: float = 1.0,
+) -> None:
+    """Learn from one outcome, in place.
+
+    Args:
+        relevance: is changed.
+        shown: indices of the features that went downstream, (k,).
+        right: how likely each was predicted rightly, (k,).
+        value: the reward, 0 to 1; what lies between counts as that share of a success.
+        signal: the kind of reward.
+        weight: how much it counts, 0 to 1.
+    """
+    _forget(relevance)
+    at = np.asarray(shown, dtype=np.int64)
+    base, base_variance = relevance.base(signal)
+    matters = _sigmoid(relevance.odds[at])
+    gain, variance = relevance.weight[at], relevance.variance[at]
+    mean = right * matters * gain
+    spread = right**2 * (matters * (variance + gain**2) - (matters * gain) ** 2)
+    total, doubt = base + mean.sum(), base_variance + spread.sum()
+    others, others_doubt = total - mean, doubt - spread
+    with_it, with_doubt = others + right * gain, others_doubt + right**2 * variance
+    step, shrink = _moved(with_it, with_doubt, value)
+    relevance.weight[at] = gain + weight * variance * right * step
+    relevance.variance[at] = variance - weight * (variance * right) ** 2 * shrink
+    for_it = _likelihood(with_it, with_doubt, value) - _likelihood(others, others_doubt, value)
+    relevance.odds[at] = np.clip(relevance.odds[at] + weight * for_it, -FIRMEST, FIRMEST)
+    step, shrink = _moved(total, doubt, value)
+    relevance.bases[signal] = (
+        base + weight * float(base_variance * step),
+        base_variance - weight * float(base_variance**2 * shrink),
+    )
+
+
+def _forget(relevance: Relevance) -> None:
+    """A little back to what was believed before any reward, so that the world may change."""
+    kept = 0.5 ** (1 / HALF_LIFE)
+    relevance.odds[:] = relevance.prior_odds + kept * (relevance.odds - relevance.prior_odds)
+    relevance.weight[:] = PRIOR_WEIGHT + kept * (relevance.weight - PRIOR_WEIGHT)
+    relevance.variance[:] = PRIOR_VARIANCE + kept * (relevance.variance - PRIOR_VARIANCE)
+    for signal, (mean, variance) in relevance.bases.items():
+        _, begun = PRIOR_BASES.get(signal, ANY_BASE)
+        # The rate itself needs no way back: with more doubt it follows what comes.
+        relevance.bases[signal] = (mean, variance + (1 - kept) * (begun - variance))
+
+
+def _moved(mean: Floats, doubt: Floats, value: float) -> tuple[Floats, Floats]:
+    """By how much an outcome moves what it depends on: the slope, and how much doubt it takes."""
+    chance = _success(mean, doubt)
+    steepness = np.maximum(chance * (1 - chance), 1e-4)
+    damped = 1 / (1 + steepness * doubt)
+    return (value - chance) * damped, steepness * damped
+
+
+def _likelihood(mean: Floats, doubt: Floats, value: float) -> Floats:
+    """Logarithm of how likely the outcome is."""
+    chance = np.clip(_success(mean, doubt), 1e-9, 1 - 1e-9)
+    likelihood: Floats = value * np.log(chance) + (1 - value) * np.log1p(-chance)
+    return likelihood
+
+
+def _success(mean: Floats, doubt: Floats) -> Floats:
+    """Chance of success where its log-odds are Gaussian (MacKay 1992)."""
+    return _sigmoid(mean / np.sqrt(1 + np.pi * doubt / 8))
+
+
+def _sigmoid(value: Floats) -> Floats:
+    result: Floats = 1 / (1 + np.exp(-value))
+    return result

@@ -1,0 +1,183 @@
+"""From a file to texts whose labels are known: which fields hold them, and bands of numbers."""
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from labelhub.core.echo.models import MOST_VALUES
+from labelhub.core.echo.replay.rows import Row, read_rows
+from labelhub.core.errors import InvalidInput
+from labelhub.core.similarity import same_text_key
+
+#: Texts without which there is nothing to tell, and those beyond which a play takes too long.
+LEAST_TEXTS, MOST_TEXTS = 60, 10_000
+MOST_BANDS = 10
+#: Characters of a label.
+MOST_LABEL = 100
+#: Bad lines that are named; the others are counted.
+_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Where a row's text and label are.
+
+    text, label: a field; in JSON also a way down to one, parted by dots: a number is a place of a
+    list, "*" the mean over one. bands: 0 to take labels as they are; of numbers so many bands with
+    about as many texts in each (a value that many have is not parted, so that some hold more).
+
+    Raises:
+        InvalidInput: bands are out of range.
+    """
+
+    text: str = "text"
+    label: str = "label"
+    bands: int = 0
+
+    def __post_init__(self) -> None:
+        if self.bands and not 2 <= self.bands <= MOST_BANDS:
+            raise InvalidInput.at("bands", f"must be from 2 to {MOST_BANDS}.")
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """Texts and what their authors said: ``labels`` are places in ``values``.
+
+    repeated: how many texts were left out because one that reads the same came before.
+    """
+
+    texts: tuple[str, ...]
+    labels: tuple[int, ...]
+    values: tuple[str, ...]
+    repeated: int = 0
+
+    @property
+    def shares(self) -> Mapping[str, float]:
+        """Of each value, how many of the texts have it, 0 to 1."""
+        counts = np.bincount(self.labels, minlength=len(self.values))
+        shares = (counts / len(self.labels)).tolist()
+        return dict(zip(self.values, shares, strict=True))
+
+
+def read_labelled(source: bytes, columns: Columns) -> Labelled:
+    """The labelled texts of a file, see :func:`.rows.read_rows`; of equal texts the first.
+
+    Raises:
+        InvalidInput: it is no such file; lines are bad (which ones, and why); there are too few or
+            too many texts, or values.
+    """
+    given: dict[str, tuple[str, str | float]] = {}
+    faults, count = [], 0
+    for row in itertools.islice(read_rows(source), MOST_TEXTS + 1):
+        count += 1
+        try:
+            text, label = _read(row, columns)
+        except _Unusable as why:
+            faults.append(f"line {row.line}: {why}")
+        else:
+            given.setdefault(same_text_key(text), (text, label))
+    if count > MOST_TEXTS:
+        raise InvalidInput(f"The file has more than {MOST_TEXTS:,} texts.")
+    if faults:
+        more = f"; and {len(faults) - _NAMED:,} more" if len(faults) > _NAMED else ""
+        raise InvalidInput(f"{'; '.join(faults[:_NAMED])}{more}.")
+    if len(given) < LEAST_TEXTS:
+        raise InvalidInput(f"There are {len(given)} different texts; it takes {LEAST_TEXTS}.")
+    texts, labels = zip(*given.values(), strict=True)
+    names, values = _banded(labels, columns.bands) if columns.bands else _as_they_are(labels)
+    _check(values)
+    return Labelled(texts, tuple(map(values.index, names)), values, count - len(given))
+
+
+class _Unusable(Exception):
+    """Why a row cannot be used."""
+
+
+def _read(row: Row, columns: Columns) -> tuple[str, str | float]:
+    if row.fault:
+        raise _Unusable(row.fault)
+    text = _found(row.fields, columns.text)
+    if not isinstance(text, str) or not text.strip():
+        raise _Unusable(f"'{columns.text}' is no text")
+    label = _found(row.fields, columns.label)
+    if columns.bands:
+        return text, _number(label, columns.label)
+    return text, _name(label, columns.label)
+
+
+def _found(fields: Mapping[str, Any], path: str) -> Any:
+    """The field itself, or what is at the end of the way."""
+    if path in fields:
+        return fields[path]
+    return _down(fields, path.split("."), path)
+
+
+def _down(value: Any, steps: Sequence[str], path: str) -> Any:
+    if not steps:
+        return value
+    step, *rest = steps
+    if isinstance(value, Mapping) and step in value:
+        return _down(value[step], rest, path)
+    if isinstance(value, list) and value and step == "*":
+        return math.fsum(_number(_down(each, rest, path), path) for each in value) / len(value)
+    if isinstance(value, list) and step.isdecimal() and int(step[:9]) < len(value):
+        return _down(value[int(step)], rest, path)
+    raise _Unusable(f"there is no '{path}'")
+
+
+def _number(given: Any, path: str) -> float:
+    try:
+        number = math.nan if isinstance(given, bool) else float(given)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise _Unusable(f"'{path}' is no number")
+    return number
+
+
+def _name(given: Any, path: str) -> str:
+    if isinstance(given, bool):
+        return "yes" if given else "no"
+    name = f"{given:.15g}" if isinstance(given, float) else given
+    name = str(name) if isinstance(name, int) else name
+    if not isinstance(name, str) or not name.strip():
+        raise _Unusable(f"'{path}' is no label")
+    name = name.strip()
+    if len(name) > MOST_LABEL or not name.isprintable():
+        raise _Unusable(f"'{path}' is longer than {MOST_LABEL} characters or cannot be printed")
+    return name
+
+
+def _as_they_are(labels: Sequence[Any]) -> tuple[Sequence[str], tuple[str, ...]]:
+    return labels, tuple(sorted(set(labels)))
+
+
+def _banded(labels: Sequence[Any], bands: int) -> tuple[Sequence[str], tuple[str, ...]]:
+    """Bands of about equal size, in their order: equal numbers are in one, by their middle rank."""
+    numbers = np.array(labels)
+    levels, places, counts = np.unique(numbers, return_inverse=True, return_counts=True)
+    middles = (np.cumsum(counts) - counts / 2) / len(numbers)
+    of_level = np.minimum((middles * bands).astype(int), bands - 1)
+    ends = [tuple(levels[of_level == band][[0, -1]].tolist()) for band in of_level]
+    names = [_range(low, high, 6) for low, high in ends]
+    if len(set(names)) < len(set(ends)):
+        names = [_range(low, high, 17) for low, high in ends]
+    return [names[at] for at in places], tuple(dict.fromkeys(names))
+
+
+def _range(low: float, high: float, digits: int) -> str:
+    return f"{low:.{digits}g}" if low == high else f"{low:.{digits}g} to {high:.{digits}g}"
+
+
+def _check(values: Sequence[str]) -> None:
+    if len(values) < 2:
+        raise InvalidInput(f"All texts have one label: {values[0]}.")
+    if len(values) > MOST_VALUES:
+        raise InvalidInput(
+            f"There are {len(values):,} different labels and at most {MOST_VALUES} can be learnt; "
+            "numbers may be told in bands (--bands)."
+        )

@@ -1,0 +1,46 @@
+"""Many plays of one function, side by side on the processors there are."""
+
+import os
+from collections.abc import Callable, Hashable, Mapping
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+from typing import Any, TypeAlias, TypeVar
+
+from threadpoolctl import threadpool_limits
+
+Key = TypeVar("Key", bound=Hashable)
+Result = TypeVar("Result")
+#: Is told how many of how many plays are done.
+Told: TypeAlias = Callable[[int, int], None]
+
+
+def side_by_side(
+    play: Callable[..., Result], plays: Mapping[Key, tuple[Any, ...]], told: Told | None = None
+) -> dict[Key, Result]:
+    """What ``play(*arguments)`` gives for each of ``plays``, by its key and in their order.
+
+    ``play`` is a function of a module, and arguments and results can be pickled: each play runs in
+    a process of its own. ``told`` is told now and then how many are done.
+    """
+    found: dict[Key, Result] = {}
+    with _processes(len(plays)) as pool:
+        jobs = {pool.submit(play, *arguments): key for key, arguments in plays.items()}
+        for job in as_completed(jobs):
+            found[jobs[job]] = job.result()
+            if told is not None:
+                told(len(found), len(plays))
+    return {key: found[key] for key in plays}
+
+
+def _processes(most: int) -> ProcessPoolExecutor:
+    # Spawned, so that nothing of the caller (threads, connections) is copied half-way.
+    return ProcessPoolExecutor(
+        max_workers=max(1, min(most, os.cpu_count() or 1)),
+        mp_context=get_context("spawn"),
+        initializer=_one_thread,
+    )
+
+
+def _one_thread() -> None:
+    """Matrices are small here: threads would wait for each other."""
+    threadpool_limits(1)

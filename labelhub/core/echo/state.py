@@ -1,0 +1,182 @@
+"""All that Echo has learnt at a site: a function of its log, bit for bit.
+
+Author labels go to their own feature's model and to the uncertainty, rewards to relevance; nothing
+goes to both (paper 004, section 3.4). What authors say whom the site does not trust, or whose
+answers or clicks look drawn at random, is in the log and teaches nothing.
+"""
+
+import math
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labelhub.core.echo import trust
+from labelhub.core.echo.events import CLICK, Answered, Expected, Rewarded
+from labelhub.core.echo.models import FeatureModel, Prediction, teach
+from labelhub.core.echo.relevance import (
+    PRIOR_MATTERS,
+    PRIOR_VARIANCE,
+    PRIOR_WEIGHT,
+    Relevance,
+    expected_success,
+    new_relevance,
+    reward,
+)
+from labelhub.core.echo.trust import Trust
+from labelhub.core.echo.uncertainty import (
+    BEGUN_RATE,
+    Uncertainty,
+    inputs,
+    mismatch,
+    new_uncertainty,
+    sigma,
+)
+
+Floats: TypeAlias = NDArray[np.float64]
+Lesson: TypeAlias = Answered | Rewarded | Expected
+
+_USUAL_ODDS = math.log(PRIOR_MATTERS / (1 - PRIOR_MATTERS))
+#: By how much an owner's word moves the log-odds that a feature matters, at most.
+_OWNER = 3.0
+
+
+@dataclass(slots=True)
+class EchoState:
+    """What has been learnt.
+
+    features: keys, in the order in which they first came up; the arrays of ``relevance`` and
+    ``uncertainty`` follow it. models: by key, of features that were answered. trusts: by author,
+    whether they are in earnest. places: each feature's place.
+    """
+
+    features: list[str] = field(default_factory=list)
+    relevance: Relevance = field(default_factory=lambda: new_relevance(0))
+    uncertainty: Uncertainty = field(default_factory=lambda: new_uncertainty(0))
+    models: dict[str, FeatureModel] = field(default_factory=dict)
+    trusts: dict[str, Trust] = field(default_factory=dict)
+    places: dict[str, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.places = {key: at for at, key in enumerate(self.features)}
+
+    def index(self, key: str) -> int:
+        """The place of a feature, made where it is new."""
+        if key not in self.places:
+            self._grow(key)
+        return self.places[key]
+
+    def model(self, key: str) -> FeatureModel:
+        """The feature's model, an empty one where nobody has answered about it."""
+        return self.models.get(key) or FeatureModel()
+
+    def trust(self, author: str) -> Trust:
+        """What speaks for an author."""
+        return self.trusts.get(author, trust.NEW)
+
+    def knowing(self, keys: Collection[str]) -> "EchoState":
+        """A state that knows these features too; others may be reading this one."""
+        if all(key in self.places for key in keys):
+            return self
+        grown = replace(
+            self,
+            features=list(self.features),
+            relevance=replace(self.relevance),
+            uncertainty=replace(self.uncertainty),
+        )
+        for key in keys:
+            grown.index(key)
+        return grown
+
+    def _grow(self, key: str) -> None:
+        self.places[key] = len(self.features)
+        self.features.append(key)
+        relevance, doubt = self.relevance, self.uncertainty
+        relevance.odds = np.append(relevance.odds, _USUAL_ODDS)
+        relevance.prior_odds = np.append(relevance.prior_odds, _USUAL_ODDS)
+        relevance.weight = np.append(relevance.weight, PRIOR_WEIGHT)
+        relevance.variance = np.append(relevance.variance, PRIOR_VARIANCE)
+        doubt.mismatches = np.append(doubt.mismatches, BEGUN_RATE)
+        doubt.answers = np.append(doubt.answers, 0.0)
+
+
+def signs_of(state: EchoState, key: str, prediction: Prediction) -> Floats:
+    """What a known feature's prediction is doubted by, (signs,): see ``uncertainty.SIGNS``."""
+    at, doubt = state.places[key], state.uncertainty
+    rows = inputs(
+        np.array([prediction.probability]),
+        np.array([prediction.margin]),
+        np.array([prediction.disagreement]),
+        doubt.mismatches[[at]],
+        doubt.answers[[at]],
+    )
+    signs: Floats = rows[0]
+    return signs
+
+
+def learn(state: EchoState, lesson: Lesson) -> None:
+    """Learn from one event, in place; what it depends on is ``state`` and ``lesson`` alone."""
+    match lesson:
+        case Answered():
+            if lesson.trusted:
+                _answered(state, lesson)
+        case Rewarded():
+            if lesson.trusted and lesson.shown:
+                _rewarded(state, lesson)
+        case Expected():
+            _expected(state, lesson)
+
+
+def _answered(state: EchoState, said: Answered) -> None:
+    at, signs = state.index(said.feature), np.array(said.signs)
+    if said.value:
+        _weigh(state, said, float(sigma(state.uncertainty, signs[None, :])[0]))
+    known = state.trust(said.author)
+    if not known.answers_teach:
+        return
+    weight = known.answers_weigh
+    if said.value:
+        model = state.models.setdefault(said.feature, FeatureModel())
+        teach(
+            model,
+            said.vector,
+            said.value,
+            said.values,
+            said.said,
+            told=said.told,
+            weight=weight,
+        )
+    mismatch(state.uncertainty, at, signs, said.loss, weight)
+
+
+def _weigh(state: EchoState, said: Answered, doubt: float) -> None:
+    """How the answer speaks for its author."""
+    state.trusts[said.author] = trust.answered(
+        state.trust(said.author),
+        sigma=doubt,
+        matched=said.loss < 0.5,
+        values=len(said.values),
+    )
+
+
+def _rewarded(state: EchoState, told: Rewarded) -> None:
+    places = np.array([state.index(key) for key, _ in told.shown])
+    right = np.array([chance for _, chance in told.shown])
+    known = state.trust(told.author)
+    if told.signal == CLICK:
+        chance = expected_success(state.relevance, places, right, CLICK)
+        known = trust.offered(known, chance=chance, value=told.value)
+        state.trusts[told.author] = known
+    if known.clicks_teach:
+        weight = known.clicks_weigh
+        reward(state.relevance, places, right, told.value, told.signal, weight=weight)
+
+
+def _expected(state: EchoState, told: Expected) -> None:
+    """The owner's word moves what is believed before any reward; what was learnt stays."""
+    at = state.index(told.feature)
+    prior = _USUAL_ODDS + _OWNER * max(-1.0, min(1.0, told.prior))
+    state.relevance.odds[at] += prior - state.relevance.prior_odds[at]
+    state.relevance.prior_odds[at] = prior

@@ -1,0 +1,78 @@
+"""Texts as sparse vectors: hashed words, pairs of words and runs of characters (scikit-learn).
+
+No vocabulary is learnt or kept: the same text has the same vector for ever, wherever it is made,
+and nobody can read a text from it. So a vector may stand in a log that outlives the text.
+"""
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from sklearn.feature_extraction.text import HashingVectorizer
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int32]
+
+#: Places of a vector. On three public sets of author labels 512 lost up to a tenth of the accuracy
+#: of 4,096, and 65,536 won none.
+PLACES = 4096
+#: Of each text so many characters are read.
+READ = 2_000
+_WORDS, _RUNS = 0.6, 0.8
+
+
+class Sparse(NamedTuple):
+    """A vector of length one: its places, ascending, and the values there."""
+
+    places: Ints
+    values: Floats
+
+
+@lru_cache(maxsize=4_096)
+def vector_of(text: str) -> Sparse:
+    """The vector of a text; with nothing to read in it, one place says so."""
+    words, runs = _hashers()
+    short = [_readable(text)]
+    both = _WORDS * words.transform(short) + _RUNS * runs.transform(short)
+    row = both.tocsr()
+    row.sort_indices()
+    row.eliminate_zeros()
+    length = float(np.sqrt((row.data**2).sum()))
+    if not length:
+        return _fixed(np.zeros(1, np.int32), np.ones(1))
+    return _fixed(row.indices.astype(np.int32), row.data / length)
+
+
+def distance(one: str, other: str) -> float:
+    """Cosine distance of two short texts by their runs of characters, 0 (same) to 1 (nothing)."""
+    if one.casefold().split() == other.casefold().split():
+        return 0.0
+    _, runs = _hashers()
+    first, second = runs.transform([_readable(one)]), runs.transform([_readable(other)])
+    return float(min(1.0, max(0.0, 1 - (first @ second.T).sum())))
+
+
+def _fixed(places: Ints, values: Floats) -> Sparse:
+    """Read-only, since every caller with the same text is given the same arrays."""
+    places.setflags(write=False)
+    values.setflags(write=False)
+    return Sparse(places, values)
+
+
+def _readable(text: str) -> str:
+    """The beginning of a text; half a surrogate pair, which no bytes stand for, becomes "?"."""
+    return text[:READ].encode("utf-8", "replace").decode()
+
+
+@lru_cache(maxsize=1)
+def _hashers() -> tuple["HashingVectorizer", "HashingVectorizer"]:
+    # scikit-learn weighs 130 MB: a server on which no Echo runs carries nothing of it.
+    from sklearn.feature_extraction.text import HashingVectorizer  # noqa: PLC0415
+
+    return (
+        HashingVectorizer(n_features=PLACES, ngram_range=(1, 2)),
+        HashingVectorizer(n_features=PLACES, analyzer="char_wb", ngram_range=(2, 4)),
+    )

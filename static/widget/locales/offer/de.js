@@ -1,0 +1,5 @@
+export default {
+  look: "Ansehen",
+  tab: "öffnet einen neuen Tab",
+  thanks: "Vielen Dank.",
+};

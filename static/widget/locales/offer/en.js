@@ -1,0 +1,5 @@
+export default {
+  look: "Take a look",
+  tab: "opens a new tab",
+  thanks: "Thank you.",
+};

@@ -1,0 +1,5 @@
+export default {
+  look: "Ver más",
+  tab: "se abre en otra pestaña",
+  thanks: "Gracias.",
+};

@@ -1,0 +1,5 @@
+export default {
+  look: "Voir",
+  tab: "s’ouvre dans un nouvel onglet",
+  thanks: "Merci.",
+};

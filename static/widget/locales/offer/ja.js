@@ -1,0 +1,5 @@
+export default {
+  look: "見てみる",
+  tab: "新しいタブで開きます",
+  thanks: "ありがとうございます。",
+};

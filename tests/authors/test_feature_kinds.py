@@ -1,0 +1,69 @@
+"""From a message to a label, for every kind of answer a feature may have."""
+
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from apps.authors.models import Question, Site
+from apps.authors.services.answering import Said, record_answer
+from apps.authors.services.asking import ask_now
+from apps.authors.services.sites import set_features
+from apps.labels.models import Label
+from labelhub.core.interview.features import parse_feature
+from tests.factories.authors import author_of, message_of, shown_to, site_with_features
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.thorough]
+TEXT = "I want a sturdy laptop as a gift for my wife, at most 180 dollars."
+KINDS: dict[str, dict[str, Any]] = {
+    "choice": {"values": ["solid", "cheap", "pretty"], "meanings": {"solid": "sturdy"}},
+    "scale": {"values": ["low", "middle", "high"], "ordinal": True},
+    "yes_no": {"answer": "yes_no", "meanings": {"yes": "gift"}},
+    "number": {"answer": "number", "bounds": [50, 100, 200, 500], "unit": "USD"},
+    "word": {"answer": "word"},
+}
+EXPECTED = {
+    "choice": ("solid", "solid"),
+    "yes_no": ("yes", "Yes"),
+    "number": ("100 to 200", "100 to 200 USD"),
+}
+
+
+def site_of(kind: str) -> Site:
+    raw = {"key": "it", "name": "Wish", "definition": "What it is.", "always": True}
+    site = site_with_features()
+    set_features(site=site, features=[parse_feature(raw | KINDS[kind])])
+    return site
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_message_becomes_a_question_and_its_answer_a_label(kind: str) -> None:
+    author = author_of(site_of(kind))
+    questions = ask_now(message_of(author, TEXT).pk)
+    assert [each.feature.key for each in questions] == ["it"]
+    question = shown_to(author)
+    predicted = [option for option in question.options if option["label"] == question.predicted]
+    if kind == "word":
+        said = Said(ref="a", word="quiet")
+        expected = "quiet"
+    else:
+        (chosen,) = predicted
+        said = Said(ref="a", option=chosen["id"])
+        expected = str(chosen["label"])
+        value, words = EXPECTED.get(kind, (chosen["value"], expected))
+        assert (chosen["value"], expected) == (value, words)
+    answer = record_answer(
+        author, question.uid, said, consent=author.consents.get(), received=timezone.now()
+    )
+    assert answer.label_uid is not None
+    label = Label.objects.get(uid=answer.label_uid)
+    assert label.value == expected
+    assert label.item.meta["feature"] == "it"
+
+
+def test_a_number_s_options_keep_the_order_of_the_scale() -> None:
+    author = author_of(site_of("number"))
+    ask_now(message_of(author, TEXT).pk)
+    told = [option["value"] for option in Question.objects.get(author=author).options]
+    scale = ["under 50", "50 to 100", "100 to 200", "200 to 500"]
+    assert told in (scale, scale[::-1])

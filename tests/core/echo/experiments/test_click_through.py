@@ -1,0 +1,222 @@
+"""Click-through by arm and between arms: what is counted, what it is called, what is not known."""
+
+from datetime import UTC, datetime
+from typing import get_args
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labelhub.core.echo.experiments.click_through import (
+    Per,
+    Totals,
+    Unit,
+    arm_figures,
+    clicks_per,
+    compare,
+    in_words,
+    of_impressions,
+    percent_change,
+    totals,
+)
+from labelhub.core.echo.experiments.impressions import Impression
+from labelhub.core.errors import InvalidInput
+from tests.core.echo.experiments.trials import AGAIN, Planted, likings
+
+AT = datetime(2026, 3, 2, tzinfo=UTC)
+PERS: tuple[Per, ...] = get_args(Per)
+
+
+def impression(content: str, author: str, clicks: int = 0) -> Impression:
+    """One that was counted."""
+    return Impression((content,), author, author, "tea", AT, clicks)
+
+
+def table(eligible: list[int], shown: list[int], clicks: list[int], clicked: list[int]) -> Totals:
+    """Totals by unit."""
+    return Totals(
+        *(np.array(column, dtype=np.int64) for column in (eligible, shown, clicks, clicked))
+    )
+
+
+def test_totals_count_by_assigned_arm() -> None:
+    units = [Unit("ann", "echo", 5), Unit("bo", "echo", 3), Unit("cy", "none", 7)]
+    shown = [impression("a", "ann", 2), impression("b", "ann"), impression("c", "bo", 1)]
+    found = totals(units, shown, ["echo", "none", "late"])
+
+    assert found["echo"].impressions.tolist() == [2, 1]
+    assert found["echo"].clicks.tolist() == [2, 1]
+    assert found["echo"].clicked.tolist() == [1, 1]
+    assert found["none"].eligible.tolist() == [7]
+    assert found["late"].units.tolist() == []
+
+
+def test_an_arm_that_shows_nothing_has_its_figures_by_author_and_message() -> None:
+    none = arm_figures(table([4] * 30, [0] * 30, [0] * 30, [0] * 30))
+
+    assert none.click_through == {"value": None, "reason": "nothing was shown"}
+    assert none.clicked_share["value"] is None
+    assert none.clicks_per_eligible["value"] == 0
+    assert none.clicks_per_unit["value"] == 0
+    assert none.shown_share["value"] == 0
+    high = none.clicks_per_unit["high"]
+    assert high is not None
+    assert high > 0
+
+
+def test_every_click_counts_so_that_click_through_may_exceed_one() -> None:
+    found = arm_figures(table([2] * 30, [2] * 30, [1, 5] * 15, [1, 2] * 15))
+
+    assert found.click_through["value"] == pytest.approx(1.5)
+    assert found.clicked_share["value"] == pytest.approx(0.75)
+    assert found.click_through["n"] == 60
+    high = found.clicked_share["high"]
+    assert high is not None
+    assert high <= 1
+
+
+def test_a_ratio_is_never_called_a_change() -> None:
+    """The paper calls 7.52 / 1.40 an increase of 537 %."""
+    ratio = 7.52 / 1.40
+
+    assert in_words(ratio) == "5.37 times (+437 %)"
+    assert percent_change(ratio) == pytest.approx(437.14, abs=0.01)
+    assert in_words(1) == "1.00 times (+0 %)"
+    assert in_words(0.5) == "0.50 times (-50 %)"
+
+
+def test_ratio_change_and_difference_of_the_papers_counts() -> None:
+    """Counts as in section 4.2, on as many authors as impressions."""
+    control = table([1] * 1711, [1] * 1711, [1] * 24 + [0] * 1687, [1] * 24 + [0] * 1687)
+    arm = table([1] * 10378, [1] * 10378, [1] * 789 + [0] * 9589, [1] * 789 + [0] * 9589)
+    found = compare(arm, control, "impressions")
+
+    assert found.ratio["value"] == pytest.approx(5.42, abs=0.005)
+    assert found.percent_change["value"] == pytest.approx(442, abs=0.5)
+    assert found.difference["value"] == pytest.approx(0.0760 - 0.0140, abs=5e-5)
+    for bound, change in (
+        (found.ratio["low"], found.percent_change["low"]),
+        (found.ratio["high"], found.percent_change["high"]),
+    ):
+        assert bound is not None
+        assert change == pytest.approx(100 * (bound - 1))
+    # Katz's interval of the same counts without clusters.
+    assert found.ratio["low"] == pytest.approx(3.63, abs=0.1)
+    assert found.ratio["high"] == pytest.approx(8.1, abs=0.2)
+    assert "doubt" not in found.ratio
+
+
+def test_what_cannot_be_computed_is_null_with_a_reason() -> None:
+    some = table([3] * 25, [2] * 25, [1] * 25, [1] * 25)
+    silent = table([3] * 25, [2] * 25, [0] * 25, [0] * 25)
+    unseen = table([3] * 25, [0] * 25, [0] * 25, [0] * 25)
+    empty = table([], [], [], [])
+
+    no_ratio = compare(some, silent, "impressions")
+    assert no_ratio.ratio == {"value": None, "reason": "no clicks in the control"}
+    assert no_ratio.percent_change == no_ratio.ratio
+    assert no_ratio.difference["value"] == pytest.approx(0.5)
+    for other, reason in ((unseen, "nothing was shown"), (empty, "nothing was shown")):
+        assert (
+            compare(some, other, "impressions").difference["reason"] == f"{reason} in the control"
+        )
+        assert compare(other, some, "impressions").ratio["reason"] == f"{reason} in this arm"
+    assert clicks_per(empty, "units")["reason"] == "nobody was assigned"
+    assert clicks_per(empty, "eligible")["reason"] == "no message was eligible"
+
+
+def test_no_clicks_in_the_arm_have_a_ratio_of_zero_with_an_upper_bound() -> None:
+    some = table([3] * 50, [2] * 50, [1, 0] * 25, [1, 0] * 25)
+    silent = table([3] * 50, [2] * 50, [0] * 50, [0] * 50)
+    found = compare(silent, some, "impressions").ratio
+    high = found["high"]
+    assert (found["value"], found["low"]) == (0, 0)
+    assert high is not None
+    assert 0 < high < 1
+
+
+def test_few_authors_and_few_clicks_are_told() -> None:
+    one = clicks_per(table([9], [9], [1], [1]), "impressions")
+    few = clicks_per(table([9] * 5, [9] * 5, [1] * 5, [1] * 5), "impressions")
+    rare = clicks_per(table([9] * 90, [9] * 90, [1] + [0] * 89, [1] + [0] * 89), "impressions")
+
+    assert (one["low"], one["high"]) == (None, None)
+    assert "one unit" in one["doubt"]
+    assert "fewer than 20 units" in few["doubt"]
+    assert "fewer than 10 clicks" in rare["doubt"]
+
+
+def test_more_shown_than_eligible_is_told_as_missing_reports() -> None:
+    assert "missing" in arm_figures(table([1, 1], [2, 1], [0, 0], [0, 0])).shown_share["reason"]
+
+
+@pytest.mark.parametrize(
+    "units",
+    [
+        [Unit("ann", "echo", 1), Unit("ann", "none", 1)],
+        [Unit("ann", "unknown", 1)],
+        [Unit("ann", "echo", -1)],
+        [],
+    ],
+)
+def test_unusable_units_are_refused(units: list[Unit]) -> None:
+    with pytest.raises(InvalidInput):
+        totals(units, [impression("a", "ann")], ["echo", "none"])
+
+
+ROWS = st.lists(
+    st.tuples(st.integers(0, 9), st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=15
+)
+
+
+@given(ROWS, ROWS, st.sampled_from(PERS))
+def test_any_counts_give_finite_numbers_or_reasons(
+    one: list[tuple[int, int, int]], other: list[tuple[int, int, int]], per: Per
+) -> None:
+    arm, control = (
+        table([r[0] for r in rows], [r[1] for r in rows], [r[2] for r in rows], [0] * len(rows))
+        for rows in (one, other)
+    )
+    found = compare(arm, control, per)
+    for figure in (found.ratio, found.percent_change, found.difference):
+        if figure["value"] is None:
+            assert figure["reason"]
+        else:
+            low, high = figure["low"], figure["high"]
+            assert low is None or low <= figure["value"] + 1e-9
+            assert high is None or figure["value"] <= high + 1e-9
+
+
+def test_impressions_alone_give_rates_per_impression() -> None:
+    found = of_impressions(
+        [impression("a", "ann", 1), impression("b", "ann"), impression("c", "bo")]
+    )
+    assert found.impressions.tolist() == [2, 1]
+    assert clicks_per(found, "impressions")["value"] == pytest.approx(1 / 3)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("per", ["eligible", "units"])
+def test_planted_ratios_by_intention_to_treat(per: Per) -> None:
+    """The arm shows on 60 % of messages, the control on 30 %: clicks by what was assigned."""
+    rng, runs, inside = np.random.default_rng(83), 1000, 0
+    truth = 3 * 0.6 / 0.3
+
+    def one(arm: Planted, often: float) -> Totals:
+        scale = (arm.messages - 1) / 0.7
+        eligible = 1 + rng.poisson(rng.gamma(0.7, scale, arm.authors))
+        shown = rng.binomial(eligible, often)
+        clicked = rng.binomial(shown, likings(rng, arm))
+        return Totals(eligible, shown, clicked + rng.poisson(AGAIN * clicked), clicked)
+
+    for _ in range(runs):
+        arm = one(Planted(1000, 5, 0.06, 0.05), 0.6)
+        control = one(Planted(1000, 5, 0.02, 0.05), 0.3)
+        ratio = compare(arm, control, per).ratio
+        low, high = ratio["low"], ratio["high"]
+        assert low is not None
+        assert high is not None
+        inside += low <= truth <= high
+    print(f"per {per}: {inside / runs:.3f}")
+    assert 0.93 <= inside / runs <= 0.97

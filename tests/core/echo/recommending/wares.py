@@ -1,0 +1,34 @@
+"""Items and features that several tests of recommending share."""
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from labelhub.core.echo.recommending.catalogue import read_catalogue
+from labelhub.core.echo.recommending.item_index import ItemIndex
+from labelhub.core.echo.recommending.items import Item, read_item
+from labelhub.core.echo.recommending.matching import Match
+from labelhub.core.echo.selected import Selected
+
+DEMO = Path(__file__).parents[4] / "apps/dashboards/demo/shop_catalogue.csv"
+
+
+def ware(name: str, text: str = "Plain.", **more: Any) -> Item:
+    """An item of that id, which is also its title."""
+    return read_item({"id": name, "title": name, "text": text, "link": "/", **more})
+
+
+def says(key: str, value: str, probability: float = 1.0, relevance: float = 1.0) -> Selected:
+    """A selected feature."""
+    return Selected(key, key.replace("_", " "), value, probability, relevance)
+
+
+def ids(matches: list[Match]) -> list[str]:
+    """Which items, in their order."""
+    return [each.item.id for each in matches]
+
+
+@lru_cache(maxsize=1)
+def demo_index() -> ItemIndex:
+    """The demo's shop."""
+    return ItemIndex(read_catalogue(DEMO.read_bytes()).items)

@@ -1,0 +1,103 @@
+"""The figures of a replay on traces made by hand, where each can be reckoned on paper."""
+
+import json
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from labelhub.core.echo.calibration import new_bins
+from labelhub.core.echo.replay.figures import (
+    AHEAD,
+    BEHIND,
+    LEVEL,
+    UNTOLD,
+    comes_to,
+    curves,
+    figures,
+)
+from labelhub.core.echo.replay.playing import ECHO, MARGIN, RANDOM, Trace
+
+
+def trace(heights: Sequence[float], *, right: str = "1010", commonest: float = 0.3) -> Trace:
+    """A curve with a point at every second answer; of four streamed texts the last was asked."""
+    bins = new_bins()
+    bins[:, 3] = 100, 35, 30
+    return Trace(
+        asked=2 * np.arange(1, len(heights) + 1),
+        held_out=np.array(heights),
+        log_loss=1 - np.array(heights),
+        right=np.array([each == "1" for each in right]),
+        put=np.array([False, False, False, True]),
+        bins=bins,
+        commonest=commonest,
+    )
+
+
+def all_arms(echo: list[Trace]) -> dict[str, list[Trace]]:
+    others = [trace([0.2, 0.3, 0.3, 0.4]), trace([0.2, 0.2, 0.3, 0.3])][: len(echo)]
+    return {ECHO: echo, RANDOM: others, MARGIN: echo}
+
+
+TWO = all_arms([trace([0.2, 0.4, 0.6, 0.8]), trace([0.4, 0.4, 0.4, 0.5], right="1000")])
+
+
+def test_each_figure_is_the_mean_over_orders() -> None:
+    found = figures(TWO)
+    assert found["accuracy"][ECHO]["value"] == pytest.approx(0.65)
+    assert found["log_loss"][ECHO]["value"] == pytest.approx(0.35)
+    assert found["area"][ECHO]["value"] == pytest.approx((0.5 + 0.416_667) / 2)
+    assert found["commonest"]["value"] == pytest.approx(0.3)
+    assert found["over_commonest"]["value"] == pytest.approx(0.35)
+    assert found["learnt"]["value"] == pytest.approx((0.6 + 0.1) / 2)
+    assert found["ece"][ECHO]["value"] == pytest.approx(0.05)
+    assert found["ece_pooled"][ECHO] == pytest.approx(0.05)
+    assert found["accuracy"][ECHO]["method"] == "mean over orders, Student's t, 95 %"
+
+
+def test_what_was_asked_about_does_not_count_as_expected_rightly() -> None:
+    assert figures(TWO)["unasked"][ECHO]["value"] == pytest.approx(0.5)
+
+
+def test_gains_are_within_orders() -> None:
+    found = figures(TWO)
+    assert found["gain"][RANDOM]["value"] == pytest.approx((0.4 + 0.2) / 2)
+    assert found["gain"][MARGIN]["value"] == 0
+    assert set(found["area_gain"]) == {RANDOM, MARGIN}
+
+
+def test_opposite_luck_of_two_orders_is_a_wide_interval_and_not_a_gain() -> None:
+    found = figures(all_arms([trace([0.1, 0.1, 0.1, 0.2]), trace([0.9, 0.9, 0.9, 0.9])]))
+    assert found["findings"]["area_gain"][RANDOM] == LEVEL
+    assert found["findings"]["area_gain"][MARGIN] == LEVEL
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "word"),
+    [(0.1, 0.2, AHEAD), (-0.2, -0.1, BEHIND), (-0.1, 0.2, LEVEL), (0.0, 0.0, LEVEL)],
+)
+def test_a_difference_is_told_where_its_interval_leaves_nothing_out(
+    low: float, high: float, word: str
+) -> None:
+    assert comes_to({"value": 0.1, "low": low, "high": high}) == word
+
+
+def test_of_one_order_nothing_can_be_told() -> None:
+    found = figures(all_arms([trace([0.2, 0.4, 0.6, 0.8])]))
+    assert found["findings"]["learnt"] == UNTOLD
+    assert found["findings"]["area_gain"] == {RANDOM: UNTOLD, MARGIN: UNTOLD}
+
+
+def test_a_curve_of_one_point_has_that_height() -> None:
+    found = figures({arm: [trace([0.4])] * 2 for arm in (ECHO, RANDOM, MARGIN)})
+    assert found["area"][ECHO]["value"] == pytest.approx(0.4)
+    assert found["learnt"]["value"] == 0
+
+
+def test_curves_have_a_point_of_each_arm_and_figure_with_its_interval() -> None:
+    points = curves(TWO)
+    assert len(points) == 3 * 2 * 4
+    first = points[0]
+    assert (first["arm"], first["figure"], first["asked"]) == (ECHO, "accuracy", 2)
+    assert first["low"] < first["value"] < first["high"]
+    assert json.loads(json.dumps(points, allow_nan=False)) == points

@@ -1,0 +1,225 @@
+"""Labelled texts of a file: what is bad is named with its line, and nothing is guessed."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labelhub.core.echo.replay import reading
+from labelhub.core.echo.replay.reading import LEAST_TEXTS, Columns, Labelled, read_labelled
+from labelhub.core.errors import InvalidInput
+
+
+def rows(count: int = LEAST_TEXTS, **fields: Any) -> list[dict[str, Any]]:
+    """Rows of different texts, labelled yes and no in turn."""
+    return [
+        {"text": f"text number {at}", "label": ("yes", "no")[at % 2], **fields}
+        for at in range(count)
+    ]
+
+
+def jsonl(given: Sequence[Mapping[str, Any]]) -> bytes:
+    return "\n".join(json.dumps(row) for row in given).encode()
+
+
+def csv_of(given: Sequence[Mapping[str, Any]], delimiter: str = ",") -> bytes:
+    lines = [list(given[0]), *([str(cell) for cell in row.values()] for row in given)]
+    return "\r\n".join(delimiter.join(line) for line in lines).encode()
+
+
+def refused(source: bytes, columns: Columns | None = None) -> str:
+    with pytest.raises(InvalidInput) as told:
+        read_labelled(source, columns or Columns())
+    return str(told.value)
+
+
+@pytest.mark.parametrize(
+    "source", [jsonl(rows()), csv_of(rows()), csv_of(rows(), ";"), csv_of(rows(), "\t")]
+)
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_json_lines_and_csv_hold_the_same(source: bytes, mark: bytes) -> None:
+    found = read_labelled(mark + source, Columns())
+    assert found.texts == tuple(row["text"] for row in rows())
+    assert found.values == ("no", "yes")
+    assert found.labels == (1, 0) * (LEAST_TEXTS // 2)
+    assert found.shares == {"no": 0.5, "yes": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("bad", "told"),
+    [
+        ("{", "line 61: is no JSON."),
+        ("[1]", "line 61: is no JSON object."),
+        ('"text"', "line 61: is no JSON object."),
+        ('{"text": "a", "label": NaN}', "line 61: is no JSON."),
+        ("[" * 100_000, "line 61: is no JSON."),
+        ('{"label": "yes"}', "line 61: there is no 'text'."),
+        ('{"text": "a"}', "line 61: there is no 'label'."),
+        ('{"text": " ", "label": "yes"}', "line 61: 'text' is no text."),
+        ('{"text": 3, "label": "yes"}', "line 61: 'text' is no text."),
+        ('{"text": null, "label": "yes"}', "line 61: 'text' is no text."),
+        ('{"text": "a", "label": null}', "line 61: 'label' is no label."),
+        ('{"text": "a", "label": ""}', "line 61: 'label' is no label."),
+        ('{"text": "a", "label": ["yes"]}', "line 61: 'label' is no label."),
+        (
+            '{"text": "a", "label": "y\\u202es"}',
+            "line 61: 'label' is longer than 100 characters or cannot be printed.",
+        ),
+        (
+            json.dumps({"text": "a", "label": "y" * 101}),
+            "line 61: 'label' is longer than 100 characters or cannot be printed.",
+        ),
+        (
+            '{"text": "a", "label": "\\ud800"}',
+            "line 61: 'label' is longer than 100 characters or cannot be printed.",
+        ),
+    ],
+)
+def test_a_bad_line_is_refused_with_its_number(bad: str, told: str) -> None:
+    assert refused(jsonl(rows()) + b"\n" + bad.encode()) == told
+
+
+def test_the_first_bad_lines_are_named_and_the_others_counted() -> None:
+    source = jsonl([*rows(), *[{"text": "a"}] * 7])
+    told = refused(source)
+    assert told.startswith("line 61: there is no 'label'; line 62: ")
+    assert told.endswith("line 65: there is no 'label'; and 2 more.")
+
+
+def test_blank_lines_count_as_lines() -> None:
+    assert refused(b"\n\n" + jsonl(rows()) + b"\n\n{}") == "line 64: there is no 'text'."
+
+
+def test_a_csv_row_is_told_by_the_line_it_begins_at() -> None:
+    begun = b'text,label\n"one\ntwo\nthree",yes\n'
+    assert refused(begun + b"only one cell\n") == ("line 5: has 1 cells where the header has 2.")
+    assert refused(begun + b'"never closed,yes\n').startswith("line 5: is no CSV (")
+    assert refused(b"text,other\na,yes\n") == "line 2: there is no 'label'."
+
+
+def test_bytes_that_are_not_utf8_are_told_by_their_line() -> None:
+    source = jsonl(rows()) + "\nGrüße".encode("latin-1")
+    assert refused(source) == "The file is not UTF-8 (line 61)."
+
+
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        (b"", "The file is empty."),
+        (b" \n\t\n", "The file is empty."),
+        (b"\xef\xbb\xbf", "The file is empty."),
+        (b"[{}]", "The file is a JSON list; write one object a line (JSON lines)."),
+        (jsonl(rows(59)), "There are 59 different texts; it takes 60."),
+        (jsonl(rows(label="yes")), "All texts have one label: yes."),
+        (b"text,label\n", "There are 0 different texts; it takes 60."),
+    ],
+)
+def test_a_file_with_too_little_is_refused(source: bytes, told: str) -> None:
+    assert refused(source) == told
+
+
+def test_a_file_with_too_much_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "MOST_TEXTS", 65)
+    assert refused(jsonl(rows(66))) == "The file has more than 65 texts."
+    many = [{**row, "label": f"label {at}"} for at, row in enumerate(rows(61))]
+    assert refused(jsonl(many)) == (
+        "There are 61 different labels and at most 60 can be learnt; "
+        "numbers may be told in bands (--bands)."
+    )
+
+
+def test_of_texts_that_read_the_same_the_first_stands() -> None:
+    again = [{"text": "TEXT   number 0", "label": "no"}, {"text": "text number 1", "label": "no"}]
+    found = read_labelled(jsonl([*rows(), *again]), Columns())
+    assert (len(found.texts), found.repeated) == (LEAST_TEXTS, 2)
+    assert found.values[found.labels[0]] == "yes"
+
+
+def test_separators_inside_a_text_part_no_lines() -> None:
+    odd = [{"text": "one\u2028two\u0085three\x0bfour", "label": "yes"}, *rows()]
+    source = "\n".join(json.dumps(row, ensure_ascii=False) for row in odd).encode()
+    assert read_labelled(source, Columns()).texts[0] == odd[0]["text"]
+
+
+def test_truth_and_numbers_are_labels_by_their_names() -> None:
+    given = rows()
+    for at, label in enumerate([True, False, 3, 2.5, 1234567]):
+        given[at]["label"] = label
+    found = read_labelled(jsonl(given), Columns())
+    named = [found.values[label] for label in found.labels[:5]]
+    assert named == ["yes", "no", "3", "2.5", "1234567"]
+
+
+def test_a_way_down_leads_to_what_is_inside() -> None:
+    deep = [{"said": {"by": [row]}} for row in rows()]
+    columns = Columns("said.by.0.text", "said.by.0.label")
+    assert read_labelled(jsonl(deep), columns).values == ("no", "yes")
+    told = refused(jsonl(deep), Columns("said.by.1.text"))
+    assert told.startswith("line 1: there is no 'said.by.1.text'; line 2: ")
+
+
+def test_a_field_whose_name_has_dots_is_that_field() -> None:
+    given = [{"text": row["text"], "a.b": row["label"]} for row in rows()]
+    assert read_labelled(csv_of(given), Columns(label="a.b")).values == ("no", "yes")
+
+
+def banded(numbers: Sequence[float], bands: int) -> Labelled:
+    given = [{"text": f"text {at}", "label": number} for at, number in enumerate(numbers)]
+    return read_labelled(jsonl(given), Columns(bands=bands))
+
+
+def test_numbers_are_cut_into_bands_of_about_equal_size() -> None:
+    found = banded(range(90), 3)
+    assert found.values == ("0 to 29", "30 to 59", "60 to 89")
+    assert set(found.shares.values()) == {1 / 3}
+
+
+def test_a_number_that_many_have_is_a_band_of_its_own() -> None:
+    found = banded([1, 2] * 10 + [3] * 50 + [4, 5] * 10, 3)
+    assert found.values == ("1 to 2", "3", "4 to 5")
+
+
+def test_the_mean_over_a_list_is_a_number() -> None:
+    given = [
+        {"text": f"text {at}", "ratings": [[at, 1], [at + 1, 1], [at + 2, 1]]} for at in range(60)
+    ]
+    found = read_labelled(jsonl(given), Columns(label="ratings.*.0", bands=2))
+    assert found.values == ("1 to 30", "31 to 60")
+    given[0]["ratings"] = []
+    told = refused(jsonl(given), Columns(label="ratings.*.0", bands=2))
+    assert told == "line 1: there is no 'ratings.*.0'."
+
+
+@pytest.mark.parametrize("number", ['"many"', "1e999", "true", "null", "[1]", '"nan"'])
+def test_what_is_no_number_has_no_band(number: str) -> None:
+    source = jsonl(rows(label=1)) + f'\n{{"text": "a", "label": {number}}}'.encode()
+    assert refused(source, Columns(bands=2)) == "line 61: 'label' is no number."
+
+
+def test_numbers_that_are_all_one_have_no_bands() -> None:
+    assert refused(jsonl(rows(label=7)), Columns(bands=3)) == "All texts have one label: 7."
+
+
+@pytest.mark.parametrize("bands", [-1, 1, 11])
+def test_a_number_of_bands_out_of_range_is_refused(bands: int) -> None:
+    with pytest.raises(InvalidInput, match=r"^bands: must be from 2 to 10\.$"):
+        Columns(bands=bands)
+
+
+distinct = st.lists(st.floats(-1e300, 1e300), min_size=LEAST_TEXTS, max_size=90, unique=True)
+
+
+@given(distinct, st.integers(2, 10))
+def test_bands_are_in_the_order_of_their_numbers(numbers: list[float], bands: int) -> None:
+    found = banded(numbers, bands)
+    ordered = sorted(zip(numbers, found.labels, strict=True))
+    assert [label for _, label in ordered] == sorted(found.labels)
+    assert len(found.values) == bands
+
+
+@given(st.binary(max_size=200))
+def test_whatever_bytes_are_given_end_in_one_kind_of_error(source: bytes) -> None:
+    refused(source)

@@ -1,0 +1,151 @@
+"""The figures on traces made by hand, where each can be reckoned on paper."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from labelhub.core.echo.calibration import BINS
+from labelhub.core.echo.simulation.figures import (
+    MEDIAN,
+    POINTS,
+    WINDOW,
+    Floats,
+    curves,
+    figures,
+    final,
+    question_share,
+)
+from labelhub.core.echo.simulation.playing import ARMS, ECHO, NO_ASKING, RANDOM, Trace
+
+LENGTH = 4 * WINDOW
+
+
+def trace(accuracy: Floats | float, regret: float = 0.1, *, asks: bool = True) -> Trace:
+    """One question on each message, or none."""
+    length = LENGTH if isinstance(accuracy, float) else len(accuracy)
+    bins = np.zeros((3, BINS))
+    bins[:, 3] = 100, 35, 30
+    return Trace(
+        regret=np.full(length, regret),
+        accuracy=np.broadcast_to(accuracy, length).astype(float),
+        found=np.full(length, 0.5),
+        asked=np.arange(1, length + 1) * int(asks),
+        bins=bins,
+    )
+
+
+def step(at: int, low: float = 0.4, high: float = 0.9) -> Trace:
+    """Right with the chance ``low`` before the message ``at``, and with ``high`` from then on."""
+    return trace(np.where(np.arange(LENGTH) < at, low, high))
+
+
+def share_of(echo: list[Trace], random: float = 0.8) -> dict[str, object]:
+    others = [trace(random) for _ in echo]
+    silent = [trace(0.3, asks=False) for _ in echo]
+    found = figures({ECHO.name: echo, RANDOM.name: others, NO_ASKING.name: silent})
+    share: dict[str, object] = found["question_share"]
+    return share
+
+
+def test_what_is_final_is_the_mean_of_the_last_thousand() -> None:
+    assert final(step(LENGTH - 500).accuracy) == pytest.approx(0.65)
+    assert final(np.array([0.2, 0.4])) == pytest.approx(0.3)
+
+
+def test_a_share_is_told_at_the_end_of_the_thousand_that_reach_it() -> None:
+    # Of a window up to message 2,800, 800 of 1,000 are at 0.9: 0.4 + 0.5 × 0.8 = 0.8.
+    assert question_share(step(2_000), trace(0.8)) == pytest.approx(2_800 / LENGTH, abs=1e-3)
+
+
+def test_who_is_as_good_from_the_start_needs_one_window() -> None:
+    assert question_share(trace(0.9), trace(0.8)) == pytest.approx(WINDOW / LENGTH)
+
+
+@pytest.mark.parametrize("accuracy", [0.1, 0.3, 0.6, 0.7, 0.9])
+def test_to_be_just_as_good_is_to_reach_it_whatever_rounding_says(accuracy: float) -> None:
+    assert question_share(trace(accuracy), trace(accuracy)) == pytest.approx(WINDOW / LENGTH)
+
+
+def test_who_is_never_as_good_or_asks_nothing_has_no_share() -> None:
+    assert question_share(step(2_000, high=0.7), trace(0.8)) is None
+    assert question_share(trace(0.9, asks=False), trace(0.8)) is None
+
+
+def test_of_fewer_messages_than_a_window_all_are_one() -> None:
+    short = trace(np.full(300, 0.5))
+    assert question_share(short, short) == 1.0
+
+
+def test_the_share_is_the_median_over_seeds_between_ranks_that_hold_it() -> None:
+    steps = [step(at) for at in range(500, 2_500, 100)]
+    shares = sorted(question_share(each, trace(0.8)) or 0 for each in steps)
+    share = share_of(steps)
+    assert share["value"] == pytest.approx(np.median(shares))
+    # Of 20 the 6th and the 15th: with 96 %, as tables have it.
+    assert (share["low"], share["high"]) == (shares[5], shares[14])
+    assert (share["n"], share["method"]) == (20, MEDIAN)
+
+
+def test_a_seed_that_never_gets_there_counts_as_more_than_all() -> None:
+    share = share_of([step(1_000), step(1_200), step(1_400), trace(0.2)] * 3)
+    assert share["value"] == pytest.approx(question_share(step(1_400), trace(0.8)), abs=0.06)
+    assert share["high"] is None
+    assert share_of([step(1_000), trace(0.2), trace(0.2)]) == {
+        "value": None, "reason": "never_reached",
+    }  # fmt: skip
+    json.dumps(share, allow_nan=False)
+
+
+@pytest.mark.parametrize("count", range(1, 6))
+def test_of_five_seeds_and_fewer_no_ranks_hold_the_median_surely_enough(count: int) -> None:
+    share = share_of([step(1_000 + 100 * at) for at in range(count)])
+    assert isinstance(share["value"], float)
+    assert (share["low"], share["high"]) == (None, None)
+
+
+@pytest.mark.parametrize("count", range(6, 41))
+def test_the_ranks_hold_the_median_in_95_of_100_samples_at_least(count: int) -> None:
+    share = share_of([step(500 + 50 * at) for at in range(count)])
+    ordered = sorted(question_share(step(500 + 50 * at), trace(0.8)) or 0 for at in range(count))
+    low, high = (ordered.index(share[end]) for end in ("low", "high"))  # type: ignore[arg-type]
+    held = stats.binom.cdf(high, count, 0.5) - stats.binom.cdf(low, count, 0.5)
+    assert held >= 0.95
+    assert high == count - 1 - low
+
+
+def test_gains_and_ratios_are_within_seeds_and_then_averaged() -> None:
+    echo = [trace(0.9, regret=0.1), trace(0.7, regret=0.1)]
+    random = [trace(0.8, regret=0.2), trace(0.5, regret=0.1)]
+    silent = [trace(0.4, regret=0.4, asks=False), trace(0.4, regret=0.2, asks=False)]
+    found = figures({ECHO.name: echo, RANDOM.name: random, NO_ASKING.name: silent})
+    assert found["accuracy_gain"]["value"] == pytest.approx((0.1 + 0.2) / 2)
+    assert set(found["accuracy_gain_over"]) == {RANDOM.name, NO_ASKING.name}
+    assert found["accuracy_gain_over"][NO_ASKING.name]["value"] == pytest.approx(0.4)
+    ratios = {name: each["value"] for name, each in found["regret_ratio"].items()}
+    assert ratios == pytest.approx({RANDOM.name: 0.75, NO_ASKING.name: 0.375})
+    assert found["ece"]["value"] == pytest.approx(0.05)
+    assert found["accuracy"][ECHO.name]["value"] == pytest.approx(0.8)
+    assert found["found"][ECHO.name]["value"] == pytest.approx(0.5)
+
+
+def test_curves_are_means_of_stretches_that_cover_all_messages() -> None:
+    made = {arm.name: [step(2_000), trace(0.5)] for arm in ARMS}
+    points = [p for p in curves(made) if (p["arm"], p["figure"]) == (ECHO.name, "accuracy")]
+    assert len(points) == POINTS
+    assert [p["messages"] for p in points] == list(range(100, LENGTH + 1, 100))
+    assert [p["asked"] for p in points] == [p["messages"] for p in points]
+    assert points[0]["value"] == pytest.approx((0.4 + 0.5) / 2)
+    assert points[-1]["value"] == pytest.approx((0.9 + 0.5) / 2)
+    assert all(p["low"] < p["value"] < p["high"] for p in points)
+    figures_drawn = {(p["arm"], p["figure"]) for p in curves(made)}
+    assert len(figures_drawn) == 3 * len(ARMS)
+
+
+def test_one_seed_draws_curves_without_bands() -> None:
+    points = curves({ECHO.name: [trace(np.full(101, 0.5))]})
+    assert {(p["low"], p["high"]) for p in points} == {(None, None)}
+    assert points[-1]["messages"] == 101
+    assert not any(math.isnan(p["value"]) for p in points)

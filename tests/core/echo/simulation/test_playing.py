@@ -1,0 +1,179 @@
+"""One arm in one world: all arms meet the same things, and learn only from what they may."""
+
+import numpy as np
+import pytest
+
+from labelhub.core.echo import trust
+from labelhub.core.echo.calibration import calibration_error
+from labelhub.core.echo.simulation.playing import (
+    ARMS,
+    ECHO,
+    NO_ASKING,
+    NO_LEARNING,
+    RANDOM,
+    RANDOM_SHOWN,
+    Arm,
+    Learner,
+    Trace,
+    play,
+)
+from labelhub.core.echo.simulation.world import (
+    SURVEY_EVERY,
+    SURVEY_SIZE,
+    Seen,
+    Settings,
+    World,
+)
+from labelhub.core.echo.uncertainty import BEGUN_RATE
+
+SMALL = Settings(features=40, k=5, messages=100)
+COUNT = SMALL.messages
+
+
+def learner(arm: Arm, settings: Settings = SMALL, seed: int = 0) -> tuple[World, Learner]:
+    world = World(settings, seed)
+    return world, Learner(world, arm, np.random.default_rng([seed, 3]))
+
+
+def bits(trace: Trace) -> list[bytes]:
+    return [getattr(trace, name).tobytes() for name in Trace.__dataclass_fields__]
+
+
+def beliefs(of: Learner) -> dict[str, bytes]:
+    return {
+        "models": of.heads.mean.tobytes() + of.heads.var.tobytes(),
+        "relevance": of.relevance.odds.tobytes() + of.relevance.weight.tobytes(),
+        "uncertainty": of.uncertainty.weight.tobytes() + of.uncertainty.covariance.tobytes(),
+    }
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("arm", ARMS, ids=lambda arm: str(arm.name))
+def test_a_play_is_the_same_each_time_and_its_trace_is_whole(arm: Arm) -> None:
+    trace = play(SMALL, 0, arm)
+    assert bits(trace) == bits(play(SMALL, 0, arm))
+    assert trace.regret.min() >= 0
+    for shares in (trace.accuracy, trace.found):
+        assert ((shares >= 0) & (shares <= 1)).all()
+    assert trace.bins[0].sum() == COUNT / 2 * SMALL.k  # shown in the second half
+    assert 0 <= calibration_error(trace.bins) <= 1
+
+
+@pytest.mark.thorough
+def test_all_arms_of_a_seed_see_the_same_messages_and_have_the_same_luck(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: dict[str, list[object]] = {}
+    original = World.next_message
+
+    def watched(arm: Arm) -> None:
+        def told(self: World) -> object:
+            found = original(self)
+            answers = found.values.tobytes() + found.answers.tobytes() + found.heard.tobytes()
+            seen.setdefault(arm.name, []).append((found.vector.tobytes(), answers, found.luck))
+            return found
+
+        monkeypatch.setattr(World, "next_message", told)
+
+    for arm in ARMS:
+        watched(arm)
+        play(Settings(40, 5, 150, spam=True, drift=True, per_author=True), 4, arm)
+    assert len(seen[ECHO.name]) == 150
+    assert all(each == seen[ECHO.name] for each in seen.values())
+
+
+def test_one_survey_of_four_questions_is_put_on_every_fifth_message() -> None:
+    trace = play(SMALL, 0, RANDOM)
+    surveys = np.diff(np.concatenate([[0], trace.asked]))
+    assert np.flatnonzero(surveys).tolist() == list(range(0, COUNT, SURVEY_EVERY))
+    assert set(surveys.tolist()) == {0, SURVEY_SIZE}
+    assert not play(SMALL, 0, NO_ASKING).asked.any()
+
+
+def test_who_does_not_ask_has_models_that_stay_as_they_were() -> None:
+    asking, silent = play(SMALL, 0, RANDOM), play(SMALL, 0, NO_ASKING)
+    fixed = play(SMALL, 0, NO_LEARNING)
+    assert silent.accuracy.tolist() == fixed.accuracy.tolist() != asking.accuracy.tolist()
+
+
+def test_who_learns_nothing_shows_the_same_to_the_end() -> None:
+    assert len(set(play(SMALL, 0, NO_LEARNING).found.tolist())) == 1
+    assert len(set(play(SMALL, 0, NO_ASKING).found.tolist())) > 1
+
+
+def test_a_click_teaches_relevance_and_an_answer_everything_else() -> None:
+    world, echo = learner(ECHO)
+    message = world.next_message()
+    said = echo.predict(message.vector)
+    begun = beliefs(echo)
+    echo.rewarded(message, said, echo.select(said), clicked=True)
+    clicked = beliefs(echo)
+    assert [name for name in begun if begun[name] != clicked[name]] == ["relevance"]
+    echo.answered(message, said, 7)
+    answered = beliefs(echo)
+    assert [n for n in begun if clicked[n] != answered[n]] == ["models", "uncertainty"]
+
+
+def test_an_answer_is_learnt_by_the_model_of_its_own_feature_alone() -> None:
+    world, echo = learner(ECHO)
+    message = world.next_message()
+    before = echo.heads.mean.copy()
+    echo.answered(message, echo.predict(message.vector), 7)
+    moved = np.abs(echo.heads.mean - before).sum(axis=(1, 2))
+    assert np.flatnonzero(moved).tolist() == [7]
+
+
+def test_of_whom_nothing_is_believed_nothing_is_learnt_but_trust() -> None:
+    world, echo = learner(ECHO)
+    message = world.next_message()
+    said = echo.predict(message.vector)
+    doubted = trust.Trust(answers=trust.LEAST - 1)
+    echo.trusts[message.author] = doubted
+    begun = beliefs(echo)
+    echo.rewarded(message, said, echo.select(said), clicked=True)
+    echo.answered(message, said, 7)
+    assert beliefs(echo) == begun
+    assert echo.trusts[message.author] != doubted
+
+
+def test_of_a_spammer_what_they_answer_is_learnt_and_not_what_is_true() -> None:
+    world, echo = learner(ECHO, Settings(40, 5, 300, spam=True))
+    message = next(m for m in iter(world.next_message, None) if m.random_author)
+    said = echo.predict(message.vector)
+    other = np.flatnonzero((message.answers != message.values) & (said.value == message.values))
+    echo.answered(message, said, int(other[0]))
+    assert echo.uncertainty.mismatches[other[0]] > BEGUN_RATE
+
+
+@pytest.mark.thorough
+def test_spammers_click_every_other_time_whatever_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    clicks: dict[bool, list[bool]] = {True: [], False: []}
+
+    def told(_: Learner, message: Seen, said: object, shown: object, *, clicked: bool) -> None:
+        clicks[message.random_author].append(clicked)
+
+    monkeypatch.setattr(Learner, "rewarded", told)
+    play(Settings(40, 5, 2_000, spam=True), 0, NO_ASKING)
+    assert len(clicks[True]) / 2_000 == pytest.approx(0.2, abs=0.05)
+    assert np.mean(clicks[True]) == pytest.approx(0.5, abs=0.08)
+    assert np.mean(clicks[False]) < 0.25
+
+
+@pytest.mark.parametrize("arm", [ECHO, RANDOM_SHOWN], ids=lambda arm: str(arm.name))
+def test_of_what_goes_downstream_four_different_features_are_asked_about(arm: Arm) -> None:
+    world, echo = learner(arm)
+    for _ in range(20):
+        said = echo.predict(world.next_message().vector)
+        shown = echo.select(said)
+        asked = echo.questions(said, shown)
+        assert len(set(shown.tolist())) == SMALL.k
+        assert len(set(asked.tolist())) == SURVEY_SIZE
+        assert set(asked.tolist()) <= set(shown.tolist())
+
+
+def test_sigma_is_a_probability_of_the_likeliest_value_being_wrong() -> None:
+    world, echo = learner(ECHO)
+    said = echo.predict(world.next_message().vector)
+    assert ((said.sigma > 0) & (said.sigma < 1)).all()
+    assert said.value.tolist() == said.likely.argmax(axis=1).tolist()
+    assert said.likely.sum(axis=1) == pytest.approx(np.ones(SMALL.features))

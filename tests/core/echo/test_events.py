@@ -1,0 +1,114 @@
+"""A line of the log is read as it was written, and a damaged one is named, never applied."""
+
+from typing import Any
+
+import pytest
+
+from labelhub.core.echo.events import (
+    Answered,
+    Event,
+    Expected,
+    Frozen,
+    Restored,
+    Rewarded,
+    RolledBack,
+    Withdrawn,
+    from_json,
+    kind_of,
+    to_json,
+)
+from labelhub.core.echo.vectors import PLACES, vector_of
+from labelhub.core.errors import InvalidInput
+
+ANSWERED = Answered(
+    id="a",
+    author="ada",
+    trusted=True,
+    feature="urgency",
+    value="now",
+    predicted="later",
+    loss=1.0,
+    signs=(1.0, 0.2, 0.1, 0.0, -0.4, 1.0),
+    vector=vector_of("by Friday"),
+    values=("now", "later"),
+    said="now",
+    told=(0.9, 0.1),
+)
+REWARDED = Rewarded("r", "ada", True, (("urgency", 0.7), ("mood", 0.0)), 1.0)
+EXPECTED = Expected("x", "mood", -1.0)
+NAN = float("nan")
+
+EVENTS: list[Event] = [
+    ANSWERED, REWARDED, EXPECTED, Withdrawn("w", "a"), Restored("s", "a"), Frozen("f", True),
+    RolledBack("b", 0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("event", EVENTS, ids=kind_of)
+def test_it_is_read_as_it_was_written(event: Event) -> None:
+    read = from_json(kind_of(event), event.id, to_json(event))
+    assert to_json(read) == to_json(event)
+    assert type(read) is type(event)
+
+
+DAMAGED: list[tuple[Event, str, Any]] = [
+    (ANSWERED, "author", ""),
+    (ANSWERED, "author", None),
+    (ANSWERED, "trusted", "yes"),
+    (ANSWERED, "feature", ""),
+    (ANSWERED, "value", 3),
+    (ANSWERED, "loss", 1.5),
+    (ANSWERED, "loss", NAN),
+    (ANSWERED, "loss", True),
+    (ANSWERED, "signs", [1.0, 0.2]),
+    (ANSWERED, "signs", [1.0, 0.2, 0.1, NAN, -0.4, 1.0]),
+    (ANSWERED, "signs", "123456"),
+    (ANSWERED, "values", "now"),
+    (ANSWERED, "values", ["now", None]),
+    (ANSWERED, "said", None),
+    (ANSWERED, "told", [2.0, -1.0]),
+    (ANSWERED, "vector", [[1, 2], [0.5]]),
+    (ANSWERED, "vector", [[2, 1], [0.5, 0.5]]),
+    (ANSWERED, "vector", [[1, 1], [0.5, 0.5]]),
+    (ANSWERED, "vector", [[-1], [0.5]]),
+    (ANSWERED, "vector", [[PLACES], [0.5]]),
+    (ANSWERED, "vector", [[10**12], [0.5]]),
+    (ANSWERED, "vector", [[1], [NAN]]),
+    (ANSWERED, "vector", [[1], ["much"]]),
+    (ANSWERED, "vector", [[[1]], [[0.5]]]),
+    (ANSWERED, "vector", None),
+    (REWARDED, "value", -0.1),
+    (REWARDED, "value", "1"),
+    (REWARDED, "shown", [["mood", 1.5]]),
+    (REWARDED, "shown", [["mood", NAN]]),
+    (REWARDED, "shown", [["mood"]]),
+    (REWARDED, "shown", [["mood", 0.5], ["mood", 0.5]]),
+    (REWARDED, "shown", ["mood"]),
+    (REWARDED, "signal", ""),
+    (EXPECTED, "prior", 2),
+    (EXPECTED, "prior", NAN),
+    (Withdrawn("w", "a"), "about", ""),
+    (Restored("s", "a"), "about", None),
+    (Frozen("f", True), "on", 1),
+    (RolledBack("b", 0), "to", -1),
+    (RolledBack("b", 0), "to", 1.5),
+    (RolledBack("b", 0), "to", True),
+]
+
+
+@pytest.mark.parametrize(("event", "field", "told"), DAMAGED)
+def test_what_cannot_be_is_refused_by_the_events_name(event: Event, field: str, told: Any) -> None:
+    raw = {**to_json(event), field: told}
+    with pytest.raises(InvalidInput, match=f"Event {event.id} cannot be read"):
+        from_json(kind_of(event), event.id, raw)
+
+
+@pytest.mark.parametrize("raw", [{}, {"about": "a", "why": "?"}, {"to": "a"}])
+def test_missing_and_unknown_fields_are_refused(raw: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput, match="Event w cannot be read"):
+        from_json("withdrawn", "w", raw)
+
+
+def test_a_kind_that_is_not_known_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="no event of the kind 'praised'"):
+        from_json("praised", "p", {})

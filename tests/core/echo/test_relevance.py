@@ -1,0 +1,220 @@
+"""Relevance learns from rewards alone which features matter, and forgets what no longer holds."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labelhub.core.echo import relevance as module
+from labelhub.core.echo.events import CLICK
+from labelhub.core.echo.relevance import (
+    DRAWN,
+    FIRMEST,
+    PRIOR_BASES,
+    PRIOR_MATTERS,
+    PRIOR_VARIANCE,
+    PRIOR_WEIGHT,
+    Floats,
+    Relevance,
+    drawn,
+    new_relevance,
+    reward,
+)
+
+COUNT = 6
+PARTS = ("odds", "weight", "variance")
+
+
+@st.composite
+def outcomes(draw: st.DrawFn) -> list[tuple[list[int], Floats, float]]:
+    """Any rewards: of which features, how likely each was predicted rightly, and what came."""
+    found = []
+    for _ in range(draw(st.integers(0, 12))):
+        shown = sorted(draw(st.sets(st.integers(0, COUNT - 1))))
+        right = draw(st.lists(st.floats(0, 1), min_size=len(shown), max_size=len(shown)))
+        found.append((shown, np.array(right), draw(st.floats(0, 1))))
+    return found
+
+
+def learnt(told: list[tuple[list[int], Floats, float]], odds: Floats | None = None) -> Relevance:
+    relevance = new_relevance(COUNT, odds)
+    for shown, right, value in told:
+        reward(relevance, shown, right, value, CLICK)
+    return relevance
+
+
+def beliefs(relevance: Relevance, at: int) -> list[float]:
+    return [float(getattr(relevance, name)[at]) for name in PARTS]
+
+
+def test_before_any_reward_every_feature_is_what_the_prior_says() -> None:
+    relevance = new_relevance(3)
+    assert relevance.matters == pytest.approx(np.full(3, PRIOR_MATTERS))
+    assert relevance.expected == pytest.approx(np.full(3, PRIOR_MATTERS * PRIOR_WEIGHT))
+
+
+def test_an_owner_may_say_what_is_expected_of_each() -> None:
+    odds = np.array([-2.0, 0.0, 2.0])
+    relevance = new_relevance(3, odds)
+    odds[:] = 9  # the caller's array stays the caller's
+    assert relevance.matters == pytest.approx(1 / (1 + np.exp([2.0, 0.0, -2.0])))
+    reward(relevance, [0], np.ones(1), 1.0, CLICK)
+    assert relevance.prior_odds.tolist() == [-2.0, 0.0, 2.0]
+
+
+@given(outcomes())
+def test_whatever_comes_the_beliefs_stay_beliefs(
+    told: list[tuple[list[int], Floats, float]],
+) -> None:
+    relevance = learnt(told)
+    assert ((relevance.matters > 0) & (relevance.matters < 1)).all()
+    assert (np.abs(relevance.odds) <= FIRMEST).all()
+    assert ((relevance.variance > 0) & (relevance.variance <= PRIOR_VARIANCE + 1e-12)).all()
+    assert all(variance > 0 for _, variance in relevance.bases.values())
+    assert np.isfinite([relevance.base(CLICK)[0], *relevance.weight, *relevance.deviation]).all()
+
+
+@given(outcomes())
+def test_the_same_rewards_make_the_same_bits(told: list[tuple[list[int], Floats, float]]) -> None:
+    one, other = learnt(told), learnt(told)
+    assert [getattr(one, name).tobytes() for name in PARTS] == [
+        getattr(other, name).tobytes() for name in PARTS
+    ]
+    assert one.bases == other.bases
+
+
+@given(st.floats(0.1, 1), st.floats(0, 1))
+def test_of_what_was_predicted_surely_wrong_nothing_moves(right: float, value: float) -> None:
+    relevance = new_relevance(COUNT)
+    reward(relevance, [0, 1], np.array([0.0, right]), value, CLICK)
+    not_shown = 2
+    assert beliefs(relevance, 0) == beliefs(relevance, not_shown)
+    assert beliefs(relevance, 1) != beliefs(relevance, not_shown)
+
+
+def test_success_speaks_for_what_was_shown_and_failure_against() -> None:
+    up, down = learnt([([0, 1], np.ones(2), 1.0)]), learnt([([0, 1], np.ones(2), 0.0)])
+    usual = new_relevance(COUNT).expected
+    assert (up.expected[:2] > usual[:2]).all()
+    assert (down.expected[:2] < usual[:2]).all()
+    assert up.expected[2:] == pytest.approx(usual[2:], rel=1e-6)
+    assert up.base(CLICK) > PRIOR_BASES[CLICK] > down.base(CLICK)
+
+
+def test_the_surer_the_prediction_was_the_more_it_is_credited() -> None:
+    relevance = learnt([([0, 1, 2], np.array([0.2, 0.6, 1.0]), 1.0)])
+    assert np.diff(relevance.expected[:3]).min() > 0
+
+
+def test_half_a_success_moves_less_than_a_whole_one() -> None:
+    half, whole = (learnt([([0], np.ones(1), value)]).expected[0] for value in (0.5, 1.0))
+    assert new_relevance(COUNT).expected[0] < half < whole
+
+
+def test_the_order_in_which_the_shown_are_named_is_nothing() -> None:
+    one = learnt([([0, 1, 2], np.array([0.2, 0.6, 1.0]), 1.0)])
+    other = learnt([([2, 0, 1], np.array([1.0, 0.2, 0.6]), 1.0)])
+    assert one.expected == pytest.approx(other.expected, rel=1e-12)
+
+
+def test_where_nothing_was_shown_the_base_alone_learns() -> None:
+    relevance = learnt([([], np.zeros(0), 1.0)])
+    assert relevance.expected == pytest.approx(new_relevance(COUNT).expected)
+    assert relevance.base(CLICK) > PRIOR_BASES[CLICK]
+    empty = new_relevance(0)
+    reward(empty, [], np.zeros(0), 0.0, CLICK)
+    assert drawn(empty, np.random.default_rng(0)).shape == (0,)
+
+
+def test_what_is_no_longer_rewarded_is_half_forgotten_after_the_half_life_and_then_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    relevance = learnt([([0, 1], np.ones(2), 1.0)] * 20, np.array([-1.0] * COUNT))
+    monkeypatch.setattr(module, "HALF_LIFE", 50.0)
+    prior = np.array([-1.0, PRIOR_WEIGHT, PRIOR_VARIANCE])
+    far = np.array(beliefs(relevance, 0)) - prior
+    for _ in range(50):
+        reward(relevance, [], np.zeros(0), 0.0, CLICK)
+    assert np.array(beliefs(relevance, 0)) - prior == pytest.approx(far / 2)
+    for _ in range(1_500):
+        reward(relevance, [], np.zeros(0), 0.0, CLICK)
+    assert beliefs(relevance, 0) == pytest.approx(prior)
+
+
+@given(st.floats(-2 * FIRMEST, 2 * FIRMEST), st.floats(-2, 2), st.floats(1e-12, PRIOR_VARIANCE))
+def test_a_deviation_is_never_the_root_of_less_than_nothing(
+    odds: float, weight: float, variance: float
+) -> None:
+    relevance = new_relevance(1, np.array([odds]))
+    relevance.weight[0], relevance.variance[0] = weight, variance
+    second = relevance.matters * (variance + (1 - relevance.matters) * weight**2)
+    assert relevance.deviation == pytest.approx(np.sqrt(second), rel=1e-3)
+
+
+def test_draws_scatter_around_what_is_expected_by_their_share_of_the_deviation() -> None:
+    relevance = learnt([([0, 1, 2], np.ones(3), 1.0), ([3, 4], np.ones(2), 0.0)] * 3)
+    draws = np.random.default_rng(0)
+    many = np.array([drawn(relevance, draws) for _ in range(8_000)])
+    error = many.std(axis=0) / np.sqrt(len(many))
+    assert (np.abs(many.mean(axis=0) - relevance.expected) < 4.5 * error).all()
+    assert many.std(axis=0) == pytest.approx(DRAWN * relevance.deviation, rel=0.05)
+
+
+def test_equal_features_are_not_chosen_by_their_place() -> None:
+    relevance = new_relevance(4, np.full(4, -40.0))  # none of them ever matters
+    draws = np.random.default_rng(0)
+    best = [int(drawn(relevance, draws).argmax()) for _ in range(400)]
+    assert min(np.bincount(best, minlength=4)) > 70
+
+
+def test_the_same_generator_draws_the_same() -> None:
+    one, other = (drawn(new_relevance(9), np.random.default_rng(5)).tolist() for _ in range(2))
+    assert one == other
+
+
+def _stream(weights: Floats, rewards: int, seed: int, base: float = -2.5) -> Relevance:
+    """Rewards of 8 features at a time, shown at random, 85 of 100 predicted rightly."""
+    draws, relevance = np.random.default_rng(seed), new_relevance(len(weights))
+    for _ in range(rewards):
+        shown = draws.choice(len(weights), 8, replace=False)
+        right = draws.random(8) < 0.85
+        chance = 1 / (1 + np.exp(-base - weights[shown] @ right))
+        reward(relevance, shown, np.full(8, 0.85), float(draws.random() < chance), CLICK)
+    return relevance
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("seed", range(3))
+def test_planted_weights_are_found(seed: int) -> None:
+    weights = np.zeros(30)
+    weights[[3, 11, 17, 28]] = 0.9
+    relevance = _stream(weights, 8_000, seed)
+    assert set(np.argsort(-relevance.expected)[:4]) == {3, 11, 17, 28}
+    assert relevance.matters[weights > 0].min() > 0.8
+    assert np.median(relevance.matters[weights == 0]) < PRIOR_MATTERS
+    assert relevance.expected[weights > 0].mean() == pytest.approx(0.8, abs=0.25)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("seed", range(3))
+def test_where_nothing_matters_little_comes_to_be_believed_and_success_is_foretold(
+    seed: int,
+) -> None:
+    relevance = _stream(np.zeros(30), 6_000, seed)
+    assert np.median(relevance.matters) < PRIOR_MATTERS
+    assert relevance.expected.mean() < PRIOR_MATTERS * PRIOR_WEIGHT * 1.5
+    foretold = relevance.base(CLICK)[0] + 8 * 0.85 * relevance.expected.mean()
+    assert foretold == pytest.approx(-2.5, abs=0.3)
+
+
+@pytest.mark.thorough
+def test_a_world_that_turned_round_is_learnt_anew() -> None:
+    before, after = np.zeros(16), np.zeros(16)
+    before[:2], after[2:4] = 1.2, 1.2
+    draws, relevance = np.random.default_rng(0), new_relevance(16)
+    for at in range(12_000):
+        shown = draws.choice(16, 6, replace=False)
+        weights = before if at < 4_000 else after
+        chance = 1 / (1 + np.exp(2.5 - weights[shown].sum()))
+        reward(relevance, shown, np.ones(6), float(draws.random() < chance), CLICK)
+    assert set(np.argsort(-relevance.expected)[:2]) == {2, 3}

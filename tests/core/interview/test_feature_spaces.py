@@ -1,0 +1,215 @@
+"""Yes or no, and numbers as bands: derived values, their words, and questions about them."""
+
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labelhub.core.errors import InvalidInput
+from labelhub.core.interview.asking import InterviewPlan
+from labelhub.core.interview.features import MOST_BOUNDS, Feature, parse_feature
+from labelhub.core.interview.questions import faults, read_draft, template_draft
+from labelhub.core.schema.reading import FORBIDDEN_IN_NAMES
+from tests.fakes.offline_interview import PROMPTS, interviewed
+
+LANGUAGES = ("en", "de", "es", "fr", "ja", "ar")
+BOUNDS = [25, 50, 100, 200]
+BANDS = ("under 25", "25 to 50", "50 to 100", "100 to 200", "over 200")
+ASKED = {
+    "en": "How much did you mean?",
+    "de": "Wie viel meinten Sie?",
+    "es": "¿Cuánto quería usted?",
+    "fr": "Combien vouliez-vous ?",
+    "ja": "いくらのつもりでしたか？",
+    "ar": "كم كنت تريد؟",
+}
+
+numbers = st.integers(-(10**9), 10**9) | st.floats(-1e6, 1e6).map(lambda each: round(each, 2))
+ascending = st.lists(numbers, min_size=2, max_size=MOST_BOUNDS, unique=True).map(sorted)
+
+
+def raw(answer: str, **more: Any) -> dict[str, Any]:
+    return {"key": "it", "name": "It", "definition": "What it is.", "answer": answer, **more}
+
+
+def number(bounds: Any = tuple(BOUNDS), unit: str = "USD", **more: Any) -> Feature:
+    return parse_feature(raw("number", bounds=list(bounds), unit=unit, **more))
+
+
+async def predicted(feature: Feature, text: str) -> str:
+    always = parse_feature(feature.to_json() | {"always": True})
+    plan = InterviewPlan(features=(always,), prompts=PROMPTS, salt="s")
+    return str((await interviewed(text, plan)).stages[1].data["predicted"]["it"])
+
+
+def test_yes_and_no_need_not_be_named() -> None:
+    feature = parse_feature(raw("yes_no"))
+    assert (feature.values, feature.ordinal, feature.option_count) == (("yes", "no"), False, 2)
+    assert feature.kind == "choice"
+
+
+def test_a_number_is_a_scale_of_bands() -> None:
+    feature = number()
+    assert (feature.values, feature.ordinal, feature.option_count) == (BANDS, True, 4)
+    assert feature.bounds == tuple(BOUNDS)
+
+
+def test_bounds_are_told_without_exponents_and_needless_zeros() -> None:
+    assert number([-1.50, 0.5, 2.0, 1e9]).values == (
+        "under -1.5", "-1.5 to 0.5", "0.5 to 2", "2 to 1000000000", "over 1000000000",
+    )  # fmt: skip
+
+
+@given(ascending, st.sampled_from(["", "USD", "km/h"]))
+def test_a_number_goes_to_json_and_back(bounds: list[float], unit: str) -> None:
+    feature = number(bounds, unit, templates={"en": {"question": "How much did you mean?"}})
+    assert parse_feature(feature.to_json()) == feature
+    assert len(set(feature.values)) == len(bounds) + 1
+    assert not any(set(value) & set(FORBIDDEN_IN_NAMES) for value in feature.values)
+
+
+@given(st.none() | st.floats(-1, 1))
+def test_a_prior_goes_to_json_and_back(prior: float | None) -> None:
+    feature = parse_feature(raw("yes_no", prior=prior))
+    assert feature.prior == prior
+    assert parse_feature(feature.to_json()) == feature
+
+
+def test_what_a_feature_of_before_does_not_have_is_not_written() -> None:
+    told = parse_feature(raw("choice", values=["a", "b"])).to_json()
+    assert not {"bounds", "unit", "prior"} & set(told)
+
+
+def test_derived_options_are_not_written_but_those_of_ones_own_are() -> None:
+    own = {"yes": "Indeed", "no": "By no means"}
+    templates = {"en": {"question": "Did you?"}, "de": {"question": "Ja?", "options": own}}
+    told = parse_feature(raw("yes_no", templates=templates)).to_json()["templates"]
+    assert told["en"]["options"] == {}
+    assert told["de"]["options"] == own
+
+
+@pytest.mark.parametrize(
+    ("field", "wrong"),
+    [
+        ("bounds", {}),
+        ("bounds", {"bounds": [1]}),
+        ("bounds", {"bounds": "1;2"}),
+        ("bounds", {"bounds": [1, "2"]}),
+        ("bounds", {"bounds": [1, True]}),
+        ("bounds", {"bounds": [1, float("inf")]}),
+        ("bounds", {"bounds": [1, 10**13]}),
+        ("bounds", {"bounds": [2, 1]}),
+        ("bounds", {"bounds": [1, 1.0]}),
+        ("bounds", {"bounds": list(range(MOST_BOUNDS + 1))}),
+        ("bounds", {"bounds": BOUNDS, "answer": "choice"}),
+        ("bounds", {"bounds": BOUNDS, "answer": "yes_no"}),
+        ("unit", {"bounds": BOUNDS, "unit": "a=b"}),
+        ("unit", {"bounds": BOUNDS, "unit": "x" * 13}),
+        ("unit", {"bounds": [], "unit": "USD", "answer": "word"}),
+        ("values", {"bounds": BOUNDS, "values": ["low", "high"]}),
+        ("values", {"values": ["yes", "no", "perhaps"], "answer": "yes_no"}),
+        ("ordinal", {"ordinal": True, "answer": "yes_no"}),
+        ("meanings", {"bounds": BOUNDS, "meanings": {"25-50": "x"}}),
+        ("prior", {"bounds": BOUNDS, "prior": 1.5}),
+        ("prior", {"bounds": BOUNDS, "prior": "high"}),
+        ("prior", {"bounds": BOUNDS, "prior": float("nan")}),
+        (
+            "templates, nl, options",
+            {"answer": "yes_no", "templates": {"nl": {"question": "Was je boos?"}}},
+        ),
+        (
+            "templates, en, options",
+            {"answer": "yes_no", "templates": {"en": {"question": "Did you?", "options": []}}},
+        ),
+    ],
+)
+def test_a_fault_is_told_by_its_field(field: str, wrong: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        parse_feature(raw("number") | wrong)
+    assert caught.value.data["errors"][0]["field"] == field
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("language", LANGUAGES)
+@given(bounds=ascending)
+def test_options_made_of_bounds_have_no_fault_in_any_language(
+    language: str, bounds: list[float]
+) -> None:
+    feature = number(bounds, templates={language: {"question": ASKED[language]}})
+    for value in feature.values:
+        draft = template_draft(feature, value, language)
+        assert draft is not None
+        assert {fault.code for fault in faults(draft, "", feature)} <= {"option_too_long"}
+        assert draft.values[draft.predicted] == value
+        ranks = [feature.values.index(draft.values[option]) for option in draft.options]
+        assert all(high - low == 1 for low, high in pairwise(ranks))
+
+
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("en", "25 to 50 USD"),
+        ("de", "25 bis 50 USD"),
+        ("ja", "25～50 USD"),
+        ("de-AT", "25 bis 50 USD"),
+    ],
+)
+def test_a_model_words_the_question_and_the_options_are_ours(language: str, words: str) -> None:
+    reply = "Question: Wie viel wollten Sie ausgeben?\nOptions:\n- about thirty = 25 to 50"
+    draft = read_draft(reply, number(), "25 to 50", language)
+    assert draft.predicted == words
+    assert draft.values[words] == "25 to 50"
+    assert len(draft.options) == 4
+    assert (draft.source, draft.ordinal, draft.kind) == ("model", True, "choice")
+
+
+def test_in_another_language_the_options_are_the_model_s() -> None:
+    reply = "Question: Was het een cadeau?\nOptions:\n- Ja = yes\n- Nee = no"
+    draft = read_draft(reply, parse_feature(raw("yes_no")), "yes", "nl")
+    assert (draft.options, draft.predicted) == (("Ja", "Nee"), "Ja")
+
+
+def test_words_of_ones_own_stand_before_ours() -> None:
+    options = {"yes": "A gift", "no": "For me"}
+    templates = {"en": {"question": "Was this a gift for you?", "options": options}}
+    feature = parse_feature(raw("yes_no", templates=templates))
+    draft = read_draft("Question: Did you mean a gift?", feature, "no", "en")
+    assert (draft.options, draft.predicted) == (("A gift", "For me"), "For me")
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "band"),
+    [
+        ("a laptop under 180 dollars", "USD", "100 to 200"),
+        ("at most $1,200 and in 2 days", "USD", "over 200"),
+        ("a bike for 60", "USD", "50 to 100"),
+        ("in 2 days, for 60 euros", "EUR", "50 to 100"),
+        ("a 13 inch laptop, or 0.1k $", "USD", "50 to 100"),
+        ("exactly 25 dollars", "USD", "25 to 50"),
+        ("exactly 200 dollars", "USD", "100 to 200"),
+        ("it arrived 30 days late, for 500 dollars", "days", "25 to 50"),
+        ("version 3.11.2 of 2024-05-06", "USD", "under 25"),
+        ("nothing said", "USD", "under 25"),
+        ("some 70 of them", "", "50 to 100"),
+    ],
+)
+async def test_a_number_in_the_text_is_taken_for_its_band(text: str, unit: str, band: str) -> None:
+    assert await predicted(number(unit=unit), text) == band
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("a gift for her", "yes"),
+        ("it is not a gift", "no"),
+        ("only for myself", "no"),
+        ("something else", "no"),
+        ("well wrapped, please", "yes"),
+    ],
+)
+async def test_yes_is_told_by_its_words(text: str, value: str) -> None:
+    meanings = {"yes": "gift, present", "no": "myself"}
+    feature = parse_feature(raw("yes_no", meanings=meanings, cues=["wrapped"]))
+    assert await predicted(feature, text) == value

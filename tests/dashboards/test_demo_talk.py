@@ -1,0 +1,89 @@
+"""The past of the demo's shop: what sample visitors said, answered and clicked, and what Echo
+learnt from it."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from apps.accounts.models import User
+from apps.accounts.services import create_user
+from apps.authors.models import Answer, Message
+from apps.dashboards.demo_lines import sample_lines
+from apps.dashboards.demo_site import prepare_demo_site
+from apps.dashboards.demo_talk import MESSAGES
+from apps.echo.models import Echo, LogEvent, OfferEvent, Scored
+from apps.echo.reporting import report_of
+from apps.echo.services.learning import verify
+from apps.llm.services import ensure_builtin
+from labelhub.core.echo.plateau import LEAST_ANSWERS
+from labelhub.core.interview.features import starter_library
+
+
+def test_the_samples_speak_of_features_and_values_that_the_shop_asks_about() -> None:
+    known = {each.key: each.values for each in starter_library()["shopping"]}
+    lines = list(sample_lines(2 * MESSAGES))
+    assert lines == list(sample_lines(2 * MESSAGES))
+    for line in lines:
+        assert "{" not in line.text
+        for key, value in line.answers.items():
+            assert value in known[key]
+
+
+@pytest.fixture
+def echo(db: None) -> Echo:
+    """Of the demo's site, as it is at the first start."""
+    ensure_builtin()
+    site = prepare_demo_site(create_user(username="manager").user, [])
+    return Echo.objects.get(site=site)
+
+
+@pytest.mark.thorough
+def test_echo_has_learnt_enough_for_its_page_to_show_curves(echo: Echo) -> None:
+    assert Scored.objects.filter(echo=echo).count() >= LEAST_ANSWERS
+    assert echo.logged == echo.learnt
+    assert verify(echo)
+
+
+@pytest.mark.thorough
+def test_a_second_start_adds_nothing(echo: Echo) -> None:
+    before = _counts(echo)
+    prepare_demo_site(User.objects.get(), [])
+    assert _counts(echo) == before
+
+
+@pytest.mark.thorough
+def test_offers_of_two_weeks_were_shown_and_clicked_and_have_taught_relevance(echo: Echo) -> None:
+    now = timezone.now()
+    shown = echo.decisions.filter(shown_at__isnull=False)
+    days = {each.message_at.date() for each in shown}
+    assert len(days) >= 10
+    assert all(now - timedelta(days=15) < day.message_at < now for day in echo.decisions.all())
+    told = set(OfferEvent.objects.values_list("kind", flat=True))
+    assert told == set(OfferEvent.Kind)
+    rewards = echo.log.filter(kind=LogEvent.Kind.REWARDED).count()
+    assert rewards >= shown.filter(policy="echo").count()
+    assert echo.learnt > rewards
+
+
+@pytest.mark.thorough
+def test_an_experiment_with_dozens_of_sample_visitors_has_ended(echo: Echo) -> None:
+    experiment = echo.experiments.get()
+    assert "sample visitors" in experiment.name
+    assert experiment.started_at is not None
+    assert experiment.ended_at is not None
+    assert experiment.created_at < experiment.started_at < experiment.ended_at < timezone.now()
+    assigned = experiment.decisions.all()
+    within = assigned.filter(
+        message_at__gte=experiment.started_at, message_at__lt=experiment.ended_at
+    )
+    assert within.count() == assigned.count()
+    report = report_of(echo, experiment)
+    assert sum(arm.figures.units for arm in report.arms) >= 24
+    assert {arm.policy for arm in report.arms} == {"echo", "keyword", "nothing"}
+    assert report.undecided == 0
+
+
+def _counts(echo: Echo) -> tuple[int, ...]:
+    kept = (Message.objects, Answer.objects, echo.decisions, echo.experiments, echo.log)
+    return tuple(each.count() for each in kept)

@@ -1,0 +1,76 @@
+"""A site with Echo on whose host asks for consent itself, its manager and its server."""
+
+from collections.abc import Iterator
+
+import pytest
+from rest_framework.test import APIClient
+
+from apps.accounts.roles import Role
+from apps.authors.models import Site
+from apps.authors.selectors.sites import forget_known
+from apps.echo.models import Echo
+from apps.echo.services import choosing
+from tests.authors.api.calling import person, server
+from tests.factories.authors import server_key, site_with_features
+from tests.factories.echo import echo_of
+from tests.factories.projects import member
+
+
+@pytest.fixture(autouse=True)
+def fresh_sites() -> Iterator[None]:
+    """What a process remembers of sites must not outlive their test."""
+    forget_known()
+    choosing._known.clear()
+    yield
+    forget_known()
+    choosing._known.clear()
+
+
+@pytest.fixture
+def site(db: None) -> Site:
+    """Its authors are signed in by the host."""
+    return site_with_features(consent_by="host", identity="verified")
+
+
+@pytest.fixture
+def echo(site: Site) -> Echo:
+    """Its Echo, which is on."""
+    return echo_of(site)
+
+
+@pytest.fixture
+def manager(site: Site) -> APIClient:
+    """A manager of the site's project, by API key."""
+    return person(member(site.project, Role.MANAGER))
+
+
+@pytest.fixture
+def viewer(site: Site) -> APIClient:
+    """Somebody who may look at the project."""
+    return person(member(site.project, Role.VIEWER))
+
+
+@pytest.fixture
+def reviewer(site: Site) -> APIClient:
+    """Somebody who labels in the project."""
+    return person(member(site.project, Role.REVIEWER))
+
+
+@pytest.fixture
+def stranger(db: None) -> APIClient:
+    """A manager of another project."""
+    return person(member(site_with_features().project, Role.MANAGER))
+
+
+@pytest.fixture
+def host(site: Site) -> APIClient:
+    """The site's own server."""
+    return server(server_key(site))
+
+
+@pytest.fixture
+def other_host(db: None) -> APIClient:
+    """The server of another site whose Echo is on."""
+    other = site_with_features(consent_by="host", identity="verified")
+    echo_of(other)
+    return server(server_key(other))

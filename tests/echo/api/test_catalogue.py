@@ -1,0 +1,162 @@
+"""REST: sites/{public_key}/echo/catalogue/."""
+
+from io import BytesIO
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from rest_framework.test import APIClient
+
+from apps.authors.models import Site
+from apps.echo.indexes import index_of
+from apps.echo.models import CatalogueItem, Echo
+from apps.echo.services.catalogue import import_catalogue
+from tests.authors.api.calling import refused, url
+from tests.common.openapi import assert_matches_schema
+
+pytestmark = pytest.mark.django_db
+CATALOGUE = "/api/v1/sites/{public_key}/echo/catalogue/"
+ITEM = f"{CATALOGUE}{{ref}}/"
+TABLE = """id,title,text,link
+tent/2,Two-person tent,A light tent.,/shop/tent
+lamp,Storm lamp,Warm light for forty hours.,/shop/lamp
+"""
+FAULTY = TABLE + "kettle,,Boils a litre.,/shop/kettle\nlamp,Lamp,Again.,/shop/lamp\n"
+
+
+def send(who: APIClient, site: Site, table: str, query: str = "") -> Any:
+    return who.generic(
+        "POST", url(site, f"echo/catalogue/{query}"), table, content_type="text/csv; charset=utf-8"
+    )
+
+
+def counts(response: Any) -> tuple[int, ...]:
+    body = response.json()
+    return tuple(body[name] for name in ("created", "changed", "unchanged", "retired"))
+
+
+def test_a_table_comes_in_and_is_listed(echo: Echo, manager: APIClient, viewer: APIClient) -> None:
+    response = send(manager, echo.site, TABLE)
+    assert_matches_schema(response, "POST", CATALOGUE)
+    assert counts(response) == (2, 0, 0, 0)
+    listed = viewer.get(url(echo.site, "echo/catalogue/"))
+    assert_matches_schema(listed, "GET", CATALOGUE)
+    assert [row["id"] for row in listed.json()["results"]] == ["tent/2", "lamp"]
+    assert listed.json()["results"][0]["definition"]["title"] == "Two-person tent"
+
+
+def test_the_same_table_again_changes_nothing(echo: Echo, manager: APIClient) -> None:
+    send(manager, echo.site, TABLE)
+    assert counts(send(manager, echo.site, TABLE)) == (0, 0, 2, 0)
+
+
+def test_a_json_list_comes_in(site: Site, manager: APIClient) -> None:
+    items = [{"id": "cup", "title": "Cup", "text": "Of steel.", "link": "/cup", "price": "9.50",
+              "currency": "EUR"}]  # fmt: skip
+    assert counts(manager.post(url(site, "echo/catalogue/"), items)) == (1, 0, 0, 0)
+    assert not Echo.objects.get(site=site).on
+
+
+def test_a_file_comes_in(echo: Echo, manager: APIClient) -> None:
+    upload = SimpleUploadedFile("wares.csv", TABLE.encode(), "text/csv")
+    path = url(echo.site, "echo/catalogue/")
+    response = manager.post(path, {"file": upload}, format="multipart")
+    assert counts(response) == (2, 0, 0, 0)
+
+
+def test_what_is_not_in_a_replacing_table_is_offered_no_more(
+    echo: Echo, manager: APIClient
+) -> None:
+    send(manager, echo.site, TABLE)
+    lamp = "\n".join(TABLE.splitlines()[::2])
+    assert counts(send(manager, echo.site, lamp, "?replace=true")) == (0, 0, 1, 1)
+    active = manager.get(url(echo.site, "echo/catalogue/"), {"active": True}).json()
+    assert [row["id"] for row in active["results"]] == ["lamp"]
+
+
+def test_good_rows_go_in_and_bad_ones_are_told(echo: Echo, manager: APIClient) -> None:
+    response = send(manager, echo.site, FAULTY)
+    assert_matches_schema(response, "POST", CATALOGUE)
+    assert counts(response) == (2, 0, 0, 0)
+    assert [(each["row"], each["field"]) for each in response.json()["errors"]] == [
+        (4, "title"), (5, "id"),
+    ]  # fmt: skip
+
+
+def test_strictly_all_rows_go_in_or_none(echo: Echo, manager: APIClient) -> None:
+    response = send(manager, echo.site, FAULTY, "?strict=1")
+    assert_matches_schema(response, "POST", CATALOGUE)
+    body = refused(response, 422, "invalid")
+    assert [(each["row"], each["field"]) for each in body["errors"]] == [(4, "title"), (5, "id")]
+    assert not CatalogueItem.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "table",
+    ["", "id,title,text,link\n", "nothing", "[]", "{", "[1]", "id;link\na;/b\n", "id,title\n\0"],
+)
+def test_what_holds_no_item_is_refused(echo: Echo, manager: APIClient, table: str) -> None:
+    refused(send(manager, echo.site, table), 422, "invalid")
+    assert not CatalogueItem.objects.exists()
+
+
+def test_a_form_without_a_file_is_refused(echo: Echo, manager: APIClient) -> None:
+    path = url(echo.site, "echo/catalogue/")
+    refused(manager.post(path, {"file": "text"}, format="multipart"), 422, "invalid")
+    refused(
+        manager.generic("POST", path, "x", content_type="image/png"), 415, "unsupported_media_type"
+    )
+    upload = BytesIO(b"\xff\xfe")
+    upload.name = "wares.csv"
+    refused(manager.post(path, {"file": upload}, format="multipart"), 422, "invalid")
+
+
+def test_words_are_looked_for_in_id_and_title(echo: Echo, viewer: APIClient) -> None:
+    import_catalogue(echo, TABLE)
+    for words, found in (("STORM", ["lamp"]), ("tent", ["tent/2"]), ("%", []), ("", 2)):
+        rows = viewer.get(url(echo.site, "echo/catalogue/"), {"q": words}).json()["results"]
+        assert (len(rows) if isinstance(found, int) else [row["id"] for row in rows]) == found
+    wrong = viewer.get(url(echo.site, "echo/catalogue/"), {"active": "some"})
+    assert wrong.status_code == 400
+
+
+def test_an_item_is_offered_no_more_and_again(
+    echo: Echo, manager: APIClient, viewer: APIClient
+) -> None:
+    import_catalogue(echo, TABLE)
+    path = url(echo.site, "echo/catalogue/tent/2/")
+    assert_matches_schema(viewer.get(path), "GET", ITEM)
+    for active in (False, False, True):
+        response = manager.patch(path, {"active": active})
+        assert_matches_schema(response, "PATCH", ITEM)
+        assert response.json()["active"] is active
+        assert len(index_of(echo).items) == (2 if active else 1)
+
+
+@pytest.mark.parametrize("sent", [{}, {"active": None}, {"active": "perhaps"}, []])
+def test_whether_it_is_offered_must_be_said(echo: Echo, manager: APIClient, sent: Any) -> None:
+    import_catalogue(echo, TABLE)
+    refused(manager.patch(url(echo.site, "echo/catalogue/lamp/"), sent), 400, "invalid")
+
+
+def test_the_list_takes_no_more_queries_when_it_is_long(
+    echo: Echo, viewer: APIClient, django_assert_num_queries: Any
+) -> None:
+    rows = [f"i{at},Item {at},Words.,/i/{at}" for at in range(1000)]
+    import_catalogue(echo, "\n".join(["id,title,text,link", *rows]))
+    viewer.get(url(echo.site, "echo/catalogue/"))
+    with django_assert_num_queries(5):  # key, site, membership, count, items
+        body = viewer.get(url(echo.site, "echo/catalogue/"), {"page_size": 1000}).json()
+    assert (body["count"], len(body["results"])) == (1000, 1000)
+
+
+def test_who_may_not(echo: Echo, reviewer: APIClient, stranger: APIClient, host: APIClient) -> None:
+    import_catalogue(echo, TABLE)
+    refused(send(reviewer, echo.site, TABLE), 403, "forbidden")
+    refused(send(stranger, echo.site, TABLE), 404, "not_found")
+    refused(send(host, echo.site, TABLE), 401, "not_authenticated")
+    path = url(echo.site, "echo/catalogue/lamp/")
+    refused(reviewer.patch(path, {"active": False}), 403, "forbidden")
+    refused(stranger.patch(path, {"active": False}), 404, "not_found")
+    refused(reviewer.get(url(echo.site, "echo/catalogue/sofa/")), 404, "not_found")
+    assert CatalogueItem.objects.filter(active=True).count() == 2

@@ -1,0 +1,123 @@
+"""REST: sites/{public_key}/echo/experiments/."""
+
+from typing import Any
+
+import pytest
+from rest_framework.test import APIClient
+
+from apps.echo.models import Echo, Experiment
+from tests.authors.api.calling import refused, url
+from tests.common.openapi import assert_matches_schema
+from tests.factories.authors import site_with_features
+from tests.factories.echo import echo_of
+
+pytestmark = pytest.mark.django_db
+EXPERIMENTS = "/api/v1/sites/{public_key}/echo/experiments/"
+ONE = f"{EXPERIMENTS}{{echo_experiment_id}}/"
+NEW: dict[str, Any] = {
+    "name": "Does Echo sell?",
+    "arms": [
+        {"name": "echo", "share": 0.5, "policy": "echo"},
+        {"name": "nothing", "share": 0.5, "policy": "nothing"},
+    ],
+    "control": "nothing",
+}
+DAY = [
+    {"start": f"2026-11-{at}T00:00:00Z", "end": f"2026-11-{at + 1}T00:00:00+00:00"}
+    for at in (20, 21)
+]
+
+
+def created(echo: Echo, manager: APIClient, **changes: Any) -> str:
+    made = manager.post(url(echo.site, "echo/experiments/"), NEW | changes)
+    assert made.status_code == 201, made.content
+    return url(echo.site, f"echo/experiments/{made.json()['id']}/")
+
+
+def test_from_the_design_to_the_end(echo: Echo, manager: APIClient, viewer: APIClient) -> None:
+    made = manager.post(url(echo.site, "echo/experiments/"), NEW)
+    assert_matches_schema(made, "POST", EXPERIMENTS)
+    body = made.json()
+    assert (body["status"], body["planned_days"], body["windows"]) == ("planned", 28, [])
+    assert (body["arms"], len(body["fingerprint"])) == (NEW["arms"], 64)
+    path = url(echo.site, f"echo/experiments/{body['id']}/")
+    refused(manager.post(f"{path}end/"), 409, "conflict")
+    for step, status in (("start", "running"), ("end", "ended")):
+        response = manager.post(f"{path}{step}/")
+        assert_matches_schema(response, "POST", f"{ONE}{step}/")
+        assert response.json()["status"] == status
+        refused(manager.post(f"{path}{step}/"), 409, "conflict")
+    shown = viewer.get(path)
+    assert_matches_schema(shown, "GET", ONE)
+    assert shown.json()["fingerprint"] == body["fingerprint"]
+    listed = viewer.get(url(echo.site, "echo/experiments/"))
+    assert_matches_schema(listed, "GET", EXPERIMENTS)
+    assert [row["status"] for row in listed.json()["results"]] == ["ended"]
+
+
+def test_it_may_assign_by_time(echo: Echo, manager: APIClient) -> None:
+    path = created(echo, manager, windows=DAY)
+    assert len(manager.get(path).json()["windows"]) == 2
+
+
+def test_one_runs_at_a_time(echo: Echo, manager: APIClient) -> None:
+    first, second = (created(echo, manager) for _ in range(2))
+    manager.post(f"{first}start/")
+    refused(manager.post(f"{second}start/"), 409, "conflict")
+    manager.post(f"{first}end/")
+    assert manager.post(f"{second}start/").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"name": " "}, "name"),
+        ({"name": None}, "name"),
+        ({"arms": []}, "arms"),
+        ({"arms": NEW["arms"][:1]}, "arms"),
+        ({"arms": [NEW["arms"][0], NEW["arms"][1] | {"share": 0.4}]}, "arms"),
+        ({"arms": [NEW["arms"][0], NEW["arms"][1] | {"share": "nan"}]}, "arms.1.share"),
+        ({"arms": [NEW["arms"][0], NEW["arms"][1] | {"policy": "Sell!"}]}, "policy"),
+        ({"control": "echoes"}, "control"),
+        ({"windows": DAY[::-1]}, "windows"),
+        ({"windows": [{"start": "soon", "end": "later"}]}, None),
+        ({"planned_days": 0}, "planned_days"),
+        ({"planned_days": 366}, "planned_days"),
+    ],
+)
+def test_a_design_that_cannot_be_used(
+    echo: Echo, manager: APIClient, change: dict[str, Any], field: str | None
+) -> None:
+    response = manager.post(url(echo.site, "echo/experiments/"), NEW | change)
+    assert response.status_code in (400, 422), response.content
+    told = [fault["field"] for fault in response.json()["errors"]]
+    assert told == [field] if field else told[0].startswith("windows.0")
+    assert not Experiment.objects.exists()
+
+
+def test_the_list_takes_no_more_queries_when_it_is_long(
+    echo: Echo, manager: APIClient, django_assert_num_queries: Any
+) -> None:
+    for _ in range(5):
+        created(echo, manager)
+    with django_assert_num_queries(5):  # key, site, membership, count, experiments
+        assert manager.get(url(echo.site, "echo/experiments/")).json()["count"] == 5
+
+
+def test_who_may_not(
+    echo: Echo, manager: APIClient, reviewer: APIClient, stranger: APIClient, host: APIClient
+) -> None:
+    path = created(echo, manager)
+    for address, body in ((url(echo.site, "echo/experiments/"), NEW), (f"{path}start/", {})):
+        refused(reviewer.post(address, body), 403, "forbidden")
+        refused(stranger.post(address, body), 404, "not_found")
+        refused(host.post(address, body), 401, "not_authenticated")
+    refused(stranger.get(path), 404, "not_found")
+    assert Experiment.objects.get().started_at is None
+
+
+def test_experiments_of_other_sites_are_out_of_reach(echo: Echo, manager: APIClient) -> None:
+    other = echo_of(site_with_features(echo.site.project))
+    number = created(echo, manager).split("/")[-2]
+    refused(manager.post(url(other.site, f"echo/experiments/{number}/start/")), 404, "not_found")
+    refused(manager.get(url(other.site, "echo/experiments/999999/")), 404, "not_found")

@@ -1,0 +1,129 @@
+"""REST: sites/{public_key}/echo/features/, selections/ and decisions/ as managers read them."""
+
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from rest_framework.test import APIClient
+
+from apps.authors.models import Feature, Question
+from apps.authors.services.feature_files import add_features
+from apps.echo.models import Decision, Echo, Selection
+from apps.echo.services.learning import keep_up_with
+from labelhub.core.interview.features import parse_feature
+from tests.authors.api.calling import refused, url
+from tests.common.openapi import assert_matches_schema
+from tests.factories.authors import author_of
+from tests.factories.echo import answer, ask_author
+
+pytestmark = pytest.mark.django_db
+TEXT = "I need a tent by Friday, it must not cost too much, what would you buy?"
+FEATURES = "/api/v1/sites/{public_key}/echo/features/"
+
+
+def answered(echo: Echo, subject: str = "anna") -> Question:
+    author = author_of(echo.site, subject)
+    question = next(each for each in ask_author(author, TEXT) if each.options)
+    answer(author, question)
+    return question
+
+
+def test_what_is_known_of_each_feature(echo: Echo, viewer: APIClient) -> None:
+    question = answered(echo)
+    keep_up_with(echo)
+    response = viewer.get(url(echo.site, "echo/features/"))
+    assert_matches_schema(response, "GET", FEATURES)
+    rows = {row["key"]: row for row in response.json()["results"]}
+    told = rows.pop(question.feature.key)
+    assert 0 < told["answers"] <= 1
+    assert 0 <= told["accuracy"] <= 1
+    assert 0 < told["uncertainty"] < 1
+    assert told["low"] <= told["relevance"] <= told["high"]
+    assert all((row["answers"], row["accuracy"]) == (0, None) for row in rows.values())
+
+
+def test_before_anything_was_learnt_all_are_alike(echo: Echo, viewer: APIClient) -> None:
+    rows = viewer.get(url(echo.site, "echo/features/")).json()["results"]
+    assert {row["uncertainty"] for row in rows} == {None}
+    assert len({(row["relevance"], row["low"], row["high"]) for row in rows}) == 1
+
+
+def test_what_is_asked_about_no_more_comes_last(echo: Echo, viewer: APIClient) -> None:
+    first = echo.site.features.asked()[0]
+    Feature.objects.filter(pk=first.pk).update(active=False)
+    rows = viewer.get(url(echo.site, "echo/features/"), {"page_size": 1000}).json()["results"]
+    assert (rows[-1]["key"], rows[-1]["active"]) == (first.key, False)
+
+
+@pytest.mark.thorough
+def test_a_thousand_features_are_paged_with_as_many_queries(
+    echo: Echo, viewer: APIClient, django_assert_num_queries: Any
+) -> None:
+    few = 7  # key, site, membership, count, features, Echo, selections
+    viewer.get(url(echo.site, "echo/features/"))
+    with django_assert_num_queries(few):
+        viewer.get(url(echo.site, "echo/features/"))
+    have = echo.site.features.count()
+    many = [
+        parse_feature({"key": f"f{at}", "name": f"F {at}", "definition": "x", "values": ["a", "b"]})
+        for at in range(1000 - have)
+    ]
+    add_features(site=echo.site, features=many)
+    with django_assert_num_queries(few):
+        body = viewer.get(url(echo.site, "echo/features/"), {"page_size": 1000}).json()
+    assert (body["count"], len(body["results"])) == (1000, 1000)
+    page = viewer.get(url(echo.site, "echo/features/"), {"page": 2, "page_size": 300}).json()
+    assert len(page["results"]) == 300
+    refused(viewer.get(url(echo.site, "echo/features/"), {"page": 99}), 404, "not_found")
+
+
+def test_what_was_selected_and_asked_and_why(echo: Echo, manager: APIClient) -> None:
+    question = answered(echo)
+    response = manager.get(url(echo.site, "echo/selections/"))
+    assert_matches_schema(response, "GET", "/api/v1/sites/{public_key}/echo/selections/")
+    (row,) = response.json()["results"]
+    assert row["id"] == str(Selection.objects.get().uid)
+    assert row["asked"][question.feature.key]["asked"] is True
+    assert row["message"] == question.message.ref
+    assert "anna" not in str(row)
+
+
+def test_what_was_decided_about_offers(echo: Echo, manager: APIClient) -> None:
+    question = answered(echo)
+    Decision.objects.create(
+        echo=echo, author=question.author, message=question.message, message_at=timezone.now(),
+        policy="echo", status="nothing", why="no_match", propensities={"tent": 0.5},
+        selection=Selection.objects.get(),
+    )  # fmt: skip
+    response = manager.get(url(echo.site, "echo/decisions/"))
+    assert_matches_schema(response, "GET", "/api/v1/sites/{public_key}/echo/decisions/")
+    (row,) = response.json()["results"]
+    assert (row["why"], row["item"], row["experiment"]) == ("no_match", "", None)
+
+
+@pytest.mark.parametrize("rest", ["selections/", "decisions/"])
+def test_lists_take_no_more_queries_when_they_are_long(
+    echo: Echo, manager: APIClient, rest: str, django_assert_num_queries: Any
+) -> None:
+    author = author_of(echo.site, "anna")
+    for _ in range(7):
+        selection = Selection.objects.create(
+            echo=echo, author=author, number=0, predicted={}, selected=[]
+        )
+        Decision.objects.create(
+            echo=echo, author=author, message_at=timezone.now(), policy="echo", selection=selection
+        )
+    manager.get(url(echo.site, f"echo/{rest}"))
+    with django_assert_num_queries(5):  # key, site, membership, count, rows
+        response = manager.get(url(echo.site, f"echo/{rest}"))
+    assert response.json()["count"] == 7
+
+
+@pytest.mark.parametrize("rest", ["selections/", "decisions/"])
+def test_only_managers_read_what_was_chosen(
+    echo: Echo, reviewer: APIClient, stranger: APIClient, host: APIClient, rest: str
+) -> None:
+    refused(reviewer.get(url(echo.site, f"echo/{rest}")), 403, "forbidden")
+    refused(stranger.get(url(echo.site, f"echo/{rest}")), 404, "not_found")
+    refused(host.get(url(echo.site, f"echo/{rest}")), 401, "not_authenticated")
+    refused(stranger.get(url(echo.site, "echo/features/")), 404, "not_found")

@@ -1,0 +1,214 @@
+"""REST: sites/{public_key}/echo/, priors, freeze, thaw, rollback and verify."""
+
+from typing import Any
+
+import pytest
+from rest_framework.test import APIClient
+
+from apps.authors.models import Site
+from apps.echo.models import Echo, ModelState
+from apps.echo.services.learning import keep_up_with
+from apps.echo.services.switching import roll_back
+from apps.echo.states import stored_state
+from tests.authors.api.calling import refused, url
+from tests.common.openapi import assert_matches_schema
+from tests.factories.authors import author_of
+from tests.factories.echo import answer, ask_author
+
+pytestmark = pytest.mark.django_db
+ECHO = "/api/v1/sites/{public_key}/echo/"
+TEXT = "I need a tent by Friday, it must not cost too much, what would you buy?"
+
+
+def learnt_once(echo: Echo) -> Echo:
+    """One answer was learnt from."""
+    author = author_of(echo.site, "anna")
+    question = next(each for each in ask_author(author, TEXT) if each.options)
+    answer(author, question)
+    assert keep_up_with(echo) == 1
+    echo.refresh_from_db()
+    return echo
+
+
+def test_of_a_site_that_never_had_it_on_it_is_off(site: Site, viewer: APIClient) -> None:
+    response = viewer.get(url(site, "echo/"))
+    assert_matches_schema(response, "GET", ECHO)
+    body = response.json()
+    assert (body["on"], body["frozen"], body["logged"], body["learnt"]) == (False, False, 0, 0)
+    assert not Echo.objects.exists()
+
+
+def test_it_is_switched_on_and_set_at_once(site: Site, manager: APIClient) -> None:
+    sent = {"on": True, "k": 5, "explore": 0.2, "offers_on": True, "reward_minutes": 60}
+    response = manager.patch(url(site, "echo/"), sent)
+    assert_matches_schema(response, "PATCH", ECHO)
+    assert response.json().items() >= sent.items()
+    echo = Echo.objects.get(site=site)
+    assert (echo.on, echo.k, echo.offers_on) == (True, 5, True)
+
+
+def test_what_the_language_model_does_is_set(echo: Echo, manager: APIClient) -> None:
+    sent = {"llm_features": 0, "example_tokens": 0, "search_on": True, "search_calls_per_day": 50}
+    response = manager.patch(url(echo.site, "echo/"), sent)
+    assert_matches_schema(response, "PATCH", ECHO)
+    assert response.json().items() >= sent.items()
+
+
+def test_what_was_read_can_be_sent_back(echo: Echo, manager: APIClient) -> None:
+    read = manager.get(url(echo.site, "echo/")).json()
+    assert manager.patch(url(echo.site, "echo/"), read).json() == read
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"k": 0}, "k"),
+        ({"k": 101}, "k"),
+        ({"k": "many"}, "k"),
+        ({"explore": 1.5}, "explore"),
+        ({"explore": "nan"}, "explore"),
+        ({"burden": True}, "burden"),
+        ({"offer_explore": 0.6}, "offer_explore"),
+        ({"offer_every_messages": 0}, "offer_every_messages"),
+        ({"models_per_message": -1}, "models_per_message"),
+        ({"reward_minutes": None}, "reward_minutes"),
+        ({"llm_features": 21}, "llm_features"),
+        ({"llm_features": -1}, "llm_features"),
+        ({"example_tokens": 2001}, "example_tokens"),
+        ({"search_on": None}, "search_on"),
+        ({"search_calls_per_day": 0}, "search_calls_per_day"),
+        ({"search_calls_per_day": 100_001}, "search_calls_per_day"),
+        ({"on": "perhaps"}, "on"),
+        ({"state": "x"}, "state"),
+    ],
+)
+def test_a_wrong_setting_is_named_and_nothing_changed(
+    echo: Echo, manager: APIClient, change: dict[str, Any], field: str
+) -> None:
+    response = manager.patch(url(echo.site, "echo/"), {"k": 7} | change)
+    assert response.status_code in (400, 422), response.content
+    assert [fault["field"] for fault in response.json()["errors"]] == [field]
+    echo.refresh_from_db()
+    assert echo.k == 10
+
+
+def test_priors_are_logged_where_they_change(echo: Echo, manager: APIClient) -> None:
+    logged = echo.logged
+    path = url(echo.site, "echo/priors/")
+    response = manager.put(path, {"priors": {"urgency": 1, "budget": None}})
+    assert_matches_schema(response, "PUT", f"{ECHO}priors/")
+    assert response.json() == {"priors": {"urgency": 1.0}}
+    manager.put(path, {"priors": {"urgency": 1}})
+    echo.refresh_from_db()
+    assert echo.logged == logged + 1
+    keep_up_with(echo)
+    relevance = {each["key"]: each["relevance"] for each in known(echo, manager)}
+    assert relevance["urgency"] == max(relevance.values())
+    assert manager.put(path, {"priors": {}}).json() == {"priors": {}}
+
+
+def known(echo: Echo, who: APIClient) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = who.get(url(echo.site, "echo/features/")).json()["results"]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("priors", "field"),
+    [
+        ({"no_such": 0.5}, "no_such"),
+        ({"urgency": 2}, "priors.urgency"),
+        ({"urgency": "nan"}, "priors.urgency"),
+        ({"urgency": "much"}, "priors.urgency"),
+        ([], "priors"),
+    ],
+)
+def test_a_wrong_prior_is_named(echo: Echo, manager: APIClient, priors: Any, field: str) -> None:
+    response = manager.put(url(echo.site, "echo/priors/"), {"priors": priors})
+    assert response.status_code in (400, 422)
+    assert [fault["field"] for fault in response.json()["errors"]] == [field]
+    assert all(row.parsed.prior is None for row in echo.site.features.asked())
+
+
+def test_frozen_and_thawed_once_each(echo: Echo, manager: APIClient) -> None:
+    for address, frozen in (("freeze", True), ("freeze", True), ("thaw", False), ("thaw", False)):
+        response = manager.post(url(echo.site, f"echo/{address}/"))
+        assert_matches_schema(response, "POST", f"{ECHO}{address}/")
+        assert response.json()["frozen"] is frozen
+    assert echo.log.filter(kind="frozen").count() == 2
+
+
+def test_what_was_learnt_is_forgotten(echo: Echo, manager: APIClient) -> None:
+    learnt_once(echo)
+    response = manager.post(url(echo.site, "echo/rollback/"), {"to": 0})
+    assert_matches_schema(response, "POST", f"{ECHO}rollback/")
+    keep_up_with(echo)
+    echo.refresh_from_db()
+    assert stored_state(echo).models == {}
+    assert echo.learnt == echo.logged == response.json()["logged"]
+
+
+@pytest.mark.parametrize("to", [-1, 5, "first", None])
+def test_there_is_no_going_back_to_no_event(echo: Echo, manager: APIClient, to: Any) -> None:
+    response = manager.post(url(echo.site, "echo/rollback/"), {"to": to})
+    assert response.status_code in (400, 422)
+    assert [fault["field"] for fault in response.json()["errors"]] == ["to"]
+    assert echo.log.count() == 0
+
+
+def test_the_state_is_held_against_the_log(echo: Echo, manager: APIClient) -> None:
+    learnt_once(echo)
+    response = manager.post(url(echo.site, "echo/verify/"))
+    assert_matches_schema(response, "POST", f"{ECHO}verify/")
+    assert response.json() == {"ok": True, "learnt": 1, "digest": echo.digest}
+    ModelState.objects.all().delete()
+    assert manager.post(url(echo.site, "echo/verify/")).json()["ok"] is False
+
+
+def test_a_log_is_replayed_only_so_long(
+    echo: Echo, manager: APIClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learnt_once(echo)
+    monkeypatch.setattr("apps.echo.services.managing.MOST_REPLAYED", 0)
+    refused(manager.post(url(echo.site, "echo/verify/")), 409, "conflict")
+
+
+def test_what_is_learnt_meanwhile_is_no_fault(
+    echo: Echo, manager: APIClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learnt_once(echo)
+
+    def meanwhile(echo: Echo) -> bool:
+        Echo.objects.filter(pk=echo.pk).update(learnt=echo.learnt + 1)
+        return False
+
+    monkeypatch.setattr("apps.echo.services.managing.verify", meanwhile)
+    refused(manager.post(url(echo.site, "echo/verify/")), 409, "conflict")
+
+
+CHANGES = [
+    ("patch", "", {"k": 3}),
+    ("put", "priors/", {"priors": {}}),
+    ("post", "freeze/", {}),
+    ("post", "thaw/", {}),
+    ("post", "rollback/", {"to": 0}),
+    ("post", "verify/", {}),
+]
+
+
+@pytest.mark.parametrize(("method", "rest", "body"), CHANGES)
+def test_only_managers_change_it(
+    echo: Echo, reviewer: APIClient, stranger: APIClient, host: APIClient,
+    method: str, rest: str, body: dict[str, Any],
+) -> None:  # fmt: skip
+    for who, status, code in (
+        (reviewer, 403, "forbidden"),
+        (stranger, 404, "not_found"),
+        (host, 401, "not_authenticated"),
+    ):
+        refused(getattr(who, method)(url(echo.site, f"echo/{rest}"), body), status, code)
+    roll_back(echo, to=0)
+    assert echo.log.count() == 1
+
+
+def test_strangers_do_not_see_it(echo: Echo, stranger: APIClient) -> None:
+    refused(stranger.get(url(echo.site, "echo/")), 404, "not_found")

@@ -1,0 +1,221 @@
+"""/sites/<id>/offers/experiments/: designed, started, watched, ended."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from apps.echo.models import Echo, Experiment
+from apps.echo.services.experiments import design_of, start_experiment
+from labelhub.core.errors import Conflict
+from tests.authors.pages.reading import page, words
+from tests.factories.authors import author_of
+from tests.factories.echo import echo_of
+from tests.factories.offers import decision_of, placed
+
+pytestmark = pytest.mark.django_db
+
+DESIGN = {
+    "name": "Spring",
+    "echo": "50",
+    "keyword": "50",
+    "control": "keyword",
+    "by": "author",
+    "planned_days": "28",
+}
+
+
+def designed(manager: Client, echo: Echo, **fields: str) -> Experiment:
+    response = manager.post(page(echo.site, "offers/experiments/new/"), DESIGN | fields)
+    assert response.status_code == 302
+    return Experiment.objects.get(pk=response["Location"].rstrip("/").rpartition("/")[2])
+
+
+def change(client: Client, experiment: Experiment, do: str) -> Any:
+    place = page(experiment.echo.site, f"offers/experiments/{experiment.pk}/change/")
+    return client.post(place, {"do": do})
+
+
+def told(client: Client, experiment: Experiment) -> str:
+    place = page(experiment.echo.site, f"offers/experiments/{experiment.pk}/")
+    return words(client.get(place))
+
+
+def running(manager: Client, echo: Echo, *, days: int = 3, **fields: str) -> Experiment:
+    """Started so many days ago."""
+    made = designed(manager, echo, **fields)
+    change(manager, made, "start")
+    Experiment.objects.update(started_at=timezone.now() - timedelta(days=days))
+    made.refresh_from_db()
+    return made
+
+
+def fill(echo: Echo, experiment: Experiment, *, clicking: int, of: int = 20, days: int = 3) -> None:
+    """Each day so many new authors in each arm; of Echo's ``clicking`` click, of the other two."""
+    for day in range(days):
+        at = timezone.now() - timedelta(days=day, minutes=5)
+        for number in range(of):
+            for arm, most in (("echo", clicking), ("keyword", 2)):
+                author = author_of(echo.site, consent=False)
+                fields = placed(experiment, author, arm)
+                decision_of(echo, author, at, told=["clicked"] * (number < most), **fields)
+
+
+def test_the_empty_list_says_what_one_is_for(manager: Client, viewer: Client, echo: Echo) -> None:
+    assert "Design an experiment" in words(manager.get(page(echo.site, "offers/experiments/")))
+    assert "A manager can design one" in words(viewer.get(page(echo.site, "offers/experiments/")))
+
+
+def test_a_design_is_fixed_with_its_fingerprint(manager: Client, echo: Echo) -> None:
+    made = designed(manager, echo)
+    shown = told(manager, made)
+    assert made.fingerprint in shown
+    assert "Not started" in shown
+    assert "It has not started" in shown
+    assert made.started_at is None
+
+
+def test_the_same_policy_twice_is_an_aa_test(manager: Client, echo: Echo) -> None:
+    made = designed(manager, echo, keyword="", echo_again="50", control="echo_again")
+    assert [arm.policy for arm in design_of(made).arms] == ["echo", "echo"]
+    change(manager, made, "start")
+    assert "Both arms do the same" in told(manager, made)
+
+
+def test_by_time_the_arms_take_turns(manager: Client, echo: Echo) -> None:
+    made = designed(manager, echo, by="window", hours="6", planned_days="7")
+    assert len(design_of(made).windows) == 28
+    assert "28 turns" in told(manager, made)
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        pytest.param({"keyword": "40"}, "sum to 90 %", id="not-all"),
+        pytest.param({"control": "random"}, "no share", id="control-without-a-share"),
+        pytest.param(
+            {"keyword": "", "nothing": "50", "control": "nothing"},
+            "no clicks",
+            id="control-without-offers",
+        ),
+        pytest.param({"echo": "100", "keyword": ""}, "99", id="one-arm"),
+        pytest.param({"name": "  "}, "required", id="no-name"),
+        pytest.param({"planned_days": "0"}, "1", id="no-days"),
+        pytest.param({"control": "best"}, "valid", id="no-such-arm"),
+    ],
+)
+def test_a_design_that_cannot_be_used_is_not_made(
+    manager: Client, echo: Echo, fields: dict[str, str], said: str
+) -> None:
+    response = manager.post(page(echo.site, "offers/experiments/new/"), DESIGN | fields)
+    assert response.status_code == 422
+    assert said in words(response)
+    assert not Experiment.objects.exists()
+
+
+def test_it_is_started_and_ended_once(manager: Client, echo: Echo) -> None:
+    made = designed(manager, echo)
+    assert change(manager, made, "end").status_code == 409
+    assert change(manager, made, "start").status_code == 302
+    assert change(manager, made, "start").status_code == 409
+    assert "Runs" in told(manager, made)
+    assert change(manager, made, "end").status_code == 302
+    assert change(manager, made, "end").status_code == 409
+    assert change(manager, made, "again").status_code == 422
+    assert "Ended" in told(manager, made)
+
+
+def test_of_two_that_are_started_one_runs(manager: Client, echo: Echo) -> None:
+    one, other = designed(manager, echo), designed(manager, echo, name="Summer")
+    assert change(manager, one, "start").status_code == 302
+    assert change(manager, other, "start").status_code == 409
+    assert Experiment.objects.filter(started_at__isnull=False).count() == 1
+
+
+def test_of_two_who_start_it_at_once_one_does(manager: Client, echo: Echo) -> None:
+    made = designed(manager, echo)
+    seen_by_both = [Experiment.objects.get(pk=made.pk) for _ in range(2)]
+    begun = start_experiment(seen_by_both[0]).started_at
+    with pytest.raises(Conflict):
+        start_experiment(seen_by_both[1])
+    assert Experiment.objects.get(pk=made.pk).started_at == begun
+
+
+def test_a_design_that_was_changed_is_not_started(manager: Client, echo: Echo) -> None:
+    made = designed(manager, echo)
+    made.design["arms"][0]["share"] = 0.9
+    made.design["arms"][1]["share"] = 0.1
+    made.save()
+    assert change(manager, made, "start").status_code == 409
+
+
+def test_members_look_and_change_nothing(manager: Client, viewer: Client, echo: Echo) -> None:
+    made = designed(manager, echo)
+    assert "Start it" not in told(viewer, made)
+    assert change(viewer, made, "start").status_code == 403
+    assert viewer.get(page(echo.site, "offers/experiments/new/")).status_code == 403
+
+
+def test_one_of_another_site_is_not_found(manager: Client, echo: Echo) -> None:
+    made = designed(manager, echo)
+    Experiment.objects.update(echo=echo_of())
+    place = f"offers/experiments/{made.pk}/"
+    assert manager.get(page(echo.site, place)).status_code == 404
+    assert manager.post(page(echo.site, f"{place}change/"), {"do": "start"}).status_code == 404
+
+
+def test_before_anything_happened_it_says_that_nothing_can_be_said(
+    manager: Client, echo: Echo
+) -> None:
+    made = running(manager, echo)
+    shown = told(manager, made)
+    assert "nothing can be said yet" in shown
+    fill(echo, made, clicking=3, of=3, days=1)
+    assert "fewer than 20 independent clicks yet" in told(manager, made)
+
+
+def test_a_difference_that_is_proven_is_told_by_both_its_names(manager: Client, echo: Echo) -> None:
+    made = running(manager, echo)
+    fill(echo, made, clicking=20)
+    shown = told(manager, made)
+    assert "echo has 10.00 times (+900 %) as many clicks per message as keyword." in shown
+    assert "That it differs is proven" in shown
+    assert "10 × +900 %" in shown
+    assert "A look at the end of each day" in shown
+
+
+@pytest.mark.thorough
+def test_one_that_is_not_is_told_as_not_proven(manager: Client, echo: Echo) -> None:
+    made = running(manager, echo)
+    fill(echo, made, clicking=3, of=40, days=5)
+    assert "That is not proven: it may be chance." in told(manager, made)
+
+
+def test_a_name_is_shown_as_text(manager: Client, echo: Echo) -> None:
+    made = designed(manager, echo, name="<b>x</b>&")
+    place = page(echo.site, f"offers/experiments/{made.pk}/")
+    assert "<b>x</b>" not in manager.get(place).content.decode()
+
+
+def test_the_number_of_queries_does_not_grow(manager: Client, echo: Echo) -> None:
+    made = running(manager, echo)
+    told(manager, made)
+    counts = []
+    for _ in range(2):
+        fill(echo, made, clicking=3, of=3)
+        with CaptureQueriesContext(connection) as queries:
+            told(manager, made)
+        counts.append(len(queries))
+    assert counts[0] == counts[1] <= 25
+    fill(echo, made, clicking=3, of=1)
+    manager.get(page(echo.site, "offers/experiments/"))
+    with CaptureQueriesContext(connection) as few:
+        manager.get(page(echo.site, "offers/experiments/"))
+    designed(manager, echo)
+    with CaptureQueriesContext(connection) as more:
+        manager.get(page(echo.site, "offers/experiments/"))
+    assert len(few) == len(more)

@@ -1,0 +1,169 @@
+"""/sites/<id>/offers/: what is offered, what becomes of it, and the kill switch."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from apps.accounts.roles import Role
+from apps.authors.models import Author, Site
+from apps.echo.models import Echo
+from apps.echo.services.switching import switch_echo, update_echo
+from tests.authors.pages.conftest import browser
+from tests.authors.pages.reading import page, words
+from tests.factories.authors import author_of, message_of, site_with_features
+from tests.factories.echo import echo_of
+from tests.factories.offers import decision_of, event_of
+
+pytestmark = pytest.mark.django_db
+
+OFFER = {"title": "Storm lamp", "text": "It shines for forty hours.", "lang": "en"}
+
+
+def test_where_echo_is_off_it_says_so(manager: Client, site: Site) -> None:
+    assert "Echo is off at this site" in words(manager.get(page(site, "offers/")))
+    echo_of(site)
+    switch_echo(site, on=False)
+    assert "Echo is off Nothing is chosen" in words(manager.get(page(site, "offers/")))
+
+
+def test_without_a_catalogue_it_asks_for_one(manager: Client, viewer: Client, site: Site) -> None:
+    echo_of(site)
+    assert "Import a catalogue" in words(manager.get(page(site, "offers/")))
+    assert "A manager can import a catalogue." in words(viewer.get(page(site, "offers/")))
+
+
+def test_it_counts_from_message_to_click(manager: Client, echo: Echo, author: Author) -> None:
+    at = timezone.now() - timedelta(hours=1)
+    decision_of(echo, author, at, told=["clicked", "clicked", "helpful"], offer=OFFER)
+    decision_of(echo, author_of(echo.site), at, offer=OFFER)
+    decision_of(echo, author, at, shown=False, why="weak_match")
+    told = words(manager.get(page(echo.site, "offers/")))
+    assert "Messages that could have had an offer 3" in told
+    assert "Shown on the author's screen 2" in told
+    assert "Clicked once or more 1" in told
+    assert "Nothing fits well enough 1" in told
+    assert "Clicked 2 times" in told
+    assert "100 %" in told
+
+
+def test_managers_read_the_message_members_do_not(
+    manager: Client, viewer: Client, echo: Echo, author: Author
+) -> None:
+    message = message_of(author, "My old lamp is dead, which one gives warm light?")
+    decision_of(
+        echo, author, timezone.now(), message=message, offer=OFFER,
+        reasons=[{"key": "urgency", "value": "soon", "part": 0.2}],
+    )  # fmt: skip
+    for client, reads in ((manager, True), (viewer, False)):
+        told = words(client.get(page(echo.site, "offers/")))
+        assert "Time pressure" in told
+        assert ("It shines for forty hours." in told) is reads
+        assert ("Time pressure: soon" in told) is reads
+        assert ("My old lamp is dead" in told) is reads
+        assert (author.pseudonym in told) is reads
+
+
+def test_what_is_offered_is_shown_as_text(manager: Client, echo: Echo, author: Author) -> None:
+    hostile = {"title": "<script>alert(1)</script>", "text": "<img src=x onerror=alert(1)>"}
+    decision_of(echo, author, timezone.now(), offer=hostile)
+    source = manager.get(page(echo.site, "offers/")).content.decode()
+    assert "<script>alert" not in source
+    assert "<img src=x" not in source
+
+
+def test_the_moving_part_is_sent_only_when_it_has_moved(
+    manager: Client, echo: Echo, author: Author
+) -> None:
+    made = decision_of(echo, author, timezone.now(), offer=OFFER)
+    rows = page(echo.site, "offers/rows/")
+    source = manager.get(rows).content.decode()
+    found = re.search(r'data-state="(\w+)"', source)
+    assert found is not None
+    assert manager.get(rows, {"seen": found[1]}).status_code == 204
+    event_of(made, "clicked", timezone.now())
+    assert manager.get(rows, {"seen": found[1]}).status_code == 200
+
+
+def test_the_kill_switch_acts_at_once(manager: Client, echo: Echo) -> None:
+    switch = page(echo.site, "offers/switch/")
+    manager.post(switch, {"do": "off"})
+    assert not Echo.objects.get().offers_on
+    assert "Offers are off" in words(manager.get(page(echo.site, "offers/")))
+    manager.post(switch, {"do": "on"})
+    assert Echo.objects.get().offers_on
+
+
+def test_offers_are_not_switched_on_where_echo_is_off(manager: Client, echo: Echo) -> None:
+    update_echo(echo, on=False, offers_on=False)
+    assert manager.post(page(echo.site, "offers/switch/"), {"do": "on"}).status_code == 409
+    assert manager.post(page(echo.site, "offers/switch/"), {"do": "off"}).status_code == 302
+    assert manager.post(page(echo.site, "offers/switch/"), {"do": "maybe"}).status_code == 422
+    assert not Echo.objects.get().offers_on
+
+
+def test_who_may_look_may_not_switch(viewer: Client, echo: Echo) -> None:
+    assert viewer.post(page(echo.site, "offers/switch/"), {"do": "off"}).status_code == 403
+    assert viewer.get(page(echo.site, "offers/settings/")).status_code == 403
+    assert Echo.objects.get().offers_on
+
+
+def test_managers_of_other_projects_find_nothing(echo: Echo) -> None:
+    stranger = browser(site_with_features(), Role.MANAGER)
+    for rest in ("", "rows/", "settings/", "catalogue/", "experiments/", "catalogue/try/"):
+        assert stranger.get(page(echo.site, f"offers/{rest}")).status_code == 404
+    assert stranger.post(page(echo.site, "offers/switch/"), {"do": "off"}).status_code == 404
+
+
+SETTINGS = {
+    "offer_every_messages": "6",
+    "offer_min_seconds": "300",
+    "offer_least_match": "0.2",
+    "offer_explore": "10",
+    "reward_minutes": "20",
+}
+
+
+def test_the_settings_are_saved(manager: Client, echo: Echo) -> None:
+    address = page(echo.site, "offers/settings/")
+    assert 'name="offer_explore" value="5"' in manager.get(address).content.decode()
+    assert manager.post(address, SETTINGS).status_code == 302
+    saved = Echo.objects.get()
+    assert (saved.offer_every_messages, saved.offer_explore, saved.offers_on) == (6, 0.1, True)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        pytest.param("offer_explore", "60", id="more-than-half-drawn"),
+        pytest.param("offer_least_match", "2", id="match-above-1"),
+        pytest.param("offer_every_messages", "0", id="no-messages"),
+        pytest.param("reward_minutes", "never", id="no-number"),
+    ],
+)
+def test_a_setting_out_of_range_is_told_beside_its_field(
+    manager: Client, echo: Echo, field: str, value: str
+) -> None:
+    response = manager.post(page(echo.site, "offers/settings/"), SETTINGS | {field: value})
+    assert response.status_code == 422
+    assert f'id="id_{field}_error"' in response.content.decode()
+    assert Echo.objects.get().offer_every_messages == 1
+
+
+def test_the_number_of_queries_does_not_grow(manager: Client, echo: Echo) -> None:
+    counts = []
+    for _ in range(2):
+        for _ in range(4):
+            author = author_of(echo.site, consent=False)
+            message = message_of(author, "A lamp for long evenings, please, a warm one.")
+            decision_of(echo, author, timezone.now(), message=message, offer=OFFER)
+        manager.get(page(echo.site, "offers/"))
+        decision_of(echo, author_of(echo.site), timezone.now(), shown=False)
+        with CaptureQueriesContext(connection) as queries:
+            manager.get(page(echo.site, "offers/"))
+        counts.append(len(queries))
+    assert counts[0] == counts[1] <= 30

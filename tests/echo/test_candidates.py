@@ -1,0 +1,159 @@
+"""What other policies would have earned: from logs whose answer is known."""
+
+import json
+import random
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import cycle, islice
+
+import pytest
+
+from apps.authors.models import Author
+from apps.authors.services.trusting import rule
+from apps.echo.models import Echo, OfferEvent
+from apps.echo.reporting import evaluate_candidates
+from labelhub.core.echo.off_policy import Evaluation
+from tests.factories.authors import author_of
+from tests.factories.echo import echo_of
+from tests.factories.offers import chosen, decision_of
+
+pytestmark = pytest.mark.django_db
+
+START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+#: Echo prefers the tent, and a fifth of the messages explores.
+PREFERS_TENT = {"tent": 0.9, "lamp": 0.1}
+#: Nothing is good enough; a fifth of the messages explores.
+PREFERS_NONE = {"tent": 0.1, "lamp": 0.1}
+CLICK = ["clicked"]
+
+
+@pytest.fixture
+def echo() -> Echo:
+    return echo_of()
+
+
+@pytest.fixture
+def authors(echo: Echo) -> list[Author]:
+    return [author_of(echo.site, consent=False) for _ in range(40)]
+
+
+def moments() -> Iterator[datetime]:
+    return (START + timedelta(minutes=number) for number in range(1_000_000))
+
+
+def evaluation(echo: Echo, name: str) -> Evaluation:
+    return next(c.evaluation for c in evaluate_candidates(echo).candidates if c.name == name)
+
+
+def fill(echo: Echo, authors: list[Author]) -> None:
+    """Drawn just as often as it was likely: of 400 messages 360 tents, half of them clicked, and
+    40 lamps, all of them clicked; of 100 others 80 nothing, 10 tents and 10 lamps, all clicked."""
+    who, when = cycle(authors), moments()
+    for number in range(360):
+        told = CLICK * (number % 2)
+        score = 0.2 if number < 180 else 0.6
+        chosen(echo, next(who), next(when), "tent", PREFERS_TENT, told=told, score=score)
+    for _ in range(40):
+        chosen(echo, next(who), next(when), "lamp", PREFERS_TENT, told=CLICK, score=0.1)
+    for item in ["tent"] * 10 + ["lamp"] * 10:
+        chosen(echo, next(who), next(when), item, PREFERS_NONE, told=CLICK, score=0.05)
+    for _ in range(80):
+        chosen(echo, next(who), next(when), "", PREFERS_NONE)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        pytest.param("logged", (180 + 40 + 20) / 500, id="as-it-was"),
+        pytest.param("greedy", 200 / 500, id="the-tent-always-where-echo-prefers-it"),
+        pytest.param("random_where_echo", (100 + 200) / 500, id="half-tents-half-lamps-there"),
+        pytest.param("random_always", (100 + 200 + 100) / 500, id="and-everywhere"),
+    ],
+)
+def test_each_is_worth_what_it_would_have_earned(
+    echo: Echo, authors: list[Author], name: str, value: float
+) -> None:
+    fill(echo, authors)
+    found = evaluation(echo, name)
+    assert found.n == 500
+    assert found.mean_weight == pytest.approx(1)
+    for figure in (found.ips, found.snips, found.doubly_robust):
+        assert figure["value"] == pytest.approx(value)
+        assert figure["low"] is not None
+        assert figure["high"] is not None
+        assert figure["low"] < value < figure["high"]
+
+
+def test_a_higher_least_match_earns_nothing_where_it_would_offer_nothing(
+    echo: Echo, authors: list[Author]
+) -> None:
+    """Of the preferred tents half have a score of 0.2, half of 0.6; the median is 0.4."""
+    fill(echo, authors)
+    found = evaluation(echo, "least_match_50")
+    assert found.mean_weight == pytest.approx(1)
+    assert found.ips["value"] == pytest.approx(100 / 500)
+    assert found.doubly_robust["value"] is None
+
+
+@pytest.mark.thorough
+def test_a_drawn_log_agrees_with_what_was_planted(echo: Echo, authors: list[Author]) -> None:
+    """Tents are clicked in 30 of 100, lamps in 10: half of each is worth 0.2."""
+    draw = random.Random(7)  # noqa: S311 - a log, not a secret
+    when = moments()
+    for author in islice(cycle(authors), 1_000):
+        item = "tent" if draw.random() < 0.9 else "lamp"
+        told = CLICK * (draw.random() < (0.3 if item == "tent" else 0.1))
+        chosen(echo, author, next(when), item, PREFERS_TENT, told=told)
+    found = evaluation(echo, "random_always").snips
+    assert found["low"] is not None
+    assert found["high"] is not None
+    assert found["low"] < 0.2 < found["high"]
+
+
+def test_a_few_decisions_tell_nothing(echo: Echo, authors: list[Author]) -> None:
+    for author, at in zip(authors, moments(), strict=False):
+        chosen(echo, author, at, "tent", PREFERS_TENT, told=CLICK)
+    found = evaluation(echo, "logged")
+    assert found.ips["value"] is None
+    assert "100 are needed" in found.ips["reason"]
+
+
+def test_a_log_without_exploring_warns_that_it_cannot_tell_of_others(
+    echo: Echo, authors: list[Author]
+) -> None:
+    for author, at in zip(cycle(authors), islice(moments(), 200), strict=False):
+        chosen(echo, author, at, "tent", {"tent": 1.0, "lamp": 0.0}, told=CLICK)
+    assert "would do what was never done" in evaluation(echo, "random_always").warning
+    assert evaluation(echo, "greedy").warning == ""
+
+
+def test_who_is_not_believed_counts_too(echo: Echo, authors: list[Author]) -> None:
+    """Whether somebody is believed may depend on what they were offered."""
+    fill(echo, authors)
+    before = evaluate_candidates(echo)
+    rule(authors[0], trusted=False, reason="clicks everything")
+    assert evaluate_candidates(echo) == before
+
+
+def test_moments_without_a_choice_and_other_policies_are_left_out(
+    echo: Echo, authors: list[Author]
+) -> None:
+    fill(echo, authors)
+    decision_of(echo, authors[0], START, shown=False, why="too_soon")
+    chosen(echo, authors[0], START, "tent", {"tent": 0.5}, policy="random", told=CLICK)
+    assert evaluate_candidates(echo).n == 500
+
+
+def test_a_click_twice_is_one_clicked_offer(echo: Echo, authors: list[Author]) -> None:
+    fill(echo, authors)
+    before = evaluation(echo, "logged").ips["value"]
+    for event in list(OfferEvent.objects.filter(kind="clicked")[:50]):
+        event.pk, event.ref = None, f"again-{event.ref}"
+        event.save()
+    assert evaluation(echo, "logged").ips["value"] == before
+
+
+def test_an_empty_log_tells_nothing(echo: Echo) -> None:
+    found = evaluate_candidates(echo)
+    assert json.loads(json.dumps(found.to_json(), allow_nan=False))["n"] == 0
+    assert all(each.evaluation.ips["value"] is None for each in found.candidates)

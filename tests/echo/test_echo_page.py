@@ -1,0 +1,269 @@
+"""/sites/<id>/echo/: what it asks, what it has learnt; who may change it, and what is refused."""
+
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from apps.accounts.roles import Role
+from apps.authors.models import Site
+from apps.authors.services.sites import set_features
+from apps.echo.models import Check, Echo
+from apps.echo.pages import PAGE_SIZE
+from apps.echo.services.learning import keep_up_with, learn_from_log
+from apps.echo.services.logging import log
+from apps.echo.services.switching import freeze, is_frozen, switch_echo
+from labelhub.core.echo.events import Rewarded
+from labelhub.core.interview.features import Feature
+from tests.authors.pages.conftest import browser
+from tests.authors.pages.reading import page, words
+from tests.factories.authors import author_of, site_with_features
+from tests.factories.echo import answer, ask_author, echo_of, log_answers
+from tests.factories.projects import ProjectFactory, member
+
+pytestmark = pytest.mark.django_db
+
+TEXT = "I need a tent by Friday, it must not cost too much, what would you buy?"
+
+
+@pytest.fixture
+def echo() -> Echo:
+    return echo_of(name="Corner shop")
+
+
+@pytest.fixture
+def site(echo: Echo) -> Site:
+    return echo.site
+
+
+@pytest.fixture
+def manager(site: Site) -> Client:
+    return browser(site, Role.MANAGER)
+
+
+@pytest.fixture
+def viewer(site: Site) -> Client:
+    return browser(site, Role.VIEWER)
+
+
+def told(client: Client, site: Site, rest: str = "echo/", **given: Any) -> str:
+    response = client.get(page(site, rest), given)
+    assert response.status_code == 200
+    return words(response)
+
+
+def test_where_it_was_never_on_it_says_what_it_does_and_is_switched_on() -> None:
+    site = site_with_features()
+    manager, viewer = browser(site, Role.MANAGER), browser(site, Role.VIEWER)
+    assert "Switch Echo on" in told(manager, site)
+    assert "A manager can switch it on" in told(viewer, site)
+    manager.post(page(site, "echo/"), {"do": "on"})
+    assert Echo.objects.get(site=site).on
+    assert "What it has learnt" in told(manager, site)
+
+
+def test_a_site_without_features_is_sent_to_its_questions() -> None:
+    site = site_with_features()
+    site.features.update(active=False)
+    manager = browser(site, Role.MANAGER)
+    assert "No features yet" in told(manager, site)
+    assert page(site, "questions/") in manager.get(page(site, "echo/")).content.decode()
+
+
+def test_an_empty_log_is_told_in_words(manager: Client, site: Site) -> None:
+    shown = told(manager, site)
+    assert "0 events logged, all worked through" in shown
+    assert "takes 100 answers; there are 0" in shown
+    assert "there is none yet" in shown
+    assert "No message has been chosen for yet" in shown
+
+
+def test_the_figures_are_those_of_the_log(manager: Client, site: Site, echo: Echo) -> None:
+    log_answers(echo, "urgency", [(1.0, 0.5), (0.0, 0.5), (0.0, 0.5), (0.0, 0.5)])
+    log_answers(echo, "budget", [(1.0, 0.5)] * 6)
+    log(echo, [(Rewarded(f"reward-{at}", "a", True, (), float(at < 2)), None) for at in range(8)])
+    learn_from_log(echo)
+    shown = told(manager, site)
+    assert "18 events logged, all worked through" in shown
+    assert "10 answers in all" in shown
+    assert re.search(r"Time pressure .{0,90}75 % .{0,40}n 4", shown)
+    assert re.search(r"Budget .{0,90}0 % .{0,40}n 6", shown)
+    assert re.search(r"Offers clicked 25 % .{0,40}n 8", shown)
+    assert "Off by 20 points" in shown.replace("off by", "Off by")
+    assert "so far from 8" in shown
+
+
+def test_a_feature_tells_its_answers_to_managers_alone(
+    manager: Client, viewer: Client, site: Site, echo: Echo
+) -> None:
+    author = author_of(site)
+    question = next(each for each in ask_author(author, TEXT) if each.options)
+    answer(author, question)
+    keep_up_with(echo)
+    rest = f"echo/features/{question.feature.key}/"
+    shown = told(manager, site, rest)
+    assert "by Friday" in shown
+    assert "the words of the message" in shown
+    assert "by Friday" not in told(viewer, site, rest)
+    assert manager.get(page(site, "echo/features/nothing/")).status_code == 404
+
+
+def test_what_was_asked_is_told_with_its_reason(
+    manager: Client, viewer: Client, site: Site
+) -> None:
+    ask_author(author_of(site), TEXT)
+    shown = told(manager, site)
+    assert "by Friday" in shown
+    assert "was chosen because" in shown
+    assert "Expected" in shown
+    seen = told(viewer, site)
+    assert "was chosen because" in seen
+    assert "by Friday" not in seen
+    assert "Expected" not in seen
+
+
+def test_hostile_text_stays_text(manager: Client, site: Site) -> None:
+    ask_author(author_of(site), "<script>alert(1)</script> I need a tent by Friday, not dear.")
+    assert "<script>alert" not in manager.get(page(site, "echo/")).content.decode()
+
+
+def test_only_managers_change_it(viewer: Client, site: Site, echo: Echo) -> None:
+    for rest in ("echo/", "echo/settings/", "echo/roll-back/"):
+        assert viewer.post(page(site, rest), {"do": "off", "to": 0}).status_code == 403
+    assert "Switch off" not in told(viewer, site)
+    echo.refresh_from_db()
+    assert echo.on
+    stranger = Client()
+    stranger.force_login(member(ProjectFactory.create(), Role.MANAGER))
+    assert stranger.get(page(site, "echo/")).status_code == 404
+
+
+def test_it_is_switched_off_and_on(manager: Client, site: Site) -> None:
+    manager.post(page(site, "echo/"), {"do": "off"})
+    assert not Echo.objects.get().on
+    assert "The site asks as it did before" in told(manager, site)
+    manager.post(page(site, "echo/"), {"do": "on"})
+    assert Echo.objects.get().on
+    assert manager.post(page(site, "echo/"), {"do": "dance"}).status_code == 422
+
+
+def test_of_two_managers_who_freeze_it_at_once_one_is_told_so(site: Site, echo: Echo) -> None:
+    one, other = browser(site, Role.MANAGER), browser(site, Role.MANAGER)
+    for client in (one, other):
+        client.post(page(site, "echo/"), {"do": "freeze"})
+    assert echo.log.filter(kind="frozen").count() == 1
+    assert "somebody else was faster" in told(other, site)
+    assert is_frozen(echo)
+    one.post(page(site, "echo/"), {"do": "thaw"})
+    assert not is_frozen(echo)
+
+
+def test_a_check_is_sent_to_the_worker(manager: Client, site: Site) -> None:
+    manager.post(page(site, "echo/"), {"do": "check"})
+    assert "Making the state anew from the log" in told(manager, site)
+    manager.post(page(site, "echo/"), {"do": "check"})
+    assert "A check is under way" in told(manager, site)
+    Check.objects.update(same=False, ended_at="2026-01-01T00:00:00Z")
+    assert "not what the log makes" in told(manager, site)
+
+
+def test_settings_are_kept_within_their_ranges(manager: Client, site: Site) -> None:
+    address = page(site, "echo/settings/")
+    good = {"k": 5, "explore": 0.2, "burden": 0.01, "models_per_message": 12}
+    good |= {"llm_features": 0, "example_tokens": 0, "search_calls_per_day": 50}
+    assert manager.post(address, good).status_code == 302
+    echo = Echo.objects.get()
+    assert (echo.k, echo.explore, echo.burden, echo.models_per_message) == (5, 0.2, 0.01, 12)
+    assert (echo.llm_features, echo.example_tokens, echo.search_on) == (0, 0, False)
+    manager.post(address, good | {"search_on": "on"})
+    echo.refresh_from_db()
+    assert (echo.search_on, echo.search_calls_per_day) == (True, 50)
+    beyond = {"llm_features": 21, "example_tokens": 2001, "search_calls_per_day": 0}
+    for field, value in beyond.items():
+        assert manager.post(address, good | {field: value}).status_code == 422
+    refused = manager.post(address, good | {"explore": 1.5})
+    assert refused.status_code == 422
+    assert "less than or equal to 1" in words(refused)
+    assert Echo.objects.get().explore == 0.2
+
+
+def test_it_is_rolled_back_to_an_event_that_there_is(
+    manager: Client, site: Site, echo: Echo
+) -> None:
+    log_answers(echo, "urgency", [(0.0, 0.5)] * 5)
+    learn_from_log(echo)
+    address = page(site, "echo/roll-back/")
+    refused = manager.post(address, {"to": 77, "sure": "on"})
+    assert refused.status_code == 422
+    assert "ust be the number of an event, 0 to 5" in words(refused)
+    assert "Tick this" in words(manager.post(address, {"to": 2}))
+    assert not echo.log.filter(kind="rolled_back").exists()
+    assert manager.post(address, {"to": 2, "sure": "on"}).status_code == 302
+    assert echo.log.get(kind="rolled_back").data == {"to": 2}
+
+
+def test_who_has_seen_it_is_sent_nothing(manager: Client, site: Site, echo: Echo) -> None:
+    address = page(site, "echo/parts/")
+    first = manager.get(address)
+    assert b"<html" not in first.content
+    marks = set(re.findall(r'data-mark="(\w+)"', first.content.decode()))
+    assert len(marks) == 1
+    seen = {"X-Seen": marks.pop()}
+    assert manager.get(address, headers=seen).status_code == 204
+    freeze(echo, on=True)
+    assert manager.get(address, headers=seen).status_code == 200
+
+
+def test_features_are_found_and_come_page_by_page(manager: Client, site: Site) -> None:
+    more_features(site, PAGE_SIZE + 5)
+    assert "Page 1 of 3" in told(manager, site)
+    assert "Feature 3 " in told(manager, site, q="feature_3")
+    assert "No feature has these words" in told(manager, site, q="nothing of the kind")
+
+
+def test_a_thousand_features_and_a_long_log_take_as_many_queries(
+    manager: Client, site: Site, echo: Echo, django_assert_num_queries: Any
+) -> None:
+    log_answers(echo, "urgency", [(0.0, 0.5)] * 2)
+    ask_author(author_of(site), TEXT)
+    learn_from_log(echo)
+    whole, parts = page(site, "echo/"), page(site, "echo/parts/")
+    manager.get(whole)
+    with django_assert_num_queries(30, exact=False) as first:
+        manager.get(whole)
+    with django_assert_num_queries(30, exact=False) as moving:
+        manager.get(parts)
+    usual, often = len(first), len(moving)
+    more_features(site, 960)
+    for at in range(0, 960, 40):
+        log_answers(echo, f"feature_{at}", [(1.0, 0.5)] * 8)
+    for _ in range(3):
+        author = author_of(site)
+        ask_author(author, TEXT)
+    learn_from_log(echo)
+    with django_assert_num_queries(usual):
+        manager.get(whole)
+    with django_assert_num_queries(often):
+        manager.get(parts)
+    mark = re.search(rb'data-mark="(\w+)"', manager.get(parts).content)
+    assert mark
+    with django_assert_num_queries(8, exact=False):
+        assert manager.get(parts, headers={"X-Seen": mark[1].decode()}).status_code == 204
+
+
+def more_features(site: Site, many: int) -> None:
+    """So many yes-or-no features beside those there are."""
+    known = [each.parsed for each in site.features.all()]
+    new = [
+        Feature(
+            key=f"feature_{at}",
+            name=f"Feature {at}",
+            definition="Whether it is so.",
+            answer="yes_no",
+            values=("yes", "no"),
+        )
+        for at in range(many)
+    ]
+    set_features(site=site, features=[*known, *new][:1000])
+    switch_echo(site, on=True)

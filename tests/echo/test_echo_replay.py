@@ -1,0 +1,190 @@
+"""``manage.py echo_replay``: refuses in one line, tells figures in words, in JSON and drawn."""
+
+import csv
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from apps.echo import play_output
+from apps.echo.curves import REPLAYED, draw_curves
+from apps.echo.management.commands import echo_replay
+from labelhub.core.echo.replay.figures import AHEAD, BEHIND, LEVEL, UNTOLD, curves, figures
+from labelhub.core.echo.replay.playing import ARMS, Order, play
+from labelhub.core.echo.replay.reading import Labelled
+from tests.core.echo.replay.plants import texts_with
+
+
+def written(path: Path, data: Labelled) -> str:
+    """A file of labelled texts, of the kind that its name says."""
+    pairs = [(text, data.values[at]) for text, at in zip(data.texts, data.labels, strict=True)]
+    with path.open("w", encoding="utf-8", newline="") as file:
+        if path.suffix == ".csv":
+            csv.writer(file).writerows([("text", "label"), *pairs])
+        else:
+            file.writelines(json.dumps({"text": a, "label": b}) + "\n" for a, b in pairs)
+    return str(path)
+
+
+@pytest.fixture
+def easy(tmp_path: Path) -> str:
+    return written(tmp_path / "easy.jsonl", texts_with(90, telling=True))
+
+
+@pytest.fixture
+def played(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int, float]]:
+    """The command starts no processes; what it asked for is kept: texts, orders, share."""
+    asked: list[tuple[int, int, float]] = []
+
+    def replay(
+        data: Labelled, orders: int, share: float, *, told: Callable[[int, int], None]
+    ) -> dict[str, Any]:
+        asked.append((len(data.texts), orders, share))
+        told(1, 2)
+        told(2, 2)
+        made = {arm: [play(data, Order(at), arm) for at in range(orders)] for arm in ARMS}
+        counts = {"texts": 90, "repeated": 0, "streamed": 72, "held_out": 18, "asked": 24}
+        values = dict(data.shares)
+        return {"counts": counts, "values": values, **figures(made), "curves": curves(made)}
+
+    monkeypatch.setattr(echo_replay, "replay", replay)
+    return asked
+
+
+def refused(*arguments: str) -> str:
+    with pytest.raises(CommandError) as told:
+        call_command("echo_replay", *arguments)
+    return str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--orders", "0"], "orders: must be from 1 to 1000."),
+        (["--share", "1"], "share: must be from 0.05 to 0.9."),
+        (["--share", "nan"], "share: must be from 0.05 to 0.9."),
+        (["--bands", "1"], "bands: must be from 2 to 10."),
+        (["--curves", "curves.png"], "curves: must end in .svg."),
+        (["--curves", "no/such/place/curves.svg"], "curves: there is no folder no/such/place."),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_line(
+    arguments: Sequence[str], told: str, easy: str
+) -> None:
+    assert refused(easy, *arguments) == told
+
+
+def test_a_file_that_is_not_there_or_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    assert refused("nowhere.jsonl") == "nowhere.jsonl cannot be read: No such file or directory."
+    assert refused(str(tmp_path)) == f"{tmp_path} cannot be read: Is a directory."
+    assert refused("a\0b").endswith("cannot be read: no such name.")
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_too_few_texts_are_refused(tmp_path: Path, ending: str) -> None:
+    name = written(tmp_path / f"few.{ending}", texts_with(59, telling=True))
+    assert refused(name) == "There are 59 different texts; it takes 60."
+
+
+def test_lines_that_are_bad_are_named(easy: str) -> None:
+    with Path(easy).open("a", encoding="utf-8") as file:
+        file.write('{"text": "\\u001b[2J", "label": "\\u001b[2J"}\n{"text": 1}\n[]\n')
+    assert refused(easy) == (
+        "line 91: 'label' is longer than 100 characters or cannot be printed; "
+        "line 92: 'text' is no text; line 93: is no JSON object."
+    )
+
+
+def test_fields_that_are_not_there_are_named(easy: str) -> None:
+    assert refused(easy, "--label", "mood").startswith("line 1: there is no 'mood'; line 2: ")
+    assert refused(easy, "--text", "said").endswith("and 85 more.")
+
+
+def test_a_refusal_leaves_no_file_behind(tmp_path: Path, easy: str) -> None:
+    target = tmp_path / "curves.svg"
+    refused(easy, "--orders", "0", "--curves", str(target))
+    assert not target.exists()
+
+
+@pytest.mark.thorough
+def test_what_is_asked_for_is_what_is_played(
+    tmp_path: Path, played: list[tuple[int, int, float]]
+) -> None:
+    name = written(tmp_path / "easy.csv", texts_with(90, telling=True))
+    call_command("echo_replay", name, "--orders", "2", "--share", "0.2", "--json")
+    assert played == [(90, 2, 0.2)]
+
+
+@pytest.mark.thorough
+def test_people_are_told_figures_with_intervals_and_what_they_come_to(
+    easy: str,
+    played: list[tuple[int, int, float]],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(play_output, "_TELL_EVERY", 0.0)
+    call_command("echo_replay", easy, "--orders", "3", "--feature", "mood")
+    out = capsys.readouterr().out
+    assert out.startswith("1 of 2 plays done, about 0 min left\nmood: 90 texts with 3 labels")
+    for name in (*REPLAYED.arms.values(), "naming the commonest label"):
+        assert f"  {name}: " in out
+    assert "Calibration error of the uncertainty: " in out
+    assert "It ends ahead of naming the commonest label." in out
+    assert "Echo's choice of questions and random asking cannot be told apart." in out
+
+
+@pytest.mark.parametrize("learnt", [AHEAD, LEVEL, BEHIND])
+@pytest.mark.parametrize("than", [AHEAD, LEVEL, BEHIND])
+def test_every_outcome_has_its_words(learnt: str, than: str) -> None:
+    findings = {"learnt": learnt, "over_commonest": than, "area_gain": {"random": than}}
+    assert len(echo_replay._found_words(findings)) == 3
+
+
+def test_of_one_order_only_that_is_said() -> None:
+    assert echo_replay._found_words({"learnt": UNTOLD}) == [
+        "One order tells no difference from chance."
+    ]
+
+
+@pytest.mark.thorough
+def test_the_same_replay_twice_is_the_same_to_the_last_bit_and_is_one_object(
+    easy: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = []
+    for _ in range(2):
+        call_command("echo_replay", easy, "--orders", "2", "--json")
+        said.append(capsys.readouterr().out)
+    assert said[0] == said[1]
+    assert said[0].count("\n") == 1
+    told = json.loads(said[0], parse_constant=pytest.fail)
+    assert set(told) == {
+        "feature", "settings", "counts", "values", "accuracy", "log_loss", "unasked", "area",
+        "gain", "area_gain", "commonest", "over_commonest", "learnt", "ece", "ece_pooled",
+        "findings", "curves",
+    }  # fmt: skip
+    assert told["settings"] == {
+        "text": "text", "label": "label", "bands": 0, "orders": 2, "share": 0.33,
+    }  # fmt: skip
+    assert told["feature"] == "label"
+    assert {point["figure"] for point in told["curves"]} == set(REPLAYED.titles)
+
+
+@pytest.mark.thorough
+def test_curves_are_drawn_with_a_panel_for_each_figure_and_each_arm_in_the_legend(
+    tmp_path: Path, easy: str, played: list[tuple[int, int, float]]
+) -> None:
+    target = tmp_path / "curves.svg"
+    call_command("echo_replay", easy, "--orders", "2", "--curves", str(target), "--json")
+    svg = target.read_text("utf-8")
+    assert svg.startswith("<svg")
+    assert [svg.count(f">{title}</text>") for title in REPLAYED.titles.values()] == [1, 1]
+    for name in REPLAYED.arms.values():
+        assert f">{name}</text>" in svg
+
+
+def test_every_arm_has_a_name() -> None:
+    assert list(REPLAYED.arms) == list(ARMS)
+    assert draw_curves([], REPLAYED).startswith("<svg")

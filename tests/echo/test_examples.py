@@ -1,0 +1,149 @@
+"""Which answers of authors models may be shown, and how they are kept."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from apps.authors.models import Answer, Author, Question
+from apps.authors.services.answering import undo
+from apps.authors.services.privacy import erase_author, forget_old
+from apps.authors.services.trusting import rule
+from apps.authors.services.welcoming import opt_out
+from apps.echo.examples import forget_examples, indexes_of
+from apps.echo.models import Echo
+from apps.echo.services.choosing import chooser_for
+from labelhub.core.interview.asking import AuthorMessage
+from tests.factories.authors import author_of, message_of
+from tests.factories.echo import echo_of, labelled
+
+pytestmark = pytest.mark.django_db
+
+TEXT = "I need a tent by Friday, it must not cost too much, what would you buy?"
+NEAR = "We need a tent by Friday evening for the lake, what would you take?"
+FAR = "Which lamp is bright enough for reading books at night in bed?"
+
+
+@pytest.fixture
+def echo() -> Echo:
+    return echo_of(most_questions=2)
+
+
+@pytest.fixture
+def author(echo: Echo) -> Author:
+    return author_of(echo.site)
+
+
+@pytest.fixture
+def other(echo: Echo) -> Author:
+    return author_of(echo.site)
+
+
+def texts(echo: Echo, key: str) -> set[str]:
+    """The texts that models may be shown for a feature now."""
+    forget_examples(echo.site_id)
+    index = indexes_of(echo.site_id, ()).get(key)
+    return {each.text for each in index._examples} if index is not None else set()
+
+
+def _untrusted(given: Answer) -> None:
+    rule(given.author, trusted=False, reason="clicks without reading")
+
+
+def _left(given: Answer) -> None:
+    opt_out(given.author)
+
+
+def _excluded(given: Answer) -> None:
+    Answer.objects.filter(pk=given.pk).update(excluded_at=timezone.now())
+
+
+def _late(given: Answer) -> None:
+    Answer.objects.filter(pk=given.pk).update(late=True)
+
+
+def _taken_back(given: Answer) -> None:
+    Answer.objects.filter(pk=given.pk).update(received_at=timezone.now())
+    undo(given.author, given.question.uid)
+
+
+def _erased(given: Answer) -> None:
+    erase_author(given.author)
+
+
+def _forgotten(given: Answer) -> None:
+    forget_old(timezone.now() + timedelta(days=1000))
+
+
+@pytest.mark.parametrize(
+    "falls", [_untrusted, _left, _excluded, _late, _taken_back, _erased, _forgotten]
+)
+def test_what_does_not_stand_is_shown_no_more(
+    echo: Echo, other: Author, falls: Callable[[Answer], None]
+) -> None:
+    given = labelled(other, NEAR, "urgency", "right_now")
+    assert texts(echo, "urgency") == {NEAR}
+    falls(given)
+    assert texts(echo, "urgency") == set()
+
+
+def test_what_echo_takes_for_clicks_at_random_is_not_shown(echo: Echo, other: Author) -> None:
+    labelled(other, NEAR, "urgency", "right_now")
+    assert indexes_of(echo.site_id, {other.uid.hex}) == {}
+
+
+def test_another_sites_answers_are_not_shown(echo: Echo) -> None:
+    labelled(author_of(echo_of().site), NEAR, "urgency", "right_now")
+    assert texts(echo, "urgency") == set()
+
+
+@pytest.mark.parametrize("answers", [1, 12])
+def test_looking_up_examples_takes_as_many_queries_for_many_answers(
+    echo: Echo, author: Author, other: Author, django_assert_num_queries: Any, answers: int
+) -> None:
+    for at in range(answers):
+        labelled(other, f"{NEAR} {at}", ("urgency", "budget")[at % 2], ("soon", "lowest")[at % 2])
+    forget_examples(echo.site_id)
+    with django_assert_num_queries(2):
+        indexes_of(echo.site_id, ())
+    with django_assert_num_queries(0):
+        indexes_of(echo.site_id, ())
+    message, features = message_of(author, TEXT), list(echo.site.features.asked())
+    shown = AuthorMessage(TEXT, "en")
+    chooser_for(message, shown, features, ())
+    with django_assert_num_queries(0):
+        chooser = chooser_for(message, shown, features, ())
+        assert chooser is not None
+        chooser.looked_at([each.parsed for each in features], 5)
+
+
+def test_new_answers_are_read_alone_and_other_features_stay_as_they_are(
+    echo: Echo, other: Author, monkeypatch: Any
+) -> None:
+    labelled(other, NEAR, "urgency", "soon")
+    labelled(other, NEAR, "budget", "lowest")
+    monkeypatch.setattr("apps.echo.examples.FRESH", -1.0)
+    before = indexes_of(echo.site_id, ())
+    labelled(other, FAR, "urgency", "no_hurry")
+    after = indexes_of(echo.site_id, ())
+    assert after["budget"] is before["budget"]
+    assert len(after["urgency"]) == 2
+
+
+def test_the_newest_answers_of_a_feature_are_kept(
+    echo: Echo, other: Author, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr("apps.echo.examples.MOST_OF_FEATURE", 2)
+    for at in range(4):
+        labelled(other, f"{NEAR} {at}", "urgency", "soon")
+    assert texts(echo, "urgency") == {f"{NEAR} 2", f"{NEAR} 3"}
+
+
+def test_what_was_guessed_is_told_as_a_value_too(echo: Echo, other: Author) -> None:
+    labelled(other, NEAR, "urgency", "right_now")
+    question = Question.objects.get()
+    assert question.predicted not in question.feature.parsed.values
+    (example,) = indexes_of(echo.site_id, ())["urgency"]._examples
+    assert example.predicted == "no_hurry"

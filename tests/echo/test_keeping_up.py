@@ -1,0 +1,126 @@
+"""Rounds of learning over all sites: what has happened is found, and quiet sites cost nothing."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from apps.authors.models import Answer
+from apps.authors.services.trusting import rule
+from apps.echo.models import Echo, LogEvent
+from apps.echo.services import gathering, withdrawing
+from apps.echo.services.gathering import gather_answers
+from apps.echo.services.learning import keep_up
+from apps.echo.services.news import echoes_with_news
+from apps.echo.services.switching import switch_echo
+from tests.factories.authors import author_of
+from tests.factories.echo import answer, answers_about, ask_author, echo_of
+from tests.factories.offers import decision_of
+
+pytestmark = pytest.mark.django_db
+
+TEXT = "I need a tent by Friday, it must not cost too much, what would you buy?"
+HOUR, WEEK = timedelta(hours=1), timedelta(days=7)
+
+
+@pytest.fixture
+def echo() -> Echo:
+    return echo_of()
+
+
+def answered(echo: Echo, text: str = TEXT) -> Answer:
+    author = author_of(echo.site)
+    return answer(author, next(each for each in ask_author(author, text) if each.options))
+
+
+def queries_of_a_round() -> int:
+    with CaptureQueriesContext(connection) as seen:
+        assert keep_up() == 0
+    return len(seen)
+
+
+def news(within: timedelta = WEEK, *, trust: bool = True) -> set[int]:
+    return echoes_with_news(timezone.now(), within, trust=trust)
+
+
+def test_answers_of_which_nothing_was_expected_do_not_hold_up_the_others(
+    echo: Echo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gathering, "AT_ONCE", 2)
+    answers_about(echo, echo.site.features.asked()[0].key, 3)
+    expected = answered(echo)
+    assert gather_answers(echo, timezone.now()) == 1
+    assert echo.log.get(kind="answered").ref == f"answer-{expected.pk}"
+
+
+def test_a_site_where_something_happened_is_found_and_the_others_are_not(echo: Echo) -> None:
+    quiet = echo_of()
+    keep_up()
+    assert news() == set()
+    answered(echo)
+    assert news(trust=False) == {echo.pk}
+    assert keep_up() == 1
+    assert news() == set()
+    assert quiet.logged == 0
+
+
+def test_what_is_older_is_found_when_one_looks_further_back(echo: Echo) -> None:
+    keep_up()
+    Answer.objects.filter(pk=answered(echo).pk).update(received_at=timezone.now() - 2 * HOUR)
+    assert news(HOUR) == set()
+    assert news(WEEK) == {echo.pk}
+
+
+def test_switched_off_nothing_new_is_written_down(echo: Echo) -> None:
+    keep_up()
+    answered(echo)
+    switch_echo(echo.site, on=False)
+    assert news() == set()
+
+
+def test_an_offer_is_news_once_it_was_clicked_or_its_time_is_over(echo: Echo) -> None:
+    keep_up()
+    author, now = author_of(echo.site), timezone.now()
+    ask_author(author, TEXT)
+    chosen = echo.selections.get()
+    made = decision_of(echo, author, now - HOUR / 10, selection=chosen, shown_at=now - HOUR / 10)
+    assert news() == set()
+    Echo.objects.update(reward_minutes=5)
+    assert news() == {echo.pk}
+    Echo.objects.update(reward_minutes=30)
+    made.events.create(kind="clicked", ref="c1")
+    assert news() == {echo.pk}
+
+
+def test_everything_of_who_is_not_believed_is_withdrawn_in_one_round(
+    echo: Echo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(withdrawing, "AT_ONCE", 1)
+    author = author_of(echo.site)
+    for text in (TEXT, "Which lamp is bright enough for reading at night?"):
+        given = next(each for each in ask_author(author, text) if each.options)
+        answer(author, given)
+        author.questions.exclude(status="answered").update(status="skipped")
+    keep_up()
+    rule(author, trusted=False, reason="clicks without reading")
+    assert news(trust=False) == set()
+    keep_up()
+    assert LogEvent.objects.filter(kind="withdrawn").count() == 2
+    assert news() == set()
+    rule(author, trusted=True, reason="was a test")
+    keep_up()
+    assert LogEvent.objects.filter(kind="restored").count() == 2
+    assert news() == set()
+
+
+def test_eleven_quiet_sites_cost_as_many_queries_as_one(echo: Echo) -> None:
+    answered(echo)
+    keep_up()
+    one = queries_of_a_round()
+    for _ in range(10):
+        answered(echo_of())
+    keep_up()
+    assert queries_of_a_round() == one
+    assert one <= 9

@@ -1,0 +1,374 @@
+"""From answers to what is learnt: each counted once, in order, and made again from the log."""
+
+import zlib
+from datetime import timedelta
+from unittest.mock import Mock
+
+import pytest
+from django.utils import timezone
+
+from apps.authors.models import Answer, Author, Question
+from apps.authors.services.privacy import erase_author
+from apps.authors.services.trusting import rule
+from apps.echo import states
+from apps.echo.models import Echo, LogEvent, Selection
+from apps.echo.services import choosing, learning
+from apps.echo.services.choosing import known_echo
+from apps.echo.services.learning import keep_up_with, learn_from_log, rebuilt, verify
+from apps.echo.services.switching import (
+    freeze,
+    is_frozen,
+    roll_back,
+    switch_echo,
+    tell_priors,
+    update_echo,
+)
+from apps.echo.states import store_state, stored_state, take_snapshot
+from labelhub.core.echo.packing import digest, pack_model, unpack_model
+from labelhub.core.echo.state import EchoState
+from labelhub.core.errors import InvalidInput
+from tests.factories.authors import author_of
+from tests.factories.echo import answer, ask_author, echo_of
+
+pytestmark = pytest.mark.django_db
+
+TEXT = "I need a tent by Friday, it must not cost too much, what would you buy?"
+OTHER = "Which lamp is bright enough for reading at night? I am new to this."
+
+
+@pytest.fixture
+def echo() -> Echo:
+    return echo_of()
+
+
+@pytest.fixture
+def author(echo: Echo) -> Author:
+    return author_of(echo.site)
+
+
+def answered(author: Author, text: str = TEXT, option: str = "a", **said: object) -> Answer:
+    """The first question about a text, answered; the others are sent away."""
+    questions = ask_author(author, text)
+    first = next(question for question in questions if question.options)
+    given = answer(author, first, option, **said)
+    Question.objects.filter(author=author, status__in=["waiting", "pushed", "shown"]).update(
+        status="skipped"
+    )
+    return given
+
+
+def packed_models(state: EchoState) -> dict[str, bytes]:
+    return {key: pack_model(model) for key, model in state.models.items()}
+
+
+def test_what_was_chosen_and_how_likely_it_was_stands_with_the_questions(author: Author) -> None:
+    questions = ask_author(author, TEXT)
+    chosen = Selection.objects.get()
+    assert {question.feature.key for question in questions} <= set(chosen.selected)
+    for question in questions:
+        told = chosen.asked[question.feature.key]
+        assert told["asked"]
+        assert question.propensity == told["propensity"]
+    assert sum(each["propensity"] for each in chosen.asked.values()) == pytest.approx(
+        min(len(chosen.asked), author.site.most_questions)
+    )
+
+
+def test_the_expected_value_is_among_the_options(author: Author) -> None:
+    for question in ask_author(author, TEXT):
+        told = Selection.objects.get().predicted[question.feature.key]
+        if question.feature.parsed.values:
+            assert told["value"] in [option["value"] for option in question.options]
+
+
+def test_an_answer_teaches_its_own_features_model(echo: Echo, author: Author) -> None:
+    given = answered(author)
+    assert keep_up_with(echo) == 1
+    key = given.question.feature.key
+    echo.refresh_from_db()
+    state = stored_state(echo)
+    assert set(state.models) == {key}
+    # By how likely it was meant.
+    assert 0.8 < state.models[key].counts.sum() < 1
+    assert state.uncertainty.answers.tolist() == [state.models[key].counts.sum()]
+
+
+def test_an_answer_is_learnt_once_however_often_one_looks(echo: Echo, author: Author) -> None:
+    answered(author)
+    keep_up_with(echo)
+    before = stored_state(Echo.objects.get())
+    assert keep_up_with(echo) == 0
+    assert digest(stored_state(Echo.objects.get())) == digest(before)
+    assert echo.log.count() == 1
+
+
+def test_what_can_still_be_taken_back_is_not_told_yet(echo: Echo, author: Author) -> None:
+    given = answered(author)
+    Answer.objects.filter(pk=given.pk).update(received_at=timezone.now())
+    assert keep_up_with(echo) == 0
+
+
+def test_that_none_fits_tells_that_the_prediction_was_wrong_and_no_value(
+    echo: Echo, author: Author
+) -> None:
+    answered(author, nofit=True, option="")
+    assert keep_up_with(echo) == 1
+    state = stored_state(Echo.objects.get())
+    assert state.models == {}
+    assert state.uncertainty.mismatches[0] > 0.4
+
+
+def test_the_state_is_what_the_log_makes(echo: Echo, author: Author) -> None:
+    for text in (TEXT, OTHER, TEXT + " Soon."):
+        answered(author, text)
+        keep_up_with(echo)
+    echo.refresh_from_db()
+    assert verify(echo)
+    assert digest(rebuilt(echo)) == echo.digest
+
+
+def test_whose_answers_stop_counting_has_taught_nothing(echo: Echo, author: Author) -> None:
+    answered(author)
+    keep_up_with(echo)
+    before = digest(stored_state(Echo.objects.get()))
+    poisoner = author_of(echo.site)
+    answered(poisoner, OTHER)
+    keep_up_with(echo)
+    assert digest(stored_state(Echo.objects.get())) != before
+    rule(poisoner, trusted=False, reason="clicks without reading")
+    keep_up_with(echo)
+    assert digest(stored_state(Echo.objects.get())) == before
+    assert verify(Echo.objects.get())
+
+
+def test_who_is_believed_again_has_taught_again_each_time(echo: Echo, author: Author) -> None:
+    answered(author)
+    other = author_of(echo.site)
+    answered(other, OTHER)
+    keep_up_with(echo)
+    both = Echo.objects.get().digest
+    for _ in range(2):
+        rule(other, trusted=False, reason="clicks without reading")
+        keep_up_with(Echo.objects.get())
+        assert Echo.objects.get().digest != both
+        rule(other, trusted=True)
+        keep_up_with(Echo.objects.get())
+        assert Echo.objects.get().digest == both
+    assert verify(Echo.objects.get())
+    assert keep_up_with(Echo.objects.get()) == 0
+
+
+def test_an_answer_that_was_taken_back_stays_so(echo: Echo, author: Author) -> None:
+    given = answered(author)
+    keep_up_with(echo)
+    Answer.objects.filter(pk=given.pk).update(undone_at=timezone.now())
+    keep_up_with(Echo.objects.get())
+    assert stored_state(Echo.objects.get()).models == {}
+    assert keep_up_with(Echo.objects.get()) == 0
+    assert echo.log.count() == 2
+
+
+def test_of_many_models_and_authors_those_are_read_that_the_news_are_about(
+    echo: Echo, author: Author, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answered(author)
+    keep_up_with(echo)
+    echo.refresh_from_db()
+    whole = stored_state(echo)
+    (model,), (trust,) = whole.models.values(), whole.trusts.values()
+    whole.models |= {f"other_{at}": model for at in range(60)}
+    whole.trusts |= {f"author {at}": trust for at in range(60)}
+    store_state(echo, whole, echo.learnt)
+    answered(author, OTHER)
+    read = Mock(wraps=unpack_model)
+    monkeypatch.setattr(states, "unpack_model", read)
+    assert keep_up_with(Echo.objects.get()) == 1
+    assert read.call_count <= 1
+    echo.refresh_from_db()
+    assert echo.digest == digest(stored_state(echo))
+
+
+def test_a_process_reads_again_the_models_that_have_learnt_since_and_no_others(
+    echo: Echo, author: Author, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = [answered(author, text) for text in (TEXT, OTHER)]
+    monkeypatch.setattr(choosing, "FRESH", 0.0)
+    keep_up_with(echo)
+    first = known_echo(echo.site).state
+    Answer.objects.filter(pk=given[1].pk).update(undone_at=timezone.now())
+    keep_up_with(Echo.objects.get())
+    assert packed_models(known_echo(echo.site).state) != packed_models(first)
+    answered(author, TEXT + " Soon.")
+    keep_up_with(Echo.objects.get())
+    known = known_echo(echo.site).state
+    assert packed_models(known) == packed_models(stored_state(Echo.objects.get()))
+    assert known_echo(echo.site).state is known
+
+
+def test_who_is_not_trusted_moves_nothing(echo: Echo, author: Author) -> None:
+    rule(author, trusted=False, reason="clicks without reading")
+    answered(author)
+    assert keep_up_with(echo) == 0
+    assert stored_state(Echo.objects.get()).features == []
+
+
+def test_whose_data_was_deleted_has_taught_nothing(echo: Echo, author: Author) -> None:
+    answered(author)
+    keep_up_with(echo)
+    before = digest(stored_state(Echo.objects.get()))
+    other = author_of(echo.site)
+    answered(other, OTHER)
+    keep_up_with(echo)
+    erase_author(other)
+    keep_up_with(Echo.objects.get())
+    echo.refresh_from_db()
+    assert digest(stored_state(echo)) == before
+    assert not echo.erased
+    assert not LogEvent.objects.filter(echo=echo, author__isnull=True, kind="answered").exists()
+
+
+def test_whose_data_is_deleted_while_the_state_is_made_anew_has_taught_nothing(
+    echo: Echo, author: Author, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    others = [author_of(echo.site), author_of(echo.site)]
+    for each in (author, *others):
+        answered(each)
+    keep_up_with(echo)
+    erase_author(others[0])
+
+    def store_late(echo: Echo, state: EchoState, number: int) -> None:
+        erase_author(others[1])
+        store_state(echo, state, number)
+
+    later = Mock(side_effect=store_late)
+    monkeypatch.setattr(learning, "store_state", later)
+    learn_from_log(Echo.objects.get())
+    assert later.called
+    monkeypatch.undo()
+    learn_from_log(Echo.objects.get())
+    assert set(stored_state(Echo.objects.get()).trusts) == {author.uid.hex}
+    assert verify(Echo.objects.get())
+
+
+def test_while_it_is_frozen_it_learns_nothing_and_afterwards_again(
+    echo: Echo, author: Author
+) -> None:
+    freeze(echo, on=True)
+    assert is_frozen(echo)
+    answered(author)
+    keep_up_with(echo)
+    assert stored_state(Echo.objects.get()).models == {}
+    freeze(echo, on=False)
+    answered(author, OTHER)
+    keep_up_with(echo)
+    assert len(stored_state(Echo.objects.get()).models) == 1
+    assert verify(Echo.objects.get())
+
+
+def test_it_is_rolled_back_to_a_snapshot_or_to_any_event(echo: Echo, author: Author) -> None:
+    digests = []
+    for text in (TEXT, OTHER, TEXT + " Soon.", OTHER + " Thanks."):
+        answered(author, text)
+        keep_up_with(echo)
+        echo.refresh_from_db()
+        digests.append(echo.digest)
+        if len(digests) == 2:
+            take_snapshot(echo, stored_state(echo), echo.learnt)
+    roll_back(echo, to=3)
+    keep_up_with(echo)
+    assert Echo.objects.get().digest == digests[2]
+    roll_back(echo, to=1)
+    keep_up_with(echo)
+    assert Echo.objects.get().digest == digests[0]
+    assert verify(Echo.objects.get())
+
+
+def test_it_cannot_be_rolled_back_to_what_has_not_happened(echo: Echo) -> None:
+    with pytest.raises(InvalidInput, match="0 to 0"):
+        roll_back(echo, to=7)
+
+
+def test_a_damaged_line_of_the_log_is_named_and_passed_over_and_learning_goes_on(
+    echo: Echo, author: Author, caplog: pytest.LogCaptureFixture
+) -> None:
+    for text in (TEXT, OTHER):
+        answered(author, text)
+        keep_up_with(echo)
+    echo.refresh_from_db()
+    first, second = echo.log.order_by("number")
+    LogEvent.objects.filter(pk=first.pk).update(data=first.data | {"signs": [1.0]})
+    controls = {"rolled_back": {"to": "?"}, "frozen": {}}
+    for number, (kind, data) in enumerate(controls.items(), start=3):
+        LogEvent.objects.create(echo=echo, number=number, ref=kind, kind=kind, data=data)
+    Echo.objects.update(erased=1, logged=4)
+    echo.refresh_from_db()
+    assert learn_from_log(echo) == 1
+    echo.refresh_from_db()
+    assert echo.learnt == 4
+    assert verify(echo)
+    assert list(stored_state(echo).models) == [second.feature]
+    assert f"line {first.number} of the log" in caplog.text
+    assert first.ref in caplog.text
+
+
+@pytest.mark.parametrize("packed", [b"", b"damaged", b"\x04\x00\x00\x00null", b"\x01\x00\x00\x001"])
+def test_a_state_that_cannot_be_read_is_made_anew_and_asking_goes_on_meanwhile(
+    echo: Echo, author: Author, packed: bytes
+) -> None:
+    answered(author)
+    keep_up_with(echo)
+    before = Echo.objects.get().digest
+    echo.models.update(packed=packed)
+    choosing.forget_known(echo.site_id)
+    assert known_echo(echo.site).state.models == {}
+    assert ask_author(author, OTHER)
+    keep_up_with(Echo.objects.get())
+    echo.refresh_from_db()
+    assert (echo.digest, echo.erased) == (before, 0)
+    assert verify(echo)
+
+
+def test_a_snapshot_that_cannot_be_read_is_passed_over(echo: Echo, author: Author) -> None:
+    answered(author)
+    keep_up_with(echo)
+    echo.refresh_from_db()
+    kept = take_snapshot(echo, stored_state(echo), echo.learnt)
+    for packed in (b"damaged", zlib.compress(b"{}"), zlib.compress(b"[]")):
+        kept.packed = packed
+        with pytest.raises(InvalidInput, match="cannot be read"):
+            states.snapshot_state(kept)
+
+
+def test_of_two_who_learn_at_once_one_does(echo: Echo, author: Author) -> None:
+    answered(author)
+    Echo.objects.update(lease_until=timezone.now() + timedelta(seconds=30))
+    assert keep_up_with(echo) == 0
+    Echo.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    assert learn_from_log(echo) == 1
+
+
+def test_a_site_without_echo_asks_as_before(echo: Echo, author: Author) -> None:
+    switch_echo(echo.site, on=False)
+    questions = ask_author(author, TEXT)
+    assert questions
+    assert {question.propensity for question in questions} == {1.0}
+    assert not Selection.objects.exists()
+
+
+def test_what_the_owner_expects_is_told_once_for_each_change(echo: Echo) -> None:
+    feature = echo.site.features.first()
+    assert feature is not None
+    feature.definition = {**feature.definition, "prior": 1.0}
+    feature.save()
+    assert tell_priors(echo) == 1
+    assert tell_priors(echo) == 0
+    keep_up_with(echo)
+    state = stored_state(Echo.objects.get())
+    assert state.relevance.matters[state.places[feature.key]] > 0.7
+
+
+@pytest.mark.parametrize(("field", "value"), [("k", 0), ("explore", 1.5), ("burden", -1)])
+def test_settings_out_of_range_are_refused_by_name(echo: Echo, field: str, value: float) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        update_echo(echo, **{field: value})
+    assert field in str(refused.value.data)

@@ -1,0 +1,39 @@
+"""What the widget gets of an offer is what docs/widget-protocol.md says."""
+
+import re
+from pathlib import Path
+
+import pytest
+from django.utils import timezone
+
+from apps.authors.models import Message
+from apps.authors.services.offers import next_offer
+from apps.echo.indexes import forget_index
+from apps.echo.services.catalogue import import_catalogue
+from apps.echo.services.offering import decide_about, messages_due
+from apps.echo.services.switching import update_echo
+from tests.echo.test_offering import CATALOGUE, TEXT, offline
+from tests.factories.authors import author_of, message_of
+from tests.factories.echo import echo_of
+
+pytestmark = pytest.mark.django_db
+
+GUIDE = Path(__file__).parents[2] / "docs" / "widget-protocol.md"
+
+
+def test_an_offer_has_the_fields_that_the_guide_lists() -> None:
+    echo = echo_of()
+    import_catalogue(echo, CATALOGUE)
+    forget_index(echo.pk)
+    update_echo(echo, offers_on=True, offer_every_messages=1, offer_min_seconds=0)
+    author = author_of(echo.site)
+    message = message_of(author, TEXT)
+    Message.objects.update(status="dropped", dropped_at="throttle")
+    assert messages_due(timezone.now()) == [message.pk]
+    decide_about(message.pk, offline)
+    sent = next_offer(author)
+    assert sent is not None
+    (told,) = re.findall(r"^\| `offer` \| `(.*)` \|$", GUIDE.read_text(), re.MULTILINE)
+    told = told.replace("{ask yes no}", "")
+    assert set(told.split()) == set(sent)
+    assert set(sent["helpful"]) == {"ask", "yes", "no"}

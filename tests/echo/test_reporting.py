@@ -1,0 +1,349 @@
+"""From stored decisions and events to figures: hand-counted logs."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from unittest.mock import Mock
+
+import pytest
+from django.core.cache import cache
+from django.db import connection
+from django.test import TestCase
+from django.test.utils import CaptureQueriesContext
+
+from apps.authors.models import Author
+from apps.authors.services.trusting import rule
+from apps.echo import tasks
+from apps.echo.models import Echo, Experiment
+from apps.echo.reporting import (
+    ArmReport,
+    OfferReport,
+    keeping,
+    make_report,
+    offer_funnel,
+    report_of,
+)
+from apps.echo.services.experiments import create_experiment, design_of, hourly, key_of
+from labelhub.core.echo.experiments.assignment import Arm, arm_of_author, arm_of_window
+from tests.factories.authors import author_of
+from tests.factories.echo import echo_of
+from tests.factories.offers import decision_of, event_of, placed
+
+pytestmark = pytest.mark.django_db
+
+#: A Monday.
+START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+DAY = timedelta(days=1)
+
+
+@pytest.fixture
+def echo() -> Echo:
+    return echo_of()
+
+
+@pytest.fixture
+def author(echo: Echo) -> Author:
+    return author_of(echo.site)
+
+
+@pytest.fixture
+def experiment(echo: Echo) -> Experiment:
+    return experiment_of(echo)
+
+
+def experiment_of(echo: Echo, policy: str = "keyword", **fields: Any) -> Experiment:
+    arms = [Arm("new", 0.5, "echo"), Arm("old", 0.5, policy)]
+    made = create_experiment(echo, name="Spring", arms=arms, control="old", **fields)
+    Experiment.objects.filter(pk=made.pk).update(started_at=START)
+    made.refresh_from_db()
+    return made
+
+
+def only(report: OfferReport) -> ArmReport:
+    (arm,) = report.arms
+    return arm
+
+
+def arm_named(report: OfferReport, name: str) -> ArmReport:
+    return next(arm for arm in report.arms if arm.name == name)
+
+
+def test_a_site_without_offers_says_that_nothing_was_shown(echo: Echo) -> None:
+    arm = only(make_report(echo))
+    assert arm.figures.click_through == {"value": None, "reason": "nothing was shown"}
+    assert arm.days == []
+
+
+def test_every_click_counts_and_a_reload_is_no_new_impression(echo: Echo, author: Author) -> None:
+    made = decision_of(echo, author, START, told=["shown", "shown", "clicked", "clicked"])
+    event_of(made, "clicked", START + DAY)
+    decision_of(echo, author, START + timedelta(hours=1))
+    figures = only(make_report(echo)).figures
+    assert (figures.impressions, figures.clicks, figures.clicked) == (2, 3, 1)
+    assert figures.click_through["value"] == 1.5
+    assert figures.clicked_share["value"] == 0.5
+
+
+def test_impressions_of_rapid_messages_are_one_and_keep_their_clicks(
+    echo: Echo, author: Author
+) -> None:
+    for seconds in (0, 4, 8):
+        decision_of(echo, author, START + timedelta(seconds=seconds), told=["clicked"])
+    decision_of(echo, author_of(echo.site), START + timedelta(seconds=2))
+    report = make_report(echo)
+    figures = only(report).figures
+    assert (figures.impressions, figures.clicks, report.displays) == (2, 3, 4)
+
+
+def test_messages_without_an_offer_are_eligible(echo: Echo, author: Author) -> None:
+    decision_of(echo, author, START, told=["clicked"])
+    decision_of(echo, author, START + DAY, shown=False)
+    decision_of(echo, author_of(echo.site), START, shown=False)
+    figures = only(make_report(echo)).figures
+    assert (figures.units, figures.eligible, figures.impressions) == (2, 3, 1)
+    assert figures.clicks_per_eligible["value"] == pytest.approx(1 / 3)
+    assert figures.clicks_per_unit["value"] == 0.5
+
+
+def test_whom_the_site_does_not_believe_is_left_out_and_counted(echo: Echo, author: Author) -> None:
+    decision_of(echo, author, START, told=["clicked"] * 50)
+    decision_of(echo, author_of(echo.site), START)
+    rule(author, trusted=False, reason="clicks everything")
+    report = make_report(echo)
+    assert (only(report).figures.clicks, report.doubted) == (0, 1)
+    rule(author, trusted=True, reason="was a test")
+    assert only(make_report(echo)).figures.clicks == 50
+
+
+def test_helpful_and_closed_are_no_clicks(echo: Echo, author: Author) -> None:
+    decision_of(echo, author, START, told=["helpful", "dismissed"])
+    assert only(make_report(echo)).figures.clicks == 0
+
+
+def test_parts_are_told_by_day_weekday_vertical_and_time_since_the_first(
+    echo: Echo, author: Author
+) -> None:
+    decision_of(echo, author, START, told=["clicked"])
+    decision_of(echo, author, START + timedelta(hours=30), vertical="light")
+    arm = only(make_report(echo))
+    assert [(day.day.isoformat(), day.alone.clicks) for day in arm.days] == [
+        ("2026-03-02", 1),
+        ("2026-03-03", 0),
+    ]
+    assert [day.cumulated.impressions for day in arm.days] == [1, 2]
+    assert [part.impressions for part in arm.weekdays] == [1, 1, 0, 0, 0, 0, 0]
+    assert arm.verticals.told == ()
+    assert sorted(arm.verticals.too_few) == [("light", 1), ("sleeping", 1)]
+    assert {since: part.clicks for since, part in arm.exposure.items()} == {0: 1, 1: 0}
+
+
+class TestArms:
+    def test_who_saw_nothing_is_in_the_arm_all_the_same(
+        self, echo: Echo, experiment: Experiment
+    ) -> None:
+        for number in range(4):
+            author = author_of(echo.site)
+            fields = placed(experiment, author, "new")
+            decision_of(echo, author, START, shown=number == 0, told=["clicked"][:1], **fields)
+        arm = arm_named(make_report(echo, experiment), "new")
+        assert (arm.figures.units, arm.figures.impressions) == (4, 1)
+
+    def test_an_arm_is_compared_with_the_control_by_what_was_assigned(
+        self, echo: Echo, experiment: Experiment
+    ) -> None:
+        """New: 4 clicks on 8 messages, half of them shown; old: 1 click on 8, all shown."""
+        for number in range(8):
+            new, old = author_of(echo.site), author_of(echo.site)
+            fields = placed(experiment, new, "new") | {"shown": number < 4}
+            decision_of(echo, new, START, told=["clicked"] * (number < 4), **fields)
+            told = ["clicked"] * (number == 0)
+            decision_of(echo, old, START, told=told, **placed(experiment, old, "old"))
+        (compared,) = make_report(echo, experiment).comparisons
+        assert compared.assigned.ratio["value"] == pytest.approx(4)
+        assert compared.assigned.difference["value"] == pytest.approx(3 / 8)
+        assert compared.shown.ratio["value"] == pytest.approx(8)
+        assert compared.words == "4.00 times (+300 %)"
+        assert compared.note == ""
+
+    def test_who_was_assigned_counts_also_when_the_site_does_not_believe_them(
+        self, echo: Echo, experiment: Experiment, author: Author
+    ) -> None:
+        decision_of(echo, author, START, told=["clicked"], **placed(experiment, author, "new"))
+        before = make_report(echo, experiment)
+        rule(author, trusted=False, reason="clicks everything")
+        after = make_report(echo, experiment)
+        assert (after.arms, after.comparisons) == (before.arms, before.comparisons)
+        assert (before.doubted, after.doubted) == (0, 1)
+
+    def test_decisions_of_other_experiments_and_of_none_are_not_counted(
+        self, echo: Echo, experiment: Experiment, author: Author
+    ) -> None:
+        decision_of(echo, author, START - DAY, told=["clicked"])
+        report = make_report(echo, experiment)
+        assert [arm.figures.eligible for arm in report.arms] == [0, 0]
+
+    def test_what_was_not_decided_in_time_counts_in_its_authors_arm(
+        self, echo: Echo, experiment: Experiment, author: Author
+    ) -> None:
+        late: dict[str, Any] = {"policy": "", "why": "", "status": "expired", "shown": False}
+        decision_of(echo, author, START + DAY, **late)
+        decision_of(echo, author, START - DAY, **late)
+        own = arm_of_author(design_of(experiment), key_of(experiment), author.uid.hex).name
+        report = make_report(echo, experiment)
+        assert arm_named(report, own).figures.eligible == 1
+        assert report.undecided == 1
+
+    def test_arms_that_do_the_same_say_so(self, echo: Echo) -> None:
+        (compared,) = make_report(echo, experiment_of(echo, policy="echo")).comparisons
+        assert compared.note.startswith("Both arms do the same")
+
+    def test_windows_in_which_nobody_wrote_were_assigned_as_well(
+        self, echo: Echo, author: Author
+    ) -> None:
+        made = experiment_of(echo, windows=hourly(START, 1, 1))
+        Experiment.objects.filter(pk=made.pk).update(ended_at=START + timedelta(hours=3.5))
+        made.refresh_from_db()
+        first = arm_of_window(design_of(made), key_of(made), 0).name
+        fields: dict[str, Any] = {"experiment": made, "arm": first, "unit": "0"}
+        decision_of(echo, author, START, **fields)
+        report = make_report(echo, made)
+        assert report.assigned_by == "window"
+        assert sum(arm.figures.units for arm in report.arms) == 4
+        assert arm_named(report, first).figures.eligible == 1
+
+
+class TestLooks:
+    def fill(self, echo: Echo, experiment: Experiment, days: int = 3) -> None:
+        """Each day twenty new authors in each arm; of the new arm all click, of the old one two."""
+        for day in range(days):
+            for number in range(20):
+                for arm, clicking in (("new", 20), ("old", 2)):
+                    author = author_of(echo.site, consent=False)
+                    told = ["clicked"] * (number < clicking)
+                    fields = placed(experiment, author, arm)
+                    decision_of(echo, author, START + day * DAY, told=told, **fields)
+
+    def test_there_is_one_for_each_day_and_a_proven_difference_stays_proven(
+        self, echo: Echo, experiment: Experiment
+    ) -> None:
+        self.fill(echo, experiment)
+        (compared,) = make_report(echo, experiment).comparisons
+        assert [each.day for each in compared.looks] == [
+            (START + day * DAY).date() for day in range(3)
+        ]
+        assert [each.look.ratio["value"] for each in compared.looks] == pytest.approx([10] * 3)
+        chances = [each.look.p for each in compared.looks]
+        assert chances == sorted(chances, reverse=True)
+        assert compared.looks[-1].look.may_stop
+
+    def test_the_same_log_gives_the_same_looks_and_later_clicks_change_no_past_one(
+        self, echo: Echo, experiment: Experiment
+    ) -> None:
+        self.fill(echo, experiment, days=2)
+        before = make_report(echo, experiment).comparisons[0].looks
+        assert make_report(echo, experiment).comparisons[0].looks == before
+        event_of(experiment.decisions.filter(arm="old")[0], "clicked", START + 5 * DAY)
+        after = make_report(echo, experiment).comparisons[0].looks
+        assert after[:2] == before
+        assert len(after) == 3
+
+
+class TestFunnel:
+    def test_every_message_is_in_one_place(self, echo: Echo, author: Author) -> None:
+        undecided: dict[str, Any] = {"policy": "", "why": "", "shown": False}
+        decision_of(echo, author, START, status="pending", **undecided)
+        decision_of(echo, author, START, status="expired", **undecided)
+        decision_of(echo, author, START, shown=False)
+        decision_of(echo, author, START, shown=False, why="too_soon")
+        decision_of(echo, author, START, shown=False, why="too_soon")
+        offered: dict[str, Any] = {"shown": False, "item_ref": "tent", "why": "good_match"}
+        decision_of(echo, author, START, status="waiting", **offered)
+        decision_of(echo, author, START, status="expired", **offered)
+        decision_of(echo, author, START, status="sent", sent_at=START, **offered)
+        told = ["clicked", "clicked", "helpful"]
+        decision_of(echo, author, START, told=told, cost_nanousd=7)
+        decision_of(echo, author, START, told=["dismissed", "not_helpful"], cost_nanousd=5)
+        funnel = offer_funnel(echo)
+        assert funnel.to_json() == {
+            "eligible": 10,
+            "pending": 1,
+            "undecided": 1,
+            "nothing": {"too_soon": 2, "no_match": 1},
+            "offered": 5,
+            "late": 1,
+            "waiting": 1,
+            "sent": 3,
+            "shown": 2,
+            "clicked": 1,
+            "clicks": 2,
+            "helpful": 1,
+            "not_helpful": 1,
+            "closed": 1,
+            "cost_nanousd": 12,
+        }
+
+    def test_only_messages_since_then_are_counted(self, echo: Echo, author: Author) -> None:
+        decision_of(echo, author, START, told=["clicked"])
+        decision_of(echo, author, START + DAY)
+        funnel = offer_funnel(echo, START + timedelta(hours=1))
+        assert (funnel.eligible, funnel.shown, funnel.clicks) == (1, 1, 0)
+
+
+class TestOneReport:
+    def test_it_is_kept_until_the_log_changes(self, echo: Echo, author: Author) -> None:
+        cache.clear()
+        made = decision_of(echo, author, START)
+        first = report_of(echo)
+        assert report_of(echo).made_at == first.made_at
+        event_of(made, "clicked", START)
+        assert only(report_of(echo)).figures.clicks == 1
+        rule(author, trusted=False, reason="clicks everything")
+        assert report_of(echo).doubted == 1
+
+    def test_of_a_large_log_the_last_one_is_shown_while_a_worker_makes_the_next(
+        self, echo: Echo, author: Author, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        cache.clear()
+        monkeypatch.setattr(keeping, "LARGE", 1)
+        sent = Mock()
+        monkeypatch.setattr(tasks.renew_figures_task, "delay", sent)
+        made = decision_of(echo, author, START)
+        first = report_of(echo, since=START)
+        event_of(made, "clicked", START)
+        with TestCase.captureOnCommitCallbacks(execute=True):
+            assert report_of(echo, since=START) == first
+            assert not sent.called
+            monkeypatch.setattr(keeping, "STANDS", 0.0)
+            assert report_of(echo, since=START) == report_of(echo, since=START) == first
+        sent.assert_called_once()
+        tasks.renew_figures_task(*sent.call_args.args)
+        assert only(report_of(echo, since=START)).figures.clicks == 1
+
+    def test_what_other_policies_would_earn_is_renewed_likewise_and_what_is_gone_is_not(
+        self, echo: Echo
+    ) -> None:
+        tasks.renew_figures_task("off-policy", echo.pk, None, None)
+        tasks.renew_figures_task("report", echo.pk, 10**6, None)
+        tasks.renew_figures_task("report", 10**6, None, None)
+
+    def test_it_is_json(self, echo: Echo, experiment: Experiment, author: Author) -> None:
+        decision_of(echo, author, START, told=["clicked"], **placed(experiment, author, "new"))
+        told = json.loads(json.dumps(make_report(echo, experiment).to_json(), allow_nan=False))
+        assert told["arms"][0]["days"][0]["day"] == "2026-03-02"
+        assert told["comparisons"][0]["looks"][0]["look"]["may_stop"] is False
+
+    def test_the_number_of_queries_does_not_grow(self, echo: Echo, experiment: Experiment) -> None:
+        counts = []
+        for _ in range(2):
+            for number in range(5):
+                author = author_of(echo.site, consent=False)
+                fields = placed(experiment, author, "new")
+                decision_of(echo, author, START + number * DAY, told=["clicked"], **fields)
+            with CaptureQueriesContext(
+                connection,
+            ) as queries:
+                make_report(echo, experiment)
+                make_report(echo)
+                offer_funnel(echo)
+            counts.append(len(queries))
+        assert counts[0] == counts[1] <= 9

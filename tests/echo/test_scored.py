@@ -1,0 +1,127 @@
+"""Predictions beside the answers that came to them: noted once, gone with the answer, counted by
+the database in bounded steps."""
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from apps.authors.models import Author
+from apps.authors.services.privacy import erase_author
+from apps.authors.services.trusting import rule
+from apps.echo.models import Echo, Scored, Selection
+from apps.echo.selectors import scored
+from apps.echo.selectors.scored import (
+    Tally,
+    calibration_error,
+    curve,
+    curves,
+    newest_scored,
+    points,
+    reliability,
+    whole,
+)
+from apps.echo.services.learning import keep_up_with
+from tests.factories.authors import author_of
+from tests.factories.echo import answer, ask_author, echo_of, log_answers
+
+pytestmark = pytest.mark.django_db
+
+TEXT = "I need a tent by Friday, it must not cost too much, what would you buy?"
+
+
+@pytest.fixture
+def echo() -> Echo:
+    return echo_of()
+
+
+def answered(author: Author) -> None:
+    question = next(each for each in ask_author(author, TEXT) if each.options)
+    answer(author, question)
+
+
+def test_a_prediction_is_noted_with_what_was_told_of_it(echo: Echo) -> None:
+    answered(author_of(echo.site))
+    keep_up_with(echo)
+    keep_up_with(echo)
+    noted = Scored.objects.get()
+    event = noted.event
+    told = Selection.objects.get().predicted[event.feature]
+    assert (noted.number, noted.feature) == (event.number, event.feature)
+    assert noted.loss == event.data["loss"]
+    assert noted.sigma == told["sigma"]
+
+
+def test_it_is_counted_while_the_answer_counts(echo: Echo) -> None:
+    author = author_of(echo.site)
+    answered(author)
+    keep_up_with(echo)
+    assert newest_scored(echo).count() == 1
+    rule(author, trusted=False, reason="clicks without reading")
+    keep_up_with(echo)
+    assert newest_scored(echo).count() == 0
+    rule(author, trusted=True)
+    keep_up_with(echo)
+    assert newest_scored(echo).count() == 1
+
+
+def test_it_goes_with_its_author(echo: Echo) -> None:
+    author = author_of(echo.site)
+    answered(author)
+    keep_up_with(echo)
+    erase_author(author)
+    assert not Scored.objects.exists()
+
+
+def test_the_answers_are_counted_in_their_order(echo: Echo) -> None:
+    log_answers(echo, "urgency", [(1.0, 0.8), (1.0, 0.6), (0.0, 0.4), (0.0, 0.2)])
+    log_answers(echo, "budget", [(0.25, 0.3)])
+    told = curve(echo)
+    assert [each.wrong for each in told] == [1.0, 1.0, 0.0, 0.0, 0.25]
+    assert (whole(told).n, whole(told).wrong) == (5, 2.25)
+    assert whole(told).sigma == pytest.approx(2.3)
+    assert {key: whole(each).n for key, each in curves(echo, ["urgency", "budget"]).items()} == {
+        "urgency": 4,
+        "budget": 1,
+    }
+    assert whole(curve(echo, "budget")).right == 0.75
+
+
+def test_neighbours_are_put_together_until_each_point_has_about_as_many() -> None:
+    told = points([Tally(10, 1.0, 1.0)] * 10, most=5)
+    assert [each.n for each in told] == [20] * 5
+    assert [each.upto for each in told] == [20, 40, 60, 80, 100]
+    assert [each.n for each in points([Tally(1, 0.0, 0.5)] * 30)] == [12, 18]
+    assert points([]) == []
+    assert [each.n for each in points([Tally(1, 0, 0), Tally(90, 1, 1), Tally(2, 0, 0)], 2)] == [93]
+
+
+def test_the_calibration_is_what_was_told_beside_what_came(echo: Echo) -> None:
+    log_answers(echo, "urgency", [(0.0, 0.05)] * 9 + [(1.0, 0.05)] + [(1.0, 0.95)] * 10)
+    parts = reliability(echo)
+    assert [(each.n, each.wrong) for each in parts] == [(10, 1.0), (10, 10.0)]
+    assert calibration_error(parts) == pytest.approx((0.5 + 0.5) / 20)
+    assert calibration_error([]) is None
+
+
+@pytest.mark.thorough
+def test_a_hundred_times_the_answers_take_as_many_rows(
+    echo: Echo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log_answers(echo, "urgency", [(0.0, 0.3)] * 20)
+    few = rows_read(echo)
+    log_answers(echo, "urgency", [(1.0, 0.6)] * 2_000)
+    many = rows_read(echo)
+    assert few <= many <= scored.FINE + scored.COARSE + scored.PARTS + 3
+    monkeypatch.setattr(scored, "WINDOW", 500)
+    assert whole(curve(echo)).n == 500
+
+
+def rows_read(echo: Echo) -> int:
+    """Rows that the database hands over for all that a page counts; three queries."""
+    with CaptureQueriesContext(connection) as queries:
+        read: list[Any] = [*curve(echo), *reliability(echo)]
+        read += [each for tallies in curves(echo, ["urgency"]).values() for each in tallies]
+    assert len(queries) == 3
+    return len(read)

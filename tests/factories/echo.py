@@ -1,0 +1,188 @@
+"""Sites whose Echo is on, and answers given there as authors give them."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.utils import timezone
+
+from apps.authors.models import Answer, Author, Conversation, Message, Question, Site
+from apps.authors.services.answering import Said, record_answer
+from apps.authors.services.asking import Models, interview
+from apps.authors.services.storing import store
+from apps.authors.services.taking_up import take_up
+from apps.echo.examples import forget_examples
+from apps.echo.models import Echo, PromptSearch, Scored
+from apps.echo.services.choosing import forget_known
+from apps.echo.services.logging import log
+from apps.echo.services.switching import switch_echo
+from apps.llm.models import ModelSpec
+from labelhub.core.echo.events import Answered
+from labelhub.core.echo.vectors import vector_of
+from labelhub.core.llm.offline import OfflineModel
+from labelhub.core.llm.types import Call, Completion
+from tests.factories.authors import asked, message_of, site_with_features
+
+
+class Offline:
+    """The offline model, without the threads of a gateway."""
+
+    async def complete(self, spec: ModelSpec, call: Call) -> Completion:
+        """Its answer."""
+        return await OfflineModel().complete(call)
+
+
+class Playing(Offline):
+    """The offline model, but for calls of some roles, which it answers as told; it keeps all.
+
+    Args:
+        roles: by role, what is said to a call of it.
+    """
+
+    def __init__(self, **roles: Callable[[Call], str | Completion]) -> None:
+        self.roles, self.calls = roles, list[Call]()
+
+    async def complete(self, spec: ModelSpec, call: Call) -> Completion:
+        """What it was told to say."""
+        self.calls.append(call)
+        if call.role not in self.roles:
+            return await super().complete(spec, call)
+        said = self.roles[call.role](call)
+        return said if isinstance(said, Completion) else Completion(said)
+
+    def of_role(self, role: str) -> dict[str, Call]:
+        """Its calls of that role by the last part of their step."""
+        return {call.step.split("/")[1]: call for call in self.calls if call.role == role}
+
+
+def echo_of(site: Site | None = None, **fields: Any) -> Echo:
+    """A site with Echo on."""
+    echo = switch_echo(site or site_with_features(**fields), on=True)
+    Echo.objects.filter(pk=echo.pk).update(created_at=timezone.now() - timedelta(days=1))
+    echo.refresh_from_db()
+    # An earlier test's site may have had its number.
+    forget_known(echo.site_id)
+    forget_examples(echo.site_id)
+    return echo
+
+
+def ask_author(
+    author: Author, text: str, models: Models | None = None, **fields: Any
+) -> list[Question]:
+    """What an author is asked after writing ``text``, by the offline model unless by others;
+    ``fields`` are those of the message."""
+    forget_known(author.site_id)
+    forget_examples(author.site_id)
+    task = take_up(message_of(author, text, **fields))
+    assert task is not None, "nothing may be asked of this author now"
+    spent: list[int] = []
+    found = asyncio.run(interview(task, models or Offline(), spent))
+    return store(task, found, sum(spent))
+
+
+def labelled(author: Author, text: str, key: str, value: str, **fields: Any) -> Answer:
+    """What an author answered about one feature of what they wrote; a word where it has no
+    options."""
+    (question,) = asked(author, text, features=[key], **fields)
+    ids = {option["value"]: option["id"] for option in question.options}
+    if not ids:
+        return answer(author, question, "", word=value)
+    return answer(author, question, ids[value])
+
+
+def answer(author: Author, question: Question, option: str = "a", **said: Any) -> Answer:
+    """An answer given a minute after the question, long enough ago that it stands."""
+    asked = timezone.now() - timedelta(minutes=2)
+    Question.objects.filter(pk=question.pk).update(pushed_at=asked, shown_at=asked)
+    given: dict[str, Any] = {"ref": f"answer-{question.pk}", "option": option, **said}
+    return record_answer(author, question.uid, Said(**given), consent=None, received=_later(asked))
+
+
+def _later(moment: datetime) -> datetime:
+    return moment + timedelta(minutes=1)
+
+
+def answers_about(echo: Echo, key: str, count: int, authors: int = 0) -> list[Answer]:
+    """So many answers about one feature, the values in turn, by so many authors (each by one of
+    their own without a number); written at once, as they stand a while after they were given."""
+    feature = echo.site.features.get(key=key)
+    writers = Author.objects.bulk_create(Author(site=echo.site) for _ in range(authors or count))
+    talks = Conversation.objects.bulk_create(
+        Conversation(author=writer, ref="talk") for writer in writers
+    )
+    given: list[Answer] = []
+    for at in range(count):
+        writer, values = writers[at % len(writers)], feature.parsed.values
+        message = Message.objects.create(
+            author=writer, conversation=talks[at % len(writers)], ref=f"many-{at}", role="author",
+            text=f"What would you take, number {at}?", status="asked",
+        )  # fmt: skip
+        question = Question.objects.create(
+            site=echo.site, author=writer, message=message, feature=feature, kind="choice",
+            text="Which?", language="en", min_ms=1, status="answered",
+            options=[{"id": "a", "label": values[at % len(values)], "value": ""}],
+            expires_at=timezone.now(),
+        )  # fmt: skip
+        given.append(
+            Answer(
+                question=question,
+                author=writer,
+                ref=f"many-{at}",
+                outcome="answer",
+                position=0,
+                value=values[at % len(values)],
+                server_ms=5000,
+                timing="ok",
+                received_at=timezone.now() - timedelta(hours=1),
+            )
+        )
+    return Answer.objects.bulk_create(given)
+
+
+def log_answers(echo: Echo, feature: str, told: Sequence[tuple[float, float]]) -> None:
+    """Answers about a feature as the log has them, each (loss, σ told before); nobody gave them."""
+    events = [_answered(echo, feature, at, loss) for at, (loss, _) in enumerate(told)]
+    log(echo, [(event, None) for event in events])
+    rows = echo.log.filter(ref__in=[event.id for event in events]).order_by("number")
+    Scored.objects.bulk_create(
+        Scored(event=row, echo=echo, number=row.number, feature=feature, loss=loss, sigma=sigma)
+        for row, (loss, sigma) in zip(rows, told, strict=True)
+    )
+
+
+def _answered(echo: Echo, feature: str, at: int, loss: float) -> Answered:
+    return Answered(
+        id=f"{feature}-{echo.logged + at}",
+        author=f"author-{at % 7}",
+        trusted=True,
+        feature=feature,
+        value="a" if loss < 0.5 else "b",
+        predicted="a",
+        loss=loss,
+        signs=(1.0, 0.4, 0.1, 0.2, -0.4, 0.5),
+        vector=vector_of(f"words of {feature} {at}"),
+        values=("a", "b", "c"),
+    )
+
+
+HINT = "Look at what the author says about the time that is left, before anything else."
+
+
+def search_of(echo: Echo, feature: str = "urgency", **fields: Any) -> PromptSearch:
+    """A search that has ended and found :data:`HINT`, which is not in use; its figures are made
+    up."""
+    ended = fields.pop("ended_at", timezone.now())
+    given = {"status": "better", "why": "better", "instruction": HINT, "answers": 110, "until": 1}
+    figures = {
+        "present": _share(0.5, 0.4, 0.6),
+        "best": _share(0.75, 0.66, 0.83),
+        "difference": _share(0.25, 0.1, 0.4) | {"method": "t over authors, 98.75%"},
+    }
+    found = {"figures": figures, "chance": 0.001, "level": 0.00625, "labels": {"kept_back": 80}}
+    told = given | {"found": found, "calls": 402, "cost_nanousd": 200_000_000} | fields
+    return PromptSearch.objects.create(echo=echo, feature=feature, ended_at=ended, **told)
+
+
+def _share(value: float, low: float, high: float) -> dict[str, Any]:
+    return {"value": value, "low": low, "high": high, "n": 80, "method": "Wilson"}

@@ -1,0 +1,64 @@
+"""Decisions and what became of them, written down as hand-counted logs need them."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from itertools import count
+from typing import Any
+
+from apps.authors.models import Author
+from apps.echo.models import Decision, Echo, Experiment, OfferEvent
+
+_refs = count(1)
+
+
+def decision_of(
+    echo: Echo,
+    author: Author,
+    at: datetime,
+    *,
+    shown: bool = True,
+    told: Sequence[str] = (),
+    **fields: Any,
+) -> Decision:
+    """A decision about a message of that moment; ``told`` are the kinds of what became of it."""
+    usual: dict[str, Any] = {"policy": "echo", "why": "no_match", "status": "nothing"}
+    if shown:
+        usual |= {
+            "status": "shown",
+            "why": "good_match",
+            "item_ref": "tent",
+            "vertical": "sleeping",
+            "sent_at": at,
+            "shown_at": at + timedelta(seconds=2),
+        }
+    made = Decision.objects.create(
+        echo=echo, author=author, message_at=at, **(usual | {"created_at": at} | fields)
+    )
+    for kind in ["shown"] * shown + list(told):
+        event_of(made, kind, at + timedelta(seconds=3))
+    return made
+
+
+def event_of(decision: Decision, kind: str, at: datetime) -> OfferEvent:
+    """Something that became of an offer."""
+    return OfferEvent.objects.create(decision=decision, kind=kind, ref=f"e{next(_refs)}", at=at)
+
+
+def chosen(
+    echo: Echo,
+    author: Author,
+    at: datetime,
+    item: str,
+    chances: Mapping[str, float],
+    **fields: Any,
+) -> Decision:
+    """A decision of Echo's among candidates with these chances; ``item`` "" for none of them."""
+    propensity = chances[item] if item else 1 - sum(chances.values())
+    given = {"item_ref": item, "propensities": dict(chances), "propensity": propensity}
+    return decision_of(echo, author, at, shown=bool(item), **(given | fields))
+
+
+def placed(experiment: Experiment, author: Author, arm: str) -> dict[str, Any]:
+    """The fields of a decision in an arm of an experiment that assigns by author."""
+    policy = next(each["policy"] for each in experiment.design["arms"] if each["name"] == arm)
+    return {"experiment": experiment, "arm": arm, "unit": author.uid.hex, "policy": policy}
