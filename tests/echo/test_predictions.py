@@ -252,10 +252,10 @@ def test_how_likely_the_model_held_each_value_is_logged_with_the_answer_and_lear
     question = next(each for each in questions if each.options)
     answer(author, question)
     assert keep_up_with(echo) == 1
-    event = LogEvent.objects.get()
-    assert event.data["told"] == list(
-        Selection.objects.get().predicted[event.feature]["told"].values()
-    )
+    told = Selection.objects.get().predicted[question.feature.key]["told"]
+    assert LogEvent.objects.get().data["told"] == [
+        told[value] for value in question.feature.parsed.values
+    ]
     assert verify(Echo.objects.get())
 
 
