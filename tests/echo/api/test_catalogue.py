@@ -8,6 +8,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from rest_framework.test import APIClient
 
 from apps.authors.models import Site
+from apps.echo.api.parsers import CatalogueTableParser
 from apps.echo.indexes import index_of
 from apps.echo.models import CatalogueItem, Echo
 from apps.echo.services.catalogue import import_catalogue
@@ -109,6 +110,18 @@ def test_a_form_without_a_file_is_refused(echo: Echo, manager: APIClient) -> Non
     upload = BytesIO(b"\xff\xfe")
     upload.name = "wares.csv"
     refused(manager.post(path, {"file": upload}, format="multipart"), 422, "invalid")
+
+
+def test_what_is_too_large_is_refused_however_it_is_sent(
+    echo: Echo, manager: APIClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(CatalogueTableParser, "most", len(TABLE))
+    assert send(manager, echo.site, TABLE).status_code == 200
+    refused(send(manager, echo.site, TABLE + "\n"), 413, "too_large")
+    upload = BytesIO(TABLE.encode() + b"\n")
+    upload.name = "wares.csv"
+    path = url(echo.site, "echo/catalogue/")
+    refused(manager.post(path, {"file": upload}, format="multipart"), 413, "too_large")
 
 
 def test_words_are_looked_for_in_id_and_title(echo: Echo, viewer: APIClient) -> None:
