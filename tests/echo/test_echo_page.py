@@ -19,12 +19,10 @@ from labelhub.core.interview.features import Feature
 from tests.authors.pages.conftest import browser
 from tests.authors.pages.reading import page, words
 from tests.factories.authors import author_of, site_with_features
-from tests.factories.echo import answer, ask_author, echo_of, log_answers
+from tests.factories.echo import TEXT, answer, ask_author, echo_of, log_answers
 from tests.factories.projects import ProjectFactory, member
 
 pytestmark = pytest.mark.django_db
-
-TEXT = "I need a tent by Friday, it must not cost too much, what would you buy?"
 
 
 @pytest.fixture

@@ -28,22 +28,11 @@ from labelhub.core.echo.packing import digest, pack_model, unpack_model
 from labelhub.core.echo.state import EchoState
 from labelhub.core.errors import InvalidInput
 from tests.factories.authors import author_of
-from tests.factories.echo import answer, ask_author, echo_of
+from tests.factories.echo import TEXT, answer, ask_author
 
 pytestmark = pytest.mark.django_db
 
-TEXT = "I need a tent by Friday, it must not cost too much, what would you buy?"
 OTHER = "Which lamp is bright enough for reading at night? I am new to this."
-
-
-@pytest.fixture
-def echo() -> Echo:
-    return echo_of()
-
-
-@pytest.fixture
-def author(echo: Echo) -> Author:
-    return author_of(echo.site)
 
 
 def answered(author: Author, text: str = TEXT, option: str = "a", **said: object) -> Answer:

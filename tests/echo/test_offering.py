@@ -59,11 +59,6 @@ def echo() -> Echo:
     )
 
 
-@pytest.fixture
-def author(echo: Echo) -> Author:
-    return author_of(echo.site)
-
-
 def processed(author: Author, text: str = TEXT) -> Message:
     """A message that the asking is through with."""
     message = message_of(author, text)

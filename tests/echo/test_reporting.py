@@ -26,7 +26,6 @@ from apps.echo.reporting import (
 from apps.echo.services.experiments import create_experiment, design_of, hourly, key_of
 from labelhub.core.echo.experiments.assignment import Arm, arm_of_author, arm_of_window
 from tests.factories.authors import author_of
-from tests.factories.echo import echo_of
 from tests.factories.offers import decision_of, event_of, placed
 
 pytestmark = pytest.mark.django_db
@@ -34,16 +33,6 @@ pytestmark = pytest.mark.django_db
 #: A Monday.
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 DAY = timedelta(days=1)
-
-
-@pytest.fixture
-def echo() -> Echo:
-    return echo_of()
-
-
-@pytest.fixture
-def author(echo: Echo) -> Author:
-    return author_of(echo.site)
 
 
 @pytest.fixture

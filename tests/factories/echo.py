@@ -24,6 +24,11 @@ from labelhub.core.llm.offline import OfflineModel
 from labelhub.core.llm.types import Call, Completion
 from tests.factories.authors import asked, message_of, site_with_features
 
+#: What an author writes, another one who means nearly the same, and one who means something else.
+TEXT = "I need a tent by Friday, it must not cost too much, what would you buy?"
+NEAR = "We need a tent by Friday evening for the lake, what would you take?"
+FAR = "Which lamp is bright enough for reading books at night in bed?"
+
 
 class Offline:
     """The offline model, without the threads of a gateway."""

@@ -17,13 +17,12 @@ from apps.echo.services.switching import switch_echo, update_echo
 from tests.authors.api.calling import message, refused, server, url
 from tests.common.openapi import assert_matches_schema
 from tests.factories.authors import author_of, message_of, server_key
-from tests.factories.echo import ask_author
+from tests.factories.echo import TEXT, ask_author
 from tests.services.threads import together
 
 pytestmark = pytest.mark.django_db
 MESSAGES = "/api/v1/sites/{public_key}/echo/messages/"
 ONE = "/api/v1/sites/{public_key}/echo/selections/{selection_uid}/"
-TEXT = "I need a tent by Friday, it must not cost too much, what would you buy?"
 ANNA = {"author": "anna"}
 
 
