@@ -51,6 +51,28 @@ def told(client: Client, site: Site, rest: str = "echo/", **given: Any) -> str:
     return words(response)
 
 
+@pytest.mark.parametrize(
+    ("rest", "posts"),
+    [
+        ("echo/features/urgency/", False),
+        ("echo/settings/", True),
+        ("echo/roll-back/", True),
+        ("offers/settings/", False),
+        ("offers/switch/", True),
+        ("offers/catalogue/import/", False),
+        ("offers/catalogue/try/", False),
+        ("offers/experiments/new/", False),
+    ],
+)
+def test_where_it_was_never_on_what_needs_it_is_refused_alike(rest: str, posts: bool) -> None:
+    site = site_with_features()
+    manager = browser(site, Role.MANAGER)
+    response: Any = (manager.post if posts else manager.get)(page(site, rest), {"do": "on"})
+    assert response.status_code == 409
+    assert "Echo was never on at this site" in words(response)
+    assert not Echo.objects.exists()
+
+
 def test_where_it_was_never_on_it_says_what_it_does_and_is_switched_on() -> None:
     site = site_with_features()
     manager, viewer = browser(site, Role.MANAGER), browser(site, Role.VIEWER)

@@ -22,8 +22,9 @@ from apps.echo.api.serializers import (
     StateVerifiedSerializer,
 )
 from apps.echo.models import Decision, Echo, Selection
+from apps.echo.selectors.echoes import echo_or_default
 from apps.echo.selectors.knowledge import known_of
-from apps.echo.selectors.records import decisions_of, echo_of_site, selections_of
+from apps.echo.selectors.records import decisions_of, selections_of
 from apps.echo.services.managing import change_echo, ensure_echo, set_priors, verify_state
 from apps.echo.services.switching import freeze, roll_back
 from labelhub.core.errors import InvalidInput
@@ -39,7 +40,7 @@ class EchoView(SiteScopedMixin):
     @extend_schema(operation_id="site_echo", responses=EchoSerializer, summary="Show Echo")
     def get(self, request: SignedInApiRequest, public_key: str) -> Response:
         """Settings, and how far it has learnt; of a site that never had it on, what it would be."""
-        return _told(echo_of_site(self.site))
+        return _told(echo_or_default(self.site))
 
     @extend_schema(
         operation_id="site_echo_change",
@@ -152,7 +153,7 @@ class KnowledgeView(SiteScopedMixin, generics.GenericAPIView[Feature]):
         """In the site's order, also those that are asked about no more."""
         rows = self.site.features.order_by("-active", "position", "pk")
         page = self.paginate_queryset(rows) or []
-        known = known_of(echo_of_site(self.site), page)
+        known = known_of(echo_or_default(self.site), page)
         return self.get_paginated_response(self.get_serializer(known, many=True).data)
 
 

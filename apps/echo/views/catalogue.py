@@ -19,9 +19,9 @@ from apps.echo.forms.offers import CatalogueFileForm, TryForm
 from apps.echo.models import Echo
 from apps.echo.offer_pages import offers_page
 from apps.echo.offer_words import why_words
-from apps.echo.selectors.offers import get_echo, get_item, item_counts
+from apps.echo.selectors.echoes import echo_of, get_echo
+from apps.echo.selectors.offers import get_item, item_counts
 from apps.echo.selectors.records import items_of
-from apps.echo.selectors.standing import echo_of
 from apps.echo.services.catalogue import import_catalogue, set_active
 from apps.echo.services.trying import try_text
 from labelhub.core.echo.recommending.catalogue import MOST_BYTES, MOST_ROWS, NAMES, REQUIRED

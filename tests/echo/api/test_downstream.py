@@ -120,6 +120,11 @@ def test_what_the_assistant_says_has_no_selection(echo: Echo, host: APIClient) -
     assert response.json()["selection"] is None
 
 
+def test_where_echo_was_never_on_no_message_is_taken(site: Site, host: APIClient) -> None:
+    refused(host.post(url(site, "echo/messages/"), message()), 409, "conflict")
+    assert not Message.objects.exists()
+
+
 def test_where_echo_is_off_nothing_is_stored(site: Site, echo: Echo, host: APIClient) -> None:
     switch_echo(site, on=False)
     refused(host.post(url(site, "echo/messages/"), message()), 409, "conflict")

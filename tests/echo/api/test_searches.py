@@ -60,7 +60,8 @@ def test_they_come_newest_first_page_by_page_and_by_feature(echo: Echo, manager:
 
 def test_of_a_site_that_never_had_it_on_there_are_none(site: Site, manager: APIClient) -> None:
     assert manager.get(url(site, SEARCHES)).json()["results"] == []
-    refused(manager.post(url(site, INSTRUCTION), {"search": None}), 404, "not_found")
+    refused(manager.post(url(site, INSTRUCTION), {"search": None}), 409, "conflict")
+    assert not Echo.objects.exists()
 
 
 def test_many_searches_take_as_many_queries(
