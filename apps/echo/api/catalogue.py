@@ -87,7 +87,8 @@ class CatalogueView(SiteScopedMixin, generics.GenericAPIView[CatalogueItem]):
     )
     def post(self, request: SignedInApiRequest, public_key: str) -> Response:
         """A CSV table or a JSON list as the body, or a file (multipart, field ``file``). What has a
-        known ``id`` takes its place; good rows go in, bad ones are told."""
+        known ``id`` takes its place; good rows go in, bad ones are told, and so is what they say of
+        features that the site does not have."""
         query = CatalogueImportQuerySerializer(data=request.query_params)
         query.is_valid(raise_exception=True)
         data = _table(request)
