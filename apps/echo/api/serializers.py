@@ -78,8 +78,8 @@ class StateVerifiedSerializer(serializers.Serializer[Any]):
     digest = serializers.CharField(allow_blank=True)
 
 
-class KnowledgeSerializer(serializers.Serializer[Any]):
-    """What Echo knows of a feature."""
+class FeatureSummarySerializer(serializers.Serializer[Any]):
+    """What Echo has learnt about a feature."""
 
     key = serializers.CharField(source="feature.key")
     name = serializers.CharField(source="feature.parsed.name")

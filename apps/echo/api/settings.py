@@ -15,7 +15,7 @@ from apps.echo.api.serializers import (
     DecisionSerializer,
     EchoChangeSerializer,
     EchoSerializer,
-    KnowledgeSerializer,
+    FeatureSummarySerializer,
     PriorsSerializer,
     RollBackSerializer,
     SelectionRecordSerializer,
@@ -23,7 +23,7 @@ from apps.echo.api.serializers import (
 )
 from apps.echo.models import Decision, Echo, Selection
 from apps.echo.selectors.echoes import echo_or_default
-from apps.echo.selectors.knowledge import known_of
+from apps.echo.selectors.learnt import summaries_of
 from apps.echo.selectors.records import decisions_of, selections_of
 from apps.echo.services.managing import change_echo, ensure_echo, set_priors, verify_state
 from apps.echo.services.switching import freeze, roll_back
@@ -138,22 +138,22 @@ class VerifyView(SiteScopedMixin):
         return Response(StateVerifiedSerializer(verify_state(ensure_echo(self.site))).data)
 
 
-class KnowledgeView(SiteScopedMixin, generics.GenericAPIView[Feature]):
-    """What Echo knows of a site's features."""
+class FeatureSummariesView(SiteScopedMixin, generics.GenericAPIView[Feature]):
+    """What Echo has learnt about a site's features."""
 
-    serializer_class = KnowledgeSerializer
+    serializer_class = FeatureSummarySerializer
     queryset = Feature.objects.none()
 
     @extend_schema(
         operation_id="site_echo_features",
-        responses=KnowledgeSerializer(many=True),
-        summary="List what Echo knows of each feature",
+        responses=FeatureSummarySerializer(many=True),
+        summary="List what Echo has learnt about each feature",
     )
     def get(self, request: SignedInApiRequest, public_key: str) -> Response:
         """In the site's order, also those that are asked about no more."""
         rows = self.site.features.order_by("-active", "position", "pk")
         page = self.paginate_queryset(rows) or []
-        known = known_of(echo_or_default(self.site), page)
+        known = summaries_of(echo_or_default(self.site), page)
         return self.get_paginated_response(self.get_serializer(known, many=True).data)
 
 

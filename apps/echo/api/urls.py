@@ -15,7 +15,7 @@ urlpatterns = [
     path(f"{ECHO}thaw/", settings.ThawView.as_view(), name="api_echo_thaw"),
     path(f"{ECHO}rollback/", settings.RollBackView.as_view(), name="api_echo_rollback"),
     path(f"{ECHO}verify/", settings.VerifyView.as_view(), name="api_echo_verify"),
-    path(f"{ECHO}features/", settings.KnowledgeView.as_view(), name="api_echo_features"),
+    path(f"{ECHO}features/", settings.FeatureSummariesView.as_view(), name="api_echo_features"),
     path(
         f"{ECHO}features/<slug:feature_key>/instruction/",
         searches.InstructionView.as_view(),
