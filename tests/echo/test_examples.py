@@ -12,12 +12,12 @@ from apps.authors.services.answering import undo
 from apps.authors.services.privacy import erase_author, forget_old
 from apps.authors.services.trusting import rule
 from apps.authors.services.welcoming import opt_out
-from apps.echo.examples import forget_examples, indexes_of
+from apps.echo.examples import indexes_of
 from apps.echo.models import Echo
 from apps.echo.services.choosing import chooser_for
 from labelhub.core.interview.asking import AuthorMessage
 from tests.factories.authors import author_of, message_of
-from tests.factories.echo import FAR, NEAR, TEXT, echo_of, labelled
+from tests.factories.echo import FAR, NEAR, TEXT, echo_of, forget_examples, labelled
 
 pytestmark = pytest.mark.django_db
 

@@ -12,7 +12,7 @@ from apps.authors.services.answering import Said, record_answer
 from apps.authors.services.asking import Models, interview
 from apps.authors.services.storing import store
 from apps.authors.services.taking_up import take_up
-from apps.echo.examples import forget_examples
+from apps.echo import examples
 from apps.echo.models import Echo, PromptSearch, Scored
 from apps.echo.services.choosing import forget_known
 from apps.echo.services.logging import log
@@ -70,6 +70,11 @@ def echo_of(site: Site | None = None, **fields: Any) -> Echo:
     forget_known(echo.site_id)
     forget_examples(echo.site_id)
     return echo
+
+
+def forget_examples(site_id: int) -> None:
+    """Look at that site's answers anew the next time."""
+    examples._kept.pop(site_id, None)
 
 
 def ask_author(
