@@ -62,11 +62,6 @@ def indexes_of(site_id: int, doubted: Collection[str]) -> Mapping[str, ExampleIn
     return indexes
 
 
-def forget_examples(site_id: int) -> None:
-    """Look at that site's answers anew the next time."""
-    _kept.pop(site_id, None)
-
-
 def standing_answers(site_id: int) -> "QuerySet[Answer]":
     """What may be shown to models: answers that stand, in time, about texts that are still kept,
     of authors who are believed and have not left."""

@@ -19,9 +19,9 @@ from apps.echo.pictures import (
 )
 from apps.echo.selectors.choices import answers_about, choices_of
 from apps.echo.selectors.learnt import (
-    Ranked,
-    inside,
-    learnt_about,
+    RankedFeature,
+    histories_of,
+    model_summary,
     ranked_features,
     selector_of,
 )
@@ -61,7 +61,7 @@ def moving_parts(echo: Echo, given: Mapping[str, str]) -> dict[str, Any]:
             "q": words,
             "page": page,
             "searched": bool(words) or page.paginator.num_pages > 1,
-            "rows": rows(learnt_about(echo, state, list(page))),
+            "rows": rows(histories_of(echo, state, list(page))),
             "pay": pay,
             "clicks": share_figure(pay.clicked, pay.offers, "no offer has had its time yet"),
             "most_rewards": MOST_REWARDS,
@@ -73,11 +73,11 @@ def moving_parts(echo: Echo, given: Mapping[str, str]) -> dict[str, Any]:
     )
 
 
-def feature_parts(echo: Echo, feature: Ranked, *, manages: bool) -> dict[str, Any]:
+def feature_parts(echo: Echo, feature: RankedFeature, *, manages: bool) -> dict[str, Any]:
     """One feature: its curve and calibration, what is in its model, the last answers."""
     state = selector_of(echo)
-    learnt = learnt_about(echo, state, [feature])
-    told = inside(echo, feature.key)
+    learnt = histories_of(echo, state, [feature])
+    told = model_summary(echo, feature.key)
     return (
         _curves(echo, feature.key)
         | instruction_parts(echo, feature.key)
@@ -93,7 +93,7 @@ def feature_parts(echo: Echo, feature: Ranked, *, manages: bool) -> dict[str, An
     )
 
 
-def ranked_feature(echo: Echo, key: str) -> Ranked | None:
+def ranked_feature(echo: Echo, key: str) -> RankedFeature | None:
     """One of the site's features; None where there is no such."""
     found = ranked_features(echo, selector_of(echo), key)
     return next((each for each in found if each.key == key), None)

@@ -6,7 +6,7 @@ from typing import Any
 
 from apps.common.drawing import Axes, Scale, round_values, ticks
 from apps.common.figures import share_words
-from apps.echo.selectors.learnt import Learnt
+from apps.echo.selectors.learnt import FeatureHistory
 from apps.echo.selectors.scored import FEW_POINTS, Tally, points
 from labelhub.core.wilson import wilson_bounds
 
@@ -64,7 +64,7 @@ class Bar:
 class Row:
     """A feature in the table."""
 
-    learnt: Learnt
+    learnt: FeatureHistory
     bar: Bar
     right: Mapping[str, Any]
     spark: str
@@ -125,7 +125,7 @@ def reliability_picture(parts: Sequence[Tally]) -> Picture | None:
     )
 
 
-def rows(features: Sequence[Learnt]) -> list[Row]:
+def rows(features: Sequence[FeatureHistory]) -> list[Row]:
     """The features of one page of the table, their relevance to one scale."""
     low = min([0.0, *(each.low for each in features)])
     scale = Scale(low, max([0.05, *(each.high for each in features)]), 0, 100)
@@ -135,7 +135,7 @@ def rows(features: Sequence[Learnt]) -> list[Row]:
     ]
 
 
-def _bar(feature: Learnt, scale: Scale) -> Bar:
+def _bar(feature: FeatureHistory, scale: Scale) -> Bar:
     zero, end = scale.at(0), scale.at(feature.relevance)
     return Bar(
         start=str(zero),

@@ -1,7 +1,6 @@
 """Features from a file: all of them, or none and what is wrong in which row."""
 
 import json
-from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -43,6 +42,11 @@ def imported(site: Site, text: str | bytes, name: str = "features.csv") -> Impor
     return import_features(
         site=site, name=name, data=text.encode() if isinstance(text, str) else text
     )
+
+
+def definitions(site: Site) -> dict[str, Any]:
+    """What the site asks about, by key."""
+    return {row.key: row.definition for row in site.features.asked()}
 
 
 def faults(site: Site, text: str | bytes, name: str = "features.csv") -> list[dict[str, Any]]:
@@ -154,8 +158,22 @@ def test_a_file_that_cannot_be_read_is_refused_where_it_is_wrong(
 @given(st.binary(max_size=300) | st.text(max_size=200).map(lambda text: (HEAD + text).encode()))
 @pytest.mark.parametrize("name", ["a.csv", "a.json"])
 def test_no_file_does_worse_than_being_refused(site: Site, name: str, data: bytes) -> None:
-    with suppress(InvalidInput):
-        imported(site, data, name)
+    before = definitions(site)
+    made: Imported | None = None
+    told: list[dict[str, Any]] = []
+    try:
+        made = imported(site, data, name)
+    except InvalidInput as refused:
+        told = refused.data["errors"]
+    after = definitions(site)
+    if made is None:
+        assert after == before
+        assert told
+        assert all(each["field"] or each["row"] for each in told)
+    else:
+        assert before.keys() <= after.keys()
+        assert len(after) == len(before) + made.added
+        assert made.added + made.changed >= 1
 
 
 def test_a_file_is_uploaded_on_the_page(admin_client: Client, site: Site) -> None:

@@ -14,7 +14,6 @@ from apps.echo.models import Echo, OfferEvent
 from apps.echo.reporting import evaluate_candidates
 from labelhub.core.echo.off_policy import Evaluation
 from tests.factories.authors import author_of
-from tests.factories.echo import echo_of
 from tests.factories.offers import chosen, decision_of
 
 pytestmark = pytest.mark.django_db
@@ -25,11 +24,6 @@ PREFERS_TENT = {"tent": 0.9, "lamp": 0.1}
 #: Nothing is good enough; a fifth of the messages explores.
 PREFERS_NONE = {"tent": 0.1, "lamp": 0.1}
 CLICK = ["clicked"]
-
-
-@pytest.fixture
-def echo() -> Echo:
-    return echo_of()
 
 
 @pytest.fixture

@@ -19,12 +19,10 @@ from labelhub.core.interview.features import Feature
 from tests.authors.pages.conftest import browser
 from tests.authors.pages.reading import page, words
 from tests.factories.authors import author_of, site_with_features
-from tests.factories.echo import answer, ask_author, echo_of, log_answers
+from tests.factories.echo import TEXT, answer, ask_author, echo_of, log_answers
 from tests.factories.projects import ProjectFactory, member
 
 pytestmark = pytest.mark.django_db
-
-TEXT = "I need a tent by Friday, it must not cost too much, what would you buy?"
 
 
 @pytest.fixture
@@ -51,6 +49,28 @@ def told(client: Client, site: Site, rest: str = "echo/", **given: Any) -> str:
     response = client.get(page(site, rest), given)
     assert response.status_code == 200
     return words(response)
+
+
+@pytest.mark.parametrize(
+    ("rest", "posts"),
+    [
+        ("echo/features/urgency/", False),
+        ("echo/settings/", True),
+        ("echo/roll-back/", True),
+        ("offers/settings/", False),
+        ("offers/switch/", True),
+        ("offers/catalogue/import/", False),
+        ("offers/catalogue/try/", False),
+        ("offers/experiments/new/", False),
+    ],
+)
+def test_where_it_was_never_on_what_needs_it_is_refused_alike(rest: str, posts: bool) -> None:
+    site = site_with_features()
+    manager = browser(site, Role.MANAGER)
+    response: Any = (manager.post if posts else manager.get)(page(site, rest), {"do": "on"})
+    assert response.status_code == 409
+    assert "Echo was never on at this site" in words(response)
+    assert not Echo.objects.exists()
 
 
 def test_where_it_was_never_on_it_says_what_it_does_and_is_switched_on() -> None:

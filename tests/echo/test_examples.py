@@ -12,33 +12,14 @@ from apps.authors.services.answering import undo
 from apps.authors.services.privacy import erase_author, forget_old
 from apps.authors.services.trusting import rule
 from apps.authors.services.welcoming import opt_out
-from apps.echo.examples import forget_examples, indexes_of
+from apps.echo.examples import indexes_of
 from apps.echo.models import Echo
 from apps.echo.services.choosing import chooser_for
 from labelhub.core.interview.asking import AuthorMessage
 from tests.factories.authors import author_of, message_of
-from tests.factories.echo import echo_of, labelled
+from tests.factories.echo import FAR, NEAR, TEXT, echo_of, forget_examples, labelled
 
 pytestmark = pytest.mark.django_db
-
-TEXT = "I need a tent by Friday, it must not cost too much, what would you buy?"
-NEAR = "We need a tent by Friday evening for the lake, what would you take?"
-FAR = "Which lamp is bright enough for reading books at night in bed?"
-
-
-@pytest.fixture
-def echo() -> Echo:
-    return echo_of(most_questions=2)
-
-
-@pytest.fixture
-def author(echo: Echo) -> Author:
-    return author_of(echo.site)
-
-
-@pytest.fixture
-def other(echo: Echo) -> Author:
-    return author_of(echo.site)
 
 
 def texts(echo: Echo, key: str) -> set[str]:

@@ -16,18 +16,12 @@ from apps.echo.services.learning import keep_up
 from apps.echo.services.news import echoes_with_news
 from apps.echo.services.switching import switch_echo
 from tests.factories.authors import author_of
-from tests.factories.echo import answer, answers_about, ask_author, echo_of
+from tests.factories.echo import TEXT, answer, answers_about, ask_author, echo_of
 from tests.factories.offers import decision_of
 
 pytestmark = pytest.mark.django_db
 
-TEXT = "I need a tent by Friday, it must not cost too much, what would you buy?"
 HOUR, WEEK = timedelta(hours=1), timedelta(days=7)
-
-
-@pytest.fixture
-def echo() -> Echo:
-    return echo_of()
 
 
 def answered(echo: Echo, text: str = TEXT) -> Answer:

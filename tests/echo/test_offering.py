@@ -59,11 +59,6 @@ def echo() -> Echo:
     )
 
 
-@pytest.fixture
-def author(echo: Echo) -> Author:
-    return author_of(echo.site)
-
-
 def processed(author: Author, text: str = TEXT) -> Message:
     """A message that the asking is through with."""
     message = message_of(author, text)
@@ -363,7 +358,8 @@ class TestCatalogue:
     def test_what_has_the_same_name_is_replaced(self, echo: Echo) -> None:
         again = import_catalogue(echo, CATALOGUE.replace("129", "99"))
         assert again == {
-            "created": 0, "changed": 1, "unchanged": 2, "retired": 0, "errors": [],
+            "created": 0, "changed": 1, "unchanged": 2, "retired": 0, "errors": [], "unused": [],
+            "ignored": [],
         }  # fmt: skip
 
     def test_what_is_left_out_is_retired_where_that_is_asked_for(self, echo: Echo) -> None:

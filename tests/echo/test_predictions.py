@@ -25,7 +25,7 @@ from labelhub.core.echo.models import LLM, part_weights
 from labelhub.core.llm.errors import ModelError
 from labelhub.core.llm.types import Call, Completion, TokenChoices
 from tests.factories.authors import author_of, message_of
-from tests.factories.echo import Playing, answer, ask_author, echo_of, labelled
+from tests.factories.echo import FAR, NEAR, TEXT, Playing, answer, ask_author, echo_of, labelled
 from tests.fakes.fixtures import model_server, one_model_server
 from tests.fakes.openai_server import FakeServer
 from tests.llm.asking_helpers import Learnt, make_spec
@@ -34,25 +34,12 @@ __all__ = ["model_server", "one_model_server"]
 
 pytestmark = pytest.mark.django_db
 
-TEXT = "I need a tent by Friday, it must not cost too much, what would you buy?"
-NEAR = "We need a tent by Friday evening for the lake, what would you take?"
-FAR = "Which lamp is bright enough for reading books at night in bed?"
 RELEVANT = "Final Decision: urgency, budget, main_attribute"
 
 
 @pytest.fixture
 def echo() -> Echo:
     return echo_of(most_questions=2)
-
-
-@pytest.fixture
-def author(echo: Echo) -> Author:
-    return author_of(echo.site)
-
-
-@pytest.fixture
-def other(echo: Echo) -> Author:
-    return author_of(echo.site)
 
 
 def playing(**roles: Callable[[Call], str | Completion]) -> Playing:

@@ -18,32 +18,23 @@ from apps.echo.models import Echo, Experiment
 from apps.echo.reporting import (
     ArmReport,
     OfferReport,
+    candidates,
     keeping,
     make_report,
+    off_policy_of,
     offer_funnel,
     report_of,
 )
 from apps.echo.services.experiments import create_experiment, design_of, hourly, key_of
 from labelhub.core.echo.experiments.assignment import Arm, arm_of_author, arm_of_window
 from tests.factories.authors import author_of
-from tests.factories.echo import echo_of
-from tests.factories.offers import decision_of, event_of, placed
+from tests.factories.offers import chosen, decision_of, event_of, placed
 
 pytestmark = pytest.mark.django_db
 
 #: A Monday.
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 DAY = timedelta(days=1)
-
-
-@pytest.fixture
-def echo() -> Echo:
-    return echo_of()
-
-
-@pytest.fixture
-def author(echo: Echo) -> Author:
-    return author_of(echo.site)
 
 
 @pytest.fixture
@@ -319,12 +310,44 @@ class TestOneReport:
         tasks.renew_figures_task(*sent.call_args.args)
         assert only(report_of(echo, since=START)).figures.clicks == 1
 
-    def test_what_other_policies_would_earn_is_renewed_likewise_and_what_is_gone_is_not(
-        self, echo: Echo
+    def test_what_other_policies_would_earn_is_renewed_likewise(
+        self, echo: Echo, author: Author, monkeypatch: pytest.MonkeyPatch
     ) -> None:
+        cache.clear()
+        chosen(echo, author, START, "tent", {"tent": 0.5})
+        made = Mock(wraps=candidates.evaluate_candidates)
+        monkeypatch.setattr(candidates, "evaluate_candidates", made)
+        first = off_policy_of(echo)
+        assert first.n == 1
+        assert off_policy_of(echo) == first
+        assert made.call_count == 1
         tasks.renew_figures_task("off-policy", echo.pk, None, None)
-        tasks.renew_figures_task("report", echo.pk, 10**6, None)
-        tasks.renew_figures_task("report", 10**6, None, None)
+        assert made.call_count == 2
+        assert off_policy_of(echo) == first
+        assert made.call_count == 2
+
+    def test_so_is_an_experiments_report_and_no_other(
+        self, echo: Echo, experiment: Experiment
+    ) -> None:
+        cache.clear()
+        ours, alone = report_of(echo, experiment), report_of(echo)
+        tasks.renew_figures_task("report", echo.pk, experiment.pk, None)
+        assert report_of(echo, experiment).made_at > ours.made_at
+        assert report_of(echo).made_at == alone.made_at
+
+    @pytest.mark.parametrize("gone", ["site", "experiment"])
+    def test_of_what_is_gone_nothing_is_made(
+        self, echo: Echo, monkeypatch: pytest.MonkeyPatch, gone: str
+    ) -> None:
+        make = Mock()
+        monkeypatch.setattr("apps.echo.reporting.report.make_report", make)
+        monkeypatch.setattr("apps.echo.reporting.renewing.off_policy_of", make)
+        if gone == "site":
+            tasks.renew_figures_task("off-policy", 10**6, None, None)
+            tasks.renew_figures_task("report", 10**6, None, None)
+        else:
+            tasks.renew_figures_task("report", echo.pk, 10**6, None)
+        assert not make.called
 
     def test_it_is_json(self, echo: Echo, experiment: Experiment, author: Author) -> None:
         decision_of(echo, author, START, told=["clicked"], **placed(experiment, author, "new"))

@@ -24,16 +24,9 @@ from apps.echo.selectors.scored import (
 )
 from apps.echo.services.learning import keep_up_with
 from tests.factories.authors import author_of
-from tests.factories.echo import answer, ask_author, echo_of, log_answers
+from tests.factories.echo import TEXT, answer, ask_author, log_answers
 
 pytestmark = pytest.mark.django_db
-
-TEXT = "I need a tent by Friday, it must not cost too much, what would you buy?"
-
-
-@pytest.fixture
-def echo() -> Echo:
-    return echo_of()
 
 
 def answered(author: Author) -> None:

@@ -12,7 +12,7 @@ from apps.authors.services.answering import Said, record_answer
 from apps.authors.services.asking import Models, interview
 from apps.authors.services.storing import store
 from apps.authors.services.taking_up import take_up
-from apps.echo.examples import forget_examples
+from apps.echo import examples
 from apps.echo.models import Echo, PromptSearch, Scored
 from apps.echo.services.choosing import forget_known
 from apps.echo.services.logging import log
@@ -23,6 +23,11 @@ from labelhub.core.echo.vectors import vector_of
 from labelhub.core.llm.offline import OfflineModel
 from labelhub.core.llm.types import Call, Completion
 from tests.factories.authors import asked, message_of, site_with_features
+
+#: What an author writes, another one who means nearly the same, and one who means something else.
+TEXT = "I need a tent by Friday, it must not cost too much, what would you buy?"
+NEAR = "We need a tent by Friday evening for the lake, what would you take?"
+FAR = "Which lamp is bright enough for reading books at night in bed?"
 
 
 class Offline:
@@ -65,6 +70,11 @@ def echo_of(site: Site | None = None, **fields: Any) -> Echo:
     forget_known(echo.site_id)
     forget_examples(echo.site_id)
     return echo
+
+
+def forget_examples(site_id: int) -> None:
+    """Look at that site's answers anew the next time."""
+    examples._kept.pop(site_id, None)
 
 
 def ask_author(

@@ -28,6 +28,7 @@ from apps.authors.selectors.people import get_author, get_payout
 from apps.authors.selectors.records import answers_of, payouts_of, rewards_of
 from apps.authors.services.rewarding import pay_out
 from apps.authors.services.trusting import rule
+from apps.common.api.listing import paged
 from apps.common.api.negotiation import OneRenderer
 
 CSV = "text/csv"
@@ -105,8 +106,7 @@ class PayoutsView(SiteScopedMixin, generics.GenericAPIView[Payout]):
     )
     def get(self, request: Request, public_key: str) -> Response:
         """Newest first."""
-        page = self.paginate_queryset(payouts_of(self.site))
-        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+        return paged(self, payouts_of(self.site))
 
     @extend_schema(
         operation_id="site_payout_create",

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from apps.accounts.http import SignedInApiRequest
 from apps.authors.api.access import SiteScopedMixin
-from apps.authors.api.parsers import TABLE, CsvParser
+from apps.authors.api.parsers import FeatureTableParser
 from apps.authors.api.serializers import (
     FEATURES,
     ConsentSerializer,
@@ -37,7 +37,8 @@ from apps.authors.services.sites import (
     set_features,
     update_site,
 )
-from apps.common.api.parsers import PlainJSONParser
+from apps.common.api.listing import paged
+from apps.common.api.parsers import TABLE, PlainJSONParser
 from apps.common.figures import nanousd
 from apps.llm.models import ModelSpec
 from apps.llm.selectors import UnknownModelName
@@ -69,8 +70,7 @@ class SitesView(ProjectScopedMixin, generics.GenericAPIView[Site]):
     def get(self, request: SignedInApiRequest, slug: str) -> Response:
         """The sites whose answers go into the project, by name."""
         related = ("project", "model__provider", "chat_model__provider")
-        page = self.paginate_queryset(sites_of(self.project).select_related(*related))
-        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+        return paged(self, sites_of(self.project).select_related(*related))
 
     @extend_schema(
         operation_id="site_create",
@@ -151,7 +151,7 @@ class FeaturesView(SiteScopedMixin, generics.GenericAPIView[Feature]):
     """What a site asks about."""
 
     serializer_class = FeatureSerializer
-    parser_classes = [PlainJSONParser, CsvParser]
+    parser_classes = [PlainJSONParser, FeatureTableParser]
     queryset = Feature.objects.none()
 
     @extend_schema(
@@ -197,8 +197,7 @@ class FeaturesView(SiteScopedMixin, generics.GenericAPIView[Feature]):
 
     def _listed(self) -> Response:
         features: QuerySet[Feature] = self.site.features.order_by("-active", "position", "pk")
-        page = self.paginate_queryset(features)
-        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+        return paged(self, features)
 
 
 class ConsentView(SiteScopedMixin):

@@ -1,20 +1,22 @@
-"""Request bodies as JSON, without what would break the server later on.
+"""Request bodies: tables as their bytes, and JSON without what would break the server later on.
 
 JSON can spell what no database column, no UTF-8 answer and no 64-bit number takes. Stored once,
 such a value would make every list and export that holds it fail; so it is refused at the door.
 """
 
 from collections.abc import Mapping
-from typing import IO, Any
+from typing import IO, Any, ClassVar
 
 from django.conf import settings
 from rest_framework.exceptions import APIException, ParseError
-from rest_framework.parsers import JSONParser
+from rest_framework.parsers import BaseParser, JSONParser
 from rest_framework.settings import api_settings
 from rest_framework.utils import json
 
 MOST_LEVELS = 64
 MOST_INTEGER = 2**63 - 1
+#: Under which a table's bytes are in what was sent; no JSON holds bytes.
+TABLE = "table"
 
 
 class BodyTooLarge(APIException):
@@ -23,6 +25,42 @@ class BodyTooLarge(APIException):
     status_code = 413
     default_code = "too_large"
     default_detail = "The body is too large; send a file to the project's import/ instead."
+
+
+class TableParser(BaseParser):
+    """A table as the body, kept as its bytes: ``{"table": bytes}``; what reads tables decodes it.
+
+    ``most``: bytes that it may hold; ``what``: it is, in words.
+    """
+
+    media_type = "text/csv"
+    most: ClassVar[int]
+    what: ClassVar[str]
+
+    def parse(
+        self,
+        stream: IO[Any],
+        media_type: str | None = None,
+        parser_context: Mapping[str, Any] | None = None,
+    ) -> Mapping[str, bytes]:
+        """The body, not decoded.
+
+        Raises:
+            BodyTooLarge: it exceeds ``most``.
+        """
+        raw: bytes = stream.read(self.most + 1)
+        self.check_size(len(raw))
+        return {TABLE: raw}
+
+    @classmethod
+    def check_size(cls, size: int) -> None:
+        """Refuse more bytes than it may hold, however they came.
+
+        Raises:
+            BodyTooLarge: there are more.
+        """
+        if size > cls.most:
+            raise BodyTooLarge(f"{cls.what} holds at most {cls.most // 1_000_000} MB.")
 
 
 class PlainJSONParser(JSONParser):

@@ -11,8 +11,9 @@ from rest_framework.response import Response
 
 from apps.accounts.http import SignedInApiRequest
 from apps.authors.api.access import SiteScopedMixin
-from apps.common.api.parsers import BodyTooLarge
-from apps.echo.api.parsers import TABLE, CatalogueCsvParser, CatalogueJsonParser
+from apps.common.api.listing import paged
+from apps.common.api.parsers import TABLE
+from apps.echo.api.parsers import CatalogueJsonParser, CatalogueTableParser
 from apps.echo.api.serializers import (
     CatalogueFileSerializer,
     CatalogueImportedSerializer,
@@ -24,7 +25,6 @@ from apps.echo.models import CatalogueItem
 from apps.echo.selectors.records import item_called, items_of
 from apps.echo.services.catalogue import import_catalogue, set_active
 from apps.echo.services.managing import ensure_echo
-from labelhub.core.echo.recommending.catalogue import MOST_BYTES
 from labelhub.core.errors import InvalidInput
 
 _ITEMS = OpenApiExample(
@@ -49,7 +49,7 @@ class CatalogueView(SiteScopedMixin, generics.GenericAPIView[CatalogueItem]):
     """A site's catalogue."""
 
     serializer_class = CatalogueItemSerializer
-    parser_classes = [CatalogueJsonParser, CatalogueCsvParser, MultiPartParser]
+    parser_classes = [CatalogueJsonParser, CatalogueTableParser, MultiPartParser]
     queryset = CatalogueItem.objects.none()
 
     @extend_schema(
@@ -65,8 +65,7 @@ class CatalogueView(SiteScopedMixin, generics.GenericAPIView[CatalogueItem]):
         found = items_of(
             self.site, asked.validated_data["q"], active=asked.validated_data["active"]
         )
-        page = self.paginate_queryset(found)
-        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+        return paged(self, found)
 
     @extend_schema(
         operation_id="site_echo_catalogue_import",
@@ -88,7 +87,8 @@ class CatalogueView(SiteScopedMixin, generics.GenericAPIView[CatalogueItem]):
     )
     def post(self, request: SignedInApiRequest, public_key: str) -> Response:
         """A CSV table or a JSON list as the body, or a file (multipart, field ``file``). What has a
-        known ``id`` takes its place; good rows go in, bad ones are told."""
+        known ``id`` takes its place; good rows go in, bad ones are told, and so is what they say of
+        features that the site does not have."""
         query = CatalogueImportQuerySerializer(data=request.query_params)
         query.is_valid(raise_exception=True)
         data = _table(request)
@@ -128,6 +128,5 @@ def _table(request: Request) -> bytes:
     upload = data.get("file")
     if upload is None or not hasattr(upload, "read"):
         raise InvalidInput.at("file", "Nothing was sent; post a table, a JSON list or a file.")
-    if upload.size > MOST_BYTES:
-        raise BodyTooLarge(f"A catalogue holds at most {MOST_BYTES // 1_000_000} MB.")
+    CatalogueTableParser.check_size(upload.size)
     return bytes(upload.read())

@@ -8,6 +8,7 @@ from rest_framework.response import Response
 
 from apps.accounts.http import SignedInApiRequest
 from apps.authors.api.access import SiteScopedMixin
+from apps.common.api.listing import paged
 from apps.echo.api.serializers import FiniteField
 from apps.echo.models import Experiment
 from apps.echo.selectors.records import experiment_called, experiments_of
@@ -114,8 +115,7 @@ class ExperimentsView(SiteScopedMixin, generics.GenericAPIView[Experiment]):
     )
     def get(self, request: SignedInApiRequest, public_key: str) -> Response:
         """Newest first."""
-        page = self.paginate_queryset(experiments_of(self.site))
-        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+        return paged(self, experiments_of(self.site))
 
     @extend_schema(
         operation_id="site_echo_experiment_create",

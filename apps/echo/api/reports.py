@@ -7,7 +7,8 @@ from rest_framework.response import Response
 from apps.accounts.http import SignedInApiRequest
 from apps.authors.api.access import SiteScopedMixin
 from apps.echo.reporting import off_policy_of, offer_funnel, report_of
-from apps.echo.selectors.records import echo_of_site, experiment_called
+from apps.echo.selectors.echoes import echo_or_default
+from apps.echo.selectors.records import experiment_called
 
 
 class OfferReportView(SiteScopedMixin):
@@ -21,7 +22,7 @@ class OfferReportView(SiteScopedMixin):
     def get(self, request: SignedInApiRequest, public_key: str) -> Response:
         """``funnel``, from messages to clicks; ``report``: click-through with intervals, by day,
         weekday, vertical and days since an author's first offer."""
-        echo = echo_of_site(self.site)
+        echo = echo_or_default(self.site)
         funnel, report = offer_funnel(echo), report_of(echo)
         return Response({"funnel": funnel.to_json(), "report": report.to_json()})
 
@@ -37,7 +38,7 @@ class OffPolicyView(SiteScopedMixin):
     def get(self, request: SignedInApiRequest, public_key: str) -> Response:
         """What each would have earned at the same moments, by three estimators with intervals; a
         warning where the log says too little of it."""
-        return Response(off_policy_of(echo_of_site(self.site)).to_json())
+        return Response(off_policy_of(echo_or_default(self.site)).to_json())
 
 
 class ExperimentReportView(SiteScopedMixin):

@@ -9,6 +9,7 @@ from rest_framework.response import Response
 from apps.accounts.http import SignedInApiRequest
 from apps.accounts.roles import Right
 from apps.authors.api.access import SiteScopedMixin
+from apps.common.api.listing import paged
 from apps.echo.models import PromptSearch
 from apps.echo.selectors.searches import most_calls_of, searches_of
 from apps.echo.services.managing import set_instruction
@@ -101,8 +102,7 @@ class SearchesView(SiteScopedMixin, generics.GenericAPIView[PromptSearch]):
         """Newest first, also the one under way. Instructions were written by a model."""
         asked = SearchQuerySerializer(data=request.query_params)
         asked.is_valid(raise_exception=True)
-        page = self.paginate_queryset(searches_of(self.site, asked.validated_data["feature"]))
-        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+        return paged(self, searches_of(self.site, asked.validated_data["feature"]))
 
 
 class InstructionView(SiteScopedMixin):

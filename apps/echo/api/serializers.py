@@ -78,8 +78,8 @@ class StateVerifiedSerializer(serializers.Serializer[Any]):
     digest = serializers.CharField(allow_blank=True)
 
 
-class KnowledgeSerializer(serializers.Serializer[Any]):
-    """What Echo knows of a feature."""
+class FeatureSummarySerializer(serializers.Serializer[Any]):
+    """What Echo has learnt about a feature."""
 
     key = serializers.CharField(source="feature.key")
     name = serializers.CharField(source="feature.parsed.name")
@@ -152,6 +152,17 @@ class RowFaultSerializer(serializers.Serializer[Any]):
     message = serializers.CharField()
 
 
+class UnusedAttributeSerializer(serializers.Serializer[Any]):
+    """What rows say of a feature, and is of no use as long as the site does not have it."""
+
+    feature = serializers.CharField()
+    value = serializers.CharField(
+        allow_blank=True, help_text="That the feature does not have; empty: there is no such one."
+    )
+    rows = serializers.IntegerField(help_text="How many of those that went in.")
+    message = serializers.CharField()
+
+
 class CatalogueImportedSerializer(serializers.Serializer[Any]):
     """What became of the rows."""
 
@@ -161,6 +172,12 @@ class CatalogueImportedSerializer(serializers.Serializer[Any]):
     retired = serializers.IntegerField(help_text="Offered no more.")
     errors = RowFaultSerializer(  # type: ignore[assignment]  # as imports of items name it
         many=True, help_text="At most 100 of them."
+    )
+    unused = UnusedAttributeSerializer(
+        many=True, help_text="The commonest first, at most 100; the rows went in."
+    )
+    ignored = serializers.ListField(
+        child=serializers.CharField(), help_text="Columns that mean nothing here."
     )
 
 

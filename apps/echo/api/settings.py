@@ -1,29 +1,21 @@
-"""REST for a site's managers: Echo's settings and switches, and what it has learnt and chosen."""
+"""REST for a site's managers: Echo's settings and switches."""
 
 from typing import Any
 
 from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
-from rest_framework import generics
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.http import SignedInApiRequest
-from apps.accounts.roles import Right
 from apps.authors.api.access import SiteScopedMixin
-from apps.authors.models import Feature
 from apps.echo.api.serializers import (
-    DecisionSerializer,
     EchoChangeSerializer,
     EchoSerializer,
-    KnowledgeSerializer,
     PriorsSerializer,
     RollBackSerializer,
-    SelectionRecordSerializer,
     StateVerifiedSerializer,
 )
-from apps.echo.models import Decision, Echo, Selection
-from apps.echo.selectors.knowledge import known_of
-from apps.echo.selectors.records import decisions_of, echo_of_site, selections_of
+from apps.echo.models import Echo
+from apps.echo.selectors.echoes import echo_or_default
 from apps.echo.services.managing import change_echo, ensure_echo, set_priors, verify_state
 from apps.echo.services.switching import freeze, roll_back
 from labelhub.core.errors import InvalidInput
@@ -39,7 +31,7 @@ class EchoView(SiteScopedMixin):
     @extend_schema(operation_id="site_echo", responses=EchoSerializer, summary="Show Echo")
     def get(self, request: SignedInApiRequest, public_key: str) -> Response:
         """Settings, and how far it has learnt; of a site that never had it on, what it would be."""
-        return _told(echo_of_site(self.site))
+        return _told(echo_or_default(self.site))
 
     @extend_schema(
         operation_id="site_echo_change",
@@ -135,59 +127,6 @@ class VerifyView(SiteScopedMixin):
     def post(self, request: SignedInApiRequest, public_key: str) -> Response:
         """Replays the whole log, at most 10,000 events, while you wait."""
         return Response(StateVerifiedSerializer(verify_state(ensure_echo(self.site))).data)
-
-
-class KnowledgeView(SiteScopedMixin, generics.GenericAPIView[Feature]):
-    """What Echo knows of a site's features."""
-
-    serializer_class = KnowledgeSerializer
-    queryset = Feature.objects.none()
-
-    @extend_schema(
-        operation_id="site_echo_features",
-        responses=KnowledgeSerializer(many=True),
-        summary="List what Echo knows of each feature",
-    )
-    def get(self, request: SignedInApiRequest, public_key: str) -> Response:
-        """In the site's order, also those that are asked about no more."""
-        rows = self.site.features.order_by("-active", "position", "pk")
-        page = self.paginate_queryset(rows) or []
-        known = known_of(echo_of_site(self.site), page)
-        return self.get_paginated_response(self.get_serializer(known, many=True).data)
-
-
-class SelectionsView(SiteScopedMixin, generics.ListAPIView[Selection]):
-    """What was selected, what of it was asked, and why."""
-
-    read_right = Right.MANAGE
-    queryset = Selection.objects.none()  # for the OpenAPI document; see get_queryset
-    serializer_class = SelectionRecordSerializer
-
-    def get_queryset(self) -> Any:
-        """The site's selections, newest first."""
-        return selections_of(self.site)
-
-    @extend_schema(operation_id="site_echo_selections", summary="List selections")
-    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """One for each message that Echo looked at."""
-        return super().get(request, *args, **kwargs)
-
-
-class DecisionsView(SiteScopedMixin, generics.ListAPIView[Decision]):
-    """What was decided about offers."""
-
-    read_right = Right.MANAGE
-    queryset = Decision.objects.none()  # for the OpenAPI document; see get_queryset
-    serializer_class = DecisionSerializer
-
-    def get_queryset(self) -> Any:
-        """The site's decisions, newest first."""
-        return decisions_of(self.site)
-
-    @extend_schema(operation_id="site_echo_decisions", summary="List decisions about offers")
-    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """One for each message that could have had an offer, in every arm."""
-        return super().get(request, *args, **kwargs)
 
 
 def _told(echo: Echo) -> Response:

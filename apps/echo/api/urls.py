@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.echo.api import catalogue, downstream, experiments, reports, searches, settings
+from apps.echo.api import catalogue, downstream, experiments, records, reports, searches, settings
 
 ECHO = "sites/<slug:public_key>/echo/"
 SELECTION = f"{ECHO}selections/<uuid:selection_uid>/"
@@ -15,14 +15,14 @@ urlpatterns = [
     path(f"{ECHO}thaw/", settings.ThawView.as_view(), name="api_echo_thaw"),
     path(f"{ECHO}rollback/", settings.RollBackView.as_view(), name="api_echo_rollback"),
     path(f"{ECHO}verify/", settings.VerifyView.as_view(), name="api_echo_verify"),
-    path(f"{ECHO}features/", settings.KnowledgeView.as_view(), name="api_echo_features"),
+    path(f"{ECHO}features/", records.FeatureSummariesView.as_view(), name="api_echo_features"),
     path(
         f"{ECHO}features/<slug:feature_key>/instruction/",
         searches.InstructionView.as_view(),
         name="api_echo_instruction",
     ),
     path(f"{ECHO}searches/", searches.SearchesView.as_view(), name="api_echo_searches"),
-    path(f"{ECHO}decisions/", settings.DecisionsView.as_view(), name="api_echo_decisions"),
+    path(f"{ECHO}decisions/", records.DecisionsView.as_view(), name="api_echo_decisions"),
     path(f"{ECHO}catalogue/", catalogue.CatalogueView.as_view(), name="api_echo_catalogue"),
     # The site's own ids may hold a slash.
     path(
@@ -40,7 +40,7 @@ urlpatterns = [
     path(f"{ECHO}report/", reports.OfferReportView.as_view(), name="api_echo_report"),
     path(f"{ECHO}off-policy/", reports.OffPolicyView.as_view(), name="api_echo_off_policy"),
     path(f"{ECHO}messages/", downstream.EchoMessagesView.as_view(), name="api_echo_messages"),
-    path(f"{ECHO}selections/", settings.SelectionsView.as_view(), name="api_echo_selections"),
+    path(f"{ECHO}selections/", records.SelectionsView.as_view(), name="api_echo_selections"),
     path(SELECTION, downstream.SelectionView.as_view(), name="api_echo_selection"),
     path(f"{SELECTION}rewards/", downstream.RewardsView.as_view(), name="api_echo_rewards"),
     path(f"{ECHO}offers/", downstream.OfferView.as_view(), name="api_echo_offer"),

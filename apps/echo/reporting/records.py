@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from django.db.models import QuerySet
+from django.db.models import Case, QuerySet, When
 from django.utils import timezone
 
 from apps.authors.models import Author
+from apps.authors.querysets import who_counts
 from apps.echo.models import Decision, Echo, Experiment, OfferEvent
 from apps.echo.services.experiments import design_of, key_of
 from labelhub.core.echo.experiments.assignment import (
@@ -73,18 +74,11 @@ class _Row(NamedTuple):
     shown_at: datetime | None
     vertical: str
     policy: str
-    trusted: bool
-    ruling: bool | None
-
-    @property
-    def counts(self) -> bool:
-        """As ``Author.counts`` has it."""
-        return self.trusted if self.ruling is None else self.ruling
+    counts: bool
 
 
 _FIELDS = (
-    "pk", "author_id", "arm", "unit", "message_at", "shown_at", "vertical", "policy",
-    "author__trusted", "author__ruling",
+    "pk", "author_id", "arm", "unit", "message_at", "shown_at", "vertical", "policy", "counts",
 )  # fmt: skip
 #: Arm and unit of a row; None for one that is in none.
 _Placing = Callable[[_Row], tuple[str, str] | None]
@@ -148,7 +142,8 @@ def _passed_windows(experiment: Experiment, found: Design, key: bytes) -> Mappin
 
 
 def _rows(rows: QuerySet[Decision]) -> Iterator[_Row]:
-    values = rows.order_by("pk").values_list(*_FIELDS)
+    counts = Case(When(who_counts("author"), then=True), default=False)
+    values = rows.annotate(counts=counts).order_by("pk").values_list(*_FIELDS)
     return (_Row(*row) for row in values.iterator(chunk_size=AT_ONCE))
 
 

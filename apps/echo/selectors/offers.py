@@ -5,11 +5,9 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Q, QuerySet
 
-from apps.authors.models import Site
 from apps.echo.models import CatalogueItem, Decision, Echo, Experiment, OfferEvent
 from apps.echo.offer_words import why_words
-from apps.echo.selectors.standing import echo_of
-from labelhub.core.errors import Conflict, NotFound
+from labelhub.core.errors import NotFound
 
 #: Offers that the page lists.
 SHOWN = 20
@@ -35,18 +33,6 @@ class OfferRow:
     def clicked(self) -> str:
         """How often it was clicked."""
         return "Clicked" if self.clicks == 1 else f"Clicked {self.clicks:,} times"
-
-
-def get_echo(site: Site) -> Echo:
-    """The same where there has to be one.
-
-    Raises:
-        Conflict: Echo never was on at this site.
-    """
-    echo = echo_of(site)
-    if echo is None:
-        raise Conflict("Echo is not on at this site; switch it on first.")
-    return echo
 
 
 def last_offers(echo: Echo) -> list[OfferRow]:

@@ -7,18 +7,13 @@ from uuid import UUID
 from django.db.models import Model, Q, QuerySet
 
 from apps.authors.models import Author, Message, Site
-from apps.echo.models import CatalogueItem, Decision, Echo, Experiment, Selection
+from apps.echo.models import CatalogueItem, Decision, Experiment, Selection
 from labelhub.core.errors import Conflict, NotFound
 
 Row = TypeVar("Row", bound=Model)
 
 #: A message whose author is not named is looked for among those so new.
 LATELY = timedelta(days=1)
-
-
-def echo_of_site(site: Site) -> Echo:
-    """The site's Echo; where it never had one, one that is off and stored nowhere."""
-    return Echo.objects.filter(site=site).first() or Echo(site=site, on=False)
 
 
 def selections_of(site: Site) -> QuerySet[Selection]:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from apps.authors.models import Site
 from apps.echo.models import Check, Echo, LogEvent
 from apps.echo.selectors.searches import searches_mark
 
@@ -39,14 +38,6 @@ class Pay:
     clicked: int = 0
     said: int = 0
     helpful: int = 0
-
-
-def echo_of(site: Site) -> Echo | None:
-    """The site's Echo, on or off; None where it was never on."""
-    echo = Echo.objects.filter(site=site).first()
-    if echo is not None:
-        echo.site = site
-    return echo
 
 
 def standing_of(echo: Echo) -> Standing:

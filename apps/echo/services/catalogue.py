@@ -8,17 +8,19 @@ from django.utils import timezone
 
 from apps.echo.indexes import forget_index
 from apps.echo.models import CatalogueItem, Echo
-from labelhub.core.echo.recommending.catalogue import read_catalogue
+from labelhub.core.echo.recommending.catalogue import Catalogue, read_catalogue
+from labelhub.core.echo.recommending.unused import unused_attributes
 from labelhub.core.errors import InvalidInput
 
-#: Items that are written at once, and faults that are told.
+#: Items that are written at once, and faults (or what is of no use) that are told.
 AT_ONCE, MOST_TOLD = 500, 100
 
 
 def import_catalogue(
     echo: Echo, data: bytes | str, *, replace: bool = False, strict: bool = False
 ) -> dict[str, Any]:
-    """Take in a CSV or JSON file of items; good rows go in, bad rows are told.
+    """Take in a CSV or JSON file of items; good rows go in, bad rows are told. What they say of
+    features that the site does not ask about goes in too, and is told: one may be added later.
 
     Args:
         echo: of the site.
@@ -27,7 +29,8 @@ def import_catalogue(
         strict: with a fault in any row nothing is changed.
 
     Returns:
-        {"created", "changed", "unchanged", "retired", "errors": [{"row", "field", "message"}]}.
+        {"created", "changed", "unchanged", "retired", "errors": [{"row", "field", "message"}],
+        "unused": [{"feature", "value", "rows", "message"}], "ignored": [columns]}.
 
     Raises:
         InvalidInput: it is no table of items, or none of its rows can be used; with ``strict``,
@@ -41,7 +44,8 @@ def import_catalogue(
         raise _refusal(faults, none=not read.items)
     counts = _store(echo, {item.id: item.to_json() for item in read.items}, replace=replace)
     forget_index(echo.pk)
-    return {**counts, "errors": faults[:MOST_TOLD]}
+    told = {"errors": faults[:MOST_TOLD], "unused": _unused(echo, read)}
+    return {**counts, **told, "ignored": list(read.ignored[:MOST_TOLD])}
 
 
 def set_active(item: CatalogueItem, *, active: bool) -> None:
@@ -50,6 +54,15 @@ def set_active(item: CatalogueItem, *, active: bool) -> None:
         item.active, item.changed_at = active, timezone.now()
         item.save(update_fields=["active", "changed_at"])
         forget_index(item.echo_id)
+
+
+def _unused(echo: Echo, read: Catalogue) -> list[dict[str, Any]]:
+    """What the rows say of features that the site does not have."""
+    features = {row.key: row.parsed.values for row in echo.site.features.asked()}
+    return [
+        {"feature": each.key, "value": each.value, "rows": each.rows, "message": each.words}
+        for each in unused_attributes(read.items, features)[:MOST_TOLD]
+    ]
 
 
 def _refusal(faults: Sequence[dict[str, Any]], *, none: bool) -> InvalidInput:

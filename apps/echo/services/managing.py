@@ -10,6 +10,7 @@ from django.db import transaction
 from apps.authors.models import Site
 from apps.authors.services.feature_files import add_features
 from apps.echo.models import Echo, PromptSearch
+from apps.echo.selectors.echoes import get_echo
 from apps.echo.services.choosing import forget_known
 from apps.echo.services.instructing import drop_instruction, use_instruction
 from apps.echo.services.learning import verify
@@ -77,11 +78,11 @@ def set_instruction(site: Site, feature: str, search_id: int | None) -> PromptSe
 
     Raises:
         NotFound: the site has no such feature, or the feature no such search.
-        Conflict: the search found nothing that may be used.
+        Conflict: Echo was never on, or the search found nothing that may be used.
     """
     # Whoever changes it meanwhile, a search that ends as well, waits here.
-    echo = Echo.objects.select_for_update(no_key=True).filter(site=site).first()
-    if echo is None or not site.features.filter(key=feature).exists():
+    echo = Echo.objects.select_for_update(no_key=True).get(pk=get_echo(site).pk)
+    if not site.features.filter(key=feature).exists():
         raise NotFound("This site has no such feature.")
     if search_id is None:
         drop_instruction(echo, feature)

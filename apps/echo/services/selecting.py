@@ -1,7 +1,10 @@
 """The selection of a message: the one that asking has made, or one of the feature models alone."""
 
+from django.db import transaction
+
 from apps.authors.models import Message, Site
 from apps.authors.services.kits import kit_of
+from apps.authors.services.locking import lock_author
 from apps.echo.models import Selection
 from apps.echo.services.choosing import EchoChooser, forget_known, heads_for, known_echo
 from labelhub.core.errors import Conflict
@@ -27,11 +30,15 @@ def selection_for(message: Message) -> Selection | None:
 
 def select_unasked(message: Message) -> Selection | None:
     """A selection by the feature models alone, which ask no language model; None where Echo is
-    off. Of two who make one at once, and of asking meanwhile, the first has made it."""
+    off, or the author's data was deleted meanwhile. Of two who make one at once, and of asking
+    meanwhile, the first has made it."""
     chooser = _chosen(message)
     if chooser is None:
         return None
-    chooser.store_unasked()
+    with transaction.atomic():
+        if lock_author(message.author_id) is None:
+            return None
+        chooser.store_unasked()
     return Selection.objects.filter(message=message).first()
 
 

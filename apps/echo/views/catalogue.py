@@ -19,9 +19,9 @@ from apps.echo.forms.offers import CatalogueFileForm, TryForm
 from apps.echo.models import Echo
 from apps.echo.offer_pages import offers_page
 from apps.echo.offer_words import why_words
-from apps.echo.selectors.offers import get_echo, get_item, item_counts
+from apps.echo.selectors.echoes import echo_of, get_echo
+from apps.echo.selectors.offers import get_item, item_counts
 from apps.echo.selectors.records import items_of
-from apps.echo.selectors.standing import echo_of
 from apps.echo.services.catalogue import import_catalogue, set_active
 from apps.echo.services.trying import try_text
 from labelhub.core.echo.recommending.catalogue import MOST_BYTES, MOST_ROWS, NAMES, REQUIRED
@@ -63,7 +63,8 @@ def site_catalogue(request: SignedInRequest, slug: str, site_id: int) -> HttpRes
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def catalogue_import(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
-    """Take in a file: good rows go in, bad rows are told with their column and the reason."""
+    """Take in a file: good rows go in, bad rows are told with their column and the reason, and of
+    the good ones what is of no use here."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
     echo = get_echo(site)
     sent = request.method == "POST"
@@ -71,12 +72,14 @@ def catalogue_import(request: SignedInRequest, slug: str, site_id: int) -> HttpR
     told: dict[str, Any] = {}
     if form.is_valid():
         told = _imported(echo, form)
-        if "created" in told and not told["errors"]:
+        if "created" in told and not (told["errors"] or told["unused"] or told["ignored"]):
             messages.success(request, f"Imported: {_counts(told)}.")
             return redirect("site_catalogue", slug, site.pk)
     context = offers_page(request, site, echo, "catalogue") | {"form": form}
     context |= {
         "faults": told.get("errors", ()),
+        "unused": told.get("unused", ()),
+        "ignored": told.get("ignored", ()),
         "counts": _counts(told) if "created" in told else "",
         "columns": NAMES,
         "required": REQUIRED,

@@ -22,9 +22,9 @@ from apps.echo.offer_pages import offers_page
 from apps.echo.offer_pictures import curve, forest, tables
 from apps.echo.offer_words import finding, policy_words
 from apps.echo.reporting import OfferReport, off_policy_of, report_of
-from apps.echo.selectors.offers import counted_experiments, get_echo
+from apps.echo.selectors.echoes import echo_of, get_echo
+from apps.echo.selectors.offers import counted_experiments
 from apps.echo.selectors.records import experiment_called
-from apps.echo.selectors.standing import echo_of
 from apps.echo.services.experiments import (
     create_experiment,
     design_of,

@@ -18,7 +18,6 @@ from apps.authors.selectors.sites import get_site
 from apps.common.forms import show_refusal
 from apps.echo import tasks
 from apps.echo.forms.learning import EchoSettingsForm, InstructionForm, RollBackForm
-from apps.echo.models import Echo
 from apps.echo.pages import (
     feature_parts,
     moving_parts,
@@ -26,7 +25,8 @@ from apps.echo.pages import (
     ranked_feature,
     snapshots_of,
 )
-from apps.echo.selectors.standing import echo_of, mark_of
+from apps.echo.selectors.echoes import echo_of, get_echo
+from apps.echo.selectors.standing import mark_of
 from apps.echo.services.checking import start_check
 from apps.echo.services.managing import set_instruction
 from apps.echo.services.switching import freeze, roll_back, switch_echo, update_echo
@@ -69,7 +69,7 @@ def site_echo_parts(request: SignedInRequest, slug: str, site_id: int) -> HttpRe
 def site_echo_settings(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
     """How many features, how much at random, what a question must be worth."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
-    echo = _known(site)
+    echo = get_echo(site)
     # A copy: the form fills its instance before it knows whether all is well.
     form = EchoSettingsForm(request.POST, instance=copy.copy(echo))
     if not form.is_valid():
@@ -84,7 +84,7 @@ def site_echo_settings(request: SignedInRequest, slug: str, site_id: int) -> Htt
 def site_echo_roll_back(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
     """Forget what was learnt after an event."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
-    echo = _known(site)
+    echo = get_echo(site)
     form = RollBackForm(request.POST)
     if form.is_valid():
         try:
@@ -106,7 +106,7 @@ def site_echo_feature(
 ) -> HttpResponse:
     """One feature; what authors wrote is for managers."""
     site = get_site(request.user, slug, site_id, Right.VIEW)
-    echo = _known(site)
+    echo = get_echo(site)
     feature = ranked_feature(echo, feature_key)
     if feature is None:
         raise NotFound("This site has no such feature.")
@@ -154,13 +154,6 @@ def _page(
     return render(request, "echo/echo.html", context, status=status)
 
 
-def _known(site: Site) -> Echo:
-    echo = echo_of(site)
-    if echo is None:
-        raise NotFound("Echo has never been on at this site.")
-    return echo
-
-
 def _done(site: Site, step: str) -> str:
     """Do what was asked; what to say of it."""
     if step not in STEPS:
@@ -168,7 +161,7 @@ def _done(site: Site, step: str) -> str:
     if step in ("on", "off"):
         switch_echo(site, on=step == "on")
         return _SWITCHED[step]
-    echo = _known(site)
+    echo = get_echo(site)
     if step == "check":
         tasks.launch_check(start_check(echo))
         return "The worker makes the state anew from the log and compares it."

@@ -23,8 +23,8 @@ from apps.echo.offer_pages import offers_page
 from apps.echo.offer_pictures import offer_steps, tables
 from apps.echo.offer_words import why_words
 from apps.echo.reporting import offer_funnel, report_of
-from apps.echo.selectors.offers import SHOWN, get_echo, item_counts, last_offers
-from apps.echo.selectors.standing import echo_of
+from apps.echo.selectors.echoes import echo_of, get_echo
+from apps.echo.selectors.offers import SHOWN, item_counts, last_offers
 from apps.echo.services.switching import update_echo
 from labelhub.core.errors import Conflict, InvalidInput, LabelhubError
 

@@ -11,6 +11,7 @@ from rest_framework.response import Response
 
 from apps.accounts.http import SignedInApiRequest
 from apps.accounts.roles import Right
+from apps.common.api.listing import paged
 from apps.common.api.negotiation import OneRenderer
 from apps.exchange.api.serializers import ExportQuerySerializer
 from apps.exchange.blindness import refuse_who_is_blind
@@ -59,8 +60,7 @@ class SavedExportsView(ProjectScopedMixin, generics.GenericAPIView[SavedExport])
     @extend_schema(operation_id="saved_export_list", summary="List saved exports")
     def get(self, request: Request, slug: str) -> Response:
         """Newest first."""
-        page = self.paginate_queryset(saved_exports(self.project))
-        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+        return paged(self, saved_exports(self.project))
 
     @extend_schema(
         operation_id="saved_export_create",

@@ -9,6 +9,7 @@ from rest_framework.response import Response
 
 from apps.accounts.http import SignedInApiRequest
 from apps.accounts.roles import Right
+from apps.common.api.listing import paged
 from apps.exchange.models import Delivery, Webhook
 from apps.exchange.webhooks import editing, replaying
 from apps.exchange.webhooks.events import EVENTS
@@ -124,8 +125,7 @@ class WebhooksView(ProjectScopedMixin, generics.GenericAPIView[Webhook]):
     @extend_schema(operation_id="webhook_list", summary="List webhooks")
     def get(self, request: Request, slug: str) -> Response:
         """In the order of their making."""
-        page = self.paginate_queryset(self.project.webhooks.all())
-        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+        return paged(self, self.project.webhooks.all())
 
     @extend_schema(
         operation_id="webhook_create",
@@ -236,8 +236,7 @@ class DeliveriesView(_OneWebhook, generics.GenericAPIView[Delivery]):
         wanted = request.query_params.get("status", "")
         if wanted and wanted not in Delivery.Status.values:
             raise InvalidInput.at("status", f"Use one of {', '.join(Delivery.Status.values)}.")
-        page = self.paginate_queryset(deliveries_of(self.webhook(), status=wanted))
-        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+        return paged(self, deliveries_of(self.webhook(), status=wanted))
 
 
 class WebhookReplayView(_OneWebhook):

@@ -12,6 +12,7 @@ from apps.accounts.http import SignedInApiRequest
 from apps.accounts.models import User
 from apps.accounts.roles import Right
 from apps.accounts.selectors import find_user
+from apps.common.api.listing import paged
 from apps.projects.api.mixins import ProjectScopedMixin
 from apps.projects.api.serializers import (
     MemberSerializer,
@@ -43,8 +44,7 @@ class ProjectsView(GenericAPIView[Project]):
     def get(self, request: SignedInApiRequest) -> Response:
         """Projects in which you have a role, by name."""
         projects = Project.objects.visible_to(request.user)
-        page = self.paginate_queryset(projects.prefetch_related(*details(request.user)))
-        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+        return paged(self, projects.prefetch_related(*details(request.user)))
 
     @extend_schema(
         request=NewProjectSerializer,
@@ -103,8 +103,7 @@ class MembersView(ProjectScopedMixin, GenericAPIView[Membership]):
     @extend_schema(responses=MemberSerializer(many=True), summary="List the members")
     def get(self, request: SignedInApiRequest, slug: str) -> Response:
         """By role."""
-        page = self.paginate_queryset(self.project.memberships.select_related("user"))
-        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+        return paged(self, self.project.memberships.select_related("user"))
 
     @extend_schema(
         request=PlaceSerializer,

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labelhub.core.echo.instructions import (
+    LEAST_CHARACTERS,
     LONGEST_QUOTE,
     MOST_CHARACTERS,
     instruction_faults,
@@ -101,10 +102,15 @@ def test_a_key_is_the_words() -> None:
 
 @given(st.text(max_size=600))
 def test_any_text_is_judged_and_read(text: str) -> None:
+    # What fits is a fault as well: it repeats the message itself.
     faults = instruction_faults(text, shown=[text])
+    assert faults
     assert all(each.detail for each in faults)
-    assert not faults or isinstance(faults[0].code, str)
-    assert all("\n" not in each for each in read_instructions(f"Instruction: {text}"))
+    fits = LEAST_CHARACTERS <= len(text.strip()) <= MOST_CHARACTERS
+    assert (faults[0].code == "length") is not fits
+    for each in read_instructions(f"Instruction: {text}"):
+        assert each == " ".join(each.split())
+        assert instruction_key(each) in instruction_key(text)
 
 
 @given(st.text(alphabet="a <>{}`\n", min_size=1, max_size=MOST_CHARACTERS))

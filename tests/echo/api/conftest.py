@@ -7,22 +7,22 @@ from rest_framework.test import APIClient
 
 from apps.accounts.roles import Role
 from apps.authors.models import Site
-from apps.authors.selectors.sites import forget_known
 from apps.echo.models import Echo
 from apps.echo.services import choosing
 from tests.authors.api.calling import person, server
+from tests.authors.api.fixtures import fresh_sites, host, manager, stranger, viewer
 from tests.factories.authors import server_key, site_with_features
 from tests.factories.echo import echo_of
 from tests.factories.projects import member
 
+__all__ = ["fresh_sites", "host", "manager", "stranger", "viewer"]
+
 
 @pytest.fixture(autouse=True)
-def fresh_sites() -> Iterator[None]:
-    """What a process remembers of sites must not outlive their test."""
-    forget_known()
+def fresh_echoes() -> Iterator[None]:
+    """Nor what it remembers of their Echo."""
     choosing._known.clear()
     yield
-    forget_known()
     choosing._known.clear()
 
 
@@ -39,33 +39,9 @@ def echo(site: Site) -> Echo:
 
 
 @pytest.fixture
-def manager(site: Site) -> APIClient:
-    """A manager of the site's project, by API key."""
-    return person(member(site.project, Role.MANAGER))
-
-
-@pytest.fixture
-def viewer(site: Site) -> APIClient:
-    """Somebody who may look at the project."""
-    return person(member(site.project, Role.VIEWER))
-
-
-@pytest.fixture
 def reviewer(site: Site) -> APIClient:
     """Somebody who labels in the project."""
     return person(member(site.project, Role.REVIEWER))
-
-
-@pytest.fixture
-def stranger(db: None) -> APIClient:
-    """A manager of another project."""
-    return person(member(site_with_features().project, Role.MANAGER))
-
-
-@pytest.fixture
-def host(site: Site) -> APIClient:
-    """The site's own server."""
-    return server(server_key(site))
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from rest_framework.test import APIClient
 
 from apps.authors.models import Site
+from apps.echo.api.parsers import CatalogueTableParser
 from apps.echo.indexes import index_of
 from apps.echo.models import CatalogueItem, Echo
 from apps.echo.services.catalogue import import_catalogue
@@ -83,6 +84,30 @@ def test_good_rows_go_in_and_bad_ones_are_told(echo: Echo, manager: APIClient) -
     ]  # fmt: skip
 
 
+def test_what_rows_say_of_features_that_the_site_has_not_goes_in_and_is_named(
+    echo: Echo, manager: APIClient
+) -> None:
+    rows = ["a,A,A.,/a,colour=red|urgency=now or never,x", "b,B,B.,/b,colour=!red|budget=lowest,"]
+    table = "\n".join(["id,title,text,link,attributes,pirce", *rows])
+    response = send(manager, echo.site, table, "?strict=true")
+    assert_matches_schema(response, "POST", CATALOGUE)
+    told = response.json()
+    assert (told["created"], told["errors"], told["ignored"]) == (2, [], ["pirce"])
+    assert [(each["feature"], each["value"], each["rows"]) for each in told["unused"]] == [
+        ("colour", "", 2), ("urgency", "now or never", 1),
+    ]  # fmt: skip
+    assert told["unused"][0]["message"].startswith("2 rows name the feature colour, which")
+    assert echo.items.get(ref="a").definition["attributes"]["colour"] == ["red"]
+
+
+def test_a_feature_that_is_asked_about_no_more_is_of_no_use(echo: Echo, manager: APIClient) -> None:
+    table = "id,title,text,link,attributes\na,A,A.,/a,urgency=right_now\n"
+    assert send(manager, echo.site, table).json()["unused"] == []
+    echo.site.features.filter(key="urgency").update(active=False)
+    (told,) = send(manager, echo.site, table).json()["unused"]
+    assert (told["feature"], told["value"]) == ("urgency", "")
+
+
 def test_strictly_all_rows_go_in_or_none(echo: Echo, manager: APIClient) -> None:
     response = send(manager, echo.site, FAULTY, "?strict=1")
     assert_matches_schema(response, "POST", CATALOGUE)
@@ -109,6 +134,18 @@ def test_a_form_without_a_file_is_refused(echo: Echo, manager: APIClient) -> Non
     upload = BytesIO(b"\xff\xfe")
     upload.name = "wares.csv"
     refused(manager.post(path, {"file": upload}, format="multipart"), 422, "invalid")
+
+
+def test_what_is_too_large_is_refused_however_it_is_sent(
+    echo: Echo, manager: APIClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(CatalogueTableParser, "most", len(TABLE))
+    assert send(manager, echo.site, TABLE).status_code == 200
+    refused(send(manager, echo.site, TABLE + "\n"), 413, "too_large")
+    upload = BytesIO(TABLE.encode() + b"\n")
+    upload.name = "wares.csv"
+    path = url(echo.site, "echo/catalogue/")
+    refused(manager.post(path, {"file": upload}, format="multipart"), 413, "too_large")
 
 
 def test_words_are_looked_for_in_id_and_title(echo: Echo, viewer: APIClient) -> None:

@@ -17,13 +17,12 @@ from apps.echo.services.switching import switch_echo, update_echo
 from tests.authors.api.calling import message, refused, server, url
 from tests.common.openapi import assert_matches_schema
 from tests.factories.authors import author_of, message_of, server_key
-from tests.factories.echo import ask_author
+from tests.factories.echo import TEXT, ask_author
 from tests.services.threads import together
 
 pytestmark = pytest.mark.django_db
 MESSAGES = "/api/v1/sites/{public_key}/echo/messages/"
 ONE = "/api/v1/sites/{public_key}/echo/selections/{selection_uid}/"
-TEXT = "I need a tent by Friday, it must not cost too much, what would you buy?"
 ANNA = {"author": "anna"}
 
 
@@ -119,6 +118,11 @@ def test_of_what_is_nobodys_business_there_is_no_selection(
 def test_what_the_assistant_says_has_no_selection(echo: Echo, host: APIClient) -> None:
     response = host.post(url(echo.site, "echo/messages/"), message(role="assistant"))
     assert response.json()["selection"] is None
+
+
+def test_where_echo_was_never_on_no_message_is_taken(site: Site, host: APIClient) -> None:
+    refused(host.post(url(site, "echo/messages/"), message()), 409, "conflict")
+    assert not Message.objects.exists()
 
 
 def test_where_echo_is_off_nothing_is_stored(site: Site, echo: Echo, host: APIClient) -> None:

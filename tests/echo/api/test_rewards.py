@@ -18,12 +18,11 @@ from apps.echo.states import stored_state
 from tests.authors.api.calling import refused, server, url
 from tests.common.openapi import assert_matches_schema
 from tests.factories.authors import author_of, server_key
-from tests.factories.echo import answer, ask_author
+from tests.factories.echo import TEXT, answer, ask_author
 from tests.services.threads import together
 
 pytestmark = pytest.mark.django_db
 REWARDS = "/api/v1/sites/{public_key}/echo/selections/{selection_uid}/rewards/"
-TEXT = "I need a tent by Friday, it must not cost too much, what would you buy?"
 
 
 @pytest.fixture

@@ -13,11 +13,10 @@ from apps.echo.states import stored_state
 from tests.authors.api.calling import refused, url
 from tests.common.openapi import assert_matches_schema
 from tests.factories.authors import author_of
-from tests.factories.echo import answer, ask_author
+from tests.factories.echo import TEXT, answer, ask_author
 
 pytestmark = pytest.mark.django_db
 ECHO = "/api/v1/sites/{public_key}/echo/"
-TEXT = "I need a tent by Friday, it must not cost too much, what would you buy?"
 
 
 def learnt_once(echo: Echo) -> Echo:

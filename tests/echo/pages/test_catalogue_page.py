@@ -113,6 +113,20 @@ class TestImporting:
         assert "3 price must be a number" in told
         assert echo.items.filter(ref="new").exists()
 
+    def test_what_is_of_no_use_here_is_named_and_goes_in(self, manager: Client, echo: Echo) -> None:
+        table = "id,title,text,link,attributes,<b>\nnew,New,Text,/new,colour=red|budget=<i>,\n"
+        address = page(echo.site, "offers/catalogue/import/")
+        response = manager.post(address, {"file": file_of(table)})
+        told = words(response)
+        assert response.status_code == 200
+        assert "Imported: 1 new" in told
+        assert "1 row names the feature colour, which this site does not ask about" in told
+        assert "the value “<i>” of budget" in told
+        assert "Columns that mean nothing here: <b>." in told
+        assert "left out" not in told
+        assert "<i>" not in response.content.decode()
+        assert echo.items.filter(ref="new").exists()
+
     def test_of_a_file_without_a_good_row_nothing_is_taken(
         self, manager: Client, echo: Echo
     ) -> None:

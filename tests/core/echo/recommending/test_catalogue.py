@@ -1,7 +1,6 @@
 """Reading catalogues: forms of files, what is told of bad rows, and that nothing else happens."""
 
 import json
-from contextlib import suppress
 
 import pytest
 from hypothesis import example, given
@@ -102,8 +101,9 @@ def test_a_quote_that_is_never_closed_is_told() -> None:
     ],
 )
 def test_what_is_no_catalogue_is_refused(text: bytes) -> None:
-    with pytest.raises(InvalidInput):
+    with pytest.raises(InvalidInput) as refused:
         read_catalogue(text)
+    names_what_is_wrong(refused.value)
 
 
 def test_sizes_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,14 +115,30 @@ def test_sizes_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         read_catalogue(HEADER)
 
 
-def harmless(read: Catalogue) -> None:
-    """Whatever was read can be stored, shown and clicked."""
+def names_what_is_wrong(refused: InvalidInput) -> None:
+    """The file as a whole, or the column."""
+    words = str(refused)
+    words.encode()
+    assert words.startswith(("The file ", "The first row ", "The JSON ")) or any(
+        words.startswith(f"{name}: ") for name in catalogue.NAMES
+    )
+
+
+def harmless(read: Catalogue, first: int) -> None:
+    """Whatever was read can be stored, shown and clicked, and reads the same when it is read again;
+    what was not is named by its row, ``first`` or later, and its field."""
     for item in read.items:
         assert item.link.startswith(("http://", "https://", "/"))
         json.dumps(item.to_json(), ensure_ascii=False).encode()
-    for told in (*read.ignored, *(fault.reason for fault in read.faults)):
-        told.encode()
-    assert len({item.id for item in read.items}) == len(read.items)
+    again = read_catalogue(json.dumps([item.to_json() for item in read.items]))
+    assert again == Catalogue(read.items)
+    for fault in read.faults:
+        assert fault.row >= first
+        assert fault.field.partition(", ")[0] in {"", *catalogue.NAMES}
+        assert fault.reason.endswith(".")
+        fault.reason.encode()
+    for name in read.ignored:
+        name.encode()
 
 
 @pytest.mark.thorough
@@ -130,8 +146,12 @@ def harmless(read: Catalogue) -> None:
 @example("[" * 3_000)
 @example("id,title,text,link,\ud800\n\ud800,b,c,/d,e\nx,b,c,/d,e")
 def test_any_bytes_are_read_or_refused(source: bytes | str) -> None:
-    with suppress(InvalidInput):
-        harmless(read_catalogue(source))
+    try:
+        read = read_catalogue(source)
+    except InvalidInput as refused:
+        names_what_is_wrong(refused)
+    else:
+        harmless(read, first=1)
 
 
 CELLS = st.text(st.sampled_from('abc/:;=!|,"\n\r\t <>é\ud800\0\u202e09.'), max_size=12)
@@ -140,7 +160,8 @@ CELLS = st.text(st.sampled_from('abc/:;=!|,"\n\r\t <>é\ud800\0\u202e09.'), max_
 @given(st.lists(st.lists(CELLS, max_size=7), max_size=5), st.sampled_from(",;\t"))
 def test_any_cells_are_read_or_told(rows: list[list[str]], delimiter: str) -> None:
     header = delimiter.join(("id", "title", "text", "link", "price", "attributes", "suits.a"))
-    harmless(read_catalogue("\n".join((header, *(delimiter.join(row) for row in rows)))))
+    text = "\n".join((header, *(delimiter.join(row) for row in rows)))
+    harmless(read_catalogue(text), first=2)
 
 
 VALUES = st.recursive(
@@ -159,7 +180,7 @@ FIELDS = st.sampled_from([name for names in catalogue.NAMES.values() for name in
 def test_any_json_is_read_or_told(data: list[object]) -> None:
     text = json.dumps(data)
     read = read_catalogue(text)
-    harmless(read)
+    harmless(read, first=1)
     assert len(read.items) + len({fault.row for fault in read.faults}) == len(data)
 
 

@@ -14,10 +14,9 @@ from labelhub.core.interview.features import parse_feature
 from tests.authors.api.calling import refused, url
 from tests.common.openapi import assert_matches_schema
 from tests.factories.authors import author_of
-from tests.factories.echo import answer, ask_author
+from tests.factories.echo import TEXT, answer, ask_author
 
 pytestmark = pytest.mark.django_db
-TEXT = "I need a tent by Friday, it must not cost too much, what would you buy?"
 FEATURES = "/api/v1/sites/{public_key}/echo/features/"
 
 

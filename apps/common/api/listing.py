@@ -1,0 +1,15 @@
+"""A list as an answer; how lists are paged is told by ``pagination``, which views are made with."""
+
+from typing import TypeVar
+
+from django.db.models import Model, QuerySet
+from rest_framework.generics import GenericAPIView
+from rest_framework.response import Response
+
+Row = TypeVar("Row", bound=Model)
+
+
+def paged(view: GenericAPIView[Row], rows: QuerySet[Row]) -> Response:
+    """The page of ``rows`` that was asked for, as the view's serializer tells them."""
+    page = view.paginate_queryset(rows)
+    return view.get_paginated_response(view.get_serializer(page, many=True).data)

@@ -1,0 +1,61 @@
+"""What a catalogue says of features in vain is named, with the number of rows that say it."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labelhub.core.echo.recommending.catalogue import read_catalogue
+from labelhub.core.echo.recommending.item_index import ItemIndex
+from labelhub.core.echo.recommending.unused import Unused, unused_attributes
+from labelhub.core.interview.features import starter_library
+from tests.core.echo.recommending.wares import DEMO, says, ware
+
+FEATURES = {"budget": ("lowest", "upper_end"), "material": ("no plastic", "any"), "brand": ()}
+
+
+def test_what_the_site_has_is_of_use_however_it_is_spelled() -> None:
+    items = [
+        ware("a", attributes={"budget": ["Lowest", "!Upper end"], "brand": "whatever"}),
+        ware("b", attributes={"material": ["plastic"]}),
+        ware("c"),
+    ]
+    assert unused_attributes(items, FEATURES) == []
+
+
+def test_features_and_values_that_it_has_not_are_named_the_commonest_first() -> None:
+    items = [
+        ware("a", attributes={"budget": ["huge", "lowest"], "colour": ["red", "!green"]}),
+        ware("b", attributes={"colour": "blue", "size": "!xl"}),
+    ]
+    assert unused_attributes(items, FEATURES) == [
+        Unused("colour", "", 2),
+        Unused("budget", "huge", 1),
+        Unused("size", "", 1),
+    ]
+
+
+def test_it_says_so_in_words() -> None:
+    assert Unused("colour", "", 1200).words == (
+        "1,200 rows name the feature colour, which this site does not ask about: it is not used."
+    )
+    assert Unused("budget", "huge", 1).words == (
+        "1 row names the value “huge” of budget, which that feature does not have: it is never "
+        "expected of a message."
+    )
+
+
+VALUES = st.sampled_from(["lowest", "Upper_End", "plastic", "no plastic", "any", "huge"])
+
+
+@given(st.sampled_from(["budget", "material"]), VALUES)
+def test_a_value_is_of_use_where_an_item_that_names_it_may_suit_or_contradict(
+    key: str, value: str
+) -> None:
+    item = ware("a", attributes={key: value})
+    index = ItemIndex([item])
+    bears = any(index.suited(says(key, each), is_open=False).any() for each in FEATURES[key])
+    assert (unused_attributes([item], FEATURES) == []) is bears
+
+
+def test_the_demos_catalogue_says_nothing_in_vain() -> None:
+    features = {each.key: each.values for each in starter_library()["shopping"]}
+    assert unused_attributes(read_catalogue(DEMO.read_bytes()).items, features) == []

@@ -1,0 +1,66 @@
+"""A selection by the feature models alone, where nobody asks about the message."""
+
+from typing import Any
+
+import pytest
+
+from apps.authors.models import Author
+from apps.authors.services.privacy import erase_author
+from apps.echo.models import Decision, Selection
+from apps.echo.services import offering
+from apps.echo.services.catalogue import import_catalogue
+from apps.echo.services.ranking import rank
+from apps.echo.services.selecting import select_unasked, selection_if
+from apps.echo.services.switching import update_echo
+from apps.echo.views.catalogue import SAMPLE
+from tests.factories.authors import message_of
+from tests.factories.echo import TEXT
+
+pytestmark = pytest.mark.django_db
+
+
+def test_it_is_made_once_and_asks_nothing(author: Author) -> None:
+    message = message_of(author, TEXT)
+    made = select_unasked(message)
+    assert made is not None
+    assert select_unasked(message) == made
+    assert made.selected
+    assert not any(each["asked"] for each in made.asked.values())
+
+
+def test_what_would_be_selected_is_not_stored(author: Author) -> None:
+    would = selection_if(message_of(author, TEXT))
+    assert would is not None
+    assert would.selected
+    assert not Selection.objects.exists()
+
+
+def test_of_an_author_who_was_erased_meanwhile_nothing_is_selected(
+    author: Author, caplog: pytest.LogCaptureFixture
+) -> None:
+    message = message_of(author, TEXT)
+    erase_author(author)
+    assert select_unasked(message) is None
+    assert not Selection.objects.exists()
+    assert caplog.records == []
+
+
+def test_an_author_may_be_erased_while_an_offer_is_decided(
+    author: Author, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    echo = update_echo(author.site.echo, offers_on=True, offer_every_messages=1)
+    import_catalogue(echo, SAMPLE)
+    message = message_of(author, TEXT)
+    message.status = "nothing"
+    message.save()
+    assert offering.messages_due(message.received_at) == [message.pk]
+
+    def erased_first(*args: Any) -> Any:
+        erase_author(author)
+        return rank(*args)
+
+    monkeypatch.setattr(offering, "rank", erased_first)
+    assert offering.decide_about(message.pk) is None
+    assert not Decision.objects.exists()
+    assert not Selection.objects.exists()
+    assert caplog.records == []
