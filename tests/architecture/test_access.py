@@ -87,6 +87,7 @@ def test_pages(world: World, name: str) -> None:
     assert faults == []
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", REST)
 def test_rest(world: World, name: str) -> None:
     faults = [
@@ -180,6 +181,7 @@ def test_account_pages(world: World, name: str) -> None:
         assert said["viewer"] != "login"
 
 
+@pytest.mark.thorough
 def test_the_admin_console_is_for_operators(world: World) -> None:
     pages = [reverse("admin:index")] + [
         reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")

@@ -20,6 +20,7 @@ def module_name(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+@pytest.mark.thorough
 def test_importing_the_whole_core_loads_no_framework() -> None:
     """Also catches what ``labelhub/__init__.py`` would drag in."""
     names = [module_name(path) for path in CORE]

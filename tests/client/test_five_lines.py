@@ -103,6 +103,7 @@ def test_many_rows_come_in_parts(served: Served, monkeypatch: pytest.MonkeyPatch
         assert sum(1 for _ in project.export().rows()) == 1089
 
 
+@pytest.mark.thorough
 def test_a_wrong_key_is_told_by_a_real_server(served: Served) -> None:
     with Client(served.address, KEY) as client, pytest.raises(NotAuthenticated) as told:
         list(client.projects())

@@ -242,6 +242,7 @@ def test_features_are_found_and_come_page_by_page(manager: Client, site: Site) -
     assert "No feature has these words" in told(manager, site, q="nothing of the kind")
 
 
+@pytest.mark.thorough
 def test_a_thousand_features_and_a_long_log_take_as_many_queries(
     manager: Client, site: Site, echo: Echo, django_assert_num_queries: Any
 ) -> None:

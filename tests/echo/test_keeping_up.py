@@ -88,6 +88,7 @@ def test_an_offer_is_news_once_it_was_clicked_or_its_time_is_over(echo: Echo) ->
     assert news() == {echo.pk}
 
 
+@pytest.mark.thorough
 def test_everything_of_who_is_not_believed_is_withdrawn_in_one_round(
     echo: Echo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -109,6 +110,7 @@ def test_everything_of_who_is_not_believed_is_withdrawn_in_one_round(
     assert news() == set()
 
 
+@pytest.mark.thorough
 def test_eleven_quiet_sites_cost_as_many_queries_as_one(echo: Echo) -> None:
     answered(echo)
     keep_up()

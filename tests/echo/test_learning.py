@@ -131,6 +131,7 @@ def test_whose_answers_stop_counting_has_taught_nothing(echo: Echo, author: Auth
     assert verify(Echo.objects.get())
 
 
+@pytest.mark.thorough
 def test_who_is_believed_again_has_taught_again_each_time(echo: Echo, author: Author) -> None:
     answered(author)
     other = author_of(echo.site)
@@ -178,6 +179,7 @@ def test_of_many_models_and_authors_those_are_read_that_the_news_are_about(
     assert echo.digest == digest(stored_state(echo))
 
 
+@pytest.mark.thorough
 def test_a_process_reads_again_the_models_that_have_learnt_since_and_no_others(
     echo: Echo, author: Author, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -255,6 +257,7 @@ def test_while_it_is_frozen_it_learns_nothing_and_afterwards_again(
     assert verify(Echo.objects.get())
 
 
+@pytest.mark.thorough
 def test_it_is_rolled_back_to_a_snapshot_or_to_any_event(echo: Echo, author: Author) -> None:
     digests = []
     for text in (TEXT, OTHER, TEXT + " Soon.", OTHER + " Thanks."):

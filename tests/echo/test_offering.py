@@ -292,6 +292,7 @@ class TestExperiments:
     def arms(self, *policies: str) -> list[Arm]:
         return [Arm(policy, 1 / len(policies), policy) for policy in policies]
 
+    @pytest.mark.thorough
     def test_an_author_stays_in_one_arm(self, echo: Echo) -> None:
         made = create_experiment(
             echo, name="Spring", arms=self.arms("echo", "nothing"), control="nothing"

@@ -136,6 +136,7 @@ def test_frozen_and_thawed_once_each(echo: Echo, manager: APIClient) -> None:
     assert echo.log.filter(kind="frozen").count() == 2
 
 
+@pytest.mark.thorough
 def test_what_was_learnt_is_forgotten(echo: Echo, manager: APIClient) -> None:
     learnt_once(echo)
     response = manager.post(url(echo.site, "echo/rollback/"), {"to": 0})
