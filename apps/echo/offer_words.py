@@ -25,6 +25,13 @@ POLICY_WORDS: Mapping[str, str] = {
     "random": "Any item",
     "nothing": "No offers",
 }
+#: What an arm does.
+POLICY_DOES: Mapping[str, str] = {
+    "echo": "Offers what fits by words and by what Echo expects, where that is enough",
+    "keyword": "Offers the item that has most words in common with the message",
+    "random": "Offers any item of the catalogue",
+    "nothing": "Offers nothing",
+}
 #: An arm that does what Echo does, to see whether assignment and counting are right.
 AGAIN = "echo_again"
 ARM_WORDS: Mapping[str, str] = {**POLICY_WORDS, AGAIN: "Echo once more"}
@@ -37,7 +44,7 @@ def why_words(why: str) -> str:
 
 def policy_words(policy: str) -> str:
     """What an arm does, in words."""
-    return POLICY_WORDS.get(policy, policy)
+    return POLICY_DOES.get(policy, policy)
 
 
 def arm_words(arm: str) -> str:

@@ -40,7 +40,7 @@ from apps.echo.services.checking import is_going
 from apps.echo.value_words import value_words
 from labelhub.core.echo.plateau import Plateau, Stretch, answers_left
 
-PAGE_SIZE = 25
+PAGE_SIZE = 12
 #: From which difference between doubt and what came on the page says so.
 _MISLED = 0.1
 PART_NAMES: Mapping[str, str] = {

@@ -220,7 +220,7 @@ def test_who_has_seen_it_is_sent_nothing(manager: Client, site: Site, echo: Echo
 
 def test_features_are_found_and_come_page_by_page(manager: Client, site: Site) -> None:
     more_features(site, PAGE_SIZE + 5)
-    assert "Page 1 of 3" in told(manager, site)
+    assert "Page 1 of 4" in told(manager, site)
     assert "Feature 3 " in told(manager, site, q="feature_3")
     assert "No feature has these words" in told(manager, site, q="nothing of the kind")
 

@@ -1,9 +1,11 @@
 """What a state goes by: what was rolled back, frozen out or withdrawn is logged and not counted."""
 
 import re
+from datetime import timedelta
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from apps.accounts.roles import Role
 from apps.echo.models import Echo
@@ -81,8 +83,16 @@ def test_each_stored_state_tells_how_far_it_reaches(echo: Echo) -> None:
     learn_from_log(echo)
     take_snapshot(echo, stored_state(echo), 4)
     (kept,) = kept_states(echo)
-    assert (kept.number, kept.answers, kept.rewards) == (4, 4, 0)
+    assert (kept.number, kept.answers, kept.rewards, kept.stored) == (4, 4, 0, True)
     assert kept.until == echo.log.get(number=4).at
+
+
+def test_the_end_of_each_day_can_be_gone_back_to(echo: Echo) -> None:
+    yesterday = timezone.now() - timedelta(days=1)
+    echo.log.filter(number__lte=6).update(at=yesterday)
+    (kept,) = kept_states(echo)
+    assert (kept.number, kept.answers, kept.rewards, kept.stored) == (6, 5, 1, False)
+    assert kept.until == yesterday
 
 
 def test_the_page_tells_what_a_roll_back_did(echo: Echo) -> None:
@@ -90,7 +100,9 @@ def test_the_page_tells_what_a_roll_back_did(echo: Echo) -> None:
     manager = browser(echo.site, Role.MANAGER)
     before = _page(manager, echo)
     assert "Rolled back" not in before
-    assert re.search(r"States that are stored.* 8 now 5 3 2 \d.* UTC 2 0 0 nothing 0 0", before)
+    assert re.search(
+        r"the states that are stored.* 8 now 5 3 2 \d.* stored 2 0 0 nothing 0 0", before
+    )
     roll_back(echo, to=2)
     learn_from_log(echo)
     after = _page(manager, echo)

@@ -6,15 +6,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import TruncDate
 
 from apps.echo.models import Echo, LogEvent, Snapshot
 from labelhub.core.echo.events import Event, Frozen, RolledBack, from_json
 from labelhub.core.errors import InvalidInput
 
 _KIND = LogEvent.Kind
-#: Stored states that are listed.
-STATES = 10
+#: Stored states and days that are listed; days among so many of the newest events.
+STATES, DAYS, LATELY = 10, 7, 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +42,14 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A stored state: the last event it knows, when that was, and what it goes by."""
+    """A state that one may go back to: the last event it knows, when that was, what it would go by,
+    and whether it is stored."""
 
     number: int
     until: datetime | None
     answers: int
     rewards: int
+    stored: bool
 
 
 class Gone:
@@ -109,15 +112,26 @@ def known_of(echo: Echo) -> Known:
 
 
 def kept_states(echo: Echo) -> list[Kept]:
-    """The newest :data:`STATES` stored states, the newest first, in four queries."""
+    """The newest :data:`STATES` stored states and the ends of the last :data:`DAYS` days, the
+    newest first, in five queries."""
     until = echo.log.filter(number__lte=OuterRef("number")).order_by("-number").values("at")[:1]
     rows: QuerySet[Snapshot, Any] = echo.snapshots.annotate(until=Subquery(until))
-    told = list(rows.values_list("number", "until")[:STATES])
+    stored = dict(rows.values_list("number", "until")[:STATES])
+    told = sorted({**_days(echo), **stored}.items(), reverse=True)
     counted = _counted(echo, Gone(echo), [number for number, _ in told]) if told else []
     return [
-        Kept(number, moment, answers, rewards)
+        Kept(number, moment, answers, rewards, stored=number in stored)
         for (number, moment), (answers, rewards) in zip(told, counted, strict=True)
     ]
+
+
+def _days(echo: Echo) -> dict[int, datetime]:
+    """The last event of each of the last days but for the newest event, and when it was."""
+    lately = echo.log.filter(number__gt=echo.learnt - LATELY, number__lte=echo.learnt)
+    days = lately.annotate(day=TruncDate("at")).values("day").annotate(last=Max("number"))
+    lasts = days.order_by("-day").values_list("last", flat=True)[: DAYS + 1]
+    numbers = [number for number in lasts if number != echo.learnt]
+    return dict(echo.log.filter(number__in=numbers).values_list("number", "at"))
 
 
 def merged(ranges: Sequence[tuple[int, int | None]]) -> list[tuple[int, int | None]]:

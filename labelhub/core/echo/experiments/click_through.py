@@ -44,7 +44,7 @@ RARE = f"fewer than {FEW_CLICKS} clicks: the interval is wider than it need be"
 Per = Literal["impressions", "eligible", "units"]
 _EMPTY: Mapping[Per, str] = {
     "impressions": "nothing was shown",
-    "eligible": "no message was eligible",
+    "eligible": "no message could have had an offer",
     "units": "nobody was assigned",
 }
 
