@@ -175,7 +175,7 @@ def test_after_an_answer_by_key_one_writes_on(open_as: OpenAs, shop: Shop) -> No
     page.keyboard.press("1")
     expect(page.get_by_text(SAVED).first).to_be_visible()
     page.keyboard.press("Escape")
-    expect(card(page)).to_have_count(0)
+    expect(page.locator("labelhub-widget .slot .card")).to_have_count(0)
     expect(page.get_by_label("Write a message")).to_be_focused()
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import TruncDate
 
-from apps.echo.models import Echo, LogEvent, Snapshot
+from apps.echo.models import Echo, LogEvent
 from labelhub.core.echo.events import Event, Frozen, RolledBack, from_json
 from labelhub.core.errors import InvalidInput
 
@@ -115,7 +115,7 @@ def kept_states(echo: Echo) -> list[Kept]:
     """The newest :data:`STATES` stored states and the ends of the last :data:`DAYS` days, the
     newest first, in five queries."""
     until = echo.log.filter(number__lte=OuterRef("number")).order_by("-number").values("at")[:1]
-    rows: QuerySet[Snapshot, Any] = echo.snapshots.annotate(until=Subquery(until))
+    rows = echo.snapshots.annotate(until=Subquery(until))
     stored = dict(rows.values_list("number", "until")[:STATES])
     told = sorted({**_days(echo), **stored}.items(), reverse=True)
     counted = _counted(echo, Gone(echo), [number for number, _ in told]) if told else []

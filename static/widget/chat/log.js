@@ -58,8 +58,8 @@ export function createLog(strings, greeting) {
         list.setAttribute("aria-busy", `${on}`);
       },
       remove() {
-        item.remove();
         entries.delete(mid);
+        change(() => item.remove());
       },
     };
     entries.set(mid, made);
