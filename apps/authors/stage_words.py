@@ -50,7 +50,7 @@ REASONS: Mapping[str, str] = MappingProxyType(
         "smalltalk": "small talk",
         "spam": "looks like spam",
         "machine_like": "looks like a machine's",
-        "too_short": "too short",
+        "too_short": "too short: it does not say what is wanted",
         "repeated": "said before",
         "health": "about health",
         "religion": "about religion",

@@ -62,6 +62,9 @@ def draw_curves(points: Sequence[Mapping[str, Any]], picture: Picture = SIMULATE
     panels = [_panel(figure, picture, named) for figure in picture.titles]
     spec = {
         "hconcat": panels,
+        # One legend below all panels, which have the same arms.
+        "resolve": {"scale": {"color": "shared"}},
+        "spacing": 40,
         "config": {"font": "system-ui, sans-serif", "view": {"stroke": None}},
         "background": "white",
     }
@@ -83,7 +86,13 @@ def _panel(figure: str, picture: Picture, points: Sequence[Mapping[str, Any]]) -
                 "type": "nominal",
                 "title": None,
                 "scale": {"domain": names, "range": list(_COLOURS[: len(names)])},
-                "legend": {"orient": "bottom", "columns": 2},
+                "legend": {
+                    "orient": "bottom",
+                    "direction": "horizontal",
+                    "symbolType": "square",
+                    "symbolOpacity": 1,
+                    "columnPadding": 24,
+                },
             },
         },
         "layer": [

@@ -6,6 +6,7 @@ from datetime import date
 from math import exp, log
 from typing import Any
 
+from apps.echo.offer_words import arm_words
 from apps.echo.reporting import ArmComparison, OfferFunnel, OfferReport
 from apps.echo.reporting.looking import DayLook
 from labelhub.core.echo.experiments.breakdowns import Part
@@ -115,7 +116,7 @@ def curve(comparison: ArmComparison) -> Curve | None:
     value = [_down(_end(each, "value"), scale) for each in ratios]
     band = [*zip(xs, high, strict=True), *reversed(list(zip(xs, low, strict=True)))]
     return Curve(
-        name=comparison.arm,
+        name=arm_words(comparison.arm),
         line=_points(list(zip(xs, value, strict=True))),
         band=_points(band),
         one=_down(1.0, scale),
@@ -192,11 +193,11 @@ def _forest_row(comparison: ArmComparison, scale: float) -> ForestRow:
     ratio = comparison.assigned.ratio
     value = ratio["value"]
     if value is None:
-        return ForestRow(comparison.arm, "", "", "", "", ratio["reason"])
+        return ForestRow(arm_words(comparison.arm), "", "", "", "", ratio["reason"])
     low, high = ratio.get("low"), ratio.get("high")
     interval = "" if low is None or high is None else f"{low:.2f} to {high:.2f}"
     return ForestRow(
-        name=comparison.arm,
+        name=arm_words(comparison.arm),
         value=_times(value),
         percent=f"{percent_change(value):+.0f} %".replace("-", "−"),
         interval=interval,

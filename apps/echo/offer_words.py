@@ -9,7 +9,7 @@ from labelhub.core.echo.recommending.deciding import Why
 #: Why a decision fell out as it did.
 WHY_WORDS: Mapping[str, str] = {
     Why.GOOD_MATCH: "A good match",
-    Why.EXPLORING: "Drawn, to learn of it",
+    Why.EXPLORING: "At random, to learn from it",
     Why.SENSITIVE: "A sensitive topic",
     Why.TOO_FEW_MESSAGES: "Too few messages since the last offer",
     Why.TOO_SOON: "Too soon after the last offer",
@@ -25,6 +25,16 @@ POLICY_WORDS: Mapping[str, str] = {
     "random": "Any item",
     "nothing": "No offers",
 }
+#: What an arm does.
+POLICY_DOES: Mapping[str, str] = {
+    "echo": "Offers what fits by words and by what Echo expects, where that is enough",
+    "keyword": "Offers the item that has most words in common with the message",
+    "random": "Offers any item of the catalogue",
+    "nothing": "Offers nothing",
+}
+#: An arm that does what Echo does, to see whether assignment and counting are right.
+AGAIN = "echo_again"
+ARM_WORDS: Mapping[str, str] = {**POLICY_WORDS, AGAIN: "Echo once more"}
 
 
 def why_words(why: str) -> str:
@@ -34,11 +44,17 @@ def why_words(why: str) -> str:
 
 def policy_words(policy: str) -> str:
     """What an arm does, in words."""
-    return POLICY_WORDS.get(policy, policy)
+    return POLICY_DOES.get(policy, policy)
+
+
+def arm_words(arm: str) -> str:
+    """What an arm is called; one that was named over REST as it was."""
+    return ARM_WORDS.get(arm, arm)
 
 
 def finding(arm: str, control: str, look: Look | None) -> str:
     """What may be concluded now, whenever and however often one looks."""
+    arm, control = f"“{arm_words(arm)}”", f"“{arm_words(control)}”"
     if look is None or (look.ratio["value"] is None and not look.may_stop):
         reason = "nothing has happened yet" if look is None else look.ratio["reason"]
         return f"{arm} against {control}: nothing can be said yet; {reason}."

@@ -18,6 +18,7 @@ from apps.echo.pictures import (
     share_figure,
 )
 from apps.echo.selectors.choices import answers_about, choices_of
+from apps.echo.selectors.known import Kept, kept_states
 from apps.echo.selectors.learnt import (
     RankedFeature,
     histories_of,
@@ -36,10 +37,10 @@ from apps.echo.selectors.scored import (
 )
 from apps.echo.selectors.standing import MOST_REWARDS, mark_of, pay_of, standing_of
 from apps.echo.services.checking import is_going
+from apps.echo.value_words import value_words
 from labelhub.core.echo.plateau import Plateau, Stretch, answers_left
 
-PAGE_SIZE = 25
-SNAPSHOTS = 20
+PAGE_SIZE = 12
 #: From which difference between doubt and what came on the page says so.
 _MISLED = 0.1
 PART_NAMES: Mapping[str, str] = {
@@ -78,17 +79,19 @@ def feature_parts(echo: Echo, feature: RankedFeature, *, manages: bool) -> dict[
     state = selector_of(echo)
     learnt = histories_of(echo, state, [feature])
     told = model_summary(echo, feature.key)
+    known = echo.site.features.get(key=feature.key).parsed
     return (
         _curves(echo, feature.key)
         | instruction_parts(echo, feature.key)
         | {
+            "mark": mark_of(echo),
             "row": rows(learnt)[0],
             "weights": [
                 (PART_NAMES[name], share_words(part)) for name, part in told.weights.items()
             ],
-            "counts": [(value, round(count)) for value, count in told.counts],
+            "counts": [(value_words(known, value), round(n)) for value, n in told.counts],
             "model_words": told.words,
-            "given": answers_about(echo, feature.key) if manages else [],
+            "given": answers_about(echo, known) if manages else [],
         }
     )
 
@@ -104,9 +107,9 @@ def nothing_yet(site: Site) -> dict[str, Any]:
     return {"echo": None, "has_features": site.features.filter(active=True).exists()}
 
 
-def snapshots_of(echo: Echo) -> list[int]:
-    """The events that a state is kept of, the newest first."""
-    return list(echo.snapshots.values_list("number", flat=True)[:SNAPSHOTS])
+def states_of(echo: Echo) -> dict[str, list[Kept]]:
+    """The states that are stored, the newest first: what a roll back may go to at once."""
+    return {"states": kept_states(echo)}
 
 
 def _standing(echo: Echo) -> dict[str, Any]:

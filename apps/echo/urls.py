@@ -16,6 +16,11 @@ urlpatterns = [
         f"{ECHO}features/<slug:feature_key>/", learning.site_echo_feature, name="site_echo_feature"
     ),
     path(
+        f"{ECHO}features/<slug:feature_key>/parts/",
+        learning.site_echo_feature_parts,
+        name="site_echo_feature_parts",
+    ),
+    path(
         f"{ECHO}features/<slug:feature_key>/instruction/",
         learning.site_echo_instruction,
         name="site_echo_instruction",
@@ -40,6 +45,11 @@ urlpatterns = [
         name="offer_experiment_create",
     ),
     path(EXPERIMENT, experiments.offer_experiment_detail, name="offer_experiment_detail"),
+    path(
+        f"{EXPERIMENT}parts/",
+        experiments.offer_experiment_parts,
+        name="offer_experiment_parts",
+    ),
     path(
         f"{EXPERIMENT}change/",
         experiments.offer_experiment_change,

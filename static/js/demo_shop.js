@@ -13,9 +13,8 @@ const talk = document.getElementById("bot-talk");
 const form = document.getElementById("bot-form");
 const text = document.getElementById("bot-text");
 const wares = [...document.querySelectorAll(".ware")].map(({ dataset }) => ({
-  name: dataset.name,
   price: Number(dataset.price),
-  words: dataset.words,
+  words: words(`${dataset.name} ${dataset.words}`),
 }));
 
 form.addEventListener("submit", (event) => {
@@ -41,14 +40,14 @@ function answer(written) {
   window.LabelHub.message(said, { id: crypto.randomUUID(), conversation, role: "assistant" });
 }
 
+// It names no ware: that is the recommendation's, which has understood more than words.
 function reply(written) {
   const limit = Number(/(?:under|below|max\w*|at most)\s*\$?(\d+)/.exec(written)?.[1] ?? Infinity);
   const cheap = wares.filter((ware) => ware.price <= limit);
-  const shared = (ware) => words(`${ware.name} ${ware.words}`).filter((word) => written.includes(word)).length;
-  const wanted = cheap.filter(shared).sort((one, other) => shared(other) - shared(one));
-  const [found] = wanted.length ? wanted : cheap;
-  if (!found) return "Nothing of ours is as cheap as that, I am afraid.";
-  return `${wanted.length ? "Have a look at this" : "Perhaps this"}: ${found.name}, $${found.price}. ${found.words}`;
+  if (!cheap.length) return "Nothing of ours is as cheap as that, I am afraid.";
+  const found = cheap.filter((ware) => ware.words.some((word) => written.includes(word))).length;
+  if (!found) return "I have found none of these words on our shelves. What is it for?";
+  return `${found === 1 ? "One of our wares goes" : `${found} of our wares go`} with what you wrote; look around on this page.`;
 }
 
 function words(of) {

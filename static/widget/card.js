@@ -43,7 +43,8 @@ export function openCard({ stage, question, quote, strings, terms, hooks }) {
     button("cross", "×", () => leave("close"), { "aria-label": strings.close }));
 
   function focus() {
-    const first = card.querySelector(".choices>button,input,.way,pre,.pair>:last-child");
+    // Not "undo": a key that is held a moment too long would take the answer back.
+    const first = card.querySelector(".thanks>p,.choices>button,input,.way,pre,.pair>:last-child");
     (first ?? card.querySelector("button")).focus({ preventScroll: true });
     return true;
   }
@@ -119,7 +120,7 @@ export function openCard({ stage, question, quote, strings, terms, hooks }) {
 
   function notice(text, stays, ...extra) {
     phase = "done";
-    put(h("div", { class: "thanks" }, h("p", { id: "lh-asked" }, text), ...extra), head());
+    put(h("div", { class: "thanks" }, h("p", { id: "lh-asked", tabindex: "-1" }, text), ...extra), head());
     stage.announce(text);
     const since = performance.now();
     clearInterval(timer);

@@ -30,14 +30,19 @@ export async function words(tags, folder = "./locales/") {
   return (await import(`${folder}${known ?? "en"}.js`)).default;
 }
 
-/** Takes what is in `holder` away; the returned function gives the focus back to where it came from. */
-export function emptier(holder) {
+/**
+ * Takes what is in `holder` away; the returned function gives the focus back to where it came from, or
+ * has `otherwise` take it where that is gone or never was.
+ */
+export function emptier(holder, otherwise) {
   let before = null;
   holder.addEventListener("focusin", ({ relatedTarget: from }) => { if (from && !holder.contains(from)) before = from; });
   return () => {
     const held = holder.matches(":focus-within");
     holder.replaceChildren();
-    if (held) before?.focus({ preventScroll: true });
+    if (!held) return;
+    if (before?.isConnected) before.focus({ preventScroll: true });
+    else otherwise?.();
   };
 }
 

@@ -98,7 +98,7 @@ def _helpful(page: Page) -> Locator:
 
 
 def _rewards(page: Page) -> Locator:
-    return page.locator("#echo-state .tile__note", has_text="in all").last
+    return page.locator("#echo-state .tile__note", has_text="reward").last
 
 
 def _mark(page: Page) -> None:

@@ -209,6 +209,9 @@ def test_by_keys_alone(open_as: OpenAs, shop: Shop, server: Server) -> None:
     (answer,) = soon(page, lambda: answers(server, site), "the answer")
     assert (answer["value"], answer["position"], answer["keyboard"]) == (third, 2, 1)
     assert status(page) == SAVED
+    # Not "Undo", one Tab away: a key that is held a moment too long takes nothing back.
+    assert focused(page) == SAVED
+    page.keyboard.press("Tab")
     assert focused(page) == "Undo"
     page.keyboard.press("Escape")
     expect(card(page)).to_have_count(0)

@@ -130,7 +130,8 @@ def test_a_reply_that_failed_is_asked_for_again(
     enter(page, shop.page(site, "chat"))
     write(page)
     expect(page.get_by_text("No answer came.")).to_be_visible()
-    page.get_by_role("button", name="Try again").click()
+    page.get_by_role("button", name="Try again").press("Enter")
+    expect(page.get_by_role("log")).to_be_focused()  # the button is gone
     expect(said(page, "assistant").last).to_have_text("Here is your lamp.")
     expect(page.get_by_text("No answer came.")).to_have_count(0)
     expect(said(page, "author")).to_have_count(1)
@@ -160,6 +161,22 @@ def test_a_question_in_the_chat_is_answered(open_as: OpenAs, shop: Shop, server:
     options(page).nth(1).click()
     expect(page.get_by_text(SAVED).first).to_be_visible()
     assert [answer["position"] for answer in answers(server, site)] == [1]
+
+
+def test_after_an_answer_by_key_one_writes_on(open_as: OpenAs, shop: Shop) -> None:
+    """Out of a card that closes the focus goes to where one writes, also where that is not where
+    it came from; never to the page's body."""
+    page = open_as(None)
+    enter(page, shop.page(shop.site(), "chat"))
+    write(page)
+    ready(page)
+    page.evaluate("document.querySelector('labelhub-widget').shadowRoot.activeElement.blur()")
+    options(page).first.focus()
+    page.keyboard.press("1")
+    expect(page.get_by_text(SAVED).first).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("labelhub-widget .slot .card")).to_have_count(0)
+    expect(page.get_by_label("Write a message")).to_be_focused()
 
 
 def test_show_my_data(open_as: OpenAs, shop: Shop) -> None:

@@ -124,6 +124,31 @@ def test_people_are_told_each_figure_with_its_interval(
     assert "Calibration error of the uncertainty: " in out
 
 
+@pytest.mark.parametrize(("seeds", "warned"), [("2", True), ("10", False)])
+def test_few_worlds_are_told_to_tell_nothing(
+    seeds: str,
+    warned: bool,
+    capsys: pytest.CaptureFixture[str],
+    played: list[tuple[Settings, int]],
+) -> None:
+    call_command("echo_simulate", *SMALL[:-1], seeds)
+    out = capsys.readouterr().out
+    assert ("So few worlds (2) tell next to nothing" in out) is warned
+
+
+def test_where_it_never_gets_there_it_is_told_what_was_not_reached(
+    capsys: pytest.CaptureFixture[str],
+    played: list[tuple[Settings, int]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = {**figures(traces(3)), "question_share": {"value": None, "reason": "never_reached"}}
+    told = {**found, "curves": curves(traces(3))}
+    monkeypatch.setattr(echo_simulate, "simulate", lambda *_args, **_options: dict(told))
+    call_command("echo_simulate", *SMALL)
+    out = capsys.readouterr().out
+    assert "gets as accurate as random asking ends: none: in half of these worlds" in out
+
+
 def test_a_figure_without_interval_or_value_is_told_as_that() -> None:
     assert figure_words({"value": None, "reason": "never_reached"}) == "none (never reached)"
     assert figure_words({"value": 0.3, "low": None, "high": None, "n": 1}) == "0.300 (n 1)"

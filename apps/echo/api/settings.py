@@ -86,7 +86,10 @@ class ThawView(SiteScopedMixin):
     """Learning again."""
 
     @extend_schema(
-        operation_id="site_echo_thaw", request=None, responses=EchoSerializer, summary="Thaw"
+        operation_id="site_echo_thaw",
+        request=None,
+        responses=EchoSerializer,
+        summary="Learn again",
     )
     def post(self, request: SignedInApiRequest, public_key: str) -> Response:
         """What happens from now on is learnt again. Doing it again changes nothing."""

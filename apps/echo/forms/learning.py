@@ -27,7 +27,7 @@ class EchoSettingsForm(forms.ModelForm):  # type: ignore[type-arg]  # generic on
             "search_on", "search_calls_per_day",
         ]  # fmt: skip
         labels = {
-            "k": "Features that go downstream",
+            "k": "Features looked at for a message",
             "explore": "Share of surveys that ask at random",
             "burden": "What a question must be worth",
             "models_per_message": "Feature models run for one message",
@@ -37,7 +37,8 @@ class EchoSettingsForm(forms.ModelForm):  # type: ignore[type-arg]  # generic on
             "search_calls_per_day": "Calls of searches in a day",
         }
         help_texts = {
-            "k": "1 to 100 of each message; authors are asked about these alone.",
+            "k": "1 to 100, the most relevant ones: what is expected of them is passed on, and "
+            "authors are asked about these alone.",
             "explore": "0 to 1. With none at all, what looks unimportant is never looked at again.",
             "burden": "0 to 1. The worth, as told below with each question, is what relevance may "
             "well be (one deviation above what is expected) × doubt × chance of an answer, less "

@@ -6,19 +6,16 @@ from django import forms
 
 from apps.authors.forms.fields import PercentField
 from apps.echo.models import Echo
-from apps.echo.offer_words import POLICY_WORDS
+from apps.echo.offer_words import AGAIN, ARM_WORDS
 from labelhub.core.echo.experiments.assignment import Arm
 from labelhub.core.echo.recommending.policies import NOTHING
-
-#: An arm that does what Echo does, to see whether assignment and counting are right.
-AGAIN = "echo_again"
 
 
 class OfferSettingsForm(forms.ModelForm):  # type: ignore[type-arg]  # generic only in the stubs
     """How often, how fitting, and how long a click is waited for."""
 
     offer_explore = PercentField(
-        label="Drawn, %",
+        label="Offered at random, %",
         help_text="Of the messages for which something fits, so many are offered one of those "
         "items at random. Without it nobody can tell what other choices would earn.",
     )
@@ -35,13 +32,14 @@ class OfferSettingsForm(forms.ModelForm):  # type: ignore[type-arg]  # generic o
         labels = {
             "offer_every_messages": "Messages between two offers",
             "offer_min_seconds": "Seconds between two offers",
-            "offer_least_match": "Least match",
+            "offer_least_match": "How well an item must fit",
             "reward_minutes": "Minutes a click is waited for",
         }
         help_texts = {
             "offer_every_messages": "At most one offer in so many messages of an author.",
             "offer_min_seconds": "And at least so long after the last one.",
-            "offer_least_match": "From 0 to 1. “Try a text” shows what items reach.",
+            "offer_least_match": "From 0 (anything) to 1. “Try a text” shows the score that items "
+            "reach; below this one they are not offered.",
             "reward_minutes": "After so long without one, Echo learns that there was none.",
         }
 
@@ -86,7 +84,7 @@ class ExperimentForm(forms.Form):
     echo_again = _share(AGAIN, "Echo once more, %")
     control = forms.ChoiceField(
         label="Compared with",
-        choices=[*POLICY_WORDS.items(), (AGAIN, "Echo once more")],
+        choices=list(ARM_WORDS.items()),
         initial="keyword",
         help_text="The arm that the others are measured by; one that makes offers.",
     )
@@ -108,7 +106,7 @@ class ExperimentForm(forms.Form):
     )
     planned_days = forms.IntegerField(label="Planned days", min_value=1, max_value=365, initial=28)
 
-    SHARES = (*POLICY_WORDS, AGAIN)
+    SHARES = tuple(ARM_WORDS)
 
     def arms(self) -> list[Arm]:
         """The arms that have a share."""

@@ -93,7 +93,7 @@ def evaluate_candidates(echo: Echo) -> OffPolicy:
     found = [
         Candidate("logged", "Echo as it was", evaluate([_as_it_was(c, mean) for c in choices])),
         Candidate(
-            "greedy", "Echo without exploring", evaluate([_greedy(c, mean) for c in choices])
+            "greedy", "Echo without offers at random", evaluate([_greedy(c, mean) for c in choices])
         ),
         Candidate(
             "random_where_echo",
@@ -180,5 +180,5 @@ def _stricter(choices: Sequence[_Choice]) -> Iterator[Candidate]:
             )
             for choice in choices
         ]
-        words = f"Echo with a least match of {least:.2f}"
+        words = f"Echo where an item must fit by {least:.2f}"
         yield Candidate(f"least_match_{round(100 * share)}", words, evaluate(rows))

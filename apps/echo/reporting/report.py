@@ -8,6 +8,7 @@ from typing import Any
 from django.utils import timezone
 
 from apps.echo.models import Echo, Experiment
+from apps.echo.offer_words import arm_words
 from apps.echo.reporting.keeping import Of, kept
 from apps.echo.reporting.looking import DayLook, daily_looks
 from apps.echo.reporting.records import Records, records_of_experiment, records_of_site
@@ -58,6 +59,11 @@ class ArmReport:
     weekdays: Sequence[Part]
     verticals: Verticals
     exposure: Mapping[int, Part]
+
+    @property
+    def words(self) -> str:
+        """What it is called."""
+        return arm_words(self.name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from apps.authors.models import Answer
 from apps.echo.models import Echo, Selection
 from apps.echo.selectors.scored import newest_scored
+from apps.echo.value_words import value_words
+from labelhub.core.interview.features import Feature as Definition
 
 #: Selections and answers that are shown.
 SELECTIONS, ANSWERS = 10, 20
@@ -31,7 +32,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One message and what was chosen for it."""
+    """One message and what was chosen for it; what was most worth asking about first."""
 
     selection: Selection
     text: str
@@ -45,8 +46,10 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """An answer beside what was expected; ``text`` of the message, where it is kept."""
+    """An answer beside what was expected; ``text`` of the message, where it is kept; ``number`` of
+    its event."""
 
+    number: int
     expected: str
     value: str
     loss: float
@@ -59,20 +62,21 @@ def choices_of(echo: Echo) -> list[Choice]:
     """The last :data:`SELECTIONS` selections, the newest first."""
     rows = list(echo.selections.select_related("message").order_by("-pk")[:SELECTIONS])
     keys = {key for row in rows for key in row.selected}
-    told = echo.site.features.filter(key__in=keys)
-    names = dict(told.values_list("key", "definition__name"))
-    return [_choice(row, names) for row in rows]
+    known = {each.key: each.parsed for each in echo.site.features.filter(key__in=keys)}
+    return [_choice(row, known) for row in rows]
 
 
-def answers_about(echo: Echo, key: str) -> list[Given]:
+def answers_about(echo: Echo, feature: Definition) -> list[Given]:
     """The last :data:`ANSWERS` answers about a feature, the newest first."""
-    scores = newest_scored(echo, key).order_by("-number")
-    rows = list(scores.values("loss", "sigma", "event__ref", "event__data", "event__at")[:ANSWERS])
+    scores = newest_scored(echo, feature.key).order_by("-number")
+    told = scores.values("number", "loss", "sigma", "event__ref", "event__data", "event__at")
+    rows = list(told[:ANSWERS])
     texts = _texts([row["event__ref"] for row in rows])
     return [
         Given(
-            expected=row["event__data"]["predicted"],
-            value=row["event__data"]["value"],
+            number=row["number"],
+            expected=value_words(feature, row["event__data"]["predicted"]),
+            value=value_words(feature, row["event__data"]["value"]),
             loss=row["loss"],
             sigma=row["sigma"],
             at=row["event__at"],
@@ -89,20 +93,22 @@ def _texts(refs: Sequence[str]) -> dict[str, str]:
     return {f"answer-{pk}": text for pk, text in told}
 
 
-def _choice(row: Selection, names: Mapping[str, str]) -> Choice:
+def _choice(row: Selection, known: Mapping[str, Definition]) -> Choice:
     ranked = sorted(row.asked, key=lambda key: -row.asked[key]["worth"])
     shown = [
-        _shown(names.get(key) or key, row.predicted[key], row.asked[key], ranked.index(key) + 1)
+        _shown(key, known.get(key), row, ranked.index(key) + 1)
         for key in row.selected
         if key in row.asked
     ]
-    return Choice(row, row.message.text if row.message else "", shown)
+    by_worth = sorted(shown, key=lambda each: each.place)
+    return Choice(row, row.message.text if row.message else "", by_worth)
 
 
-def _shown(name: str, told: Mapping[str, Any], asked: Mapping[str, Any], place: int) -> Shown:
+def _shown(key: str, feature: Definition | None, row: Selection, place: int) -> Shown:
+    told, asked = row.predicted[key], row.asked[key]
     return Shown(
-        name=name,
-        value=told["value"],
+        name=feature.name if feature else key,
+        value=value_words(feature, told["value"]),
         probability=told["probability"],
         sigma=told["sigma"],
         relevance=told["relevance"],

@@ -1,13 +1,16 @@
 """A site's offers, its catalogue and its experiments, as its pages show them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import Count, Q, QuerySet
 
 from apps.echo.models import CatalogueItem, Decision, Echo, Experiment, OfferEvent
-from apps.echo.offer_words import why_words
+from apps.echo.offer_words import arm_words, why_words
+from apps.echo.value_words import value_words
 from labelhub.core.errors import NotFound
+from labelhub.core.interview.features import Feature as Definition
 
 #: Offers that the page lists.
 SHOWN = 20
@@ -30,6 +33,11 @@ class OfferRow:
         return why_words(self.decision.why)
 
     @property
+    def arm(self) -> str:
+        """The arm of the experiment in which it was made; "" outside of any."""
+        return arm_words(self.decision.arm)
+
+    @property
     def clicked(self) -> str:
         """How often it was clicked."""
         return "Clicked" if self.clicks == 1 else f"Clicked {self.clicks:,} times"
@@ -40,24 +48,27 @@ def last_offers(echo: Echo) -> list[OfferRow]:
     rows = echo.decisions.exclude(item_ref="").select_related("author", "message")
     offers = list(rows.prefetch_related("events").order_by("-pk")[:SHOWN])
     keys = {reason["key"] for each in offers for reason in each.reasons}
-    names = {row.key: row.parsed.name for row in echo.site.features.filter(key__in=keys).order_by()}
-    return [_row(each, names) for each in offers]
+    known = {row.key: row.parsed for row in echo.site.features.filter(key__in=keys).order_by()}
+    return [_row(each, known) for each in offers]
 
 
-def _row(decision: Decision, names: dict[str, str]) -> OfferRow:
+def _row(decision: Decision, known: Mapping[str, Definition]) -> OfferRow:
     kinds = [event.kind for event in decision.events.all()]
     said = next((k for k in kinds if k in (_KIND.HELPFUL, _KIND.NOT_HELPFUL)), None)
     return OfferRow(
         decision=decision,
         reasons=[
-            (names.get(each["key"], each["key"]), each["value"])
-            for each in decision.reasons
-            if each["part"] > 0
+            _reason(known.get(each["key"]), each) for each in decision.reasons if each["part"] > 0
         ],
         clicks=kinds.count(_KIND.CLICKED),
         helpful=None if said is None else said == _KIND.HELPFUL,
         closed=_KIND.DISMISSED in kinds,
     )
+
+
+def _reason(feature: Definition | None, told: Mapping[str, Any]) -> tuple[str, str]:
+    name = feature.name if feature else told["key"]
+    return name, value_words(feature, told["value"])
 
 
 def item_counts(echo: Echo) -> tuple[int, int]:

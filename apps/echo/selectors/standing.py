@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from apps.echo.models import Check, Echo, LogEvent
+from apps.echo.selectors.known import Known, known_of
 from apps.echo.selectors.searches import searches_mark
 
 #: Rewards are looked at among so many of the newest.
@@ -17,11 +18,14 @@ class Standing:
     """The state in figures; ``at``: when the newest event that was learnt happened."""
 
     echo: Echo
-    frozen: bool
+    known: Known
     at: datetime | None
-    answers: int
-    rewards: int
     check: Check | None
+
+    @property
+    def frozen(self) -> bool:
+        """Whether nothing is learnt now."""
+        return self.known.frozen
 
     @property
     def lag(self) -> int:
@@ -32,24 +36,23 @@ class Standing:
 @dataclass(frozen=True, slots=True)
 class Pay:
     """What became of the newest offers: how many, how many were clicked; how often it was said
-    whether one helped, and that it did."""
+    whether one helped, and that it did. since, until: when the first and last of them happened."""
 
     offers: int = 0
     clicked: int = 0
     said: int = 0
     helpful: int = 0
+    since: datetime | None = None
+    until: datetime | None = None
 
 
 def standing_of(echo: Echo) -> Standing:
     """How it stands now."""
     last = echo.log.filter(number__lte=echo.learnt).order_by("-number").values("at").first()
-    frozen = echo.log.filter(kind=LogEvent.Kind.FROZEN).order_by("-number").first()
     return Standing(
         echo=echo,
-        frozen=frozen is not None and bool(frozen.data["on"]),
+        known=known_of(echo),
         at=last["at"] if last else None,
-        answers=echo.log.filter(kind=LogEvent.Kind.ANSWERED).count(),
-        rewards=echo.log.filter(kind=LogEvent.Kind.REWARDED).count(),
         check=_check_of(echo),
     )
 
@@ -57,10 +60,12 @@ def standing_of(echo: Echo) -> Standing:
 def pay_of(echo: Echo) -> Pay:
     """What became of the newest :data:`MOST_REWARDS` offers."""
     rewards = echo.log.filter(kind=LogEvent.Kind.REWARDED).order_by("-number")
-    told = list(rewards.values_list("ref", "data__value")[:MOST_REWARDS])
-    offers = [value for ref, value in told if ref.startswith("reward-")]
-    said = [value for ref, value in told if ref.startswith("helpful-")]
-    return Pay(len(offers), _some(offers), len(said), _some(said))
+    told = list(rewards.values_list("ref", "data__value", "at")[:MOST_REWARDS])
+    offers = [value for ref, value, _ in told if ref.startswith("reward-")]
+    said = [value for ref, value, _ in told if ref.startswith("helpful-")]
+    moments = [at for ref, _, at in told if ref.startswith("reward-")]
+    span = (min(moments), max(moments)) if moments else (None, None)
+    return Pay(len(offers), _some(offers), len(said), _some(said), *span)
 
 
 def mark_of(echo: Echo) -> str:

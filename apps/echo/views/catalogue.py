@@ -13,7 +13,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
+from apps.authors.models import Site
 from apps.authors.selectors.sites import get_site
+from apps.authors.services.kits import kit_of
 from apps.authors.stage_words import reason_words
 from apps.echo.forms.offers import CatalogueFileForm, TryForm
 from apps.echo.models import Echo
@@ -23,8 +25,11 @@ from apps.echo.selectors.echoes import echo_of, get_echo
 from apps.echo.selectors.offers import get_item, item_counts
 from apps.echo.selectors.records import items_of
 from apps.echo.services.catalogue import import_catalogue, set_active
-from apps.echo.services.trying import try_text
+from apps.echo.services.trying import Tried, try_text
+from apps.echo.value_words import value_words
 from labelhub.core.echo.recommending.catalogue import MOST_BYTES, MOST_ROWS, NAMES, REQUIRED
+from labelhub.core.echo.recommending.matching import Reason
+from labelhub.core.echo.selected import Selected
 from labelhub.core.errors import InvalidInput
 
 PAGE_SIZE = 25
@@ -130,12 +135,28 @@ def catalogue_try(request: SignedInRequest, slug: str, site_id: int) -> HttpResp
         context |= {
             "tried": tried,
             "dropped": reason_words(tried.dropped),
+            **_worded(site, tried),
             "why": why_words(tried.decision.why) if tried.decision else "",
         }
     status = 422 if form.errors else 200
     part = getattr(request, "htmx", False) and "tried" in context
     page = "echo/_tried.html" if part else "echo/catalogue_try.html"
     return render(request, page, context, status=status)
+
+
+def _worded(site: Site, tried: Tried) -> dict[str, Any]:
+    """What was expected and what spoke for an item, in the words of its features' values."""
+    known = {each.key: each for each in kit_of(site).definitions}
+
+    def words(told: Selected | Reason) -> str:
+        return f"{told.name}: {value_words(known.get(told.key), told.value)}"
+
+    return {
+        "expected": [(words(each), each.probability) for each in tried.selected],
+        "fits": [
+            (match, [(words(each), each.part) for each in match.reasons]) for match in tried.matches
+        ],
+    }
 
 
 def _imported(echo: Echo, form: CatalogueFileForm) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Arms against each other: designed before the start, watched, ended, concluded from."""
 
+import hashlib
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
@@ -10,6 +11,7 @@ from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from apps.accounts.http import SignedInRequest
@@ -20,7 +22,7 @@ from apps.echo.forms.offers import ExperimentForm
 from apps.echo.models import Echo, Experiment
 from apps.echo.offer_pages import offers_page
 from apps.echo.offer_pictures import curve, forest, tables
-from apps.echo.offer_words import finding, policy_words
+from apps.echo.offer_words import arm_words, finding, policy_words
 from apps.echo.reporting import OfferReport, off_policy_of, report_of
 from apps.echo.selectors.echoes import echo_of, get_echo
 from apps.echo.selectors.offers import counted_experiments
@@ -77,11 +79,26 @@ def offer_experiment_detail(
     site = get_site(request.user, slug, site_id, Right.VIEW)
     echo = get_echo(site)
     experiment = experiment_called(site, offer_experiment_id)
-    context = offers_page(request, site, echo, "experiments") | _told(experiment)
+    context = offers_page(request, site, echo, "experiments") | _moving(echo, experiment)
     if experiment.started_at is not None:
-        report = report_of(echo, experiment)
-        context |= _found(report) | {"off_policy": off_policy_of(echo)}
+        context["off_policy"] = off_policy_of(echo)
     return render(request, "echo/offer_experiment_detail.html", context)
+
+
+@login_required
+@require_safe
+@never_cache
+def offer_experiment_parts(
+    request: SignedInRequest, slug: str, site_id: int, offer_experiment_id: int
+) -> HttpResponse:
+    """What moves of it alone; nothing (204) to who has seen it as it is."""
+    site = get_site(request.user, slug, site_id, Right.VIEW)
+    echo = get_echo(site)
+    moving = _moving(echo, experiment_called(site, offer_experiment_id))
+    if request.headers.get("X-Seen") == moving["mark"]:
+        return HttpResponse(status=204)
+    context = offers_page(request, site, echo, "experiments") | moving
+    return render(request, "echo/_experiment_parts.html", context)
 
 
 @login_required
@@ -128,14 +145,29 @@ def _next_hour() -> datetime:
     return now.replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)
 
 
+def _moving(echo: Echo, experiment: Experiment) -> dict[str, Any]:
+    """The design and what was found; ``mark`` differs once any of it does."""
+    context = _told(experiment)
+    report = None
+    if experiment.started_at is not None:
+        report = report_of(echo, experiment)
+        context |= _found(report)
+    made = report.made_at if report else None
+    told = (experiment.started_at, experiment.ended_at, context["day"], context["over"], made)
+    context["mark"] = hashlib.sha256(repr(told).encode()).hexdigest()[:16]
+    return context
+
+
 def _told(experiment: Experiment) -> dict[str, Any]:
     """The design as it was fixed, and where it stands."""
     found = design_of(experiment)
     start, now = experiment.started_at, timezone.now()
     return {
         "experiment": experiment,
-        "arms": [(arm, policy_words(arm.policy), 100 * arm.share) for arm in found.arms],
-        "control": found.control,
+        "arms": [
+            (arm_words(arm.name), policy_words(arm.policy), 100 * arm.share) for arm in found.arms
+        ],
+        "control": arm_words(found.control),
         "windows": found.windows,
         "runs": start is not None and experiment.ended_at is None,
         "day": (now - start).days + 1 if start else 0,
@@ -151,6 +183,8 @@ def _found(report: OfferReport) -> dict[str, Any]:
     return {
         "report": report,
         "findings": findings,
+        "told_arms": [(arm_words(arm.name), arm.figures) for arm in report.arms],
+        "compared": [(arm_words(each.arm), each.looks) for each in report.comparisons],
         "forest": forest(report.comparisons),
         "curves": [drawn for each in report.comparisons if (drawn := curve(each))],
         "parts": tables(report),

@@ -18,12 +18,13 @@ from apps.authors.selectors.sites import get_site
 from apps.common.forms import show_refusal
 from apps.echo import tasks
 from apps.echo.forms.learning import EchoSettingsForm, InstructionForm, RollBackForm
+from apps.echo.models import Echo
 from apps.echo.pages import (
     feature_parts,
     moving_parts,
     nothing_yet,
     ranked_feature,
-    snapshots_of,
+    states_of,
 )
 from apps.echo.selectors.echoes import echo_of, get_echo
 from apps.echo.selectors.standing import mark_of
@@ -106,14 +107,20 @@ def site_echo_feature(
 ) -> HttpResponse:
     """One feature; what authors wrote is for managers."""
     site = get_site(request.user, slug, site_id, Right.VIEW)
-    echo = get_echo(site)
-    feature = ranked_feature(echo, feature_key)
-    if feature is None:
-        raise NotFound("This site has no such feature.")
-    page = site_page(request, site, "echo")
-    context = page | {"echo": echo, "feature": feature}
-    context |= feature_parts(echo, feature, manages=page["manages"])
-    return render(request, "echo/feature.html", context)
+    return render(request, "echo/feature.html", _about(request, get_echo(site), feature_key))
+
+
+@login_required
+@require_safe
+@never_cache
+def site_echo_feature_parts(
+    request: SignedInRequest, slug: str, site_id: int, feature_key: str
+) -> HttpResponse:
+    """What moves of it alone; nothing (204) to who has seen it as it is."""
+    echo = get_echo(get_site(request.user, slug, site_id, Right.VIEW))
+    if request.headers.get("X-Seen") == mark_of(echo):
+        return HttpResponse(status=204)
+    return render(request, "echo/_feature_parts.html", _about(request, echo, feature_key))
 
 
 @login_required
@@ -148,10 +155,20 @@ def _page(
         context |= {
             "settings": settings or EchoSettingsForm(instance=copy.copy(echo)),
             "back": back or RollBackForm(),
-            "snapshots": snapshots_of(echo),
+            **states_of(echo),
         }
     status = 422 if settings or back else 200
     return render(request, "echo/echo.html", context, status=status)
+
+
+def _about(request: SignedInRequest, echo: Echo, key: str) -> dict[str, Any]:
+    """What the page of a feature shows."""
+    feature = ranked_feature(echo, key)
+    if feature is None:
+        raise NotFound("This site has no such feature.")
+    page = site_page(request, echo.site, "echo")
+    context = page | {"echo": echo, "feature": feature}
+    return context | feature_parts(echo, feature, manages=page["manages"])
 
 
 def _done(site: Site, step: str) -> str:

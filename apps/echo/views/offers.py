@@ -116,6 +116,7 @@ def _moving(echo: Echo, days: int) -> dict[str, Any]:
     nothing = sorted(funnel.nothing.items(), key=lambda pair: -pair[1])
     return {
         "days": days,
+        "period": f"last {_WINDOW_WORDS[days]}",
         "funnel": funnel,
         "steps": offer_steps(funnel),
         "nothing": [(why_words(why), count) for why, count in nothing],

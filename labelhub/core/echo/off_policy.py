@@ -134,7 +134,7 @@ def evaluate(decisions: Sequence[Decision]) -> Evaluation:
 
 def _estimates(log: _Log, effective: float) -> tuple[Figure, Figure, Figure]:
     if effective < LEAST_EFFECTIVE:
-        why = f"the log says too little of this policy: {floor(effective)} effective decisions"
+        why = f"the log says too little: of this it tells as much as {floor(effective)} messages"
         nothing = undefined(f"{why}, {LEAST_EFFECTIVE} are needed")
         return nothing, nothing, nothing
     each = np.ones_like(log.weight)
@@ -143,7 +143,7 @@ def _estimates(log: _Log, effective: float) -> tuple[Figure, Figure, Figure]:
     snips = _figure(log, earned, log.weight, SNIPS)
     unknown = int(np.isnan(log.predicted + log.expected).sum())
     if unknown:
-        return ips, snips, undefined(f"{unknown} decisions come without the model's predictions")
+        return ips, snips, undefined(f"{unknown} messages come without the model's predictions")
     corrected = log.expected + log.weight * (log.reward - log.predicted)
     return ips, snips, _figure(log, corrected, each, DR)
 
@@ -190,13 +190,13 @@ def _effective(sizes: Floats) -> float:
 def _warning(log: _Log, effective: float) -> str:
     n, total = len(log.weight), float(log.weight.sum())
     if n == 0 or total == 0:
-        return "The log holds nothing that this policy would do."
+        return "The log holds nothing that this way of choosing would do."
     found = []
     if effective < max(THIN * n, LEAST_EFFECTIVE):
-        found.append(f"Overlap is thin: {n} decisions tell as much as {floor(effective)} would.")
+        found.append(f"Overlap is thin: {n} messages tell as much as {floor(effective)} would.")
     if log.weight.max() > HEAVY * total:
         heaviest = f"{100 * log.weight.max() / total:.0f} % of all weight"
-        found.append(f"Overlap is thin: one decision carries {heaviest}.")
+        found.append(f"Overlap is thin: one message carries {heaviest}.")
     by_author = np.bincount(log.author, log.weight - total / n)
     error = sqrt(float((by_author**2).sum())) / n
     if abs(total / n - 1) > max(FAR * error, 1e-9):

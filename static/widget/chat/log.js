@@ -9,7 +9,7 @@ const NEAR = 80; // pixels from the end within which the list follows what comes
 export function createLog(strings, greeting) {
   const entries = new Map();
   const list = h("div", { class: "log", role: "log", "aria-label": strings.messages, tabindex: "0" });
-  const jump = button("jump", icon(DOWN), () => toEnd(true), { "aria-label": strings.newest, hidden: true });
+  const jump = button("jump", icon(DOWN), down, { "aria-label": strings.newest, hidden: true });
   const typing = h("div", { class: "typing", "aria-hidden": "true", hidden: true }, h("i"), h("i"), h("i"));
   const node = h("div", { class: "scroll" }, list, jump);
 
@@ -21,10 +21,19 @@ export function createLog(strings, greeting) {
     jump.hidden = !away();
   }
 
+  // The button goes; whoever pressed it by keyboard reads on.
+  function down() {
+    if (jump.matches(":focus")) list.focus({ preventScroll: true });
+    toEnd(true);
+  }
+
+  // What goes with the focus on it, as "try again", leaves it to the list.
   function change(work) {
     const follow = !away();
+    const held = list.matches(":focus-within");
     work();
     list.append(typing);
+    if (held && !list.matches(":focus-within")) list.focus({ preventScroll: true });
     toEnd(follow);
   }
 
@@ -49,8 +58,8 @@ export function createLog(strings, greeting) {
         list.setAttribute("aria-busy", `${on}`);
       },
       remove() {
-        item.remove();
         entries.delete(mid);
+        change(() => item.remove());
       },
     };
     entries.set(mid, made);

@@ -92,7 +92,7 @@ export function createPanel({ surface, inline, strings, config, menu, log, compo
       if (follows) log.toEnd(true);
       news();
     },
-    clearCard: emptier(slot),
+    clearCard: emptier(slot, composer.focus),
     online(ready) {
       if (ready) say("");
       else timer = setTimeout(say, navigator.onLine ? PATIENCE : 0, strings.offline);

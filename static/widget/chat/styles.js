@@ -33,8 +33,8 @@ background:var(--bg);border:1px solid var(--line);border-radius:var(--r);box-sha
 .banner{padding:.5em 1em;font-size:.8125em;background:var(--tint);border-block-end:1px solid var(--line)}
 .content{flex:1;min-height:0;display:flex;flex-direction:column}
 .talk{flex:1;min-height:0;display:flex;flex-direction:column}
-.scroll{position:relative;flex:1 0 6em;min-height:6em;display:flex}
-.log{flex:1;overflow:auto;overscroll-behavior:contain;padding:1em;display:flex;flex-direction:column;gap:.75em}
+.scroll{flex:1 0 3.5em;min-height:3.5em;display:flex;flex-direction:column}
+.log{flex:1;min-height:0;overflow:auto;overscroll-behavior:contain;padding:1em;display:flex;flex-direction:column;gap:.75em}
 .log:focus-visible{outline-offset:-3px}
 .message{display:flex;flex-direction:column;max-width:100%;animation:rise .16s ease-out}
 .message p,.message li{white-space:pre-wrap}
@@ -55,7 +55,7 @@ pre{padding:.75em;border-radius:calc(var(--r)*.5);background:var(--tint);overflo
 .typing i{width:.45em;height:.45em;border-radius:50%;background:var(--muted);animation:nod 1.2s infinite}
 .typing i:nth-child(2){animation-delay:.15s}
 .typing i:nth-child(3){animation-delay:.3s}
-.jump{position:absolute;bottom:.5em;left:50%;width:2.25em;height:2.25em;margin-left:-1.1em;display:grid;place-items:center;border-radius:50%;background:var(--bg);border:1px solid var(--border);box-shadow:0 2px 8px #00000026}
+.jump{flex:none;align-self:center;width:2.25em;height:2.25em;margin-block:.3em;display:grid;place-items:center;border-radius:50%;background:var(--bg);border:1px solid var(--border);box-shadow:0 2px 8px #00000026}
 .slot{flex:0 1 auto;min-height:0;overflow:auto}
 .slot .card{position:relative;inset:auto;width:auto;max-height:none;margin:0 .75em .75em;box-shadow:none;border-color:var(--border)}
 .composer{display:flex;align-items:flex-end;gap:.4em;margin:0 .75em;padding:.25em;border:1px solid var(--border);border-radius:calc(var(--r)*1.1)}

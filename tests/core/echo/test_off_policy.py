@@ -156,7 +156,7 @@ def test_where_the_log_says_too_little_no_number_is_given() -> None:
     found = evaluate(rows(99, reward=1))
     for figure in (found.ips, found.snips, found.doubly_robust):
         assert figure["value"] is None
-        assert "99 effective decisions, 100 are needed" in figure["reason"]
+        assert "as much as 99 messages, 100 are needed" in figure["reason"]
     assert "thin" in found.warning
     assert evaluate(rows(100, reward=1)).ips["value"] == 1
 
@@ -165,9 +165,9 @@ def test_thin_overlap_is_told_though_there_are_numbers() -> None:
     heavy = [*rows(3000, weight=0.01), *[Decision(0.001, 0.2, 0.0)] * 120]
     found = evaluate(heavy)
     assert found.ips["value"] is not None
-    assert "Overlap is thin: 3120 decisions tell as much as" in found.warning
+    assert "Overlap is thin: 3120 messages tell as much as" in found.warning
     one = [*rows(2000), Decision(0.001, 0.12, 1.0)]
-    assert "one decision carries 6 % of all weight" in evaluate(one).warning
+    assert "one message carries 6 % of all weight" in evaluate(one).warning
 
 
 def test_weights_that_do_not_average_one_are_told() -> None:
@@ -179,14 +179,14 @@ def test_of_what_was_never_done_nothing_is_told() -> None:
         found = evaluate(log)
         assert found.ips["value"] is None
         assert found.effective_sample_size == 0
-        assert found.warning == "The log holds nothing that this policy would do."
+        assert found.warning == "The log holds nothing that this way of choosing would do."
 
 
 def test_without_a_model_there_is_no_doubly_robust_figure() -> None:
     log = [*rows(200), Decision(0.5, 0.5, 1.0, "ann", 0.1, 0.1)]
     found = evaluate(log)
     assert found.ips["value"] is not None
-    reason = "200 decisions come without the model's predictions"
+    reason = "200 messages come without the model's predictions"
     assert found.doubly_robust == {"value": None, "reason": reason}
 
 

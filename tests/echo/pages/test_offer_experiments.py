@@ -182,7 +182,9 @@ def test_a_difference_that_is_proven_is_told_by_both_its_names(manager: Client, 
     made = running(manager, echo)
     fill(echo, made, clicking=20)
     shown = told(manager, made)
-    assert "echo has 10.00 times (+900 %) as many clicks per message as keyword." in shown
+    assert (
+        "“Echo” has 10.00 times (+900 %) as many clicks per message as “Words in common”." in shown
+    )
     assert "That it differs is proven" in shown
     assert "10 × +900 %" in shown
     assert "A look at the end of each day" in shown

@@ -11,6 +11,9 @@ from labelhub.core.echo.simulation.running import simulate
 from labelhub.core.echo.simulation.world import SURVEY_EVERY, SURVEY_SIZE, Settings
 from labelhub.core.errors import InvalidInput
 
+#: Below this many worlds the figures are hardly more than the luck of the draw.
+FEW_SEEDS = 10
+
 
 class Command(LabelhubCommand):
     """``manage.py echo_simulate``."""
@@ -56,17 +59,28 @@ class Command(LabelhubCommand):
         if target is not None:
             target.write_text(draw_curves(points), "utf-8")
             self.say(f"Learning curves: {target}")
-        self._tell(found)
+        self._tell(found, options["seeds"])
         asked = {name: getattr(settings, name) for name in Settings.__dataclass_fields__}
         return {**found, "settings": {**asked, "seeds": options["seeds"]}, "curves": points}
 
-    def _tell(self, found: Mapping[str, Any]) -> None:
-        self.say(f"Share of its questions to what random asking ends with: "
-                 f"{figure_words(found['question_share'])}")  # fmt: skip
+    def _tell(self, found: Mapping[str, Any], seeds: int) -> None:
+        share = "Share of its questions with which Echo gets as accurate as random asking ends"
+        self.say(f"{share}: {_share_words(found['question_share'])}")
         self.say(f"Accuracy gained over random asking: {figure_words(found['accuracy_gain'])}")
         for name, figure in found["regret_ratio"].items():
             self.say(f"Regret against one that {ARM_NAMES[name]}: {figure_words(figure)}")
         self.say(f"Calibration error of the uncertainty: {figure_words(found['ece'])}")
+        if seeds < FEW_SEEDS:
+            self.say(
+                f"So few worlds ({seeds}) tell next to nothing: luck differs from world to world. "
+                f"Play {FEW_SEEDS} or more before you conclude anything."
+            )
+
+
+def _share_words(figure: Mapping[str, Any]) -> str:
+    if figure["value"] is None:
+        return "none: in half of these worlds or more Echo never got as accurate"
+    return figure_words(figure)
 
 
 def _messages(questions: int) -> int:

@@ -33,15 +33,18 @@ RATIO = "ratio of two rates, delta method on the log scale, clustered by unit (S
 NO_CLICKS = "ratio of two rates, score bound of no clicks, clustered by unit"
 DIFFERENCE = "difference of two rates, from both score intervals (Zou and Donner 2008)"
 CHANGE = "100 x (ratio - 1); {ratio}"
-ALONE = "one unit only: nothing tells how much units differ"
-FEW = f"fewer than {FEW_UNITS} units of like size: the interval may cover other than 95 %"
+ALONE = "one author or turn only: nothing tells how much they differ"
+FEW = (
+    f"rests on fewer than {FEW_UNITS} authors (or turns) that count alike: the interval may miss "
+    "more often than 1 in 20 times"
+)
 FEW_CLICKS = 10
 RARE = f"fewer than {FEW_CLICKS} clicks: the interval is wider than it need be"
 
 Per = Literal["impressions", "eligible", "units"]
 _EMPTY: Mapping[Per, str] = {
     "impressions": "nothing was shown",
-    "eligible": "no message was eligible",
+    "eligible": "no message could have had an offer",
     "units": "nobody was assigned",
 }
 

@@ -123,7 +123,7 @@ def test_what_cannot_be_computed_is_null_with_a_reason() -> None:
         )
         assert compare(other, some, "impressions").ratio["reason"] == f"{reason} in this arm"
     assert clicks_per(empty, "units")["reason"] == "nobody was assigned"
-    assert clicks_per(empty, "eligible")["reason"] == "no message was eligible"
+    assert clicks_per(empty, "eligible")["reason"] == "no message could have had an offer"
 
 
 def test_no_clicks_in_the_arm_have_a_ratio_of_zero_with_an_upper_bound() -> None:
@@ -142,8 +142,8 @@ def test_few_authors_and_few_clicks_are_told() -> None:
     rare = clicks_per(table([9] * 90, [9] * 90, [1] + [0] * 89, [1] + [0] * 89), "impressions")
 
     assert (one["low"], one["high"]) == (None, None)
-    assert "one unit" in one["doubt"]
-    assert "fewer than 20 units" in few["doubt"]
+    assert "one author or turn" in one["doubt"]
+    assert "fewer than 20 authors (or turns)" in few["doubt"]
     assert "fewer than 10 clicks" in rare["doubt"]
 
 

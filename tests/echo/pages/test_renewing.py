@@ -1,0 +1,114 @@
+"""Pages that renew themselves: of a feature, and of an experiment that runs."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from apps.accounts.roles import Role
+from apps.authors.models import Author, Site
+from apps.echo.models import Echo, Experiment
+from apps.echo.offer_words import arm_words
+from apps.echo.services.experiments import create_experiment, end_experiment, start_experiment
+from apps.echo.services.learning import learn_from_log
+from apps.echo.value_words import value_words
+from labelhub.core.echo.experiments.assignment import Arm
+from tests.authors.pages.conftest import browser
+from tests.authors.pages.reading import page, words
+from tests.factories.authors import site_with_features
+from tests.factories.echo import log_answers
+from tests.factories.offers import decision_of, placed
+
+pytestmark = pytest.mark.django_db
+
+FEATURE = "echo/features/urgency/"
+
+
+@pytest.fixture
+def experiment(echo: Echo) -> Experiment:
+    """Echo against words in common; it runs since yesterday."""
+    arms = [Arm("echo", 0.5, "echo"), Arm("keyword", 0.5, "keyword")]
+    made = create_experiment(echo, name="Spring", arms=arms, control="keyword", planned_days=7)
+    start_experiment(made)
+    Experiment.objects.update(started_at=timezone.now() - timedelta(days=1))
+    made.refresh_from_db()
+    return made
+
+
+def marks(source: str) -> set[str]:
+    return set(re.findall(r'data-mark="(\w+)"', source))
+
+
+def renewed(client: Client, address: str, mark: str) -> int:
+    """The status told to who has seen it with that mark."""
+    return client.get(address, headers={"X-Seen": mark}).status_code
+
+
+def test_the_page_of_a_feature_moves(manager: Client, echo: Echo) -> None:
+    whole = manager.get(page(echo.site, FEATURE)).content.decode()
+    parts = page(echo.site, f"{FEATURE}parts/")
+    assert f'hx-get="{parts}"' in whole
+    (mark,) = marks(whole)
+    assert renewed(manager, parts, mark) == 204
+    log_answers(echo, "urgency", [(1.0, 0.5)] * 3)
+    learn_from_log(echo)
+    told = manager.get(parts, headers={"X-Seen": mark})
+    assert "<html" not in told.content.decode()
+    assert "n 3" in words(told)
+    assert manager.get(page(echo.site, "echo/features/nothing/parts/")).status_code == 404
+
+
+def test_an_experiment_that_runs_moves(
+    manager: Client, experiment: Experiment, author: Author
+) -> None:
+    place = f"offers/experiments/{experiment.pk}/"
+    site = experiment.echo.site
+    whole = manager.get(page(site, place)).content.decode()
+    parts = page(site, f"{place}parts/")
+    assert f'hx-get="{parts}"' in whole
+    (mark,) = marks(whole)
+    assert renewed(manager, parts, mark) == 204
+    fields = placed(experiment, author, "echo")
+    decision_of(experiment.echo, author, timezone.now(), told=["clicked"], **fields)
+    assert "1" in words(manager.get(parts, headers={"X-Seen": mark}))
+    end_experiment(experiment)
+    assert "data-echo" not in manager.get(page(site, place)).content.decode()
+
+
+def test_what_moves_takes_as_many_queries(
+    manager: Client, experiment: Experiment, author: Author
+) -> None:
+    parts = page(experiment.echo.site, f"offers/experiments/{experiment.pk}/parts/")
+    counts = []
+    for _ in range(2):
+        for _ in range(3):
+            fields = placed(experiment, author, "echo")
+            decision_of(experiment.echo, author, timezone.now(), **fields)
+        with CaptureQueriesContext(connection) as queries:
+            manager.get(parts)
+        counts.append(len(queries))
+    assert counts[0] == counts[1] <= 20
+
+
+def test_strangers_find_neither(site: Site, experiment: Experiment) -> None:
+    stranger = browser(site_with_features(), Role.MANAGER)
+    for rest in (f"{FEATURE}parts/", f"offers/experiments/{experiment.pk}/parts/"):
+        assert stranger.get(page(site, rest)).status_code == 404
+
+
+def test_arms_and_values_are_told_in_words(
+    manager: Client, site: Site, experiment: Experiment
+) -> None:
+    told = words(manager.get(page(site, f"offers/experiments/{experiment.pk}/")))
+    assert "Against Words in common" in told
+    assert "keyword" not in told
+    assert arm_words("nothing") == "No offers"
+    assert arm_words("our own") == "our own"
+    urgency = site.features.get(key="urgency").parsed
+    assert value_words(urgency, "no_hurry") == "No hurry at all"
+    assert value_words(urgency, "own_words") == "own_words"
+    assert value_words(None, "no_hurry") == "no_hurry"
