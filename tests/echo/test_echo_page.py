@@ -10,7 +10,7 @@ from apps.accounts.roles import Role
 from apps.authors.models import Site
 from apps.authors.services.sites import set_features
 from apps.echo.models import Check, Echo
-from apps.echo.pages import PAGE_SIZE
+from apps.echo.pages.learning import PAGE_SIZE
 from apps.echo.services.learning import keep_up_with, learn_from_log
 from apps.echo.services.logging import log
 from apps.echo.services.switching import freeze, is_frozen, switch_echo

@@ -26,7 +26,7 @@ from apps.echo.models import Decision
 from apps.echo.services.experiments import Place, place_of
 from apps.echo.services.ranking import Ranked, rank
 from apps.echo.services.selecting import NEVER
-from apps.echo.words import WHY, helpful_words
+from apps.echo.words.card import WHY, helpful_words
 from apps.llm.models import ModelSpec
 from apps.llm.services import remember_prompt
 from apps.llm.standing import close_all, standing_gateway

@@ -20,9 +20,8 @@ from apps.authors.selectors.sites import get_site
 from apps.common.forms import show_refusal
 from apps.echo.forms.offers import ExperimentForm
 from apps.echo.models import Echo, Experiment
-from apps.echo.offer_pages import offers_page
-from apps.echo.offer_pictures import curve, forest, tables
-from apps.echo.offer_words import arm_words, finding, policy_words
+from apps.echo.pages.offers import offers_page
+from apps.echo.pictures.offers import curve, forest, tables
 from apps.echo.reporting import OfferReport, off_policy_of, report_of
 from apps.echo.selectors.echoes import echo_of, get_echo
 from apps.echo.selectors.offers import counted_experiments
@@ -34,6 +33,7 @@ from apps.echo.services.experiments import (
     hourly,
     start_experiment,
 )
+from apps.echo.words.offers import arm_words, finding, policy_words
 from labelhub.core.echo.experiments.assignment import Window
 from labelhub.core.errors import InvalidInput, LabelhubError
 

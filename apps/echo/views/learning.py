@@ -19,7 +19,7 @@ from apps.common.forms import show_refusal
 from apps.echo import tasks
 from apps.echo.forms.learning import EchoSettingsForm, InstructionForm, RollBackForm
 from apps.echo.models import Echo
-from apps.echo.pages import (
+from apps.echo.pages.learning import (
     feature_parts,
     moving_parts,
     nothing_yet,

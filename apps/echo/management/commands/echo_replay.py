@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from apps.common.commands import LabelhubCommand
-from apps.echo.curves import REPLAYED, draw_curves
+from apps.echo.pictures.curves import REPLAYED, draw_curves
 from apps.echo.play_output import curves_file, figure_words, progress
 from labelhub.core.echo.replay.figures import AHEAD, BEHIND, LEVEL, UNTOLD
 from labelhub.core.echo.replay.reading import Columns, read_labelled

@@ -8,9 +8,9 @@ from django.utils import timezone
 
 from apps.authors.models import Site
 from apps.common.figures import share_words
-from apps.echo.instruction_pages import instruction_parts, searching_parts
 from apps.echo.models import Echo
-from apps.echo.pictures import (
+from apps.echo.pages.instructions import instruction_parts, searching_parts
+from apps.echo.pictures.learning import (
     accuracy_picture,
     reliability_picture,
     right_figure,
@@ -37,7 +37,7 @@ from apps.echo.selectors.scored import (
 )
 from apps.echo.selectors.standing import MOST_REWARDS, mark_of, pay_of, standing_of
 from apps.echo.services.checking import is_going
-from apps.echo.value_words import value_words
+from apps.echo.words.values import value_words
 from labelhub.core.echo.plateau import Plateau, Stretch, answers_left
 
 PAGE_SIZE = 12

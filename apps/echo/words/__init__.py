@@ -1,0 +1,1 @@
+"""Reasons, findings and questions as people read them."""
