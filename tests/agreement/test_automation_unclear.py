@@ -17,7 +17,7 @@ from tests.agreement.test_automation_watching import audited
 from tests.factories.labels import draft, person
 from tests.factories.projects import member
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.thorough]
 
 
 @pytest.fixture

@@ -70,6 +70,7 @@ def test_nothing_is_reached_by_a_string_past_the_contracts(name: str) -> None:
     assert list(calls(name)) == []
 
 
+@pytest.mark.thorough
 def test_every_task_is_bound_to_our_celery_app() -> None:
     script = (
         "import django; django.setup()\n"

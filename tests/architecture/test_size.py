@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 LINES_OF_FILE, LINES_OF_TEST_FILE, LINES_OF_FUNCTION, POSITIONAL = 300, 400, 40, 5
 
@@ -44,6 +46,7 @@ def test_no_file_is_longer_than_its_budget() -> None:
     assert over == []
 
 
+@pytest.mark.thorough
 def test_no_function_is_longer_than_forty_lines() -> None:
     over = [
         f"{path.relative_to(ROOT)}:{node.lineno} {node.name}"
@@ -54,6 +57,7 @@ def test_no_function_is_longer_than_forty_lines() -> None:
     assert over == []
 
 
+@pytest.mark.thorough
 def test_no_function_takes_more_than_five_positional_parameters() -> None:
     over = [
         f"{path.relative_to(ROOT)}:{node.lineno} {node.name}"

@@ -141,6 +141,7 @@ def test_complaint_5_roles_hold(role: Role, act: Callable[[Any], Any], status: i
     assert Project.objects.filter(pk=project.pk).exists()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("format_", ["jsonl", "json", "csv", "labelstudio"])
 def test_complaint_6_an_export_begins_at_once_whatever_its_size(format_: str) -> None:
     project = new_project()

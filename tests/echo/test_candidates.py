@@ -131,6 +131,7 @@ def test_who_is_not_believed_counts_too(echo: Echo, authors: list[Author]) -> No
     assert evaluate_candidates(echo) == before
 
 
+@pytest.mark.thorough
 def test_moments_without_a_choice_and_other_policies_are_left_out(
     echo: Echo, authors: list[Author]
 ) -> None:
@@ -140,6 +141,7 @@ def test_moments_without_a_choice_and_other_policies_are_left_out(
     assert evaluate_candidates(echo).n == 500
 
 
+@pytest.mark.thorough
 def test_a_click_twice_is_one_clicked_offer(echo: Echo, authors: list[Author]) -> None:
     fill(echo, authors)
     before = evaluation(echo, "logged").ips["value"]

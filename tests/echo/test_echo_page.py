@@ -99,6 +99,7 @@ def test_an_empty_log_is_told_in_words(manager: Client, site: Site) -> None:
     assert "No message has been chosen for yet" in shown
 
 
+@pytest.mark.thorough
 def test_the_figures_are_those_of_the_log(manager: Client, site: Site, echo: Echo) -> None:
     log_answers(echo, "urgency", [(1.0, 0.5), (0.0, 0.5), (0.0, 0.5), (0.0, 0.5)])
     log_answers(echo, "budget", [(1.0, 0.5)] * 6)

@@ -29,6 +29,7 @@ def test_an_author_is_shown_all_that_is_kept(site: Site, host: APIClient) -> Non
     assert body["rewards"][0]["cents"] == 5
 
 
+@pytest.mark.thorough
 def test_deleting_leaves_nothing_but_a_receipt(site: Site, host: APIClient) -> None:
     answered(site, "anna", due=True)
     other = answered(site, "bert")
@@ -59,6 +60,7 @@ def test_data_is_shown_and_deleted_where_the_site_is_off(site: Site, host: APICl
     assert host.delete(url(site, "authors/anna/")).status_code == 200
 
 
+@pytest.mark.thorough
 def test_nobody_and_authors_of_other_sites_are_unknown(site: Site, host: APIClient) -> None:
     author_of(site_with_features(), "anna")
     anonymous = author_of(site)
@@ -80,6 +82,7 @@ def test_a_hosts_ids_may_be_odd(site: Site, host: APIClient, name: str) -> None:
     assert host.delete(address).status_code == 200
 
 
+@pytest.mark.thorough
 def test_an_opt_out_closes_what_is_asked_and_keeps_what_was_answered(
     site: Site, host: APIClient
 ) -> None:

@@ -81,6 +81,7 @@ def test_each_label_is_put_together_by_dawid_and_skene() -> None:
     assert found["n"] == 3
 
 
+@pytest.mark.thorough
 def test_dawid_and_skene_know_who_is_careless_about_a_label() -> None:
     generator = np.random.default_rng(1)
     gold = generator.integers(4, size=400)
