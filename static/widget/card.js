@@ -11,8 +11,9 @@ export const parts = (lang) => Promise.all([import("./card-more.js"), words([lan
 
 /** The quoted place of the author's own words, if they are known; `range` counts code points. */
 export function quoted(text, range) {
-  const all = text && range ? Array.from(text).slice(...range) : [];
-  return all.slice(0, LONGEST_QUOTE).join("") + (all.length > LONGEST_QUOTE ? "…" : "");
+  if (!text || !range) return "";
+  const [all, end] = [Array.from(text), Math.min(range[1], range[0] + LONGEST_QUOTE)];
+  return all.slice(range[0], end).join("") + (all.length > end ? "…" : "");
 }
 
 /**

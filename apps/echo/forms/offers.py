@@ -125,9 +125,10 @@ class ExperimentForm(forms.Form):
         """The shares amount to all, and the control is one of the arms."""
         data = super().clean() or {}
         shares = {name: data.get(name) or 0 for name in self.SHARES}
-        if sum(shares.values()) != 100:
+        if not set(self.SHARES) & set(self.errors) and sum(shares.values()) != 100:
             self.add_error(None, f"The shares sum to {sum(shares.values())} %, not to 100.")
-        if data.get("control") and not shares[data["control"]]:
+        control = data.get("control")
+        if control and control not in self.errors and not shares[control]:
             self.add_error("control", "This arm has no share.")
         if data.get("control") == NOTHING:
             told = "Without offers there are no clicks, so nothing can be compared with it."

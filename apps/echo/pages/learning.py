@@ -133,7 +133,7 @@ def _curves(echo: Echo, feature: str = "") -> dict[str, Any]:
         "reliability": reliability_picture(parts),
         "ece": error,
         "ece_words": "" if error is None else f"{100 * error:.0f} points",
-        "misled": error is not None and error > _MISLED,
+        "misled": error is not None and round(error, 2) > _MISLED,
         "left": plateau(tallies),
         "window": WINDOW if echo.logged > WINDOW else None,
     }

@@ -89,6 +89,11 @@ def get_item(echo: Echo, pk: int) -> CatalogueItem:
     return found
 
 
+def running_experiment(echo: Echo) -> Experiment | None:
+    """The one that runs; there is one at most."""
+    return echo.experiments.filter(started_at__isnull=False, ended_at__isnull=True).first()
+
+
 def counted_experiments(echo: Echo) -> QuerySet[Experiment]:
     """All of them, the newest first, each with the number of its decisions as ``decided``."""
     return echo.experiments.annotate(decided=Count("decisions")).order_by("-pk")

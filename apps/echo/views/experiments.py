@@ -24,7 +24,7 @@ from apps.echo.pages.offers import offers_page
 from apps.echo.pictures.offers import curve, forest, tables
 from apps.echo.reporting import OfferReport, off_policy_of, report_of
 from apps.echo.selectors.echoes import echo_of, get_echo
-from apps.echo.selectors.offers import counted_experiments
+from apps.echo.selectors.offers import counted_experiments, running_experiment
 from apps.echo.selectors.records import experiment_called
 from apps.echo.services.experiments import (
     create_experiment,
@@ -82,6 +82,8 @@ def offer_experiment_detail(
     context = offers_page(request, site, echo, "experiments") | _moving(echo, experiment)
     if experiment.started_at is not None:
         context["off_policy"] = off_policy_of(echo)
+    else:
+        context["running"] = running_experiment(echo)
     return render(request, "echo/offer_experiment_detail.html", context)
 
 

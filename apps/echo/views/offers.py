@@ -23,7 +23,7 @@ from apps.echo.pages.offers import offers_page
 from apps.echo.pictures.offers import offer_steps, tables
 from apps.echo.reporting import offer_funnel, report_of
 from apps.echo.selectors.echoes import echo_of, get_echo
-from apps.echo.selectors.offers import SHOWN, item_counts, last_offers
+from apps.echo.selectors.offers import SHOWN, item_counts, last_offers, running_experiment
 from apps.echo.services.switching import update_echo
 from apps.echo.words.offers import why_words
 from labelhub.core.errors import Conflict, InvalidInput, LabelhubError
@@ -44,9 +44,7 @@ def site_offers(request: SignedInRequest, slug: str, site_id: int) -> HttpRespon
         context |= {
             "windows": [(each, _WINDOW_WORDS[each]) for each in WINDOWS],
             "items_on": item_counts(echo)[0],
-            "running": echo.experiments.filter(
-                started_at__isnull=False, ended_at__isnull=True
-            ).first(),
+            "running": running_experiment(echo),
             "parts": tables(context["report"]),
         }
     return render(request, "echo/site_offers.html", context)

@@ -117,6 +117,14 @@ def test_a_design_that_cannot_be_used_is_not_made(
     assert not Experiment.objects.exists()
 
 
+def test_of_a_share_out_of_range_that_alone_is_told(manager: Client, echo: Echo) -> None:
+    fields = DESIGN | {"echo": "100", "keyword": "0"}
+    response = manager.post(page(echo.site, "offers/experiments/new/"), fields)
+    assert response.status_code == 422
+    assert "The shares sum" not in words(response)
+    assert "This arm has no share" not in words(response)
+
+
 def test_it_is_started_and_ended_once(manager: Client, echo: Echo) -> None:
     made = designed(manager, echo)
     assert change(manager, made, "end").status_code == 409
@@ -132,6 +140,7 @@ def test_it_is_started_and_ended_once(manager: Client, echo: Echo) -> None:
 def test_of_two_that_are_started_one_runs(manager: Client, echo: Echo) -> None:
     one, other = designed(manager, echo), designed(manager, echo, name="Summer")
     assert change(manager, one, "start").status_code == 302
+    assert "has to end" in told(manager, other)
     assert change(manager, other, "start").status_code == 409
     assert Experiment.objects.filter(started_at__isnull=False).count() == 1
 
