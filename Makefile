@@ -4,10 +4,11 @@ HOST ?= 127.0.0.1
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PEERS := .venv-peers
 MANAGE := $(BIN)/python manage.py
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-dev demo secret serve broker worker test test-thorough check format test-services e2e bench lock
+.PHONY: help install install-dev demo secret serve broker worker test test-thorough check format test-services test-peers e2e bench lock
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -45,16 +46,24 @@ worker: broker secret install  ## extra worker (needs REDIS_URL and LABELHUB_SEC
 	umask 077; DJANGO_SETTINGS_MODULE=labelhub.settings.prod $(BIN)/celery -A labelhub.celery worker --pool threads --concurrency 8 --loglevel INFO
 
 test: install-dev  ## the suite on the embedded default, without what takes long
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not services and not thorough and not e2e" -ra
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not services and not thorough and not e2e and not peers" -ra
 
 test-thorough: install-dev  ## what takes long, on the embedded default: kills, servers, simulations
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "thorough and not services and not e2e" -ra
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "thorough and not services and not e2e and not peers" -ra
 
 test-services: install-dev  ## PostgreSQL, Redis, Celery workers and several servers
-	LABELHUB_HYPOTHESIS=thorough deploy/with-services $(BIN)/python -m pytest -m "services or not e2e" -n 2 --dist worksteal -ra
+	LABELHUB_HYPOTHESIS=thorough deploy/with-services $(BIN)/python -m pytest -m "(services or not e2e) and not peers" -n 2 --dist worksteal -ra
 
 e2e: install-dev  ## browser tests, every page in every state; fails without a Chromium
 	LABELHUB_REQUIRE_BROWSER=1 $(BIN)/python -m pytest -m e2e -ra
+
+$(PEERS)/.done: tests/peers/requirements.txt
+	@deploy/make-venv $(PYTHON) $(PEERS)
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -r tests/peers/requirements.txt
+	@touch $@
+
+test-peers: install-dev $(PEERS)/.done  ## against the real Label Studio, by hand and before a release (REWRITE=1: renew the files of the daily tests)
+	LABELHUB_PEERS=$(PEERS) LABELHUB_PEERS_REWRITE=$(REWRITE) $(BIN)/python -m pytest tests/peers -m peers -ra
 
 bench: install-dev  ## benchmarks: a table and JSON each
 	$(BIN)/python tests/bench/queue_bench.py

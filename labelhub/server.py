@@ -17,6 +17,7 @@ from django.conf import settings
 
 from apps.authors.consumers.session import settled
 from apps.authors.services.warming import warm_up
+from apps.common.workers import expect_worker
 from apps.debates.services import stop_all_slices
 from apps.learning.services import stop_all_learning
 from labelhub.core.errors import InvalidInput
@@ -152,6 +153,7 @@ def _place() -> AbstractContextManager[int | None]:
 @contextmanager
 def _worker() -> Iterator[None]:
     if not settings.LABELHUB_EMBEDDED_WORKER:
+        expect_worker()
         yield
         return
     from labelhub.worker import EmbeddedWorker  # noqa: PLC0415 - only where it works here

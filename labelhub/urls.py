@@ -20,6 +20,7 @@ from apps.reviews.urls import urlpatterns as reviews
 
 handler400 = "apps.common.api.errors.bad_request"
 handler404 = "apps.common.api.errors.not_found"
+handler500 = "apps.common.api.errors.server_error"
 # The console's own form would let anybody try passwords without end; allauth's counts.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 

@@ -18,6 +18,7 @@ from kombu.transport import redis
 from apps.agreement.automation.tasks import keep_guarantees
 from apps.agreement.tasks import resume_unfinished as resume_studies
 from apps.authors.tasks import keep_house, resume_messages
+from apps.common.workers import show_sign
 from apps.debates.services import stop_all_slices
 from apps.debates.tasks import resume_unfinished as resume_runs
 from apps.echo.tasks import keep_echo, keep_offers, keep_searches
@@ -39,6 +40,7 @@ redis.Channel.do_restore = False
 
 HOUSEKEEPING_SECONDS = 2.0
 KEEPERS: tuple[Callable[[], object], ...] = (
+    show_sign,
     resume_runs,
     resume_imports,
     resume_schema_changes,

@@ -62,6 +62,7 @@ def _stated(project: Project, asked: Slice) -> dict[tuple[int, int], float]:
         for item, annotator, uncertainty in debates.order_by("pk").values_list(
             "item_id", "label__annotator_id", "uncertainty"
         )
+        if uncertainty is not None
     }
     labels = Label.objects.filter(
         annotator__project=project, annotator__kind__in=MACHINES, confidence__isnull=False

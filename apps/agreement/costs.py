@@ -33,6 +33,7 @@ def costs(project: Project) -> Mapping[str, Cost]:
         Q(seconds__isnull=False) | Q(cost_nanousd__isnull=False),
         annotator__project=project,
         withdrawn=False,
+        rejected=False,
     )
     rows = recorded.values("annotator__kind").order_by()
     told = rows.annotate(

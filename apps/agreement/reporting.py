@@ -8,7 +8,7 @@ from typing import Any
 import structlog
 from django.contrib.auth.models import AnonymousUser
 from django.db import OperationalError, transaction
-from django.db.models import Count, Max, Sum
+from django.db.models import Count, Max, Q, Sum
 from django.utils import timezone
 
 from apps.accounts.models import User
@@ -23,9 +23,10 @@ from apps.agreement.turns import turn
 from apps.authors.models import Site
 from apps.debates.models import Run
 from apps.labels.blindness import hidden_from
-from apps.labels.models import Gold, ItemState, Label
+from apps.labels.models import PEOPLE, Gold, ItemState, Label
 from apps.projects.models import Project
 from apps.projects.selectors import current_schema
+from labelhub.core.agreement.figures import Figure, share
 from labelhub.core.agreement.reports.divided import divided
 from labelhub.core.agreement.reports.report import report
 from labelhub.core.agreement.reports.sheet import Sheet
@@ -33,7 +34,11 @@ from labelhub.core.agreement.reports.sheet import Sheet
 logger = structlog.get_logger(__name__)
 
 #: Raised when what a report says changes: what was stored before is then computed anew.
-EDITION = 5
+EDITION = 6
+#: Labels given while a suggestion was on the screen.
+IN_VIEW = Q(shown__isnull=False)
+#: Gold that rests on labels of people here.
+BY_PEOPLE = (Gold.Basis.REVIEW, Gold.Basis.AGREEMENT, Gold.Basis.ADJUDICATION)
 MOST_STORED = 50
 MOST_DIVIDED = 20
 
@@ -128,10 +133,23 @@ def _computed(project: Project, asked: Slice, *, reader: int | None = None) -> d
         "categories": list(sheet.categories) if sheet.shares_categories else None,
         "offline": offline_kinds(sheet),
         **found,
+        "gold_in_view": gold_in_view(project, sheet),
         "calibration": calibrations(project, sheet, asked),
         "intra": intra(project, sheet, asked, reader=reader),
         "cost": {} if asked.given else costs(project),
     }
+
+
+def gold_in_view(project: Project, sheet: Sheet) -> Figure:
+    """The share of the sheet's gold that was made with a suggestion in view: one of the labels that
+    decided it was given so. Two queries."""
+    items = set(sheet.item_ids[sheet.gold >= 0].tolist())
+    labels = Label.objects.filter(IN_VIEW, annotator__project=project, annotator__kind__in=PEOPLE)
+    led = {str(uid) for uid in labels.values_list("uid", flat=True)}
+    made_here = Gold.objects.current().filter(item__project=project, basis__in=BY_PEOPLE)
+    rows = made_here.values_list("item_id", "evidence") if led else ()
+    seen = sum(item in items and not led.isdisjoint(evidence) for item, evidence in rows)
+    return share(seen, len(items), reason="no item has gold")
 
 
 def offline_kinds(sheet: Sheet) -> dict[str, list[str]]:

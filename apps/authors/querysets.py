@@ -31,6 +31,14 @@ def who_counts(author: str = "") -> models.Q:
     return models.Q(**{ruled: True}) | models.Q(**{f"{ruled}__isnull": True, trusted: True})
 
 
+def is_due(now: datetime) -> models.Q:
+    """Rewards that have been held long enough, of authors of whom enough is known."""
+    proven = models.Q(author__ruling=True) | models.Q(
+        author__ruling__isnull=True, author__proven=True
+    )
+    return models.Q(due_at__lte=now) & proven
+
+
 class SiteQuerySet(models.QuerySet["Site"]):
     """Sites."""
 
@@ -87,5 +95,6 @@ class RewardQuerySet(models.QuerySet["Reward"]):
         return self.filter(void_at__isnull=True)
 
     def due(self, now: datetime) -> "RewardQuerySet":
-        """Those that have been held long enough and were in no payout yet."""
-        return self.standing().filter(payout__isnull=True, due_at__lte=now)
+        """Those that have been held long enough and were in no payout yet, of authors of whom
+        enough is known: by the signals, or because a manager trusts them."""
+        return self.standing().filter(is_due(now), payout__isnull=True)

@@ -20,7 +20,9 @@ class StageWords:
 #: In the order in which a message meets them.
 STAGES: Mapping[str, StageWords] = MappingProxyType(
     {
-        "screen": StageWords("Filter", "Greetings, thanks, bare replies, spam are left alone."),
+        "screen": StageWords(
+            "Filter", "Too short, repeated, code, links: left alone without a model."
+        ),
         "redaction": StageWords("Personal data", "Taken out before anything else reads it."),
         "sensitive": StageWords("Sensitive topics", "Never asked about, never kept."),
         "interrupted": StageWords("Moment", "A question is about now or not at all."),
@@ -28,7 +30,7 @@ STAGES: Mapping[str, StageWords] = MappingProxyType(
         "throttle": StageWords("Not too often", "Pauses, caps and sampling of this site."),
         "model": StageWords("Model", "Whether it could be reached at all."),
         "relevance": StageWords(
-            "Relevance", "Which features the message gives reason to ask about."
+            "Relevance", "What the message is, and what it gives reason to ask about."
         ),
         "prediction": StageWords("Prediction", "The value that is most probable for each."),
         "enough": StageWords("Enough to ask", "Whether enough features are left."),
@@ -43,30 +45,32 @@ NOT_WORTH_ASKING = frozenset({"screen", "sensitive", "relevance", "enough"})
 REASONS: Mapping[str, str] = MappingProxyType(
     {
         "empty": "nothing written",
-        "greeting": "only a greeting",
-        "thanks": "only thanks",
-        "goodbye": "only a goodbye",
-        "bare_reply": "a bare reply",
         "smalltalk": "small talk",
         "spam": "looks like spam",
         "machine_like": "looks like a machine's",
         "too_short": "too short: it does not say what is wanted",
         "repeated": "said before",
-        "health": "about health",
-        "religion": "about religion",
-        "finance": "about somebody's finances",
-        "sexual_life": "about sexual life",
-        "politics": "about politics",
-        "minors": "about minors",
+        "overlong": "too long to be written by hand",
+        "self_harm": "speaks of suicide or self-harm",
+        "sexual_abuse": "speaks of sexual violence",
+        "child_abuse": "speaks of harm to a child",
+        "violence": "speaks of violence",
+        "threat": "a threat",
+        "eating_disorder": "speaks of an eating disorder",
+        "bereavement": "speaks of a death",
+        "judged_danger": "somebody in danger, the model says",
+        "judged_sensitive": "a sensitive topic, the model says",
+        "judged_spam": "spam or noise, the model says",
+        "unsure": "the model is unsure",
+        "crisis_before": "somebody in danger shortly before",
         "opted_out": "does not want to be asked",
         "open_question": "a question is still open",
         "conversation_full": "asked enough in this conversation",
         "day_full": "asked enough today",
         "backing_off": "was sent away lately",
-        "too_soon": "asked a moment ago",
-        "too_few_messages": "too few messages since the last question",
+        "too_soon": "asked, or come, a moment ago",
+        "too_few_messages": "too few messages yet, or since the last question",
         "not_sampled": "not in the sample",
-        "all_always": "its features always apply",
         "none_relevant": "no feature matters here",
         "no_prediction": "no value could be predicted",
         "too_few": "too few features left",
@@ -128,7 +132,7 @@ def _redaction(data: Mapping[str, Any]) -> list[str]:
 
 
 def _relevance(data: Mapping[str, Any]) -> list[str]:
-    kinds = (("always", "always"), ("relevant", "found relevant"))
+    kinds = (("always", "always"), ("relevant", "found relevant"), ("stated", "said already"))
     told = [f"{words}: {_list(data[key])}" for key, words in kinds if data.get(key)]
     left = data.get("left_out") or ()
     if not left:

@@ -53,6 +53,16 @@ WHY = {
     "ar": "أنت أدرى بما قصدته. تُستخدم إجابتك لقياس مدى فهم الآخرين لما كتبت.",
 }
 
+#: In a chat, in place of a reply, when a limit of the day is reached.
+LIMIT = {
+    "en": "That was all for today. Please come back tomorrow.",
+    "de": "Das war alles für heute. Bitte kommen Sie morgen wieder.",
+    "es": "Eso es todo por hoy. Vuelva mañana, por favor.",
+    "fr": "C'est tout pour aujourd'hui. Revenez demain, s'il vous plaît.",
+    "ja": "本日の回答はここまでです。明日またお越しください。",
+    "ar": "هذا كل شيء لهذا اليوم. يُرجى العودة غدًا.",
+}
+
 #: Below the text to agree to, where answers earn something.
 OFFER = {
     "en": "Signed-in people get {amount} for an answer.",

@@ -1,20 +1,37 @@
 """The edge where an expected error becomes something a person can read."""
 
 from collections.abc import Callable
+from http import HTTPStatus
+from urllib.parse import unquote_to_bytes
 
 from django.core.exceptions import BadRequest
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.middleware.common import CommonMiddleware
 from django.shortcuts import render
 
 from apps.common.addresses import own_address
 from labelhub.core.errors import LabelhubError
 
+SAFE = ("GET", "HEAD", "OPTIONS")
 _HEADINGS = {
     403: "You may not do this",
     404: "There is nothing here",
     409: "It changed meanwhile",
     422: "This cannot be used as it is",
 }
+
+
+class SlashMiddleware(CommonMiddleware):
+    """Django's redirect to the final slash, which does not turn what is posted into a GET."""
+
+    def process_response(
+        self, request: HttpRequest, response: HttpResponseBase
+    ) -> HttpResponseBase:
+        """308 instead of 301: the client sends the same again."""
+        answer = super().process_response(request, response)
+        if answer.status_code == HTTPStatus.MOVED_PERMANENTLY and request.method not in SAFE:
+            answer.status_code = HTTPStatus.PERMANENT_REDIRECT
+        return answer
 
 
 class LabelhubErrorMiddleware:
@@ -29,9 +46,15 @@ class LabelhubErrorMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Pass the request on; only exceptions matter here, and addresses that are none."""
-        if "\0" in request.path or "%00" in request.META.get("QUERY_STRING", ""):
+        query = unquote_to_bytes(request.META.get("QUERY_STRING", ""))
+        if "\0" in request.path or b"\0" in query:
             # PostgreSQL refuses a NUL in a parameter with an error of the server.
             raise BadRequest("The address contains a NUL character.")
+        try:
+            query.decode()
+        except UnicodeDecodeError:
+            # Django would search for replacement characters instead.
+            raise BadRequest("The address is not UTF-8.") from None
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:

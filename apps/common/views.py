@@ -1,5 +1,6 @@
 """Health of the service, the theme of this browser, and the page of all components."""
 
+import shutil
 from typing import Any
 
 from django.conf import settings
@@ -11,13 +12,18 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 from redis import Redis
+from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
+from redis.retry import Retry
 
 from apps.common.addresses import own_address
 from apps.common.design import design_samples
 from apps.common.theme import ONE_YEAR, THEME_COOKIE, THEMES
+from apps.common.workers import worker_silence
 
 _PATIENCE = 2.0
+#: Bytes that the data folder's disk must have left.
+_LEAST_ROOM = 100 * 1024**2
 
 
 @never_cache
@@ -30,14 +36,16 @@ def health_live(_request: HttpRequest) -> JsonResponse:
 @never_cache
 @require_GET
 def health_ready(_request: HttpRequest) -> JsonResponse:
-    """What the service stands on answers: the database and, where set, Redis (queue and cache)."""
-    parts = {"database": _database_answers()}
+    """Whether this server can answer: 503 without the database. What else is missing is named
+    ("degraded") with 200, as people can go on labelling: Redis, a worker, room on the disk."""
+    if not _database_answers():
+        body = {"status": "unavailable", "parts": {"database": "not reachable"}}
+        return JsonResponse(body, status=503)
+    parts = {"database": "ok", "worker": _worker_state(), "disk": _disk_state()}
     if settings.REDIS_URL:
-        parts["redis"] = _redis_answers(settings.REDIS_URL)
-    ready = all(parts.values())
-    words = {part: "ok" if answers else "not reachable" for part, answers in parts.items()}
-    body = {"status": "ok" if ready else "unavailable", "parts": words}
-    return JsonResponse(body, status=200 if ready else 503)
+        parts["redis"] = "ok" if _redis_answers(settings.REDIS_URL) else "not reachable"
+    whole = all(state == "ok" for state in parts.values())
+    return JsonResponse({"status": "ok" if whole else "degraded", "parts": parts})
 
 
 @require_POST
@@ -70,9 +78,25 @@ def _database_answers() -> bool:
     return True
 
 
+def _worker_state() -> str:
+    silence = worker_silence()
+    return f"none for {silence}" if silence else "ok"
+
+
+def _disk_state() -> str:
+    """Of the data folder: the database may have a disk of its own."""
+    free = shutil.disk_usage(settings.DATA_DIR).free
+    return "ok" if free >= _LEAST_ROOM else f"{free // 1024**2} MB left"
+
+
 def _redis_answers(url: str) -> bool:
     try:
-        client = Redis.from_url(url, socket_timeout=_PATIENCE, socket_connect_timeout=_PATIENCE)
+        client = Redis.from_url(
+            url,
+            socket_timeout=_PATIENCE,
+            socket_connect_timeout=_PATIENCE,
+            retry=Retry(NoBackoff(), 0),
+        )
         with client:
             return bool(client.ping())
     except (RedisError, ValueError):

@@ -36,6 +36,7 @@ EAGER: Mapping[str, Any] = {
     "min_seconds": 0,
     "per_conversation": 100,
     "per_day": 1000,
+    "replies_anonymous": 300,
 }
 
 
@@ -73,6 +74,7 @@ def _project(manager: User) -> Project:
         name="Shop talk",
         description="What do visitors of a shop mean by what they write? They are asked.",
         schema=parse_schema({"task": "per_item", "question": "", "labels": []}),
+        blind_share=0,  # a tour: every item shows what it can show
     )
 
 

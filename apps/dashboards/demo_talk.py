@@ -45,7 +45,6 @@ BEGINS, ENDS = 24, 54
 PAST, THOUGHT = timedelta(days=14), timedelta(seconds=9)
 #: What the shop's owner expects to matter: the catalogue says for whom an item is.
 EXPECTED = {"budget": 1.0, "recipient": 0.5, "experience_level": 0.5}
-NOT_ASKED = "Asked often enough."
 
 
 @dataclass(slots=True)
@@ -94,7 +93,7 @@ def _two_write(past: _Past, at: int, lines: Sequence[Line]) -> None:
         people = past.shoppers if alone else past.visitors
         message = _said(people[at % len(people)], line, f"sample-{2 * at + alone}")
         if alone:
-            drop(message, "throttle", NOT_ASKED)
+            drop(message, "choice", "not_worth_asking")
         else:
             _interviewed(message, line, _moment(past, at))
         said.append(message)

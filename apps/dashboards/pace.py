@@ -52,7 +52,7 @@ def days_of(project: Project, user: User | None = None) -> list[Day]:
     rows = Decision.objects.filter(
         project=project,
         undone_at__isnull=True,
-        label__isnull=False,
+        label__rejected=False,
         created_at__gte=_midnight(first),
     )
     if user is not None:

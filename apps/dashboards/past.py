@@ -50,5 +50,7 @@ def _past(decision: Decision) -> PastAnswer:
         words = _WITHOUT_LABEL.get(Decision.Action(decision.action), "answered")
         return PastAnswer(decision, words, stands=decision.action in _WITHOUT_LABEL)
     words = "cannot tell" if label.abstained else value_words(label.value)
+    if label.rejected:
+        words = "rejected the suggestion, gave no label"
     stands = not label.withdrawn and not hasattr(label, "superseded_by")
     return PastAnswer(decision, words, stands)

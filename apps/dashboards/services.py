@@ -97,4 +97,5 @@ def _project(manager: User) -> Project:
         description="Which aspects does a guest write about? Reviews written for this demo.",
         schema=parse_schema(json.loads((DATA / "hotel_schema.json").read_text(encoding="utf-8"))),
         guideline=(DATA / "hotel_guideline.md").read_text(encoding="utf-8"),
+        blind_share=0,  # a tour: every item shows what it can show
     )

@@ -9,6 +9,7 @@ from django.views.decorators.http import require_GET
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right, Role
+from apps.common.workers import worker_silence
 from apps.dashboards.selectors import (
     FOUND,
     debates_of_item,
@@ -60,6 +61,7 @@ def project_overview(request: SignedInRequest, slug: str) -> HttpResponse:
         "next": next_step(view, str(context["role"]), expert=may_adjudicate(request.user, project)),
         "annotators": annotator_rows(project),
         "asks_authors": not view.items and current_schema(project).task is Task.PER_ITEM,
+        "worker_silence": worker_silence(),
     }
     return render(request, "dashboards/overview.html", context)
 

@@ -37,6 +37,7 @@ class Worker:
     labels: int
     this_week: int
     skipped: int
+    rejected: int
     holds: int
     last: datetime | None
     standing: Standing | None
@@ -89,18 +90,19 @@ def _why(stage: str, reasons: Sequence[str], *, disputed: bool) -> str:
 def _workers(project: Project) -> list[Worker]:
     week = timezone.now() - timedelta(days=7)
     decided = Decision.objects.filter(project=project, undone_at__isnull=True).order_by()
-    labelled, skipped = Q(label__isnull=False), Q(action=Decision.Action.SKIP)
+    labelled, skipped = Q(label__rejected=False), Q(action=Decision.Action.SKIP)
     rows = decided.values("reviewer").annotate(
         labels=Count("item", filter=labelled, distinct=True),
         this_week=Count("item", filter=labelled & Q(created_at__gte=week), distinct=True),
         skipped=Count("pk", filter=skipped),
+        rejected=Count("item", filter=Q(label__rejected=True), distinct=True),
         last=Max("created_at"),
     )
     counts = {row.pop("reviewer"): row for row in rows}
     live = Slot.objects.live(timezone.now()).filter(project=project).order_by()
     holds = dict(live.values_list("holder").annotate(n=Count("pk")))
     standings = {one.user_id: one for one in Standing.objects.filter(project=project)}
-    nothing = {"labels": 0, "this_week": 0, "skipped": 0, "last": None}
+    nothing = {"labels": 0, "this_week": 0, "skipped": 0, "rejected": 0, "last": None}
     members = Membership.objects.filter(project=project).exclude(role=Role.VIEWER)
     workers = [
         Worker(
@@ -133,6 +135,7 @@ class Desk:
     today: int
     given: int
     postponed: int
+    rejected: int
     drafts: Sequence[Draft]
     mentions: Sequence[Mention]
     returned: Sequence[Label]
@@ -141,7 +144,7 @@ class Desk:
 
 
 def desk_of(project: Project, user: User) -> Desk:
-    """What ``user`` did, has begun, was asked and told; ten queries."""
+    """What ``user`` did, has begun, was asked and told; eleven queries."""
     days = days_of(project, user)
     standing = Decision.objects.standing(project, user).order_by()
     postponed = standing.filter(action=Decision.Action.POSTPONE, item__state__queued=True)
@@ -151,7 +154,8 @@ def desk_of(project: Project, user: User) -> Desk:
     mentions = Mention.objects.filter(user=user, seen_at__isnull=True, comment__in=readable)
     return Desk(
         days=days,
-        labels=standing.filter(label__isnull=False).values("item").distinct().count(),
+        labels=standing.filter(label__rejected=False).values("item").distinct().count(),
+        rejected=standing.only_rejecting().filter(item__state__queued=True).count(),
         today=days[-1].labels,
         given=Assignment.objects.filter(
             project=project, user=user, open=True, item__state__queued=True

@@ -10,6 +10,7 @@ from apps.debates.querysets import DebateQuerySet, RunQuerySet
 from apps.labels.models import Label
 from apps.llm.models import ModelSpec, PromptVersion
 from apps.projects.models import Guideline, Item, LabelSchema, Project
+from labelhub.core.llm.parsing.structured import in_words
 
 
 class Experiment(models.Model):
@@ -119,6 +120,10 @@ class Run(models.Model):
     other_cost_nanousd = models.BigIntegerField(
         default=0, help_text="Of that, what was paid for embeddings."
     )
+    unread_nanousd = models.BigIntegerField(
+        default=0,
+        help_text="What providers may charge for calls that got no answer; no part of the cost.",
+    )
     pulse = models.JSONField(
         default=dict, blank=True, help_text="What the worker that drives it last reported."
     )
@@ -183,8 +188,15 @@ class Debate(models.Model):
     reasons = models.JSONField(
         default=list, blank=True, help_text="Why people are asked first, by the project's rule."
     )
-    uncertainty = models.FloatField(default=0)
+    uncertainty = models.FloatField(
+        null=True, help_text="0 is sure, 1 knows nothing; None: unknown."
+    )
     error = models.TextField(blank=True)
+    failed_tries = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text="By step: the failed tries at a call that is not answered yet.",
+    )
     finished_at = models.DateTimeField(null=True, blank=True)
 
     objects = DebateQuerySet.as_manager()
@@ -275,3 +287,8 @@ class Turn(models.Model):
                 fields=["debate"], condition=models.Q(reused=True), name="debates_turn_reused"
             ),
         ]
+
+    @property
+    def words(self) -> str:
+        """The answer as people read it: one in JSON as the text form of its prompt has it."""
+        return in_words(self.text)

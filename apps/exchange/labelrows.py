@@ -42,6 +42,7 @@ class LabelRow:
     value: Value | None
     abstained: bool = False
     withdrawn: bool = False
+    rejected: bool = False
     action: str = "imported"
     confidence: float | None = None
     rationale: str = ""
@@ -49,6 +50,7 @@ class LabelRow:
     seconds: float | None = None
     cost_nanousd: int | None = None
     uid: UUID | None = None
+    shown: UUID | None = None
     proposed_from: UUID | None = None
     supersedes: UUID | None = None
     supersedes_own: bool = False
@@ -98,15 +100,26 @@ def read_label(
     )
     supersedes, supersedes_own = _supersedes(given, where)
     withdrawn, abstained = _flag(given, "withdrawn", where), _flag(given, "abstained", where)
-    if value is None and not (withdrawn or abstained):
+    rejected = _rejects(given, where)
+    if rejected and (value is not None or withdrawn):
         raise RowFault(
-            "No value, and the annotator neither abstained nor withdrew.", field=f"{where}.value"
+            "Only rejects the suggestion, so it has no value and takes nothing back.",
+            field=f"{where}.rejected",
         )
+    if value is None and not (withdrawn or abstained or rejected):
+        raise RowFault(
+            "No value, and the annotator neither abstained, withdrew nor rejected a suggestion.",
+            field=f"{where}.value",
+        )
+    shown = _uuid(given, "shown", where) or _uuid(given, "proposed_from", where)
+    if rejected and shown is None:
+        raise RowFault("Which suggestion it rejects is missing: its uid.", field=f"{where}.shown")
     return LabelRow(
         who=read_who(given, where),
         value=None if withdrawn or abstained else value,
-        abstained=abstained,
+        abstained=abstained and not rejected,
         withdrawn=withdrawn,
+        rejected=rejected,
         action=_one_of(given.get("action"), ACTIONS, "imported", f"{where}.action"),
         confidence=_number(given, "confidence", where, highest=1.0),
         rationale=_text(given, "rationale", where),
@@ -114,7 +127,8 @@ def read_label(
         seconds=_number(given, "seconds", where),
         cost_nanousd=_whole(given, "cost_nanousd", where),
         uid=_uuid(given, "uid", where),
-        proposed_from=_uuid(given, "proposed_from", where),
+        shown=shown,
+        proposed_from=None if rejected else _uuid(given, "proposed_from", where),
         supersedes=supersedes,
         supersedes_own=supersedes_own,
         run=_uuid(given, "run", where),
@@ -194,6 +208,14 @@ def _flag(given: dict[str, Any], name: str, where: str) -> bool:
     if not isinstance(flag, bool):
         raise RowFault("Must be true or false.", field=f"{where}.{name}")
     return flag
+
+
+def _rejects(given: dict[str, Any], where: str) -> bool:
+    """Whether the row only rejects a suggestion; our exports of before said so by an abstention."""
+    if "rejected" in given:
+        return _flag(given, "rejected", where)
+    told = given.get("action") == Label.Action.REJECTED and given.get("proposed_from")
+    return bool(told) and _flag(given, "abstained", where)
 
 
 def _text(given: dict[str, Any], name: str, where: str) -> str:

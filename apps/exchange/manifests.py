@@ -27,6 +27,7 @@ class Tally:
     project: Project
     items: int = 0
     labels: Counter[str] = field(default_factory=Counter)
+    rejections: Counter[str] = field(default_factory=Counter)
     offline: int = 0
     gold: Counter[str] = field(default_factory=Counter)
     label_versions: Counter[int] = field(default_factory=Counter)
@@ -49,6 +50,8 @@ class Tally:
     def _add_labels(self, labels: Iterable[Mapping[str, Any]]) -> None:
         for label in labels:
             self.labels[label["kind"]] += 1
+            if label["rejected"]:
+                self.rejections[label["kind"]] += 1
             self.offline += bool(label.get("offline"))
             self.label_versions[label["schema_version"]] += 1
             if label.get("run"):
@@ -97,6 +100,8 @@ def build_manifest(
         "counts": {
             "items": tally.items,
             "labels": dict(sorted(tally.labels.items())),
+            # Of those, such as only reject a suggestion: neither labels nor abstentions.
+            "rejections": dict(sorted(tally.rejections.items())),
             # Of those, by the built-in text matcher: not an LLM.
             "offline_labels": tally.offline,
             "gold": dict(sorted(tally.gold.items())),

@@ -14,7 +14,7 @@ from apps.exchange.labelrows import (
     read_gold_history,
     read_labels,
 )
-from apps.exchange.readers.base import RawRow, RowFault
+from apps.exchange.readers.base import RawRow, RowFault, one_row
 from apps.exchange.shapes import Translated, translated
 from apps.exchange.values import as_object, json_cell, label_value
 from labelhub.core.schema import Schema, Task, Value
@@ -58,7 +58,8 @@ def read_row(raw: RawRow, columns: ColumnMap, schema: Schema) -> ItemRow | RowEr
     if raw.error is not None:
         return RowError(raw.number, raw.field, raw.error)
     try:
-        return _item_row(raw, columns, schema)
+        with one_row(raw.number):
+            return _item_row(raw, columns, schema)
     except RowFault as fault:
         return RowError(raw.number, fault.field, fault.message)
 

@@ -1,17 +1,17 @@
 """Looking at imports: what waits, what a file holds."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
 
 from apps.exchange.columns import CHOOSABLE, ColumnMap, guess_columns
 from apps.exchange.readers import RawRow, open_rows
-from apps.exchange.readers.base import RowFault
+from apps.exchange.readers.base import RowFault, one_row
 from apps.exchange.shapes import Shape, gathered, shape_of, translated
 from apps.labels.models import Gold
 from apps.projects.models import ImportBatch, Project
@@ -59,33 +59,60 @@ def preview_batch(batch: ImportBatch) -> Preview:
         UnreadableFile: the file as a whole is of no use.
     """
     path, schema = Path(settings.DATA_DIR) / batch.stored_path, current_schema(batch.project).parsed
-    given = list(islice(gathered(open_rows(path, batch.format)), PREVIEW_ROWS))
-    shapes = [shape_of(raw.data) for raw in given]
-    rows = [_translated(raw, schema) for raw in given]
-    columns = tuple(dict.fromkeys(name for raw in rows for name in raw.data))
-    told = list(zip(given, shapes, strict=True))
-    choices = dict.fromkeys(
-        name for raw, shape in told for name in (shape.columns(raw.data) if shape else raw.data)
-    )
-    asked = (name for raw, shape in told if shape for name in _questions(shape, raw))
+    rows = islice(gathered(open_rows(path, batch.format)), PREVIEW_ROWS)
+    seen = [_seen(raw, schema) for raw in rows]
+    columns = tuple(dict.fromkeys(name for row in seen for name in row.cells))
+    choices = dict.fromkeys(name for row in seen for name in row.choices)
     guess = guess_columns(choices)
     return Preview(
-        detected=", ".join(dict.fromkeys(shape.title for shape in shapes if shape)),
+        detected=", ".join(dict.fromkeys(row.tool for row in seen if row.tool)),
         choices=tuple(choices),
-        questions=tuple(dict.fromkeys(asked)),
+        questions=tuple(dict.fromkeys(name for row in seen for name in row.questions)),
         columns=columns,
-        rows=tuple((raw.number, _cells(raw, columns), raw.error or "") for raw in rows),
+        rows=tuple(
+            (row.number, tuple(row.cells.get(name, "") for name in columns), row.error)
+            for row in seen
+        ),
         guess={field: column for field, column in guess.items() if field in CHOOSABLE},
         total_bytes=path.stat().st_size,
+    )
+
+
+class _Seen(NamedTuple):
+    """What a preview keeps of a row, which may be large itself."""
+
+    number: int
+    tool: str
+    choices: list[str]
+    questions: list[str]
+    cells: dict[str, str]
+    error: str
+
+
+def _seen(raw: RawRow, schema: Schema) -> _Seen:
+    shape = shape_of(raw.data)
+    row = _translated(raw, schema)
+    return _Seen(
+        number=raw.number,
+        tool=shape.title if shape else "",
+        choices=list(shape.columns(raw.data) if shape else raw.data),
+        questions=_questions(shape, raw) if shape else [],
+        cells={name: _short(value) for name, value in row.data.items()},
+        error=row.error or "",
     )
 
 
 def _translated(raw: RawRow, schema: Schema) -> RawRow:
     """The row as it will be read: another tool's shows what is inside."""
     try:
-        theirs = None if raw.error is not None else translated(raw.data, ColumnMap(), schema)
+        with one_row(raw.number):
+            theirs = None if raw.error is not None else translated(raw.data, ColumnMap(), schema)
     except RowFault as fault:
-        return RawRow(raw.number, error=f"{fault.field}: {fault.message}", field=fault.field)
+        return RawRow(
+            raw.number,
+            error=": ".join(filter(None, (fault.field, fault.message))),
+            field=fault.field,
+        )
     return raw if theirs is None else RawRow(raw.number, theirs.row)
 
 
@@ -95,10 +122,6 @@ def _questions(shape: Shape, raw: RawRow) -> list[str]:
         return list(shape.questions(raw.data))
     except (RowFault, TypeError):
         return []
-
-
-def _cells(raw: RawRow, columns: Sequence[str]) -> tuple[str, ...]:
-    return tuple(_short(raw.data.get(name)) for name in columns)
 
 
 def _short(value: Any) -> str:

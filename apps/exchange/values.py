@@ -1,17 +1,13 @@
 """Cells and values: from what a file spells to what the ledger keeps. No I/O."""
 
 import json
-import re
 from collections.abc import Sequence
 from typing import Any
 
 from apps.exchange.readers.base import RowFault
 from apps.exchange.readers.checks import check_row
 from apps.exchange.readers.objects import DECODER
-from labelhub.core.schema import Schema, Task, Value, ValueNotOffered
-
-#: Label names may hold none of these, so a cell with several names can be taken apart.
-_BETWEEN_NAMES = re.compile(r"[,#|\n]")
+from labelhub.core.schema import Schema, Task, Value, ValueNotOffered, listed_names
 
 
 def json_cell(raw: Any, where: str) -> Any:
@@ -43,10 +39,11 @@ def label_value(schema: Schema, raw: Any, options: Sequence[str], *, where: str)
     Raises:
         RowFault: the value is not offered; the message names it.
     """
-    if raw is None or raw == "" or (raw == [] and schema.task is not Task.MULTI):
+    blank = isinstance(raw, str) and not raw.strip()
+    if raw is None or blank or (raw == [] and schema.task is not Task.MULTI):
         return None
     try:
-        return schema.normalise(_shaped(schema.task, raw, where), options)
+        return schema.normalise(_shaped(schema, raw, where), options)
     except ValueNotOffered as refused:
         raise RowFault(refused.message, field=where) from None
 
@@ -68,11 +65,11 @@ def past_value(schema: Schema, raw: Any, options: Sequence[str], *, where: str) 
         raise
 
 
-def _shaped(task: Task, raw: Any, where: str) -> Any:
+def _shaped(schema: Schema, raw: Any, where: str) -> Any:
     """File formats flatten values; this gives them the shape their task has."""
-    match task:
+    match schema.task:
         case Task.MULTI:
-            return _names(raw, where)
+            return _names(raw, schema, where)
         case Task.ORDINAL:
             return _only(raw)
         case _:
@@ -80,10 +77,13 @@ def _shaped(task: Task, raw: Any, where: str) -> Any:
             return one if not isinstance(one, int | float) else _spelled(one)
 
 
-def _names(raw: Any, where: str) -> Any:
+def _names(raw: Any, schema: Schema, where: str) -> Any:
     given = json_cell(raw, where)
     if isinstance(given, str):
-        return [name for part in _BETWEEN_NAMES.split(given) if (name := part.strip())]
+        names = listed_names(given, schema.names)
+        if not names:
+            raise RowFault("It names no label; the empty set is written as [].", field=where)
+        return names
     if isinstance(given, dict):
         return {
             name: bool(present) if present in (0, 1) else present for name, present in given.items()
@@ -107,5 +107,6 @@ def value_cell(value: Value | None) -> str:
     if value is None:
         return ""
     if isinstance(value, list):
-        return ", ".join(value) if value else "[]"
+        plain = value and not any("," in name for name in value)
+        return ", ".join(value) if plain else json.dumps(value, ensure_ascii=False)
     return value if isinstance(value, str) else json.dumps(value)

@@ -62,8 +62,9 @@ class Annotator(models.Model):
 class Label(models.Model):
     """What one annotator says of one item.
 
-    ``value`` is canonical (see labelhub.core.schema), or None when the annotator abstains or
-    withdraws. ``uid`` travels through export and import and makes both idempotent.
+    ``value`` is canonical (see labelhub.core.schema), or None when the annotator abstains,
+    withdraws, or only rejects the suggestion (``rejected``): neither an answer nor an abstention.
+    ``uid`` travels through export and import and makes both idempotent.
     """
 
     class Action(models.TextChoices):
@@ -82,6 +83,9 @@ class Label(models.Model):
     value = models.JSONField(null=True)
     abstained = models.BooleanField(default=False)
     withdrawn = models.BooleanField(default=False)
+    rejected = models.BooleanField(
+        default=False, help_text="Says only that the suggestion is wrong: no answer, no abstention."
+    )
     action = models.CharField(max_length=10, choices=Action.choices)
     confidence = models.FloatField(null=True, help_text="0 to 1, as stated by the annotator.")
     rationale = models.TextField(blank=True)
@@ -90,6 +94,14 @@ class Label(models.Model):
     cost_nanousd = models.BigIntegerField(null=True)
     proposed_from = models.ForeignKey(
         "self", null=True, on_delete=models.CASCADE, related_name="led_to"
+    )
+    shown = models.ForeignKey(
+        "self",
+        null=True,
+        db_index=False,
+        on_delete=models.CASCADE,
+        related_name="+",
+        help_text="The suggestion on the screen when they answered, whatever they answered.",
     )
     supersedes = models.OneToOneField(
         "self", null=True, on_delete=models.CASCADE, related_name="superseded_by"
@@ -116,12 +128,19 @@ class Label(models.Model):
     class Meta:
         ordering = ["pk"]
         constraints = [
-            models.UniqueConstraint(fields=["item", "uid"], name="labels_label_uid_once")
+            models.UniqueConstraint(fields=["item", "uid"], name="labels_label_uid_once"),
+            models.CheckConstraint(
+                condition=models.Q(rejected=False)
+                | models.Q(
+                    value__isnull=True, abstained=False, withdrawn=False, shown__isnull=False
+                ),
+                name="labels_label_rejection",
+            ),
         ]
         # What labels cost and how sure they were is summed up without reading all labels.
         indexes = [
             models.Index(
-                fields=["annotator", "withdrawn", "seconds", "cost_nanousd"],
+                fields=["annotator", "withdrawn", "rejected", "seconds", "cost_nanousd"],
                 condition=models.Q(seconds__isnull=False) | models.Q(cost_nanousd__isnull=False),
                 name="labels_label_paid",
             ),
@@ -135,10 +154,29 @@ class Label(models.Model):
                 condition=models.Q(change__isnull=False),
                 name="labels_label_change",
             ),
+            models.Index(
+                fields=["shown"],
+                condition=models.Q(shown__isnull=False),
+                name="labels_label_shown",
+            ),
+            models.Index(
+                fields=["annotator"],
+                condition=models.Q(rejected=True),
+                name="labels_label_rejected",
+            ),
         ]
 
     def __str__(self) -> str:
         return f"{self.annotator_id} on {self.item_id}"
+
+    @property
+    def action_words(self) -> str:
+        """What the annotator did, with what was on their screen."""
+        if self.rejected:
+            return "Rejected the suggestion, gave no label"
+        if self.abstained and self.action == self.Action.NEW:
+            return "Unsure; a suggestion was shown" if self.shown_id else "Unsure"
+        return self.get_action_display()
 
 
 class Gold(models.Model):

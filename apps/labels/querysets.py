@@ -33,9 +33,13 @@ class AppendOnlyQuerySet(models.QuerySet[Row]):
 class LabelQuerySet(AppendOnlyQuerySet["Label"]):
     """Labels."""
 
-    def current(self) -> "LabelQuerySet":
-        """What each annotator says now: neither superseded nor withdrawn."""
+    def standing(self) -> "LabelQuerySet":
+        """The last word of each annotator, a rejection too: neither superseded nor withdrawn."""
         return self.filter(superseded_by__isnull=True, withdrawn=False)
+
+    def current(self) -> "LabelQuerySet":
+        """What each annotator says now: an answer or an abstention, no mere rejection."""
+        return self.standing().filter(rejected=False)
 
     def by_people(self) -> "LabelQuerySet":
         """Labels of crowd workers and experts."""

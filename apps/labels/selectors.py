@@ -73,7 +73,7 @@ def labels_of_run(project_id: int, run_uid: UUID) -> QuerySet[Label]:
 
 def item_with_ledger(project: Project, item_id: int) -> Item | None:
     """One item with all its labels and decisions, oldest first, in five queries."""
-    said = ("annotator", "superseded_by", "proposed_from__annotator")
+    said = ("annotator", "superseded_by", "shown__annotator")
     labels: QuerySet[Label] = Label.objects.select_related(*said).order_by("pk")
     golds: QuerySet[Gold] = Gold.objects.select_related("decided_by", "superseded_by").order_by(
         "pk"

@@ -1,79 +1,118 @@
 """One call of a debate on its way to a completion: what is asked, and how it is adapted."""
 
-from collections.abc import Awaitable, Callable
+import re
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any
 
 from apps.llm.capabilities import Capability, learnt_from
 from apps.llm.failures import Failure, Verdict
 from apps.llm.models import ModelSpec
+from apps.llm.structured import FormTrial, demands_less
+from apps.llm.thinking import ChatLine, more_room, thought, thought_only
 from apps.llm.trying import Breaker, Line, Patience, Trying
 from apps.llm.wire import add_usage, build_request, effective_params, output_cap
 from labelhub.core.llm.prices import estimate_usage
-from labelhub.core.llm.types import Call, Completion, Usage
+from labelhub.core.llm.types import Attempt, Call, Completion, Usage
 
-__all__ = ["Asking", "Breaker", "Line", "Patience", "Spend"]
+__all__ = ["Asking", "Breaker", "CallRecord", "Line", "Patience"]
+
+_ABOUT_THE_CAP = re.compile(r"max_(?:completion_)?tokens|(?:completion|output) tokens")
+#: So many blanks at its end, and a form is being filled without end.
+_BLANKS = 20
+_NUMBER = re.compile(r"\d[\d,]*")
 
 
-#: Told what an answer cost that was of no use, and the cap of the next one, before that is asked
-#: for; raises to have it not asked for.
-Spend: TypeAlias = Callable[[Usage, int], Awaitable[None]]
+class CallRecord:
+    """What is kept of a call while it is asked. This one keeps nothing.
 
+    ``tried`` are the failed attempts at the same call that came before.
+    """
 
-async def spend_freely(_: Usage, __: int) -> None:
-    """For calls that nobody keeps a budget for."""
+    tried: Sequence[Attempt] = ()
+
+    async def allow(self, cap: int) -> None:
+        """Called before each request: its answer may have ``cap`` tokens. Raises to have it not
+        sent."""
+
+    def spend(self, useless: Usage) -> None:
+        """An answer came that was of no use, and has its price."""
+
+    def fail(self, attempt: Attempt, unread: Usage) -> None:
+        """An attempt failed, and another may follow; a provider may charge for ``unread``, an
+        answer of which nothing came."""
 
 
 class Asking(Trying[Completion]):
     """The state of one call while it is being asked. Use once.
 
-    It is asked with a parameter less when the endpoint refuses one, and once more, at most, when
-    its answer was cut off: as free text where a form was asked for (models can fill one with blanks
-    without end), with a doubled cap where hidden thinking left no room for words. What answers of
-    no use cost is part of the completion's usage, or of ``data['usage']`` of the error.
+    It is asked with a parameter less when the endpoint refuses one, and again when its answer was
+    cut off, but never unchanged: once as free text where a form was asked for (models can fill one
+    with blanks without end), with a larger cap where thinking left no room for words, up to the
+    most that the model may write. What answers of no use cost is part of the completion's usage, or
+    of ``data['usage']`` of the error.
     """
 
     def __init__(
         self,
         spec: ModelSpec,
         call: Call,
-        line: Line,
+        line: ChatLine,
         patience: Patience,
         *,
-        spend: Spend = spend_freely,
+        record: CallRecord,
     ) -> None:
-        super().__init__(spec, line.breaker, patience)
-        self._call, self._line, self._spend = call, line, spend
+        super().__init__(spec, line.breaker, patience, tried=record.tried)
+        self._call, self._line, self._record = call, line, record
         self._request: dict[str, Any] = {}
         self._adapted: set[tuple[str, Any]] = set()
-        self._cap: int | None = None
-        self._plain = self._again = False
-        self._unspent: Usage | None = None
+        self._plain = False
+        self._trial = FormTrial()
+        self._cap = 0
+        self._most: int | None = None
         self._tokens_in = estimate_usage(call.messages, "").tokens_in
 
     def _build(self) -> dict[str, Any]:
-        return build_request(self._spec, self._call, max_tokens=self._cap, plain=self._plain)
-
-    async def _send(self) -> tuple[Completion | Failure, float]:
-        await self._before_again()
-        self._request = self._build()
-        return await self._line.send(self._request, self._tokens())
-
-    async def _before_again(self) -> None:
-        if self._unspent is not None:
-            useless, self._unspent = self._unspent, None
-            await self._spend(useless, self._longest())
+        return build_request(
+            self._spec,
+            self._call,
+            max_tokens=self._longest(),
+            plain=self._plain,
+            structured=self._trial.structured,
+        )
 
     def _longest(self) -> int:
-        """The most tokens of the next answer."""
-        return self._cap or output_cap(self._spec, self._call)
+        """The most tokens of the next answer; what was learnt of the model counts at once."""
+        longest = output_cap(self._spec, self._call)
+        return longest if self._most is None else min(longest, self._most)
 
-    def _tokens(self) -> int:
-        """What to reserve: the input as estimated, and the longest answer."""
-        return self._tokens_in + self._longest()
+    async def _send(self) -> tuple[Completion | Failure, float]:
+        while True:
+            self._cap = self._longest()
+            # Not while others wait behind us: they may hold the budget that this waits for.
+            await self._record.allow(self._cap)
+            async with self._line.thinking.first(self._spec):
+                if self._longest() > self._cap:
+                    continue
+                self._request = self._build()
+                answer, seconds = await self._line.send(self._request, self._tokens_in + self._cap)
+                if not isinstance(answer, Failure):
+                    self._learn_room(answer)
+            found = self._trial.heed(answer, self._request)
+            # Another call may have learnt meanwhile that the model takes even less.
+            if found is not None and demands_less(found.value, self._spec.structured):
+                await self._line.learn(self._spec, found)
+            return answer, seconds
+
+    def _learn_room(self, answer: Completion) -> None:
+        self._line.thinking.heed(self._spec, answer)
+        found = more_room(self._spec, answer, self._cap)
+        if found is not None:
+            self._line.learn_soon(self._spec, found)
 
     def _finished(self, answer: Completion) -> Completion | None:
         if self._cut_off(answer):
+            self._waste(answer.usage)
             return None
         return replace(
             answer,
@@ -83,29 +122,37 @@ class Asking(Trying[Completion]):
         )
 
     def _cut_off(self, answer: Completion) -> bool:
-        """Whether to ask once more, in a way that leaves room for an answer."""
-        formed = "response_format" in self._request
-        if answer.finish_reason != "length" or self._again or not (formed or not answer.text):
+        """Whether to ask again, in a way that leaves room for an answer."""
+        if answer.finish_reason != "length":
             return False
-        self._again, self._plain = True, formed
-        self._cap = None if answer.text else 2 * output_cap(self._spec, self._call)
-        self._waste(answer.usage)
-        return True
+        formed = "response_format" in self._request
+        if thought_only(answer):
+            # Where nothing shows that it thought, the form itself may be what it cannot end.
+            self._plain = self._plain or (formed and not thought(answer))
+            return self._longest() > self._cap
+        # Words that were cut off need room, which whoever asked gives them; blanks have no end.
+        again = formed and not self._plain and not answer.text[-_BLANKS:].strip()
+        self._plain = self._plain or again
+        return again
 
     def _useless(self, failure: Failure) -> None:
-        """An answer that nobody can read was written all the same: its tokens are guessed."""
-        if failure.paid:
-            written = min(failure.length // 3, self._longest())
-            self._waste(Usage(self._tokens_in, written, estimated=True))
+        """An answer that nobody can read was written all the same: its tokens are guessed. One that
+        never came is counted nowhere, but may be charged for."""
+        if failure.paid and not failure.unread:
+            self._waste(Usage(self._tokens_in, min(failure.length // 3, self._cap), estimated=True))
+        unread = Usage(self._tokens_in, self._cap) if failure.unread else Usage()
+        self._record.fail(self._attempts[-1], unread)
 
     def _waste(self, usage: Usage) -> None:
         self._spent = add_usage(self._spent, usage)
-        self._unspent = usage
+        self._record.spend(usage)
 
     async def _otherwise(self, verdict: Verdict, failure: Failure) -> Completion | bool:
         if verdict is Verdict.FILTERED:
             return self._filtered(failure)
-        return verdict in (Verdict.REJECTED, Verdict.KEY) and await self._adapt(failure)
+        if verdict in (Verdict.REJECTED, Verdict.KEY) and await self._adapt(failure):
+            return True
+        return await self._ask_for_less(verdict, failure)
 
     def _filtered(self, failure: Failure) -> Completion:
         """A text that the provider's filter refuses to read is data, as a filtered answer is."""
@@ -129,6 +176,29 @@ class Asking(Trying[Completion]):
         if self._build() == self._request:
             await self._line.learn(self._spec, capability)
         return self._build() != self._request
+
+    async def _ask_for_less(self, verdict: Verdict, failure: Failure) -> bool:
+        """Take back some of the room for thinking where the endpoint refuses it; True to ask again.
+
+        A cap that it never takes is learnt; where text and answer together are too long, this text
+        is at fault, and only this call asks for less.
+        """
+        asked = output_cap(self._spec, self._call, thinking=False)
+        if self._cap <= asked:
+            return False
+        less = max(asked, self._cap // 2)
+        if verdict is Verdict.TOO_LONG:
+            self._most = less
+            return True
+        said = f"{failure.param} {failure.message}"
+        if verdict is not Verdict.REJECTED or not _ABOUT_THE_CAP.search(said):
+            return False
+        if self._longest() < self._cap:
+            return True  # another call has learnt it meanwhile
+        told = [int(each.replace(",", "")) for each in _NUMBER.findall(failure.message)]
+        less = max([number for number in told if asked < number < self._cap], default=less)
+        await self._line.learn(self._spec, Capability("output_limit", less, failure.message[:200]))
+        return True
 
 
 def _step(capability: Capability) -> tuple[str, Any]:

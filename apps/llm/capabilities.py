@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from apps.llm.failures import TOO_LONG, Failure
+from apps.llm.logprobs import TOP_LOGPROBS
 from apps.llm.models import ModelSpec
 
 _NOT_TAKEN = re.compile(
@@ -46,24 +47,26 @@ def _other_cap(request: Mapping[str, Any]) -> str:
     return str(ModelSpec.MaxTokensParam.MAX_TOKENS)
 
 
-def _less_structured(request: Mapping[str, Any]) -> str:
+def less_structured(request: Mapping[str, Any]) -> str:
     """The next less demanding form of structured output."""
     if request["response_format"].get("type") == "json_schema":
         return str(ModelSpec.Structured.JSON_OBJECT)
     return str(ModelSpec.Structured.NONE)
 
 
+#: Patterns of what endpoints call the form of an answer.
+_FORM = ("response_format", "json_schema", "json_object", "json schema", "grammar", "guided_json")
 #: Names as a refusal spells them, by the field that they teach about and its value from then on.
 _LESSONS: tuple[tuple[tuple[str, ...], str, Callable[[Mapping[str, Any]], Any]], ...] = (
     (("max_tokens", "max_completion_tokens"), "max_tokens_param", _other_cap),
     (("temperature", "top_p"), "takes_temperature", lambda _: False),
     (("top_logprobs", "logprobs"), "logprobs", lambda _: False),
-    (("response_format", "json_schema", "json_object"), "structured", _less_structured),
+    (_FORM, "structured", less_structured),
     (("seed",), "takes_seed", lambda _: False),
     (("reasoning_effort",), "reasoning_effort", lambda _: str(ModelSpec.Effort.OMIT)),
     (("stop",), "takes_stop", lambda _: False),
 )
-_SENT_AS = {"json_schema": "response_format", "json_object": "response_format"}
+_SENT_AS = dict.fromkeys(_FORM, "response_format")
 
 
 def learnt_from(failure: Failure, request: Mapping[str, Any]) -> Capability | None:
@@ -78,12 +81,23 @@ def learnt_from(failure: Failure, request: Mapping[str, Any]) -> Capability | No
     about = failure.param or failure.message
     words = failure.message[:SAID_LENGTH]
     for names, field, value in _LESSONS:
-        # Nothing in a text makes an endpoint refuse a form, so any word against one counts.
-        if (not_taken or field == "structured") and _any_named(request, names, about):
+        if (not_taken or _ours(field, request)) and _any_named(request, names, about):
             return Capability(field, value(request), words)
     if not_taken and _about_the_system_role(failure.status, said, request):
         return Capability("system_role", str(ModelSpec.SystemRole.MERGE), words)
     return None
+
+
+def speaks_of_form(failure: Failure) -> bool:
+    """Whether a refusal names the form that the answer was to have."""
+    return any(re.search(rf"\b{name}\b", failure.message, re.IGNORECASE) for name in _FORM)
+
+
+def _ours(field: str, request: Mapping[str, Any]) -> bool:
+    """Whether nobody but us asked for what is refused, so that any word against it counts: a form,
+    which no text makes an endpoint refuse, or the usual number of alternatives."""
+    usual = field == "logprobs" and request.get("top_logprobs") == TOP_LOGPROBS
+    return usual or field == "structured"
 
 
 def _says_not_taken(said: str, code: str) -> bool:
@@ -108,12 +122,17 @@ def capability_words(field: str, value: Any) -> str:
         return "does not take a JSON schema"
     if field == "structured":
         return "does not take a form of JSON"
+    if field == "thinking_tokens":
+        return f"thinks before it answers, and may write {value:,} tokens more for it"
+    if field == "output_limit":
+        return f"writes at most {value:,} tokens"
     return fixed.get(field, f"{field} = {value}")
 
 
 def _any_named(request: Mapping[str, Any], names: tuple[str, ...], said: str) -> bool:
     return any(
-        _SENT_AS.get(name, name) in request and re.search(rf"\b{name}\b", said) for name in names
+        _SENT_AS.get(name, name) in request and re.search(rf"\b{name}\b", said, re.IGNORECASE)
+        for name in names
     )
 
 

@@ -22,6 +22,8 @@ MODEL_CODES = {"model_not_found", "invalid_model", "unknown_model"}
 FILTER_CODES = {"content_filter", "content_policy_violation", "responsibleaipolicyviolation"}
 LENGTH_CODES = {"context_length_exceeded", "context_length", "exceed_context_size_error"}
 TRANSIENT = {408, 409, 425}
+#: Statuses by which a server, or a proxy in front of it, says that an answer took too long.
+TOO_SLOW = {408, 504, 524}
 
 #: Words of a refusal that mean: these messages are too long for the model.
 TOO_LONG = re.compile(
@@ -70,9 +72,20 @@ class Failure:
     length: int = 0
 
     @property
+    def timed_out(self) -> bool:
+        """Whether no answer came in time."""
+        return self.cause is Cause.TIMED_OUT or self.status in TOO_SLOW
+
+    @property
     def paid(self) -> bool:
         """Whether an answer may have been written, and has its price."""
         return self.cause is Cause.MALFORMED or self.length > 0
+
+    @property
+    def unread(self) -> bool:
+        """Whether an answer may have been written of which nothing came: a provider may charge for
+        it, or not."""
+        return self.paid and self.cause is not Cause.MALFORMED
 
     @property
     def note(self) -> str:

@@ -163,7 +163,8 @@ class ModelForm(_Grouped, forms.ModelForm):  # type: ignore[type-arg]  # generic
         help_texts = {
             "price_in": "USD per million tokens; 0 = free, empty = unknown (no budget possible).",
             "price_out": "USD per million tokens; 0 = free, empty = unknown (no budget possible).",
-            "structured": "What the endpoint can be held to. Used only where a run asks for it.",
+            "structured": "What the endpoint can be held to. Small models can hardly be read "
+            "without it; the papers’ figures were had with free text.",
             "takes_temperature": "When the endpoint refuses, this is learnt and set.",
             "reasoning_effort": "Empty: as the run asks, if it does.",
         }

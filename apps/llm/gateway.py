@@ -8,6 +8,7 @@ and retries are those of ``traffic`` and ``trying``.
 """
 
 import asyncio
+import logging
 import time
 from collections.abc import (
     AsyncGenerator,
@@ -19,11 +20,13 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from copy import copy
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from apps.llm import troubles
 from apps.llm.addresses import AddressRefused, check_resolved
-from apps.llm.asking import Asking, Spend, spend_freely
+from apps.llm.asking import Asking, CallRecord
+from apps.llm.capabilities import Capability
 from apps.llm.embedding import BATCH, Embedded, Embedding, joined, read_embeddings
 from apps.llm.extras import check_headers
 from apps.llm.failures import Cause, Failure, read_refusal
@@ -32,6 +35,7 @@ from apps.llm.memory import InDatabase, Memory, remember
 from apps.llm.models import ModelSpec, Provider
 from apps.llm.streaming import Streaming, Tell, offline_deltas, tell_nobody
 from apps.llm.texts import clean
+from apps.llm.thinking import Thinking
 from apps.llm.traffic import LineState, Traffic
 from apps.llm.trying import Breaker, Patience
 from apps.llm.wire import Malformed, read_completion, read_model_names
@@ -44,6 +48,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", Completion, Embedded)
 R = TypeVar("R")
+
+logger = logging.getLogger(__name__)
 
 #: A header's value of this length may be a secret, and is kept out of messages.
 SECRET_LENGTH = 8
@@ -79,11 +85,11 @@ class Gateway:
             yield gateway
 
     async def complete(
-        self, spec: ModelSpec, call: Call, spend: Spend = spend_freely
+        self, spec: ModelSpec, call: Call, record: CallRecord | None = None
     ) -> Completion:
         """Ask ``spec`` the ``call``, waiting and retrying as the provider's state demands.
 
-        ``spend`` is told of each answer of no use before another is asked for.
+        ``record`` is told of each answer of no use and each failed attempt.
 
         Raises:
             ModelError: or one of its kinds; ``data['attempts']`` says what was tried.
@@ -93,7 +99,7 @@ class Gateway:
             self._offline = self._offline or OfflineModel()
             return await self._offline.complete(call)
         line = self._lines[spec.provider.pk]
-        return await Asking(spec, call, line, self._patience, spend=spend).run()
+        return await Asking(spec, call, line, self._patience, record=record or CallRecord()).run()
 
     def stream(
         self,
@@ -142,6 +148,11 @@ class Gateway:
         """How many requests are being answered at the moment."""
         return sum(line.traffic.limiter.in_flight for line in self._lines.values())
 
+    def hold(self) -> None:
+        """Send nothing more; what is being answered goes on, who waits is to be cancelled."""
+        for line in self._lines.values():
+            line.traffic.limiter.hold()
+
     def limit_of(self, provider: Provider) -> int:
         """How many calls may be in flight to ``provider`` at the moment."""
         return self._lines[provider.pk].traffic.limiter.limit
@@ -175,6 +186,8 @@ class HttpLine:
         self.breaker = Breaker(patience.calls_in_a_row)
         self._memory, self.learn = memory, memory.learn
         self.unstreamed: set[str] = set()
+        self.thinking = Thinking()
+        self._keeping: set[asyncio.Task[None]] = set()
         self._headers = check_headers(provider.headers)
         self._secrets = [each for each in self._headers.values() if len(each) >= SECRET_LENGTH]
         if key != NO_KEY:
@@ -189,8 +202,23 @@ class HttpLine:
     async def close(self) -> None:
         """Close all connections and keep what was found out."""
         await self._connections.close()
+        await asyncio.gather(*self._keeping)
         self.traffic.close()
         await remember(self._memory, self.provider, self.traffic)
+
+    def learn_soon(self, spec: ModelSpec, capability: Capability) -> None:
+        """Keep what was learnt on the object now, and in the database without a wait for it: who
+        is cancelled meanwhile would lose an answer that is paid for."""
+        setattr(spec, capability.field, capability.value)
+        task = asyncio.create_task(self._keep(copy(spec), capability))
+        self._keeping.add(task)
+        task.add_done_callback(self._keeping.discard)
+
+    async def _keep(self, spec: ModelSpec, capability: Capability) -> None:
+        try:
+            await self.learn(spec, capability)
+        except Exception:
+            logger.exception("Model %s: what was learnt could not be kept", spec.name)
 
     async def send(
         self, request: dict[str, Any], tokens: int
@@ -224,10 +252,12 @@ class HttpLine:
                 answer = await self.exchange(ask)
                 seconds = time.perf_counter() - started
                 if isinstance(answer, Failure):
-                    passage.heed(answer.status)
+                    passage.heed(answer)
                     self.traffic.follow(answer.headers)
                 else:
                     passage.used = answer.usage.tokens_in + answer.usage.tokens_out
+            if unanswered := self.traffic.silent_calls():
+                self.breaker.refused(troubles.silent(self.provider, unanswered))
             return answer, seconds
         except UsedUp as error:
             raise troubles.limit_used_up(self.provider, error) from None

@@ -8,6 +8,8 @@ from typing import Any
 from apps.llm.texts import clean
 from labelhub.core.llm.types import TokenChoices
 
+#: Alternatives to ask for at each token: as many as every endpoint gives that gives any.
+TOP_LOGPROBS = 5
 #: No answer of ours has more tokens, none of them more choices.
 MOST_TOKENS, MOST_CHOICES = 20_000, 20
 #: Stands for "never": some endpoints send it in place of minus infinity, which is not JSON.

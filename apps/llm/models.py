@@ -149,7 +149,10 @@ class ModelSpec(models.Model):
     takes_stop = models.BooleanField(default=True)
     logprobs = models.BooleanField(default=True, help_text="Learnt when the endpoint refuses.")
     structured = models.CharField(
-        max_length=12, choices=Structured.choices, default=Structured.NONE
+        max_length=12,
+        choices=Structured.choices,
+        default=Structured.JSON_SCHEMA,
+        help_text="Lowered to what the endpoint takes when it refuses.",
     )
     reasoning_effort = models.CharField(max_length=10, choices=Effort.choices, blank=True)
     extra_body = models.JSONField(
@@ -162,6 +165,18 @@ class ModelSpec(models.Model):
         max_length=10, choices=SystemRole.choices, default=SystemRole.SYSTEM
     )
     max_output_tokens = models.PositiveIntegerField(default=1024)
+    thinking_tokens = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="Added to the longest answer for what the model thinks; empty: not known yet.",
+    )
+    output_limit = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="The longest answer that the endpoint takes; learnt when it refuses.",
+    )
     learnt = models.JSONField(
         default=list,
         blank=True,
@@ -209,8 +224,14 @@ class ModelSpec(models.Model):
     @property
     def identity(self) -> tuple[str, str]:
         """Who answers, and as what: beside a call itself, all that decides its answer."""
-        about = [self.name, self.max_output_tokens, self.reasoning_effort, self.extra_body]
+        form = self.structured if self.answers_in_json else self.Structured.NONE
+        about = [self.name, self.max_output_tokens, self.reasoning_effort, self.extra_body, form]
         return f"{self.provider_id} {self.provider.base_url}", json.dumps(about, sort_keys=True)
+
+    @property
+    def answers_in_json(self) -> bool:
+        """Whether it is asked for JSON wherever a prompt has a form for it."""
+        return self.structured != self.Structured.NONE and not self.offline
 
     @property
     def offline(self) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from decimal import Decimal
-from typing import Protocol
+from typing import Any, Protocol
 
 from django.conf import settings
 from django.db import transaction
@@ -198,24 +198,35 @@ def _version_with_hash(hash_: str) -> QuerySet[PromptVersion]:
 
 
 def learn_capability(spec: ModelSpec, capability: Capability) -> None:
-    """Keep what the endpoint's refusal taught about ``spec``, on the object and in its row."""
+    """Keep what an answer or a refusal taught about ``spec``, on the object and in its row. What
+    several calls in flight learn alike is one lesson, and a newer one replaces the older."""
     with transaction.atomic():
         kept = ModelSpec.objects.select_for_update().filter(pk=spec.pk).first()
         if kept is None:
             return
-        lesson = {
-            "field": capability.field,
-            "value": capability.value,
-            "was": getattr(kept, capability.field),
-            "said": capability.said,
-            "at": timezone.now().isoformat(timespec="seconds"),
-        }
-        kept.learnt = [*kept.learnt, lesson][-MOST_LESSONS:]
-        setattr(kept, capability.field, capability.value)
-        kept.save(update_fields=[capability.field, "learnt"])
+        if getattr(kept, capability.field) != capability.value:
+            kept.learnt = _with_lesson(kept, capability)
+            setattr(kept, capability.field, capability.value)
+            kept.save(update_fields=[capability.field, "learnt"])
+            logger.info("Model %s: learnt %s = %s", spec.name, capability.field, capability.value)
     setattr(spec, capability.field, capability.value)
     spec.learnt = kept.learnt
-    logger.info("Model %s: learnt %s = %s", spec.name, capability.field, capability.value)
+
+
+def _with_lesson(kept: ModelSpec, capability: Capability) -> list[Any]:
+    """What ``kept`` has learnt, with one lesson more about a field, or in place of the last one."""
+    before = next((each for each in kept.learnt if each["field"] == capability.field), None)
+    lesson = {
+        "field": capability.field,
+        "value": capability.value,
+        "was": before["was"] if before else getattr(kept, capability.field),
+        "said": capability.said,
+        "at": timezone.now().isoformat(timespec="seconds"),
+    }
+    others = [each for each in kept.learnt if each["field"] != capability.field]
+    # That a model does not think is nothing to tell anybody.
+    told = bool(before) or capability.value != 0 or capability.field != "thinking_tokens"
+    return [*others, lesson][-MOST_LESSONS:] if told else others
 
 
 def forget_learnt(model: ModelSpec) -> ModelSpec:
@@ -225,6 +236,8 @@ def forget_learnt(model: ModelSpec) -> ModelSpec:
         for lesson in reversed(kept.learnt):
             setattr(kept, lesson["field"], lesson["was"])
         kept.learnt = []
+        # Nobody sets these by hand: they are found out anew.
+        kept.thinking_tokens = kept.output_limit = None
         kept.save()
     logger.info("Model %s: what was learnt is forgotten", kept.name)
     return kept

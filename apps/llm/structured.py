@@ -3,50 +3,123 @@
 from collections.abc import Mapping
 from typing import Any
 
+from apps.llm.capabilities import Capability, less_structured, speaks_of_form
+from apps.llm.failures import Failure
 from apps.llm.models import ModelSpec
-from labelhub.core.llm.types import Call
+from labelhub.core.llm.types import AnswerField, Call, Completion
 from labelhub.core.schema import Task
 
-#: As ``response_format`` in a call's parameters: the form follows from the question.
-BY_SCHEMA = "schema"
-DECISION = "decision"
+#: The less demanding form first.
+_FORMS = (
+    ModelSpec.Structured.NONE, ModelSpec.Structured.JSON_OBJECT, ModelSpec.Structured.JSON_SCHEMA,
+)  # fmt: skip
+_TEXT: Mapping[str, Any] = {"type": "string"}
+_TEXTS: Mapping[str, Any] = {"type": "array", "items": _TEXT}
 
 
-def response_format(spec: ModelSpec, call: Call) -> Mapping[str, Any] | None:
+def response_format(
+    spec: ModelSpec, call: Call, structured: str | None = None
+) -> Mapping[str, Any] | None:
     """The ``response_format`` to send for ``call``; None where none is asked for or taken.
 
-    Asked for by :data:`BY_SCHEMA`, or as a ready object, which is sent as it is.
+    Args:
+        spec: who answers.
+        call: asks for JSON where it has ``json_messages``; a ready object among its parameters is
+            sent as it is.
+        structured: the form in place of the one that ``spec`` is known to take.
     """
-    asked = call.params.get("response_format")
-    if not asked or spec.structured == ModelSpec.Structured.NONE:
+    ready = call.params.get("response_format")
+    form = structured or spec.structured
+    if form == ModelSpec.Structured.NONE or not (ready or call.json_messages):
         return None
-    if isinstance(asked, Mapping):
-        return asked
-    if asked != BY_SCHEMA or call.output != DECISION:
-        return None
-    if spec.structured == ModelSpec.Structured.JSON_OBJECT:
+    if ready:
+        return dict(ready)
+    if form == ModelSpec.Structured.JSON_OBJECT:
         return {"type": "json_object"}
     schema = {"name": "answer", "strict": True, "schema": answer_schema(call)}
     return {"type": "json_schema", "json_schema": schema}
 
 
 def answer_schema(call: Call) -> dict[str, Any]:
-    """The JSON schema of an answer to ``call``: reasons first, then what they lead to."""
-    key = "labels" if call.schema.task is Task.MULTI else "label"
+    """The JSON schema of an answer to ``call``: the fields that its prompt lists, in that order."""
+    properties: dict[str, Any] = {}
+    for field in call.fields:
+        name, schema = _field(field, call)
+        properties[name] = schema
+    return _object(properties)
+
+
+def _field(field: str, call: Call) -> tuple[str, Mapping[str, Any]]:
+    """The key and the schema of a field, which depend on the question."""
+    task, name = call.schema.task, _name(call)
+    match field:
+        case AnswerField.REASONING:
+            return "reasoning", _TEXT
+        case AnswerField.EVIDENCE if task is Task.TEXT:
+            return "quotes", _TEXTS
+        case AnswerField.EVIDENCE:
+            return "evidence", _list_of({"name": name, "quotes": _TEXTS})
+        case AnswerField.VERDICTS:
+            about = {} if task is Task.TEXT else {"name": name}
+            verdict = {"type": "string", "enum": ["agree", "disagree"]}
+            more = {"verdict": verdict, "reason": _TEXT, "quotes": _TEXTS}
+            return "verdicts", _list_of({**about, **more})
+        case AnswerField.LABEL if task is Task.MULTI:
+            return "labels", {"type": "array", "items": name}
+    return field, name
+
+
+def _name(call: Call) -> Mapping[str, Any]:
+    names = list(dict.fromkeys(call.schema.offered(call.options)))
+    return {"type": "string", "enum": names} if names else _TEXT
+
+
+def _list_of(properties: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": _object(properties)}
+
+
+def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
+    # Strict schemas take nothing but objects that are closed and have all their keys.
     return {
         "type": "object",
-        "properties": {"reasoning": {"type": "string"}, key: _answer(call)},
-        "required": ["reasoning", key],
+        "properties": dict(properties),
+        "required": list(properties),
         "additionalProperties": False,
     }
 
 
-def _answer(call: Call) -> dict[str, Any]:
-    schema = call.schema
-    if schema.task is Task.ORDINAL:
-        points = [label.point for label in schema.labels if label.point is not None]
-        whole = [int(point) if point == int(point) else point for point in points]
-        return {"type": "number", "enum": whole}
-    names = list(dict.fromkeys(schema.offered(call.options)))
-    one: dict[str, Any] = {"type": "string", **({"enum": names} if names else {})}
-    return {"type": "array", "items": one} if schema.task is Task.MULTI else one
+def demands_less(form: str, other: str) -> bool:
+    """Whether more models can keep to ``form`` than to ``other``."""
+    return _FORMS.index(ModelSpec.Structured(form)) < _FORMS.index(ModelSpec.Structured(other))
+
+
+class FormTrial:
+    """Whether HTTP 500 was about the form asked for: llama.cpp answers so to a schema that it
+    cannot take, and any server to a fault of its own.
+
+    Where the refusal names the form, or comes twice in a row, a less demanding form is tried.
+    Only if that is answered has the model shown which form it takes; else the form stands again.
+    """
+
+    def __init__(self) -> None:
+        #: The form to ask for in place of the usual one; None for that.
+        self.structured: str | None = None
+        self._in_a_row = 0
+        self._said = ""
+
+    def heed(self, answer: Completion | Failure, request: Mapping[str, Any]) -> Capability | None:
+        """Take note of the answer to ``request``; what it teaches about the model, if anything."""
+        if isinstance(answer, Completion):
+            learnt = self.structured
+            self.structured, self._in_a_row = None, 0
+            return Capability("structured", learnt, self._said) if learnt else None
+        if answer.status != 500:
+            return None
+        if "response_format" not in request:
+            self.structured, self._in_a_row = None, 0
+            return None
+        self._in_a_row += 1
+        if self.structured or self._in_a_row > 1 or speaks_of_form(answer):
+            self._said = self._said or answer.message
+            self.structured = less_structured(request)
+        return None

@@ -11,16 +11,21 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field
 
+from apps.llm.failures import Failure
 from apps.llm.models import Provider
 from apps.llm.rate_headers import read_rate_headers
 from labelhub.core.llm.bucket_queue import BucketQueue
 from labelhub.core.llm.buckets import Buckets, Limits, Reservation
-from labelhub.core.llm.limiter import LimitChange, Limiter, Slot
+from labelhub.core.llm.limiter import LimitChange, Limiter, Slot, TimeOuts
 
 START = 8
 PROVIDER_RATE = "provider rate"
 CONCURRENCY_SETTING = "concurrency setting"
 ADAPTIVE_LIMIT = "adaptive limit"
+TIME_OUTS = "time-outs"
+#: After so many time-outs one after another, each of the only call under way, with a rest in
+#: between and no answer, nobody is there who answers in time.
+MOST_RESTS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +34,8 @@ class LineState:
 
     ``limit`` calls may be in flight at the moment, ``rpm`` and ``tpm`` are the limits known (None:
     none), ``refused_share`` the refusals among the last 50 answers (0 to 1). ``limited_by`` is
-    ``provider rate``, ``concurrency setting``, ``adaptive limit`` or empty.
+    ``provider rate``, ``concurrency setting``, ``adaptive limit``, ``time-outs`` or empty;
+    ``unanswered`` calls timed out since the last answer.
     """
 
     limit: int
@@ -41,6 +47,7 @@ class LineState:
     breaker_open: bool = False
     refused_share: float = 0.0
     limited_by: str = ""
+    unanswered: int = 0
 
 
 @dataclass(slots=True)
@@ -50,6 +57,7 @@ class _Known:
     buckets: Buckets = field(default_factory=Buckets)
     limit: int = START
     found: bool = False
+    time_outs: TimeOuts = field(default_factory=TimeOuts)
 
 
 _known: dict[tuple[int | None, str, str], _Known] = {}
@@ -70,12 +78,14 @@ class Passage:
     held: Reservation
     used: int = 0
 
-    def heed(self, status: int) -> None:
+    def heed(self, failure: Failure) -> None:
         """Tell the limiter of a failure; an endpoint that refuses a request for what is in it is
         in no trouble."""
-        if status == 429:
+        if failure.status == 429:
             self.slot.refused()
-        elif not 400 <= status < 500:
+        elif failure.timed_out:
+            self.slot.timed_out()
+        elif not 400 <= failure.status < 500:
             self.slot.troubled()
 
 
@@ -89,10 +99,16 @@ class Traffic:
         buckets = self._known.buckets
         buckets.configure(Limits(provider.rpm, provider.tpm, provider.rpd, provider.tpd))
         self._queue = BucketQueue(buckets)
-        # A limit below the first one was found in bad times, which may be over.
-        found = self._known.found and self._known.limit > START
-        start = max(START, self._known.limit)
-        self.limiter = Limiter(start=start, found=found, ceiling=provider.max_concurrency)
+        # A limit below the first one was found in bad times, which may be over; unless an endpoint
+        # that is slow has many calls to answer at once, which it would only be slower at.
+        low = self._known.limit <= START and not self._known.time_outs.cut
+        self.limiter = Limiter(
+            start=START if low else self._known.limit,
+            found=self._known.found and not low,
+            ceiling=provider.max_concurrency,
+            longest=provider.read_timeout,
+            time_outs=self._known.time_outs,
+        )
 
     @property
     def buckets(self) -> Buckets:
@@ -144,9 +160,21 @@ class Traffic:
             breaker_open=breaker_open,
             refused_share=limiter.refused_share,
             limited_by=self._limited_by(),
+            unanswered=limiter.time_outs.unanswered,
         )
 
+    def silent_calls(self) -> int:
+        """How many calls have timed out since the last answer, once that is too often; 0 before.
+        From then on it is counted anew: for whoever mends the endpoint and goes on."""
+        unanswered = self.limiter.time_outs.unanswered
+        if self.limiter.time_outs.rests < MOST_RESTS:
+            return 0
+        self.limiter.time_outs = TimeOuts(cut=True)
+        return unanswered
+
     def _limited_by(self) -> str:
+        if self.limiter.time_outs.unanswered:
+            return TIME_OUTS
         if self._queue.held_up:
             return PROVIDER_RATE
         if self.limiter.in_flight < self.limiter.limit:
@@ -156,6 +184,7 @@ class Traffic:
 
     def close(self) -> None:
         """Leave what was found out to the next line."""
+        self._known.time_outs = self.limiter.time_outs
         if self.limiter.changes:
             self._known.limit, self._known.found = self.limiter.limit, self.limiter.found
 

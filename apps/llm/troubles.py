@@ -17,6 +17,9 @@ from labelhub.core.llm.errors import (
     WrongKey,
 )
 
+#: What to do about an endpoint that does not answer in time.
+IN_TIME = "Start fewer calls at once or raise the time-out, both under Model providers"
+
 
 def where(provider: Provider) -> str:
     """The provider as messages name it: its name and its host."""
@@ -103,6 +106,10 @@ def no_embeddings(spec: ModelSpec) -> RequestRejected:
 def given_up(failure: Failure, provider: Provider, attempts: int) -> ModelError:
     """One call failed in every attempt; others may pass."""
     what = _what(failure, provider)
+    if failure.timed_out:
+        return ModelError(
+            f"Timed out in {attempts} attempts: {where(provider)}, {what}. {IN_TIME}."
+        )
     return ModelError(f"No usable answer from {where(provider)} in {attempts} attempts: {what}.")
 
 
@@ -113,9 +120,30 @@ def unreachable(failure: Failure, provider: Provider) -> ModelUnreachable:
             f"Nobody answers at {where(provider)}. Check that it runs and that the base URL is "
             "right, then resume."
         )
+    if failure.timed_out:
+        return ModelUnreachable(
+            f"Call after call timed out: {where(provider)}, {_what(failure, provider)}. "
+            f"{IN_TIME}, then resume."
+        )
     return ModelUnreachable(
         f"Call after call fails at {where(provider)}: {_what(failure, provider)}. "
         "Look after the endpoint, then resume."
+    )
+
+
+def silent(provider: Provider, calls: int) -> ModelUnreachable:
+    """``calls`` timed out since the last answer, the last ones one at a time."""
+    return ModelUnreachable(
+        f"The model at {where(provider)} did not answer within {provider.read_timeout:g} s: "
+        f"{calls} calls timed out, the last ones one at a time. {IN_TIME}, then resume."
+    )
+
+
+def spent_on_thinking(spec: ModelSpec, tokens: int) -> str:
+    """Why an answer of ``tokens`` tokens holds no word, and what to do about it."""
+    return (
+        f"Spent all {tokens:,} tokens on thinking. Raise 'Longest answer' of the model "
+        f"'{spec.name}' to at least {2 * tokens:,}, or lower its reasoning effort."
     )
 
 

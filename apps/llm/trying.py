@@ -7,7 +7,7 @@ import asyncio
 import random
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -102,12 +102,26 @@ class Line(Protocol):
 
 
 class Trying(ABC, Generic[T]):
-    """The state of one request while it is tried. Use once."""
+    """The state of one request while it is tried. Use once.
 
-    def __init__(self, spec: ModelSpec, breaker: Breaker, patience: Patience) -> None:
+    Args:
+        spec: the model that is asked.
+        breaker: that of its line.
+        patience: how long to go on.
+        tried: attempts that failed before, say in a process that has ended; they count.
+    """
+
+    def __init__(
+        self,
+        spec: ModelSpec,
+        breaker: Breaker,
+        patience: Patience,
+        *,
+        tried: Sequence[Attempt] = (),
+    ) -> None:
         self._spec, self._breaker, self._patience = spec, breaker, patience
-        self._attempts: list[Attempt] = []
-        self._failed = self._limited = 0
+        self._attempts: list[Attempt] = list(tried)
+        self._failed, self._limited = len(tried), 0
         self._waited = 0.0
         self._spent = Usage()
 
@@ -120,10 +134,7 @@ class Trying(ABC, Generic[T]):
         return answer
 
     def _useless(self, failure: Failure) -> None:
-        """Take note of a failure that may have been paid for."""
-
-    async def _before_again(self) -> None:
-        """Called before the wait for another try, which may be the last thing that happens."""
+        """Take note of a failure after which another try may follow, and of what it may cost."""
 
     async def _otherwise(self, verdict: Verdict, failure: Failure) -> T | bool:
         """What to make of a failure that waiting does not mend: an answer, True to ask again, or
@@ -203,5 +214,5 @@ class Trying(ABC, Generic[T]):
                 troubles.unreachable(failure, provider),
                 at_once=failure.cause is Cause.NO_CONNECTION,
             )
-        await self._before_again()
+        self._breaker.check()  # it may have opened over this very failure
         await self._patience.sleep(self._patience.backoff(self._failed))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from apps.llm.extras import check_extra_body
-from apps.llm.logprobs import read_logprobs
+from apps.llm.logprobs import TOP_LOGPROBS, read_logprobs
 from apps.llm.models import ModelSpec
 from apps.llm.structured import response_format
 from apps.llm.texts import clean
@@ -30,6 +30,13 @@ SENDABLE = (
 SAMPLING = ("temperature", "top_p")
 
 
+#: The most room for thinking that is ever added to a cap; providers of models that think recommend
+#: about as much. And the longest answer that is asked for because of it, tokens.
+MOST_ROOM = 32_768
+MOST_ANSWER = 65_536
+#: The part of a known context that an answer with its thinking may take.
+PART_OF_CONTEXT = 0.75
+
 #: A count above this is a fault of whoever counted, and more than a turn can hold.
 MOST_TOKENS = 10**8
 
@@ -41,16 +48,23 @@ class Malformed(ValueError):
 
 
 def build_request(
-    spec: ModelSpec, call: Call, *, max_tokens: int | None = None, plain: bool = False
+    spec: ModelSpec,
+    call: Call,
+    *,
+    max_tokens: int | None = None,
+    plain: bool = False,
+    structured: str | None = None,
 ) -> dict[str, Any]:
     """The JSON body for ``call``, with what ``spec`` is known not to take left out or renamed.
 
     ``max_tokens`` overrides the cap of the call, which overrides the cap of the model. ``plain``
-    asks for free text whatever form the call wants.
+    asks for free text whatever form the call wants, ``structured`` for another form than the usual
+    one. The messages are those that ask for the form sent.
     """
-    form = None if plain else response_format(spec, call)
+    form = None if plain else response_format(spec, call, structured)
     params = {**call.params, "response_format": form}
-    return build_chat(spec, call.messages, params, max_tokens=max_tokens)
+    messages = call.json_messages if form and call.json_messages else call.messages
+    return build_chat(spec, messages, params, max_tokens=max_tokens)
 
 
 def build_chat(
@@ -62,7 +76,7 @@ def build_chat(
 ) -> dict[str, Any]:
     """The JSON body for ``messages``; see :func:`build_request`."""
     asked = {key: params[key] for key in SENDABLE if params.get(key) is not None}
-    asked |= _decided(spec)
+    asked |= _decided(spec) | _alternatives(asked)
     left_out = _not_taken(spec)
     kept = {key: sent for key, sent in asked.items() if sent is not None and key not in left_out}
     kept[spec.max_tokens_param] = max_tokens or longest_output(spec, params)
@@ -84,6 +98,16 @@ def _decided(spec: ModelSpec) -> dict[str, Any]:
     return decided
 
 
+def _alternatives(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Log-probabilities are of no use without the alternatives, which may not be asked for alone.
+
+    Source: API reference of chat completions, ``top_logprobs``.
+    """
+    if not asked.get("logprobs"):
+        return {"top_logprobs": None}
+    return {"top_logprobs": asked.get("top_logprobs", TOP_LOGPROBS)}
+
+
 def _not_taken(spec: ModelSpec) -> set[str]:
     """The parameters that this model does not take."""
     taken = {
@@ -96,14 +120,21 @@ def _not_taken(spec: ModelSpec) -> set[str]:
     return {name for names, takes in taken.items() if not takes for name in names}
 
 
-def output_cap(spec: ModelSpec, call: Call) -> int:
-    """The most tokens this call may be answered with."""
-    return longest_output(spec, call.params)
+def output_cap(spec: ModelSpec, call: Call, *, thinking: bool = True) -> int:
+    """The most tokens this call may be answered with; without ``thinking``, in words alone."""
+    if thinking:
+        return longest_output(spec, call.params)
+    return int(call.params.get("max_tokens") or spec.max_output_tokens)
 
 
 def longest_output(spec: ModelSpec, params: Mapping[str, Any]) -> int:
-    """The most tokens of an answer that is asked for with ``params``."""
-    return int(params.get("max_tokens") or spec.max_output_tokens)
+    """The most tokens of an answer that is asked for with ``params``, with the room that the model
+    is known to need for thinking."""
+    words = int(params.get("max_tokens") or spec.max_output_tokens)
+    most = spec.output_limit or MOST_ANSWER
+    if spec.context_tokens:
+        most = min(most, int(PART_OF_CONTEXT * spec.context_tokens))
+    return max(words, min(words + (spec.thinking_tokens or 0), most))
 
 
 def effective_params(request: Mapping[str, Any]) -> dict[str, Any]:

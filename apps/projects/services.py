@@ -18,6 +18,9 @@ logger = logging.getLogger(__name__)
 
 # The review plan (overlap, scope) changes through labels, whose item states depend on it.
 CHANGEABLE = ("name", "description")
+#: Of a new project's items, shown without a suggestion: where every answer begins with one nothing
+#: tells gold from what people merely accepted.
+BLIND_SHARE = 0.1
 
 
 class SchemaInUse(Conflict):
@@ -36,17 +39,20 @@ def create_project(
     guideline: str = "",
     overlap: int = 1,
     description: str = "",
+    blind_share: float = BLIND_SHARE,
 ) -> Project:
     """Make a project with version 1 of its schema; ``actor`` becomes manager and expert.
 
     Raises:
-        InvalidInput: the slug is taken or malformed, the name empty, the overlap not 1 to 20.
+        InvalidInput: the slug is taken or malformed, the name empty, the overlap not 1 to 20, the
+            share not 0 to 1.
     """
     project = Project(
         slug=slug.strip(),
         name=name.strip(),
         description=description.strip(),
         overlap=overlap,
+        blind_share=blind_share,
         created_by=actor,
     )
     if Project.objects.filter(slug=project.slug).exists():

@@ -7,6 +7,7 @@ from django.http import QueryDict
 
 from apps.projects.models import Project
 from apps.projects.selectors import current_schema
+from apps.reviews.forms import read_value
 from apps.reviews.models import BulkJob
 from apps.reviews.search_form import people_of
 from labelhub.core.errors import InvalidInput
@@ -31,6 +32,10 @@ class OptionsForm(forms.Form):
             schema = current_schema(project).parsed
             self._many = schema.task is Task.MULTI
             self.fields["value"] = _value_field(schema)
+            if self._many:
+                self.fields["none"] = forms.BooleanField(
+                    label="None of these", required=False, help_text="No label applies."
+                )
         elif action == Action.ASSIGN:
             self.fields["users"] = forms.MultipleChoiceField(
                 label="People", choices=people_of(project), widget=forms.CheckboxSelectMultiple
@@ -49,14 +54,20 @@ class OptionsForm(forms.Form):
             )
 
     def options(self) -> dict[str, Any]:
-        """As the service takes them."""
-        lists = {"users"} | ({"value"} if self._many else set())
-        return {
-            name: self._given.getlist(self.add_prefix(name))
-            if name in lists
-            else self._given.get(self.add_prefix(name), "")
-            for name in self.fields
+        """As the service takes them.
+
+        Raises:
+            InvalidInput: labels together with "None of these".
+        """
+        given: dict[str, Any] = {
+            name: self._given.get(self.add_prefix(name), "") for name in self.fields
         }
+        if "users" in given:
+            given["users"] = self._given.getlist(self.add_prefix("users"))
+        if self._many:
+            del given["none"]
+            given["value"] = read_value(self._given, Task.MULTI, self.add_prefix(""))
+        return given
 
     @property
     def posted(self) -> list[tuple[str, str]]:
@@ -84,7 +95,6 @@ def _value_field(schema: Schema) -> forms.Field:
             choices=names,
             required=False,
             widget=forms.CheckboxSelectMultiple,
-            help_text="None ticked: no label applies.",
         )
     return forms.ChoiceField(label="Label", choices=names, widget=forms.RadioSelect)
 

@@ -16,24 +16,26 @@ from apps.reviews.services.planning import Plan
 from labelhub.core.errors import InvalidInput
 from labelhub.core.schema import Task
 
+#: What the field ``reject`` says where they leave the right answer to others.
+REJECT_ONLY = "only"
+
 
 def read_answer(data: QueryDict, task: Task) -> Answer:
-    """The answer in a posted form: fields ``value`` (repeated for sets), ``reject``, ``original``,
-    ``shown``, ``schema``, ``seconds``, ``comment``, ``abstain``, ``rationale``, ``confidence``, and
-    as JSON ``spans`` (of label, start and end) and ``order``.
+    """The answer in a posted form: fields ``value`` (repeated for sets), ``none`` (the empty set),
+    ``reject`` (``only``: with no better answer), ``shown``, ``schema``, ``seconds``, ``comment``,
+    ``abstain``, ``rationale``, ``confidence``, and as JSON ``spans`` (of label, start and end) and
+    ``order``.
 
     Raises:
         InvalidInput: a field that no page of ours would send.
     """
-    values = [
-        raw.replace("\r\n", "\n") for raw in data.getlist("value")
-    ]  # as a textarea sends them
     reject, abstain = "reject" in data, "abstain" in data
-    value: str | list[str] | None = values if task is Task.MULTI else next(iter(values), None)
-    if abstain or (reject and _unchanged(values, data.get("original", ""))):
-        value = None  # they say only that the suggestion is wrong, or that it cannot be told
+    only = data.get("reject") == REJECT_ONLY
+    value = None if abstain or only else read_value(data, task)
+    if reject and value is None and not only:
+        raise InvalidInput.at("value", "choose the right answer, or leave it to others.")
     return Answer(
-        value=value or ([] if task is Task.MULTI and value is not None else None),
+        value=value,
         reject=reject,
         abstain=abstain,
         seconds=_number(data.get("seconds", "")),
@@ -45,6 +47,23 @@ def read_answer(data: QueryDict, task: Task) -> Answer:
         order=[str(one) for one in _json_list(data.get("order", ""))],
         schema_version=read_id(data, "schema") if data.get("schema") else None,
     )
+
+
+def read_value(data: QueryDict, task: Task, prefix: str = "") -> list[str] | str | None:
+    """What was chosen or written, None for nothing. The empty set is chosen too, by ``none``: where
+    no label is ticked, nobody may have looked yet.
+
+    Raises:
+        InvalidInput: labels together with ``none``.
+    """
+    # Line ends as they were before a textarea sent them.
+    values = [raw.replace("\r\n", "\n") for raw in data.getlist(f"{prefix}value") if raw.strip()]
+    if task is not Task.MULTI:
+        return values[0] if values else None
+    none = f"{prefix}none" in data
+    if values and none:
+        raise InvalidInput.at("value", "both labels and “None of these” are chosen.")
+    return values if values or none else None
 
 
 def read_draft(data: QueryDict) -> dict[str, list[str]]:
@@ -100,14 +119,6 @@ def _spans(raw: str) -> list[Span]:
         ]
     except (KeyError, TypeError, ValueError, OverflowError):
         raise InvalidInput.at("spans", "each needs label, start and end.") from None
-
-
-def _unchanged(values: list[str], original: str) -> bool:
-    try:
-        suggested = json.loads(original)
-    except ValueError:
-        return False
-    return isinstance(suggested, list) and sorted(values) == sorted(map(str, suggested))
 
 
 class ReviewPlanForm(forms.ModelForm[Project]):

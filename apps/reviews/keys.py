@@ -17,6 +17,7 @@ class Action(NamedTuple):
 
 ACTIONS = (
     Action("go", "Accept the suggestion, or save your answer", "Enter a"),
+    Action("none", "None of these", "n"),
     Action("reject", "Reject the suggestion", "x"),
     Action("abstain", "Cannot tell", "0"),
     Action("skip", "Skip: leave it to others", "s"),

@@ -44,6 +44,10 @@ class DecisionQuerySet(models.QuerySet["Decision"]):
         stands = Q(label__withdrawn=False, label__superseded_by__isnull=True)
         return self.filter(stands | Q(label__isnull=True))
 
+    def only_rejecting(self) -> "DecisionQuerySet":
+        """Those that only reject the suggestion, which the person has not answered since."""
+        return self.undoable().filter(label__rejected=True)
+
     def skips(self) -> "DecisionQuerySet":
         """Only skips."""
         return self.filter(action="skip")

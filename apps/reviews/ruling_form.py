@@ -5,6 +5,7 @@ import math
 
 from django.http import QueryDict
 
+from apps.reviews.forms import read_value
 from apps.reviews.selectors.adjudication import AGES, BETWEEN_PEOPLE, WITH_A_MACHINE, Wanted
 from apps.reviews.services.adjudicating import Ruling
 from labelhub.core.errors import InvalidInput
@@ -20,24 +21,17 @@ def read_ruling(data: QueryDict, task: Task) -> Ruling:
     as JSON), ``explain``, ``seconds``.
 
     Raises:
-        InvalidInput: no value, or a field that no page of ours would send.
+        InvalidInput: a field that no page of ours would send.
     """
     abstain = "abstain" in data
     return Ruling(
-        value=None if abstain else _value(data, task),
+        value=None if abstain else read_value(data, task),
         abstain=abstain,
         rationale=data.get("rationale", ""),
         evidence=_evidence(data.getlist("quote")),
         explain=data.get("explain", ""),
         seconds=_seconds(data.get("seconds", "")),
     )
-
-
-def _value(data: QueryDict, task: Task) -> list[str] | str:
-    values = [raw.replace("\r\n", "\n") for raw in data.getlist("value") if raw.strip()]
-    if not values and not (task is Task.MULTI and "none" in data):
-        raise InvalidInput.at("value", "choose what is right first.")
-    return values if task is Task.MULTI else values[0]
 
 
 def read_wanted(data: QueryDict) -> Wanted:

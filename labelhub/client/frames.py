@@ -12,9 +12,9 @@ Per = Literal["item", "label"]
 
 ITEM_COLUMNS = ("id", "text", "context", "question", "options", "meta", "gold")
 LABEL_COLUMNS = (
-    "uid", "annotator", "kind", "offline", "value", "abstained", "withdrawn", "action",
-    "confidence", "rationale", "seconds", "cost_nanousd", "proposed_from", "supersedes", "run",
-    "replicate", "schema_version", "created_at",
+    "uid", "annotator", "kind", "offline", "value", "abstained", "withdrawn", "rejected",
+    "action", "confidence", "rationale", "seconds", "cost_nanousd", "shown", "proposed_from",
+    "supersedes", "run", "replicate", "schema_version", "created_at",
 )  # fmt: skip
 
 

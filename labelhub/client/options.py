@@ -22,6 +22,7 @@ class NewProject(TypedDict, total=False):
     schema: Mapping[str, Any]
     guideline: str
     overlap: int
+    blind_share: float
 
 
 class Columns(TypedDict, total=False):
@@ -43,19 +44,21 @@ class ItemFilter(TypedDict, total=False):
 
 
 class LabelFilter(TypedDict, total=False):
-    """Which labels; ``current`` are those neither superseded nor withdrawn."""
+    """Which labels; ``current`` are those neither superseded nor withdrawn, and no rejections
+    without a value, which are ``rejected``."""
 
     kind: Kind
     annotator: str
     item: int
     action: str
     current: bool
+    rejected: bool
 
 
 class Answer(TypedDict, total=False):
-    """What goes with a label, or stands for it: ``reject`` says that the suggestion is wrong,
-    ``abstain`` that it cannot be told. ``evidence`` are phrases of the text by label; ``spans`` are
-    ``{"label", "start", "end"}`` in code points."""
+    """What goes with a label, or stands for it: ``reject`` says that the suggestion is wrong and,
+    without a label, leaves the item to others; ``abstain`` that it cannot be told. ``evidence`` are
+    phrases of the text by label; ``spans`` are ``{"label", "start", "end"}`` in code points."""
 
     reject: bool
     abstain: bool

@@ -153,11 +153,13 @@ class Label:
     value: Any
     abstained: bool
     withdrawn: bool
+    rejected: bool
     action: str
     confidence: float | None
     rationale: str
     evidence: Any
     seconds: float | None
+    shown: str | None
     proposed_from: str | None
     supersedes: str | None
     run_uid: str | None

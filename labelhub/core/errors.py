@@ -54,3 +54,11 @@ class Conflict(LabelhubError):
 
     code = "conflict"
     http_status = 409
+
+
+class Unavailable(LabelhubError):
+    """Something that the server stands on is away: the database, or room on its disk."""
+
+    code = "unavailable"
+    retryable = True
+    http_status = 503

@@ -1,9 +1,10 @@
 """The prompt library: files in, messages out, and a content hash as version.
 
 A prompt is ``prompts/<protocol>/<role>.md``: YAML front matter (``id``, ``role``, ``protocol``,
-``inputs``, ``output``, ``source``) and the bodies ``## system`` and ``## user``. A body may include
-a partial of ``prompts/_shared/`` with ``{% include "_shared/name.md" %}``; partials are pasted in
-when the file is read, so that a prompt's text and hash are complete without any file beside it.
+``inputs``, ``output``, ``source``, and ``fields`` where the answer may also be JSON) and the
+bodies ``## system`` and ``## user``. A body may include a partial of ``prompts/_shared/`` with
+``{% include "_shared/name.md" %}``; partials are pasted in when the file is read, so that a
+prompt's text and hash are complete without any file beside it.
 
 Templates are the small part of Jinja2 in ``_LANGUAGE``, in an immutable sandbox without a loader:
 values, conditions, loops over lists. All else (calls, filters, arithmetic, slices) is refused when
@@ -25,9 +26,11 @@ from jinja2 import StrictUndefined, Template, TemplateError, TemplateSyntaxError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from labelhub.core.errors import LabelhubError
-from labelhub.core.llm.types import Message
+from labelhub.core.llm.types import AnswerField, Message
 
 SECTIONS = ("system", "user")
+#: The input that says in which form the answer is asked for.
+FORM, AS_TEXT, AS_JSON = "form", "text", "json"
 SHARED = "_shared"
 
 _ENVIRONMENT = ImmutableSandboxedEnvironment(
@@ -64,6 +67,8 @@ class PromptVariables(PromptError):
 class Prompt:
     """One role's prompt. ``body`` is its complete text, ``hash`` the version (sha256, hex).
 
+    ``fields`` are those of the answer, in order, where it may also be asked for as JSON.
+
     ``parse_prompt(prompt.name, prompt.body)`` gives the same prompt back, so a stored body can be
     rendered long after the file has changed.
     """
@@ -73,6 +78,7 @@ class Prompt:
     protocol: str
     inputs: tuple[str, ...]
     output: str
+    fields: tuple[str, ...]
     source: str
     body: str
     hash: str
@@ -170,6 +176,7 @@ def parse_prompt(name: str, body: str) -> Prompt:
         protocol=str(head["protocol"]),
         inputs=inputs,
         output=str(head["output"]),
+        fields=_fields(head, name),
         source=str(head["source"]),
         body=body,
         hash=_content_hash(name, inputs, sections),
@@ -199,7 +206,7 @@ def _head(text: str, name: str) -> dict[str, Any]:
     except yaml.YAMLError as error:
         raise PromptError(f"The front matter of the prompt '{name}' is not YAML: {error}") from None
     wanted = {"id", "role", "protocol", "inputs", "output", "source"}
-    if not isinstance(head, dict) or set(head) != wanted:
+    if not isinstance(head, dict) or set(head) - {"fields"} != wanted:
         raise PromptError(f"The front matter of '{name}' must have exactly {_listed(wanted)}.")
     if head["id"] != name:
         raise PromptError(f"The prompt '{name}' calls itself '{head['id']}' in 'id'.")
@@ -207,6 +214,15 @@ def _head(text: str, name: str) -> dict[str, Any]:
     if not isinstance(inputs, list) or not all(isinstance(each, str) for each in inputs):
         raise PromptError(f"The prompt '{name}': 'inputs' must be a list of variable names.")
     return head
+
+
+def _fields(head: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    fields = head.get("fields", [])
+    if not isinstance(fields, list) or not set(fields) <= set(AnswerField):
+        raise PromptError(f"The prompt '{name}': 'fields' must be of {_listed(AnswerField)}.")
+    if bool(fields) != (FORM in head["inputs"]):
+        raise PromptError(f"The prompt '{name}' must have both 'fields' and the input '{FORM}'.")
+    return tuple(fields)
 
 
 def _sections(text: str, name: str) -> tuple[tuple[str, str], ...]:

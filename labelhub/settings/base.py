@@ -1,15 +1,22 @@
 """What every environment shares. Everything that differs comes from the environment variables
 listed in docs/operators.md; ``dev``, ``test`` and ``prod`` add little."""
 
+import os
 from pathlib import Path
 from typing import Any
 
 import django_stubs_ext
 import environ
 from csp.constants import NONE, SELF
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from labelhub.settings.checks import database_url, network_addresses
 from labelhub.settings.rest import SPECTACULAR_SETTINGS  # noqa: F401 - read from here by name
+
+# The tables of our statistics are thin: two threads for them cost more than they save, and a server
+# has other requests to serve. numpy reads it when it is first imported, after the settings.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # Lets annotations such as ``ModelAdmin[Item]`` stand in class statements.
 django_stubs_ext.monkeypatch()
@@ -74,7 +81,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
-    "django.middleware.common.CommonMiddleware",
+    "apps.common.middleware.SlashMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -82,6 +89,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "apps.common.middleware.LabelhubErrorMiddleware",
+    "apps.common.api.middleware.RestAddressMiddleware",
 ]
 
 ROOT_URLCONF = "labelhub.urls"
@@ -137,7 +145,16 @@ DATABASES = {
 }
 
 CACHES: dict[str, Any] = {
-    "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
+    "default": {
+        "BACKEND": "apps.common.cache.RedisOrLocalCache",
+        "LOCATION": REDIS_URL,
+        # A Redis that hangs is soon taken for one that is away.
+        "OPTIONS": {
+            "socket_connect_timeout": 1,
+            "socket_timeout": 2,
+            "retry": Retry(NoBackoff(), 0),
+        },
+    }
     if REDIS_URL
     else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
 }
@@ -198,7 +215,7 @@ ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_RATE_LIMITS = {
     "login": "30/m/ip",
-    "login_failed": "10/m/ip,5/5m/key",
+    "login_failed": "10/m/ip,5/5m/key",  # the key is name and address: see the adapter
     "reset_password": "10/m/ip,5/m/key",
 }
 ACCOUNT_SESSION_REMEMBER = True
@@ -232,15 +249,12 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": [
-        "apps.common.api.parsers.PlainJSONParser",
-        "rest_framework.parsers.MultiPartParser",
-        "rest_framework.parsers.FormParser",
-    ],
+    "DEFAULT_PARSER_CLASSES": ["apps.common.api.parsers.PlainJSONParser"],
+    "DEFAULT_METADATA_CLASS": "apps.common.api.metadata.ViewMetadata",
     "DEFAULT_PAGINATION_CLASS": "apps.common.api.pagination.PageNumberPagination",
     "PAGE_SIZE": 50,
     "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "apps.common.api.openapi.OperationSchema",
     "EXCEPTION_HANDLER": "apps.common.api.errors.problem_response",
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }

@@ -2,8 +2,10 @@
 
 import asyncio
 import json
+import logging
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from http import HTTPStatus
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -11,7 +13,11 @@ from typing import IO, Self
 
 from django.conf import settings
 
+from apps.common.outages import find_outage
+from labelhub.core.errors import Unavailable
 from labelhub.web.asgi_types import App, Message, Receive, Send
+
+logger = logging.getLogger(__name__)
 
 #: Bytes that stay in memory, and that are written and handed on at a time.
 PIECE = 256 * 1024
@@ -22,16 +28,20 @@ SLACK = 1024 * 1024
 #: Seconds for which a refused client may go on sending, so that it gets to read the refusal.
 LINGER = 5.0
 
-IMPORT_PATH = re.compile(r"/(?:p|api/v1/projects)/[-\w]+/import/")
+IMPORT_PATH = re.compile(r"/(?:p|api/v1/projects)/[-\w]+/import/?")
 
 
 class Refused(Exception):
-    """A request that is answered here; ``code`` and ``detail`` as in every problem+json."""
+    """A request that is answered here; ``code``, ``detail`` and ``retryable`` as in every
+    problem+json."""
 
-    def __init__(self, status: HTTPStatus, code: str, detail: str) -> None:
+    def __init__(
+        self, status: HTTPStatus, code: str, detail: str, *, retryable: bool = False
+    ) -> None:
         super().__init__(detail)
         self.status = status
         self.code = code
+        self.retryable = retryable
 
 
 class Body:
@@ -48,7 +58,8 @@ class Body:
 
     def __exit__(self, *_: object) -> None:
         if self._file is not None:
-            self._file.close()
+            with suppress(OSError):  # on a full disk what it has not written yet is lost anyway
+                self._file.close()
 
     async def add(self, piece: bytes) -> None:
         """Append; files are written in other threads, or everybody would wait for the disk."""
@@ -137,16 +148,28 @@ async def _gathered(body: Body, receive: Receive, *, limit: int, patience: float
     """Whether all of the request's body has come; it is in ``body`` then.
 
     Raises:
-        Refused: it is larger than announced and allowed, or nothing more came in time.
+        Refused: it is larger than announced and allowed, nothing more came in time, or the disk
+            has no room for it.
     """
     while (message := await _next(receive, patience))["type"] == "http.request":
-        await body.add(message.get("body", b""))
+        try:
+            await body.add(message.get("body", b""))
+            if not message.get("more_body", False):
+                await body.rewind()
+        except OSError as error:
+            raise _no_room(error) from error
         if body.size > limit:
             raise _too_large(limit)
         if not message.get("more_body", False):
-            await body.rewind()
             return True
     return False
+
+
+def _no_room(error: OSError) -> Refused:
+    outage = find_outage(error)
+    detail = outage.message if outage else f"The server cannot keep this request ({error})."
+    logger.error("%s (%s)", detail, error)
+    return Refused(HTTPStatus.SERVICE_UNAVAILABLE, Unavailable.code, detail, retryable=True)
 
 
 async def _next(receive: Receive, patience: float) -> Message:
@@ -178,7 +201,7 @@ async def _refuse(refusal: Refused, receive: Receive, send: Send) -> None:
         "status": refusal.status.value,
         "code": refusal.code,
         "detail": str(refusal),
-    }
+    } | ({"retryable": True} if refusal.retryable else {})
     body = json.dumps(problem).encode()
     headers = [
         (b"content-type", b"application/problem+json"),

@@ -1,6 +1,7 @@
 // The desk of one item: whose quotes stand out in the text, what is chosen, what is marked as evidence.
 // Without it the page is a plain form.
 import { Leases } from "./review/leases.js";
+import { watchNone } from "./review/none.js";
 
 const desk = document.querySelector("[data-desk]");
 const hero = desk.querySelector("[data-hero]");
@@ -11,7 +12,7 @@ function focusOpinion(opinion) {
   for (const each of opinions) each.toggleAttribute("data-on", each === opinion);
   const wanted = opinion?.dataset.opinion;
   for (const mark of hero.querySelectorAll("mark")) {
-    mark.toggleAttribute("data-on", mark.dataset.label.split(", ").includes(wanted));
+    mark.toggleAttribute("data-on", `, ${mark.dataset.label}, `.includes(`, ${wanted}, `));
   }
   hero.toggleAttribute("data-focused", Boolean(opinion?.querySelector(".quotes")));
 }
@@ -36,26 +37,29 @@ function watchOpinions() {
 
 // What is chosen: the button says it, the side that says so stands out.
 const choices = [...desk.querySelectorAll("[data-value]")];
+const none = desk.querySelector("[data-none]");
+
+const chosenNow = () => choices.filter((each) => each.matches("textarea") ? each.value.trim() : each.checked);
 
 function showChoice() {
-  const chosen = choices.filter((each) => each.matches("textarea") ? each.value.trim() : each.checked);
-  const words = chosen.map((each) => each.value).join(", ");
+  const chosen = chosenNow();
+  const words = none?.checked ? "none of these" : chosen.map((each) => each.value).join(", ");
   const short = words.length > 40 ? `${words.slice(0, 40)}…` : words;
-  const none = desk.dataset.kind === "multi" ? "Decide: none of these" : "Decide";
-  desk.querySelector("[data-go-words]").textContent = short ? `Decide: ${short}` : none;
+  desk.querySelector("[data-go-words]").textContent = short ? `Decide: ${short}` : "Choose an answer";
   const names = JSON.stringify(chosen.map((each) => each.value).sort());
   for (const button of desk.querySelectorAll("[data-take]")) {
     const same = JSON.stringify(JSON.parse(button.dataset.take).sort()) === names;
-    button.closest(".side").toggleAttribute("data-chosen", same);
+    button.closest(".side").toggleAttribute("data-chosen", same && Boolean(words));
   }
   for (const side of desk.querySelectorAll(".side[data-says]")) {
     side.toggleAttribute("data-chosen", chosen.some((each) => each.value === side.dataset.says));
   }
-  if (chosen.length) desk.querySelector("[data-complaint]").hidden = true;
+  if (words) desk.querySelector("[data-complaint]").hidden = true;
 }
 
 function watchChoices() {
-  for (const each of choices) each.addEventListener("input", showChoice);
+  watchNone(desk);
+  desk.addEventListener("input", showChoice);
   for (const button of desk.querySelectorAll("[data-take]")) {
     button.hidden = false;
     button.addEventListener("click", () => {
@@ -64,6 +68,7 @@ function watchChoices() {
         if (each.matches("textarea")) each.value = names[0] ?? "";
         else each.checked = names.includes(each.value);
       }
+      if (none) none.checked = !names.length;
       showChoice();
     });
   }
@@ -156,12 +161,11 @@ async function fetchOnce(details) {
 function watchSending(leases) {
   desk.addEventListener("submit", (event) => {
     const plain = "plain" in (event.submitter?.dataset ?? {});
-    const nothing = !choices.some((each) => each.matches("textarea") ? each.value.trim() : each.checked);
-    if (!plain && nothing && desk.dataset.kind !== "multi") {
+    if (!plain && !none?.checked && !chosenNow().length) {
       event.preventDefault();
       event.stopImmediatePropagation();
       const complaint = desk.querySelector("[data-complaint]");
-      complaint.textContent = "Choose what is right first.";
+      complaint.textContent = none ? "Choose a label or “None of these” first." : "Choose what is right first.";
       complaint.hidden = false;
       return;
     }

@@ -158,8 +158,9 @@ async function undo() {
   try {
     const told = await (await post(bar.dataset.undoUrl, [])).json();
     showState("saved", told.message);
-    if (told.undone) progress(["skip", "postpone"].includes(told.action) ? 0 : -1);
-    if (told.action === "skip") count("waiting", 1);
+    const left = told.action === "skip" || told.rejected;
+    if (told.undone) progress(left || told.action === "postpone" ? 0 : -1);
+    if (left) count("waiting", 1);
     if (!told.html) return;
     if (task) ahead.unshift(task);
     show(new Task(parse(told.html)));

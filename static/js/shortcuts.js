@@ -14,7 +14,7 @@ function usable(element) {
 
 function offered() {
   const root = document.querySelector("dialog[open]:not(#shortcuts)") ?? document;
-  return [...root.querySelectorAll("[data-key]")].filter(usable);
+  return [...root.querySelectorAll('[data-key]:not([data-key=""])')].filter(usable);
 }
 
 function words(element) {

@@ -202,5 +202,6 @@ export function openCard({ stage, question, quote, strings, terms, hooks }) {
   stage.show(card);
   // What is answered keeps its undo; the server says what became of what is under way.
   const retract = () => phase === "asking" && close(strings.gone);
-  return { focus, retract };
+  const dismiss = () => leave("close");
+  return { focus, retract, dismiss, close };
 }

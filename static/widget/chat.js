@@ -118,12 +118,18 @@ export async function start(context) {
   session.on("retract", questions.retract);
   session.on("offer", offers.take);
   session.on("ready", (ready) => panel.online(ready));
-  session.on("end", (why) => {
+  function over() {
+    questions.end();
     offers.clear();
-    if (typeof why === "number") return panel.ended();
+  }
+
+  session.on("erasing", over);
+  session.on("end", (why) => {
+    over();
+    if (typeof why === "number" && why !== 4410) return panel.ended();
     log.clear();
     menu.allow(false);
-    return panel.view(erasedView(strings, why, enter));
+    return panel.view(erasedView(strings, why === 4410 ? "" : why, enter));
   });
   session.on("nack", ({ code }) => code === "consent_outdated" && renew());
   session.on("welcome", ({ consent_version: version, reward }) => {
@@ -138,7 +144,10 @@ export async function start(context) {
     identify: session.identify,
     erase: session.erase,
     open: panel.open,
-    close: panel.close,
+    close() {
+      questions.dismiss();
+      panel.close();
+    },
     pause(on = true) {
       boundary.pause(on);
       surface.pause(on);

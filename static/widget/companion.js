@@ -66,12 +66,19 @@ export async function start(context) {
     await consent();
   }
 
+  function over() {
+    held.length = 0;
+    questions.end();
+    offers.clear();
+  }
+
   session.on("question", questions.take);
   session.on("retract", questions.retract);
   session.on("offer", offers.take);
+  session.on("erasing", over);
   session.on("end", (code) => {
     left = code !== 4401; // who they are may still be told
-    offers.clear();
+    over();
   });
   session.on("nack", ({ code }) => code === "consent_outdated" && renew());
   session.on("welcome", ({ consent_version: version, state }) => {
@@ -89,7 +96,7 @@ export async function start(context) {
     identify: session.identify,
     erase: session.erase,
     close() {
-      questions.clear();
+      questions.dismiss();
       offers.clear();
     },
     pause(on = true) {

@@ -4,8 +4,8 @@ const RATE_PAUSE = 60_000;
 const ENDED = [4400, 4401, 4403, 4410, 4413];
 const DORMANT = [4408, 4409]; // come back when the person does
 
-/** One socket that comes back: `greet()` makes hello, `onReady(boolean)` follows welcome and loss. */
-export function createConnection({ url, greet, onFrame, onReady, onEnd }) {
+/** One socket that comes back while it `may()`: `greet()` makes hello, `onReady(boolean)` follows welcome and loss. */
+export function createConnection({ url, may, greet, onFrame, onReady, onEnd }) {
   let socket = null;
   let ready = false;
   let wanted = false;
@@ -61,7 +61,7 @@ export function createConnection({ url, greet, onFrame, onReady, onEnd }) {
 
   function open() {
     wanted = true;
-    if (socket || !navigator.onLine || Date.now() < notBefore) return;
+    if (socket || !may() || !navigator.onLine || Date.now() < notBefore) return;
     clearTimeout(retry);
     socket = new WebSocket(url, "al.v1");
     socket.onopen = () => plain("hello", greet());

@@ -12,6 +12,8 @@ export function createQuestions({ key, config, options, session, stage, boundary
   const known = new Map(); // qid -> AbortController
   let busy = false;
   let card = null;
+  let shown; // the id of its question
+  let own = false; // whether the person deletes their data by this card
   let followed = false;
   let held = 0; // until when an answer that came too early is not sent again
 
@@ -86,6 +88,7 @@ export function createQuestions({ key, config, options, session, stage, boundary
     },
     erase() {
       queue.length = 0;
+      own = true;
       return soon(session.erase());
     },
   });
@@ -94,6 +97,8 @@ export function createQuestions({ key, config, options, session, stage, boundary
     const { qid, re, lang } = question;
     const strings = await words([lang, config.lang]);
     if (question.kind === "word") await parts(strings.lang); // its card would be empty
+    shown = qid;
+    own = false;
     followed = await new Promise((closed) => {
       card = openCard({
         stage, question, quote: quoted(session.texts.get(re), question.quote), terms: config.consent, strings,
@@ -122,6 +127,25 @@ export function createQuestions({ key, config, options, session, stage, boundary
     clear() {
       queue.length = 0;
       for (const qid of known.keys()) abort(qid);
+    },
+    /** Sends away what is open or waits for its turn: the server may ask about the next message. */
+    dismiss() {
+      queue.length = 0;
+      for (const [qid, waits] of known) {
+        if (!waits) continue;
+        if (card && qid === shown) card.dismiss();
+        else {
+          dismiss(qid, "close");
+          abort(qid);
+        }
+      }
+    },
+    /** Takes everything off the screen, also what could be undone; but for the card that tells of it. */
+    end() {
+      queue.length = 0;
+      if (own) return;
+      for (const qid of known.keys()) abort(qid);
+      card?.close();
     },
   };
 }

@@ -31,9 +31,12 @@ export function createSession({ config, key, options, language, emit, warn, sock
   let last = 0;
   let skew = 0;
   let ended = 0; // or the code that ended it
-  let ident, greeted;
+  let gone = false; // erased: nothing goes out any more, whatever is still clicked
+  let ident, greeted, erasure;
 
-  const connection = createConnection({ url: socket, greet, onFrame, onReady, onEnd });
+  // A page that slept through an erasure still knows the terms, and must not agree to them for anybody.
+  const may = () => storage.load().consent !== undefined;
+  const connection = createConnection({ url: socket, may, greet, onFrame, onReady, onEnd });
   const outbox = createOutbox(connection.transmit, storage);
 
   const tell = (name, detail) => listeners[name]?.forEach((listen) => listen(detail));
@@ -54,6 +57,8 @@ export function createSession({ config, key, options, language, emit, warn, sock
   const erasing = () => storage.load().outbox?.some(({ t }) => t === "erase");
 
   function erased(receipt = "") {
+    gone = true;
+    ended = 4410;
     forget();
     emit("erased", { receipt });
     tell("end", receipt); // in place of a code
@@ -68,9 +73,11 @@ export function createSession({ config, key, options, language, emit, warn, sock
     if (t === "welcome") welcomed(d);
     else if (seq > last) last = seq;
     const whoIs = /^ident_(expired|required)$/.test(d.code);
-    if (t === "nack" && (whoIs || !d.retry)) emit(whoIs ? d.code : "error", d);
+    const lost = d.code === "erased";
+    if (t === "nack" && !lost && (whoIs || !d.retry)) emit(whoIs ? d.code : "error", d);
     tell(t, d);
-    if (t === "ack" && d.receipt) erased(d.receipt); // asked for here, or on a page before
+    // Asked for here, on a page before, on another device, or done by the site's people.
+    if (!gone && (lost || (t === "ack" && d.receipt))) erased(d.receipt);
   }
 
   function onReady(ready) {
@@ -87,6 +94,7 @@ export function createSession({ config, key, options, language, emit, warn, sock
       storage.update((kept) => { delete kept.tok; });
       return connection.open();
     }
+    if (gone) return;
     ended = code;
     // Sent again, the same frame would end the next socket too; who has left says nothing more.
     if ([4400, 4410, 4413].includes(code)) outbox.clear();
@@ -96,7 +104,7 @@ export function createSession({ config, key, options, language, emit, warn, sock
   }
 
   async function push(t, d = {}, onDelay) {
-    if (ended || (t !== "erase" && erasing())) return { ok: false, code: "ended" };
+    if (gone || (t !== "erase" && (ended || erasing()))) return { ok: false, code: "ended" };
     const result = outbox.push(t, d, onDelay);
     connection.open();
     return result;
@@ -111,6 +119,27 @@ export function createSession({ config, key, options, language, emit, warn, sock
     ident = undefined;
   }
 
+  // Another tab has asked to be erased, or has forgotten who this was.
+  window.addEventListener("storage", ({ key: item, newValue }) => {
+    if (item !== storage.name || gone || (newValue && !erasing())) return;
+    gone = Boolean(newValue);
+    connection.close();
+    outbox.clear();
+    texts.clear();
+    tell("end", gone ? 4410 : 4401);
+  });
+
+  async function erase() {
+    // Of whom the server has never heard it keeps nothing.
+    if (!storage.load().sid && !connection.isReady()) return erased();
+    outbox.clear();
+    tell("erasing");
+    const done = await push("erase");
+    if (done.ok || gone) return { receipt: "", ...done, ok: true };
+    erasure = undefined;
+    return done;
+  }
+
   return {
     push,
     forget,
@@ -121,6 +150,8 @@ export function createSession({ config, key, options, language, emit, warn, sock
     agree(agreed, { version: v, hash } = config.consent) {
       Object.assign(terms, { v, hash });
       ended = 0;
+      gone = false;
+      erasure = undefined;
       storage.update((kept) => Object.assign(kept, { consent: v, scope: agreed }));
       if (connection.isReady()) push("consent", { ...terms, scope: agreed });
     },
@@ -141,8 +172,7 @@ export function createSession({ config, key, options, language, emit, warn, sock
         connection.open();
       }
     },
-    // Of whom the server has never heard it keeps nothing.
-    erase: async () => (storage.load().sid || connection.isReady() ? push("erase") : erased()),
+    erase: () => (erasure ??= erase()),
     optOut() {
       storage.update((kept) => { kept.out = true; });
       return push("optout");

@@ -28,6 +28,7 @@ export function createStorage(key) {
 
   return {
     load,
+    name,
     /** Other tabs write too, so what is there is read first. Nothing is written before consent. */
     update(change) {
       const kept = load();

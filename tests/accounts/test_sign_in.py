@@ -49,6 +49,17 @@ def test_guessing_one_persons_password_is_stopped_even_when_right_at_last(client
     assert "_auth_user_id" not in client.session
 
 
+def test_wrong_passwords_from_one_address_lock_nobody_out_at_another(client: Client) -> None:
+    UserFactory.create(username="root", is_superuser=True)
+    for _ in range(6):
+        client.post(LOGIN, {"login": "root", "password": "wrong"}, REMOTE_ADDR="203.0.113.9")
+    right = {"login": "root", "password": PASSWORD}
+    client.post(LOGIN, right, REMOTE_ADDR="203.0.113.9")
+    assert "_auth_user_id" not in client.session
+    client.post(LOGIN, right, REMOTE_ADDR="198.51.100.7")
+    assert "_auth_user_id" in client.session
+
+
 def test_nobody_can_sign_up(client: Client) -> None:
     fields = {"username": "eve", "password1": PASSWORD, "password2": PASSWORD}
     assert "password1" not in client.get("/accounts/signup/").content.decode()

@@ -8,16 +8,21 @@ import pytest
 from django.core.management import CommandError, call_command
 from rest_framework.test import APIClient
 
+from apps.agreement.reporting import agreement_report
 from apps.agreement.sheets.reading import read_sheet
+from apps.agreement.sheets.slicing import Slice
+from apps.agreement.standing.wording import sentences
 from apps.debates.models import Run
 from apps.labels.services import import_labels
 from apps.projects.models import Project
+from apps.reviews.services import Answer, submit_label
 from tests.agreement.report_help import B, G, get, six_moods
 from tests.factories.accounts import UserFactory
-from tests.factories.agreement import propose, run_of
+from tests.factories.agreement import decide, propose, run_of
 from tests.factories.labels import draft, open_item
 from tests.factories.ledger import ledger
 from tests.factories.projects import ASPECTS, MOODS, ProjectFactory
+from tests.factories.reviews import new_project, queued_items, reviewer, suggest
 
 pytestmark = pytest.mark.django_db
 
@@ -96,6 +101,28 @@ def test_where_everybody_always_says_the_same_only_percent_is_a_number() -> None
     assert within["percent"]["value"] == 1.0
     for name in ("alpha_nominal", "fleiss_kappa", "gwet_ac1", "brennan_prediger"):
         assert within[name] == {"value": None, "reason": "no_variation"}
+
+
+def test_how_much_gold_was_made_with_a_suggestion_in_view_comes_first() -> None:
+    project = new_project()
+    items = queued_items(project, 5)
+    people = reviewer(project)
+    for item in (*items[:3], items[4]):
+        suggest(item, G)
+    for item, value in zip(items[:4], (G, B, G, G), strict=True):
+        shown = None if item != items[2] else 0
+        submit_label(
+            project=project, user=people, item_id=item.pk, answer=Answer(value=value, shown=shown)
+        )
+    decide(items[4], G)
+
+    report = agreement_report(project)
+
+    told = report["gold_in_view"]
+    assert (told["value"], told["n"]) == (0.4, 5)
+    first = sentences(report)[0].text
+    assert first.startswith("40 % of the gold was made with a suggestion in view (2 of 5)")
+    assert agreement_report(project, Slice(tag="nowhere"))["gold_in_view"]["value"] is None
 
 
 def test_one_annotator_alone_cannot_agree() -> None:

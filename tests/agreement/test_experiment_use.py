@@ -101,7 +101,7 @@ def test_a_run_that_cannot_start_says_why(sent: list[int]) -> None:
     trial = trial_of([["Food"]], ASPECTS)
     trial.arm("single", [["Food"]])
     run = trial.runs[0]
-    Run.objects.filter(pk=run.pk).update(protocol="courtroom")
+    Run.objects.filter(pk=run.pk).update(protocol="courtroom", protocol_settings={})
     address = at(trial, "experiment_use", run.pk)
     client = signed_in(trial.project)
     assert "a trial weighs two answers" in client.get(address).content.decode()

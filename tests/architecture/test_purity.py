@@ -1,6 +1,7 @@
 """What import-linter cannot see: what really gets loaded, models reached by name, stray tasks."""
 
 import ast
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -33,6 +34,35 @@ def test_importing_the_whole_core_loads_no_framework() -> None:
         [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_importing_the_client_leaves_the_environment_alone() -> None:
+    """A notebook that imports it keeps its own number of threads for linear algebra."""
+    script = (
+        "import os; before = dict(os.environ)\n"
+        "import labelhub.client\n"
+        "print(sorted(set(os.environ.items()) ^ set(before.items())))"
+    )
+    environment = {key: each for key, each in os.environ.items() if "OPENBLAS" not in key}
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=ROOT, env=environment, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_server_has_one_thread_for_linear_algebra_before_numpy_is_loaded() -> None:
+    script = (
+        "import sys; from django.conf import settings; settings.DEBUG\n"
+        "import os; print(os.environ['OPENBLAS_NUM_THREADS'], 'numpy' in sys.modules)"
+    )
+    environment = {key: each for key, each in os.environ.items() if "NUM_THREADS" not in key}
+    environment["DJANGO_SETTINGS_MODULE"] = "labelhub.settings.test"
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=ROOT, env=environment, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.split() == ["1", "False"]
 
 
 def calls(name: str) -> Iterator[str]:

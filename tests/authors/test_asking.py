@@ -61,11 +61,11 @@ def taken_up(author: Author, text: str = WISH) -> Task:
 def sensible(call: Call) -> str:
     """A model that finds urgency relevant and words the questions as their templates do."""
     if call.step == "relevance":
-        return "Final Decision: Urgency"
+        return "Final Decision: ordinary message, Urgency"
     if call.step.startswith("prediction"):
         return f"Final Decision: {call.schema.labels[0].name}"
     ready = call.inputs["template"]
-    lines = [f"- {words} = {value}" for words, value in ready["options"].items()]
+    lines = [f"- {words}" for words in ready["options"]]
     return "\n".join([f"Question: {ready['question']}", "Options:", *lines])
 
 

@@ -30,7 +30,7 @@ def test_a_request_waits_for_the_models_with_its_verdicts(author: Author) -> Non
     ]
 
 
-@pytest.mark.parametrize(("text", "reason"), [("hello there", "greeting"), ("ok", "bare_reply")])
+@pytest.mark.parametrize(("text", "reason"), [("asdfghjkl", "machine_like"), ("ok", "too_short")])
 def test_what_is_not_worth_asking_about_says_so(author: Author, text: str, reason: str) -> None:
     message = message_of(author, text)
     assert message.status == Message.Status.DROPPED
@@ -46,10 +46,10 @@ def test_personal_data_is_gone_before_anything_is_stored(author: Author) -> None
 
 
 def test_nothing_of_a_sensitive_message_is_kept_but_its_topic(author: Author) -> None:
-    message = message_of(author, "I was diagnosed with depression and need a lamp for winter.")
+    message = message_of(author, "I wanted to kill myself and need a lamp for winter.")
     stored = Message.objects.filter(pk=message.pk).values().get()
-    assert (message.dropped_at, message.reason, message.text) == ("sensitive", "health", "")
-    assert "depression" not in str(stored)
+    assert (message.dropped_at, message.reason, message.text) == ("sensitive", "self_harm", "")
+    assert "lamp" not in str(stored)
 
 
 @pytest.mark.parametrize("word", ["depression", "jane.roe@example.org", "hunter2secret"])
@@ -69,7 +69,7 @@ def test_raw_text_is_kept_encrypted_where_the_site_wants_it() -> None:
 
 def test_a_site_may_keep_nothing_of_what_was_not_asked_about() -> None:
     author = author_of(site_with_features(keep_text=Site.KeepText.NOTHING))
-    assert message_of(author, "hello there").text == ""
+    assert message_of(author, "hello").text == ""
     reply = "Your two lamps are on their way to Leeds."
     assert message_of(author, reply, role="assistant").text == ""
     assert message_of(author).text == TEXT

@@ -33,6 +33,7 @@ def answer(author: Author, ref: str, *, late: bool = False) -> None:
         )
     now = timezone.now()
     record_answer(author, question.uid, Said(ref=ref, option="a"), consent=None, received=now)
+    Author.objects.filter(pk=author.pk).update(proven=True)
 
 
 def test_an_answer_earns_what_the_site_gives() -> None:
@@ -42,6 +43,22 @@ def test_an_answer_earns_what_the_site_gives() -> None:
     assert (reward.cents, reward.currency) == (5, "USD")
     assert reward.due_at - reward.credited_at == timedelta(days=7)
     assert balance(author) == (5, 5)
+
+
+@pytest.mark.parametrize(
+    ("proven", "ruling", "paid"),
+    [(False, None, False), (True, None, True), (False, True, True), (True, False, False)],
+)
+def test_nobody_is_paid_of_whom_too_little_is_known_unless_a_manager_trusts_them(
+    proven: bool, ruling: bool | None, paid: bool
+) -> None:
+    site = paying(reward_hold_days=0)
+    author = author_of(site, "customer")
+    answer(author, "1")
+    Author.objects.update(proven=proven, ruling=ruling)
+    Reward.objects.update(due_at=timezone.now())
+    assert Reward.objects.due(timezone.now()).exists() is paid
+    assert balance(author) == (5, 0 if paid else 5)
 
 
 def test_who_is_nobody_in_particular_earns_nothing() -> None:

@@ -96,10 +96,6 @@ def test_an_address_that_leads_nowhere_is_a_problem_too(client: Client) -> None:
     assert response.json()["code"] == "not_found"
 
 
-def test_a_missing_slash_is_still_added(client: Client) -> None:
-    assert client.get("/api/v1/projects")["Location"] == "/api/v1/projects/"
-
-
 def test_a_page_that_is_not_there_stays_a_page(client: Client) -> None:
     response = client.get("/nothing/")
     assert response.status_code == 404

@@ -1,15 +1,18 @@
 """Health, the theme, the page of all components."""
 
+from datetime import timedelta
 from typing import Any, Self
 
 import pytest
 from django.db import OperationalError
 from django.test import Client
+from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 from redis import Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from apps.common import views
+from apps.common.models import WorkerSign
 from tests.factories.accounts import UserFactory
 
 
@@ -43,7 +46,8 @@ def test_ready_looks_at_the_database(client: Client, settings: Any) -> None:
     settings.REDIS_URL = ""
     response = client.get("/health/ready")
     assert response.status_code == 200
-    assert response.json() == {"status": "ok", "parts": {"database": "ok"}}
+    parts = {"database": "ok", "worker": "ok", "disk": "ok"}
+    assert response.json() == {"status": "ok", "parts": parts}
 
 
 def test_ready_says_which_part_fails(
@@ -62,15 +66,39 @@ def test_ready_says_which_part_fails(
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize(("kind", "status"), [(Silent, 503), (Answering, 200)])
-def test_ready_looks_at_redis_where_there_is_one(
-    client: Client, settings: Any, monkeypatch: pytest.MonkeyPatch, kind: type, status: int
+@pytest.mark.parametrize(
+    ("kind", "status", "redis"), [(Silent, "degraded", "not reachable"), (Answering, "ok", "ok")]
+)
+def test_a_server_without_redis_is_degraded_and_ready(
+    client: Client,
+    settings: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    kind: type,
+    status: str,
+    redis: str,
 ) -> None:
     settings.REDIS_URL = "redis://:secret@127.0.0.1:1/0"
     monkeypatch.setattr(Redis, "from_url", lambda *_args, **_options: kind())
     response = client.get("/health/ready")
-    assert response.status_code == status
+    assert response.status_code == 200
+    told = response.json()
+    assert (told["status"], told["parts"]["redis"]) == (status, redis)
     assert "secret" not in response.content.decode()
+
+
+@pytest.mark.django_db
+def test_a_full_disk_and_a_missing_worker_are_named(
+    client: Client, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    settings.REDIS_URL = ""
+    WorkerSign.objects.create(pk=1, seen_at=timezone.now() - timedelta(minutes=3))
+    monkeypatch.setattr(views, "_LEAST_ROOM", 2**70)
+    response = client.get("/health/ready")
+    assert response.status_code == 200
+    told = response.json()
+    assert told["status"] == "degraded"
+    assert told["parts"]["worker"] == "none for 3 minutes"
+    assert told["parts"]["disk"].endswith(" MB left")
 
 
 def test_a_redis_address_that_is_no_address_is_not_reachable() -> None:

@@ -18,30 +18,31 @@ ROOT = Path(__file__).parents[2] / "prompts"
 
 #: A changed prompt is a new version: change its hash here together with the file.
 PINNED = {
-    "cot/annotator": "6510ec786e4b1b8ee4646556cbb173310268a07b5dcf141fbeb3870143769931",
+    "cot/annotator": "fa4f66b3c9d6c598f4c3fbe17bb0483d66e42a4356a890833b34450621f6a6dd",
     "courtroom/advocate": "313952ff374b28f8cb7e171f69bd6c09e58058be6806723df09a61430b4d510f",
-    "courtroom/clerk": "79431c4374ff6707e5c54b0e7acd5acecae6d6608ed023ee7c316e8a872f1420",
-    "courtroom/judge": "16e371f1e10d9ebabd1807f3e6a56b695f0d3d5fd4a77429b01cb68878795fbe",
+    "courtroom/clerk": "acf85168eb5942203f4e6b944a21d63e40320d2c18b9ad484da08848cac72049",
+    "courtroom/judge": "08f893e90384c47e919ea5b6001496cf64654c58de25fdc3a97cacc8314c97a2",
     "courtroom/reporter": "f017e0821e03741dd8c6be7f4bf9a0c2dd4c34e51f1b786e315fc7dec269c751",
-    "discussion/annotator": "76050d467e5cd5c12d55c452dab79b4b1087202b6728bbfd6c0c94f9528a931f",
+    "discussion/annotator": "26a24e2695f703a604625aec4b516649c4a2343eba4d406ecadba265f35b7dbd",
     "echo/instruct": "f87a4c595beac3e2983fd7f3b1619fc800b000acdd76d9c050995d74be54ba49",
     "echo/offer": "0ac2e920dd71a079bb6c771b9c923461cd9176605673bf2a99bf20a1df2e1b1e",
-    "echo/predict": "63f0250bbd5498b9c3a4705a471ca5dafb69641d472a5ce240c51fb94d6eb948",
-    "ecj/critic": "8b0f5832c117f4c2952fd087a9eb83b6e3f0e97ba65357853f225c31f1e2f1fe",
-    "ecj/extractor": "9509434f4ca0e866416e695f15d427a7b5e10a797bfdfb480ff151c399590022",
-    "ecj/judge": "eec695b513cdebebf76697dc913dd9888af3fa8ccdf8371c3bd98650e9bdbf86",
+    "echo/predict": "854b7c643c6b94a951f5e6ea63fa8f886c359ff09b1bdabd30e9f4d918520e46",
+    "ecj/critic": "3e7125937e4b3eaf57116418012a091f55849baecc1f48248ba11669c0f6197f",
+    "ecj/extractor": "40cfb8ddd4a662ec9c1c6b5c9349183a1dd1b78cc0d22e926feeac2ebf491949",
+    "ecj/judge": "d99b4d57c3563436542e25db18d0afb2d53876847e8c788b2cae348fe48e7808",
     "interview/chat": "7e7fddaefc8c0c2be2f298858e001429e7dd869618baebf34deafb0fd7576621",
-    "interview/prediction": "e8c37751bdc7bb3057d6be7e93ec6dd85d287d9becae6f19e390eb026ad6d9bf",
-    "interview/question": "69b122b06f7b0b046f054aa9994650d27c9f729050e40fa2d8d80cfca9dc2ee6",
-    "interview/relevance": "0b448d7d58af86d4bd31e2f75b965c677e98342bf56b596d6d09f7c24e3b90f7",
+    "interview/prediction": "04ffa072dd6438cf5c87382bda399e846d8c93128b3181b6ce5e4c9ca3df2350",
+    "interview/question": "048bae169679ebfe4550b17c950835c74fa77e2b58ec2575266e4d687b40b682",
+    "interview/relevance": "934f0f1e0b8a646b57d3eb955aab2fac72fb7e95659c6986f781850271d4fb16",
     "interview/word": "f571215c30935a7898554e6bd424d99ae4cf62aaf034dce8a8cf98a4db7be081",
-    "predictivity/predictor": "d31e856e6825c0896b6295cab99ddc0d8fdc77a1d27d688122be2c000f0bdbdb",
-    "self_consistency/annotator": "b15e64e0338a4ca4c65b39adcdba149ca2db080bed477315b1a2bfcd04ca11bb",  # noqa: E501
-    "self_refine/drafter": "768fa7e0ec9b5ca4858584c2ca800cb17a137c5ecb5385cee20b4d1efc3be1af",
-    "self_refine/refiner": "ee65a66d12b29f33d88f15718be92ed2863e774b146307715cd50bd745e9035c",
+    "predictivity/predictor": "4278d46160a008e63f2a76f0ea07e5669cfe21f220ac0b0a181b044473fe6b76",
+    "self_consistency/annotator": "f095317050c19ac25938f21e3745e11bb8b748002c405618d0abf326f33e13a1",  # noqa: E501
+    "self_refine/drafter": "289979a83c74c68dd3ee8c284a1d264f89f2ea1e81db43a35c58134bfcc34d75",
+    "self_refine/refiner": "adb8c746430d0619ef3fc2ff8cec7cd3667cb805d711bb12061f014bbeaa7313",
     "self_refine/reviewer": "55bbc62b697d3fc123e054a58803483c59330c4a6276363eb5c3a55ba7fb26f0",
-    "single/annotator": "4d458dc4246ca97571695b8b7f08ab56c0f69764e1a5e3a8b1d6b9092f846810",
-    "vote/annotator": "36282caa52a69b2d0d99c88b9f88598c4a2ff9085c9587f09dc0f2718fb401d3",
+    "single/annotator": "2cea6a18aad2d93d710d11bd11e3c65fcc3b3a68bbd3c522aebdca829f1c52c3",
+    "single/quoting_annotator": "f4bc973d81df3e31a688e540a746237598802fdfabba5f8a49ec8328548faee2",
+    "vote/annotator": "1370c128f0f64723a1530fc964c8882ef89729ab1312b58af908fb8a6e2db873",
 }
 
 HEAD = """---

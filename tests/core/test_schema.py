@@ -12,6 +12,7 @@ from labelhub.core.schema import (
     Task,
     ValueNotOffered,
     fold,
+    listed_names,
     parse_schema,
     schema_from_names,
     value_key,
@@ -100,7 +101,10 @@ def test_the_refusal_names_the_value_and_the_choice() -> None:
         ({"task": "multi", "labels": [3]}, "labels, number 1: must be a name"),
         ({"task": "multi", "labels": [{"name": ""}]}, "number 1, name: must not be empty"),
         ({"task": "multi", "labels": ["Food", "food"]}, "'food' is given twice"),
-        ({"task": "multi", "labels": ["a,b"]}, "must not contain ','"),
+        ({"task": "multi", "labels": ["a#b"]}, "must not contain '#'"),
+        ({"task": "multi", "labels": ["a, b", "B"]}, "'a, b' cannot be told from a list"),
+        ({"task": "multi", "labels": ["a, b", "c", "b, d"]}, "because 'b, d' is or begins like"),
+        ({"task": "multi", "labels": ["a,"]}, "a comma in 'a,' needs words on both sides"),
         ({"task": "multi", "labels": ["x" * 101]}, "at most 100 characters"),
         ({"task": "multi", "labels": [{"name": "a", "colour": "red"}]}, "unknown field 'colour'"),
         ({"task": "multi", "labels": [{"name": "a", "include": 1}]}, "include: must be text"),
@@ -199,3 +203,25 @@ def test_points_that_cannot_be_squared_are_refused(far: float) -> None:
 
     with pytest.raises(SchemaError, match="scale point"):
         parse_schema({"task": "ordinal", "labels": labels})
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Food, drinks", ["Food, drinks"]),
+        ("Staff, food,DRINKS", ["Staff", "Food, drinks"]),
+        ("Food, drinks, Food | Rain, snow, hail", ["Food, drinks", "Food", "Rain, snow, hail"]),
+        ("Rain, snow", ["Rain", "snow"]),
+        ("#Food #Staff", ["Food", "Staff"]),
+        (" , ", []),
+    ],
+)
+def test_a_list_of_names_that_have_commas_reads_in_one_way(text: str, names: list[str]) -> None:
+    offered = ["Food, drinks", "Staff", "Rain, snow, hail", "Food"]
+    assert parse_schema({"task": "multi", "labels": offered}).names == tuple(offered)
+    assert listed_names(text, offered) == names
+
+
+def test_one_answer_may_have_any_commas() -> None:
+    schema = parse_schema({"task": "single", "labels": ["a, b", "b"]})
+    assert schema.normalise("A, B") == "a, b"

@@ -186,7 +186,7 @@ def test_json_that_says_nothing_is_refused(raw: Any, words: str) -> None:
         ([Rename("A", "Z"), Rename("B", "z ")], "two labels"),
         ([Rename("A", "Z"), Retire("a")], "Two operations change the label 'A'"),
         ([Rename("Q", "Z")], "no label 'Q'; there are: A, B, C"),
-        ([Rename("A", "x,y")], "must not contain ','"),
+        ([Rename("A", "x#y")], "must not contain '#'"),
         ([Rename("A", "")], "must not be empty"),
         ([Merge(("A",), "B")], "at least two"),
         ([Merge(("A", "a "), "B")], "at least two"),
@@ -206,6 +206,12 @@ def test_json_that_says_nothing_is_refused(raw: Any, words: str) -> None:
 def test_what_does_not_fit_is_refused(operations: list[Operation], words: str) -> None:
     with pytest.raises(InvalidChange, match=words):
         plan(ABC, operations)
+
+
+def test_a_comma_in_a_new_name_must_not_make_lists_ambiguous() -> None:
+    assert plan(SETS, [Rename("A", "x, y")]).value(["A", "B"]) == ["x, y", "B"]
+    with pytest.raises(InvalidChange, match="cannot be told from a list of labels"):
+        plan(SETS, [Rename("A", "x, B")])
 
 
 @pytest.mark.parametrize("task", ["text", "per_item"])

@@ -105,7 +105,7 @@ def test_the_project_is_made_once(desk: Project) -> None:
 
 @pytest.mark.thorough
 def test_a_run_that_is_missing_is_made_up_for(desk: Project) -> None:
-    Run.objects.filter(project=desk, protocol=PROTOCOLS[1]).delete()
+    Run.objects.filter(project=desk, protocol="self_refine").delete()
 
     prepare_demo_agreement(manager())
 

@@ -188,8 +188,9 @@ def test_it_takes_the_same_queries_however_much_there_is(
     client.force_login(member(project, Role.VIEWER))
 
     # session, user; project by membership; counts, backlog, cost, imports, runs, suggestions
-    # that are right; labels by annotator, annotators; a promise that was lost
-    with django_assert_num_queries(13):
+    # that are right; labels by annotator, annotators; a promise that was lost; the last sign of a
+    # worker
+    with django_assert_num_queries(14):
         client.get(f"/p/{project.slug}/")
 
 

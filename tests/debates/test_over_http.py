@@ -7,7 +7,7 @@ import pytest
 
 from apps.debates.models import Debate, Run, Turn
 from apps.debates.services import run_slice
-from apps.llm.asking import Spend, spend_freely
+from apps.llm.asking import CallRecord
 from apps.llm.models import ModelSpec
 from apps.llm.wire import read_completion
 from labelhub.core.llm.types import Call, Completion
@@ -29,7 +29,7 @@ class Giving(Script):
         self._completion = completion
 
     async def complete(
-        self, spec: ModelSpec, call: Call, spend: Spend = spend_freely
+        self, spec: ModelSpec, call: Call, record: CallRecord | None = None
     ) -> Completion:
         return self._completion
 

@@ -153,7 +153,7 @@ def test_a_variant_is_written_checked_and_kept() -> None:
     address = reverse("variant_create", args=[project.slug, CRITIC])
     assert "You are the second of three readers" in client.get(address).content.decode()
     form = {"title": "kinder", **texts()}
-    form["system"] = form["system"].replace("its sceptic", "its friend")
+    form["system"] = form["system"].replace("the one who disagrees", "the one who agrees")
     checked = client.post(address, {**form, "check": "yes"})
     assert checked.status_code == 200
     assert "The draft can be used" in checked.content.decode()
@@ -162,7 +162,7 @@ def test_a_variant_is_written_checked_and_kept() -> None:
     made = PromptVariant.objects.select_related("version").get()
     assert response.headers["Location"].endswith(f"?version={made.version.hash[:12]}")
     page = client.get(response.headers["Location"]).content.decode()
-    assert "its friend" in page
+    assert "the one who agrees" in page
     assert f"prompt_ecj/critic={made.version.hash}" in page
     again = client.post(address, {**form, "title": "same"})
     assert again.status_code == 422
@@ -191,7 +191,7 @@ def test_what_is_refused_keeps_what_was_written(field: str, text: str, said: str
     page = response.content.decode()
     assert response.status_code == 422
     assert said in page
-    assert "its sceptic" in page if field == "user" else "First your verdicts" in page
+    assert "the one who disagrees" in page if field == "user" else "First your verdicts" in page
     assert not PromptVariant.objects.exists()
 
 
@@ -203,7 +203,7 @@ def test_programs_read_the_prompts_and_what_stands_in_for_them(
     client = signed_in(project, Role.VIEWER)
     # session, user, project by membership, variants, runs by prompt
     with django_assert_num_queries(5):
-        rows = client.get(f"/api/v1/projects/{project.slug}/prompts/").json()
+        rows = client.get(f"/api/v1/projects/{project.slug}/prompts/").json()["results"]
     single = next(row for row in rows if row["name"] == "single/annotator")
     assert single["hash"] == prompts.prompt_called("single-annotator").hash
     assert [each["hash"] for each in single["variants"]] == [variant.version.hash]

@@ -13,11 +13,12 @@ from apps.debates.selectors.prompts import (
     versions_of,
 )
 from apps.debates.services import prompts, start_run
+from apps.debates.services.prompts.variants import still_fits
 from apps.llm.models import PromptVersion
 from apps.llm.services import ensure_builtin
 from apps.projects.models import Project
 from labelhub.core.errors import Conflict, InvalidInput, NotFound
-from labelhub.core.prompts import MOST_BODY
+from labelhub.core.prompts import MOST_BODY, parse_prompt
 from tests.factories.debates import add_items, plan_for, project_with_items
 from tests.factories.projects import ProjectFactory
 
@@ -109,7 +110,7 @@ def test_the_guard_and_the_form_of_the_answer_are_missed() -> None:
     assert "treat what stands between" in guard
     (form,) = checked(project, user=user.replace("Final Decision:", "In short:")).warnings
     assert "Nothing asks for 'Final Decision:'" in form
-    (changed,) = checked(project, user=user.replace("Write nothing after", "End with")).warnings
+    (changed,) = checked(project, user=user.replace("Spell names exactly", "Spell names")).warnings
     assert "Try the variant" in changed
 
 
@@ -200,3 +201,14 @@ def test_what_cannot_be_tried_says_why() -> None:
     variant.retired = True
     with pytest.raises(Conflict, match="retired"):
         prompts.trial_plans(project, variant, models)
+
+
+def test_a_text_with_one_form_of_answer_is_asked_in_that_form_alone() -> None:
+    project = project_with_items(1)
+    made = kept(project, user="{{ item }}\n\nFinal Decision: <one name from the list>")
+    draft = made.version
+    prompt = parse_prompt(draft.name, draft.body)
+    assert (prompt.fields, "form" in prompt.inputs) == ((), False)
+    assert still_fits(made)
+    both = kept(project, "both", user=f"{texts()['user']}\nBe quick.").version
+    assert parse_prompt(both.name, both.body).fields == ("label",)

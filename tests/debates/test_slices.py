@@ -70,7 +70,6 @@ def test_a_turn_keeps_what_was_asked_answered_and_paid() -> None:
     ]
     assert turn.params_asked == {
         "temperature": 0,
-        "response_format": "schema",
         "logprobs": True,
     }
     assert turn.params_effective == {"max_tokens": 1024}

@@ -89,7 +89,8 @@ def _in_bulk(server: Server, slug: str) -> str:
 
 def _project_of(server: Server, task: str, schema: dict[str, Any]) -> str:
     slug = f"kind-{task.replace('_', '-')}"
-    server.api("POST", "projects/", {"slug": slug, "name": f"Stays, {task}", "schema": schema})
+    plan = {"slug": slug, "name": f"Stays, {task}", "schema": schema, "blind_share": 0}
+    server.api("POST", "projects/", plan)
     rows: list[dict[str, Any]] = [{"id": f"{task}-{n}", "text": t} for n, t in enumerate(TEXTS)]
     for row, gold in zip(rows, GOLD.get(task, []), strict=False):
         row["gold"] = gold
@@ -105,7 +106,8 @@ def _audited(server: Server) -> str:
     """People see only what is in doubt; half of the rest is audited, and answered."""
     slug, texts, golds = "audited-stays", TEXTS[:4], GOLD["single"]
     schema = SCHEMAS["single"]
-    server.api("POST", "projects/", {"slug": slug, "name": "Stays, audited", "schema": schema})
+    plan = {"slug": slug, "name": "Stays, audited", "schema": schema, "blind_share": 0}
+    server.api("POST", "projects/", plan)
     rows = [
         {"id": f"stay-{n}", "text": f"{texts[n % 4]} Room {n}.", "gold": golds[n % 4]}
         for n in range(120)
@@ -164,7 +166,9 @@ def _prompts(server: Server, browser: Browser, slug: str) -> dict[str, Any]:
     page.goto(f"/p/{slug}/prompts/ecj-critic/variant/")
     page.get_by_label("Name of the variant").fill("Kinder, and short")
     told = page.get_by_label("System message", exact=True)
-    told.fill(told.input_value().replace("and its sceptic", "and a fair one") + "\nBe short.")
+    told.fill(
+        told.input_value().replace("and the one who disagrees", "and a fair one") + "\nBe short."
+    )
     page.get_by_role("button", name="Keep as a variant").click()
     variant = page.url.removeprefix(server.address)
     page.get_by_role("link", name="Try it on 10 items").click()

@@ -62,7 +62,7 @@ class Server:
     def project(self, slug: str, texts: Sequence[str], *, overlap: int = 1) -> str:
         """A project like the demo with these texts; ``reviewer`` is in it. Returns its slug."""
         schema = self.api("GET", f"projects/{DEMO}/")["schema"]
-        plan = {"slug": slug, "name": slug, "schema": schema, "overlap": overlap}
+        plan = {"slug": slug, "name": slug, "schema": schema, "overlap": overlap, "blind_share": 0}
         self.api("POST", "projects/", plan)
         rows = [{"id": f"{slug}-{at}", "text": text} for at, text in enumerate(texts, start=1)]
         if rows:

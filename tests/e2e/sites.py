@@ -61,6 +61,7 @@ def _search(server: Server, site: int) -> None:
 def _make_due(server: Server) -> None:
     """As if the time in which an answer can be taken back were over."""
     change(server, "UPDATE authors_reward SET due_at = credited_at")
+    change(server, "UPDATE authors_author SET proven = 1")
 
 
 def _site(server: Server, name: str, **fields: Any) -> str:

@@ -47,6 +47,40 @@ def test_an_expert_decides_without_a_mouse(open_as: OpenAs, server: Server) -> N
     assert server.api("GET", "projects/keys-fought/gold/")["count"] == 0
 
 
+def test_enter_decides_no_set_that_nobody_chose(open_as: OpenAs, server: Server) -> None:
+    schema = server.api("GET", "projects/hotel-reviews/")["schema"]
+    first, second = (label["name"] for label in schema["labels"][:2])
+    (item,) = fought(server, "none-fought", schema, [[first], [first, second]])
+    page = open_as("manager")
+    page.goto("/p/none-fought/adjudication/")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**/adjudication/{item}/")
+    go = page.locator("[data-go]")
+
+    expect(go).to_contain_text("Choose an answer")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_have_text("Choose a label or “None of these” first.")
+    page.keyboard.press("1")
+    expect(go).to_contain_text(f"Decide: {first}")
+    page.keyboard.press("1")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_be_visible()
+    assert server.api("GET", "projects/none-fought/gold/")["count"] == 0
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog").get_by_text("None of these")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.locator("[data-hero]").focus()  # Enter would open the list of keys again
+    page.keyboard.press("1")
+    page.keyboard.press("n")
+    expect(page.locator(".ruling :checked")).to_have_attribute("name", "none")
+    expect(go).to_contain_text("Decide: none of these")
+    page.keyboard.press("Enter")
+
+    page.wait_for_url("**/adjudication/")
+    (gold,) = server.api("GET", "projects/none-fought/gold/")["results"]
+    assert gold["value"] == []
+
+
 def test_a_name_is_completed_and_a_comment_resolved(open_as: OpenAs, server: Server) -> None:
     (item,) = fought(server, "talk-fought", SCHEMAS["single"], ["negative", "positive"])
     page = open_as("manager")

@@ -187,14 +187,20 @@ def review_by_keyboard(page: Page) -> None:
 
 
 def answer_one(page: Page, at: int) -> None:
-    """Most are accepted, some corrected, one rejected."""
-    if at % 5 == 3:
+    """Most are accepted, some corrected, one rejected and corrected; a few come without a
+    suggestion."""
+    if not chosen(page):
+        press_and_go_on(page, "n", "Enter")
+    elif at % 5 == 3:
         before = chosen(page)
         page.keyboard.press("2")
         assert chosen(page) != before
         press_and_go_on(page, "Enter")
     else:
-        press_and_go_on(page, {4: "x"}.get(at, "a" if at % 2 else "Enter"))
+        if at == 4:
+            page.keyboard.press("x")
+            page.keyboard.press("2")
+        press_and_go_on(page, "a" if at % 2 else "Enter")
 
 
 def evaluate(page: Page) -> None:

@@ -72,6 +72,46 @@ def test_number_keys_choose_and_enter_saves(
     assert label["value"] == ["Cleanliness"]
 
 
+def test_enter_stores_no_set_that_nobody_chose(
+    open_as: OpenAs, server: Server, project: Project
+) -> None:
+    slug = project(2, debated=False)
+    page = open_as("manager")
+    review(page, slug)
+    before = item_of(page)
+    for keys in (["Enter"], ["1", "1", "Enter"]):
+        for key in keys:
+            page.keyboard.press(key)
+        expect(page.get_by_text("Choose a label or “None of these”, or skip.")).to_be_visible()
+        expect(task(page).get_by_role("button", name="Choose an answer")).to_be_visible()
+    assert item_of(page) == before
+    page.keyboard.press("1")
+    page.keyboard.press("n")
+    expect(task(page).locator(":checked")).to_have_attribute("name", "none")
+    press_and_go_on(page, "Enter")
+    [label] = said(server, slug, 1)
+    assert label["value"] == []
+
+
+def test_a_suggestion_of_none_is_chosen_and_is_accepted(open_as: OpenAs, server: Server) -> None:
+    slug = server.project(f"keys-{next(SLUGS)}", ["Umbrellas, umbrellas.", "Why, though?"])
+    server.run(slug)
+    page = open_as("manager")
+    review(page, slug)
+    before = item_of(page)
+    none = task(page).get_by_role("checkbox", name="None of these")
+    expect(none).to_be_checked()
+    page.keyboard.press("n")
+    page.keyboard.press("Enter")
+    expect(task(page).get_by_role("alert")).to_be_visible()
+    assert item_of(page) == before
+    page.keyboard.press("n")
+    expect(task(page).get_by_role("button", name="Accept")).to_be_visible()
+    press_and_go_on(page, "Enter")
+    [label] = said(server, slug, 1)
+    assert (label["value"], label["action"]) == ([], "accepted")
+
+
 def test_a_accepts_x_rejects_s_skips(open_as: OpenAs, server: Server, project: Project) -> None:
     slug = project(4)
     page = open_as("manager")
@@ -81,12 +121,50 @@ def test_a_accepts_x_rejects_s_skips(open_as: OpenAs, server: Server, project: P
     page.keyboard.press("5")
     expect(task(page).get_by_role("button", name="Save")).to_be_visible()
     changed = press_and_go_on(page, "Enter")
-    rejected = press_and_go_on(page, "x")
+    page.keyboard.press("x")
+    page.keyboard.press("5")
+    rejected = press_and_go_on(page, "Enter")
     press_and_go_on(page, "s")
     assert same_page(page)
-    actions = {str(label["item"]): label["action"] for label in said(server, slug, 3)}
+    labels = {str(label["item"]): label for label in said(server, slug, 3)}
+    actions = {item: label["action"] for item, label in labels.items()}
     assert actions == {accepted: "accepted", changed: "fixed", rejected: "rejected"}
+    assert labels[rejected]["value"]
     expect(page.get_by_role("button", name="Take up the 1 you skipped")).to_be_visible()
+
+
+def test_x_asks_for_the_right_answer_and_a_second_x_leaves_it_to_others(
+    open_as: OpenAs, server: Server, project: Project
+) -> None:
+    slug = project(2)
+    page = open_as("manager")
+    review(page, slug)
+    left = page.locator("[data-count=waiting]")
+    expect(left).to_have_text("2")
+    only = task(page).get_by_role("button", name="Only wrong, leave it to others")
+    expect(only).to_be_hidden()
+    page.keyboard.press("x")
+    assert chosen(page) == []
+    expect(task(page).get_by_role("status")).to_have_text(
+        "Choose the right answer, or leave it to others."
+    )
+    expect(task(page).locator("[name=value]").first).to_be_focused()
+    expect(only).to_be_visible()
+    page.keyboard.press("Enter")  # nothing is chosen: nothing is sent
+    expect(task(page).get_by_role("alert")).to_be_visible()
+    assert not server.labels(slug)
+    rejected = press_and_go_on(page, "x")
+    expect(left).to_have_text("1")
+    press_and_go_on(page, "0")
+    labels = {str(label["item"]): label for label in said(server, slug, 2)}
+    wrong = labels.pop(rejected)
+    assert (wrong["value"], wrong["abstained"], wrong["rejected"]) == (None, False, True)
+    (unsure,) = labels.values()
+    assert unsure["abstained"]
+    assert unsure["shown"]
+    page.get_by_role("button", name="Take up the 1 whose suggestion you rejected").click()
+    assert item_of(page) == rejected
+    press_and_go_on(page, "a")
 
 
 def test_keys_rest_while_somebody_types(open_as: OpenAs, project: Project) -> None:

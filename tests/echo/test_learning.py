@@ -32,7 +32,7 @@ from tests.factories.echo import TEXT, answer, ask_author
 
 pytestmark = pytest.mark.django_db
 
-OTHER = "Which lamp is bright enough for reading at night? I am new to this."
+OTHER = "We need a lamp for reading by tonight, a cheap one, which would you take?"
 
 
 def answered(author: Author, text: str = TEXT, option: str = "a", **said: object) -> Answer:

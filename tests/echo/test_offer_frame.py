@@ -6,15 +6,14 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from apps.authors.models import Message
 from apps.authors.services.offers import next_offer
 from apps.echo.indexes import forget_index
 from apps.echo.services.catalogue import import_catalogue
 from apps.echo.services.offering import decide_about, messages_due
 from apps.echo.services.switching import update_echo
 from tests.echo.test_offering import CATALOGUE, TEXT, offline
-from tests.factories.authors import author_of, message_of
-from tests.factories.echo import echo_of
+from tests.factories.authors import author_of
+from tests.factories.echo import echo_of, processed
 
 pytestmark = pytest.mark.django_db
 
@@ -27,8 +26,7 @@ def test_an_offer_has_the_fields_that_the_guide_lists() -> None:
     forget_index(echo.pk)
     update_echo(echo, offers_on=True, offer_every_messages=1, offer_min_seconds=0)
     author = author_of(echo.site)
-    message = message_of(author, TEXT)
-    Message.objects.update(status="dropped", dropped_at="throttle")
+    message = processed(author, TEXT)
     assert messages_due(timezone.now()) == [message.pk]
     decide_about(message.pk, offline)
     sent = next_offer(author)

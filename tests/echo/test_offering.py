@@ -30,7 +30,7 @@ from labelhub.core.errors import Conflict, InvalidInput
 from labelhub.core.llm.errors import ModelUnreachable
 from labelhub.core.llm.types import Call, Completion, Usage
 from tests.factories.authors import author_of, message_of
-from tests.factories.echo import Offline, echo_of
+from tests.factories.echo import Offline, echo_of, processed
 
 pytestmark = pytest.mark.django_db
 
@@ -57,14 +57,6 @@ def echo() -> Echo:
     return update_echo(
         echo, offers_on=True, offer_every_messages=1, offer_min_seconds=0, offer_explore=0
     )
-
-
-def processed(author: Author, text: str = TEXT) -> Message:
-    """A message that the asking is through with."""
-    message = message_of(author, text)
-    if message.status == Message.Status.RECEIVED:
-        Message.objects.filter(pk=message.pk).update(status="dropped", dropped_at="throttle")
-    return message
 
 
 def decided(author: Author, text: str = TEXT) -> Decision:
@@ -205,6 +197,28 @@ def test_greetings_and_what_is_sensitive_are_never_offered_anything(
     assert messages_due(timezone.now()) == []
 
 
+@pytest.mark.parametrize("stage", ["", "throttle", "budget", "model", "relevance"])
+def test_what_was_not_called_ordinary_is_offered_nothing(author: Author, stage: str) -> None:
+    """Nobody has judged it, however long it waits, or the model was unsure of it."""
+    message = message_of(author, TEXT)
+    received = timezone.now() - timedelta(seconds=30)
+    Message.objects.filter(pk=message.pk).update(
+        status="dropped" if stage else "received",
+        dropped_at=stage,
+        reason="unsure" if stage == "relevance" else "",
+        received_at=received,
+    )
+    assert messages_due(timezone.now()) == []
+
+
+def test_an_ordinary_message_that_no_feature_is_about_is_offered_what_fits(author: Author) -> None:
+    author.site.features.update(active=False)
+    message = processed(author, TEXT)
+    message.refresh_from_db()
+    assert (message.dropped_at, message.reason) == ("relevance", "none_relevant")
+    assert messages_due(timezone.now()) == [message.pk]
+
+
 def test_who_has_opted_out_is_offered_nothing(author: Author) -> None:
     decided(author)
     opt_out(author)
@@ -225,7 +239,7 @@ def test_the_kill_switch_stops_offers_at_once_also_those_that_wait(
 
 
 def test_a_message_is_decided_about_by_one(author: Author) -> None:
-    message = processed(author)
+    message = processed(author, TEXT)
     assert messages_due(timezone.now()) == [message.pk]
     assert messages_due(timezone.now()) == []
     assert decide_about(message.pk, offline) is not None
@@ -233,7 +247,7 @@ def test_a_message_is_decided_about_by_one(author: Author) -> None:
 
 
 def test_what_a_killed_process_left_is_decided_while_its_moment_lasts(author: Author) -> None:
-    message = processed(author)
+    message = processed(author, TEXT)
     messages_due(timezone.now())
     Decision.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
     assert messages_due(timezone.now()) == [message.pk]
@@ -252,7 +266,7 @@ def test_a_model_that_is_down_is_replaced_by_the_items_own_words(author: Author)
         async def complete(self, spec: ModelSpec, call: Call) -> Completion:
             raise ModelUnreachable("nobody there")
 
-    message = processed(author)
+    message = processed(author, TEXT)
     messages_due(timezone.now())
     decision = decide_about(message.pk, _opening(Down()))
     assert decision is not None
@@ -272,7 +286,7 @@ def test_what_a_model_may_not_say_is_not_said(author: Author, reply: str) -> Non
         async def complete(self, spec: ModelSpec, call: Call) -> Completion:
             return Completion(text=reply, usage=Usage(10, 10))
 
-    message = processed(author)
+    message = processed(author, TEXT)
     messages_due(timezone.now())
     decision = decide_about(message.pk, _opening(Bold()))
     assert decision is not None
@@ -316,7 +330,7 @@ class TestExperiments:
             echo, name="Words", arms=self.arms("keyword", "random"), control="random"
         )
         start_experiment(made)
-        before = processed(author)
+        before = processed(author, TEXT)
         end_experiment(made)
         messages_due(timezone.now())
         during = decide_about(before.pk, offline)

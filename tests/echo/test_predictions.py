@@ -34,7 +34,7 @@ __all__ = ["model_server", "one_model_server"]
 
 pytestmark = pytest.mark.django_db
 
-RELEVANT = "Final Decision: urgency, budget, main_attribute"
+RELEVANT = "Final Decision: ordinary message, urgency, budget, main_attribute, sentiment"
 
 
 @pytest.fixture
@@ -269,7 +269,8 @@ def test_a_model_counts_by_how_often_it_was_right(
         word = truth if says == "right" else values[(at * 7 + 1 + at % 3) % 4]
         writer = author_of(echo.site)
         models = Playing(
-            relevance=lambda _: "Final Decision: urgency", predict=always(f"Final Decision: {word}")
+            relevance=always("Final Decision: ordinary message, urgency"),
+            predict=always(f"Final Decision: {word}"),
         )
         ask_author(writer, f"What would you buy, number {at} of many? {FAR}", models)
         question = Question.objects.filter(author=writer, feature__key="urgency").first()

@@ -47,6 +47,13 @@ def lived_in(**fields: Any) -> Project:
         one, anna, "good", action="accepted", proposed_from_id=proposed.pk, seconds=2.5
     )
     record_label(accepted)
+    record_label(
+        draft(
+            one, person(project), None, action="rejected", rejected=True, shown_id=proposed.pk,
+            seconds=3.5,
+        )
+    )  # fmt: skip
+    record_label(draft(one, person(project), None, abstained=True, shown_id=proposed.pk))
     record_label(draft(one, ben, "bad"))
     first = record_label(draft(two, anna, "bad"))
     record_label(draft(two, anna, "good", supersedes_id=first.pk))
@@ -174,7 +181,9 @@ def test_any_ledger_survives_any_format(rows: list[dict[str, Any]], name: str) -
 
 def test_rows_carry_their_whole_provenance() -> None:
     row = ledger(lived_in())[0]
-    proposed, accepted, _ = row["labels"]
+    proposed, accepted, rejection, *_ = row["labels"]
+    assert (rejection["rejected"], rejection["abstained"]) == (True, False)
+    assert (rejection["shown"], rejection["proposed_from"]) == (proposed["uid"], None)
     assert (proposed["offline"], proposed["note"]) == (True, "not an LLM")
     assert "offline" not in accepted
     assert accepted["proposed_from"] == proposed["uid"]
@@ -218,7 +227,8 @@ def test_label_studio_tasks_tell_machines_from_people() -> None:
     (prediction,) = first["predictions"]
     assert prediction["model_version"] == "offline (not an LLM)"
     assert (prediction["score"], prediction["result"][0]["value"]) == (0.75, {"choices": ["good"]})
-    anna, ben = first["annotations"]
+    anna, unsure, ben = first["annotations"]  # and not who only rejected
+    assert (unsure["was_cancelled"], first["cancelled_annotations"]) == (True, 1)
     assert anna["parent_prediction"] == prediction["id"]
     assert (anna["ground_truth"], anna["lead_time"]) == (False, 2.5)
     assert ben["parent_prediction"] is None
@@ -267,4 +277,4 @@ def test_imported_labels_decide_nothing_anew() -> None:
     project, other = lived_in(overlap=1), ProjectFactory.create(overlap=3)
     imported(other, exported(project, "jsonl"))
     assert ledger(other) == ledger(project)
-    assert Label.objects.filter(item__project=other).count() == 9
+    assert Label.objects.filter(item__project=other).count() == 11

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from openpyxl import Workbook
 
-from apps.exchange.readers import RawRow, UnreadableFile, format_of, open_rows, workbook
+from apps.exchange.readers import RawRow, UnreadableFile, format_of, open_rows, read_here, workbook
 from apps.exchange.readers.base import MAX_COLUMN_NAME, MAX_COLUMNS
 from tests.exchange.helpers import counts, imported, lines, written
 from tests.factories.projects import ProjectFactory
@@ -91,7 +91,7 @@ def test_parts_that_are_read_whole_have_a_limit(
 ) -> None:
     monkeypatch.setattr(workbook, limit, 30_000)
     with pytest.raises(UnreadableFile, match=f"'{part}' of the workbook is too large"):
-        read(tmp_path, workbook_with(part, " " * 30_001), "x.xlsx")
+        list(read_here(written(tmp_path, workbook_with(part, " " * 30_001), "x.xlsx"), "xlsx"))
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import io
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from django.conf import LazySettings
 from django.db import OperationalError
 from django.utils import timezone
 
+from apps.exchange import rows
 from apps.exchange.services import chunks, receive_upload, run_import, running, unfinished_imports
 from apps.exchange.services.uploads import store_upload, sweep_uploads
 from apps.exchange.tasks import import_task, resume_unfinished
@@ -228,6 +229,23 @@ def test_an_unexpected_fault_is_told_in_words(monkeypatch: pytest.MonkeyPatch) -
     batch = run_import(batch.pk)
     assert (batch.status, Item.objects.count()) == ("failed", 0)
     assert "fault of the server" in batch.message
+
+
+NOTHING: dict[str, str] = {}
+
+
+def test_a_fault_of_ours_in_one_row_is_that_rows_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    read_text = rows._text
+
+    def faulty(raw: Any, where: str, data: Mapping[str, Any]) -> str:
+        return str(NOTHING["at all"]) if raw == "b" else read_text(raw, where, data)
+
+    monkeypatch.setattr(rows, "_text", faulty)
+    batch = imported(ProjectFactory.create(), lines({"text": "a"}, {"text": "b"}, {"text": "c"}))
+    assert counts(batch) == (2, 0, 0, 1)
+    (note,) = batch.errors
+    assert (note["row"], note["kind"]) == (2, "error")
+    assert "a fault of the server (KeyError)" in note["message"]
 
 
 def test_one_worker_at_a_time_holds_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,8 +16,9 @@ GUIDE = Path(__file__).resolve().parents[2] / "docs" / "researchers.md"
 #: As cells of a table of texts: what a spreadsheet or a program would write.
 CELLS = {
     "seconds": "2.5", "confidence": "0.9", "rationale": "because", "evidence": '{"good": ["a"]}',
-    "uid": "11111111-1111-4111-8111-111111111111", "supersedes": "", "proposed_from": "",
-    "created_at": "2026-11-21 09:30", "abstained": "false", "withdrawn": "false",
+    "uid": "11111111-1111-4111-8111-111111111111", "supersedes": "", "shown": "",
+    "proposed_from": "", "created_at": "2026-11-21 09:30", "abstained": "false",
+    "withdrawn": "false", "rejected": "false",
     "action": "imported", "run": "22222222-2222-4222-8222-222222222222", "replicate": "2",
     "cost_nanousd": "12",
 }  # fmt: skip

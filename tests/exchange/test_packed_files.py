@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from apps.exchange.readers import RawRow, UnreadableFile, open_rows, parquet
+from apps.exchange.readers import RawRow, UnreadableFile, parquet, read_here
 from apps.exchange.readers.base import TOO_LONG
 from apps.exchange.readers.unpacked import LEAST, row_sizes
 
@@ -17,7 +17,7 @@ LONG = "x" * 100_000
 
 
 def read(path: Path) -> list[RawRow]:
-    return list(open_rows(path, "parquet"))
+    return list(read_here(path, "parquet"))
 
 
 def repeated(often: int, rows: int) -> Any:

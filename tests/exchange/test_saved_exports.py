@@ -82,7 +82,10 @@ def test_the_manifest_tells_what_is_in_the_file_and_what_made_it() -> None:
     manifest = saved(project).manifest
     assert manifest["project"] == {"slug": project.slug, "name": project.name}
     assert manifest["software"]["name"] == "LabelHub"
-    counts = {"items": 3, "labels": {"llm": 2}, "offline_labels": 1, "gold": {"imported": 1}}
+    counts = {
+        "items": 3, "labels": {"llm": 2}, "rejections": {}, "offline_labels": 1,
+        "gold": {"imported": 1},
+    }  # fmt: skip
     assert manifest["counts"] == counts
     versions = manifest["schema"]["versions"]
     assert [(row["version"], row["labels"], row["gold"]) for row in versions] == [(1, 2, 1)]

@@ -171,5 +171,6 @@ def test_the_command_writes_a_manifest(
         "bytes": target.stat().st_size,
         "sha256": hashlib.sha256(target.read_bytes()).hexdigest(),
     }
-    counts = {"items": 2, "labels": {}, "offline_labels": 0, "gold": {"imported": 1}}
-    assert manifest["counts"] == counts
+    assert manifest["counts"] == {
+        "items": 2, "labels": {}, "rejections": {}, "offline_labels": 0, "gold": {"imported": 1},
+    }  # fmt: skip

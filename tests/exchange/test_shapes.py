@@ -243,7 +243,8 @@ def test_no_shape_of_a_row_is_more_than_a_fault(data: st.DataObject) -> None:
     if isinstance(row[name], list) and isinstance(row[name][0], dict):
         inner = data.draw(st.sampled_from(sorted(row[name][0])))
         changed[name] = [{**row[name][0], inner: data.draw(VALUES)}]
-    assert isinstance(read(changed), ItemRow | RowError)
+    found = read(changed)
+    assert isinstance(found, ItemRow) or "fault of the server" not in found.message
 
 
 STUDIO: dict[str, Any] = {

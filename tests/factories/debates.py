@@ -12,7 +12,7 @@ from apps.debates.services import Pace, RunPlan, start_run
 from apps.debates.services.driving.slices import OpenModels
 from apps.labels.models import Kind, Label
 from apps.labels.services import annotator_for, open_items
-from apps.llm.asking import Spend, spend_freely
+from apps.llm.asking import CallRecord
 from apps.llm.embedding import Embedded
 from apps.llm.models import ModelSpec, Provider
 from apps.llm.services import ensure_builtin
@@ -41,7 +41,7 @@ class Script:
         self._answer = answer
 
     async def complete(
-        self, spec: ModelSpec, call: Call, spend: Spend = spend_freely
+        self, spec: ModelSpec, call: Call, record: CallRecord | None = None
     ) -> Completion:
         """The answer, or the error, that the test wants."""
         self.calls.append(call)
@@ -67,6 +67,9 @@ class Script:
     def in_flight(self) -> int:
         """As the gateway."""
         return self._answering
+
+    def hold(self) -> None:
+        """As the gateway; nothing waits here."""
 
     def state_of(self, provider: Provider) -> LineState:
         """As the gateway; never in the way."""

@@ -91,6 +91,18 @@ def ask_author(
     return store(task, found, sum(spent))
 
 
+def processed(author: Author, text: str) -> Message:
+    """A message that the asking is through with, by the offline model, and no question left open:
+    the author's next message can be asked about too."""
+    message = message_of(author, text)
+    task = take_up(message) if message.status == Message.Status.RECEIVED else None
+    if task is not None:
+        spent: list[int] = []
+        store(task, asyncio.run(interview(task, Offline(), spent)), sum(spent))
+        Question.objects.filter(message=message).update(status="skipped")
+    return message
+
+
 def labelled(author: Author, text: str, key: str, value: str, **fields: Any) -> Answer:
     """What an author answered about one feature of what they wrote; a word where it has no
     options."""

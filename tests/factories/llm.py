@@ -26,6 +26,7 @@ class ModelSpecFactory(DjangoModelFactory[ModelSpec]):
     name = Sequence(lambda n: f"model-{n}")
     price_in = Decimal("0.15")
     price_out = Decimal("0.60")
+    thinking_tokens = 0
 
     class Meta:
         model = ModelSpec

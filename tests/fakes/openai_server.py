@@ -32,11 +32,17 @@ from tests.fakes.streamed import streamed
 
 Handler: TypeAlias = Callable[["FakeServer", web.Request, dict[str, Any]], Awaitable[web.Response]]
 Entry: TypeAlias = str | dict[str, Any]
+#: The status and the JSON body of the answer to a request.
+Say: TypeAlias = Callable[[dict[str, Any]], tuple[int, Any]]
 
 
 @dataclass(slots=True)
 class Options:
-    """How the server behaves; ``faults`` maps the names in ``FAULTS`` to shares of requests."""
+    """How the server behaves; ``faults`` maps the names in ``FAULTS`` to shares of requests.
+
+    ``thinks`` tokens come before each answer, hidden and counted; ``shows_thought`` in a field of
+    that name instead, or in ``tags``. A cap above ``longest`` is refused.
+    """
 
     seed: str = "0"
     latency: float = 0.0
@@ -47,6 +53,9 @@ class Options:
     key: str = ""
     models: tuple[str, ...] = ()
     lists_models: bool = True
+    thinks: int = 0
+    shows_thought: str = ""
+    longest: int = 0
     faults: dict[str, float] = field(default_factory=dict)
 
 
@@ -100,6 +109,35 @@ def completion(model: str, text: str | None, **changes: Any) -> dict[str, Any]:
         ],
         "usage": {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120},
     } | changes
+
+
+def _cap_of(body: dict[str, Any]) -> int:
+    return int(body.get("max_tokens") or body.get("max_completion_tokens") or 0)
+
+
+def _cap_too_large(longest: int, body: dict[str, Any]) -> web.Response:
+    name = "max_tokens" if "max_tokens" in body else "max_completion_tokens"
+    words = f"{name} is too large: {_cap_of(body)}. This model supports at most {longest} "
+    return _error(400, f"{words}completion tokens.", code="invalid_value", param=name)
+
+
+def _thought(text: str, body: dict[str, Any], options: Options) -> tuple[str, web.Response]:
+    """``text`` after as much thinking as the options say, as far as the cap allows."""
+    room = _cap_of(body) or options.thinks + 20
+    tokens = min(options.thinks, room)
+    cut_off = bool(tokens) and tokens + 20 > room
+    message: dict[str, Any] = {}
+    text = "" if cut_off else text
+    usage: dict[str, Any] = {"prompt_tokens": 100, "completion_tokens": tokens + (not cut_off) * 20}
+    if options.shows_thought == "tags":
+        text = f"<think>{'so. ' * (tokens * 3 // 4)}" + ("" if cut_off else f"</think>{text}")
+    elif options.shows_thought:
+        message[options.shows_thought] = "so. " * (tokens * 3 // 4)
+    else:
+        usage["completion_tokens_details"] = {"reasoning_tokens": tokens}
+    finish = "length" if cut_off else "stop"
+    answer = completion(body["model"], text, message=message, usage=usage, finish_reason=finish)
+    return "cut_off" if cut_off else "ok", web.json_response(answer)
 
 
 def _error(status: int, message: str, **more: Any) -> web.Response:
@@ -229,6 +267,7 @@ class FakeServer:
         self._arrivals: Counter[str] = Counter()
         self._script: deque[Entry] = deque()
         self._open = self._most_open = 0
+        self._say: Say | None = None
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -258,6 +297,10 @@ class FakeServer:
         the completion such as ``{"text": "...", "finish_reason": "length"}``."""
         with self._lock:
             self._script.extend(entries)
+
+    def answer_with(self, say: Say) -> None:
+        """Answer every request from now on as ``say`` does, without chance or script."""
+        self._say = say
 
     async def stopping(self) -> None:
         """Return when the server is about to stop."""
@@ -300,6 +343,9 @@ class FakeServer:
     ) -> tuple[str, web.Response]:
         if refused := self._refused(request, body):
             return refused
+        if self._say is not None:
+            status, answer = self._say(body)
+            return str(status), web.json_response(answer, status=status)
         chance = self._chance(raw)
         await asyncio.sleep(self.options.latency + self.options.jitter * chance)
         with self._lock:
@@ -311,8 +357,10 @@ class FakeServer:
             return "scripted", web.json_response(completion(body["model"], **entry))
         fault = entry["fault"] if entry else self._fault(chance, body)
         if not fault:
+            if self.options.longest and _cap_of(body) > self.options.longest:
+                return "cap_too_large", _cap_too_large(self.options.longest, body)
             text = decide(body["messages"])
-            return "ok", web.json_response(completion(body["model"], text))
+            return _thought(text, body, self.options)
         return fault, await FAULTS[fault](self, request, body | {"_entry": entry or {}})
 
     def _refused(

@@ -141,6 +141,28 @@ class Stack:
         """
         return dict(json.loads(self.manage("shell", "-v", "0", "-c", _PEOPLE.format(names, slug))))
 
+    def age(self, table: str, column: str, minutes: int) -> None:
+        """Let all rows of a table of PostgreSQL be older."""
+        earlier = f"{column} - interval '{minutes} minutes'"
+        with psycopg.connect(self.database) as connection:
+            connection.execute(f"UPDATE {table} SET {column} = {earlier}")  # noqa: S608 - our own names
+
+    @contextmanager
+    def database_away(self) -> Iterator[None]:
+        """PostgreSQL has ended every connection to our database, and takes none."""
+        name = urlsplit(self.database).path.removeprefix("/")
+        other = urlunsplit(urlsplit(self.database)._replace(path="/postgres"))
+        with psycopg.connect(other, autocommit=True) as admin:
+            admin.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
+            try:
+                admin.execute(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s",
+                    [name],
+                )
+                yield
+            finally:
+                admin.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
+
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """What the database answers to a query."""
         if self.database:

@@ -1,6 +1,8 @@
 """What the server lets through to Django: whole requests of a known and bearable length."""
 
 import asyncio
+import errno
+import io
 import json
 import os
 import tempfile
@@ -221,3 +223,19 @@ async def test_a_body_of_unknown_length_is_refused_in_words() -> None:
     told = problem(await answer([(b"transfer-encoding", b"chunked")]))
     assert told["status"] == 411
     assert "Content-Length" in told["detail"]
+
+
+async def test_a_disk_without_room_is_said_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Raised as the disk does it; the answer used to be a connection that was reset."""
+
+    class FullDisk(io.BytesIO):
+        def write(self, _data: object) -> int:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(bodies, "TemporaryFile", lambda **_: FullDisk())
+    size = 2 * PIECE
+    sent = await answer([length(size)], part(b"x" * size, more=False))
+    told = json.loads(b"".join(each.get("body", b"") for each in sent))
+    assert sent[0]["status"] == 503
+    assert (told["code"], told["retryable"]) == ("unavailable", True)
+    assert "disk is full" in told["detail"]

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from apps.llm.asking import Patience
@@ -30,12 +30,21 @@ def make_call(text: str = "The price was fair.", **params: Any) -> Call:
     return Call("annotator", "annotator", messages, "0" * 64, SCHEMA, text, params=params)
 
 
+def make_json_call(**params: Any) -> Call:
+    """A call whose answer may be asked for as JSON."""
+    asked = Message("user", 'Answer with one JSON object: {"labels": []}')
+    call = make_call(**params)
+    return replace(call, fields=("label",), json_messages=(call.messages[0], asked))
+
+
 def make_spec(server: FakeServer | None = None, *, pk: int = 1, **changes: Any) -> ModelSpec:
     """A model of ``server`` that is in no database."""
     provider = {"read_timeout": 5.0, "connect_timeout": 2.0} | changes.pop("provider", {})
     base_url = provider.pop("base_url", server.base_url if server else "")
     made = Provider(pk=pk, name=f"provider{pk}", base_url=base_url, **provider)
-    return ModelSpec(pk=pk, provider=made, **({"name": f"model-{pk}"} | changes))
+    return ModelSpec(
+        pk=pk, provider=made, **({"name": f"model-{pk}", "thinking_tokens": 0} | changes)
+    )
 
 
 @dataclass

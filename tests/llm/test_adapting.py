@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from apps.llm.gateway import Gateway
+from apps.llm.wire import MOST_ROOM
 from labelhub.core.llm.errors import ContextTooLong, RequestRejected
-from tests.llm.asking_helpers import Learnt, make_call, make_spec, opened
+from tests.llm.asking_helpers import Learnt, make_call, make_json_call, make_spec, opened
 from tests.llm.tiny_endpoint import Answer, Heard, TinyEndpoint, error, said, tiny_endpoint
 
 
@@ -25,24 +26,24 @@ async def test_an_answer_in_a_form_that_has_no_end_is_asked_for_as_free_text() -
     async with tiny_endpoint(say) as endpoint:
         spec = spec_of(endpoint, structured="json_schema")
         async with opened(spec) as gateway:
-            done = await gateway.complete(spec, make_call(response_format="schema", max_tokens=9))
+            done = await gateway.complete(spec, make_json_call(max_tokens=9))
     assert [heard.body["max_tokens"] for heard in endpoint.heard] == [9, 9]
     assert (done.text, len(done.attempts)) == ("Final Decision: Price", 2)
     assert (done.usage.tokens_in, done.usage.tokens_out) == (20, 10)
     assert done.effective_params == {"max_tokens": 9}
 
 
-async def test_a_call_is_never_sent_a_third_time_for_its_length() -> None:
+async def test_a_model_that_never_ends_is_asked_with_ever_larger_caps_up_to_the_largest() -> None:
     def say(_: Heard) -> Answer:
         return 200, said("", finish_reason="length"), {}
 
     async with tiny_endpoint(say) as endpoint:
         spec = spec_of(endpoint, structured="json_schema")
         async with opened(spec) as gateway:
-            done = await gateway.complete(spec, make_call(response_format="schema", max_tokens=9))
-    first, second = (heard.body for heard in endpoint.heard)
-    assert ("response_format" in first, "response_format" in second) == (True, False)
-    assert second["max_tokens"] == 18
+            done = await gateway.complete(spec, make_json_call(max_tokens=9))
+    bodies = [heard.body for heard in endpoint.heard]
+    assert [body["max_tokens"] for body in bodies] == [9, 4105, 16429, MOST_ROOM + 9]
+    assert ["response_format" in body for body in bodies] == [True, False, False, False]
     assert done.finish_reason == "length"
 
 
@@ -66,8 +67,8 @@ async def test_a_form_is_given_up_step_by_step_and_once() -> None:
     async with tiny_endpoint(_no_form) as endpoint:
         spec = spec_of(endpoint, structured="json_schema")
         async with opened(spec, learnt=learnt) as gateway:
-            done = await gateway.complete(spec, make_call(response_format="schema"))
-            await gateway.complete(spec, make_call(response_format="schema"))
+            done = await gateway.complete(spec, make_json_call())
+            await gateway.complete(spec, make_json_call())
     assert [each.value for each in learnt.seen] == ["json_object", "none"]
     assert [attempt.http_status for attempt in done.attempts] == [400, 400, 200]
     assert len(endpoint.heard) == 4
@@ -79,9 +80,7 @@ async def test_calls_in_flight_together_never_unlearn_what_one_of_them_learnt() 
     async with tiny_endpoint(_no_form) as endpoint:
         spec = spec_of(endpoint, structured="json_schema")
         async with opened(spec, learnt=learnt) as gateway:
-            await asyncio.gather(
-                *(gateway.complete(spec, make_call(response_format="schema")) for _ in range(8))
-            )
+            await asyncio.gather(*(gateway.complete(spec, make_json_call()) for _ in range(8)))
     assert spec.structured == "none"
     assert [each.value for each in learnt.seen] == ["json_object", "none"]
 

@@ -22,7 +22,7 @@ def ask(server: FakeServer, path: str, body: Any = None) -> Any:
         return json.loads(answer.read())
 
 
-@pytest.mark.parametrize("name", ["single/annotator", "ecj/extractor"])
+@pytest.mark.parametrize("name", ["vote/annotator", "ecj/extractor"])
 def test_it_answers_our_prompts_by_the_words_of_the_text(name: str) -> None:
     schema = parse_schema(
         {
@@ -41,6 +41,7 @@ def test_it_answers_our_prompts_by_the_words_of_the_text(name: str) -> None:
         "labels": [{"id": "", **vars_of(label)} for label in schema.labels],
         "guideline": "",
         "item": fence(TEXT, "salt"),
+        "form": "text",
     }
     messages = prompt.render(**given)
     said = decide([{"role": each.role, "content": each.content} for each in messages])

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,10 +17,10 @@ from labelhub.core.debate.outcome import DebateItem
 from labelhub.core.llm.parsing import read_answer
 from labelhub.core.prompts import PromptLibrary, fence
 from labelhub.core.schema import Schema, Task, schema_from_names
-from tests.architecture.test_size import ROOT
 from tests.fakes.endpoint.shapes import MALFORMED
 from tests.fakes.fast_endpoint import FastEndpoint
 
+ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = schema_from_names(Task.SINGLE, ["Food", "Service", "so so"])
 
 
@@ -203,7 +204,7 @@ def test_it_counts_what_it_saw(endpoint: FastEndpoint) -> None:
 def test_log_probabilities_usage_embeddings_and_models(endpoint: FastEndpoint) -> None:
     endpoint.set(logprobs=True, tokens_in=7, tokens_out=5, dimensions=8, models="a, b")
 
-    told = ask(endpoint, body_for("One.", logprobs=True))[1]
+    told = ask(endpoint, body_for("One.", logprobs=True, top_logprobs=5))[1]
     vectors = endpoint.ask("POST", "/v1/embeddings", {"model": "e", "input": ["x y", "y x"]})[1]
 
     assert told["usage"]["total_tokens"] == 12

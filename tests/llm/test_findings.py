@@ -37,11 +37,19 @@ def test_lessons_of_two_processes_are_both_kept() -> None:
     assert not kept.takes_seed
 
 
-def test_no_list_of_lessons_grows_without_end() -> None:
-    model = ModelSpecFactory.create()
-    for _ in range(50):
-        services.learn_capability(model, Capability("takes_seed", value=False))
-    assert len(ModelSpec.objects.get().learnt) == services.MOST_LESSONS
+def test_what_calls_in_flight_learn_alike_is_one_lesson() -> None:
+    model, other = ModelSpecFactory.create(), ModelSpec.objects.get()
+    for each in (model, other, model):
+        services.learn_capability(each, Capability("takes_seed", value=False))
+    assert len(ModelSpec.objects.get().learnt) == len(other.learnt) == 1
+
+
+def test_a_newer_lesson_replaces_the_older_and_both_can_be_forgotten() -> None:
+    model = ModelSpecFactory.create(thinking_tokens=None)
+    for tokens in (0, 4096, 8192):
+        services.learn_capability(model, Capability("thinking_tokens", tokens))
+    assert [each["value"] for each in ModelSpec.objects.get().learnt] == [8192]
+    assert services.forget_learnt(model).thinking_tokens is None
 
 
 def test_a_model_that_is_gone_teaches_nobody() -> None:

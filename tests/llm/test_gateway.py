@@ -91,15 +91,16 @@ async def test_think_tags_are_left_for_the_parser(model_server: FakeServer) -> N
         assert "<think>" in (await gateway.complete(spec, make_call())).text
 
 
-async def test_thinking_that_eats_the_answer_gets_twice_the_room_once(
+async def test_thinking_that_eats_the_answer_gets_more_room_and_so_do_later_calls(
     model_server: FakeServer,
 ) -> None:
-    model_server.script({"fault": "only_thought"}, {"fault": "only_thought"})
+    model_server.script({"fault": "only_thought"})
     spec = make_spec(model_server)
     async with opened(spec) as gateway:
         done = await gateway.complete(spec, make_call(max_tokens=100))
-    assert [body["max_tokens"] for body in model_server.requests] == [100, 200]
-    assert (done.finish_reason, done.usage.tokens_in) == ("length", 200)
+        await gateway.complete(spec, make_call(max_tokens=300))
+    assert [body["max_tokens"] for body in model_server.requests] == [100, 4196, 4396]
+    assert (done.finish_reason, done.usage.tokens_in) == ("stop", 200)
 
 
 async def test_texts_that_no_wire_can_carry_are_mended(model_server: FakeServer) -> None:

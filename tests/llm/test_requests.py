@@ -7,7 +7,7 @@ import pytest
 
 from apps.llm.structured import answer_schema
 from apps.llm.wire import build_request, effective_params
-from labelhub.core.llm.types import Call
+from labelhub.core.llm.types import Call, Message
 from labelhub.core.schema import parse_schema, schema_from_names
 from tests.llm.asking_helpers import make_call, make_spec
 
@@ -61,23 +61,33 @@ def test_extra_fields_are_sent_and_told() -> None:
     assert sent({"temperature": 0}, extra_body={"top_k": 20})["top_k"] == 20
 
 
-def with_schema(task: str, **changes: Any) -> Call:
+#: The prompt as it asks for JSON.
+IN_JSON = (Message("user", "Answer with one JSON object."),)
+
+
+def with_schema(task: str, *fields: str, **changes: Any) -> Call:
     return replace(
-        make_call(response_format="schema"),
+        make_call(),
         schema=schema_from_names(task, ["Low", "High"]),
+        fields=fields or ("evidence", "label"),
+        json_messages=IN_JSON,
         **changes,
     )
 
 
 def test_a_schema_offers_our_labels_and_nothing_else() -> None:
-    made = build_request(make_spec(structured="json_schema"), with_schema("single"))
+    call = with_schema("single", "reasoning", "evidence", "label")
+    made = build_request(make_spec(structured="json_schema"), call)
     form = made["response_format"]
     assert (form["type"], form["json_schema"]["strict"]) == ("json_schema", True)
     schema = form["json_schema"]["schema"]
-    assert list(schema["properties"]) == ["reasoning", "label"]
-    assert schema["properties"]["label"] == {"type": "string", "enum": ["Low", "High"]}
-    assert schema["required"] == ["reasoning", "label"]
-    assert schema["additionalProperties"] is False
+    assert list(schema["properties"]) == schema["required"] == ["reasoning", "evidence", "label"]
+    names = {"type": "string", "enum": ["Low", "High"]}
+    assert schema["properties"]["label"] == names
+    quoted = schema["properties"]["evidence"]["items"]
+    assert quoted["properties"]["name"] == names
+    assert quoted["required"] == ["name", "quotes"]
+    assert schema["additionalProperties"] is quoted["additionalProperties"] is False
 
 
 def test_several_labels_are_a_list_of_the_offered_names() -> None:
@@ -86,18 +96,18 @@ def test_several_labels_are_a_list_of_the_offered_names() -> None:
     assert found == {"type": "array", "items": names}
 
 
-def test_points_of_a_scale_are_numbers() -> None:
+def test_points_of_a_scale_go_by_their_names_as_in_the_prompt() -> None:
     labels = [{"name": "bad", "point": 1}, {"name": "so-so", "point": 2.5}]
     schema = parse_schema({"task": "ordinal", "labels": labels})
-    found = answer_schema(replace(make_call(), schema=schema))["properties"]["label"]
-    assert found == {"type": "number", "enum": [1, 2.5]}
+    call = replace(with_schema("single"), schema=schema)
+    assert answer_schema(call)["properties"]["label"]["enum"] == ["bad", "so-so"]
 
 
 def test_own_options_are_offered_once_each_and_free_text_is_free() -> None:
-    per_item = replace(make_call(), options=("a", "b", "a"), schema=_task("per_item"))
+    per_item = replace(with_schema("single"), options=("a", "b", "a"), schema=_task("per_item"))
     assert answer_schema(per_item)["properties"]["label"]["enum"] == ["a", "b"]
-    text = replace(make_call(), schema=_task("text"))
-    assert answer_schema(text)["properties"]["label"] == {"type": "string"}
+    text = answer_schema(replace(with_schema("single"), schema=_task("text")))["properties"]
+    assert (list(text), text["label"]) == (["quotes", "label"], {"type": "string"})
 
 
 def _task(task: str) -> Any:
@@ -112,10 +122,17 @@ def test_a_model_that_can_do_less_is_asked_for_less(structured: str, form: Any) 
     assert made.get("response_format") == form
 
 
-@pytest.mark.parametrize("output", ["ranking", "argument"])
-def test_only_decisions_are_asked_for_in_a_form(output: str) -> None:
-    call = with_schema("single", output=output)
-    assert "response_format" not in build_request(make_spec(structured="json_schema"), call)
+def test_the_messages_ask_for_the_form_that_is_sent() -> None:
+    call = with_schema("single")
+    for structured in ("json_schema", "json_object"):
+        made = build_request(make_spec(structured=structured), call)
+        assert [each["content"] for each in made["messages"]] == ["Answer with one JSON object."]
+    for made in (
+        build_request(make_spec(structured="none"), call),
+        build_request(make_spec(structured="json_schema"), call, plain=True),
+    ):
+        assert len(made["messages"]) == len(make_call().messages)
+        assert "response_format" not in made
 
 
 def test_a_form_is_not_asked_for_unless_the_call_wants_one() -> None:

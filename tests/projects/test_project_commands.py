@@ -35,7 +35,7 @@ def test_a_project_from_names() -> None:
     project = Project.objects.get(slug="hotels")
     assert made["slug"] == "hotels"
     assert current_schema(project).parsed.names == ("Food", "Service")
-    assert project.overlap == 2
+    assert (project.overlap, project.blind_share) == (2, 0.1)
     assert role_in(User.objects.get(), project) is Role.MANAGER
 
 

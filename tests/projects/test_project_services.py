@@ -42,6 +42,11 @@ def test_its_maker_manages_it_as_an_expert() -> None:
     assert guideline.text == "Read.\nLabel."
 
 
+def test_of_a_new_project_some_items_are_shown_without_a_suggestion() -> None:
+    assert make().blind_share == 0.1
+    assert make(slug="other", blind_share=0).blind_share == 0
+
+
 @pytest.mark.parametrize(
     ("fields", "field"),
     [
@@ -52,6 +57,7 @@ def test_its_maker_manages_it_as_an_expert() -> None:
         ({"name": " "}, "name"),
         ({"overlap": 0}, "overlap"),
         ({"overlap": 21}, "overlap"),
+        ({"blind_share": 1.5}, "blind_share"),
     ],
 )
 def test_a_refusal_names_the_field_and_leaves_nothing(fields: dict[str, Any], field: str) -> None:

@@ -68,7 +68,7 @@ def test_the_list_shows_who_is_against_whom(
     assert "<strong>5</strong> items wait" in html
     assert "bad / good (5)" in html
     assert all(person.username in html for person in people)
-    assert 'data-key="Enter n"' in html
+    assert 'data-key="Enter"' in html
     narrowed = client.get(at("adjudication", project), {"by": "0", "age": "x", "between": "y"})
     assert narrowed.status_code == 200
     nothing = client.get(at("adjudication", project), {"against": "x / y"}).content.decode()
@@ -194,10 +194,54 @@ def test_sets_may_be_empty(client: Client) -> None:
     assert Gold.objects.current().get().value == []
 
 
-def test_the_desk_has_the_key_of_the_queue_for_cannot_tell(
-    client: Client, project: Project, judge: User
+@pytest.mark.parametrize(
+    ("sent", "words"),
+    [
+        ({}, "choose a label or “None of these”"),
+        ({"value": ["Food"], "none": "1"}, "both labels and “None of these”"),
+    ],
+)
+def test_the_desk_decides_nothing_that_nobody_chose(
+    client: Client, sent: dict[str, Any], words: str
 ) -> None:
-    item = in_conflict(project)
+    project = new_project(overlap=2, definition=ASPECTS)
+    client.force_login(expert(project))
+    item = in_conflict(project, values=(["Food"], ["Service"]))
+    shown = client.get(at("adjudication_item", item)).content.decode()
+
+    response = client.post(at("adjudication_decide", item), sent)
+
+    assert not re.findall(r"<input[^>]*data-(?:value|none)[^>]*checked", shown)
+    assert response.status_code == 422
+    assert words in response.content.decode()
+    assert not Gold.objects.exists()
+
+
+def test_none_of_these_keeps_its_reasons_and_is_on_the_desk_again_after_undo(
+    client: Client,
+) -> None:
+    project = new_project(overlap=2, definition=ASPECTS)
+    client.force_login(expert(project))
+    item = in_conflict(project, values=(["Food"], ["Service"]))
+    client.post(at("adjudication_decide", item), {"none": "1", "quote": json.dumps(["", "good"])})
+
+    page = client.post(at("adjudication_undo", project), follow=True).content.decode()
+
+    decided = Label.objects.get(annotator__kind="expert", value=[], withdrawn=False)
+    assert (decided.evidence, decided.rationale) == ({}, "“good”")
+    (none,) = re.findall(r"<input[^>]*data-none[^>]*>", page)
+    assert " checked" in none
+
+
+@pytest.mark.parametrize("definition", [ASPECTS, None])
+def test_the_desk_has_the_key_of_the_queue_for_cannot_tell(
+    client: Client, definition: dict[str, Any] | None
+) -> None:
+    more = {"definition": definition} if definition else {}
+    project = new_project(overlap=2, **more)
+    judge = expert(project)
+    client.force_login(judge)
+    item = in_conflict(project, **({"values": (["Food"], ["Service"])} if definition else {}))
     say(item, judge, "Is it irony?")
 
     html = client.get(at("adjudication_item", item)).content.decode()

@@ -10,6 +10,7 @@ from apps.accounts.models import User
 from apps.labels.models import ItemState
 from apps.projects.models import Project
 from apps.reviews.models import Comment
+from tests.factories.projects import ASPECTS
 from tests.factories.reviews import expert, new_project, reviewer
 from tests.reviews.test_adjudication import in_conflict, state_of
 from tests.reviews.test_comments import HOSTILE, say
@@ -115,6 +116,21 @@ def test_either_a_label_or_that_it_cannot_be_told(
     assert response.status_code == 422
     assert response.json()["errors"][0]["field"] == "value"
     assert state_of(item).stage == ItemState.Stage.CONFLICT
+
+
+@pytest.mark.parametrize("sent", [{}, {"value": None}, {"value": ""}, {"value": {}}])
+def test_an_empty_set_is_never_guessed(sent: dict[str, Any]) -> None:
+    project = new_project(overlap=2, definition=ASPECTS)
+    item = in_conflict(project, values=(["Food"], ["Service"]))
+    address = f"/api/v1/projects/{project.slug}/adjudication/{item.pk}/"
+    api = as_(expert(project))
+
+    refused = api.post(address, sent, format="json")
+    told = api.post(address, {"value": []}, format="json")
+
+    assert (refused.status_code, told.status_code) == (422, 201)
+    assert refused.json()["errors"][0]["field"] == "value"
+    assert told.json()["gold"]["value"] == []
 
 
 @pytest.mark.parametrize("sent", [{}, {"value": "ugly"}, {"value": "bad", "evidence": {"bad": 1}}])

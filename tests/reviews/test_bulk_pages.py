@@ -189,15 +189,25 @@ def test_each_action_has_its_preview(project: Project, manager: User, client: Cl
     assert "1 of 1 item will change" in page
 
 
-def test_a_set_of_labels_may_be_empty(client: Client) -> None:
+def test_a_set_of_labels_is_empty_only_where_that_was_chosen(client: Client) -> None:
     project = ProjectFactory.create(definition=ASPECTS)
     open_item(project)
     client.force_login(member(project, Role.MANAGER))
 
-    page = html(client, project, "bulk/new/", do="label", options="given")
-    client.post(f"/p/{project.slug}/bulk/", {"do": "label"})
+    asked: dict[str, Any] = {"do": "label", "options": "given"}
+    unsaid = html(client, project, "bulk/new/", 422, **asked)
+    refused = client.post(f"/p/{project.slug}/bulk/", {"do": "label"}, follow=True)
+    none: dict[str, Any] = {"with-none": "on"}
+    both = none | {"with-value": "Food"}
+    told = html(client, project, "bulk/new/", 422, **asked, **both)
+    assert not BulkJob.objects.exists()
+    page = html(client, project, "bulk/new/", **asked, **none)
+    client.post(f"/p/{project.slug}/bulk/", {"do": "label", "with-none": "on"})
     run_job(BulkJob.objects.get().pk)
 
+    assert "Choose the label that all are to have." in unsaid
+    assert "Choose the label that all are to have." in refused.content.decode()
+    assert "both labels and “None of these”" in told
     assert "1 of 1 item will change" in page
     assert Label.objects.get().value == []
 

@@ -20,11 +20,13 @@ def work(count: int, **fields: object) -> Work:
         "item": np.arange(count),
         "action": np.full(count, LABELLED),
         "seconds": np.full(count, 8.0),
+        "least": np.zeros(count),
         "correct": np.full(count, -1),
         "known": np.zeros(count, dtype=np.bool_),
         "abstained": np.zeros(count, dtype=np.bool_),
         "late": np.zeros(count, dtype=np.bool_),
         "undone": np.zeros(count, dtype=np.bool_),
+        "only_rejected": np.zeros(count, dtype=np.bool_),
     }
     return Work(**(columns | fields))  # type: ignore[arg-type]
 

@@ -1,6 +1,5 @@
 """The review screen and the requests its script makes."""
 
-import json
 import re
 from typing import Any
 from uuid import uuid4
@@ -13,7 +12,9 @@ from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.labels.models import Label
 from apps.projects.models import Project
-from apps.reviews.models import Slot
+from apps.reviews.keys import DEFAULTS
+from apps.reviews.models import KeyMap, Slot
+from apps.reviews.selectors.keys import keys_of
 from apps.reviews.selectors.status import queue_progress
 from apps.reviews.services import return_to_queue, undo_last
 from tests.factories.projects import ASPECTS, GuidelineFactory, member
@@ -106,7 +107,6 @@ def test_no_inline_script_or_style(project: Project, browser: Client) -> None:
     ("definition", "item", "sent", "stored"),
     [
         (ASPECTS, {}, ["Food", "Service"], ["Food", "Service"]),
-        (ASPECTS, {}, [], []),
         (SCALE, {}, ["mild"], 2),
         ({"task": "text", "question": "Why?", "labels": []}, {}, ["so\r\nit is"], "so\nit is"),
         (
@@ -131,6 +131,77 @@ def test_every_task_can_be_answered(
 
     assert response.status_code == 200
     assert Label.objects.get().value == stored
+
+
+@pytest.fixture
+def set_browser() -> Client:
+    """Somebody who reviews a project that asks for a set, of one item."""
+    project = new_project(definition=ASPECTS)
+    queued_items(project, 1)
+    browser = Client()
+    browser.force_login(reviewer(project))
+    return browser
+
+
+def submitted(browser: Client, **sent: Any) -> Any:
+    """What the page's form sends: its hidden fields and what was chosen."""
+    project = Project.objects.get()
+    shown = fields(browser.get(page(project)).content.decode())
+    return browser.post(page(project, "submit/"), shown | sent, headers=JSON)
+
+
+def test_none_of_these_is_a_choice_of_its_own(set_browser: Client) -> None:
+    response = submitted(set_browser, none="1")
+
+    assert response.status_code == 200
+    assert Label.objects.get().value == []
+
+
+@pytest.mark.parametrize(
+    ("sent", "words"),
+    [
+        ({}, "choose a label or “None of these”"),
+        ({"value": []}, "choose a label or “None of these”"),
+        ({"value": ["Food"], "none": "1"}, "both labels and “None of these”"),
+    ],
+)
+def test_a_set_that_nobody_chose_is_refused(
+    set_browser: Client, sent: dict[str, Any], words: str
+) -> None:
+    response = submitted(set_browser, **sent)
+
+    assert response.status_code == 422
+    assert words in response.json()["message"]
+    assert not Label.objects.exists()
+
+
+def test_a_suggestion_of_none_is_chosen_as_such(set_browser: Client) -> None:
+    project = Project.objects.get()
+    suggest(project.items.get(), [])
+
+    html = set_browser.get(page(project)).content.decode()
+
+    (choice,) = re.findall(r'<input[^>]*name="none"[^>]*>', html)
+    assert " checked" in choice
+    assert f'data-key="{DEFAULTS["none"]}"' in choice
+
+
+def test_what_was_taken_back_as_none_comes_back_as_none(set_browser: Client) -> None:
+    submitted(set_browser, none="1")
+    project = Project.objects.get()
+
+    set_browser.post(page(project, "undo/"))
+
+    html = set_browser.get(page(project)).content.decode()
+    assert "&quot;none&quot;: [&quot;1&quot;]" in html
+
+
+def test_a_key_of_ones_own_is_taken_from_an_action_that_is_younger(person: User) -> None:
+    KeyMap.objects.create(user=person, keys={"skip": DEFAULTS["none"], "go": "j"})
+
+    keys = keys_of(person)
+
+    assert (keys["skip"], keys["none"], keys["go"]) == (DEFAULTS["none"], "", "j")
 
 
 def test_what_was_sent_back_says_why(project: Project, person: User, browser: Client) -> None:
@@ -164,17 +235,35 @@ def test_a_plain_form_works_without_script(project: Project, browser: Client) ->
     assert fields(response.content.decode())["item"] != fields(html)["item"]
 
 
-def test_reject_as_it_stands_means_the_suggestion_is_wrong(
-    project: Project, browser: Client
-) -> None:
+def test_reject_as_it_stands_asks_for_the_right_answer(project: Project, browser: Client) -> None:
     (item,) = queued_items(project, 1)
     suggest(item, "good")
     sent = fields(browser.get(page(project)).content.decode())
 
-    browser.post(page(project, "submit/"), {**sent, "value": "good", "reject": "1"}, headers=JSON)
+    response = browser.post(
+        page(project, "submit/"), {**sent, "value": "good", "reject": "1"}, headers=JSON
+    )
+
+    assert response.status_code == 422
+    assert "give another label, or leave it to others" in response.json()["message"]
+    assert not Label.objects.filter(action="rejected").exists()
+
+
+def test_only_wrong_leaves_the_right_answer_to_others(project: Project, browser: Client) -> None:
+    (item,) = queued_items(project, 1)
+    suggest(item, "good")
+    sent = fields(browser.get(page(project)).content.decode())
+
+    told = browser.post(
+        page(project, "submit/"), {**sent, "value": "good", "reject": "only"}, headers=JSON
+    ).json()
+    undone = browser.post(page(project, "undo/"), headers=JSON).json()
 
     label = Label.objects.get(action="rejected")
-    assert (label.value, label.abstained) == (None, True)
+    assert (label.value, label.abstained, label.rejected) == (None, False, True)
+    assert told["message"] == "Rejected: somebody else says what is right."
+    assert (undone["action"], undone["rejected"]) == ("reject", True)
+    assert fields(undone["html"])["item"] == str(item.pk)
 
 
 def test_reject_with_another_choice_keeps_it(project: Project, browser: Client) -> None:
@@ -286,15 +375,6 @@ def test_the_page_is_for_reviewers(project: Project, role: Role | None, status: 
 
 def test_strangers_are_sent_to_sign_in(project: Project) -> None:
     assert Client().get(page(project)).status_code == 302
-
-
-def test_the_original_is_what_the_form_would_send(project: Project, browser: Client) -> None:
-    (item,) = queued_items(project, 1)
-    suggest(item, "good")
-
-    sent = fields(browser.get(page(project)).content.decode())
-
-    assert json.loads(sent["original"]) == ["good"]
 
 
 def test_the_page_takes_a_fixed_number_of_queries(

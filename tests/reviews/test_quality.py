@@ -155,6 +155,33 @@ def test_too_fast_answers_are_named(project: Project, person: User) -> None:
     assert not line(project, other).alerts
 
 
+REVIEW = "Breakfast was cold, the coffee was not, and nobody at the desk seemed to mind either."
+
+
+def test_who_cannot_have_read_is_named_also_where_everybody_is_as_fast(
+    project: Project, person: User
+) -> None:
+    for item in queued_items(project, 22, text=REVIEW):
+        suggest(item, "good")
+        decided(item, person, "good", action=Decision.Action.ACCEPT, seconds=0.2)
+
+    row = line(project, person)
+
+    assert (row.counted.fast["value"], row.counted.fast["n"]) == (1, 22)
+    assert row.alerts == ["too fast"]
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("Great!", 0.5), (REVIEW, 1.2), (40 * REVIEW, 6.0)])
+def test_who_skims_and_accepts_is_not_too_fast(
+    project: Project, person: User, text: str, seconds: float
+) -> None:
+    for item in queued_items(project, 22, text=text):
+        suggest(item, "good")
+        decided(item, person, "good", action=Decision.Action.ACCEPT, seconds=seconds)
+
+    assert line(project, person).counted.fast["value"] == 0
+
+
 def test_wrong_too_often_is_beyond_the_interval(project: Project, person: User) -> None:
     items = queued_items(project, 8)
     known(items)
@@ -235,7 +262,7 @@ def test_the_report_takes_as_many_queries_for_many_as_for_few(
         checked(items[:1], user, [False])
         worked(items[1:], user)
 
-    with django_assert_num_queries(9):  # type: ignore[operator]
+    with django_assert_num_queries(10):  # type: ignore[operator]
         people_report(project)
 
 
@@ -250,5 +277,5 @@ def test_a_persons_page_takes_a_fixed_number(
         checked(items[:1], user, [False])
         worked(items[1:], user)
 
-    with django_assert_num_queries(9):  # type: ignore[operator]
+    with django_assert_num_queries(10):  # type: ignore[operator]
         person_report(project, person)

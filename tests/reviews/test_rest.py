@@ -10,7 +10,7 @@ from apps.accounts.roles import Role
 from apps.labels.models import Annotator, Label
 from apps.projects.models import Project
 from tests.factories.accounts import ApiKeyFactory
-from tests.factories.projects import member
+from tests.factories.projects import ASPECTS, member
 from tests.factories.reviews import new_project, queued_items, reviewer, suggest
 
 pytestmark = pytest.mark.django_db
@@ -154,6 +154,21 @@ def test_what_cannot_be_used_is_refused_by_field(
     assert response["Content-Type"].startswith("application/problem+json")
     assert response.json()["errors"][0]["field"] == field
     assert not Label.objects.exists()
+
+
+@pytest.mark.parametrize("sent", [{}, {"value": None}, {"value": ""}, {"value": {}}])
+def test_an_empty_set_is_never_guessed(sent: dict[str, Any]) -> None:
+    project = new_project(definition=ASPECTS)
+    (item,) = queued_items(project, 1)
+    api = APIClient()
+    api.force_authenticate(reviewer(project))
+
+    refused = api.post(url(project, "labels/"), {"item": item.pk, **sent}, format="json")
+    told = api.post(url(project, "labels/"), {"item": item.pk, "value": []}, format="json")
+
+    assert (refused.status_code, told.status_code) == (422, 201)
+    assert refused.json()["errors"][0]["field"] == "value"
+    assert [label.value for label in Label.objects.all()] == [[]]
 
 
 def test_an_item_of_another_project_is_404(project: Project, api: APIClient) -> None:

@@ -65,8 +65,10 @@ def test_accept_fix_and_reject_are_told_apart(
     done = answer(claim(project, person), person, value, **fields)
 
     assert (done.label.action, done.decision.action) == (action, decision)
-    assert done.label.abstained is (value is None)
-    assert done.label.proposed_from == (None if "abstain" in fields else proposed)
+    assert done.label.abstained is ("abstain" in fields)
+    assert done.label.rejected is (value is None and "reject" in fields)
+    assert done.label.shown == proposed
+    assert done.label.proposed_from == (None if value is None else proposed)
 
 
 def test_sets_are_compared_as_sets(project: Project) -> None:
@@ -108,7 +110,7 @@ def test_what_was_shown_counts_not_what_stands_now(project: Project) -> None:
     done = answer(slot, person, "good", shown=0)
 
     assert done.label.action == Label.Action.NEW
-    assert done.label.proposed_from is None
+    assert (done.label.shown, done.label.proposed_from) == (None, None)
 
 
 def test_an_earlier_suggestion_may_have_been_shown(project: Project) -> None:

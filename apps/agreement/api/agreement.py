@@ -1,7 +1,5 @@
 """REST: how far LLM, crowd, expert and author agree."""
 
-from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import Any
 
 from drf_spectacular.utils import extend_schema
@@ -14,10 +12,6 @@ from apps.agreement.naming import annotator_meant
 from apps.agreement.reporting import agreement_report
 from apps.agreement.sheets.slicing import Slice
 from apps.projects.api.mixins import ProjectScopedMixin
-from labelhub.core.errors import InvalidInput
-
-#: What an address may hold besides a slice: the form of the answer, and the page's own.
-NO_SLICE = ("format", "part")
 
 
 class SliceSerializer(serializers.Serializer[Any]):
@@ -60,6 +54,9 @@ class AgreementSerializer(serializers.Serializer[Any]):
     between = serializers.ListField(child=serializers.DictField())
     against_gold = serializers.DictField(child=serializers.DictField())
     against_author = serializers.DictField(child=serializers.DictField())
+    gold_in_view = FigureSerializer(
+        help_text="The share of gold that was made with a suggestion in view."
+    )
     alt_test = serializers.DictField(child=serializers.DictField())
     alt_test_by_author = serializers.DictField(child=serializers.DictField())
     comparisons = serializers.DictField(
@@ -90,24 +87,9 @@ class AgreementView(ProjectScopedMixin):
     )
     def get(self, request: Request, slug: str) -> Response:
         """Every figure with its interval; what cannot be computed is null with the reason."""
-        _check_known(request.query_params)
         query = SliceSerializer(data=request.query_params)
         query.is_valid(raise_exception=True)
         given = dict(query.validated_data)
         if "annotator" in given:
             given["annotator"] = annotator_meant(self.project, given["annotator"])
         return Response(agreement_report(self.project, Slice(**given), user=request.user))
-
-
-def _check_known(given: Iterable[str]) -> None:
-    """A name mistyped would give the whole project for a part of it.
-
-    Raises:
-        InvalidInput: naming what is not known, and what is.
-    """
-    known = list(SliceSerializer().fields)
-    for name in given:
-        if name not in (*known, *NO_SLICE):
-            meant = get_close_matches(name, known, n=1)
-            words = f" Did you mean {meant[0]}?" if meant else ""
-            raise InvalidInput.at(name[:40], f"not known; known are {', '.join(known)}.{words}")

@@ -103,7 +103,7 @@ class AutomationView(ProjectScopedMixin, APIView):
         operation_id="automation_switch_off",
         tags=["agreement"],
         request=None,
-        responses=AutomationSerializer,
+        responses={200: AutomationSerializer},
     )
     def delete(self, request: Request, slug: str) -> Response:
         """Switch the promise off, or give its sample up: rule and plan are as before it."""

@@ -125,11 +125,17 @@ def _candidates(
     specs = dict(debates.values_list("pk", "run__spec_hash"))
     return {
         each.item_id: Candidate(
-            each.item_id, float(each.signals[SIGNAL]), value_key(each.value), specs[each.pk]
+            each.item_id, _uncertainty(each), value_key(each.value), specs[each.pk]
         )
         for each in ended
         if accepted_but_for_certainty(rule, each)
     }
+
+
+def _uncertainty(ended: Ended) -> float:
+    """Of a debate that tells none, the uncertainty at which nothing is accepted."""
+    told = ended.signals[SIGNAL]
+    return 1.0 if told is None else float(told)
 
 
 def accepted_but_for_certainty(rule: Rule, ended: Ended) -> bool:

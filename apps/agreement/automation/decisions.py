@@ -26,9 +26,12 @@ from apps.projects.changes import Translator
 from apps.projects.models import LabelSchema, Project
 from labelhub.core.schema import value_key
 
-#: What shows that a person saw the suggestion.
-LED = Q(proposed_from__isnull=False) | Q(
-    action__in=(Label.Action.ACCEPTED, Label.Action.FIXED, Label.Action.REJECTED)
+#: Answers of people who saw the suggestion: with it in view, or after they had rejected it. A mere
+#: rejection is no answer: it leads nobody else, and takes no item out of a sample.
+LED = Q(rejected=False) & (
+    Q(shown__isnull=False)
+    | Q(action__in=(Label.Action.ACCEPTED, Label.Action.FIXED, Label.Action.REJECTED))
+    | Q(supersedes__rejected=True)
 )
 
 #: The truth where nobody can tell, as values are compared: unlike every answer.
@@ -108,7 +111,8 @@ def _by_authors(guarantee: Guarantee, items: Iterable[int], since: datetime) -> 
 
 def _audits_answered(guarantee: Guarantee, since: datetime) -> dict[int, datetime]:
     """When somebody first answered each audited item."""
-    here = Label.objects.by_people().exclude(action=Label.Action.IMPORTED)
+    here = Label.objects.by_people().filter(rejected=False)
+    here = here.exclude(action=Label.Action.IMPORTED)
     answers = here.filter(item__project=guarantee.project_id, created_at__gte=since)
     before = here.filter(item=OuterRef("item"), created_at__lt=since)
     audited = ItemState.objects.filter(item=OuterRef("item"), reasons=ONLY_AUDITED)

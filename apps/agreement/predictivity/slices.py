@@ -156,8 +156,11 @@ class _Slice:
                 self._halt.stop()
             if now > deadline:
                 self._halt.stop(Reason(again=True))
+            if not self._halt.asked:
+                continue
             # What is being answered is paid for: wait for it, within reason.
-            if self._halt.asked and (self._models.in_flight() == 0 or now > deadline + self._grace):
+            self._models.hold()
+            if self._models.in_flight() == 0 or now > deadline + self._grace:
                 return
 
     async def _feed(self) -> None:
@@ -185,7 +188,7 @@ class _Slice:
             if self._halt.asked:
                 return
             try:
-                completion = await self._models.complete(model, waiting.call, held.spend)
+                completion = await self._models.complete(model, waiting.call, held)
                 outcome = answered(waiting, model, completion)
             except ModelError as error:
                 if error.stops_run:

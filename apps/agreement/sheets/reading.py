@@ -5,12 +5,13 @@ handing over a number takes a third of the time of three. Answers that the schem
 fetched as they are and numbered here.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from django.db.models import F, Max, Min, Q, QuerySet, TextField
+from django.db.models import Count, F, Max, Min, Q, QuerySet, TextField
 from django.db.models.functions import Cast
 
 from apps.agreement.sheets.clusters import clusters_of
@@ -70,7 +71,10 @@ def read_sheet(project: Project, asked: Slice | None = None, *, reader: int | No
     said = _said(project, asked, coder, raters, reader)
     gold = list(_gold(project, asked, reader).values_list("item_id", "raw", "decided_by__kind"))
     truth = [(item, coder.of(item, raw), kind) for item, raw, kind in gold if raw is not None]
-    return _narrowed(_sheet(project, coder, raters, said, truth), asked)
+    sheet = replace(
+        _sheet(project, coder, raters, said, truth), rejections=_rejections(project, asked, raters)
+    )
+    return _narrowed(sheet, asked)
 
 
 def _raters(project: Project) -> list[Rater]:
@@ -104,6 +108,21 @@ def _narrowed(sheet: Sheet, asked: Slice) -> Sheet:
         ratings=sheet.ratings.of_raters(chosen),
         abstained=sheet.abstained[chosen[sheet.abstained[:, 1]]],
     )
+
+
+def _rejections(project: Project, asked: Slice, raters: Sequence[Rater]) -> Mapping[str, int]:
+    """Kind → how often its chosen annotators only rejected a suggestion."""
+    rows = Label.objects.standing().filter(
+        items_with(project, asked.tag) & moments(asked), annotator__project=project, rejected=True
+    )
+    if asked.annotator is not None:
+        rows = rows.filter(annotator=asked.annotator)
+    counts = dict(rows.order_by().values_list("annotator").annotate(n=Count("pk")))
+    found: Counter[str] = Counter()
+    for rater in raters:
+        if rater.id in counts and asked.kind in ("", rater.kind):
+            found[rater.kind] += counts[rater.id]
+    return found
 
 
 def _options(project: Project, schema: Schema) -> Mapping[int, list[str]]:
@@ -145,7 +164,7 @@ def wanted_labels(
     # Of all projects: that is one look into the index, where the project's own is a scan.
     past = Label.objects.filter(supersedes__isnull=False)
     current = (
-        Label.objects.filter(item__project=project, withdrawn=False)
+        Label.objects.filter(item__project=project, withdrawn=False, rejected=False)
         .exclude(pk__in=past.values("supersedes"))
         .filter(narrowed)
     )

@@ -111,7 +111,7 @@ def _wanted(
     own = Label.objects.filter(narrowed, annotator__project=project)
     own = own.exclude(annotator__in=elsewhere)
     yield own.filter(pk__in=revisions.values("pk"))
-    standing = revisions.filter(withdrawn=False)
+    standing = revisions.filter(withdrawn=False, rejected=False)
     carried = standing.filter(supersedes__change__isnull=False)
     first = Q(pk__in=standing.values("supersedes"))
     first |= Q(pk__in=carried.values("supersedes__supersedes"))
@@ -119,7 +119,7 @@ def _wanted(
 
 
 def _judgements() -> Q:
-    """Not withdrawn, no slip, and not, in a later run, answered from the store."""
+    """Neither withdrawn nor a mere rejection, no slip, and not answered from the store later."""
     meant = (
         # Imports say when they were made, not when was answered.
         Q(action=Label.Action.IMPORTED)
@@ -129,12 +129,12 @@ def _judgements() -> Q:
     )
     reused = Turn.objects.filter(debate__label=OuterRef("pk"), reused=True)
     return (
-        Q(withdrawn=False)
+        Q(withdrawn=False, rejected=False)
         & Q(change__isnull=True)
         & (
             Q(superseded_by=None)
             | Q(superseded_by__change__isnull=False)
-            | Q(superseded_by__withdrawn=False) & meant
+            | Q(superseded_by__withdrawn=False, superseded_by__rejected=False) & meant
         )
         & (Q(supersedes=None) | ~Q(Exists(reused)))
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 from apps.agreement.standing.comparing import p_words
 from apps.agreement.standing.truths import Report, Truth, name_of, truths_of
-from apps.common.figures import draw_figure, number_words
+from apps.common.figures import draw_figure, number_words, share_words
 
 #: Krippendorff 2019, section 12.5: what conclusions may rest on, and what only tentatively.
 RELIABLE, TENTATIVE = 0.8, 0.667
@@ -51,8 +51,9 @@ def main_coefficient(report: Report) -> str:
 
 
 def sentences(report: Report) -> list[Sentence]:
-    """The most useful first: who is right, who agrees, where they fail, who may be replaced."""
-    found: list[Sentence | None] = []
+    """What the gold is worth, then the most useful first: who is right, who agrees, where they
+    fail, who may be replaced."""
+    found: list[Sentence | None] = [_gold_in_view(report)]
     truths = truths_of(report)
     if truths:
         found.append(_ranking(report, truths[0]))
@@ -65,6 +66,21 @@ def sentences(report: Report) -> list[Sentence]:
     found += _prefer_places(report)
     found += _replacements(report)
     return [sentence for sentence in found if sentence is not None]
+
+
+def _gold_in_view(report: Report) -> Sentence | None:
+    told = report["gold_in_view"]
+    value = told["value"]
+    if value is None:
+        return None
+    items = told["n"]
+    if not value:
+        return Sentence(f"None of the gold was made with a suggestion in view (0 of {items:,}).")
+    return Sentence(
+        f"{share_words(value)} of the gold was made with a suggestion in view "
+        f"({round(value * items):,} of {items:,}); measured by it, whoever suggested may look "
+        "better than they are."
+    )
 
 
 def percent(figure: Mapping[str, Any]) -> str:

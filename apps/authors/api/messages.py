@@ -112,7 +112,13 @@ def receive(request: Request) -> Heard:
     """
     sent = read(PostedMessageSerializer(data=request.data))
     site = server_of(request).site
-    heard = post_message(site, sent["author"], incoming(sent), version=sent["consent"])
+    heard = post_message(
+        site,
+        sent["author"],
+        incoming(sent),
+        version=sent["consent"],
+        consented_at=sent["consented_at"],
+    )
     message, started = heard.message, time.monotonic()
     if heard.fresh and message.status == Message.Status.RECEIVED:
         launch_asking(message.pk)

@@ -18,7 +18,8 @@ PLAIN = [
     "most_questions", "sampling", "every_messages", "min_seconds", "per_conversation", "per_day",
     "reask_share", "chat_title", "chat_greeting", "chat_instructions", "reward_cents", "currency",
     "reward_daily_cents", "reward_total_cents", "reward_hold_days", "keep_text", "retention_days",
-    "answers_decide", "country_header",
+    "answers_decide", "country_header", "calls_per_day", "replies_anonymous", "replies_verified",
+    "replies_network",
 ]  # fmt: skip
 DECLARED = ["allowed_origins", "languages", "model", "chat_model", "daily_budget_usd"]
 FEATURES = {

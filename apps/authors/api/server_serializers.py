@@ -77,6 +77,11 @@ class PostedMessageSerializer(serializers.Serializer[Any]):
     )
     country = serializers.RegexField(r"^[A-Za-z]{2}$", required=False, default="")
     consent = ConsentField()
+    consented_at = serializers.DateTimeField(
+        required=False,
+        default=None,
+        help_text="When they agreed; needed of an author whose data was deleted before.",
+    )
     wait = serializers.FloatField(
         min_value=0, max_value=LONGEST_WAIT, default=0,
         help_text="Seconds to wait for the questions.",
@@ -232,7 +237,7 @@ class ErasureSerializer(serializers.ModelSerializer[Erasure]):
 
     class Meta:
         model = Erasure
-        fields = ["receipt", "removed", "erased_at"]
+        fields = ["receipt", "removed", "erased_at", "limits_until"]
 
 
 class OptedOutSerializer(serializers.Serializer[Any]):

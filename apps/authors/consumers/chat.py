@@ -16,16 +16,18 @@ from apps.authors.consumers.session import Session, to_its_end
 from apps.authors.consumers.talk import Line
 from apps.authors.database import in_database
 from apps.authors.models import Author, Message
-from apps.authors.refusals import BadField
+from apps.authors.refusals import BadField, Erased
 from apps.authors.services import hearing
 from apps.authors.services.chatting import Spoken, stream_reply
+from apps.authors.services.limits import REPLY, LimitReached, Person, person_of, reserve
 from apps.authors.services.privacy import written
-from apps.authors.services.spending import budget_spent, count_cost
+from apps.authors.services.spending import count_cost
+from apps.authors.words import LIMIT
+from apps.authors.words import spoken as spoken_in
 from labelhub.core.errors import LabelhubError
 from labelhub.core.interview import frames
 from labelhub.core.interview.frames import Frame
 from labelhub.core.interview.redaction import finder, redact
-from labelhub.core.llm.errors import ModelUnreachable
 
 logger = logging.getLogger(__name__)
 
@@ -33,6 +35,7 @@ logger = logging.getLogger(__name__)
 SHOWN = 50
 #: Seconds between two pieces of a reply: an eye sees no more.
 PIECE = 0.05
+NO_ANSWER = "No answer came. Please try again."
 #: Whose last message is this young when they come back is still waiting for its reply.
 MOMENT = timedelta(minutes=2)
 
@@ -95,9 +98,14 @@ def _queue(session: Session, mid: str) -> None:
 
 async def _reply_to_all(session: Session) -> None:
     queue = session.talk.queue
-    while queue:
-        await to_its_end(_reply(session, queue[0]))
-        session.crowd.replying.discard((session.owner_id, queue.pop(0)))
+    try:
+        while queue:
+            await session.ready()
+            await to_its_end(_reply(session, queue[0]))
+            session.crowd.replying.discard((session.owner_id, queue.pop(0)))
+    finally:  # whoever comes back is answered then
+        session.crowd.replying.difference_update((session.owner_id, mid) for mid in queue)
+        queue.clear()
 
 
 async def _reply(session: Session, to: str) -> None:
@@ -106,14 +114,17 @@ async def _reply(session: Session, to: str) -> None:
     answered = session.talk.find(to)
     conversation = answered.conversation if answered else ""
     try:
-        if await in_database(budget_spent, session.known.site):
-            raise ModelUnreachable("The site's budget for today is spent.")
+        await in_database(_reserve, session)
         await _stream(session, about, spoken)
+    except asyncio.CancelledError:  # nobody reads it; what it has cost is counted
+        await _store(session, "", conversation, mid, spoken)
+        raise
     except LabelhubError as error:
         logger.warning("A reply in chat failed: %s", error)
-        failed = {"failed": True, "code": error.code, "retry": True}
-        words = {"message": "No answer came. Please try again."}
-        await _tell(session, about | failed | words)
+        over = isinstance(error, LimitReached)
+        failed = {"failed": True, "code": error.code, "retry": not over}
+        words = spoken_in(LIMIT, session.language) if over else NO_ANSWER
+        await _tell(session, about | failed | {"message": words})
         await _store(session, "", conversation, mid, spoken)
         return
     for each in {session, _listener(session)}:
@@ -161,6 +172,14 @@ def _store_reply(author: Author, incoming: hearing.Incoming, cost: int) -> None:
     heard = hearing.hear(author.site, author, incoming)
     if heard.fresh and cost:
         Message.objects.filter(pk=heard.message.pk).update(cost_nanousd=cost)
+
+
+def _reserve(session: Session) -> None:
+    author = Author.objects.filter(pk=session.author_id).first()
+    if author is None and session.author_id:
+        raise Erased("Your data was deleted.")
+    person = person_of(author) if author else Person("", session.network, session.verified)
+    reserve(session.known.site, REPLY, person)
 
 
 def _redacted(text: str, region: str) -> str:

@@ -11,9 +11,10 @@ from weakref import WeakKeyDictionary
 
 from apps.authors.consumers.socket import IDLE, LEFT, REPLACED
 from apps.authors.database import in_database
-from apps.authors.selectors.waiting import authors_to_wake
+from apps.authors.refusals import Erased
+from apps.authors.selectors.waiting import authors_to_wake, erased_among
 from apps.authors.services.offers import authors_with_offers
-from labelhub.core.errors import InvalidInput
+from labelhub.core.errors import InvalidInput, LabelhubError
 from labelhub.core.interview.limits import TokenBucket, network_prefix
 
 if TYPE_CHECKING:
@@ -81,18 +82,29 @@ class Crowd:
         """The author's sessions here, oldest first."""
         return list(self._sessions.get(author_id, ()))
 
-    async def dismiss(self, author_id: int, reason: str) -> None:
-        """Close all of an author's sockets for good."""
-        for session in self.of(author_id):
-            await session.socket.close(LEFT, reason)
+    def owned_by(self, author_id: int) -> list["Session"]:
+        """The author's sessions here, with those in which they chat unknown."""
+        unknown = [each for each in self._unknown if each.owner_id == author_id != 0]
+        return [*self.of(author_id), *unknown]
+
+    async def dismiss(self, author_id: int, why: LabelhubError) -> None:
+        """End all that goes on for an author and close all of their sockets for good. That they
+        were erased is told in a frame before: a page that sent nothing has to forget them too."""
+        for session in self.owned_by(author_id):
+            session.stop()
+            if isinstance(why, Erased):
+                await session.socket.nack("", why.code, why.message)
+            await session.socket.close(LEFT, why.message)
 
     async def _keep(self) -> None:
-        """Until nobody is left: close silent sockets, and bring questions that others have made
-        (a server's message, a worker that took up what a killed process left)."""
+        """Until nobody is left: close silent sockets and those of authors who were erased
+        elsewhere, and bring questions that others have made (a server's message, a worker that took
+        up what a killed process left)."""
         while self._sessions or self._unknown:
             await asyncio.sleep(ROUND)
             try:
                 await self._close_silent()
+                await self._close_erased()
                 here = list(self._sessions)
                 await self._wake(await in_database(authors_to_wake, here))
                 await self._offer(await in_database(authors_with_offers, here))
@@ -104,6 +116,11 @@ class Crowd:
         known = chain.from_iterable(self._sessions.values())
         for session in [each for each in (*known, *self._unknown) if each.heard_at < late]:
             await session.socket.close(IDLE, "Nothing was heard for ten minutes.")
+
+    async def _close_erased(self) -> None:
+        owners = {*self._sessions, *(each.owner_id for each in self._unknown)} - {0}
+        for author_id in await in_database(erased_among, owners):
+            await self.dismiss(author_id, Erased("Your data was deleted."))
 
     async def _wake(self, author_ids: Iterable[int]) -> None:
         for author_id in author_ids:

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeAlias, cast
 from uuid import UUID
 
+from django.db import transaction
 from django.utils import timezone
 
 from apps.authors.consumers.chat import begin_reply, on_retry
@@ -12,7 +13,7 @@ from apps.authors.consumers.session import Session, SomebodyElse
 from apps.authors.consumers.socket import LEFT
 from apps.authors.database import in_database, with_pauses
 from apps.authors.models import Author, Consent, Message
-from apps.authors.refusals import NotYours, OptedOut, UnknownQuestion
+from apps.authors.refusals import Erased, NotYours, OptedOut, UnknownQuestion
 from apps.authors.selectors.sites import KnownSite
 from apps.authors.services import (
     answering,
@@ -23,6 +24,7 @@ from apps.authors.services import (
     showing,
     welcoming,
 )
+from apps.authors.services.locking import lock_author
 from apps.authors.services.taking_up import Task, take_up
 from labelhub.core.interview import frames
 from labelhub.core.interview.frames import Frame
@@ -154,7 +156,8 @@ async def on_optout(session: Session, frame: Frame) -> None:
     """Never again. Asked neither for a signature nor for consent: a no is taken from anybody."""
     await session.act(welcoming.opt_out)
     await session.socket.ack(frame.id)
-    await session.crowd.dismiss(session.author_id, "You will not be asked again.")
+    why = OptedOut("You will not be asked again.")
+    await session.crowd.dismiss(session.author_id, why)
 
 
 async def on_export(session: Session, frame: Frame) -> None:
@@ -167,8 +170,10 @@ async def on_erase(session: Session, frame: Frame) -> None:
     """Delete my data. Asked neither for a signature nor for consent: it is never too late for it;
     also for who chats unknown since."""
     erasure = await session.act_as_owner(privacy.erase_author)
-    await session.socket.ack(frame.id, receipt=str(erasure.receipt), done=True)
-    await session.crowd.dismiss(session.owner_id, "Your data was deleted.")
+    until = erasure.limits_until.isoformat(timespec="seconds") if erasure.limits_until else None
+    told = {"receipt": str(erasure.receipt), "limits_until": until}
+    await session.socket.ack(frame.id, **told, done=True)
+    await session.crowd.dismiss(session.owner_id, Erased("Your data was deleted."))
     await session.socket.close(LEFT, "Your data was deleted.")
 
 
@@ -212,7 +217,7 @@ async def _settled(session: Session, uid: UUID) -> None:
 
 
 async def _ask(session: Session, task: Task) -> None:
-    questions = await asking.ask_about(task, send=True)
+    questions = await asking.ask_about(task, ready=session.ready, send=True)
     here = [each for each in session.crowd.of(task.message.author_id) if each.open]
     if questions and here:
         first = session if session in here else here[0]
@@ -253,7 +258,10 @@ def _data_frame(author: Author, re: str) -> str:
     return "".join(with_pauses(pieces, every=PIECES))
 
 
+@transaction.atomic
 def _agree(author: Author, known: KnownSite, by: str) -> Consent:
+    if lock_author(author.pk) is None:
+        raise Erased("Your data was deleted; nothing was stored.")
     if author.opted_out_at is not None:
         welcoming.opt_in(author)
     return welcoming.consent_of(author, known.consent, by)

@@ -9,13 +9,19 @@ from django.utils import timezone
 from apps.authors.consumers import chat
 from apps.authors.consumers.crowd import crowd
 from apps.authors.consumers.session import Session
-from apps.authors.consumers.socket import NO_AUTH, REFUSED, Socket
+from apps.authors.consumers.socket import LEFT, NO_AUTH, REFUSED, Socket
 from apps.authors.database import in_database
 from apps.authors.models import Author
-from apps.authors.refusals import OriginRefused
+from apps.authors.refusals import Erased, OriginRefused
 from apps.authors.selectors.sites import KnownSite, check_open, known_site, money_words
 from apps.authors.services.rewarding import balance
-from apps.authors.services.welcoming import Arrival, check_consent, check_ident, welcome
+from apps.authors.services.welcoming import (
+    Arrival,
+    check_consent,
+    check_ident,
+    network_hash,
+    welcome,
+)
 from apps.common.sealing import digest
 from labelhub.core.errors import LabelhubError
 from labelhub.core.interview.frames import Frame, Hello
@@ -46,12 +52,13 @@ async def let_in(socket: Socket, frame: Frame, network: str) -> Entry | None:
         return None
     session = Session(socket, crowd(), known, hello.mode)
     session.language, session.ident = hello.lang[:2].lower(), hello.ident
+    session.network = network_hash(network)
     enter = _as_author if "questions" in hello.consent.scope else _as_unknown
     try:
         return Entry(session, frame.id, await enter(session, _arrival(hello, network)))
     except LabelhubError as error:
         await socket.nack(frame.id, error.code, error.message, retry=error.retryable)
-        await socket.close(NO_AUTH, error.message)
+        await socket.close(LEFT if isinstance(error, Erased) else NO_AUTH, error.message)
         return None
 
 
@@ -79,6 +86,7 @@ def _check_page(socket: Socket, known: KnownSite) -> None:
 def _arrival(hello: Hello, network: str) -> Arrival:
     return Arrival(
         token=hello.tok,
+        sid=hello.sid,
         ident=hello.ident,
         consent_version=hello.consent.v,
         consent_hash=hello.consent.hash,

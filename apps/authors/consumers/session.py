@@ -7,6 +7,7 @@ from collections.abc import Callable, Coroutine
 from datetime import datetime
 from typing import Any, TypeVar
 from uuid import UUID
+from weakref import WeakSet
 
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -18,6 +19,7 @@ from apps.authors.database import in_database
 from apps.authors.models import Author, Consent, Question, Site
 from apps.authors.refusals import (
     ConsentOutdated,
+    Erased,
     IdentRequired,
     NotYours,
     OptedOut,
@@ -26,6 +28,7 @@ from apps.authors.refusals import (
 )
 from apps.authors.selectors.sites import KnownSite, check_open, known_site, still_known
 from apps.authors.selectors.waiting import question_words
+from apps.authors.services.leaving import came_back, settle_left
 from apps.authors.services.offers import next_offer
 from apps.authors.services.showing import next_question
 from apps.authors.services.welcoming import check_ident
@@ -38,10 +41,18 @@ Result = TypeVar("Result")
 logger = logging.getLogger(__name__)
 
 
-class Gone(LabelhubError):
-    """The author's data was deleted while they were connected."""
+#: Seconds in which somebody who goes from one page to the next is back: until then nothing new is
+#: asked of a model for them, and what is under way goes on. Less than ``taking_up.UNCLAIMED``: what
+#: nobody has begun by then is not begun by a worker either.
+GRACE = 4.0
+#: Seconds between two looks for whether they are.
+LOOK_EVERY = 0.1
 
-    code = "erased"
+
+class Left(LabelhubError):
+    """Nobody is there any more for whom a model would be asked."""
+
+    code = "left"
 
 
 class SomebodyElse(NotYours):
@@ -63,6 +74,8 @@ class Session:
         self.agreed_to: int | None = None
         #: What the host has signed last: whom it means, and until when.
         self.ident, self.subject = "", ""
+        #: Keyed hash of where they come from; empty where that is not known.
+        self.network = ""
         self.ident_until: datetime | None = None
         self.language = ""
         self.heard_at = time.monotonic()
@@ -72,13 +85,57 @@ class Session:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        """Let something go on beside this socket. It outlives the socket: what it stores is
-        wanted even when nobody waits for it any more."""
+        """Let something go on beside this socket, until :meth:`stop`."""
         task = asyncio.get_running_loop().create_task(to_its_end(work))
         _running.add(task)
         self._tasks.add(task)
         task.add_done_callback(_running.discard)
         task.add_done_callback(self._tasks.discard)
+
+    def stop(self) -> None:
+        """End what goes on beside this socket: nobody is there for it."""
+        for task in self._tasks:
+            task.cancel()
+
+    @property
+    def attended(self) -> bool:
+        """Whether what is made here would be seen: at this socket, or at another page of its
+        author."""
+        pages = self.crowd.of(self.author_id) if self.author_id else []
+        return self.open or any(page.open for page in pages)
+
+    async def ready(self) -> None:
+        """Go on with asking models; of somebody who has just left, wait whether they come back.
+
+        Raises:
+            Left: they do not.
+        """
+        until = time.monotonic() + GRACE
+        # What is under way when the server ends is brought to its end.
+        while not self.attended and asyncio.get_running_loop() not in _ending:
+            if not self.author_id or time.monotonic() > until:
+                raise Left("The author has left.")
+            await asyncio.sleep(LOOK_EVERY)
+
+    async def leave(self) -> None:
+        """The socket is closed. Where its author does not come back, also not to another server,
+        what was begun for them ends, and so does the question that was before their eyes."""
+        self.crowd.leave(self)
+        if self._tasks or self.pushed:
+            away = asyncio.get_running_loop().create_task(self._end_unattended(timezone.now()))
+            _leaving.add(away)
+            away.add_done_callback(_leaving.discard)
+
+    async def _end_unattended(self, since: datetime) -> None:
+        if self.author_id:
+            await asyncio.sleep(GRACE)
+        if self.attended:
+            return
+        if self.author_id and await in_database(came_back, self.author_id, since):
+            return
+        self.stop()
+        if self.author_id:
+            await in_database(settle_left, self.author_id)
 
     async def become_unknown(self) -> None:
         """Go on as somebody of whom nothing is kept from now on."""
@@ -86,6 +143,11 @@ class Session:
         self.author_id, self.consent, self.pushed = 0, None, None
         self.agreed_to = None
         await self.crowd.join(self)
+
+    @property
+    def verified(self) -> bool:
+        """Whether the host has said who they are."""
+        return bool(self.subject)
 
     @property
     def busy(self) -> int:
@@ -134,7 +196,7 @@ class Session:
 
         Raises:
             NotYours: they chose to stay unknown.
-            Gone: they are no more.
+            Erased: they are no more.
         """
         if not self.author_id:
             raise NotYours("You chose to chat without being asked; nothing of it is kept.")
@@ -146,7 +208,7 @@ class Session:
 
         Raises:
             NotYours: nothing was ever kept of them.
-            Gone: they are no more.
+            Erased: they are no more.
         """
         if not self.owner_id:
             raise NotYours("Nothing is kept of you.")
@@ -194,7 +256,8 @@ class Session:
         await self.socket.nack(re, error.code, error.message, retry=error.retryable, **more)
         if isinstance(error, SiteDisabled | OriginRefused):
             await self.socket.close(REFUSED, error.message)
-        elif isinstance(error, Gone):
+        elif isinstance(error, Erased):
+            await self.crowd.dismiss(self.owner_id, error)
             await self.socket.close(LEFT, error.message)
         elif isinstance(error, SomebodyElse):
             await self.socket.close(NO_AUTH, error.message)
@@ -204,7 +267,7 @@ async def to_its_end(work: Coroutine[Any, Any, None]) -> None:
     """Do what nobody waits for: what goes wrong is written down, and ends nothing else."""
     try:
         await work
-    except Gone:  # their data was deleted meanwhile: there is nothing left to do
+    except (Erased, Left):  # there is nobody left to do it for
         return
     except Exception:  # nobody waits for the task who could be told
         logger.exception("What went on beside a socket failed")
@@ -212,12 +275,16 @@ async def to_its_end(work: Coroutine[Any, Any, None]) -> None:
 
 #: Tasks are kept from being collected while they run.
 _running: set[asyncio.Task[None]] = set()
+_leaving: set[asyncio.Task[None]] = set()
+#: Event loops that are about to end.
+_ending: WeakSet[asyncio.AbstractEventLoop] = WeakSet()
 
 
 async def settled(within: float) -> None:
     """Once nothing goes on beside a socket of this event loop any more, or ``within`` seconds from
     now: a reply that was sent is to be stored before the loop ends."""
     loop = asyncio.get_running_loop()
+    _ending.add(loop)
     # A copy first: other loops of the process add theirs meanwhile.
     ours = [task for task in tuple(_running) if task.get_loop() is loop]
     if ours:
@@ -251,6 +318,6 @@ def _as_author(
 ) -> Result:
     author = _author.first(author_id)
     if author is None:
-        raise Gone("Your data was deleted.")
+        raise Erased("Your data was deleted.")
     author.site = known.site
     return work(author, *args, **kwargs)

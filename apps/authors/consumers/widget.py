@@ -4,6 +4,8 @@ import asyncio
 import logging
 import time
 
+from django.db import transaction
+
 from apps.authors.consumers.crowd import crowd, network_of
 from apps.authors.consumers.handlers import HANDLERS
 from apps.authors.consumers.hello import greet, let_in
@@ -20,6 +22,8 @@ from apps.authors.consumers.socket import (
 )
 from apps.authors.database import in_database
 from apps.authors.models import Event
+from apps.authors.services.locking import lock_author
+from apps.common.outages import find_outage
 from labelhub.core.errors import LabelhubError
 from labelhub.core.interview.frames import BadFrame, Frame, Hello, read_frame
 
@@ -48,7 +52,7 @@ async def widget_socket(scope: Scope, receive: Receive, send: Send) -> None:
         await _listen(entry.session)
     finally:
         socket.closed = True
-        entry.session.crowd.leave(entry.session)
+        await entry.session.leave()
 
 
 async def _first(socket: Socket) -> Frame | None:
@@ -112,13 +116,16 @@ async def _handle(session: Session, frame: Frame) -> None:
         await handler(session, frame)
     except LabelhubError as error:
         await session.refuse(frame.id, error)
-    except Exception:  # one frame must not end the others; what failed is not acknowledged
-        logger.exception("A frame '%s' failed", frame.t)
-        await session.socket.nack(
-            frame.id, "busy", "This did not work; it is tried again.", retry=True, after_ms=1000
-        )
+    except Exception as error:  # one frame must not end the others; what failed is not acknowledged
+        code, words = "busy", "This did not work; it is tried again."
+        if outage := find_outage(error):
+            code, words = outage.code, outage.message
+        logger.error("A frame '%s' failed: %s", frame.t, words, exc_info=not outage)
+        await session.socket.nack(frame.id, code, words, retry=True, after_ms=1000)
 
 
+@transaction.atomic
 def _note_flood(author_id: int, site_id: int) -> None:
-    author = author_id or None
-    Event.objects.create(site_id=site_id, author_id=author, kind=Event.Kind.FLOOD)
+    # Locked, unless their data was deleted meanwhile.
+    author = lock_author(author_id) if author_id else None
+    Event.objects.create(site_id=site_id, author=author, kind=Event.Kind.FLOOD)

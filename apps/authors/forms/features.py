@@ -62,7 +62,7 @@ class FeatureForm(forms.Form):
         commas=True,
         required=False,
         help_text="Ascending numbers, parted by commas: 25, 50, 100 asks for "
-        "“under 25”, “25 to 50”, “50 to 100” and “over 100”.",
+        "“under 25”, “25 to under 50”, “50 to under 100” and “100 or more”.",
     )
     unit = forms.CharField(
         max_length=12, required=False, help_text="What the number counts, such as USD or days."
@@ -71,7 +71,9 @@ class FeatureForm(forms.Form):
         label="The values are a scale", required=False, help_text="Kept in order, not shuffled."
     )
     always = forms.BooleanField(
-        label="It applies to every message", required=False, help_text="No model is asked first."
+        label="It applies to every message",
+        required=False,
+        help_text="Asked about whatever an ordinary message says, off topic too.",
     )
     applies = forms.CharField(
         label="When it applies",

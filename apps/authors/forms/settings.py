@@ -40,7 +40,8 @@ class SiteSettingsForm(forms.ModelForm, LanguagesForm):  # type: ignore[type-arg
             "least_relevant", "sampling", "reask_share",
         )),
         ("models", "Models and chat", "Who words the questions, and who answers in chat mode.", (
-            "model", "daily_budget_nanousd", "chat_model", "chat_title", "chat_greeting",
+            "model", "daily_budget_nanousd", "calls_per_day", "replies_anonymous",
+            "replies_verified", "replies_network", "chat_model", "chat_title", "chat_greeting",
             "chat_instructions",
         )),
         ("rewards", "Rewards", "For people whom the host has signed in; nobody else can be paid.", (
@@ -75,7 +76,8 @@ class SiteSettingsForm(forms.ModelForm, LanguagesForm):  # type: ignore[type-arg
         fields = [
             "name", "enabled", "identity", "consent_by", "privacy_url", "region", "country_header",
             "every_messages", "min_seconds", "per_conversation", "per_day", "most_questions",
-            "least_relevant", "model", "chat_model", "chat_title", "chat_greeting",
+            "least_relevant", "model", "calls_per_day", "replies_anonymous", "replies_verified",
+            "replies_network", "chat_model", "chat_title", "chat_greeting",
             "chat_instructions", "reward_cents", "currency", "reward_daily_cents",
             "reward_total_cents", "reward_hold_days", "keep_text", "retention_days",
             "answers_decide",
@@ -94,6 +96,10 @@ class SiteSettingsForm(forms.ModelForm, LanguagesForm):  # type: ignore[type-arg
             "most_questions": "Questions of a survey, at most",
             "least_relevant": "Features that must matter",
             "model": "Model that words the questions",
+            "calls_per_day": "Model calls of the site a day",
+            "replies_anonymous": "Replies to an anonymous author a day",
+            "replies_verified": "Replies to a signed-in author a day",
+            "replies_network": "Replies to one network a day",
             "chat_model": "Model that answers in chat mode",
             "chat_title": "Title of the chat",
             "chat_greeting": "First words of the chat",
@@ -108,14 +114,20 @@ class SiteSettingsForm(forms.ModelForm, LanguagesForm):  # type: ignore[type-arg
         }
         help_texts = {
             "enabled": "Off: pages show nothing, nothing is taken, what was said stays.",
-            "every_messages": "At most one survey in so many messages of an author.",
-            "min_seconds": "After two surveys sent away in a row the pause grows four times with "
-            "each, up to a week.",
+            "every_messages": "At most one survey in so many messages of an author; the first one "
+            "not before so many.",
+            "min_seconds": "The first one not before so many since they came. After two surveys "
+            "sent away in a row the pause grows four times with each, up to a week.",
             "per_conversation": "At most.",
             "most_questions": "One at a time, 1 to 4, each can be skipped.",
             "least_relevant": "Fewer features that matter to a message, and it is not asked about.",
             "model": "Also judges what is relevant. Empty: the offline model, a text matcher that "
             "takes each question from its template.",
+            "calls_per_day": "All that models do for this site's authors. Used up: no replies and "
+            "no questions until midnight UTC; messages are still taken.",
+            "replies_anonymous": "As many messages of theirs, at most, are looked at for questions "
+            "too. Then the chat says that it was all for today.",
+            "replies_network": "All authors of one /24 (IPv6: /56) together.",
             "chat_instructions": "What it is and knows. Ours are added: be brief, ask for no "
             "personal data, do not pretend to be human.",
             "reward_cents": "0: no rewards.",

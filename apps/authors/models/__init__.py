@@ -7,6 +7,7 @@ carry what is in them.
 from apps.authors.models.asking import Answer, Question
 from apps.authors.models.authors import Author, Consent, Erasure
 from apps.authors.models.events import Event
+from apps.authors.models.limits import CarriedLimits, DailyUse
 from apps.authors.models.rewards import Payout, Reward
 from apps.authors.models.sites import ConsentText, Feature, Site, SiteKey, SiteUse
 from apps.authors.models.talk import Conversation, Message
@@ -14,9 +15,11 @@ from apps.authors.models.talk import Conversation, Message
 __all__ = [
     "Answer",
     "Author",
+    "CarriedLimits",
     "Consent",
     "ConsentText",
     "Conversation",
+    "DailyUse",
     "Erasure",
     "Event",
     "Feature",

@@ -5,6 +5,7 @@ import uuid
 from django.db import models
 from django.utils import timezone
 
+from apps.authors.models.limits import CarriedLimits
 from apps.authors.models.sites import ConsentText, Site
 from apps.authors.querysets import AuthorQuerySet
 from apps.labels.models import Annotator
@@ -21,6 +22,14 @@ class Author(models.Model):
     )
     token_digest = models.CharField(max_length=64, blank=True, db_index=True)
     token_until = models.DateTimeField(null=True, blank=True)
+    carried = models.ForeignKey(
+        CarriedLimits,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="authors",
+        help_text="What is kept of the same person from before their data was deleted.",
+    )
     annotator = models.OneToOneField(
         Annotator, null=True, on_delete=models.SET_NULL, related_name="author"
     )
@@ -30,6 +39,9 @@ class Author(models.Model):
     )
     trust = models.JSONField(default=dict, blank=True, help_text="Score and signals, when judged.")
     trusted = models.BooleanField(default=True, help_text="As judged from several signals.")
+    proven = models.BooleanField(
+        default=False, help_text="There is enough to judge by: rewards may be paid."
+    )
     ruling = models.BooleanField(
         null=True, blank=True, help_text="What a manager decided over the signals: trust or not."
     )
@@ -94,6 +106,9 @@ class Erasure(models.Model):
     site = models.ForeignKey(Site, on_delete=models.CASCADE, related_name="erasures")
     receipt = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     removed = models.JSONField(default=dict, help_text="Kind of row → how many.")
+    limits_until = models.DateTimeField(
+        null=True, blank=True, help_text="Until then counters of caps are kept; null: none are."
+    )
     erased_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:

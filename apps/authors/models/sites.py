@@ -65,10 +65,12 @@ class Site(models.Model):
         help_text="Share of the messages worth asking about that is asked about.",
     )
     every_messages = models.PositiveSmallIntegerField(
-        default=3, validators=[MinValueValidator(1)], help_text="Ask after every so many at most."
+        default=3,
+        validators=[MinValueValidator(1)],
+        help_text="Ask after every so many at most; the first time, too.",
     )
     min_seconds = models.PositiveIntegerField(
-        default=90, help_text="Seconds between two surveys of one author."
+        default=90, help_text="Seconds between two surveys of one author, and before the first one."
     )
     per_conversation = models.PositiveSmallIntegerField(
         default=4, help_text="Surveys in one conversation."
@@ -100,6 +102,18 @@ class Site(models.Model):
     chat_instructions = models.TextField(blank=True, max_length=8000)
     daily_budget_nanousd = models.BigIntegerField(
         null=True, blank=True, validators=[MinValueValidator(0)]
+    )
+    calls_per_day = models.PositiveIntegerField(
+        default=5000, help_text="Calls to models for authors, of the whole site in a day."
+    )
+    replies_anonymous = models.PositiveIntegerField(
+        default=30, help_text="Replies to an anonymous author in a day."
+    )
+    replies_verified = models.PositiveIntegerField(
+        default=200, help_text="Replies to a signed-in author in a day."
+    )
+    replies_network = models.PositiveIntegerField(
+        default=300, help_text="Replies to all in one network in a day."
     )
     reward_cents = models.PositiveIntegerField(default=0, help_text="For each answer; 0 = none.")
     currency = models.CharField(max_length=3, default="USD")
@@ -145,11 +159,14 @@ class Site(models.Model):
 
 
 class SiteUse(models.Model):
-    """What a site's models have cost on one day (UTC), whatever was deleted since."""
+    """What a site's models have cost on one day (UTC), how often they were called, and how often
+    they were not because of a limit, whatever was deleted since."""
 
     site = models.ForeignKey(Site, on_delete=models.CASCADE, related_name="uses")
     day = models.DateField()
     cost_nanousd = models.BigIntegerField(default=0)
+    calls = models.PositiveIntegerField(default=0)
+    refused = models.PositiveIntegerField(default=0)
 
     class Meta:
         ordering = ["-day"]

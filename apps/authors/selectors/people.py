@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db.models import Count, Max, Min, Q, QuerySet, Sum
 
 from apps.authors.models import Answer, Author, ConsentText, Message, Payout, Reward, Site
-from apps.authors.querysets import who_counts
+from apps.authors.querysets import is_due, who_counts
 from labelhub.core.errors import NotFound
 
 #: What the list of authors may be narrowed to.
@@ -121,8 +121,8 @@ def owed(site: Site, now: datetime) -> list[Owed]:
     """What is held, due, paid and void, by currency."""
     unpaid = Q(payout__isnull=True, void_at__isnull=True)
     states = {
-        "held": unpaid & Q(due_at__gt=now),
-        "due": unpaid & Q(due_at__lte=now),
+        "held": unpaid & ~is_due(now),
+        "due": unpaid & is_due(now),
         "paid": Q(payout__isnull=False),
         "void": Q(void_at__isnull=False, payout__isnull=True),
     }

@@ -7,10 +7,11 @@ from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import QuerySet
+from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.accounts.roles import Right
-from apps.authors.models import ConsentText, Site, SiteKey
+from apps.authors.models import ConsentText, Site, SiteKey, SiteUse
 from apps.authors.refusals import OriginRefused, SiteDisabled, UnknownSite
 from apps.authors.words import OFFER, RECOMMENDS, RIGHT_TO_LEFT, WHY, spoken
 from apps.common.sealing import digest, unseal
@@ -187,6 +188,12 @@ def widget_config(known: KnownSite, language: str) -> Mapping[str, Any]:
             "matcher": matcher,
         },
     }
+
+
+def use_of_today(site: Site) -> SiteUse:
+    """What the site's models did today (UTC), and how often a limit kept them from it."""
+    today = timezone.now().date()
+    return SiteUse.objects.filter(site=site, day=today).first() or SiteUse(site=site, day=today)
 
 
 def reward_offer(site: Site, language: str) -> str:

@@ -1,6 +1,6 @@
 """What waits to be brought to authors, and the words in which it is."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from django.utils import timezone
@@ -22,6 +22,15 @@ def authors_to_wake(author_ids: Sequence[int]) -> list[int]:
         here = waiting.filter(author__in=author_ids[at : at + AT_ONCE]).order_by("expires_at")
         found |= dict.fromkeys(here.values_list("author_id", flat=True))
     return list(found)
+
+
+def erased_among(author_ids: Collection[int]) -> set[int]:
+    """Those of the authors who are no more."""
+    ids, gone = list(author_ids), set(author_ids)
+    for at in range(0, len(ids), AT_ONCE):
+        here = Author.objects.filter(pk__in=ids[at : at + AT_ONCE]).order_by()
+        gone.difference_update(here.values_list("pk", flat=True))
+    return gone
 
 
 def pending_questions(message: Message) -> list[dict[str, Any]]:

@@ -7,12 +7,14 @@ while its moment lasts, and told as dropped afterwards.
 
 import asyncio
 import logging
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Awaitable, Callable, Generator, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol, TypeAlias, TypeVar
 
 from apps.authors.database import in_database
 from apps.authors.models import Message, Question
+from apps.authors.services.limits import ASK, person_of, reserve
+from apps.authors.services.spending import count_cost
 from apps.authors.services.storing import store, store_failure
 from apps.authors.services.taking_up import Task, take_up
 from apps.llm.models import ModelSpec
@@ -26,6 +28,8 @@ from labelhub.core.llm.prices import cost_nanousd, estimate_usage
 from labelhub.core.llm.types import Call, Completion, Reply, Status
 
 logger = logging.getLogger(__name__)
+
+LEFT = "The author has left."
 
 Result = TypeVar("Result")
 
@@ -47,23 +51,45 @@ class Models(Protocol):
         ...
 
 
+#: Waits until the next calls may be made, or raises where they are not wanted any more.
+Ready: TypeAlias = Callable[[], Awaitable[None]]
 OpenModels: TypeAlias = Callable[[ModelSpec, Patience], AbstractAsyncContextManager[Models]]
 
 
+async def _at_once() -> None:
+    """Nothing to wait for."""
+
+
 async def ask_about(
-    task: Task, open_models: OpenModels = standing_gateway, *, send: bool = False
+    task: Task,
+    open_models: OpenModels = standing_gateway,
+    *,
+    ready: Ready = _at_once,
+    send: bool = False,
 ) -> list[Question]:
     """Ask the models about a message and store what comes of it; the questions, in their order.
 
-    With ``send`` the first one counts as sent: the caller sends it.
+    Args:
+        ready: is waited for before each step.
+        send: the first question counts as sent: the caller sends it.
     """
     spent: list[int] = []
+    site, author = task.message.author.site, task.message.author
     try:
+        await ready()
+        await in_database(reserve, site, ASK, person_of(author))
         async with open_models(task.spec, PATIENCE) as models:
-            asked = await interview(task, models, spent)
+            asked = await interview(task, models, spent, ready)
+    except asyncio.CancelledError:  # the author has left
+        await in_database(store_failure, task, "left", LEFT, sum(spent))
+        raise
     except LabelhubError as error:
         logger.warning("Message %s: %s", task.message.pk, error)
-        return await in_database(store_failure, task, error.message[:300], sum(spent))
+        stage = {"left": "left", "limit": "budget"}.get(error.code, "model")
+        return await in_database(store_failure, task, stage, error.message[:300], sum(spent))
+    finally:
+        if spent[1:]:  # the first call was counted before it began
+            await in_database(count_cost, site.pk, 0, calls=len(spent) - 1)
     return await in_database(store, task, asked, sum(spent), send=send)
 
 
@@ -82,7 +108,7 @@ async def _ask_and_close(task: Task) -> list[Question]:
         await close_all()
 
 
-async def interview(task: Task, models: Models, spent: list[int]) -> Asked:
+async def interview(task: Task, models: Models, spent: list[int], ready: Ready = _at_once) -> Asked:
     """Drive the generator: each list of calls in parallel.
 
     Raises:
@@ -91,7 +117,7 @@ async def interview(task: Task, models: Models, spent: list[int]) -> Asked:
     try:
         async with asyncio.timeout(LONGEST):
             steps = ask(task.author_message, task.plan)
-            return await drive(steps, task.spec, models, spent)
+            return await drive(steps, task.spec, models, spent, ready)
     except TimeoutError:
         raise ModelError(f"The models were not through after {LONGEST:g} seconds.") from None
 
@@ -101,12 +127,14 @@ async def drive(
     spec: ModelSpec,
     models: Models,
     spent: list[int],
+    ready: Ready = _at_once,
 ) -> Result:
-    """What a generator of calls comes to; each list is asked in parallel, what it cost (nanousd)
-    is added to ``spent``."""
+    """What a generator of calls comes to; each list is asked in parallel once it is ``ready``, what
+    it cost (nanousd) is added to ``spent``."""
     try:
         calls = next(steps)
         while True:
+            await ready()
             replies = await asyncio.gather(*(_reply(spec, call, models, spent) for call in calls))
             calls = steps.send(replies)
     except StopIteration as end:
@@ -118,11 +146,18 @@ async def _reply(spec: ModelSpec, call: Call, models: Models, spent: list[int]) 
     try:
         async with asyncio.timeout(WITHIN.get(call.role)):
             completion = await models.complete(spec, call)
+    except asyncio.CancelledError:
+        spent.append(_cost_of_asking(spec, call))
+        raise
     except TimeoutError:
-        # What is given up has been read, and is paid.
-        spent.append(cost_nanousd(estimate_usage(call.messages, ""), **spec.prices) or 0)
+        spent.append(_cost_of_asking(spec, call))
         return Reply(status=Status.FAILED, note=f"No answer in {WITHIN[call.role]:g} seconds.")
     except ModelError as error:
         return Reply(status=Status.FAILED, note=error.message)
     spent.append(cost_nanousd(completion.usage, **spec.prices) or 0)
     return read_completion(call, completion)
+
+
+def _cost_of_asking(spec: ModelSpec, call: Call) -> int:
+    """What is given up has been read, and is paid."""
+    return cost_nanousd(estimate_usage(call.messages, ""), **spec.prices) or 0

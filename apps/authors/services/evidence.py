@@ -5,15 +5,19 @@ from datetime import datetime, timedelta
 from statistics import median
 
 from apps.authors.models import Answer, Author, Message, Question
+from apps.authors.querysets import who_counts
+from apps.authors.services.carried import erased_today
 from labelhub.core.interview.trust import TrustEvidence, elicits, near_duplicates
 
 #: So many days are looked at, and at most so many rows of each kind.
 WINDOW, MOST = timedelta(days=30), 200
+#: Answers of a site's other authors that an author is held against.
+LEAST_COMPARED, MOST_COMPARED = 40, 400
 MACHINE_LIKE = "machine_like"
 
 
 def evidence_of(author: Author, now: datetime) -> TrustEvidence:
-    """The counts of the last weeks, in four queries."""
+    """The counts of the last weeks, in six queries."""
     messages = _messages(author, now)
     questions = _questions(author, now)
     answers = [answer for question in questions for answer in question.answers.all()]
@@ -23,6 +27,12 @@ def evidence_of(author: Author, now: datetime) -> TrustEvidence:
     compared = [same for same in again if same is not None]
     texts = [message.text for message in messages]
     surveys = {question.message_id for question in questions}
+    over = _over(questions, by_question)
+    expected = [
+        answers_one.value == q.predicted
+        for q in questions
+        if _tells(q) and (answers_one := by_question.get(q.pk)) is not None
+    ]
     return TrustEvidence(
         answers=len(answers),
         early_attempts=sum(question.early > 0 for question in questions),
@@ -33,7 +43,11 @@ def evidence_of(author: Author, now: datetime) -> TrustEvidence:
         reask_total=len(compared),
         answers_per_hour=_peak([answer.received_at for answer in answers], timedelta(hours=1)),
         messages_per_minute=_peak([each.received_at for each in messages], timedelta(minutes=1)),
-        median_over_ms=_median_over(questions, by_question),
+        median_over_ms=float(median(over)) if over else None,
+        late_over_ms=float(over[len(over) * 19 // 20]) if over else None,
+        expected_agreed=sum(expected),
+        expected_total=len(expected),
+        usual_agreement=_usual_agreement(author, now),
         messages=len(messages),
         duplicate_share=near_duplicates([text for text in texts if text]),
         machine_like_share=sum(each.reason == MACHINE_LIKE for each in messages)
@@ -45,7 +59,7 @@ def evidence_of(author: Author, now: datetime) -> TrustEvidence:
             for at, each in enumerate(messages)
             if each.pk in surveys and each.text
         ),
-        network_authors=_neighbours(author),
+        network_authors=_neighbours(author, now),
         verified=author.verified,
     )
 
@@ -84,13 +98,41 @@ def _peak(moments: Sequence[datetime], span: timedelta) -> float:
     return most
 
 
-def _median_over(questions: Sequence[Question], answers: dict[int, Answer]) -> float | None:
-    over = [answers[q.pk].server_ms - q.min_ms for q in questions if q.pk in answers]
-    return float(median(over)) if over else None
+def _over(questions: Sequence[Question], answers: dict[int, Answer]) -> list[int]:
+    """How much longer than the minimum each answer took, milliseconds, the shortest first."""
+    return sorted(answers[q.pk].server_ms - q.min_ms for q in questions if q.pk in answers)
 
 
-def _neighbours(author: Author) -> int:
+def _tells(question: Question) -> bool:
+    """Whether a random click would agree with what was expected one time in four: a repetition is
+    compared with the first answer instead."""
+    return bool(question.predicted) and len(question.options) == 4 and not question.reask_of_id
+
+
+def _usual_agreement(author: Author, now: datetime) -> float | None:
+    """How often the site's other trusted authors gave the expected answer, of their last ones."""
+    answers = (
+        Answer.objects.standing()
+        .filter(
+            who_counts("author"),
+            question__site=author.site_id,
+            question__kind=Question.Kind.CHOICE,
+            question__reask_of__isnull=True,
+            outcome=Answer.Outcome.ANSWER,
+            received_at__gt=now - WINDOW,
+        )
+        .exclude(author=author.pk)
+        .exclude(question__predicted="")
+        .order_by("-pk")
+        .values_list("value", "question__predicted")
+    )[:MOST_COMPARED]
+    same = [value == predicted for value, predicted in answers]
+    return sum(same) / len(same) if len(same) >= LEAST_COMPARED else None
+
+
+def _neighbours(author: Author, now: datetime) -> int:
+    """Others in the same network, also those of today whose data was deleted."""
     if not author.network:
         return 0
     same = Author.objects.filter(site=author.site_id, network=author.network)
-    return same.exclude(pk=author.pk).count()
+    return same.exclude(pk=author.pk).count() + erased_today(author, now)

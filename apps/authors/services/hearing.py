@@ -12,14 +12,15 @@ from django.utils import timezone
 
 from apps.authors.models import Author, Conversation, Message, Site
 from apps.authors.refusals import Erased
+from apps.authors.services.crisis import is_crisis, withdraw_waiting
 from apps.authors.services.locking import lock_author
 from apps.common.prepared import prepared
 from apps.common.rows import insert_row
 from apps.common.sealing import keyed_hash, seal
+from labelhub.core.interview.crisis import crisis_sign
 from labelhub.core.interview.language import detect_language
 from labelhub.core.interview.redaction import finder, redact
 from labelhub.core.interview.screening import screen
-from labelhub.core.interview.sensitive import sensitive_topic
 from labelhub.core.schema import fold
 
 #: Earlier messages that a repetition is looked for in, and that belong to a message (paper 004,
@@ -87,25 +88,22 @@ def hear(site: Site, author: Author, incoming: Incoming, *, claim: bool = False)
 
 def screen_text(site: Site, text: str, recent: Sequence[str] = (), language: str = "") -> Screening:
     """The stages that need no model, in their order: what is worth asking about, personal data
-    out before anything else reads it, nothing about what is nobody's business.
+    out before anything else reads it, nobody in danger.
 
     ``language`` is the author's, as far as known: what a text too short to tell is taken to be in.
     """
     usual = language if language in site.languages else site.language
     found = Screening(text="", language=detect_language(text, site.languages, usual))
     screened = screen(text, recent=recent)
-    # Not its detail: that is in the words of the text as it was written.
     found.note("screen", passed=screened.passed, reason=screened.reason)
     redacted = redact(text, region=site.region, names=finder())
     found.text = redacted.text
     kinds = sorted({finding.type for finding in redacted.findings})
     found.note("redaction", passed=True, found=kinds, count=len(redacted.findings))
-    sensitive = sensitive_topic(text)
-    if not found.note(
-        "sensitive", passed=sensitive is None, reason=sensitive.topic if sensitive else ""
-    ):
+    crisis = crisis_sign(text)
+    if not found.note("sensitive", passed=not crisis, reason=crisis):
         # Neither the text nor the word that gave it away is kept.
-        found.text, found.dropped_at, found.reason = "", "sensitive", found.stages[-1]["reason"]
+        found.text, found.dropped_at, found.reason = "", "sensitive", crisis
     return found
 
 
@@ -129,9 +127,9 @@ def _fill(message: Message, site: Site, incoming: Incoming, recent: Sequence[str
 
 def _fill_context(message: Message, site: Site, incoming: Incoming) -> None:
     """What the assistant said repeats what the author told it: it is redacted too, and not kept
-    where nothing is."""
-    message.status = Message.Status.CONTEXT
-    if site.keep_text != Site.KeepText.NOTHING and sensitive_topic(incoming.text) is None:
+    where nothing is. Where it speaks of a danger, its author may have."""
+    message.status, message.reason = Message.Status.CONTEXT, crisis_sign(incoming.text)
+    if site.keep_text != Site.KeepText.NOTHING and not message.reason:
         message.text = redact(incoming.text, region=site.region, names=finder()).text
 
 
@@ -147,6 +145,8 @@ def _stored(message: Message, conversation: str, *, again: bool = False) -> Hear
                 Conversation(author=author, ref=conversation)
             )
             insert_row(message)
+            if is_crisis(message):
+                withdraw_waiting(author.pk)
     except IntegrityError:
         # Over another connection came the same message, or another one that begins the same talk.
         known = _message_with_ref.first(author.pk, message.ref)

@@ -11,6 +11,7 @@ from apps.authors.database import with_pauses
 from apps.authors.models import (
     Answer,
     Author,
+    CarriedLimits,
     Consent,
     Conversation,
     Erasure,
@@ -22,6 +23,8 @@ from apps.authors.models import (
 )
 from apps.authors.querysets import OPEN, MessageQuerySet
 from apps.authors.refusals import Erased
+from apps.authors.services.carried import forget_carried, keep_limits
+from apps.authors.services.limits import forget_uses
 from apps.authors.services.locking import begun_again, lock_author, lock_author_to_delete
 from apps.authors.services.verdicts import only_ends
 from apps.common.sealing import CannotOpen, unseal
@@ -55,6 +58,7 @@ def author_data(author: Author) -> dict[str, Any]:
             "ruling_reason": author.ruling_reason or None,
         },
         "network": author.network or None,
+        "limits_from_before_a_deletion": _carried(author.carried),
     }
 
 
@@ -64,8 +68,10 @@ def erase_author(author: Author) -> Erasure:
     """Delete everything of an author: what they wrote and answered, the items and labels made of
     it, what others and models said of those items, and their name in the ledger.
 
-    What is exported later reads the same tables and holds nothing of it either. Of a payout the sum
-    stays. Somebody who is being asked about at this moment is asked in vain: their message is gone.
+    What stays are counters of caps and whether they counted, under a keyed hash and for a while
+    (:mod:`.carried`). What is exported later reads the same tables and holds nothing of it either.
+    Of a payout the sum stays. Somebody who is being asked about at this moment is asked in vain:
+    their message is gone.
     """
     # Whoever writes for this author waits, and then finds them gone.
     locked = lock_author_to_delete(author.pk)
@@ -86,17 +92,21 @@ def erase_author(author: Author) -> Erasure:
     Item.objects.filter(pk__in=ids).delete()
     if locked.annotator_id is not None:
         Annotator.objects.filter(pk=locked.annotator_id).delete()
+    kept = keep_limits(locked)
     Reward.objects.filter(author=locked).delete()
     site = locked.site
     locked.delete()
     Event.objects.create(site=site, kind=Event.Kind.ERASED)
-    return Erasure.objects.create(site=site, removed=removed)
+    until = kept.until if kept else None
+    return Erasure.objects.create(site=site, removed=removed, limits_until=until)
 
 
 def forget_old(now: datetime, most: int = 500) -> int:
     """Delete messages past their site's retention; how many. What was asked about keeps its
     question and its label, without the message. Authors who have never answered go as well."""
     count = 0
+    forget_uses(now)
+    forget_carried(now)
     for site in Site.objects.only("pk", "retention_days"):
         until = now - timedelta(days=site.retention_days)
         old = Message.objects.filter(site=site, received_at__lt=until)
@@ -233,6 +243,19 @@ def _answer(answer: Answer) -> dict[str, Any]:
         "at": _iso(answer.received_at),
         "taken_back": _iso(answer.undone_at),
         "excluded": answer.excluded_for or None,
+    }
+
+
+def _carried(kept: CarriedLimits | None) -> dict[str, Any] | None:
+    if kept is None:
+        return None
+    return {
+        "deleted": _iso(kept.erased_at),
+        "kept_until": _iso(kept.until),
+        "surveys_of_that_day": kept.surveys,
+        "cents_of_that_day": kept.day_cents,
+        "cents_in_all": kept.total_cents,
+        "counted": kept.trusted if kept.ruling is None else kept.ruling,
     }
 
 

@@ -2,13 +2,15 @@
 
 from datetime import datetime, timedelta
 
-from apps.authors.models import Answer, Message, Question
+from apps.authors.models import Answer, Author, Message, Question
 from labelhub.core.interview.questions import Draft, shuffled
 from labelhub.core.interview.throttle import sampled
 
 #: Not at once, when one remembers the click, and not of a message so old that its author has it no
 #: more before their eyes: the question is about that one.
 AFTER, WITHIN = timedelta(minutes=5), timedelta(minutes=30)
+#: Of surveys of somebody who is to be paid and of whom too little is known.
+SHARE_UNPROVEN = 0.2
 #: Of options by their place; they tell nothing of what is predicted.
 OPTION_IDS = "abcdefgh"
 
@@ -23,7 +25,7 @@ def reask_for(
     """
     site = message.author.site
     draw = sampled(site.public_key, message.author.uid.hex, f"again {message.ref}")
-    if draw >= site.reask_share or number > site.most_questions:
+    if draw >= reask_share(message.author) or number > site.most_questions:
         return []
     answered = (
         Answer.objects.standing()
@@ -44,6 +46,14 @@ def reask_for(
     if answered is None:
         return []
     return [_again(answered.question, message, number, expires_at)]
+
+
+def reask_share(author: Author) -> float:
+    """How many surveys ask something again: more of those of somebody who is to be paid, until
+    there is enough to judge by."""
+    site = author.site
+    unproven = site.reward_cents and author.verified and not author.proven
+    return max(site.reask_share, SHARE_UNPROVEN) if unproven else site.reask_share
 
 
 def _again(first: Question, message: Message, number: int, expires_at: datetime) -> Question:
@@ -68,7 +78,7 @@ def _again(first: Question, message: Message, number: int, expires_at: datetime)
         source=first.source,
         prompt_hash=first.prompt_hash,
         min_ms=first.min_ms,
-        propensity=message.author.site.reask_share,
+        propensity=reask_share(message.author),
         reask_of=first,
         expires_at=expires_at,
     )

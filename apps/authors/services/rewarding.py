@@ -8,6 +8,8 @@ from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.authors.models import Answer, Author, Payout, Reward, Site
+from apps.authors.querysets import is_due
+from apps.authors.services.carried import day_cents_before, total_cents_before
 from apps.authors.services.locking import begun_again, lock_site
 from labelhub.core.errors import Conflict
 
@@ -74,11 +76,14 @@ def pay_out(site: Site, actor: User | None) -> Payout:
     payout = Payout.objects.create(site=site, cents=0, rewards=0, created_by=actor)
     # What is voided at this moment is in the payout or is not; the sum is of what is.
     due = Reward.objects.filter(site=site).due(timezone.now())
-    ids = list(due.select_for_update().order_by("pk").values_list("pk", flat=True))
+    ids = list(due.select_for_update(of=("self",)).order_by("pk").values_list("pk", flat=True))
     due.filter(pk__in=ids).update(payout=payout)
     taken = payout.paid.aggregate(cents=Sum("cents"), count=Count("pk"))
     if not taken["count"]:
-        raise Conflict("Nothing is due yet: rewards are held for a while after each answer.")
+        raise Conflict(
+            "Nothing is due yet: rewards are held for a while after each answer, and until there "
+            "are answers enough of their author to judge by."
+        )
     payout.cents, payout.rewards = taken["cents"], taken["count"]
     payout.save(update_fields=["cents", "rewards"])
     return payout
@@ -88,16 +93,16 @@ def balance(author: Author) -> tuple[int, int]:
     """Cents that an author has earned in all, and those of them that are still held."""
     standing = Reward.objects.filter(author=author).standing()
     total = _cents(standing.aggregate(cents=Sum("cents")))
-    held = standing.filter(payout__isnull=True, due_at__gt=timezone.now())
+    held = standing.filter(~is_due(timezone.now()), payout__isnull=True)
     return total, _cents(held.aggregate(cents=Sum("cents")))
 
 
 def _room(author: Author, site: Site, now: datetime) -> int:
     standing = Reward.objects.filter(author=author).standing()
     today = standing.filter(credited_at__gt=now - timedelta(days=1))
-    left_today = site.reward_daily_cents - _cents(today.aggregate(cents=Sum("cents")))
-    left = site.reward_total_cents - _cents(standing.aggregate(cents=Sum("cents")))
-    return min(left_today, left)
+    earned_today = _cents(today.aggregate(cents=Sum("cents"))) + day_cents_before(author, now)
+    earned = _cents(standing.aggregate(cents=Sum("cents"))) + total_cents_before(author, now)
+    return min(site.reward_daily_cents - earned_today, site.reward_total_cents - earned)
 
 
 def _cents(found: dict[str, int | None]) -> int:

@@ -34,7 +34,8 @@ CHANGEABLE = frozenset(
         "name", "enabled", "allowed_origins", "languages", "region", "identity", "consent_by",
         "privacy_url", "least_relevant", "most_questions", "sampling", "every_messages",
         "min_seconds", "per_conversation", "per_day", "reask_share", "model", "chat_model",
-        "chat_title", "chat_greeting", "chat_instructions", "daily_budget_nanousd", "reward_cents",
+        "chat_title", "chat_greeting", "chat_instructions", "daily_budget_nanousd", "calls_per_day",
+        "replies_anonymous", "replies_verified", "replies_network", "reward_cents",
         "currency", "reward_daily_cents", "reward_total_cents", "reward_hold_days", "keep_text",
         "retention_days", "answers_decide", "country_header",
     }

@@ -5,8 +5,9 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.utils import timezone
 
-from apps.authors.models import Question
+from apps.authors.models import Message, Question
 from apps.authors.querysets import OPEN
+from apps.authors.services.crisis import is_crisis, is_in_peace, withdraw_waiting
 from apps.authors.services.locking import lock_author
 from apps.authors.services.reasking import OPTION_IDS, reask_for
 from apps.authors.services.taking_up import MOMENT, OVER, Task, prompts
@@ -36,16 +37,12 @@ def store(task: Task, asked: Asked, cost: int = 0, *, send: bool = False) -> lis
         close(message, "left", "The author has left.", cost=cost)
         return []
     _keep_verdicts(task, asked)
-    if asked.dropped_at:
-        reason = next((each.reason for each in asked.stages if not each.passed), "")
-        close(message, asked.dropped_at, reason, cost=cost)
-        return []
     now = timezone.now()
-    if now - message.received_at > MOMENT:
-        close(message, "interrupted", OVER, cost=cost)
-        return []
-    if any(each.status in OPEN and each.expires > now for each in asked_before(author.pk)):
-        close(message, "throttle", "open_question", cost=cost)
+    stage, reason = _end(message, asked, now)
+    if stage:
+        close(message, stage, reason, cost=cost)
+        if is_crisis(message):
+            withdraw_waiting(author.pk)
         return []
     rows = [
         _row(task, draft, at, now, asked.chances.get(draft.feature, 1.0))
@@ -59,6 +56,21 @@ def store(task: Task, asked: Asked, cost: int = 0, *, send: bool = False) -> lis
     return [insert_row(row) for row in rows] if close(message, "", "", cost=cost) else []
 
 
+def _end(message: Message, asked: Asked, now: datetime) -> tuple[str, str]:
+    """The stage that ends a message without questions, and why; both empty where none does."""
+    if asked.dropped_at:
+        reason = next((each.reason for each in asked.stages if not each.passed), "")
+        return asked.dropped_at, reason
+    if is_in_peace(message):  # said while the models were asked
+        return "sensitive", "crisis_before"
+    if now - message.received_at > MOMENT:
+        return "interrupted", OVER
+    before = asked_before(message.author_id)
+    if any(each.status in OPEN and each.expires > now for each in before):
+        return "throttle", "open_question"
+    return "", ""
+
+
 def _keep_verdicts(task: Task, asked: Asked) -> None:
     for stage in asked.stages:
         task.message.stages.append(
@@ -69,10 +81,10 @@ def _keep_verdicts(task: Task, asked: Asked) -> None:
 
 
 @transaction.atomic
-def store_failure(task: Task, reason: str, cost: int) -> list[Question]:
-    """The models could not be asked at all."""
-    task.message.stages.append(verdict("model", passed=False, reason=reason, data={}))
-    close(task.message, "model", reason, cost=cost)
+def store_failure(task: Task, stage: str, reason: str, cost: int) -> list[Question]:
+    """The models could not be asked, or not to the end."""
+    task.message.stages.append(verdict(stage, passed=False, reason=reason, data={}))
+    close(task.message, stage, reason, cost=cost)
     return []
 
 

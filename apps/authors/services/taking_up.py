@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from apps.authors.models import Feature, Message, Site
 from apps.authors.services.choosing import MessageChooser, chooser_for
+from apps.authors.services.crisis import is_in_peace
 from apps.authors.services.hearing import LEASE, context_of
 from apps.authors.services.kits import kit_of
 from apps.authors.services.ledger import SHOWN_OF_REPLIES
@@ -167,6 +168,8 @@ def _permit(message: Message, asked: Sequence[Asked], now: datetime) -> tuple[st
     site, author = message.author.site, message.author
     if now - message.received_at > MOMENT:
         return "interrupted", OVER, 0.0
+    if is_in_peace(message):
+        return "sensitive", "crisis_before", 0.0
     if budget_spent(site):
         return "budget", "The site's budget for today is spent.", 0.0
     draw = sampled(site.public_key, author.uid.hex, message.ref)

@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 
 from apps.authors.models import Author, Message, Question, Site
 from apps.authors.querysets import OPEN
+from apps.authors.services.carried import surveys_before
 from apps.common.prepared import prepared
 from labelhub.core.interview.throttle import AskHistory, ThrottleRule
 
@@ -63,10 +64,12 @@ def history_of(
     last = next(iter(surveys), 0)
     begun = [questions[-1] for questions in surveys.values()]
     return AskHistory(
+        began_at=author.created_at,
         messages_since_last_survey=sum(pk > last for (pk,) in _written(author.pk)),
         last_survey_at=begun[0].at if begun else None,
         surveys_in_conversation=sum(each.conversation == message.conversation_id for each in begun),
-        surveys_today=sum(each.at.date() == now.date() for each in begun),
+        surveys_today=sum(each.at.date() == now.date() for each in begun)
+        + surveys_before(author, now),
         dismissals_in_a_row=_dismissed_in_a_row(list(surveys.values())),
         opted_out=author.opted_out_at is not None,
         open_questions=sum(each.status in OPEN and each.expires > now for each in recent),

@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from apps.authors.models import Answer, Author, Reward
 from apps.authors.refusals import Erased
+from apps.authors.services.carried import WHY, distrusted_before
 from apps.authors.services.evidence import evidence_of
 from apps.authors.services.ledger import bring_into_line
 from apps.authors.services.locking import begun_again, lock_author
@@ -45,12 +46,18 @@ def judge_author(author_id: int) -> Trust | None:
     seen = (
         Answer.objects.filter(author=author_id).order_by("-pk").values_list("pk", flat=True).first()
     )
-    author = Author.objects.filter(pk=author_id).first()
+    author = Author.objects.select_related("site").filter(pk=author_id).first()
     if author is None:
         return None
     # Weighed without a lock: it reads hundreds of rows, and others want to write.
     trust = judge_trust(evidence_of(author, timezone.now()))
-    Author.objects.filter(pk=author_id).update(trust=_told(trust), trusted=not trust.low)
+    # What spoke against them before their data was deleted speaks on, until a manager rules.
+    before = distrusted_before(author, timezone.now())
+    told = _told(trust) | ({"summary": WHY} if before else {})
+    trusted = not (trust.low or before)
+    Author.objects.filter(pk=author_id).update(
+        trust=told, trusted=trusted, proven=trusted and trust.proven
+    )
     bring_answers_into_line(author_id)
     _judged(author_id, seen or 0)
     return trust

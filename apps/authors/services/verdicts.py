@@ -12,7 +12,7 @@ from apps.common.rows import update_row_if
 
 #: What is written of a message when it ends.
 _ENDS = (
-    "status", "dropped_at", "reason", "stages", "text", "processed_at", "lease_until",
+    "status", "dropped_at", "reason", "stages", "text", "sealed", "processed_at", "lease_until",
 )  # fmt: skip
 
 
@@ -34,11 +34,14 @@ def close(message: Message, dropped_at: str, reason: str, *, cost: int) -> bool:
         has taken it up since. What it has cost is counted all the same.
     """
     count_cost(message.site_id, cost)
-    forgotten = dropped_at and message.author.site.keep_text == Site.KeepText.NOTHING
+    sensitive = dropped_at == "sensitive"
+    keeps_nothing = message.author.site.keep_text == Site.KeepText.NOTHING
+    forgotten = sensitive or (dropped_at and keeps_nothing)
     message.status = Message.Status.DROPPED if dropped_at else Message.Status.ASKED
     message.dropped_at, message.reason = dropped_at, reason[:300]
     message.stages = only_ends(message.stages) if forgotten else message.stages
     message.text = "" if forgotten else message.text
+    message.sealed = None if sensitive else message.sealed
     message.processed_at = timezone.now()
     if cost:
         spent = F("cost_nanousd") + cost

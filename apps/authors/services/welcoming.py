@@ -3,13 +3,16 @@
 import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from uuid import UUID
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from apps.authors.models import Author, Consent, ConsentText, Event, Site
-from apps.authors.refusals import ConsentOutdated, IdentRequired
+from apps.authors.refusals import ConsentOutdated, Erased, IdentRequired
 from apps.authors.selectors.sites import KnownSite, consent_hash, consent_words, signing_secrets
+from apps.authors.services.carried import take_over
+from apps.authors.services.locking import lock_author
 from apps.common.sealing import digest, keyed_hash
 from labelhub.core.errors import LabelhubError
 from labelhub.core.interview.identity import Ident, read_ident
@@ -25,8 +28,10 @@ class Arrival:
     """What somebody brings when they come.
 
     ``consent_hash`` is that of the words they were shown; ``network`` their address's prefix.
+    ``sid`` and ``token`` are what they were told when they were here before.
     """
 
+    sid: str = ""
     token: str = ""
     ident: str = ""
     consent_version: int = 0
@@ -53,26 +58,65 @@ def welcome(known: KnownSite, arrival: Arrival) -> Welcome:
         ConsentOutdated: what was agreed to is not the present text.
         IdentRequired: the site wants a signature and there is none.
         IdentInvalid: the signature is wrong, or ``IdentExpired``: too old.
+        Erased: they were here before, and their data was deleted since: their consent with it.
     """
     site = known.site
     check_consent(known, arrival)
     ident = check_ident(site, arrival.ident)
+    _check_remembered(site, arrival)
     now = timezone.now()
     author, token, made = _author(site, arrival, ident, now)
     resumed = not made and now - author.seen_at < RESUMED_WITHIN
     author.seen_at = now
-    author.network = keyed_hash("network", arrival.network) if arrival.network else ""
-    author.save(update_fields=["seen_at", "network", "token_digest", "token_until"])
+    author.network = network_hash(arrival.network)
+    with transaction.atomic():
+        if lock_author(author.pk) is None:
+            raise Erased("Your data was deleted.")
+        author.save(update_fields=["seen_at", "network", "token_digest", "token_until"])
+        if made:
+            take_over(author)
+        # Somebody who has opted out agrees anew by saying so, not by coming back.
+        agreed = not author.opted_out_at
+        consent = consent_of(author, known.consent, arrival.consent_by) if agreed else None
     return Welcome(
         author=author,
-        # Somebody who has opted out agrees anew by saying so, not by coming back.
-        consent=None
-        if author.opted_out_at
-        else consent_of(author, known.consent, arrival.consent_by),
+        consent=consent,
         token=token,
         resumed=resumed,
         ident_until=ident.expires_at if ident else None,
     )
+
+
+def network_hash(network: str) -> str:
+    """Under which a network is known. This machine is none: a proxy on it that does not say for
+    whom it asks would be everybody."""
+    local = network.startswith(("127.", "::"))
+    return keyed_hash("network", network) if network and not local else ""
+
+
+def _check_remembered(site: Site, arrival: Arrival) -> None:
+    """Make nobody anew who was here before: their page still holds a consent that was deleted with
+    their data. Who agrees after that comes without an id of before.
+
+    Raises:
+        Erased: see there.
+    """
+    authors = Author.objects.filter(site=site)
+    if arrival.sid:
+        found = _is_uuid(arrival.sid) and authors.filter(uid=arrival.sid).exists()
+    elif arrival.token and not arrival.ident:
+        found = authors.filter(token_digest=digest(arrival.token)).exists()
+    else:
+        return
+    if not found:
+        raise Erased("Your data was deleted, and your consent with it; ask for it anew.")
+
+
+def _is_uuid(text: str) -> bool:
+    try:
+        return bool(UUID(text))
+    except ValueError:
+        return False
 
 
 def check_consent(known: KnownSite, arrival: Arrival) -> None:
@@ -125,7 +169,9 @@ def _note_refused(site: Site, code: str) -> None:
 
 def author_of_subject(site: Site, subject: str) -> Author:
     """The author whom the host knows by ``subject``."""
-    author, _ = Author.objects.get_or_create(site=site, subject=subject)
+    author, made = Author.objects.get_or_create(site=site, subject=subject)
+    if made:
+        take_over(author)
     return author
 
 

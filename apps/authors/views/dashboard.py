@@ -24,7 +24,7 @@ from apps.authors.selectors.funnel import (
     site_traffic,
     start_of,
 )
-from apps.authors.selectors.sites import get_site
+from apps.authors.selectors.sites import get_site, use_of_today
 from labelhub.core.interview.funnel import alerts, rates
 
 USUAL_DAYS = 7
@@ -58,6 +58,7 @@ def site_overview(request: SignedInRequest, slug: str, site_id: int) -> HttpResp
         site_page(request, site, "overview")
         | {
             "days": days,
+            "use": use_of_today(site),
             "windows": [(each, _WINDOW_WORDS[each]) for each in WINDOWS],
             "traffic": traffic,
             "answers": answers,

@@ -6,25 +6,36 @@ true where nothing was done and the same may succeed in a moment.
 """
 
 import logging
+import sys
 from collections.abc import Iterator, Mapping
 from http import HTTPStatus
 from typing import Any
 
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import (
+    BadRequest,
+    PermissionDenied,
+    RequestDataTooBig,
+    SuspiciousOperation,
+    TooManyFieldsSent,
+    TooManyFilesSent,
+)
 from django.core.exceptions import ValidationError as ModelValidationError
 from django.core.signals import got_request_exception
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.template.loader import render_to_string
 from django.views import defaults
 from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
+from apps.common.outages import find_outage
 from apps.common.validation import invalid_input
 from labelhub.core.errors import LabelhubError
 
 logger = logging.getLogger(__name__)
 
 PROBLEM = "application/problem+json"
+INTERNAL = "Something went wrong on the server; it has been logged."
 CODES = {"permission_denied": "forbidden", "authentication_failed": "not_authenticated"}
 
 
@@ -41,25 +52,52 @@ def problem_response(error: Exception, context: Mapping[str, Any]) -> Response:
         return _problem(403, "forbidden", str(error) or "You may not do this.")
     if isinstance(error, exceptions.APIException):
         return _of_framework(error)
+    if outage := find_outage(error):
+        logger.error("%s (%s)", outage.message, error)
+        return problem_response(outage, context)
+    if isinstance(error, SuspiciousOperation):
+        return _of_form(error)
     logger.error("Unexpected error in the REST interface", exc_info=error)
     got_request_exception.send(sender=problem_response, request=context.get("request"))
-    return _problem(500, "internal", "Something went wrong on the server; it has been logged.")
+    return _problem(500, "internal", INTERNAL)
+
+
+def problem_answer(status: int, code: str, detail: str, **extra: Any) -> HttpResponse:
+    """A problem outside of the framework's views."""
+    body = _body(status, code, detail) | extra
+    return JsonResponse(body, status=status, content_type=PROBLEM)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Django's ``handler404``: addresses below /api/ that lead nowhere are a problem as well."""
     if not request.path.startswith("/api/"):
         return defaults.page_not_found(request, exception)
-    body = _body(404, "not_found", "There is no such address; /api/docs/ lists them.")
-    return JsonResponse(body, status=404, content_type=PROBLEM)
+    return problem_answer(404, "not_found", "There is no such address; /api/docs/ lists them.")
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Django's ``handler400``, likewise."""
     if not request.path.startswith("/api/"):
         return defaults.bad_request(request, exception)
-    body = _body(400, "bad_request", "This request could not be read.")
-    return JsonResponse(body, status=400, content_type=PROBLEM)
+    own = str(exception) if isinstance(exception, BadRequest) else ""
+    return problem_answer(400, "bad_request", own or "This request could not be read.")
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Django's ``handler500``, which also answers for an outage of the database or the disk: 503,
+    in words, and without asking the database for anything."""
+    outage = find_outage(sys.exc_info()[1])
+    if request.path.startswith("/api/"):
+        if outage is None:
+            return problem_answer(500, "internal", INTERNAL)
+        return problem_answer(outage.http_status, outage.code, outage.message, **_details(outage))
+    if outage is None:
+        return defaults.server_error(request)
+    if request.headers.get("X-Requested-With") == "fetch":
+        told = {"code": outage.code, "message": outage.message}
+        return JsonResponse(told, status=outage.http_status)
+    context = {"message": outage.message, "address": request.get_full_path()}
+    return HttpResponse(render_to_string("503.html", context), status=outage.http_status)
 
 
 def _of_framework(error: exceptions.APIException) -> Response:
@@ -74,6 +112,15 @@ def _of_framework(error: exceptions.APIException) -> Response:
     if seconds := getattr(error, "wait", None):
         response["Retry-After"] = f"{seconds:.0f}"
     return response
+
+
+def _of_form(error: SuspiciousOperation) -> Response:
+    """A form that Django reads no further."""
+    if isinstance(error, RequestDataTooBig):
+        return _problem(413, "too_large", "The form is too large; send a file as a file.")
+    if isinstance(error, TooManyFieldsSent | TooManyFilesSent):
+        return _problem(400, "too_many_fields", "The form has too many fields.")
+    return _problem(400, "bad_request", "This request could not be read.")
 
 
 def _words(error: exceptions.APIException) -> tuple[str, str]:

@@ -10,9 +10,9 @@ class OneRenderer(BaseContentNegotiation):
     """``?format=`` and Accept are about the file, not about how errors are rendered."""
 
     def select_parser(self, request: Request, parsers: Any) -> Any:
-        """The first that takes the content type."""
+        """The first that takes the content type; None, which is a 415, where there is none."""
         wanted = request.content_type.partition(";")[0].strip()
-        return next(one for one in parsers if one.media_type in (wanted, "*/*"))
+        return next((one for one in parsers if one.media_type in (wanted, "*/*")), None)
 
     def select_renderer(
         self,

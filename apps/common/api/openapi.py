@@ -1,6 +1,9 @@
-"""What every operation of the OpenAPI document has in common: how it refuses."""
+"""What every operation of the OpenAPI document has in common: its names, and how it refuses."""
 
+from collections.abc import Iterator
 from typing import Any
+
+from drf_spectacular.openapi import AutoSchema
 
 METHODS = ("get", "post", "put", "patch", "delete")
 
@@ -39,25 +42,68 @@ REFUSALS = {
     "403": "You may not do this, or the key may only read.",
     "404": "It does not exist, or you may not know that it does.",
     "409": "It changed meanwhile.",
+    "411": "The body comes without its Content-Length.",
+    "413": "The body is too large.",
+    "415": "The body is of another content type than those named here.",
     "422": "A value cannot be used; `errors` names the fields.",
+    "503": "Not now: nothing was done, and the same may succeed in a moment.",
 }
+EVERYWHERE = ("400", "401", "403", "422", "503")
+WITH_PLACE = ("404", "409")
+WITH_PAGES = ("404",)
+WRITING = ("409", "411")
+WITH_BODY = ("413", "415")
+ANYTHING_OR_NULL = [{}, {"type": "null"}]
+
+
+class OperationSchema(AutoSchema):
+    """drf-spectacular's, with names of request bodies that say "request" once."""
+
+    def _get_serializer_name(
+        self,
+        serializer: Any,
+        direction: str,
+        bypass_extensions: bool = False,  # noqa: FBT001, FBT002 - as the method we override
+    ) -> str:
+        name: str = super()._get_serializer_name(serializer, direction, bypass_extensions)
+        return name.replace("RequestRequest", "Request")
 
 
 def add_problems(result: dict[str, Any], **_kwargs: Any) -> dict[str, Any]:
-    """drf-spectacular post-processing hook: the problem responses that views do not list."""
+    """drf-spectacular post-processing hook: the problem responses that views do not list, bodies
+    that are required, and values of any kind, of which null is one."""
     schemas = result.setdefault("components", {}).setdefault("schemas", {})
     schemas["Problem"] = PROBLEM
     for path, operations in result["paths"].items():
         for method in METHODS:
             if method in operations:
-                _complete(operations[method], path)
+                _complete(operations[method], method, path)
+    for schema in _parts(result):
+        if schema.get("oneOf") == ANYTHING_OR_NULL:
+            del schema["oneOf"]
     return result
 
 
-def _complete(operation: dict[str, Any], path: str) -> None:
-    codes = ["401", "403"]
-    codes += ["404"] if "{" in path else []
-    codes += ["400", "409", "422"] if "requestBody" in operation else []
+def _parts(node: Any) -> Iterator[dict[str, Any]]:
+    """Every object of the document."""
+    inner = node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+    if isinstance(node, dict):
+        yield node
+    for part in list(inner):
+        yield from _parts(part)
+
+
+def _complete(operation: dict[str, Any], method: str, path: str) -> None:
+    paged = any(parameter["name"] == "page" for parameter in operation.get("parameters", []))
+    codes = {
+        *EVERYWHERE,
+        *(WITH_PLACE if "{" in path else ()),
+        *(WITH_PAGES if paged else ()),
+        *(WRITING if method != "get" else ()),
+    }
+    if "requestBody" in operation:
+        codes.update(WITH_BODY)
+        operation["requestBody"]["required"] = True
     for code in sorted(codes):
         operation["responses"].setdefault(code, _response(REFUSALS[code]))
     for code, answer in operation["responses"].items():

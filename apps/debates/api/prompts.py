@@ -4,10 +4,11 @@ from typing import Any
 
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
+from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
+from apps.common.api.listing import paged
 from apps.debates.models import PromptVariant
 from apps.debates.services import prompts
 from apps.projects.api.mixins import ProjectScopedMixin
@@ -38,11 +39,14 @@ class PromptSerializer(serializers.Serializer[Any]):
     variants = PromptVariantSerializer(many=True, help_text="Those that runs may use.")
 
 
-class PromptList(ProjectScopedMixin, APIView):
+class PromptList(ProjectScopedMixin, GenericAPIView[Any]):
     """``projects/{slug}/prompts/``."""
+
+    serializer_class = PromptSerializer
+    queryset = PromptVariant.objects.none()  # for the OpenAPI document
 
     @extend_schema(operation_id="prompt_list", tags=["runs"], responses=PromptSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
         """All prompts by protocol, with their versions and the project's variants."""
         rows = [each for group in prompts.listed(self.project) for each in group.prompts]
-        return Response(PromptSerializer(rows, many=True).data)
+        return paged(self, rows)

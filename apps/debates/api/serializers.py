@@ -81,6 +81,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
     schema_version = serializers.IntegerField(source="schema.version")
     settings = serializers.JSONField(source="protocol_settings", read_only=True)
     cost_usd = serializers.SerializerMethodField()
+    unanswered_usd = serializers.SerializerMethodField()
     budget_usd = serializers.SerializerMethodField()
 
     class Meta:
@@ -103,6 +104,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
             "message",
             "resume_at",
             "cost_usd",
+            "unanswered_usd",
             "budget_usd",
             "created_at",
             "started_at",
@@ -112,6 +114,10 @@ class RunSerializer(serializers.ModelSerializer[Run]):
     def get_cost_usd(self, run: Run) -> float | None:
         """What the calls cost so far; null when a price is unknown."""
         return None if run.unpriced_turns else run.cost_nanousd / 1e9
+
+    def get_unanswered_usd(self, run: Run) -> float:
+        """The most that providers may charge for calls that got no answer; no part of the cost."""
+        return run.unread_nanousd / 1e9
 
     def get_budget_usd(self, run: Run) -> float | None:
         """The most the run may cost."""

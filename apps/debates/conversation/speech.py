@@ -63,7 +63,7 @@ class Speech:
     @property
     def long(self) -> bool:
         """Whether only its beginning is shown at first."""
-        return len(self.turn.text) > LONG
+        return len(self.turn.words) > LONG
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from typing import Any
 from apps.debates.models import Debate, Turn
 from apps.debates.reasons import reason_words
 from apps.labels.models import Gold
+from labelhub.core.debate.signals import NO_MARGIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +116,11 @@ def _facts(debate: Debate) -> Iterable[Fact]:
     if debate.status == Debate.Status.WAITING:
         return
     told = debate.signals
-    yield Fact("Uncertainty", _number(debate.uncertainty), "0 is sure, 1 knows nothing")
+    if debate.uncertainty is None:
+        why = NO_MARGIN.get(str(told.get("margin_unknown")), "nothing told how sure it was")
+        yield Fact("Uncertainty", "unknown", why)
+    else:
+        yield Fact("Uncertainty", _number(debate.uncertainty), "0 is sure, 1 knows nothing")
     for signal, (title, words) in _NUMBERS.items():
         if _is_number(told.get(signal)):
             yield Fact(title, _number(told[signal]), words(told, told[signal]))

@@ -7,13 +7,14 @@ from dataclasses import dataclass, fields
 from urllib.parse import urlencode
 
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import Count, F, Q, QuerySet, TextField
+from django.db.models import Case, Count, F, FloatField, Q, QuerySet, TextField, When
 from django.db.models.functions import Cast, Coalesce
 
 from apps.accounts.models import User
 from apps.debates.models import Debate, Run
 from apps.debates.selectors.debates import debates_of
 from apps.debates.selectors.json_values import JsonValue
+from labelhub.core.debate.outcome import UNKNOWN_UNCERTAINTY
 from labelhub.core.errors import InvalidInput
 
 #: What a filter can be set to, with words for people.
@@ -25,7 +26,9 @@ CHANGED = {
     "no": "stood",
 }
 OVERRULED = {"critic": "was overruled"}
-SORTS = {"": ("pk",), "-uncertainty": ("-uncertainty", "pk"), "uncertainty": ("uncertainty", "pk")}
+#: An uncertainty that is not known stands in the middle, as among the items that wait for people;
+#: a debate that has not ended has none.
+SORTS = {"": ("pk",), "-uncertainty": ("-_doubt", "pk"), "uncertainty": ("_doubt", "pk")}
 #: Letters that are looked for at most.
 LONGEST_SEARCH = 200
 
@@ -110,6 +113,11 @@ def find_debates(run: Run, filters: DebateFilters, user: User | AnonymousUser) -
         _first=JsonValue("signals", "first"),
         _value=Coalesce(JsonValue("value"), JsonValue("label__value")),
         _gold=JsonValue("item__state__gold__value"),
+        _doubt=Case(
+            When(status=Debate.Status.WAITING, then=0.0),
+            default=Coalesce("uncertainty", UNKNOWN_UNCERTAINTY),
+            output_field=FloatField(),
+        ),
     )
     if filters.status:
         found = found.filter(status=filters.status)
@@ -158,10 +166,17 @@ def _past(debate: Debate, order: tuple[str, ...]) -> Q:
     found, level = Q(pk__in=()), Q()
     for name in order:
         column, side = name.removeprefix("-"), "lt" if name.startswith("-") else "gt"
-        own = getattr(debate, column)
+        own = _doubt(debate) if column == "_doubt" else debate.pk
         found |= level & Q(**{f"{column}__{side}": own})
         level &= Q(**{column: own})
     return found
+
+
+def _doubt(debate: Debate) -> float:
+    """As ``_doubt`` of :func:`find_debates`."""
+    if debate.status == Debate.Status.WAITING:
+        return 0.0
+    return UNKNOWN_UNCERTAINTY if debate.uncertainty is None else debate.uncertainty
 
 
 def _holding(debates: QuerySet[Debate], column: str, code: str) -> QuerySet[Debate]:

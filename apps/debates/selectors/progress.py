@@ -9,6 +9,7 @@ from typing import Any
 
 from django.utils import timezone
 
+from apps.common.workers import worker_silence
 from apps.debates.models import Debate, Run
 from apps.debates.selectors.runs import status_counts
 
@@ -128,7 +129,8 @@ def budget_to_finish(run: Run, so_far: RunProgress) -> Decimal:
     it has now."""
     spent = run.cost_nanousd
     rest = spent / so_far.finished * so_far.waiting if so_far.finished else spent
-    nanousd = max(spent + MARGIN * rest, 1.1 * (run.budget_nanousd or 0), LEAST_BUDGET)
+    due = spent + run.unread_nanousd
+    nanousd = max(due + MARGIN * rest, 1.1 * (run.budget_nanousd or 0), LEAST_BUDGET)
     # Rounded up to two digits: what people would type.
     unit = 10.0 ** (math.floor(math.log10(nanousd)) - 1)
     return Decimal(f"{math.ceil(nanousd / unit) * unit / 1e9:.6f}".rstrip("0").rstrip("."))
@@ -161,7 +163,9 @@ def limited_by(run: Run) -> str:
     if not run.going or (run.started_at is None and timezone.now() - run.created_at <= SILENCE):
         return ""
     if not _watched(run):
-        return "No worker is at it just now; one takes over within seconds if any is running."
+        if silence := worker_silence():
+            return f"No worker has been running for {silence}; the run goes on once one is started."
+        return "No worker is at it just now; one takes over within seconds."
     return str(run.pulse.get("limited_by", ""))
 
 

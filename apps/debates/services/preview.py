@@ -22,12 +22,14 @@ from labelhub.core.debate import protocol
 from labelhub.core.debate.outcome import Debate
 from labelhub.core.errors import InvalidInput
 from labelhub.core.llm.prices import estimate_tokens, estimate_usage
-from labelhub.core.llm.types import Call, Message, Output, Reply, Usage
+from labelhub.core.llm.types import AnswerField, Call, Message, Output, Reply, Usage
 from labelhub.core.schema import Schema, Task, Value
 
 SAMPLES = 20
 #: What a role is taken to say: about as long as the answers that the prompts ask for.
 TYPICAL_ANSWER = "An answer with one short reason and a quotation for each of the labels. " * 5
+#: The same where nothing but the label is asked for.
+LABEL_ALONE, SHORT_ANSWER = (AnswerField.LABEL,), "Final Decision: one name, another name"
 #: How many of a model's last calls tell how long one takes.
 RECENT_CALLS = 200
 
@@ -244,9 +246,11 @@ def _count(script: Script, call: Call, rehearsal: _Rehearsal) -> None:
             return
         sums.asked_once.add(call.messages)
     model = script.cast[call.role].model
-    usage = estimate_usage(call.messages, TYPICAL_ANSWER)
+    messages = call.json_messages or call.messages
+    answer = SHORT_ANSWER if call.fields == LABEL_ALONE else TYPICAL_ANSWER
+    usage = estimate_usage(messages, answer)
     # What was heard may be as long as the models that said it were allowed to answer.
-    heard = sum(message.content.count(TYPICAL_ANSWER.strip()) for message in call.messages)
+    heard = sum(message.content.count(TYPICAL_ANSWER.strip()) for message in messages)
     longest = max(each.max_output_tokens for each in script.models)
     more = heard * max(0, longest - estimate_tokens(TYPICAL_ANSWER))
     sums.calls += 1

@@ -42,6 +42,7 @@ class Script:
             salt=self.salt,
             guideline=self.guideline,
             params={role: self.params[role] for role in self.cast if role in self.params},
+            json_roles=[role for role, cast in self.cast.items() if cast.model.answers_in_json],
         )
         return self.protocol.start(item, DebateSpec(schema, caller, self.settings))
 

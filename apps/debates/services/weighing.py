@@ -188,7 +188,7 @@ def _answered(project: Project) -> frozenset[int]:
 
 def _led(project: Project) -> frozenset[int]:
     """Audited items whose people saw a suggestion after all, as before they were audited."""
-    labels = Label.objects.current().by_people().filter(proposed_from__isnull=False)
+    labels = Label.objects.current().by_people().filter(shown__isnull=False)
     labels = labels.filter(item__project=project, item__state__reasons=ONLY_AUDITED)
     return frozenset(labels.order_by().values_list("item_id", flat=True))
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from apps.authors.models import Message
@@ -25,7 +25,6 @@ from apps.common.sealing import keyed_hash
 from apps.echo.models import Decision
 from apps.echo.services.experiments import Place, place_of
 from apps.echo.services.ranking import Ranked, rank
-from apps.echo.services.selecting import NEVER
 from apps.echo.words.card import WHY, helpful_words
 from apps.llm.models import ModelSpec
 from apps.llm.services import remember_prompt
@@ -54,12 +53,16 @@ LEASE = timedelta(seconds=60)
 LONGEST = 30.0
 #: Messages that are handed out at once.
 AT_ONCE = 50
-#: Whoever asks about a message has so long to be through before an offer is decided without.
-ASKING = timedelta(seconds=8)
+#: Stages that only a message comes to which the model has called ordinary.
+AFTER_JUDGEMENT = ("prediction", "enough", "choice", "questions")
 
 
 def messages_due(now: datetime) -> list[int]:
-    """Messages that an offer is to be decided about; whoever is told of one has it for a while."""
+    """Messages that an offer is to be decided about; whoever is told of one has it for a while.
+
+    Only those that the model has called ordinary: one that it has not judged, as where its author
+    may not be asked now, may be about anything.
+    """
     recent = Message.objects.by_authors().filter(
         site__enabled=True,
         site__echo__on=True,
@@ -68,12 +71,13 @@ def messages_due(now: datetime) -> list[int]:
         received_at__gt=now - MOMENT,
         decision__isnull=True,
     )
-    ready = recent.exclude(text="").exclude(dropped_at__in=NEVER)
-    asked = ready.exclude(status=Message.Status.RECEIVED) | ready.filter(
-        received_at__lt=now - ASKING
+    ordinary = (
+        Q(status=Message.Status.ASKED)
+        | Q(dropped_at__in=AFTER_JUDGEMENT)
+        | Q(dropped_at="relevance", reason="none_relevant")
     )
     # By their time, not their key: by keys some databases would look through all there are.
-    oldest = asked.order_by("received_at", "pk")[:AT_ONCE]
+    oldest = recent.filter(ordinary).exclude(text="").order_by("received_at", "pk")[:AT_ONCE]
     fresh = [message.pk for message in oldest if _claimed(message, now)]
     return fresh + _left_behind(now)
 

@@ -14,6 +14,7 @@ from apps.echo.models import Echo
 from labelhub.core.echo.examples import ExampleIndex, Wanted
 from labelhub.core.echo.predicting import FeatureTask, Moment, PredictPlan, predict_call
 from labelhub.core.interview.asking import AuthorMessage
+from labelhub.core.interview.crisis import crisis_sign
 from labelhub.core.interview.features import Feature
 from labelhub.core.interview.turns import definition_of, meanings_of, signs_of
 from labelhub.core.llm.types import Call
@@ -50,7 +51,12 @@ class Predicting:
             moment,
             self.plan,
             instruction=self.instructions.get(feature.key, ""),
-            examples=index.nearest(wanted) if index is not None else (),
+            examples=[
+                # What was asked about under older rules is shown to no model.
+                each
+                for each in (index.nearest(wanted) if index is not None else ())
+                if not crisis_sign(each.text)
+            ],
         )
 
 

@@ -1,13 +1,15 @@
-"""What would be offered for a text: nothing is stored and no model is asked."""
+"""What would be offered for a text: the models are asked as of any message, nothing is stored."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from apps.authors.models import Author, Message
-from apps.authors.services.hearing import screen_text
+from apps.authors.services.asking import OpenModels
+from apps.authors.services.console import DryRun, dry_run
 from apps.authors.services.kits import kit_of
 from apps.echo.indexes import index_of
 from apps.echo.models import Echo
+from apps.echo.services.offering import AFTER_JUDGEMENT
 from apps.echo.services.ranking import (
     meanings_of,
     rule_for,
@@ -15,6 +17,7 @@ from apps.echo.services.ranking import (
     success_of,
 )
 from apps.echo.services.selecting import selection_if
+from apps.llm.standing import standing_gateway
 from labelhub.core.echo.recommending.deciding import Decision, OfferHistory, decide
 from labelhub.core.echo.recommending.matching import Match
 from labelhub.core.echo.recommending.policies import Moment, echo
@@ -43,17 +46,15 @@ class Tried:
     selected: Sequence[Selected]
 
 
-def try_text(of: Echo, text: str) -> Tried:
+def try_text(of: Echo, text: str, open_models: OpenModels = standing_gateway) -> Tried:
     """Match a text as the first message of somebody; Echo without its exploring share."""
-    screened = screen_text(of.site, text)
-    if screened.dropped_at:
-        return Tried(screened.text, screened.reason or screened.dropped_at, None, (), ())
-    message = Message(author=Author(site=of.site), text=screened.text, language=screened.language)
+    run = dry_run(of.site, text, open_models)
+    if not _is_ordinary(run):
+        return Tried(run.text, run.reason or run.dropped_at, None, (), ())
+    message = Message(author=Author(site=of.site), text=run.text, language=run.language)
     definitions = kit_of(of.site).definitions
     selected = selected_of(selection_if(message), {each.key: each for each in definitions})
-    moment = Moment(
-        message_text=screened.text, selected=selected, meanings=meanings_of(definitions)
-    )
+    moment = Moment(message_text=run.text, selected=selected, meanings=meanings_of(definitions))
     matches = echo(index_of(of), moment)
     decision = decide(
         rule_for(of),
@@ -63,4 +64,11 @@ def try_text(of: Echo, text: str) -> Tried:
         sensitive=False,
         draw=NOT_DRAWN,
     )
-    return Tried(screened.text, "", decision, matches, selected)
+    return Tried(run.text, "", decision, matches, selected)
+
+
+def _is_ordinary(run: DryRun) -> bool:
+    """Whether the model has called it so: of nothing else an offer is made."""
+    if run.dropped_at == "relevance":
+        return run.reason == "none_relevant"
+    return run.dropped_at in ("", *AFTER_JUDGEMENT)

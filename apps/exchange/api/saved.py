@@ -13,7 +13,7 @@ from apps.accounts.http import SignedInApiRequest
 from apps.accounts.roles import Right
 from apps.common.api.listing import paged
 from apps.common.api.negotiation import OneRenderer
-from apps.exchange.api.serializers import ExportQuerySerializer
+from apps.exchange.api.serializers import EXPORT_FILE, ExportQuerySerializer
 from apps.exchange.blindness import refuse_who_is_blind
 from apps.exchange.models import SavedExport
 from apps.exchange.saved.looking import ready_export, saved_export, saved_exports
@@ -57,7 +57,11 @@ class SavedExportsView(ProjectScopedMixin, generics.GenericAPIView[SavedExport])
     serializer_class = SavedExportSerializer
     queryset = SavedExport.objects.none()
 
-    @extend_schema(operation_id="saved_export_list", summary="List saved exports")
+    @extend_schema(
+        operation_id="saved_export_list",
+        responses=SavedExportSerializer(many=True),
+        summary="List saved exports",
+    )
     def get(self, request: Request, slug: str) -> Response:
         """Newest first."""
         return paged(self, saved_exports(self.project))
@@ -109,7 +113,7 @@ class SavedFileView(ProjectScopedMixin):
 
     @extend_schema(
         operation_id="saved_export_file",
-        responses={(200, "application/octet-stream"): OpenApiTypes.BINARY},
+        responses=EXPORT_FILE,
         summary="Download a saved export",
     )
     def get(self, request: Request, slug: str, export_id: int) -> StreamingHttpResponse:

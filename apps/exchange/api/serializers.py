@@ -2,10 +2,19 @@
 
 from typing import Any
 
+from drf_spectacular.types import OpenApiTypes
 from rest_framework import serializers
 
 from apps.exchange.exporters import FORMATS
 from apps.projects.models import ImportBatch
+
+#: An exported file in the OpenAPI document, in the content types of all formats.
+EXPORT_FILE = {
+    (200, content_type): OpenApiTypes.ANY
+    if content_type == "application/json"
+    else OpenApiTypes.BINARY
+    for content_type in sorted({made.content_type.partition(";")[0] for made in FORMATS.values()})
+}
 
 
 class ImportQuerySerializer(serializers.Serializer[Any]):
@@ -13,14 +22,17 @@ class ImportQuerySerializer(serializers.Serializer[Any]):
 
     strict = serializers.BooleanField(default=False, help_text="Any fault: import nothing.")
     name = serializers.CharField(
-        default="", help_text="File name of a raw body; its ending tells the format."
+        default="",
+        allow_blank=True,
+        help_text="File name of a raw body; its ending tells the format.",
     )
-    text_column = serializers.CharField(default="")
-    id_column = serializers.CharField(default="")
-    question_column = serializers.CharField(default="")
-    gold_column = serializers.CharField(default="")
+    text_column = serializers.CharField(default="", allow_blank=True)
+    id_column = serializers.CharField(default="", allow_blank=True)
+    question_column = serializers.CharField(default="", allow_blank=True)
+    gold_column = serializers.CharField(default="", allow_blank=True)
     answer = serializers.CharField(
         default="",
+        allow_blank=True,
         help_text="Of another tool's file that asks several questions, the project's: the name of "
         "a control (Label Studio), question (Argilla) or column.",
     )

@@ -15,6 +15,7 @@ from apps.accounts.roles import Right
 from apps.common.api.negotiation import OneRenderer
 from apps.exchange.api.parsers import StoredBody, StoredBodyParser
 from apps.exchange.api.serializers import (
+    EXPORT_FILE,
     ExportQuerySerializer,
     ImportQuerySerializer,
     ImportResultSerializer,
@@ -51,7 +52,10 @@ class ImportView(ProjectScopedMixin):
         responses={
             200: ImportResultSerializer,
             202: OpenApiResponse(ImportResultSerializer, "Large; the worker imports it."),
-            422: OpenApiResponse(ImportResultSerializer, "Unreadable, or strict and faulty."),
+            422: OpenApiResponse(
+                description="Unreadable, or strict and faulty: a problem, with the counts and "
+                "faults of the import where it was read."
+            ),
         },
     )
     def post(self, request: Request, slug: str) -> Response:
@@ -123,7 +127,7 @@ class ExportView(ProjectScopedMixin):
     @extend_schema(
         operation_id="project_export",
         parameters=[ExportQuerySerializer],
-        responses={(200, "application/octet-stream"): OpenApiTypes.BINARY},
+        responses=EXPORT_FILE,
     )
     def get(self, request: Request, slug: str) -> StreamingHttpResponse:
         """The whole file, streamed in the order of the items."""

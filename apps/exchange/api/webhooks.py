@@ -122,7 +122,11 @@ class WebhooksView(ProjectScopedMixin, generics.GenericAPIView[Webhook]):
     serializer_class = WebhookSerializer
     queryset = Webhook.objects.none()
 
-    @extend_schema(operation_id="webhook_list", summary="List webhooks")
+    @extend_schema(
+        operation_id="webhook_list",
+        responses=WebhookSerializer(many=True),
+        summary="List webhooks",
+    )
     def get(self, request: Request, slug: str) -> Response:
         """In the order of their making."""
         return paged(self, self.project.webhooks.all())
@@ -229,6 +233,7 @@ class DeliveriesView(_OneWebhook, generics.GenericAPIView[Delivery]):
     @extend_schema(
         operation_id="webhook_deliveries",
         parameters=[OpenApiParameter("status", enum=Delivery.Status.values)],
+        responses=DeliverySerializer(many=True),
         summary="List deliveries",
     )
     def get(self, request: Request, slug: str, webhook_id: int) -> Response:

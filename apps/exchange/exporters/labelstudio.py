@@ -26,7 +26,8 @@ def write(chunks: Chunks, source: Source) -> Iterator[bytes]:
 
 
 def task(row: Row, schema: Schema, names: Names) -> dict[str, Any]:
-    """One task; labels that were superseded or withdrawn here are in ``meta.labelhub`` only."""
+    """One task; labels that were superseded or withdrawn here, and rejections without a label, are
+    in ``meta.labelhub`` only."""
     kept = kept_in(row["meta"])
     lists = _lists(row, schema, names)
     gold = row.get("gold")
@@ -111,6 +112,7 @@ def _current(labels: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
         for one in labels
         if one["uid"] not in (by_us if THEIRS in one["provenance"] else by_any)
         and (not one["withdrawn"] or ASIDE in one["provenance"])
+        and not one["rejected"]  # a cancelled annotation there would be an abstention
     ]
 
 

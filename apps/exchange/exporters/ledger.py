@@ -23,7 +23,7 @@ _LABEL = (
     "item_id", "uid", "annotator__kind", "annotator__name", "annotator__offline", "value",
     "abstained", "withdrawn", "action", "confidence", "rationale", "evidence", "seconds",
     "cost_nanousd", "proposed_from__uid", "supersedes__uid", "run_uid", "replicate",
-    "schema__version", "provenance", "created_at",
+    "schema__version", "provenance", "created_at", "rejected", "shown__uid",
 )  # fmt: skip
 _GOLD = (
     "item_id", "uid", "value", "withdrawn", "basis", "decided_by__kind", "decided_by__name",
@@ -78,12 +78,14 @@ def _label(row: Sequence[Any]) -> dict[str, Any]:
         "value": row[5],
         "abstained": row[6],
         "withdrawn": row[7],
+        "rejected": row[21],
         "action": row[8],
         "confidence": row[9],
         "rationale": row[10],
         "evidence": row[11],
         "seconds": row[12],
         "cost_nanousd": row[13],
+        "shown": _uid(row[22]),
         "proposed_from": _uid(row[14]),
         "supersedes": _uid(row[15]),
         "run": _uid(row[16]),

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from apps.exchange.readers import delimited, json_list, jsonl, parquet, xlsx
+from apps.exchange.readers.apart import read_apart
 from apps.exchange.readers.base import Format, RawRow, RowFault, UnreadableFile
 from apps.exchange.readers.checks import check_row
 from apps.exchange.readers.text import HEAD, is_binary
@@ -22,6 +23,10 @@ FOREIGN = {
 #: Every format by its name.
 FORMATS: dict[str, Format] = {module.FORMAT.name: module.FORMAT for module in _MODULES}
 
+#: A text file of this size cannot become large in memory, and to start a process takes longer than
+#: to read it.
+MAX_BYTES_HERE = 1024 * 1024
+
 __all__ = [
     "FORMATS",
     "Format",
@@ -31,6 +36,7 @@ __all__ = [
     "accepted",
     "format_of",
     "open_rows",
+    "read_here",
 ]
 
 
@@ -42,10 +48,20 @@ def accepted() -> str:
 def open_rows(path: Path, format_name: str) -> Iterator[RawRow]:
     """Stream the rows of a file in constant memory; rows with a fault carry it.
 
+    Formats that unpack, and large files, are read by a process of their own: what they take of
+    memory would otherwise stay with the server.
+
     Raises:
         UnreadableFile: the file as a whole is of no use (empty, broken, a bomb, no rows); while
             iterating, too.
     """
+    if FORMATS[format_name].unpacks or path.stat().st_size > MAX_BYTES_HERE:
+        return read_apart(path, format_name)
+    return read_here(path, format_name)
+
+
+def read_here(path: Path, format_name: str) -> Iterator[RawRow]:
+    """The same in this process."""
     rows = 0
     for row in FORMATS[format_name].read(path):
         rows += 1

@@ -5,9 +5,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from apps.exchange.readers.base import (
+    LEAST,
     MAX_COLUMN_NAME,
     MAX_COLUMNS,
     MAX_DEPTH,
+    MAX_ROW_MEMORY,
     MAX_TEXT_CHARS,
     RowFault,
 )
@@ -24,9 +26,11 @@ def check_row(data: Mapping[str, Any]) -> None:
     """
     if len(data) > MAX_COLUMNS:
         raise RowFault(f"The row has more than {MAX_COLUMNS:,} columns.")
+    taken = 0
     for name, value in data.items():
         _check_name(name)
-        _check(value, name, 1)
+        taken += _check(value, name, 1)
+    _check_memory(taken)
 
 
 def _check_name(name: str) -> None:
@@ -37,9 +41,12 @@ def _check_name(name: str) -> None:
     _check_text(name, "a column name")
 
 
-def _check(value: Any, where: str, depth: int) -> None:
+def _check(value: Any, where: str, depth: int) -> int:
+    """About how many bytes the value takes in memory."""
+    taken = LEAST
     if isinstance(value, str):
         _check_text(value, where)
+        taken += len(value)
     elif isinstance(value, float):
         if not math.isfinite(value):
             raise RowFault("NaN and infinity are not values.", field=where)
@@ -47,11 +54,19 @@ def _check(value: Any, where: str, depth: int) -> None:
         _check_depth(where, depth)
         for key, inner in value.items():
             _check_text(key, where)
-            _check(inner, f"{where}.{key}", depth + 1)
+            taken += LEAST + _check(inner, f"{where}.{key}", depth + 1)
     elif isinstance(value, list | tuple):
         _check_depth(where, depth)
-        for at, inner in enumerate(value):
-            _check(inner, f"{where}[{at}]", depth + 1)
+        _check_memory(LEAST * len(value))
+        taken += sum(_check(inner, f"{where}[{at}]", depth + 1) for at, inner in enumerate(value))
+    return taken
+
+
+def _check_memory(taken: int) -> None:
+    if taken > MAX_ROW_MEMORY:
+        raise RowFault(
+            f"The row takes more than {MAX_ROW_MEMORY // 1024**2} MB of memory; split it."
+        )
 
 
 def _check_depth(where: str, depth: int) -> None:

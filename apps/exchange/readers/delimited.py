@@ -24,6 +24,9 @@ MAX_RECOVERIES = 100
 #: A header column of this name marks our own export, whose guarded cells are unguarded again.
 MARKER = "labelhub"
 GUARDED = ("=", "+", "-", "@", "\t", "\r")
+#: A table with this column is Label Studio's: an empty cell tells something there, as null does in
+#: its JSON, so that each row has all columns.
+ANNOTATION = "annotation_id"
 
 
 UNCLOSED = "The quotes of this row do not match: one is never closed; the next line is a row again."
@@ -186,7 +189,11 @@ def _next_row(
         return RawRow(number, error=message, position=feed.position)
     if MARKER in header:
         cells = [unguard(cell) for cell in cells]
-    filled = {name: cell for name, cell in zip(header, cells, strict=False) if cell != ""}
+    filled: dict[str, str | None] = {
+        name: cell for name, cell in zip(header, cells, strict=False) if cell != ""
+    }
+    if ANNOTATION in header and filled:
+        filled = dict.fromkeys(header) | filled
     return RawRow(number, filled, position=feed.position)
 
 

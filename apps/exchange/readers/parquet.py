@@ -19,6 +19,8 @@ from apps.exchange.readers.base import (
 from apps.exchange.readers.unpacked import row_sizes
 
 BATCH, PLAIN_BATCH = 500, 20
+#: From here on a row takes at least a byte, or it is no row.
+MANY_ROWS = 1_000_000
 MAX_ROW_GROUP = 512 * 1024 * 1024
 #: Parts of all lists of one column in a row group: each takes some bytes, however it is packed.
 MAX_PARTS = 32_000_000
@@ -34,7 +36,7 @@ def read(path: Path) -> Iterator[RawRow]:
     size, number = path.stat().st_size, 0
     try:
         metadata = pq.read_metadata(path)
-        _check(metadata, pq.read_schema(path).names)
+        _check(metadata, pq.read_schema(path).names, size)
         rows = max(1, metadata.num_rows)
         for batch in _batches(path, metadata):
             for record in _records(batch):
@@ -44,6 +46,8 @@ def read(path: Path) -> Iterator[RawRow]:
                     yield RawRow(number, error=TOO_LONG, position=place)
                 else:
                     yield _row(record, number, place)
+    except MemoryError:  # Arrow's own is one of its exceptions, too
+        raise
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         after = f" after row {number}" if number else ""
         raise UnreadableFile(f"The file is not a readable Parquet file{after}: {error}") from error
@@ -137,13 +141,18 @@ def _row(record: dict[str, Any], number: int, position: int) -> RawRow:
     return RawRow(number, data, position=position)
 
 
-def _check(metadata: Any, names: Sequence[str]) -> None:
+def _check(metadata: Any, names: Sequence[str], size: int) -> None:
     if metadata.num_columns > MAX_COLUMNS:
         raise UnreadableFile(f"The file has more than {MAX_COLUMNS} columns.")
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise UnreadableFile(
             f"Two columns are named '{shortened(twice, 80)}'; give each its own name."
+        )
+    if metadata.num_rows > max(MANY_ROWS, size):
+        raise UnreadableFile(
+            f"This Parquet file claims {metadata.num_rows:,} rows in {size:,} bytes; it was not "
+            "opened."
         )
     groups = range(metadata.num_row_groups)
     if any(metadata.row_group(at).total_byte_size > MAX_ROW_GROUP for at in groups):
@@ -200,4 +209,5 @@ FORMAT = Format(
     content_types=("application/vnd.apache.parquet",),
     read=read,
     sample="Columns id, text, gold; lists and structs are read as they are",
+    unpacks=True,
 )

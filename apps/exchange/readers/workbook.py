@@ -45,7 +45,7 @@ def check_workbook(path: Path) -> None:
             for part in parts:
                 if part.filename.startswith(SHEETS) and part.filename.endswith(".xml"):
                     _check_sheet(archive, part)
-    except UnreadableFile:
+    except (UnreadableFile, MemoryError):
         raise
     except Exception as error:  # zipfile, zlib and expat raise anything on a crafted file
         raise UnreadableFile(BROKEN) from error

@@ -22,6 +22,8 @@ def _read(file: BinaryIO, size: int) -> Iterator[RawRow]:
 
     try:
         book = load_workbook(file, read_only=True, data_only=True, keep_links=False)
+    except MemoryError:
+        raise
     except Exception as error:  # openpyxl raises anything on a crafted file
         raise UnreadableFile(BROKEN) from error
     try:
@@ -43,6 +45,8 @@ def _rows(sheet: Any, size: int, last: int) -> Iterator[RawRow]:
             number, cells = next(rows)
         except StopIteration:
             return
+        except MemoryError:
+            raise
         except Exception as error:  # a broken sheet shows while it is read
             raise UnreadableFile(BROKEN) from error
         if all(cell is None for cell in cells):
@@ -92,4 +96,5 @@ FORMAT = Format(
     content_types=("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",),
     read=read,
     sample="First sheet; the first row names the columns: id, text, gold",
+    unpacks=True,
 )

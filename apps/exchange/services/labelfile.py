@@ -16,7 +16,7 @@ from apps.common.bulk import refresh_statistics
 from apps.exchange.columns import ColumnMap, folded
 from apps.exchange.labelrows import LabelRow, read_label
 from apps.exchange.readers import RawRow, RowFault, format_of, open_rows
-from apps.exchange.readers.base import shortened
+from apps.exchange.readers.base import one_row, shortened
 from apps.exchange.rows import external_id, read_row
 from apps.exchange.services.chunks import write_chunk
 from apps.exchange.services.context import MAX_NOTES, ImportContext, Tally
@@ -44,8 +44,9 @@ ALIASES = {
 COLUMNS = ("item_id", "annotator_id", "annotator_type", "label")
 #: Taken over by name when the file has them; the rest of a row is provenance of none.
 EXTRA = (
-    "seconds", "confidence", "rationale", "evidence", "uid", "supersedes", "proposed_from",
-    "created_at", "abstained", "withdrawn", "action", "run", "replicate", "cost_nanousd",
+    "seconds", "confidence", "rationale", "evidence", "uid", "supersedes", "shown", "proposed_from",
+    "created_at", "abstained", "withdrawn", "rejected", "action", "run", "replicate",
+    "cost_nanousd",
 )  # fmt: skip
 
 
@@ -109,11 +110,12 @@ def _chunks(rows: Iterator[RawRow]) -> Iterator[list[RawRow]]:
 
 
 def _window(rows: Iterator[RawRow]) -> Iterator[RawRow]:
-    start = None
+    start, size = None, 0
     for raw in islice(rows, WINDOW_ROWS):
         yield raw
         start = raw.position if start is None else start
-        if raw.position - start >= WINDOW_BYTES:
+        size += raw.size
+        if max(raw.position - start, size) >= WINDOW_BYTES:
             return
 
 
@@ -158,7 +160,9 @@ def _entries(
         try:
             if raw.error is not None:
                 raise RowFault(raw.error, field=raw.field)
-            yield _entry(context, raw, by_id)
+            with one_row(raw.number):
+                entry = _entry(context, raw, by_id)
+            yield entry
         except RowFault as fault:
             tally.fail(raw.number, fault.field, fault.message)
 
@@ -196,7 +200,7 @@ def _check_columns(data: Mapping[str, Any], fields: Mapping[str, Any]) -> None:
         RowFault: naming the columns found and those expected.
     """
     needed = {"item_id": ("item_id", "item_id"), "annotator": ("annotator_id", "label.annotator")}
-    if not {"abstained", "withdrawn"} & data.keys():
+    if not {"abstained", "withdrawn", "rejected"} & data.keys():
         needed["value"] = ("label", "label.value")
     for name, (column, where) in needed.items():
         if fields.get(name) in (None, ""):
@@ -217,6 +221,8 @@ def _count(entry: _Entry, outcome: ImportOutcome, tally: Tally) -> None:
             f"'{who}' has labelled '{item}' already; the first label stands. "
             "A row that revises it says so: supersedes = true."
         )
+        if entry.label.rejected:
+            message = f"{message} Or the suggestion that it rejects is not there: import it first."
         tally.conflict(entry.number, "label", message)
 
 

@@ -25,6 +25,7 @@ class Repeated:
         if not row.supersedes_own or row.uid:
             return row
         parts = [item, row.who.kind, row.who.name, row.value, row.abstained, row.withdrawn]
+        parts += ["rejected"] if row.rejected else []
         given = str(row.created_at) if row.created_at else None
         same = uuid5(NAMESPACE, json.dumps([*parts, given, row.replicate]))
         self._often[same] += 1

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from apps.common.bulk import refresh_statistics
 from apps.exchange.columns import ColumnMap
-from apps.exchange.readers import RawRow, open_rows
+from apps.exchange.readers import open_rows
 from apps.exchange.rows import ItemRow, RowError, read_row
 from apps.exchange.services.chunks import write_chunk
 from apps.exchange.services.context import MAX_NOTES, ImportContext, LabelsMoved, Tally
@@ -125,12 +125,7 @@ def _import(batch: ImportBatch) -> None:
 def _rows(batch: ImportBatch, context: ImportContext) -> Iterator["Positioned"]:
     columns, schema = ColumnMap(batch.columns), context.schema.parsed
     for raw in gathered(open_rows(stored_file(batch), batch.format)):
-        yield read_row(raw, columns, schema), raw.position, _size(raw)
-
-
-def _size(raw: RawRow) -> int:
-    """About how much memory a row takes: packed formats unpack to any size."""
-    return sum(len(cell) for cell in raw.data.values() if isinstance(cell, str))
+        yield read_row(raw, columns, schema), raw.position, raw.size
 
 
 def _chunks(rows: Iterator["Positioned"]) -> Iterator[list["Positioned"]]:

@@ -8,6 +8,7 @@ from apps.exchange.columns import Question
 from apps.exchange.readers.base import RowFault
 from apps.exchange.values import label_value
 from labelhub.core.schema import Schema, Task, Value
+from labelhub.core.schema.definition import number
 
 MOST_SECONDS = 1e15
 
@@ -126,9 +127,17 @@ class Said:
 
 
 def seconds_of(raw: Any) -> dict[str, float]:
-    """The field ``seconds`` of a label, if ``raw`` is a time that somebody took."""
-    number = isinstance(raw, int | float) and not isinstance(raw, bool)
-    return {"seconds": raw} if number and 0 <= raw < MOST_SECONDS else {}
+    """The field ``seconds`` of a label, if ``raw`` is a time that somebody took, or spells one."""
+    seconds = number(raw)
+    return {"seconds": seconds} if seconds is not None and 0 <= seconds < MOST_SECONDS else {}
+
+
+def user_name(raw: Any) -> str:
+    """What a user of Label Studio is called here: by address or name, else by number."""
+    if isinstance(raw, dict):
+        raw = raw.get("email") or raw.get("username") or raw.get("id")
+    name = "" if raw is None else str(raw).strip()[:200]
+    return f"Label Studio user {name}" if name.isdigit() else name or "Label Studio"
 
 
 def located(text: str, ends: tuple[Any, Any], quote: Any, where: str) -> tuple[int, int] | None:

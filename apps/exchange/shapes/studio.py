@@ -6,7 +6,7 @@ task has besides in the item's ``meta``, both under ``label_studio``: our export
 
 import json
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid5
@@ -14,7 +14,7 @@ from uuid import uuid5
 from apps.exchange.columns import ColumnMap
 from apps.exchange.readers.base import RowFault
 from apps.exchange.shapes.base import NAMESPACE, Data, Shape, Translated
-from apps.exchange.shapes.said import Asked, seconds_of
+from apps.exchange.shapes.said import Asked, seconds_of, user_name
 from apps.exchange.shapes.studio_results import questions_in, said_in
 from apps.exchange.shapes.studio_task import content_of
 from apps.exchange.values import as_object
@@ -54,9 +54,10 @@ def read(task: Data, columns: ColumnMap, schema: Schema) -> Translated:
         given = row.get("labels") or []
         if not isinstance(given, list):
             raise RowFault("Must be a list.", field=f"meta.{OURS}.labels")
-        since = _since(
-            task, given, Asked.of(row, schema, columns.question), number_of(f"gold {row.get('id')}")
-        )
+        asked = Asked.of(row, schema, columns.question)
+        since, truth = _since(task, given, asked, number_of(f"gold {row.get('id')}"))
+        if truth is not None and row.get("gold") is None and not row.get("gold_history"):
+            row["gold"] = truth
         return Translated(row | {"labels": [*given, *since]})
     row = content_of(task, columns)
     found = _Labels(task, Asked.of(row, schema, columns.question)).read()
@@ -68,28 +69,45 @@ def read(task: Data, columns: ColumnMap, schema: Schema) -> Translated:
     return Translated(row, remarks)
 
 
-def _since(task: Data, given: list[Any], asked: Asked, gold: int) -> list[dict[str, Any]]:
-    """Labels for the annotations that were not in our export, or say something else by now."""
+def _since(
+    task: Data, given: list[Any], asked: Asked, gold: int
+) -> tuple[list[dict[str, Any]], Any]:
+    """Labels for what was not in our export, or says something else by now; and what is marked as
+    the truth."""
     known: dict[Any, Any] = {gold: None}
+    results: dict[str, dict[str, Any]] = {}
     for label in given:
         if isinstance(label, dict) and isinstance(label.get("uid"), str):
-            known[number_of(label["uid"])] = label
-            known |= dict.fromkeys(_numbers_in(label), label)
-    found = _Labels({"annotations": task.get("annotations")}, asked).read().labels
-    return [label for label in found if not _is_known(label, known)]
+            number = number_of(label["uid"])
+            known[number] = label
+            results[f"r{number}"] = label
+            for one in _theirs_in(label):
+                known |= {one["id"]: label} if isinstance(one.get("id"), int | str) else {}
+                results |= dict.fromkeys(_result_ids(one), label)
+    made_there = {name: task.get(name) for name in ("annotations", "drafts")}
+    found = _Labels(made_there, asked, known=results).read()
+    return [label for label in found.labels if not _is_known(label, known)], found.gold
 
 
-def _numbers_in(label: Mapping[str, Any]) -> Iterator[int | str]:
-    """The numbers that a label of ours had in Label Studio."""
+def _theirs_in(label: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What a label of ours came from in Label Studio."""
     told = label.get("provenance")
     kept = told.get(THEIRS) if isinstance(told, dict) else None
-    for one in kept.values() if isinstance(kept, dict) else ():
-        if isinstance(one, dict) and isinstance(one.get("id"), int | str):
-            yield one["id"]
+    return [one for one in kept.values() if isinstance(one, dict)] if isinstance(kept, dict) else []
+
+
+def _result_ids(one: Mapping[str, Any]) -> list[str]:
+    """The ids of results: they stay what they are, while predictions get new ones there."""
+    results = one.get("result")
+    told = results if isinstance(results, list) else []
+    return [str(each["id"]) for each in told if isinstance(each, dict) and each.get("id")]
 
 
 def _is_known(label: dict[str, Any], known: Mapping[Any, Any]) -> bool:
-    one = label["provenance"][THEIRS]["annotation"]
+    kept = label["provenance"][THEIRS]
+    if "prediction" in kept:
+        return False
+    (one,) = (kept[what] for what in ("annotation", "draft") if what in kept)
     told = [n for n in (one.get("import_id"), one.get("id")) if isinstance(n, int | str)]
     number = next((n for n in told if n in known), None)
     before = known[number] if number is not None else None
@@ -107,6 +125,8 @@ class _Labels:
 
     task: Data
     asked: Asked
+    #: Id of a result → the label of ours that it was exported from.
+    known: Mapping[str, dict[str, Any]] = field(default_factory=dict)
     labels: list[dict[str, Any]] = field(default_factory=list)
     gold: Any = None
     bare: bool = False
@@ -139,10 +159,16 @@ class _Labels:
             self.gold = label.get("value")
 
     def _add_embedded(self, one: Mapping[str, Any], body: Mapping[str, Any], where: str) -> None:
-        """An annotation tells what it was made from: all that is left where only ids are listed."""
+        """An annotation tells of a prediction for its task: all there is where only ids are listed.
+        One that says nothing, or that we made, is no new label."""
         number = body.get("id", one.get("parent_prediction"))
-        known = ("prediction", str(number)) in self._by_number
-        if number is not None and not known and isinstance(body.get("result"), list):
+        if number is None or ("prediction", str(number)) in self._by_number:
+            return
+        ids = _result_ids(body)
+        ours = next((self.known[each] for each in ids if each in self.known), None)
+        if ours is not None:
+            self._by_number["prediction", str(number)] = ours
+        elif body.get("result"):
             at = sum(label["kind"] == "model" for label in self.labels)
             self._add("prediction", {"id": number, **body}, at, where)
 
@@ -193,11 +219,7 @@ def _listed(task: Data, name: str) -> list[Any]:
 def _who(what: str, one: Mapping[str, Any]) -> str:
     if what == "prediction":
         return str(one.get("model_version") or "Label Studio prediction").strip()[:200]
-    raw = one.get("completed_by") if what == "annotation" else one.get("user")
-    if isinstance(raw, dict):
-        raw = raw.get("email") or raw.get("username") or raw.get("id")
-    named = f"Label Studio user {raw}" if isinstance(raw, int) else str(raw or "").strip()[:200]
-    return named or "Label Studio"
+    return user_name(one.get("completed_by") if what == "annotation" else one.get("user"))
 
 
 def number_of(uid: str) -> int:

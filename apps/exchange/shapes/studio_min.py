@@ -1,19 +1,29 @@
-"""Label Studio's JSON_MIN: a row per annotation, the columns of ``data`` beside it. No I/O."""
+"""Label Studio's JSON_MIN, CSV and TSV: a row per annotation, the columns of ``data`` beside it.
+
+In tables what is no single text is spelled as JSON. No I/O.
+"""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
+from uuid import uuid5
 
 from apps.exchange.columns import ColumnMap, guess_columns
 from apps.exchange.readers.base import RawRow, RowFault
-from apps.exchange.shapes.base import Data, Shape, Translated
-from apps.exchange.shapes.said import Asked, Said, seconds_of
+from apps.exchange.readers.checks import check_row
+from apps.exchange.readers.objects import DECODER
+from apps.exchange.shapes.base import NAMESPACE, Data, Shape, Translated
+from apps.exchange.shapes.said import Asked, Said, seconds_of, user_name
 from apps.exchange.values import as_object
-from labelhub.core.schema import Schema, role_of
+from labelhub.core.schema import Schema, Task, role_of
 
 #: Columns of the annotation, not of the task.
 OWN = ("annotator", "annotation_id", "created_at", "updated_at", "lead_time")
+#: What a column of ``data`` is called where a control has its name.
+RENAMED = "_data_"
+#: An answer to these is one of a few: a column of something else is not taken for it.
+CLOSED = (Task.SINGLE, Task.MULTI, Task.ORDINAL)
 #: The rows of one task, once :func:`gathered` has put them together.
 ALL = "label_studio_rows"
 MOST = 1000
@@ -83,7 +93,8 @@ def _joined(rows: list[RawRow]) -> RawRow:
     if last is first:
         return first
     told = {**last.data, ALL: [row.data for row in rows]}
-    return RawRow(first.number, told, position=last.position)
+    size = sum(row.size for row in rows)
+    return RawRow(first.number, told, position=last.position, size=size)
 
 
 def read(data: Data, columns: ColumnMap, schema: Schema) -> Translated:
@@ -93,32 +104,71 @@ def read(data: Data, columns: ColumnMap, schema: Schema) -> Translated:
         RowFault: several columns could hold the answer and nobody chose.
     """
     together = data.get(ALL)
-    rows = together if isinstance(together, list) else [data]
+    given = together if isinstance(together, list) else [dict(data)]
+    rows = [as_object(one, f"row {at + 1}") for at, one in enumerate(given)]
+    annotated = [one for one in rows if one["annotation_id"] not in (None, "")]
     content = {name: value for name, value in data.items() if name not in (*OWN, ALL)}
+    renamed = next((name for name in content if name.startswith(RENAMED)), "")
+    if renamed and renamed not in columns.chosen.values():
+        name = renamed.removeprefix(RENAMED)
+        raise RowFault(
+            f"Label Studio calls the task's own column '{name}' so, because a control has that "
+            f"name: choose '{renamed}' where you mean it, and '{name}' as the answer.",
+            field=renamed,
+        )
     fields, others = columns.of(content)
-    answer = columns.question.chosen or fields.get("gold") or _only_other(others, data)
+    answer = _answer(columns, fields, others, data, schema.task) if annotated else ""
     asked = Asked(schema, str(data.get(fields.get("text", "")) or ""), (), columns.question)
     names = ("id", "text", "context", "question", "options")
     row: dict[str, Any] = {name: data[fields[name]] for name in names if name in fields}
-    row["labels"] = [
-        _label(as_object(one, f"row {at + 1}"), answer, others, asked)
-        for at, one in enumerate(rows)
-    ]
-    said = {answer, *(name for name in others if role_of(name) or _is_quotes(data.get(name)))}
-    row["meta"] = {name: data[name] for name in others if name not in said}
+    row["labels"] = _labels(annotated, answer, others, asked)
+    said = {answer, *(name for name in others if role_of(name) or _is_quotes(_cell(data, name)))}
+    row["meta"] = {
+        name: data[name] for name in others if name not in said and data[name] is not None
+    }
     return Translated(row)
 
 
-def _only_other(others: tuple[str, ...], data: Data) -> str:
-    left = [name for name in others if not role_of(name) and not _is_quotes(data.get(name))]
-    if len(left) == 1:
-        return left[0]
-    if not left and any(_is_quotes(data.get(name)) for name in others):
-        return ""
-    raise RowFault(
-        f"Which column has the answer? Choose one (answer) of: {', '.join(left[:12]) or 'none'}.",
-        field=left[0] if left else "",
-    )
+def _answer(
+    columns: ColumnMap, fields: Mapping[str, str], others: tuple[str, ...], data: Data, task: Task
+) -> str:
+    """The column that answers the project's question; empty where there is none in this row.
+
+    Raises:
+        RowFault: it may be another one.
+    """
+    named = columns.question.chosen or fields.get("gold")
+    if named:
+        return named
+    quoted = [name for name in others if _is_quotes(_cell(data, name))]
+    left = [name for name in others if not role_of(name) and name not in quoted]
+    told = True
+    if isinstance(data["annotation_id"], int):  # JSON_MIN: only what has a value, behind the id
+        places = {name: at for at, name in enumerate(data)}
+        id_at = places.get("id", -1)
+        told = id_at > places.get(fields.get("text", ""), -1)
+        left = [name for name in left if places[name] > id_at]
+    if not left or (len(left) == 1 and (told or task in CLOSED)):
+        return left[0] if left else ""
+    shown = ", ".join([*left, *quoted][:12])
+    raise RowFault(f"Which column has the answer? Choose one (answer) of: {shown}.", field=left[0])
+
+
+def _labels(
+    rows: list[dict[str, Any]], answer: str, others: tuple[str, ...], asked: Asked
+) -> list[dict[str, Any]]:
+    """The labels in the order in which they were given: who annotated a task several times says
+    by now what they said last."""
+    last: dict[str, str] = {}
+    labels = []
+    for one in sorted(rows, key=lambda row: str(row.get("created_at") or "")):
+        label = _label(one, answer, others, asked)
+        uid = str(uuid5(NAMESPACE, json.dumps(one, sort_keys=True)))
+        before = last.get(label["annotator"])
+        label |= {"uid": uid} if before is None else {"uid": uid, "supersedes": before}
+        last[label["annotator"]] = uid
+        labels.append(label)
+    return labels
 
 
 def _label(
@@ -126,26 +176,39 @@ def _label(
 ) -> dict[str, Any]:
     said = Said(asked)
     for name in others:
-        if name != answer and _is_quotes(one.get(name)):
-            _take_quotes(said, one[name], name)
+        raw = _cell(one, name)
+        if name != answer and _is_quotes(raw):
+            _take_quotes(said, raw, name)
         elif name != answer and (role := role_of(name)):
-            said.sure(one.get(name)) if role == "confidence" else said.words(role, one.get(name))
-    raw = _plain(one.get(answer))
+            said.sure(_plain(raw)) if role == "confidence" else said.words(role, raw)
+    raw = _plain(_cell(one, answer))
     if _is_quotes(raw):
         _take_quotes(said, raw, answer)
     elif raw not in (None, ""):
         said.answer(answer, raw, answer)
-    label = {"annotator": _who(one["annotator"]), "kind": "crowd", **said.to_label()}
+    label = {"annotator": user_name(one["annotator"]), "kind": "crowd", **said.to_label()}
     label |= seconds_of(one["lead_time"])
     kept = {name: one[name] for name in ("annotation_id", "updated_at") if name in one}
     label["provenance"] = {**label["provenance"], "label_studio_min": kept}
     return label | ({"created_at": one["created_at"]} if one.get("created_at") else {})
 
 
-def _who(raw: Any) -> str:
-    if isinstance(raw, int):
-        return f"Label Studio user {raw}"
-    return str(raw or "").strip()[:200] or "Label Studio"
+def _cell(row: Data, name: str) -> Any:
+    """A cell as JSON_MIN has it: what a table spells as JSON, unless words only look like it."""
+    raw = row.get(name)
+    if not isinstance(raw, str) or not raw.startswith(("[", "{")):
+        return raw
+    try:
+        found = DECODER.decode(raw)
+        check_row({name: found})
+    except (ValueError, RecursionError):
+        return raw
+    if isinstance(found, dict):
+        spelled = len(found) == 1 and isinstance(next(iter(found.values())), list)
+    else:
+        texts = len(found) > 1 and all(isinstance(one, str) for one in found)
+        spelled = texts or (bool(found) and all(isinstance(one, dict) for one in found))
+    return found if spelled else raw
 
 
 def _plain(raw: Any) -> Any:
@@ -175,7 +238,7 @@ def _columns(data: Data) -> list[str]:
 def _questions(data: Data) -> list[str]:
     told = guess_columns(_columns(data))
     left = [name for name in _columns(data) if name not in (told.get("text"), told.get("id"))]
-    return [name for name in left if not role_of(name) and not _is_quotes(data.get(name))]
+    return [name for name in left if not role_of(name) and not _is_quotes(_cell(data, name))]
 
 
-SHAPE = Shape("Label Studio JSON_MIN", fits, read, _columns, _questions)
+SHAPE = Shape("Label Studio JSON_MIN, CSV or TSV", fits, read, _columns, _questions)

@@ -14,7 +14,8 @@ PING = "ping"
 
 #: Every event that can be chosen, with what it means.
 EVENTS = {
-    LABEL: "Somebody or something labelled an item, revised a label or took one back.",
+    LABEL: "Somebody or something labelled an item, revised a label, took one back, or rejected a "
+    "suggestion without giving a label.",
     GOLD: "The value of an item was decided, on whatever basis.",
     WITHDRAWN: "The decision of an item was taken back.",
     ADJUDICATED: "An expert decided an item that was in conflict, which is a gold.decided as well, "

@@ -51,7 +51,7 @@ def _data(webhook: Webhook, delivery: Delivery) -> dict[str, Any]:
 
 
 def _of_label(webhook: Webhook, label_id: int) -> dict[str, Any]:
-    related = ("item", "annotator", "schema", "supersedes", "proposed_from")
+    related = ("item", "annotator", "schema", "supersedes", "shown", "proposed_from")
     label = Label.objects.select_related(*related).get(pk=label_id)
     return {
         "label": {
@@ -59,6 +59,7 @@ def _of_label(webhook: Webhook, label_id: int) -> dict[str, Any]:
             "value": label.value,
             "abstained": label.abstained,
             "withdrawn": label.withdrawn,
+            "rejected": label.rejected,
             "action": label.action,
             "confidence": label.confidence,
             "seconds": label.seconds,
@@ -66,6 +67,7 @@ def _of_label(webhook: Webhook, label_id: int) -> dict[str, Any]:
             "run": str(label.run_uid) if label.run_uid else None,
             "replicate": label.replicate,
             "supersedes": _uid(label.supersedes),
+            "shown": _uid(label.shown),
             "proposed_from": _uid(label.proposed_from),
             "created_at": label.created_at.isoformat(),
         },

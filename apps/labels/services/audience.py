@@ -40,12 +40,15 @@ def audience_of(state: ItemState, fact: Facts) -> str:
         return ItemState.Audience.EXPERT
     if state.kept and state.kept >= state.wanted - len(fact.by_people):
         return ItemState.Audience.NAMED
+    if fact.rejections and state.assigned_kind == ItemState.Audience.CROWD:
+        return ""  # perhaps nobody of the crowd knows the answer: experts may take it as well
     return state.assigned_kind
 
 
 def still_asked(state: ItemState, fact: Facts) -> list[int]:
-    """Those of its assignees who have not labelled an item that waits for labels."""
-    said = {label.annotator.user_id for label in fact.by_people}
+    """Those of its assignees who have neither labelled an item that waits for labels nor left it
+    to others by rejecting the suggestion."""
+    said = {label.annotator.user_id for label in (*fact.by_people, *fact.rejections)}
     return [user for user in state.assignees if state.queued and user not in said]
 
 

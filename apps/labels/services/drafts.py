@@ -38,7 +38,8 @@ class ImportOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelDraft:
-    """A label about to be written; ``value`` is None for abstentions and withdrawals.
+    """A label about to be written; ``value`` is None for abstentions, withdrawals and rejections.
+    What it was proposed from was shown.
 
     References to other labels are by ``uid`` (within the item) when imported, by id otherwise;
     with ``supersedes_own`` an import supersedes whatever the annotator says of the item by then.
@@ -51,13 +52,16 @@ class LabelDraft:
     action: str = Label.Action.NEW
     abstained: bool = False
     withdrawn: bool = False
+    rejected: bool = False
     confidence: float | None = None
     rationale: str = ""
     evidence: Mapping[str, Sequence[str]] = field(default_factory=dict)
     seconds: float | None = None
     cost_nanousd: int | None = None
+    shown_id: int | None = None
     proposed_from_id: int | None = None
     supersedes_id: int | None = None
+    shown_uid: UUID | None = None
     proposed_from_uid: UUID | None = None
     supersedes_uid: UUID | None = None
     supersedes_own: bool = False
@@ -76,12 +80,14 @@ class LabelDraft:
             value=self.value,
             abstained=self.abstained,
             withdrawn=self.withdrawn,
+            rejected=self.rejected,
             action=self.action,
             confidence=self.confidence,
             rationale=self.rationale,
             evidence={name: list(phrases) for name, phrases in self.evidence.items()},
             seconds=self.seconds,
             cost_nanousd=self.cost_nanousd,
+            shown_id=self.shown_id or self.proposed_from_id,
             proposed_from_id=self.proposed_from_id,
             supersedes_id=self.supersedes_id,
             run_uid=self.run_uid,
@@ -130,10 +136,11 @@ class GoldDraft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DebateResult:
-    """How a debate ended for one item; ``draft`` is None when it reached no offered label."""
+    """How a debate ended for one item; ``draft`` is None when it reached no offered label,
+    ``uncertainty`` where nothing told how sure it was."""
 
     item_id: int
     draft: LabelDraft | None
     reasons: Sequence[str] = ()
-    uncertainty: float = 0.0
+    uncertainty: float | None = None
     signals: Mapping[str, Any] = field(default_factory=dict)

@@ -16,10 +16,19 @@ MACHINES = (Kind.LLM, Kind.MODEL)
 @dataclass(slots=True)
 class Facts:
     """What the ledger says of one item: its current labels, oldest first, and its newest decision
-    (a withdrawn one too: the next must supersede it, there is one chain per item)."""
+    (a withdrawn one too: the next must supersede it, there is one chain per item). ``rejections``
+    of those who only said that the suggestion is wrong count for nothing; the item stays open."""
 
     labels: list[Label] = field(default_factory=list)
     gold: Gold | None = None
+    rejections: list[Label] = field(default_factory=list)
+
+    def append(self, row: Label) -> None:
+        """What the ledger says with ``row`` in it, which may supersede another one."""
+        self.labels = [label for label in self.labels if label.pk != row.supersedes_id]
+        self.rejections = [label for label in self.rejections if label.pk != row.supersedes_id]
+        if not row.withdrawn:
+            (self.rejections if row.rejected else self.labels).append(row)
 
     @property
     def by_people(self) -> list[Label]:
@@ -76,7 +85,8 @@ def facts_of(item_id: int, history: Sequence[Label]) -> Facts:
 
 
 def standing(history: Collection[Label]) -> list[Label]:
-    """Those of an item's labels that are neither withdrawn nor superseded, in the order given.
+    """Those of an item's labels that are neither withdrawn nor superseded, rejections among them,
+    in the order given.
 
     ``history`` may be that of one annotator: nobody supersedes what another says.
     """
@@ -84,10 +94,16 @@ def standing(history: Collection[Label]) -> list[Label]:
     return [label for label in history if not label.withdrawn and label.pk not in superseded]
 
 
+def facts_from(said: Collection[Label], gold: Gold | None = None) -> Facts:
+    """What annotators' last words, oldest first, and the newest decision make."""
+    answers = [label for label in said if not label.rejected]
+    return Facts(answers, gold, [label for label in said if label.rejected])
+
+
 def _facts(history: Sequence[Label], golds: Sequence[Gold]) -> Facts:
     replaced = {gold.supersedes_id for gold in golds}
     newest = next((gold for gold in golds if gold.pk not in replaced), None)
-    return Facts(standing(history), newest)
+    return facts_from(standing(history), newest)
 
 
 @prepared

@@ -9,7 +9,7 @@ from django.db import transaction
 from apps.common.bulk import insert_rows
 from apps.labels.models import Gold, Label
 from apps.labels.services.drafts import ASIDE, GoldDraft, ImportOutcome, LabelDraft
-from apps.labels.services.facts import Facts, standing
+from apps.labels.services.facts import facts_from, standing
 from apps.labels.services.states import create_states, lock_states, refresh_states
 from apps.projects.models import Project
 from labelhub.core.schema import Value, value_key
@@ -30,6 +30,8 @@ class _Known:
     superseded: set[tuple[int, UUID]] = field(default_factory=set)
     #: Whose label it is; those of this import too.
     said_by: dict[tuple[int, UUID], int] = field(default_factory=dict)
+    #: Whose last word only rejects the suggestion.
+    rejects: set[tuple[int, int]] = field(default_factory=set)
     #: Past of a history in this import: some other draft supersedes it.
     past: set[tuple[int, UUID]] = field(default_factory=set)
     written: list[Label] = field(default_factory=list)
@@ -63,9 +65,10 @@ def import_ledger(
     known = _Known()
     outcomes = _append_labels(labels, known)
     # Of an item too whose every label was taken back: it waits in the queue as any other.
-    facts = {item_id: Facts() for item_id in ids}
+    said: dict[int, list[Label]] = {item_id: [] for item_id in ids}
     for row in sorted(standing(known.written), key=lambda row: row.pk):
-        facts[row.item_id].labels.append(row)
+        said[row.item_id].append(row)
+    facts = {item_id: facts_from(labels) for item_id, labels in said.items()}
     for item_id, gold in _append_gold(golds, ids)[1].items():
         facts[item_id].gold = gold
     create_states(project, facts)
@@ -118,13 +121,14 @@ def _known_labels(ids: Iterable[int]) -> _Known:
             continue
         if row.withdrawn:
             _forget_first(pair, known, gone=row.action == Label.Action.IMPORTED)
-        else:
+        elif not row.rejected:
             known.first.setdefault(pair, row.value)
         if hasattr(row, "superseded_by"):
             known.superseded.add((row.item_id, row.uid))
         elif not row.withdrawn:
             known.by_annotator[pair] = row.value
             known.now[pair] = row.uid
+            known.rejects.update({pair} if row.rejected else ())
     return known
 
 
@@ -132,6 +136,9 @@ def _classify(draft: LabelDraft, known: _Known) -> ImportOutcome:
     pair = (draft.item_id, draft.annotator.pk)
     if draft.uid and (draft.item_id, draft.uid) in known.by_uid:
         return ImportOutcome.UNCHANGED
+    shown = draft.shown_id or (draft.item_id, draft.shown_uid) in known.by_uid
+    if draft.rejected and not shown:
+        return ImportOutcome.CONFLICT  # it says nothing without the suggestion that it rejects
     if draft.supersedes_uid:
         earlier = (draft.item_id, draft.supersedes_uid)
         # Nobody revises what somebody else said.
@@ -142,6 +149,7 @@ def _classify(draft: LabelDraft, known: _Known) -> ImportOutcome:
     elif pair in known.by_annotator and not _is_past(draft, known):
         now = known.by_annotator[pair]
         there = _same(now, draft.value) or _same(known.first.get(pair, now), draft.value)
+        there = there and draft.rejected == (pair in known.rejects)
         return ImportOutcome.UNCHANGED if there else ImportOutcome.CONFLICT
     _note(draft, known)
     return ImportOutcome.CREATED
@@ -155,9 +163,11 @@ def _note(draft: LabelDraft, known: _Known) -> None:
         _forget_first(pair, known, gone=True)
         for of_pair in (known.by_annotator, known.now):
             of_pair.pop(pair, None)
+        known.rejects.discard(pair)
     elif not _is_past(draft, known):
         known.by_annotator[pair] = draft.value
         known.first.setdefault(pair, draft.value)
+        (known.rejects.add if draft.rejected else known.rejects.discard)(pair)
         if draft.uid:
             known.now[pair] = draft.uid
     if draft.uid:
@@ -231,13 +241,16 @@ def _referred_first(drafts: Sequence[LabelDraft]) -> Iterator[LabelDraft]:
 
 
 def _named(draft: LabelDraft) -> list[tuple[int, UUID]]:
-    return [(draft.item_id, uid) for uid in (draft.supersedes_uid, draft.proposed_from_uid) if uid]
+    named = (draft.supersedes_uid, draft.shown_uid, draft.proposed_from_uid)
+    return [(draft.item_id, uid) for uid in named if uid]
 
 
 def _row(draft: LabelDraft, by_uid: dict[tuple[int, UUID], int]) -> Label:
     row = draft.to_row()
     if draft.supersedes_uid:
         row.supersedes_id = by_uid.get((draft.item_id, draft.supersedes_uid)) or None
+    if shown := draft.shown_uid or draft.proposed_from_uid:
+        row.shown_id = by_uid.get((draft.item_id, shown)) or None
     if draft.proposed_from_uid:
         row.proposed_from_id = by_uid.get((draft.item_id, draft.proposed_from_uid)) or None
     return row

@@ -91,6 +91,7 @@ def _write_labels(items: Sequence[_Item], found: Carried) -> None:
     for nth in range(max((len(item.rows) for item in items), default=0)):
         wave = [item.rows[nth] for item in items if nth < len(item.rows)]
         for _, row in wave:
+            row.shown_id = found.moved.get(row.shown_id or 0, row.shown_id)
             row.proposed_from_id = found.moved.get(row.proposed_from_id or 0, row.proposed_from_id)
         insert_rows([row for _, row in wave])
         for label, row in wave:

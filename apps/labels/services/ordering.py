@@ -4,6 +4,7 @@ from zlib import crc32
 
 from apps.labels.models import Gold, ItemState
 from apps.projects.models import Project
+from labelhub.core.debate.outcome import UNKNOWN_UNCERTAINTY
 from labelhub.core.debate.routing import AUDIT
 
 #: What a manager put first comes before all else, whatever the order.
@@ -36,7 +37,7 @@ def priority_of(order: str, state: ItemState, gold: Gold | None) -> float:
 
 
 def _by_doubt(state: ItemState) -> float:
-    doubt = WIDTH * max(float(state.signals.get("uncertainty", 0.0)), state.learned or 0.0)
+    doubt = WIDTH * _doubt_of(state)
     if state.reasons == [AUDIT]:
         # No sooner than what was never debated, or it could be told.
         return UNLABELLED + WIDTH * (state.learned or 0.0)
@@ -45,3 +46,11 @@ def _by_doubt(state: ItemState) -> float:
     if state.suggestion_id is None:
         return UNLABELLED + doubt
     return CONFIDENT + doubt
+
+
+def _doubt_of(state: ItemState) -> float:
+    """What is known of the doubt about a suggestion, 0 to 1; one of which nothing is known is not
+    sure. Without a suggestion there is nothing to doubt."""
+    told = (state.signals.get("uncertainty"), state.learned)
+    unknown = 0.0 if state.suggestion_id is None else UNKNOWN_UNCERTAINTY
+    return max((float(each) for each in told if each is not None), default=unknown)

@@ -42,7 +42,7 @@ def record_label(
     fact = facts_of(draft.item_id, read_history(draft.item_id) if history is None else history)
     _check_supersedes(draft, fact)
     insert_row(row)
-    _append(fact, row)
+    fact.append(row)
     refresh_state(state.project, state, fact)
     return row
 
@@ -56,7 +56,7 @@ def withdraw_label(*, label: Label, provenance: Mapping[str, Any] | None = None)
     """
     state = _locked_state(label.item_id)
     fact = facts_of(label.item_id, read_history(label.item_id))
-    if label not in fact.labels:
+    if label not in (*fact.labels, *fact.rejections):
         raise Conflict("This label was changed meanwhile; nothing was taken back.")
     row = Label(
         item_id=label.item_id,
@@ -68,7 +68,7 @@ def withdraw_label(*, label: Label, provenance: Mapping[str, Any] | None = None)
         provenance=dict(provenance or {}),
     )
     insert_row(row)
-    _append(fact, row)
+    fact.append(row)
     refresh_state(state.project, state, fact)
     return row
 
@@ -86,15 +86,9 @@ def _locked(item: int) -> QuerySet[ItemState]:
     return rows.select_related("item", "project").filter(item=item)
 
 
-def _append(fact: Facts, row: Label) -> None:
-    """What the ledger says with ``row`` in it."""
-    fact.labels = [label for label in fact.labels if label.pk != row.supersedes_id]
-    if not row.withdrawn:
-        fact.labels.append(row)
-
-
 def _check_supersedes(draft: LabelDraft, fact: Facts) -> None:
-    own = [label for label in fact.labels if label.annotator_id == draft.annotator.pk]
+    said = (*fact.labels, *fact.rejections)
+    own = [label for label in said if label.annotator_id == draft.annotator.pk]
     now = own[-1] if own else None
     if now is not None and now.pk != draft.supersedes_id:
         raise Conflict(

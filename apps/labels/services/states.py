@@ -141,7 +141,8 @@ def _plan_of(project: int) -> QuerySet[Project, tuple[int, str, str, float | Non
 def _take_debate(state: ItemState, result: DebateResult, label: Label | None) -> None:
     state.suggestion = label
     state.reasons = list(result.reasons)
-    state.signals = {**result.signals, "uncertainty": result.uncertainty}
+    known = {} if result.uncertainty is None else {"uncertainty": result.uncertainty}
+    state.signals = {**result.signals, **known}
 
 
 def _derive(project: Project, state: ItemState, fact: Facts) -> None:
@@ -154,7 +155,8 @@ def _derive(project: Project, state: ItemState, fact: Facts) -> None:
     state.stage = _stage(project, state, fact, gold)
     unclear = found_unclear(fact)
     state.disputed = not unclear and is_disputed(project.dispute_above, state, fact, gold)
-    in_scope = project.review_scope == Project.ReviewScope.ALL or bool(state.reasons) or people > 0
+    begun = people > 0 or bool(fact.rejections)
+    in_scope = project.review_scope == Project.ReviewScope.ALL or bool(state.reasons) or begun
     state.wanted = _wanted(project, state, fact)
     state.queued = people < state.wanted and (in_scope or _asked_for(state))
     state.kept = len(still_asked(state, fact))

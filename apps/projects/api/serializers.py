@@ -107,6 +107,12 @@ class NewProjectSerializer(serializers.Serializer[Any]):
     schema = SchemaField(required=False)
     guideline = serializers.CharField(required=False, allow_blank=True)
     overlap = serializers.IntegerField(required=False, min_value=1, max_value=20)
+    blind_share = serializers.FloatField(
+        required=False,
+        min_value=0,
+        max_value=1,
+        help_text="Of the items, shown without any suggestion; 0.1 by default.",
+    )
 
 
 class ProjectChangeSerializer(serializers.Serializer[Any]):

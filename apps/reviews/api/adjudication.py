@@ -49,7 +49,11 @@ class DocketView(ProjectScopedMixin, generics.GenericAPIView[Any]):
     queryset = Item.objects.none()  # for the OpenAPI document
     serializer_class = CaseSerializer
 
-    @extend_schema(operation_id="adjudication_list", parameters=FILTERS)
+    @extend_schema(
+        operation_id="adjudication_list",
+        parameters=FILTERS,
+        responses=CaseSerializer(many=True),
+    )
     def get(self, request: SignedInApiRequest, slug: str) -> Response:
         """Items on which people disagree, or where a sure machine contradicts them. For experts."""
         check_expert(request.user, self.project)

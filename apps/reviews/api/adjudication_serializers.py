@@ -140,7 +140,9 @@ class CommentSerializer(serializers.ModelSerializer[Comment]):
     text = serializers.SerializerMethodField()
     readable = serializers.BooleanField(default=True)
     mentions = serializers.SerializerMethodField()
-    resolved_by = serializers.CharField(source="resolved_by.username", default=None)
+    resolved_by = serializers.CharField(
+        source="resolved_by.username", allow_null=True, default=None
+    )
 
     class Meta:
         model = Comment

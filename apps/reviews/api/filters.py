@@ -115,7 +115,7 @@ ItemFilter.base_filters.update({name: _documented(name) for name in FIELDS})
 
 
 class LabelFilter(django_filters.FilterSet):
-    """``?kind=&annotator=&item=&current=&action=``."""
+    """``?kind=&annotator=&item=&current=&action=&rejected=``."""
 
     kind = django_filters.ChoiceFilter(field_name="annotator__kind", choices=Kind.choices)
     annotator = django_filters.CharFilter(field_name="annotator__name")
@@ -125,7 +125,7 @@ class LabelFilter(django_filters.FilterSet):
 
     class Meta:
         model = Label
-        fields = ["kind", "annotator", "item", "action", "current"]
+        fields = ["kind", "annotator", "item", "action", "current", "rejected"]
 
     def narrow_to_current(
         self,
@@ -133,6 +133,10 @@ class LabelFilter(django_filters.FilterSet):
         _name: str,
         current: bool,  # noqa: FBT001 - the signature of a filter method
     ) -> QuerySet[Label]:
-        """What stands, or what was superseded or withdrawn."""
-        stands: dict[str, Any] = {"superseded_by__isnull": True, "withdrawn": False}
+        """What stands, or what was superseded or withdrawn, or only rejects a suggestion."""
+        stands: dict[str, Any] = {
+            "superseded_by__isnull": True,
+            "withdrawn": False,
+            "rejected": False,
+        }
         return queryset.filter(**stands) if current else queryset.exclude(**stands)

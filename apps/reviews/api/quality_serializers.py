@@ -41,6 +41,9 @@ class WorkerSerializer(serializers.Serializer[Any]):
     labels = serializers.IntegerField(source="counted.labels")
     skips = serializers.IntegerField(source="counted.skips")
     abstained = serializers.IntegerField(source="counted.abstained")
+    rejections = serializers.IntegerField(
+        source="counted.only_rejected", help_text="Suggestions rejected without a label."
+    )
     late = serializers.IntegerField(source="counted.late")
     undone = serializers.IntegerField(source="counted.undone")
     accuracy = QualityFigureSerializer(
@@ -51,7 +54,9 @@ class WorkerSerializer(serializers.Serializer[Any]):
     slow = serializers.IntegerField(source="counted.pace.slow", help_text="Outliers of their own.")
     fast = serializers.IntegerField(source="counted.pace.fast")
     too_fast = QualityFigureSerializer(
-        source="counted.fast", help_text="Share of answers below what is usual in the project."
+        source="counted.fast",
+        help_text="Share of answers in less time than it takes to skim the text and to choose, or "
+        "far below what is usual in the project.",
     )
     agreement = QualityFigureSerializer(source="agreement.percent")
     kappa = QualityFigureSerializer(source="agreement.kappa")
@@ -73,7 +78,13 @@ class PeopleSerializer(serializers.Serializer[Any]):
 
     people = WorkerSerializer(many=True)
     known_items = serializers.IntegerField()
-    too_fast_below = serializers.FloatField(allow_null=True, help_text="Seconds.")
+    too_fast_below = serializers.FloatField(
+        allow_null=True, help_text="Seconds: far below what is usual in the project."
+    )
+    too_fast_floor = serializers.FloatField(
+        help_text="Seconds: below what anybody takes to skim a text of twenty words and accept. "
+        "The floor of each answer follows from its text; the larger of the two bounds counts."
+    )
     orphans = serializers.IntegerField(help_text="Labels by people whose accounts are gone.")
     doubtful = DoubtfulSerializer(many=True)
 

@@ -11,6 +11,7 @@ from rest_framework.views import APIView
 from apps.accounts.models import User
 from apps.accounts.roles import Right
 from apps.projects.api.mixins import ProjectScopedMixin
+from apps.projects.api.serializers import LabelSchemaSerializer
 from apps.projects.models import SchemaChange
 from apps.reviews.schema_changes.beginning import begin_change, draft_change
 from apps.reviews.schema_changes.previewing import preview_change
@@ -22,7 +23,7 @@ class SchemaChangeSerializer(serializers.ModelSerializer[SchemaChange]):
     """One change of labels, and how far it has come."""
 
     from_version = serializers.IntegerField(source="from_schema.version")
-    to_version = serializers.IntegerField(source="to_schema.version", default=None)
+    to_version = serializers.IntegerField(source="to_schema.version", allow_null=True, default=None)
     operations = serializers.JSONField()
     words = serializers.ListField(child=serializers.CharField(), help_text="The same in words.")
     reverts = serializers.IntegerField(source="reverts_id", allow_null=True)
@@ -30,7 +31,7 @@ class SchemaChangeSerializer(serializers.ModelSerializer[SchemaChange]):
         help_text="Rows written so far: `labels:KIND` carried over, `asked:KIND` back to people, "
         "`withdrawn:KIND` taken back, `gold_carried`, `gold_withdrawn`, `gold_made`, `items`."
     )
-    created_by = serializers.CharField(source="created_by.username", default=None)
+    created_by = serializers.CharField(source="created_by.username", allow_null=True, default=None)
 
     class Meta:
         model = SchemaChange
@@ -39,6 +40,21 @@ class SchemaChangeSerializer(serializers.ModelSerializer[SchemaChange]):
             "status", "message", "items_total", "items_done", "counts", "created_by", "created_at",
             "started_at", "finished_at",
         ]  # fmt: skip
+
+
+class SchemaChangePreviewSerializer(serializers.Serializer[Any]):
+    """What a change of labels would do."""
+
+    from_version = serializers.IntegerField()
+    to_version = serializers.IntegerField()
+    schema = LabelSchemaSerializer()
+    labels = serializers.DictField(
+        child=serializers.DictField(), help_text="By what becomes of them: counts by kind."
+    )
+    gold = serializers.DictField(help_text="Counts by what becomes of it.")
+    operations = serializers.ListField(child=serializers.DictField())
+    decisions = serializers.DictField(help_text="What becomes of conflicts.")
+    examples = serializers.ListField(child=serializers.DictField())
 
 
 class AskedSerializer(serializers.Serializer[Any]):
@@ -87,7 +103,9 @@ class SchemaChangeListView(ProjectScopedMixin, generics.ListAPIView[SchemaChange
             )
         ],
         responses={
-            200: OpenApiResponse(description="What it would do (`dry_run`); nothing is written."),
+            200: OpenApiResponse(
+                SchemaChangePreviewSerializer, "What it would do (`dry_run`); nothing is written."
+            ),
             202: SchemaChangeSerializer,
         },
     )

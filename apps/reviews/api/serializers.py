@@ -27,9 +27,19 @@ class LabelSerializer(serializers.ModelSerializer[Label]):
     external_id = serializers.CharField(source="item.external_id")
     annotator = AnnotatorField()
     schema_version = serializers.IntegerField(source="schema.version")
-    proposed_from = serializers.UUIDField(source="proposed_from.uid", allow_null=True, default=None)
+    shown = serializers.UUIDField(
+        source="shown.uid", allow_null=True, default=None,
+        help_text="Uid of the suggestion that was on the screen, whatever was answered.",
+    )  # fmt: skip
+    proposed_from = serializers.UUIDField(
+        source="proposed_from.uid", allow_null=True, default=None,
+        help_text="Uid of the suggestion that the value was accepted from, or that it corrects.",
+    )  # fmt: skip
     supersedes = serializers.UUIDField(source="supersedes.uid", allow_null=True, default=None)
-    current = serializers.SerializerMethodField(help_text="Neither superseded nor withdrawn.")
+    current = serializers.SerializerMethodField(
+        help_text="What the annotator says now: neither superseded nor withdrawn, and more than a "
+        "rejection."
+    )
     comment = serializers.SerializerMethodField()
     value = serializers.JSONField(allow_null=True)
 
@@ -37,16 +47,17 @@ class LabelSerializer(serializers.ModelSerializer[Label]):
         model = Label
         fields = [
             "id", "uid", "item", "external_id", "annotator", "value", "abstained", "withdrawn",
-            "action", "confidence", "rationale", "evidence", "seconds", "proposed_from",
-            "supersedes", "run_uid", "replicate", "schema_version", "current", "comment",
-            "created_at",
+            "rejected", "action", "confidence", "rationale", "evidence", "seconds", "shown",
+            "proposed_from", "supersedes", "run_uid", "replicate", "schema_version", "current",
+            "comment", "created_at",
         ]  # fmt: skip
 
     def get_current(self, label: Label) -> bool:
         """Whether this is what the annotator says now."""
-        if self.context.get("fresh"):
-            return True  # written in this request: spares the query
-        return not label.withdrawn and not hasattr(label, "superseded_by")
+        if label.rejected or label.withdrawn:
+            return False
+        # Written in this request: spares the query.
+        return bool(self.context.get("fresh")) or not hasattr(label, "superseded_by")
 
     def get_comment(self, label: Label) -> str:
         """What the annotator remarked."""
@@ -148,15 +159,18 @@ class AnswerSerializer(serializers.Serializer[Any]):
     item = serializers.IntegerField()
     value = serializers.JSONField(
         required=False, allow_null=True, default=None,
-        help_text="A name (single), a list of names (multi), a number (ordinal), a text, or one of "
-        "the item's options.",
+        help_text="A name (single), a list of names (multi; empty: none of these), a number "
+        "(ordinal), a text, or one of the item's options. Null is no value, and is refused unless "
+        "you skip, reject or abstain.",
     )  # fmt: skip
     skip = serializers.BooleanField(
         required=False, default=False, help_text="Leave the item to others; then without a value."
     )
     reject = serializers.BooleanField(
-        required=False, default=False, help_text="The suggestion is wrong; with or without a value."
-    )
+        required=False, default=False,
+        help_text="The suggestion is wrong. With a value that is the right answer; without one it "
+        "is neither an answer nor an abstention, and the item stays open for somebody else.",
+    )  # fmt: skip
     abstain = serializers.BooleanField(
         required=False, default=False, help_text="It cannot be told; without a value."
     )

@@ -100,7 +100,13 @@ class Decision(models.Model):
     class Meta:
         ordering = ["-pk"]
         indexes = [
-            models.Index(fields=["project", "reviewer", "-id"], name="reviews_decision_recent")
+            models.Index(fields=["project", "reviewer", "-id"], name="reviews_decision_recent"),
+            # What somebody left to others is looked up for each item of the queue's head.
+            models.Index(
+                fields=["reviewer", "item"],
+                condition=models.Q(undone_at__isnull=True),
+                name="reviews_decision_left",
+            ),
         ]
 
 

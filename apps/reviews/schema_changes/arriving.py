@@ -77,7 +77,7 @@ def _value(
     except ValueNotOffered:
         return value  # refused by its name in a moment
     now = told.value(given.version, said)
-    if now is None and said is not None:
+    if said not in (None, []) and now in (None, []):  # nobody chose the empty set
         raise LabelsChanged(
             "The labels have been changed since this page was opened, and nothing of today stands "
             f"for '{value_words(said)}'. Look at the item again and choose anew.",

@@ -30,6 +30,7 @@ def _as_called_now(fields: dict[str, list[str]], schema: LabelSchema) -> dict[st
         return fields
     given = LabelSchema.objects.filter(project=schema.project_id, version=int(under)).first()
     names = Translator.of(schema.project_id).names(given) if given else {}
+    fields.pop("none", None)  # it meant the labels of then
     if "value" in fields:
         now = (names.get(name, name) for name in fields["value"])
         fields["value"] = list(dict.fromkeys(name for name in now if name is not None))

@@ -143,7 +143,7 @@ def _reasons(plan: Plan) -> dict[str, Q]:
         same = Q(state__promoted=plan.options["promoted"])
         # What need not come any more can still be taken from the head.
         return found | {"same": same} | ({"idle": idle} if plan.options["promoted"] else {})
-    said = Label.objects.current().by_people().filter(item=OuterRef("pk"))
+    said = Label.objects.standing().by_people().filter(item=OuterRef("pk"))
     here = said.exclude(action=Label.Action.IMPORTED)
     return found | {"unsaid": ~Q(Exists(here))}
 

@@ -48,5 +48,5 @@ def labels_of(project: Project, user: User) -> QuerySet[Label]:
         labels = labels.exclude(by_models & hidden_from(user.pk, item="item_id"))
         labels = labels.exclude(by_others & opinions(user.pk, item="item_id"))
     return labels.select_related(
-        "item", "annotator", "schema", "superseded_by", "supersedes", "proposed_from"
+        "item", "annotator", "schema", "superseded_by", "supersedes", "shown", "proposed_from"
     ).order_by("pk")

@@ -54,8 +54,8 @@ class Place(NamedTuple):
 def offered_to(project: Project, user: User) -> QuerySet[ItemState]:
     """Queued items that ``user`` may label, the urgent first, whoever holds them just now.
 
-    Not what they have labelled, skipped or postponed; not what is kept for others, by name or by
-    kind: what reviewers disagree on is kept for experts.
+    Not what they have labelled, skipped or postponed, or whose suggestion they only rejected; not
+    what is kept for others, by name or by kind: what reviewers disagree on is kept for experts.
     """
     given = Assignment.objects.filter(item=OuterRef("item_id"), user=user.pk, open=True)
     mine = Q(audience__in=["", reviewer_kind(user, project)]) | Q(Exists(given))
@@ -75,7 +75,7 @@ def open_items(project: Project, user: User, now: datetime) -> int:
 
 
 def _offered(states: QuerySet[ItemState], user_id: int) -> QuerySet[ItemState]:
-    said = Label.objects.current().filter(item=OuterRef("item_id"), annotator__user=user_id)
+    said = Label.objects.standing().filter(item=OuterRef("item_id"), annotator__user=user_id)
     left = Decision.objects.filter(
         item=OuterRef("item_id"),
         reviewer=user_id,

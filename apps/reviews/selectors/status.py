@@ -69,6 +69,7 @@ class QueueStatus(QueueProgress):
     on_desk: int
     done_by_me: int
     skipped_by_me: int
+    rejected_by_me: int
     postponed_by_me: int
     for_experts: int
     for_others: int
@@ -129,6 +130,7 @@ def queue_status(project: Project, user: User) -> QueueStatus:
         done_by_me=_items_of(labelled),
         done_today=_items_of(labelled.filter(created_at__gte=_midnight(now))),
         skipped_by_me=decisions.skips().filter(item__state__queued=True).count(),
+        rejected_by_me=decisions.only_rejecting().filter(item__state__queued=True).count(),
         postponed_by_me=put_off.count(),
         for_experts=0 if expert else queued.filter(audience=audience.EXPERT).count(),
         for_others=named.count() + queued.filter(audience=audience.CROWD).count() * expert,
@@ -141,8 +143,7 @@ def queue_status(project: Project, user: User) -> QueueStatus:
 
 
 def _labelled(project: Project, user: User) -> DecisionQuerySet:
-    left = (Decision.Action.SKIP, Decision.Action.POSTPONE)
-    return Decision.objects.standing(project, user).order_by().exclude(action__in=left)
+    return Decision.objects.standing(project, user).order_by().filter(label__rejected=False)
 
 
 def _items_of(decisions: DecisionQuerySet) -> int:
@@ -168,6 +169,7 @@ def _qualifying(project: Project, user: User, standing: Standing | None) -> Qual
     if not must_qualify(project, user, standing):
         return None
     tried = Decision.objects.filter(project=project, reviewer=user, purpose=Purpose.QUALIFY)
+    tried = tried.exclude(label__rejected=True)
     return Qualifying(tried.count(), project.qualify_items, known_to_try(project, user).count())
 
 

@@ -92,13 +92,6 @@ class ReviewTask:
         return dict(self.suggestion.evidence) if self.suggestion else {}
 
     @property
-    def original(self) -> str:
-        """The suggestion as the form's fields would send it, as JSON: what "unchanged" means."""
-        if self.task is Task.TEXT:
-            return json.dumps([self.suggested_text] if self.suggestion else [])
-        return json.dumps([choice.value for choice in self.choices if choice.suggested])
-
-    @property
     def draft(self) -> str:
         """What has been begun, as JSON for the page's script; empty where nothing has."""
         return json.dumps(self.begun) if self.begun else ""

@@ -203,7 +203,7 @@ def _decided_by(name: str, words: str) -> DecidedMeanwhile:
 
 def _answer(case: Opinions, ruling: Ruling) -> Answer:
     evidence = _evidence(case, ruling)
-    # Where it cannot be told, what was quoted for no label in particular is a part of the reasons.
+    # Where no label was chosen, what was quoted for none in particular is a part of the reasons.
     words = [checked_text("rationale", ruling.rationale)]
     words += [f"“{quote}”" for quote in evidence.pop(FOR_NONE, [])]
     return Answer(
@@ -219,8 +219,8 @@ def _answer(case: Opinions, ruling: Ruling) -> Answer:
 
 def _evidence(case: Opinions, ruling: Ruling) -> dict[str, list[str]]:
     """The quotes under the labels that they now speak for: of one label out of several what was
-    quoted for another speaks for the one chosen. Where it cannot be told each speaks for its own,
-    or :data:`FOR_NONE`.
+    quoted for another speaks for the one chosen. Where none applies or it cannot be told, each
+    speaks for its own, or :data:`FOR_NONE`.
 
     Raises:
         ValueNotOffered, InvalidInput: the value, or a quote that does not stand in the text.
@@ -231,7 +231,8 @@ def _evidence(case: Opinions, ruling: Ruling) -> dict[str, list[str]]:
     meant = names_of(case.schema.parsed, value)
     chosen = [name for name in names if name in meant]
     offered = names if ruling.abstain or isinstance(value, list) else chosen
-    other = FOR_NONE if ruling.abstain else next(iter(chosen or names), str(value))
+    nothing = ruling.abstain or value == []
+    other = FOR_NONE if nothing else next(iter(chosen or names), str(value))
     found: dict[str, list[str]] = {}
     for name, quote in quotes_in(case.item, ruling.evidence):
         found.setdefault(name if name in offered else other, []).append(quote)

@@ -10,7 +10,7 @@ from apps.projects.models import Item, LabelSchema, Project
 from apps.reviews.models import ReviewSettings
 from apps.reviews.selectors.settings import review_settings
 from labelhub.core.errors import InvalidInput
-from labelhub.core.schema import Value, unstorable
+from labelhub.core.schema import Task, Value, unstorable
 
 NOTHING_SHOWN = 0
 MOST_SPANS = 200
@@ -29,9 +29,10 @@ class Span(NamedTuple):
 class Answer:
     """What a reviewer sent.
 
-    ``value`` is raw; None together with ``reject`` says "the suggestion is wrong", with
-    ``abstain`` "cannot be told". ``shown`` is the id of the suggestion the reviewer saw,
-    ``NOTHING_SHOWN`` for none, and None when the sender does not say (what stands now counts).
+    ``value`` is raw, the empty set never None; None together with ``reject`` says only that the
+    suggestion is wrong, which leaves the item to others, with ``abstain`` "cannot be told".
+    ``shown`` is the id of the suggestion the reviewer saw, ``NOTHING_SHOWN`` for none, and None
+    when the sender does not say (what stands now counts).
     ``evidence`` are quotes by label, ``spans`` the same by place. ``order`` is that in which the
     options were shown. ``adjudicates``: an expert settles what others disagree on.
     ``schema_version`` is that of the labels they chose from; None: today's.
@@ -51,6 +52,11 @@ class Answer:
     adjudicates: bool = False
     schema_version: int | None = None
 
+    @property
+    def only_rejects(self) -> bool:
+        """Whether it says that the suggestion is wrong, and not what is right."""
+        return self.reject and self.value is None
+
 
 def checked_value(schema: LabelSchema, state: ItemState, answer: Answer) -> Value | None:
     """The canonical value; None for an abstention or a rejection without a better label.
@@ -58,10 +64,14 @@ def checked_value(schema: LabelSchema, state: ItemState, answer: Answer) -> Valu
     Raises:
         ValueNotOffered, InvalidInput: it cannot be used.
     """
+    if answer.reject and answer.abstain:
+        raise InvalidInput.at("reject", "either the suggestion is wrong, or you are unsure.")
     if answer.value is None:
         if answer.abstain or answer.reject:
             return None
-        raise InvalidInput.at("value", "give a label, or skip the item.")
+        several = schema.task is Task.MULTI
+        what = "choose a label or “None of these”" if several else "give a label"
+        raise InvalidInput.at("value", f"{what}, or skip the item.")
     if answer.abstain:
         raise InvalidInput.at("value", "either a label, or that it cannot be told.")
     try:

@@ -16,7 +16,7 @@ from labelhub.core.errors import InvalidInput, NotFound
 from labelhub.core.schema import unstorable
 
 #: What a draft may hold: the names of the form's fields.
-FIELDS = frozenset({"value", "comment", "rationale", "confidence", "spans"})
+FIELDS = frozenset({"value", "none", "comment", "rationale", "confidence", "spans"})
 #: And besides, under which version of the labels the page was opened.
 SCHEMA = "schema"
 MOST_CHARS = 50_000
@@ -71,6 +71,7 @@ def draft_again(*, project: Project, user: User, label: Label) -> Draft | None:
     spans, remark = label.provenance.get("spans"), label.provenance.get("comment", "")
     fields = {
         "value": sorted(names_of(schema, label.value)),
+        "none": ["1"] if label.value == [] else [],
         "rationale": [label.rationale],
         "comment": [str(remark)],
         "confidence": [] if label.confidence is None else [f"{label.confidence:g}"],

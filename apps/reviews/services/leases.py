@@ -273,6 +273,16 @@ def fill_slot(user: User, label: Label, own: Label | None, lease_token: UUID | N
     return slot.lease_until is not None and slot.lease_until > now
 
 
+def vacate_slot(user: User, rejection: Label, own: Label | None) -> None:
+    """Let others have the place of ``user``, who only rejected the suggestion; a place on an item
+    of known answer, which is nobody else's, is done with that."""
+    if own is not None:
+        Slot.objects.filter(label=own).update(label=None, holder=user)
+    mine = _asked(user, rejection.item_id)
+    mine.filter(number__isnull=True).update(label=rejection, **NOT_HELD)
+    mine.update(holder=None, **NOT_HELD)
+
+
 @prepared_update
 def _fill_held(user: int, item: int, token: UUID, now: datetime, label: int) -> Update:
     held = Slot.objects.filter(holder=user, item=item, label__isnull=True, lease_until__gt=now)

@@ -63,7 +63,7 @@ def withdraw_all(item_id: int, *, provenance: dict[str, str]) -> Sequence[Label]
 
     Call it with the item's state locked.
     """
-    said = Label.objects.current().filter(item=item_id, annotator__kind__in=PEOPLE)
+    said = Label.objects.standing().filter(item=item_id, annotator__kind__in=PEOPLE)
     labels = list(said.exclude(action=Label.Action.IMPORTED).order_by("pk"))
     for label in labels:
         withdraw_label(label=label, provenance=provenance)

@@ -124,9 +124,26 @@ def _undo(project: Project, user: User, decision: Decision, lease_seconds: int) 
 
 
 def take_up_skipped(*, project: Project, user: User) -> int:
-    """Offer ``user`` again what they skipped; returns how many skips were undone."""
-    skips = Decision.objects.standing(project, user).skips()
-    return skips.order_by().update(undone_at=timezone.now())
+    """Offer ``user`` again what they left to others, by a skip or by rejecting the suggestion
+    without a label; returns how many decisions were undone."""
+    decisions = Decision.objects.standing(project, user)
+    undone = decisions.skips().order_by().update(undone_at=timezone.now())
+    rejected = decisions.only_rejecting().filter(item__state__queued=True)
+    for pk, item_id in list(rejected.values_list("pk", "item_id")):
+        undone += _take_back_rejection(project, user, pk, item_id)
+    return undone
+
+
+@transaction.atomic
+def _take_back_rejection(project: Project, user: User, pk: int, item_id: int) -> int:
+    lock_state(project, item_id)
+    decision = _undoable(project, user).filter(pk=pk).first()
+    if decision is None or decision.label is None:
+        return 0  # undone or answered in another tab
+    decision.undone_at = timezone.now()
+    decision.save(update_fields=["undone_at"])
+    withdraw_label(label=decision.label, provenance={"undone_by": user.username})
+    return 1
 
 
 def _slot_again(

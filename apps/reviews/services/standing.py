@@ -79,7 +79,8 @@ def qualify(project: Project, user: User) -> Standing | None:
     """Decide on ``user`` once they have answered enough items whose answers are known.
 
     Called after each answer to such an item. The first answer to each item counts, also when it
-    was taken back or revised, and "cannot be told" is not right; what was skipped does not count.
+    was taken back or revised, and "cannot be told" is not right; what was skipped, or whose
+    suggestion they only rejected, does not count.
     With ``project.qualify_items`` of them they are let to work or paused, with the figures as the
     reason. Returns their standing, if they have one. Idempotent: who stands as decided is left
     alone.
@@ -159,7 +160,7 @@ def _moved(
 def _first_answers(project: Project, user: User) -> list[bool]:
     """Whether the first answer to each qualification item was right, oldest first."""
     answers = Decision.objects.filter(
-        project=project, reviewer=user, purpose=Purpose.QUALIFY, label__isnull=False
+        project=project, reviewer=user, purpose=Purpose.QUALIFY, label__rejected=False
     )
     first: dict[int, bool] = {}
     for item_id, correct in answers.order_by("pk").values_list("item_id", "correct"):

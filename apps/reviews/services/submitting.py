@@ -41,7 +41,7 @@ from apps.reviews.services.answers import (
 from apps.reviews.services.commenting import remark
 from apps.reviews.services.drafting import drop_draft
 from apps.reviews.services.known import check_asked
-from apps.reviews.services.leases import fill_slot, was_asked
+from apps.reviews.services.leases import fill_slot, vacate_slot, was_asked
 from apps.reviews.services.standing import qualify
 from labelhub.core.errors import InvalidInput, NotFound
 from labelhub.core.schema import Value, value_key
@@ -66,7 +66,8 @@ class Submitted:
 @dataclass(frozen=True, slots=True)
 class _Case:
     """Under which circumstances somebody answers: the item, locked, what was said of it so far and
-    by themselves, what they were shown, and what for. ``extra``: more is said than was wanted."""
+    by themselves (``last`` may be a rejection), what they were shown, and what for. ``extra``: more
+    is said than was wanted."""
 
     project: Project
     user: User
@@ -74,11 +75,16 @@ class _Case:
     schema: LabelSchema
     state: ItemState
     history: Sequence[Label]
-    own: Label | None
+    last: Label | None
     purpose: Purpose
     arm: Decision.Arm | None
     suggestion: Label | None
     extra: bool
+
+    @property
+    def own(self) -> Label | None:
+        """What they have answered; who only rejected the suggestion has given no answer."""
+        return None if self.last is None or self.last.rejected else self.last
 
 
 @transaction.atomic
@@ -103,16 +109,16 @@ def submit_label(
     history = read_history(item_id)
     said = {label.uid: label for label in history if label.annotator_id == annotator.pk}
     sent = _sent_before(said, lease_token, history)
-    if sent and _key(sent.value) == _key(value):
+    if sent and _key(sent.value) == _key(value) and sent.rejected == answer.only_rejects:
         return Submitted(sent, _decision_of(sent, project, user), created=False)
-    own = next(iter(standing(said.values())), None)
+    last = next(iter(standing(said.values())), None)
     purpose = _purpose(user, state)
     enough = state.labels_by_people >= state.wanted
     case = _Case(
-        project, user, annotator, schema, state, history, own, purpose,
+        project, user, annotator, schema, state, history, last, purpose,
         arm=_arm(project, user, state, answer),
         suggestion=next((each for each in history if each.pk == state.suggestion_id), None),
-        extra=own is None and purpose == Purpose.WORK and enough,
+        extra=(last is None or last.rejected) and purpose == Purpose.WORK and enough,
     )  # fmt: skip
     draft = _draft(case, answer, value, comment, lease_token)
     label = record_label(draft, state=state, history=history)
@@ -132,7 +138,12 @@ def _sent_before(
 
 
 def _came_late(case: _Case, label: Label, lease_token: UUID | None) -> bool:
-    """Fill the label's place; whether its lease had lapsed by then."""
+    """Fill the label's place; whether its lease had lapsed by then. A rejection leaves the place to
+    others."""
+    if label.rejected:
+        vacate_slot(case.user, label, case.own)
+        check_asked(case.project, case.user, label)
+        return False
     if fill_slot(case.user, label, case.own, lease_token) or case.own:
         return False
     check_asked(case.project, case.user, label)
@@ -172,7 +183,7 @@ def _draft(
         schema=case.schema,
         value=value,
         seconds=answer.seconds,
-        supersedes_id=case.own.pk if case.own else None,
+        supersedes_id=case.last.pk if case.last else None,
         # By its lease's token: the database itself stores it once only.
         uid=None if any(one.uid == lease_token for one in case.history) else lease_token,
         provenance=_provenance(case, answer, comment),
@@ -228,11 +239,13 @@ def _locked(project: int, item: int) -> QuerySet[ItemState]:
 
 def _shown(case: _Case, answer: Answer) -> Label | None:
     """What the reviewer saw: a run may have changed the suggestion meanwhile, and of an audited
-    item nothing is shown, nor of one that was drawn to be labelled without."""
+    item nothing is shown, nor of one that was drawn to be labelled without. An abstention suggests
+    nothing."""
     if answer.shown == NOTHING_SHOWN or case.arm == Decision.Arm.WITHHELD:
         return None
     if answer.shown is None:
-        return None if is_audit(case.state) else case.suggestion
+        proposed = case.suggestion
+        return None if is_audit(case.state) or (proposed and proposed.abstained) else proposed
     seen = next((label for label in case.history if label.pk == answer.shown), None)
     if seen is None:
         raise InvalidInput.at(
@@ -242,12 +255,14 @@ def _shown(case: _Case, answer: Answer) -> Label | None:
 
 
 def _action(value: Value | None, suggestion: Label | None, answer: Answer) -> Label.Action:
+    if answer.reject and suggestion is None:
+        raise InvalidInput.at("reject", "no suggestion was shown, so there is nothing to reject.")
     if suggestion is None or answer.abstain:
         return Label.Action.NEW
     same = value is not None and _key(value) == _key(suggestion.value)
     if answer.reject and same:
         raise InvalidInput.at(
-            "value", "this is the suggestion you reject; give another label or none."
+            "value", "this is the suggestion you reject; give another label, or leave it to others."
         )
     if answer.reject:
         return Label.Action.REJECTED
@@ -259,11 +274,14 @@ def _key(value: Value | None) -> str | None:
 
 
 def _origin(value: Value | None, answer: Answer, suggestion: Label | None) -> dict[str, Any]:
-    """The suggestion that the label came from, and what was done with it."""
+    """The suggestion that was shown, whether the label came from it, and what was done with it."""
+    shown = suggestion.pk if suggestion else None
     return {
-        "abstained": value is None,
+        "abstained": answer.abstain,
+        "rejected": answer.only_rejects,
         "action": _action(value, suggestion, answer),
-        "proposed_from_id": suggestion.pk if suggestion and not answer.abstain else None,
+        "shown_id": shown,
+        "proposed_from_id": None if value is None else shown,
     }
 
 

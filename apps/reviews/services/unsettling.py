@@ -58,7 +58,7 @@ def take_back(decision: Decision, label: Label, user: User) -> bool:
     _untell(decision, user)
     # A row that a change of labels wrote supersedes the very decision that it carries over.
     before = None if label.change_id else label.supersedes
-    if before is None or before.withdrawn:
+    if before is None or before.withdrawn or before.rejected:
         withdraw_label(label=label, provenance={"undone_by": user.username})
         slots = Slot.objects.filter(label=label)
         slots.update(label=None)
@@ -82,6 +82,7 @@ def _as_before(before: Label, label: Label, user: User) -> LabelDraft:
         rationale=before.rationale,
         evidence=before.evidence,
         seconds=before.seconds,
+        shown_id=before.shown_id,
         proposed_from_id=before.proposed_from_id,
         supersedes_id=label.pk,
         provenance={**before.provenance, "undone_by": user.username},

@@ -14,8 +14,10 @@ SURENESS = ((0.5, "A guess"), (0.7, "Rather sure"), (0.9, "Sure"), (0.99, "Certa
 
 @register.simple_tag
 def key_cap(keys: str) -> SafeString:
-    """The first of an action's keys as it is printed on a button; screen readers hear the button
-    alone."""
+    """The first of an action's keys as it is printed on a button, nothing without any; screen
+    readers hear the button alone."""
+    if not keys:
+        return format_html("")
     key = keys.split(" ", maxsplit=1)[0]
     return format_html('<kbd aria-hidden="true">{}</kbd>', CAPS.get(key, key.upper()))
 

@@ -192,14 +192,20 @@ def _again(request: SignedInRequest, item_id: int) -> dict[str, Any]:
     quotes = [json.dumps([name, one]) for name, said in label.evidence.items() for one in said]
     schema = label.schema.parsed.of_item(label.item.options)
     values = sorted(names_of(schema, label.value))
-    return {"values": values, "rationale": label.rationale, "quotes": quotes}
+    return {
+        "values": values,
+        "none": label.value == [],
+        "rationale": label.rationale,
+        "quotes": quotes,
+    }
 
 
 def _sent(request: SignedInRequest) -> dict[str, Any]:
     """What was written before it was refused."""
     post = request.POST
     words = {name: post.get(name, "") for name in ("rationale", "explain", "reason")}
-    return {**words, "values": post.getlist("value"), "quotes": post.getlist("quote")}
+    chosen = {"values": post.getlist("value"), "none": "none" in post}
+    return {**words, **chosen, "quotes": post.getlist("quote")}
 
 
 def _to_next(request: SignedInRequest, project: Project, *, after: int = 0) -> HttpResponse:

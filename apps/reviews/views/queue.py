@@ -92,9 +92,12 @@ def review_submit(request: SignedInRequest, slug: str) -> HttpResponse:
         )
     except LabelhubError as error:
         return _refused(request, slug, error)
-    replaced = done.created and done.label.supersedes_id is not None
+    earlier = done.label.supersedes
+    replaced = done.created and earlier is not None and not earlier.rejected
     words = "Stored. The lease had lapsed meanwhile." if done.decision.late else "Stored."
     words = "Stored in place of your earlier answer to this item." if replaced else words
+    if done.label.rejected:
+        words = "Rejected: somebody else says what is right."
     told = {"action": done.label.action, "late": done.decision.late, "replaced": replaced}
     return _done(request, slug, words, **told)
 
@@ -135,7 +138,8 @@ def review_undo(request: SignedInRequest, slug: str) -> HttpResponse:
     if undone.slot and _wants_json(request):
         context = _on_screen(request, project, undone.slot)
         html = render_to_string("reviews/task.html", context, request=request)
-    told = {"undone": True, "action": undone.decision.action, "html": html}
+    rejected = bool(undone.decision.label and undone.decision.label.rejected)
+    told = {"undone": True, "action": undone.decision.action, "rejected": rejected, "html": html}
     return _done(request, slug, _undone_words(undone), **told)
 
 

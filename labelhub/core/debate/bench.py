@@ -95,7 +95,7 @@ def _judge(
         JUDGE,
         step=f"{JUDGE}/{number}",
         inputs={**case, "opinions": opinions},
-        params={**params, "response_format": "schema", "logprobs": True},
+        params={**params, "logprobs": True},
         sample=number,
     )
 

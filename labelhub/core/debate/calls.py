@@ -1,14 +1,15 @@
 """Turning a role's turn into a call: the prompt rendered for one item."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from labelhub.core.debate.outcome import DebateItem, Untrusted
 from labelhub.core.errors import LabelhubError
 from labelhub.core.llm.parsing.names import answer_ids
+from labelhub.core.llm.parsing.structured import in_words
 from labelhub.core.llm.types import Call, Reply
-from labelhub.core.prompts import Prompt, fence
+from labelhub.core.prompts import AS_JSON, AS_TEXT, FORM, Prompt, fence
 from labelhub.core.schema import Schema, Task
 
 QUESTIONS: dict[Task, str] = {
@@ -40,6 +41,7 @@ class Caller:
         salt: secret to those who write texts and constant for a run, such as the run's uid.
         guideline: the project's guideline; trusted.
         params: what to ask of each role's model, such as ``{"judge": {"temperature": 0}}``.
+        json_roles: the roles whose models are to answer in JSON, where their prompts allow it.
     """
 
     item: DebateItem
@@ -48,6 +50,7 @@ class Caller:
     salt: str
     guideline: str = ""
     params: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    json_roles: Collection[str] = ()
 
     def __call__(
         self,
@@ -72,10 +75,15 @@ class Caller:
         if prompt is None:
             raise NoPrompt(f"This run has no prompt for the role '{role}'.")
         said, given = dict(heard or {}), dict(inputs or {})
+        variables = self._variables(prompt, said, given)
+        form = {FORM: AS_TEXT} if prompt.fields else {}
+        as_json = bool(prompt.fields) and role in self.json_roles
         return Call(
             step=step or role,
             role=role,
-            messages=prompt.render(**self._variables(prompt, said, given)),
+            messages=prompt.render(**variables, **form),
+            json_messages=prompt.render(**variables, **{FORM: AS_JSON}) if as_json else (),
+            fields=prompt.fields,
             prompt_hash=prompt.hash,
             schema=self.schema,
             text=self.item.text,
@@ -93,7 +101,7 @@ class Caller:
         self, prompt: Prompt, said: Mapping[str, Reply], given: Mapping[str, Any]
     ) -> dict[str, Any]:
         own = {name: make(self) for name, make in _INPUTS.items() if name in prompt.inputs}
-        heard = {name: fence(reply.text, self.salt) for name, reply in said.items()}
+        heard = {name: fence(in_words(reply.text), self.salt) for name, reply in said.items()}
         return own | heard | {name: self._delimited(value) for name, value in given.items()}
 
     def _delimited(self, value: Any) -> Any:

@@ -1,7 +1,6 @@
 """Chain of thought: one model, one call, which reasons step by step before it answers.
 
-Source: paper 001, section 3.1 and figure 13. Differs from ``single`` in its prompt, and in that the
-answer is free text: a form forced upon it would cut the reasoning short.
+Source: paper 001, section 3.1 and figure 13. Differs from ``single`` in its prompt alone.
 """
 
 from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec

@@ -1,9 +1,9 @@
 """What the protocols share: which labels a value names, and what speaks for them."""
 
-import json
 import re
 from collections.abc import Sequence
 
+from labelhub.core.llm.parsing.structured import in_words
 from labelhub.core.llm.types import Reply, Status
 from labelhub.core.schema import Schema, Task, Value
 
@@ -39,7 +39,7 @@ def merged_evidence(
 def rationale(*replies: Reply) -> str:
     """The reasons of the first reply that gives any, without its decision line, cut to size."""
     for reply in replies:
-        lines = (line.strip() for line in _reasons(reply.text).splitlines())
+        lines = (line.strip() for line in in_words(reply.text).splitlines())
         reasons = "\n".join(line for line in lines if line and not _DECISION_LINE.match(line))
         if reasons:
             cut = len(reasons) > LONGEST_RATIONALE
@@ -47,21 +47,9 @@ def rationale(*replies: Reply) -> str:
     return ""
 
 
-def _reasons(text: str) -> str:
-    """What stands under ``reasoning`` in an answer that is a JSON object; else all of it."""
-    if not text.lstrip().startswith("{"):
-        return text
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-    reasons = found.get("reasoning", "")
-    return reasons if isinstance(reasons, str) else ""
-
-
 def words(reply: Reply) -> str:
     """What others may hear of ``reply``; a refusal is no contribution, and would be catching."""
-    return "" if reply.status in {Status.FAILED, Status.REFUSED} else reply.text.strip()
+    return "" if reply.status in {Status.FAILED, Status.REFUSED} else in_words(reply.text).strip()
 
 
 def silent(reply: Reply) -> bool:

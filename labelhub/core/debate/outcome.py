@@ -7,6 +7,10 @@ from typing import Any, Protocol, TypeAlias
 from labelhub.core.llm.types import Call, Reply
 from labelhub.core.schema import Schema, Value
 
+#: Where an outcome whose uncertainty is not known stands among the others: after those that are
+#: known to be in doubt, before those that are known to be sure.
+UNKNOWN_UNCERTAINTY = 0.5
+
 
 @dataclass(frozen=True, slots=True)
 class Precedent:
@@ -87,7 +91,7 @@ class Outcome:
     ``value`` is None when no offered label was reached: the item then goes to people.
     ``signals`` say how sure the debate was (see ``signals.py``), ``flags`` are the codes of what is
     to be looked at; a project's rule (``routing.py``) makes of both the reasons for which people
-    are asked. ``uncertainty`` in [0, 1] orders what they are asked.
+    are asked. ``uncertainty`` in [0, 1] orders what they are asked; None where nothing told it.
     """
 
     value: Value | None
@@ -95,7 +99,7 @@ class Outcome:
     rationale: str = ""
     signals: Mapping[str, Any] = field(default_factory=dict)
     flags: tuple[str, ...] = ()
-    uncertainty: float = 0.0
+    uncertainty: float | None = None
     failed: bool = False
 
 

@@ -39,6 +39,11 @@ def _each(protocol: str, *roles: str) -> Parts:
     return lambda _: parts
 
 
+def _alone(settings: Settings) -> tuple[Part, ...]:
+    quoting = settings[single.QUOTES.name] == single.AFTER_LABEL
+    return (Part(single.ROLE, f"single/{'quoting_' if quoting else ''}annotator"),)
+
+
 def _seated(protocol: str) -> Parts:
     """Parts of annotators at one table, who share a prompt."""
     prompt = f"{protocol}/annotator"
@@ -75,8 +80,9 @@ _PLAIN = (
         title="Single annotator",
         description="One model labels each text in one call: the baseline for every debate.",
         start=single.single,
-        parts=_each("single", "annotator"),
+        parts=_alone,
         calls=_always(1, 1),
+        settings=(single.QUOTES,),
     ),
     ProtocolInfo(
         name="cot",

@@ -40,7 +40,10 @@ AT_MOST, AT_LEAST = "at most", "at least"
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """A signal that sends an item to people beyond a bound, and the usual bound (None: none)."""
+    """A signal that sends an item to people beyond a bound, and the usual bound (None: none).
+
+    ``known_only``: where the signal is not known, the bound says nothing; else it is beyond it.
+    """
 
     signal: str
     reason: str
@@ -49,12 +52,13 @@ class Threshold:
     usual: float | None
     low: float = 0.0
     high: float = 1.0
+    known_only: bool = True
 
     def passed(self, value: Any, bound: float) -> bool:
-        """Whether ``value`` is beyond ``bound``; what is not a number never is."""
+        """Whether ``value`` is beyond ``bound``, or is not known and must be."""
         known = number_in(value)
         if known is None:
-            return False
+            return not self.known_only
         return known <= bound if self.side == AT_MOST else known >= bound
 
     @property
@@ -79,7 +83,10 @@ THRESHOLDS = (
     Threshold(
         "judge_changes", "judges_changed", "Changes from judge to judge", AT_LEAST, 1, high=4
     ),
-    Threshold("uncertainty", "uncertain", "Uncertainty as a whole", AT_LEAST, None),
+    # What is accepted by certainty must be known to be certain.
+    Threshold(
+        "uncertainty", "uncertain", "Uncertainty as a whole", AT_LEAST, None, known_only=False
+    ),
 )
 AUDIT = "audit"
 USUAL_AUDIT = 0.03

@@ -8,7 +8,9 @@ statuses        step → how the call ended
 off_menu        step → the answer given there that is not offered, where one was
 injection       codes of the signs that the text gives orders (``injection.py``)
 rung            the highest rung of the parsing ladder that was needed
-margin          of the deciding answer: probability of the first label over the second; or None
+margin          of the deciding answer: probability of the first label over the second, of a set
+                that of its least sure label's being in or out over the contrary; or None
+margin_unknown  why the margin is None, a key of ``NO_MARGIN``; "" where it is known
 first           the first opinion, before anybody heard anybody else
 =============== ================================================================================
 
@@ -31,6 +33,13 @@ from labelhub.core.schema import Value
 
 #: The highest rung at which an answer keeps to the form that was asked for.
 LAST_STRICT_RUNG = 3
+
+
+NO_MARGIN: Mapping[str, str] = {
+    "several": "several answers decided together, none by itself",
+    "no_answer": "there is no answer that could be read",
+    "no_probabilities": "the endpoint told no probabilities from which the label's could be read",
+}
 
 
 def told(
@@ -56,9 +65,22 @@ def told(
         "off_menu": {step: reply.off_menu for step, reply in replies.items() if reply.off_menu},
         "injection": list(item_flags(item, labels)),
         "rung": max((reply.rung for reply in replies.values()), default=0),
-        "margin": margin(decided) if decided else None,
+        **_margin_of(decided),
         "first": first,
     }
+
+
+def _margin_of(decided: Reply | None) -> dict[str, Any]:
+    lead = margin(decided) if decided else None
+    return {"margin": lead, "margin_unknown": _no_margin(decided) if lead is None else ""}
+
+
+def _no_margin(decided: Reply | None) -> str:
+    if decided is None:
+        return "several"
+    if not decided.ok:
+        return "no_answer"
+    return "no_probabilities"
 
 
 def voted(count: Tally) -> dict[str, Any]:
@@ -88,6 +110,8 @@ def flags(
 
 
 def margin(reply: Reply) -> float | None:
-    """Probability of the likeliest label less that of the next; None where it is not known."""
-    lead = parsing.margin(reply.probabilities)
+    """Probability of the likeliest label less that of the next, or how far the least sure label of
+    a set is from even; None where it is not known."""
+    measure = parsing.set_margin if isinstance(reply.value, list) else parsing.margin
+    lead = measure(reply.probabilities)
     return None if lead is None else round(lead, 4)

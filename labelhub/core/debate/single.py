@@ -1,6 +1,7 @@
 """One model, one call: the baseline that every debate has to beat.
 
-Source: paper 001, section 3.1, vanilla prompting: a label without reasoning first.
+Source: paper 001, section 3.1, vanilla prompting: the label and nothing else. Quotations that
+people can check may be asked for after the label, where they can no longer change it.
 """
 
 from collections.abc import Mapping
@@ -8,15 +9,25 @@ from typing import Any
 
 from labelhub.core.debate.evidence import merged_evidence, rationale
 from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec, Outcome
+from labelhub.core.debate.settings import Setting
 from labelhub.core.debate.signals import flags, margin, told
 from labelhub.core.llm.types import Reply, Status
 
 ROLE = "annotator"
+AFTER_LABEL = "after the label"
+QUOTES = Setting(
+    name="quotes",
+    title="Quotations",
+    help="The baseline of the papers is the label alone. Quotations show reviewers what it rests "
+    "on; they are asked for after the label, so that they cannot change it.",
+    default="none",
+    choices=("none", AFTER_LABEL),
+)
 
 
 def single(item: DebateItem, spec: DebateSpec) -> Debate:
     """Ask the annotator once and take its answer."""
-    return (yield from asked_once(item, spec, {"response_format": "schema", "logprobs": True}))
+    return (yield from asked_once(item, spec, {"logprobs": True}))
 
 
 def asked_once(item: DebateItem, spec: DebateSpec, params: Mapping[str, Any]) -> Debate:
@@ -39,9 +50,9 @@ def asked_once(item: DebateItem, spec: DebateSpec, params: Mapping[str, Any]) ->
     )
 
 
-def _uncertainty(annotator: Reply) -> float:
-    """As far as probabilities tell; without any, an answer counts as sure."""
+def _uncertainty(annotator: Reply) -> float | None:
+    """As far as probabilities tell; one answer without any says nothing about its certainty."""
     if not annotator.ok:
         return 1.0
     lead = margin(annotator)
-    return 0.0 if lead is None else round(1.0 - lead, 4)
+    return None if lead is None else round(1.0 - lead, 4)

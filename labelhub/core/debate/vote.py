@@ -14,8 +14,5 @@ SETTINGS = (ANNOTATORS,)
 def vote(item: DebateItem, spec: DebateSpec) -> Debate:
     """Ask all annotators at once and count what they say."""
     roles = [role_of(letter) for letter in seats(spec.settings)]
-    replies = yield [
-        spec.call(role, params={"response_format": "schema"}, sample=at)
-        for at, role in enumerate(roles, start=1)
-    ]
+    replies = yield [spec.call(role, sample=at) for at, role in enumerate(roles, start=1)]
     return elected(item, spec, dict(zip(roles, replies, strict=True)))

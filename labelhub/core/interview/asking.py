@@ -11,8 +11,9 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from labelhub.core.interview.features import Feature
-from labelhub.core.interview.judging import MOST_JUDGED, judged_first
+from labelhub.core.interview.crisis import crisis_sign
+from labelhub.core.interview.features import YES_NO, Feature
+from labelhub.core.interview.judgement import MOST_JUDGED, judged_first, read_verdict, stage_of
 from labelhub.core.interview.questions import (
     Draft,
     Fault,
@@ -22,7 +23,9 @@ from labelhub.core.interview.questions import (
     template_draft,
 )
 from labelhub.core.interview.questions.choices import LONGEST_OPTION
+from labelhub.core.interview.questions.tables import is_known
 from labelhub.core.interview.questions.text import bad_character, word_count
+from labelhub.core.interview.stated import is_stated
 from labelhub.core.interview.turns import (
     MOST_PREDICTED_WORDS,
     AuthorMessage,
@@ -47,12 +50,12 @@ class StageVerdict:
     """How one stage ended.
 
     Args:
-        stage: "relevance", "prediction", "enough", "choice" or "questions".
+        stage: "sensitive", "relevance", "prediction", "enough", "choice" or "questions".
         passed: whether the next stage was entered.
-        reason: why so, as a code: "" where there is nothing to say, "all_always" for a relevance
-            that needed no model, "none_relevant", "no_prediction", "too_few", "not_worth_asking",
-            "no_question", or
-            how a call ended ("failed", "refused", "unparsed" …).
+        reason: why so, as a code: "" where there is nothing to say, a topic of
+            :mod:`.crisis`, a verdict of :mod:`.judgement`, "none_relevant", "no_prediction",
+            "too_few", "not_worth_asking", "no_question", or how a call ended ("failed",
+            "refused", "unparsed" …).
         data: JSON-ready detail.
     """
 
@@ -84,11 +87,13 @@ _Drafts: TypeAlias = Generator[list[Call], list[Reply], tuple[tuple[Draft, ...],
 
 @dataclass(slots=True)
 class _Writing:
-    """One question while it is being worded: what each try was refused for, and what remained."""
+    """One question while it is being worded: what each try was refused for, and what remained;
+    ``ready``: its own question is taken unasked."""
 
     feature: Feature
     predicted: str
     draft: Draft | None = None
+    ready: bool = False
     refused: list[tuple[Fault, ...]] = field(default_factory=list)
     failed: str = ""
 
@@ -108,6 +113,9 @@ def ask(message: AuthorMessage, plan: InterviewPlan) -> Asking:
     Steps of the calls: "relevance", "prediction/<key>" (or the chooser's own), "question/<key>",
     "question/<key>/2".
     """
+    crisis = crisis_of(message)
+    if crisis:
+        return Asked((), (_dropped("sensitive", crisis, {}),), "sensitive")
     relevant, judged = yield from _relevance(message, plan)
     if not judged.passed:
         return Asked((), (judged,), judged.stage)
@@ -126,28 +134,36 @@ def ask(message: AuthorMessage, plan: InterviewPlan) -> Asking:
     return Asked(drafts, (*stages, worded), "" if drafts else worded.stage, chances)
 
 
+def crisis_of(message: AuthorMessage) -> str:
+    """What the message, or what was said before it, shows of somebody in danger; mostly ""."""
+    said = (message.text, *(text for _, text in message.context))
+    return next(filter(None, map(crisis_sign, said)), "")
+
+
 def _relevance(message: AuthorMessage, plan: InterviewPlan) -> _Features:
-    """The relevant features, those most worth asking about first."""
+    """What the message is, and the relevant features, those most worth asking about first."""
     always = [feature.key for feature in plan.features if feature.always]
     undecided = [feature for feature in plan.features if not feature.always]
     open_, left_out = _to_judge(message, plan, undecided)
-    found: list[str] = []
-    reason = "all_always"
-    if open_:
-        (reply,) = yield [relevance_turn(message, plan, open_)]
-        if not reply.ok or not isinstance(reply.value, list):
-            return [], _dropped("relevance", _failure(reply), {"note": reply.note})
-        found = [feature.key for feature in open_ if feature.key in reply.value]
-        reason = ""
+    (reply,) = yield [relevance_turn(message, plan, open_)]
+    if not reply.ok or not isinstance(reply.value, list):
+        return [], _dropped("relevance", _failure(reply), {"note": reply.note})
+    verdict = read_verdict(reply.value)
+    if verdict:
+        return [], _dropped(stage_of(verdict), verdict, {})
+    stated = {each.key for each in open_ if is_stated(each, message.text, message.language)}
+    found = [each.key for each in open_ if each.key in reply.value and each.key not in stated]
     keys = {*always, *found}
     data = {"always": always, "relevant": found}
+    if stated.intersection(reply.value):
+        data["stated"] = sorted(stated.intersection(reply.value))
     if left_out:
         data["left_out"] = [feature.key for feature in left_out]
     if not keys:
         return [], _dropped("relevance", "none_relevant", data)
     relevant = [feature for feature in plan.features if feature.key in keys]
     relevant = list(plan.choice.ranked(relevant))
-    return relevant, StageVerdict("relevance", passed=True, reason=reason, data=data)
+    return relevant, StageVerdict("relevance", passed=True, data=data)
 
 
 def _prediction(
@@ -211,9 +227,12 @@ def _questions(
     values: Mapping[str, str],
 ) -> _Drafts:
     """Each question worded by a model, once more where it has faults, else by its template."""
-    texts = [_Writing(feature, values[feature.key]) for feature in wanted]
+    texts = [
+        _Writing(feature, values[feature.key], ready=_asks_itself(feature, message.language))
+        for feature in wanted
+    ]
     for number in range(1, _TRIES + 1):
-        unfinished = [each for each in texts if each.draft is None and not each.failed]
+        unfinished = [each for each in texts if not (each.draft or each.failed or each.ready)]
         if not unfinished:
             break
         replies = yield [_question_turn(message, plan, each, number) for each in unfinished]
@@ -226,6 +245,14 @@ def _questions(
     data = {"questions": {each.feature.key: each.told() for each in texts}}
     reason = "" if drafts else "no_question"
     return drafts, StageVerdict("questions", bool(drafts), reason, data)
+
+
+def _asks_itself(feature: Feature, language: str) -> bool:
+    """Whether no model words a question about it: of a yes or no the sense is turned too easily,
+    and in a language without a table nobody could tell."""
+    if not feature.values or (feature.answer != YES_NO and is_known(language)):
+        return False
+    return feature.template(language) is not None
 
 
 def _question_turn(

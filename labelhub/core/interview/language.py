@@ -10,7 +10,7 @@ from py3langid.langid import (  # type: ignore[import-untyped]
     LanguageIdentifier,
 )
 
-from labelhub.core.interview.screening.phrases import is_dense, tokens_of
+from labelhub.core.interview.tokens import is_dense, tokens_of
 
 #: Shorter messages could be of any language, words; characters where words are not set apart.
 FEWEST_WORDS = 3

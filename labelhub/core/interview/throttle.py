@@ -36,7 +36,8 @@ class ThrottleRule:
     """A site's limits, for one author.
 
     At most one survey in ``every_messages`` of their messages, ``min_seconds`` apart, so many in a
-    conversation and in a day. After ``backoff_after`` dismissals in a row the pause grows by
+    conversation and in a day. The first survey waits as long: for as many messages, and as many
+    seconds since they came. After ``backoff_after`` dismissals in a row the pause grows by
     ``backoff_factor`` with each, up to ``longest_backoff``. Of what is left, the share ``sampling``
     is asked.
 
@@ -75,11 +76,13 @@ _RANGES: Mapping[str, tuple[Any, Any]] = {
 class AskHistory:
     """What one author was asked so far.
 
-    ``messages_since_last_survey`` counts the present message and leaves out the one last asked
-    about. ``surveys_today`` is of the day of ``now`` in its time zone. ``dismissals_in_a_row``
-    ends with an answer. ``open_questions`` are on their way or on a screen.
+    ``began_at``: when they came, None when unknown. ``messages_since_last_survey`` counts the
+    present message and leaves out the one last asked about; before the first survey it counts all
+    their messages. ``surveys_today`` is of the day of ``now`` in its time zone.
+    ``dismissals_in_a_row`` ends with an answer. ``open_questions`` are on their way or on a screen.
     """
 
+    began_at: datetime | None = None
     messages_since_last_survey: int = 0
     last_survey_at: datetime | None = None
     surveys_in_conversation: int = 0
@@ -143,16 +146,14 @@ def _full(rule: ThrottleRule, history: AskHistory, now: datetime) -> Permit | No
 
 
 def _resting(rule: ThrottleRule, history: AskHistory, now: datetime) -> Permit | None:
-    """The pauses after the last survey; before the first there are none."""
+    """The pauses after the last survey, or after they came."""
     last = history.last_survey_at
-    if last is None:
-        return None
     backoff = _backoff(rule, history.dismissals_in_a_row)
-    if backoff and now < last + backoff:
+    if last and backoff and now < last + backoff:
         return _refused("backing_off", last + backoff)
-    pause = timedelta(seconds=rule.min_seconds)
-    if now < last + pause:
-        return _refused("too_soon", last + pause)
+    since, pause = last or history.began_at, timedelta(seconds=rule.min_seconds)
+    if since and now < since + pause:
+        return _refused("too_soon", since + pause)
     few = history.messages_since_last_survey < rule.every_messages
     return _refused("too_few_messages") if few else None
 

@@ -9,6 +9,7 @@ from labelhub.core.errors import InvalidInput
 from labelhub.core.interview.choosing import Chooser, LeastAsked
 from labelhub.core.interview.features import NUMBER, WORD, YES_NO, Feature
 from labelhub.core.interview.features.spaces import YES, band_words
+from labelhub.core.interview.judgement import CALLED, VERDICTS
 from labelhub.core.interview.questions import Draft, Fault, template_draft
 from labelhub.core.interview.questions.faults import Detect, Leaks, no_leaks
 from labelhub.core.llm.parsing.names import answer_ids
@@ -21,7 +22,7 @@ MOST_QUESTIONS = 4
 #: Words of a prediction where any words will do.
 MOST_PREDICTED_WORDS = 4
 
-_RELEVANCE = "Which of these does the message give a reason to ask its author about?"
+_RELEVANCE = "What is the message, and what does it give a reason to ask its author about?"
 _PREDICTION = "{name}: {definition} What is most probable?"
 #: The same questions for the same message wherever a model can.
 _USUAL_PARAMS: Mapping[str, Any] = {"temperature": 0}
@@ -89,8 +90,10 @@ class InterviewPlan:
 def relevance_turn(
     message: AuthorMessage, plan: InterviewPlan, features: Sequence[Feature]
 ) -> Call:
-    """Which of ``features`` the message gives reason to ask about: a question with many answers."""
-    return _decision(message, plan, _relevance_schema(tuple(features)), step="relevance")
+    """What the message is, and which of ``features`` it gives reason to ask about: a question with
+    many answers."""
+    schema = _relevance_schema(tuple(features))
+    return _decision(message, plan, schema, step="relevance", inputs={"verdicts": CALLED})
 
 
 def prediction_turn(message: AuthorMessage, plan: InterviewPlan, feature: Feature) -> Call:
@@ -144,9 +147,9 @@ def _shown(
     return {
         "definition": definition_of(feature),
         "hint": feature.hint,
-        "values": _value_block(feature),
+        "values": _value_block(feature, message.language),
         "count": feature.option_count,
-        "predicted": predicted if feature.values else fence(predicted, plan.salt),
+        "predicted": "" if feature.values else fence(predicted, plan.salt),
         "problems": fence(told, plan.salt) if told else "",
         "item": _item_block(message, plan.salt),
     }
@@ -184,6 +187,7 @@ def _decision(
 
 @lru_cache(maxsize=256)
 def _relevance_schema(features: tuple[Feature, ...]) -> Schema:
+    verdicts = [{"name": name, "description": told} for name, told in VERDICTS.items()]
     labels = [
         {
             "name": feature.key,
@@ -192,7 +196,7 @@ def _relevance_schema(features: tuple[Feature, ...]) -> Schema:
         }
         for feature in features
     ]
-    return parse_schema({"task": "multi", "question": _RELEVANCE, "labels": labels})
+    return parse_schema({"task": "multi", "question": _RELEVANCE, "labels": [*verdicts, *labels]})
 
 
 @lru_cache(maxsize=1024)
@@ -224,8 +228,13 @@ def _label_block(schema: Schema) -> list[dict[str, Any]]:
     ]
 
 
-def _value_block(feature: Feature) -> list[dict[str, str]]:
-    return [{"name": value, "meaning": meaning} for value, meaning in meanings_of(feature).items()]
+def _value_block(feature: Feature, language: str) -> list[dict[str, str]]:
+    """The fixed answers as their author reads them, with what each means."""
+    words = feature.own_words(language)
+    return [
+        {"words": words.get(value, value), "meaning": meaning}
+        for value, meaning in meanings_of(feature).items()
+    ]
 
 
 def meanings_of(feature: Feature) -> dict[str, str]:
@@ -264,8 +273,8 @@ def _template(draft: Draft | None) -> dict[str, Any]:
     """A ready question as models that are no language models take it; empty where none is."""
     if draft is None:
         return {}
-    options = {option: draft.values.get(option, "") for option in draft.options}
-    return {"question": draft.text, "options": options}
+    # Fixed answers are shown as they are: no model words them.
+    return {"question": draft.text, "options": [] if draft.values else list(draft.options)}
 
 
 def _params(plan: InterviewPlan, role: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Any
 from labelhub.core.llm.types import Call
 
 #: Part of every key: raised when what is hashed changes its meaning.
-VERSION = 1
+VERSION = 2
 
 
 def call_key(call: Call, *, endpoint: str, model: str, replicate: int) -> str:
@@ -31,7 +31,7 @@ def call_key(call: Call, *, endpoint: str, model: str, replicate: int) -> str:
         VERSION,
         endpoint,
         model,
-        [[message.role, message.content] for message in call.messages],
+        [[message.role, message.content] for message in call.json_messages or call.messages],
         _plain({name: value for name, value in call.params.items() if value is not None}),
         0 if call.once else call.sample,
         0 if call.once else replicate,

@@ -5,6 +5,12 @@ on. It is cut only when refusals (HTTP 429) exceed 5 % of the last 50 answers, s
 noise, and at most once per cooldown, since one burst is one signal. How long the refused call
 itself waits is its caller's affair: a wait that all calls shared would starve the rest.
 
+Calls that time out in the same share cut it too: a server that takes one call at a time queues the
+rest, and goes on with what nobody waits for any more. The cut is to a half, or to one call where
+nobody was answered for as long as a call may take; with one call at a time the endpoint is then
+left alone for as long as was waited, twice as long the next time. From the first such cut on the
+limit only grows while answers come in half the time that they may take.
+
 A limiter belongs to one event loop.
 """
 
@@ -15,7 +21,7 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 WINDOW = 50
 TOLERATED_SHARE = 0.05
@@ -43,13 +49,18 @@ class Slot:
     begun: float = 0.0
     _refused: bool = False
     _troubled: bool = False
+    _timed_out: bool = False
 
     def refused(self) -> None:
         """The endpoint said it had too many requests."""
         self._refused = True
 
+    def timed_out(self) -> None:
+        """No answer came in time."""
+        self._timed_out = True
+
     def troubled(self) -> None:
-        """A server error or time-out: no reason to cut, none to grow either."""
+        """A server error: no reason to cut, none to grow either."""
         self._troubled = True
 
     @property
@@ -58,9 +69,29 @@ class Slot:
         return self._refused
 
     @property
+    def has_timed_out(self) -> bool:
+        """Whether no answer came in time."""
+        return self._timed_out and not self._refused
+
+    @property
     def was_troubled(self) -> bool:
         """Whether something else went wrong."""
-        return self._troubled and not self._refused
+        return self._troubled and not (self._refused or self._timed_out)
+
+
+@dataclass(frozen=True, slots=True)
+class TimeOuts:
+    """What calls that timed out have taught a limiter, for the next one to go on with.
+
+    ``unanswered`` counts those since the last answer; ``cut`` tells whether they ever cut the
+    limit; no call is sent before ``rest_until``, in the clock's seconds, and ``rests`` is how often
+    that was so since the last answer.
+    """
+
+    unanswered: int = 0
+    cut: bool = False
+    rest_until: float = -math.inf
+    rests: int = 0
 
 
 class Limiter:
@@ -70,6 +101,8 @@ class Limiter:
         start: the limit to begin with, at least 1.
         ceiling: the limit is never above this.
         found: whether ``start`` was found out earlier: it then grows as after a cut.
+        longest: seconds that a call may take.
+        time_outs: what an earlier limiter of the same endpoint and clock knew of them.
         clock: seconds from any origin, monotonic.
     """
 
@@ -79,16 +112,24 @@ class Limiter:
         start: int = 8,
         ceiling: int = 64,
         found: bool = False,
+        longest: float = math.inf,
+        time_outs: TimeOuts = TimeOuts(),
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.ceiling = max(1, ceiling)
         self.limit = max(1, min(start, self.ceiling))
         self.in_flight = 0
         self.found = found
+        self.time_outs = time_outs
+        self._longest = longest
+        self._held = False
+        self._waking: asyncio.TimerHandle | None = None
         self._clock = clock
         self._begun = clock()
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._refusals: deque[bool] = deque(maxlen=WINDOW)
+        self._unanswered: deque[bool] = deque(maxlen=WINDOW)
+        self._answered_at = self._cut_at = -math.inf
         self._latencies: deque[float] = deque(maxlen=WINDOW)
         self._changes: deque[LimitChange] = deque(maxlen=CHANGES_KEPT)
         self._cut_until = -math.inf
@@ -109,6 +150,15 @@ class Limiter:
         """Refusals among the last answers, 0 to 1; 0 when there are none."""
         return sum(self._refusals) / len(self._refusals) if self._refusals else 0.0
 
+    @property
+    def resting(self) -> bool:
+        """Whether the endpoint is left alone, after calls that timed out."""
+        return self._clock() < self.time_outs.rest_until
+
+    def hold(self) -> None:
+        """Hand out no more slots; who waits for one waits until it is cancelled."""
+        self._held = True
+
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[Slot]:
         """Wait for a free slot and hold it for the body; an exception counts as trouble."""
@@ -124,11 +174,12 @@ class Limiter:
     async def enter(self) -> Slot:
         """Wait for a free slot, first come, first served; hand it to :meth:`leave` in the end."""
         # A newcomer may not overtake those who wait.
-        if self.in_flight < self.limit and not self._waiting:
+        if not self._waiting and self._has_room():
             self._take()
             return Slot(self._clock())
         turn = asyncio.get_running_loop().create_future()
         self._waiting.append(turn)
+        self._wake_after_rest()
         try:
             await turn
         except asyncio.CancelledError:
@@ -148,26 +199,69 @@ class Limiter:
 
     def _release(self) -> None:
         self.in_flight -= 1
-        while self._waiting and self.in_flight < self.limit:
+        self._hand_out()
+
+    def _has_room(self) -> bool:
+        return self.in_flight < self.limit and not self._held and not self.resting
+
+    def _wake_after_rest(self) -> None:
+        """Hand out slots again once the rest is over."""
+        if self.resting and self._waking is None:
+            seconds = self.time_outs.rest_until - self._clock()
+            self._waking = asyncio.get_running_loop().call_later(seconds, self._wake)
+
+    def _wake(self) -> None:
+        self._waking = None
+        self._hand_out()
+
+    def _hand_out(self) -> None:
+        while self._waiting and self._has_room():
             turn = self._waiting.popleft()
             if not turn.done():
                 self._take()
                 turn.set_result(None)
+        if self._waiting:
+            self._wake_after_rest()
 
     def _heed(self, slot: Slot) -> None:
         now = self._clock()
         self._refusals.append(slot.was_refused)
-        if slot.was_refused:
+        self._unanswered.append(slot.has_timed_out)
+        if slot.has_timed_out:
+            self._heed_time_out(slot, now)
+        elif slot.was_refused:
             self._refused += now >= self._cut_until
             if now >= self._cut_until and sum(self._refusals) > TOLERATED_SHARE * WINDOW:
                 self._cut(now)
         elif slot.was_troubled:
             self._start_round()
         else:
+            self.time_outs = TimeOuts(cut=self.time_outs.cut)
+            self._answered_at = now
             self._latencies.append(now - slot.begun)
             # What is answered during a cooldown was sent at the old limit and proves nothing.
             self._clean += now >= self._cut_until
             self._grow()
+
+    def _heed_time_out(self, slot: Slot, now: float) -> None:
+        self._start_round()
+        self.time_outs = replace(self.time_outs, unanswered=self.time_outs.unanswered + 1)
+        if slot.begun < self._cut_at:
+            return  # sent before the last cut, or the last rest: it tells nothing new
+        waited = now - slot.begun
+        many = max(sum(self._unanswered), self.time_outs.unanswered)
+        if self.limit > 1 and many > TOLERATED_SHARE * WINDOW:
+            half = 1 if self._answered_at < slot.begun else self.limit // 2
+            self._change(half, f"no answer came within {waited:.0f} s")
+            self.found = True
+            self.time_outs = replace(self.time_outs, cut=True)
+            self._cut_at = now
+            self._unanswered.clear()
+        if self.limit == 1:
+            rests = self.time_outs.rests + 1
+            until = now + waited * min(rests, 2)
+            self.time_outs = replace(self.time_outs, rests=rests, rest_until=until)
+            self._cut_at = now
 
     def _cut(self, now: float) -> None:
         refused = sum(self._refusals)
@@ -187,8 +281,14 @@ class Limiter:
         calm = self._refused <= TOLERATED_SHARE * self._clean
         if calm and self._most_in_flight >= SATURATED * self.limit:
             grown = math.ceil(self.limit * GROWTH) if self.found else 2 * self.limit
-            self._change(min(self.ceiling, grown), "a full round went well")
+            if not self.time_outs.cut or self._in_good_time(grown):
+                self._change(min(self.ceiling, grown), "a full round went well")
         self._start_round()
+
+    def _in_good_time(self, grown: int) -> bool:
+        """Whether answers would come in half their time also where more calls queue for them."""
+        lately = list(self._latencies)[-self.limit :]
+        return statistics.median(lately) * grown / self.limit <= self._longest / 2
 
     def _change(self, new: int, why: str) -> None:
         if new != self.limit:

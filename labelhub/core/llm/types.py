@@ -58,6 +58,17 @@ class Output(StrEnum):
     INSTRUCTIONS = "instructions"
 
 
+class AnswerField(StrEnum):
+    """What an answer consists of; a prompt's front matter lists them in order, in ``fields``."""
+
+    REASONING = "reasoning"
+    EVIDENCE = "evidence"
+    VERDICTS = "verdicts"
+    LABEL = "label"
+    FIRST = "first"
+    SECOND = "second"
+
+
 @dataclass(frozen=True, slots=True)
 class TokenChoices:
     """One token of an answer, its log-probability, and what else could have stood there."""
@@ -74,9 +85,10 @@ class Call:
     ``step`` names the call within its debate (``extractor``, ``judge/2``) and is its identity for
     resume; ``sample`` tells calls apart that are meant to be alike, such as the five samples of
     self-consistency; ``once`` marks a call that many debates make alike and that is answered once
-    for all of them. ``messages`` is all a language model sees; ``text``, ``schema``, ``options``,
-    ``question`` (the item's own, if any), ``heard`` and ``inputs`` are the same content unrendered,
-    for models that are not language models.
+    for all of them. ``messages`` is all a language model sees; or ``json_messages``, where the
+    answer is asked for as JSON: empty where it is not to be. ``fields`` are those of the answer.
+    ``text``, ``schema``, ``options``, ``question`` (the item's own, if any), ``heard`` and
+    ``inputs`` are the same content unrendered, for models that are not language models.
     """
 
     step: str
@@ -93,6 +105,8 @@ class Call:
     output: str = Output.DECISION
     sample: int = 1
     once: bool = False
+    fields: tuple[str, ...] = ()
+    json_messages: tuple[Message, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +130,9 @@ class Reply:
     """What a protocol hears back. A failed call is data (``status``), never an exception.
 
     ``rung`` is that of the parsing ladder; ``ranking`` the offered answers from best to worst where
-    a ranking was asked for; ``probabilities`` those of the offered answers at the label's first
-    token, where the endpoint gives them; ``off_menu`` an answer that is not offered; ``cut_off``
-    tells that the answer ended at the cap on its tokens.
+    a ranking was asked for; ``probabilities`` those of the offered answers where the label begins,
+    or of each label's being in a set, as far as the endpoint tells; ``off_menu`` an answer that is
+    not offered; ``cut_off`` tells that the answer ended at the cap on its tokens.
     """
 
     text: str = ""

@@ -11,6 +11,7 @@ from labelhub.core.schema.definition import (
     value_key,
     value_words,
 )
+from labelhub.core.schema.lists import listed_names
 from labelhub.core.schema.reading import (
     MAX_LABELS,
     SchemaError,
@@ -28,6 +29,7 @@ __all__ = [
     "Value",
     "ValueNotOffered",
     "fold",
+    "listed_names",
     "parse_schema",
     "role_of",
     "schema_from_names",

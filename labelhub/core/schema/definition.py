@@ -177,6 +177,8 @@ def value_words(value: Value | None) -> str:
 
 def _present_names(raw: Any, offered: Sequence[str]) -> list[Any]:
     if isinstance(raw, Mapping):
+        if not raw:
+            raise ValueNotOffered("An empty object says nothing of any label; none of them is [].")
         if not all(isinstance(present, bool) for present in raw.values()):
             raise ValueNotOffered("Each label must be true or false.")
         folded = {fold(name) for name in offered}

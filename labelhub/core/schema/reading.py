@@ -6,12 +6,13 @@ from typing import Any
 
 from labelhub.core.errors import InvalidInput
 from labelhub.core.schema.definition import LabelDef, Schema, Task, fold, number, unstorable
+from labelhub.core.schema.lists import name_parts
 
 MAX_LABELS = 200
 MAX_NAME = 100
 #: Squares of distances have to fit into floating point.
 MOST_POINT = 1e12
-FORBIDDEN_IN_NAMES = ",#|\n\r\t\0"
+FORBIDDEN_IN_NAMES = "#|\n\r\t\0"
 
 
 class SchemaError(InvalidInput):
@@ -43,6 +44,8 @@ def parse_schema(data: Any) -> Schema:
     if task is Task.ORDINAL:
         labels = _with_points(labels)
     _check_count(task, labels)
+    if task is Task.MULTI:
+        _check_lists(labels)
     return Schema(task, question.strip(), labels, _index(labels))
 
 
@@ -139,6 +142,25 @@ def _check_count(task: Task, labels: tuple[LabelDef, ...]) -> None:
         raise SchemaError(f"labels: at most {MAX_LABELS}.")
     if task in (Task.TEXT, Task.PER_ITEM) and labels:
         raise SchemaError(f"labels: a schema of task '{task}' has none of its own.")
+
+
+def _check_lists(labels: tuple[LabelDef, ...]) -> None:
+    """Names may have commas as long as a list of names reads in one way: what follows a comma
+    within a name begins none."""
+    begins: dict[str, str] = {}
+    for label in labels:
+        first, *rest = name_parts(label.name)
+        if rest and not all((first, *rest)):
+            raise SchemaError(f"labels: a comma in '{label.name}' needs words on both sides.")
+        begins.setdefault(first, label.name)
+    for label in labels:
+        first, *rest = name_parts(label.name)
+        other = next((begins[part] for part in rest if part in begins), None)
+        if other is not None:
+            raise SchemaError(
+                f"labels: '{label.name}' cannot be told from a list of labels, because '{other}' "
+                "is or begins like a part of it; rename one of them."
+            )
 
 
 def _index(labels: tuple[LabelDef, ...]) -> dict[str, LabelDef]:

@@ -152,8 +152,8 @@ export class Evidence {
   }
 
   #touched(input) {
-    if (input.name !== "value") return;
-    this.last = input.value;
+    if (!["value", "none"].includes(input.name)) return;
+    if (input.name === "value") this.last = input.value;
     this.#say();
     this.#write();
   }

@@ -22,7 +22,7 @@ export async function post(url, pairs, accept = "application/json") {
   const over = response.status === 403 && !isJson(response);
   if (response.redirected || response.status === 401 || over) throw new SignedOut();
   if (response.ok) return response;
-  if (response.status >= 500 || TRY_AGAIN.has(response.status)) throw new Error(`status ${response.status}`);
+  if (response.status >= 500 || TRY_AGAIN.has(response.status)) throw await failure(response);
   throw await refusal(response);
 }
 
@@ -33,6 +33,12 @@ export function postOnLeave(url, pairs) {
 
 function isJson(response) {
   return (response.headers.get("Content-Type") ?? "").includes("json");
+}
+
+/** What failed for now, in the server's words where it has some for it. */
+async function failure(response) {
+  const told = isJson(response) ? await response.json().catch(() => ({})) : {};
+  return Object.assign(new Error(`status ${response.status}`), { words: told.message ?? "" });
 }
 
 async function refusal(response) {

@@ -57,7 +57,7 @@ export class Outbox {
     const wait = WAITS[Math.min(failures, WAITS.length - 1)];
     this.onState("failed", error instanceof SignedOut
       ? "Not saved: you are signed out. Sign in in another tab; your answer is kept here."
-      : `Not saved; trying again in ${Math.ceil(wait / 1000)} s. Your answer is kept here.`);
+      : `${error.words ? `${error.words} ` : ""}Not saved; trying again in ${Math.ceil(wait / 1000)} s. Your answer is kept here.`);
     return new Promise((go) => {
       const timer = setTimeout(go, wait);
       window.addEventListener("online", () => { clearTimeout(timer); go(); }, { once: true });

@@ -1,7 +1,10 @@
 // One item on screen: what is chosen, whether that is the suggestion, how long it took.
 import { Evidence } from "./evidence.js";
+import { watchNone } from "./none.js";
 
-const DRAFTED = ["value", "comment", "rationale", "confidence", "spans"];
+const CHOICES = ["value", "none"];
+const DRAFTED = [...CHOICES, "comment", "rationale", "confidence", "spans"];
+const WRONG = "Choose the right answer, or leave it to others.";
 
 export class Task {
   constructor(form) {
@@ -10,6 +13,8 @@ export class Task {
     this.seconds = 0;
     this.since = null;
     this.original = JSON.stringify(this.chosen());
+    this.rejecting = false;
+    watchNone(form);
     form.addEventListener("input", () => this.#say());
     form.addEventListener("change", () => this.#say());
     form.addEventListener("click", (event) => this.#field(event));
@@ -18,20 +23,21 @@ export class Task {
     for (const event of ["pointerover", "focusin"]) form.addEventListener(event, (e) => this.#point(e.target));
     this.evidence = new Evidence(form);
     if (form.dataset.draft) this.#restore(JSON.parse(form.dataset.draft));
+    this.#say();
   }
 
   /** What has been begun, for the server to keep; empty fields where nothing differs. */
   begun() {
     const data = new FormData(this.form);
     const same = JSON.stringify(this.chosen()) === this.original;
-    const kept = [...data].filter(([name]) => DRAFTED.includes(name) && !(same && name === "value"));
+    const kept = [...data].filter(([name]) => DRAFTED.includes(name) && !(same && CHOICES.includes(name)));
     const schema = this.form.elements.schema?.value ?? "";
     return [["item", this.form.dataset.item], ["schema", schema], ...kept];
   }
 
   #restore(draft) {
-    for (const box of this.form.querySelectorAll("input[name=value]")) {
-      if (draft.value) box.checked = draft.value.includes(box.value);
+    for (const box of this.form.querySelectorAll("input[name=value], input[name=none]")) {
+      if (draft.value || draft.none) box.checked = Boolean(draft[box.name]?.includes(box.value));
     }
     for (const name of ["comment", "rationale", ...(this.form.dataset.kind === "text" ? ["value"] : [])]) {
       const field = this.form.querySelector(`textarea[name=${name}]`);
@@ -43,11 +49,12 @@ export class Task {
     for (const one of sure) one.checked = one.value === draft.confidence?.[0];
     this.evidence.restore(draft.spans?.[0]);
     this.form.querySelector("[data-begun]").hidden = false;
-    this.#say();
   }
 
+  /** Fields and values; nothing ticked is nothing chosen, and "None of these" is a choice. */
   chosen() {
-    return new FormData(this.form).getAll("value").map((value) => value.trim()).filter(Boolean);
+    const pairs = [...new FormData(this.form)].map(([name, value]) => [name, value.trim()]);
+    return pairs.filter(([name, value]) => CHOICES.includes(name) && value);
   }
 
   get suggested() {
@@ -63,12 +70,17 @@ export class Task {
   /** What to send, or null with a word to the person when there is no answer yet. */
   answer(button) {
     const skips = button && "skip" in button.dataset;
-    const rejects = button?.name === "reject";
+    if (!skips && button?.name === "reject" && (this.#accepts() || !this.chosen().length)) {
+      this.#askForTheRightAnswer();
+      return null;
+    }
     const complaint = this.form.querySelector("[data-complaint]");
     const gives = !skips && button?.name !== "abstain";
-    const missing = gives && !rejects && this.form.dataset.kind !== "multi" && !this.chosen().length;
+    const missing = gives && !this.chosen().length;
     const needed = gives ? this.form.querySelector("[data-needed]") : null;
-    const words = missing ? "Give an answer first, or skip." : needed && !needed.value.trim() ? needed.dataset.needed : "";
+    const first = this.form.elements.none ? "Choose a label or “None of these”, or skip." : "Give an answer first, or skip.";
+    const ask = this.rejecting ? WRONG : first;
+    const words = missing ? ask : needed && !needed.value.trim() ? needed.dataset.needed : "";
     complaint.hidden = !words;
     complaint.textContent = words;
     if (words) {
@@ -79,13 +91,34 @@ export class Task {
     this.form.elements.seconds.value = this.seconds.toFixed(2);
     const data = new FormData(this.form, button);
     data.delete("csrfmiddlewaretoken");
-    return { url: button?.getAttribute("formaction") || this.form.getAttribute("action"), pairs: [...data], skips, leaves: button?.dataset.skip === "" };
+    if (gives && this.rejecting && !this.#accepts()) data.set("reject", "1");
+    return { url: button?.getAttribute("formaction") || this.form.getAttribute("action"), pairs: [...data], skips, leaves: ["", "reject"].includes(button?.dataset.skip) };
+  }
+
+  /** Whether what is chosen is what was suggested. */
+  #accepts() {
+    return JSON.stringify(this.chosen()) === this.original;
+  }
+
+  /** Nothing is stored yet: the suggestion is taken out, and the cursor is where the answer goes. */
+  #askForTheRightAnswer() {
+    this.rejecting = true;
+    const fields = [...this.form.querySelectorAll("[name=value], [name=none]")];
+    for (const field of fields) {
+      if (field.type === "textarea") field.value = "";
+      else field.checked = false;
+    }
+    this.form.querySelector("[data-rejecting]").textContent = WRONG;
+    const [reject, only] = this.form.querySelectorAll("button[name=reject]");
+    reject.disabled = true;
+    only.hidden = false;
+    this.#say();
+    fields[0]?.focus();
   }
 
   #say() {
     const words = this.form.querySelector("[data-go-words]");
-    const same = JSON.stringify(this.chosen()) === this.original;
-    words.textContent = this.suggested && same ? "Accept" : "Save";
+    words.textContent = !this.chosen().length ? "Choose an answer" : this.suggested && this.#accepts() ? "Accept" : "Save";
     this.form.querySelector("[data-complaint]").hidden = true;
   }
 
@@ -130,7 +163,7 @@ export class Task {
   #point(target) {
     const name = target.closest?.(".choice")?.querySelector("input")?.value;
     for (const mark of this.form.querySelectorAll("mark.quote")) {
-      const on = name !== undefined && mark.dataset.label.split(", ").includes(name);
+      const on = name !== undefined && `, ${mark.dataset.label}, `.includes(`, ${name}, `);
       mark.toggleAttribute("data-on", on);
     }
   }

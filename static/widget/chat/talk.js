@@ -67,11 +67,11 @@ export function createTalk({ session, boundary, log, strings, onNews }) {
     return entry;
   }
 
-  session.on("reply", ({ mid, to, delta = "", final, text, failed, retry: retries }) => {
+  session.on("reply", ({ mid, to, delta = "", final, text, failed, retry: retries, code, message }) => {
     answered.add(to);
     if (failed) {
       const entry = finish(mid);
-      entry.state(strings.noReply, retries && again(() => retry(to, entry)));
+      entry.state(code === "limit" ? message : strings.noReply, retries && again(() => retry(to, entry)));
     } else if (final) {
       finish(mid).text(text);
     } else {

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from django.utils import timezone
 
-from apps.authors.models import Answer, Reward, Site
+from apps.authors.models import Answer, Author, Reward, Site
 from apps.authors.services.answering import Said, record_answer
 from tests.factories.authors import asked, author_of, shown_to
 
@@ -21,4 +21,5 @@ def answered(site: Site, subject: str, *, due: bool = False) -> Answer:
     if due:
         past = timezone.now() - timedelta(days=1)
         Reward.objects.filter(answer=answer).update(due_at=past)
+        Author.objects.filter(pk=author.pk).update(proven=True)
     return answer

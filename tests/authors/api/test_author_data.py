@@ -3,6 +3,7 @@
 from urllib.parse import quote
 
 import pytest
+from django.utils import timezone
 from rest_framework.test import APIClient
 
 from apps.authors.models import Answer, Author, Erasure, Event, Message, Question, Site
@@ -49,7 +50,11 @@ def test_deleting_leaves_nothing_but_a_receipt(site: Site, host: APIClient) -> N
 def test_whoever_was_deleted_is_somebody_new(site: Site, host: APIClient) -> None:
     first = author_of(site, "anna")
     host.delete(url(site, "authors/anna/"))
-    host.post(url(site, "messages/"), message(author="anna"))
+    # What was agreed to before the deletion counts no more.
+    refused(host.post(url(site, "messages/"), message(author="anna")), 409, "erased")
+    assert not Author.objects.exists()
+    now = timezone.now().isoformat()
+    host.post(url(site, "messages/"), message(author="anna", consented_at=now))
     assert Author.objects.get(subject="anna").uid != first.uid
 
 

@@ -62,7 +62,11 @@ def test_an_id_is_an_authors_own(site: Site, host: APIClient) -> None:
 def test_what_is_not_worth_asking_about_says_so(site: Site, host: APIClient) -> None:
     response = host.post(url(site, "messages/"), message(text="Hello!", wait=10))
     body = response.json()["message"]
-    assert (body["status"], body["dropped_at"], body["reason"]) == ("dropped", "screen", "greeting")
+    assert (body["status"], body["dropped_at"], body["reason"]) == (
+        "dropped",
+        "screen",
+        "too_short",
+    )
 
 
 def test_what_the_assistant_says_is_context(site: Site, host: APIClient) -> None:

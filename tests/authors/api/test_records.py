@@ -28,9 +28,9 @@ def test_messages_say_what_became_of_them(site: Site, manager: APIClient) -> Non
     assert_matches_schema(response, "GET", MESSAGES)
     newest, oldest = response.json()["results"]
     assert (newest["status"], oldest["status"]) == ("asked", "dropped")
-    assert (oldest["dropped_at"], oldest["reason"]) == ("screen", "greeting")
+    assert (oldest["dropped_at"], oldest["reason"]) == ("screen", "too_short")
     assert oldest["stages"][0] == {
-        "stage": "screen", "passed": False, "reason": "greeting", "data": {},
+        "stage": "screen", "passed": False, "reason": "too_short", "data": {},
     }  # fmt: skip
     assert newest["cost_usd"] == 0.00002
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from apps.accounts.roles import Role
-from apps.authors.models import Payout, Reward, Site
+from apps.authors.models import Author, Payout, Reward, Site
 from apps.authors.services.privacy import erase_author
 from tests.authors.api.answering import answered
 from tests.authors.api.calling import person, refused, url
@@ -134,6 +134,7 @@ def test_two_payouts_at_once_pay_once() -> None:
     for name in ("anna", "bert"):
         answered(site, name)
     Reward.objects.update(due_at=timezone.now() - timedelta(days=1))
+    Author.objects.update(proven=True)
     manager, barrier = member(site.project, Role.MANAGER), Barrier(3)
     clients = [person(manager) for _ in range(3)]
     codes: list[int] = []

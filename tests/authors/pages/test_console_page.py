@@ -36,8 +36,9 @@ def test_a_wish_shows_every_stage_and_the_questions(manager: Client, site: Site)
 @pytest.mark.parametrize(
     ("text", "stage", "reason"),
     [
-        ("hello there!", "screen", "greeting"),
-        ("Which chair helps with my depression?", "sensitive", "health"),
+        ("hello", "screen", "too_short"),
+        ("hello there!", "relevance", "smalltalk"),
+        ("Which chair helps with my depression?", "sensitive", "judged_sensitive"),
     ],
 )
 def test_what_is_not_asked_about_tells_where_it_ends(

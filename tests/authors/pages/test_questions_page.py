@@ -160,7 +160,7 @@ def test_a_number_has_bounds_and_another_answer_none(manager: Client, site: Site
     assert manager.post(page(site, "questions/new/"), sent).status_code == 302
     made = site.features.get(key="mood").parsed
     assert (made.bounds, made.unit, made.ordinal, made.prior) == ((10, 20, 50), "EUR", True, 0.5)
-    assert made.templates["en"].options["10 to 20"] == "10 to 20 EUR"
+    assert made.templates["en"].options["10 to 20"] == "10 to under 20 EUR"
     assert "10 to 20" in words(manager.get(page(site, "questions/?q=mood")))
     manager.post(page(site, "questions/mood/edit/"), sent | {"answer": "yes_no", "prior": ""})
     made = site.features.get(key="mood").parsed

@@ -30,6 +30,7 @@ def earn(author: Author, *, days_ago: int = 8) -> Reward:
     record_answer(author, shown_to(author).uid, said, consent=None, received=now)
     reward = Reward.objects.latest("pk")
     Reward.objects.filter(pk=reward.pk).update(due_at=now + timedelta(days=7 - days_ago))
+    Author.objects.update(proven=True)
     return reward
 
 

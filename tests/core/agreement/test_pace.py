@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.core.agreement.pace import known_times, limits, pace
+from labelhub.core.agreement.pace import known_times, least_seconds, limits, pace
 
 TIMES = st.lists(st.floats(0.5, 60), min_size=6, max_size=60)
 
@@ -55,3 +55,12 @@ def test_at_most_half_of_all_answers_are_outliers(times: list[float]) -> None:
     found = pace(times)
 
     assert found.slow + found.fast <= len(times) / 2
+
+
+def test_the_floor_grows_with_text_and_choices_and_stays_below_reading() -> None:
+    words = np.array([1, 20, 100, 1000])
+    accepting, choosing = least_seconds(6 * words, 1), least_seconds(6 * words, 6)
+
+    assert np.allclose(accepting, [0.4, 1.35, 5.35, 5.35])
+    assert (choosing > accepting).all()
+    assert (choosing[1:] < words[1:] * 60 / 238).all()

@@ -22,7 +22,7 @@ def test_the_answer_is_the_outcome_with_its_reasons() -> None:
     assert outcome.value == "Dovish"
     assert outcome.evidence == {"Dovish": ("rates stay",)}
     assert outcome.rationale == 'It says "rates stay".\n- Dovish: "rates stay"'
-    assert (outcome.flags, outcome.uncertainty, outcome.failed) == ((), 0.0, False)
+    assert (outcome.flags, outcome.uncertainty, outcome.failed) == ((), None, False)
 
 
 @pytest.mark.parametrize("status", [each for each in Status if each is not Status.OK])

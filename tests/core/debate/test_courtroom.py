@@ -77,7 +77,7 @@ def test_as_many_calls_as_the_table_says(judges: int, deliberation: str) -> None
     assert count.depth_most == len(debate.steps) == (3 if parallel else 2 + judges)
     assert [debate.call(name).sample for name in names] == list(range(1, judges + 1))
     assert debate.call("judge/1").params == {
-        "temperature": 0.5, "response_format": "schema", "logprobs": True,
+        "temperature": 0.5, "logprobs": True,
     }  # fmt: skip
 
 

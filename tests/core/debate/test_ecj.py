@@ -1,5 +1,7 @@
 """Extractor, critic, judge against canned replies."""
 
+import json
+
 import pytest
 
 from labelhub.core.llm.types import Reply, Status
@@ -25,6 +27,7 @@ def test_the_judge_decides_and_the_others_are_remembered(play: Play) -> None:
         "injection": [],
         "rung": 3,
         "margin": None,
+        "margin_unknown": "no_probabilities",
         "first": ["Food", "Price"],
         "flips": {"extractor": ["Price"], "critic": []},
     }
@@ -142,6 +145,7 @@ def test_one_label_of_several(play: Play) -> None:
     )
     assert outcome.value == "Mixed"
     assert outcome.flags == ("extractor_differs", "critic_differs", "judge_adds")
+    assert outcome.uncertainty is not None
     assert 0 < outcome.uncertainty <= 1
 
 
@@ -182,3 +186,22 @@ def test_a_long_rationale_is_cut(play: Play) -> None:
 def test_a_judge_without_reasons_leaves_the_critic_s(play: Play) -> None:
     outcome = play("ecj", SAID | {"judge": "Final Decision: Food"})
     assert outcome.rationale == '- Food: agree - it says "cold"'
+
+
+def test_the_judge_merges_two_analyses_and_is_told_nothing_of_who_made_them(
+    schema: Schema,
+) -> None:
+    """Paper 000, appendix B: whoever hears that one of them objects too much discounts it."""
+    system, user = (
+        each.content for each in played("ecj", SAID, asked=schema).call("judge").messages
+    )
+    assert "Merge their two analyses" in system
+    assert user.index("Analysis 1:") < user.index("Analysis 2:")
+    for word in ("sceptic", "critic", "object", "refute"):
+        assert word not in (system + user.replace(CRITIC, "")).casefold()
+
+
+def test_a_role_hears_an_answer_in_json_as_if_it_had_been_in_words(schema: Schema) -> None:
+    extractor = {"evidence": [{"name": "Food", "quotes": ["cold"]}], "labels": ["Food"]}
+    debate = played("ecj", {**SAID, "extractor": json.dumps(extractor)}, asked=schema)
+    assert fenced(debate.read("critic"))[1:] == ['- Food: "cold"\nFinal Decision: Food']

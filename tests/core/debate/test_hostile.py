@@ -14,6 +14,7 @@ from labelhub.core.debate import PROTOCOLS, protocol
 from labelhub.core.debate.driver import run_debate
 from labelhub.core.debate.injection import injection_flags
 from labelhub.core.debate.outcome import DebateItem, Outcome, Precedent
+from labelhub.core.llm.parsing.structured import in_words
 from labelhub.core.llm.scripted import ScriptedModel
 from labelhub.core.llm.types import Call, Output, Reply
 from labelhub.core.prompts import fence
@@ -102,7 +103,7 @@ def _items(attack: str) -> Iterator[tuple[DebateItem, Schema]]:
 def _is_sound(outcome: Outcome, item: DebateItem, schema: Schema) -> None:
     if outcome.value is not None:
         assert schema.normalise(outcome.value, item.options) == outcome.value
-    assert 0.0 <= outcome.uncertainty <= 1.0
+    assert outcome.uncertainty is None or 0.0 <= outcome.uncertainty <= 1.0
     json.dumps(outcome.signals)
     json.dumps(outcome.evidence)
 
@@ -127,7 +128,7 @@ def _untrusted(call: Call) -> Iterator[str]:
     yield call.question
     yield "\n".join(" ".join(option.split()) for option in call.options)
     yield f"{call.text}: {call.text}"
-    yield from (reply.text for reply in call.heard.values())
+    yield from (in_words(reply.text) for reply in call.heard.values())
     yield from _strings(call.inputs)
 
 

@@ -53,6 +53,7 @@ ITEM = DebateItem(
 #: Settings under which a protocol goes other ways than usual.
 VARIANTS: tuple[tuple[str, dict[str, Any]], ...] = (
     *((name, {}) for name in PROTOCOLS),
+    ("single", {"quotes": "after the label"}),
     ("discussion", {"annotators": 2, "rounds": 3}),
     ("courtroom", {"deliberation": "parallel", "precedents": 1}),
     ("courtroom", {"judges": 1, "precedents": 2, "precedents_for": "candidates"}),
@@ -138,7 +139,7 @@ def test_whatever_is_heard_the_outcome_is_sound(
         assert not outcome.failed
     assert len(set(outcome.flags)) == len(outcome.flags)
     assert set(outcome.flags) <= set(FLAGS)
-    assert 0.0 <= outcome.uncertainty <= 1.0
+    assert outcome.uncertainty is None or 0.0 <= outcome.uncertainty <= 1.0
     assert json.loads(json.dumps(outcome.signals)) == outcome.signals
 
 

@@ -117,3 +117,10 @@ def test_projects_audit_different_items() -> None:
     rule = Rule(audit=0.5)
     keys = [str(key) for key in range(200)]
     assert [audited(rule, key, "a") for key in keys] != [audited(rule, key, "b") for key in keys]
+
+
+def test_what_is_accepted_by_certainty_must_be_known_to_be_certain() -> None:
+    rule = Rule(bounds={"uncertainty": 0.3, "margin": 0.5})
+    for told, asked in ((0.1, ()), (0.3, ("uncertain",)), (None, ("uncertain",))):
+        signals = {"uncertainty": told, "margin": None}
+        assert reasons(rule, flags=(), signals=signals, labelled=True) == asked

@@ -10,7 +10,7 @@ from labelhub.core.errors import InvalidInput
 from labelhub.core.schema import Task
 
 DEFAULTS: dict[str, dict[str, Any]] = {
-    "single": {},
+    "single": {"quotes": "none"},
     "cot": {},
     "self_consistency": {"samples": 5, "temperature": 0.7},
     "self_refine": {},
@@ -117,7 +117,8 @@ def test_what_cannot_be_set_is_refused_with_what_can(
 @pytest.mark.parametrize(
     ("name", "given", "known"),
     [
-        ("single", {"samples": 3}, "none"),
+        ("cot", {"samples": 3}, "none"),
+        ("single", {"samples": 3}, "quotes"),
         ("vote", {"samples": 3}, "annotators"),
         ("cascade", {"first": "single", "first.samples": 3}, "first, then, theta, margin, flagged"),
     ],

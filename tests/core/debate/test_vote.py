@@ -28,7 +28,7 @@ def test_all_are_asked_at_once_and_know_nothing_of_each_other() -> None:
     assert [call.role for call in calls] == roles
     assert [call.sample for call in calls] == [1, 2, 3]
     assert {call.messages for call in calls} == {calls[0].messages}
-    assert all(call.params == {"temperature": 0, "response_format": "schema"} for call in calls)
+    assert all(call.params == {"temperature": 0} for call in calls)
     assert fenced(debate.read("annotator_b")) == ["The soup was cold and the bill was high."]
     assert "nnotator_" not in debate.read("annotator_a")
 

@@ -1,5 +1,4 @@
-"""Arabic from end to end: the language is known, courtesies and sensitive topics are noticed, and
-the questions are in Arabic."""
+"""Arabic from end to end: the language is known, and the questions are in Arabic."""
 
 import pytest
 
@@ -8,41 +7,11 @@ from labelhub.core.interview.features import Feature, parse_feature, starter_lib
 from labelhub.core.interview.language import detect_language
 from labelhub.core.interview.questions import faults, read_draft, template_draft
 from labelhub.core.interview.questions.text import is_written_in, word_count
-from labelhub.core.interview.screening import screen
-from labelhub.core.interview.screening.phrases import tokens_of
-from labelhub.core.interview.sensitive import sensitive_topic
+from labelhub.core.interview.tokens import tokens_of
 from tests.fakes.offline_interview import PROMPTS, interviewed
 
 LANGUAGES = ("en", "de", "es", "fr", "ja", "ar")
 FEATURES = [feature for features in starter_library().values() for feature in features]
-TOUCHED = {
-    "health": """عندي صداع منذ أيام|أنا مصاب بالسكري وأبحث عن حلويات|أنا حامل وأريد حذاء مريحا
-أعاني من الاكتئاب|هل يناسب الفندق كرسي متحرك؟|عندي حساسية من المكسرات
-خرجت من المستشفى أمس|أريد إنقاص وزني""",
-    "religion": """أنا مسلم وأبحث عن سجادة صلاة|متى تبدأ الصلاة؟|هل اللحم حلال؟|نصوم رمضان
-نحتاج كراسي للكنيسة|أنا ملحد|أريد مصحفا كبيرا|عائلتي يهودية""",
-    "finance": """عليّ ديون كثيرة|راتبي لا يكفي|أنا عاطل عن العمل|لا أستطيع دفع الإيجار
-أعلنت إفلاسي|فقدت وظيفتي|نمر بضائقة مالية|رفضوا طلب قرض""",
-    "sexual_life": """أنا مثلي الجنس|ما أفضل واقي ذكري؟|زوجي يخونني
-لدينا مشاكل في العلاقة الحميمة|أعاني من ضعف الانتصاب|ما زلت عذراء
-لم نعد نمارس الجنس|أنا متحول جنسيا""",
-    "politics": """سأشارك في المظاهرة|الحكومة تكذب|لمن أصوت في الانتخابات؟|أنا عضو في الحزب
-طلبت اللجوء|لا أحب ترامب|النقابة تدعو إلى الإضراب|أنا اشتراكي""",
-    "minors": """ابني يحتاج حذاء جديدا|هدية لابنتي|عمري 14 سنة|أطفالي لا ينامون جيدا|أنا قاصر
-لعبة لطفل عمره خمس سنوات|أريد شيئا لحفيدتي|أنا في الصف السابع""",
-}
-UNTOUCHED = """
-رحلات رخيصة إلى روما|أين طردي؟|أبحث عن فستان أحمر|الهاتف مكسور|حول 50 يورو إلى توم|كم الرسوم؟
-غرفة لشخصين بالغين وطفلين|فستان للحفلة|رُفضت بطاقتي|بنطال مقاس 38|أريد تعديل الحجز
-رواية للإجازة|البطارية ضعيفة|أكره هذا الهاتف|غرفة مع حمام|كان الطعام جيدا|كيف الطقس غدا؟
-حقيبة خضراء|السعر مرتفع جدا|قطار إلى الرباط الساعة الثامنة|ألغوا الطلب من فضلك
-حاسوب بأقل من 500 يورو|حامل هاتف للسيارة|صوت السماعة منخفض|زيت زيتون|كتاب عن التاريخ
-"""
-
-
-def messages(lines: str) -> list[str]:
-    """The messages of a list, one a line or between bars."""
-    return lines.strip().replace("\n", "|").split("|")
 
 
 @pytest.mark.parametrize("text", ["أريد شراء هاتف جديد", "أحذية جديدة", "هاتف", "هاتف iPhone"])
@@ -120,25 +89,5 @@ def test_vowel_signs_do_not_add_words() -> None:
     assert word_count("شُكْرًا جَزِيلًا") == 2
 
 
-@pytest.mark.parametrize("text", ["شُكْرًا", "شكراً", "شكـــرا", "شكرا", "شُكراا"])
-def test_vowel_signs_and_strokes_change_nothing(text: str) -> None:
-    assert screen(text).reason == "thanks"
-
-
 def test_hamza_and_final_letters_are_written_for_each_other() -> None:
     assert tokens_of("أهلاً إلى مساعدة") == tokens_of("اهلا الي مساعده")
-
-
-@pytest.mark.parametrize(
-    ("topic", "text"),
-    [(topic, text) for topic, lines in TOUCHED.items() for text in messages(lines)],
-)
-def test_a_sensitive_topic_is_noticed(topic: str, text: str) -> None:
-    found = sensitive_topic(text)
-    assert found is not None
-    assert found.topic == topic
-
-
-@pytest.mark.parametrize("text", messages(UNTOUCHED))
-def test_ordinary_messages_are_not_sensitive(text: str) -> None:
-    assert sensitive_topic(text) is None

@@ -20,6 +20,7 @@ from labelhub.core.interview.asking import (
 )
 from labelhub.core.interview.choosing import LeastAsked, Likely
 from labelhub.core.interview.features import Feature, Template
+from labelhub.core.interview.judgement import ORDINARY, VERDICTS
 from labelhub.core.interview.turns import ROLES, prediction_turn
 from labelhub.core.llm.types import Call, Output, Reply, Status
 from labelhub.core.prompts import PromptLibrary
@@ -59,7 +60,7 @@ def usual(call: Call) -> Reply:
     """What a good model says."""
     stage, _, key = call.step.partition("/")
     if stage == "relevance":
-        return Reply(value=list(call.schema.names))
+        return Reply(value=[ORDINARY, *(set(call.schema.names) - set(VERDICTS))])
     key = key.partition("/")[0]
     return Reply(QUESTIONS[key]) if stage == "question" else Reply(value=VALUES[key])
 
@@ -103,7 +104,7 @@ def test_a_message_passes_relevance_prediction_and_wording() -> None:
     assert all(each.passed for each in result.stages)
     assert [draft.feature for draft in result.drafts] == keys
     assert [draft.predicted for draft in result.drafts] == [
-        "Within days",
+        "Fairly soon",
         "Me",
         "a noisy office",
         "",
@@ -113,7 +114,7 @@ def test_a_message_passes_relevance_prediction_and_wording() -> None:
 def test_what_models_are_asked() -> None:
     _, ((relevance,), predictions, questions) = asked(plan())
     assert relevance.schema.task is Task.MULTI
-    assert relevance.schema.names == ("urgency", "cause", "trait")
+    assert relevance.schema.names == (*VERDICTS, "urgency", "cause", "trait")
     assert [call.schema.task for call in predictions] == [
         Task.SINGLE, Task.SINGLE, Task.TEXT, Task.TEXT,
     ]  # fmt: skip
@@ -131,27 +132,34 @@ def test_a_plan_may_set_what_is_asked_of_a_model() -> None:
     assert seen[0][0].params == {"temperature": 1, "seed": 3}
 
 
-def test_nothing_is_asked_about_relevance_where_all_features_always_apply() -> None:
+def test_what_a_message_is_is_judged_where_all_features_always_apply() -> None:
     result, seen = asked(plan(RECIPIENT))
-    assert steps(seen)[0] == ["prediction/recipient"]
-    assert (result.stages[0].passed, result.stages[0].reason) == (True, "all_always")
+    assert steps(seen)[0] == ["relevance"]
+    assert seen[0][0].schema.names == tuple(VERDICTS)
+    result, seen = asked(plan(RECIPIENT), saying({"relevance": Reply(value=["small talk"])}))
+    assert (result.dropped_at, len(seen)) == ("relevance", 1)
 
 
 def test_features_that_always_apply_need_no_relevance() -> None:
-    result, _ = asked(plan(), saying({"relevance": Reply(value=[])}))
+    result, _ = asked(plan(), saying({"relevance": Reply(value=[ORDINARY])}))
     assert [draft.feature for draft in result.drafts] == ["recipient"]
 
 
 @pytest.mark.parametrize(
     ("reply", "reason"),
     [
-        (Reply(value=[]), "none_relevant"),
+        (Reply(value=[ORDINARY]), "none_relevant"),
+        (Reply(value=[]), "unsure"),
+        (Reply(value=["urgency"]), "unsure"),
+        (Reply(value=[ORDINARY, "unsure what", "urgency"]), "unsure"),
+        (Reply(value=[ORDINARY, "spam or noise", "urgency"]), "judged_spam"),
         (Reply(status=Status.FAILED, note="no network"), "failed"),
         (Reply(status=Status.REFUSED), "refused"),
         (Reply(status=Status.UNPARSED, value=["urgency"]), "unparsed"),
         (Reply(), "unparsed"),
         (Reply(value="urgency"), "unparsed"),
-        (Reply(value=["sentiment"]), "none_relevant"),
+        (Reply(value=["sentiment"]), "unsure"),
+        (Reply(value=[ORDINARY, "sentiment"]), "none_relevant"),
     ],
 )
 def test_a_message_without_relevant_features_is_dropped(reply: Reply, reason: str) -> None:
@@ -219,9 +227,8 @@ def test_not_more_questions_than_the_site_allows(most: int) -> None:
     "bad",
     [
         QUESTIONS["urgency"].replace("urgent", "great"),
-        QUESTIONS["urgency"].replace("right_now", "admin"),
-        QUESTIONS["urgency"] + "\n- Never = never",
-        "Question: How urgent was it to you?",
+        QUESTIONS["urgency"].replace("urgent", "not urgent"),
+        "Question: What did you have for breakfast?",
         "I had rather not.",
     ],
 )
@@ -234,6 +241,23 @@ def test_a_question_with_faults_is_worded_once_more(bad: str) -> None:
     assert "could not be used" not in seen[2][0].messages[1].content
     assert len(told["faults"]) == 1
     assert (told["source"], result.drafts[0].source) == ("model", "model")
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        QUESTIONS["urgency"].replace("right_now", "admin"),
+        QUESTIONS["urgency"] + "\n- Never = never",
+        "Question: How urgent was it to you?",
+    ],
+)
+def test_fixed_answers_are_the_features_own_whatever_a_model_offers(bad: str) -> None:
+    result, seen = asked(plan(URGENCY), saying({"question/urgency": Reply(bad)}))
+    assert steps(seen)[2:] == [["question/urgency"]]
+    (draft,) = result.drafts
+    own = URGENCY.own_words("en")
+    assert draft.source == "model"
+    assert draft.values == {own[value]: value for value in URGENCY.values}
 
 
 def test_after_two_questions_with_faults_the_template_is_taken() -> None:
@@ -272,7 +296,7 @@ def test_a_template_with_faults_is_dropped_too() -> None:
 
 
 def test_personal_data_in_a_question_counts_as_a_fault() -> None:
-    given = plan(URGENCY, leaks=lambda text: "Within days" in text)
+    given = plan(URGENCY, leaks=lambda text: "urgent was it" in text)
     result, _ = asked(given)
     assert result.stages[-1].data["questions"]["urgency"]["faults"] == [["personal_data"]] * 2
     assert result.drafts[0].source == "template"

@@ -8,11 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labelhub.core.errors import InvalidInput
-from labelhub.core.interview.asking import InterviewPlan
+from labelhub.core.interview.asking import AuthorMessage, InterviewPlan
 from labelhub.core.interview.features import MOST_BOUNDS, Feature, parse_feature
-from labelhub.core.interview.questions import faults, read_draft, template_draft
+from labelhub.core.interview.features.spaces import band_words, overlapping_words
+from labelhub.core.interview.questions import Unreadable, faults, read_draft, template_draft
+from labelhub.core.interview.turns import prediction_turn
 from labelhub.core.schema.reading import FORBIDDEN_IN_NAMES
-from tests.fakes.offline_interview import PROMPTS, interviewed
+from tests.fakes.offline_interview import PROMPTS, said
 
 LANGUAGES = ("en", "de", "es", "fr", "ja", "ar")
 BOUNDS = [25, 50, 100, 200]
@@ -41,7 +43,7 @@ def number(bounds: Any = tuple(BOUNDS), unit: str = "USD", **more: Any) -> Featu
 async def predicted(feature: Feature, text: str) -> str:
     always = parse_feature(feature.to_json() | {"always": True})
     plan = InterviewPlan(features=(always,), prompts=PROMPTS, salt="s")
-    return str((await interviewed(text, plan)).stages[1].data["predicted"]["it"])
+    return str((await said(prediction_turn(AuthorMessage(text, "en"), plan, always))).value)
 
 
 def test_yes_and_no_need_not_be_named() -> None:
@@ -150,10 +152,10 @@ def test_options_made_of_bounds_have_no_fault_in_any_language(
 @pytest.mark.parametrize(
     ("language", "words"),
     [
-        ("en", "25 to 50 USD"),
-        ("de", "25 bis 50 USD"),
-        ("ja", "25～50 USD"),
-        ("de-AT", "25 bis 50 USD"),
+        ("en", "25 to under 50 USD"),
+        ("de", "25 bis unter 50 USD"),
+        ("ja", "25以上50 USD未満"),
+        ("de-AT", "25 bis unter 50 USD"),
     ],
 )
 def test_a_model_words_the_question_and_the_options_are_ours(language: str, words: str) -> None:
@@ -165,10 +167,50 @@ def test_a_model_words_the_question_and_the_options_are_ours(language: str, word
     assert (draft.source, draft.ordinal, draft.kind) == ("model", True, "choice")
 
 
-def test_in_another_language_the_options_are_the_model_s() -> None:
+def test_a_language_without_words_for_the_values_has_no_question() -> None:
     reply = "Question: Was het een cadeau?\nOptions:\n- Ja = yes\n- Nee = no"
-    draft = read_draft(reply, parse_feature(raw("yes_no")), "yes", "nl")
-    assert (draft.options, draft.predicted) == (("Ja", "Nee"), "Ja")
+    with pytest.raises(Unreadable):
+        read_draft(reply, parse_feature(raw("yes_no")), "yes", "nl")
+
+
+BAD_BANDS = (
+    ("under 2", "2 to 4 days", "4 to 7 days", "over 7"),
+    ("under 2", "3 to 4 days", "5 to 7 days", "over 7"),
+    ("under 2", "2 to under 4 days", "5 to 7 days", "over 7"),
+    ("bis 2", "2 bis 4 Tage", "5 bis 7 Tage", "über 7"),
+)
+GOOD_BANDS = (
+    ("under 2", "2 to 3 days", "4 to 7 days", "over 7"),
+    ("under 2", "2 to under 4 days", "4 to under 7 days", "7 or more"),
+    ("soon", "a few days", "about a week", "longer"),
+)
+
+
+@pytest.mark.parametrize("words", BAD_BANDS)
+def test_bands_that_overlap_or_leave_a_number_out_are_refused(words: tuple[str, ...]) -> None:
+    assert "overlap" in refusal(words)
+
+
+@pytest.mark.parametrize("words", GOOD_BANDS)
+def test_bands_that_hold_every_number_once_pass(words: tuple[str, ...]) -> None:
+    assert refusal(words) == ""
+
+
+def refusal(words: tuple[str, ...]) -> str:
+    plain = {**raw("number"), "bounds": [2, 4, 7], "unit": "days"}
+    values = parse_feature(plain).values
+    template = {"question": "How many days?", "options": dict(zip(values, words, strict=True))}
+    try:
+        parse_feature({**plain, "templates": {"en": template}})
+    except InvalidInput as error:
+        return error.message
+    return ""
+
+
+@pytest.mark.parametrize("language", ["en", "de", "es", "fr", "ja", "ar"])
+def test_our_own_bands_hold_every_number_once(language: str) -> None:
+    words = band_words((2, 4, 7), "days", language)
+    assert overlapping_words(list(words.values())) == ""
 
 
 def test_words_of_ones_own_stand_before_ours() -> None:
@@ -186,9 +228,9 @@ def test_words_of_ones_own_stand_before_ours() -> None:
         ("at most $1,200 and in 2 days", "USD", "over 200"),
         ("a bike for 60", "USD", "50 to 100"),
         ("in 2 days, for 60 euros", "EUR", "50 to 100"),
-        ("a 13 inch laptop, or 0.1k $", "USD", "50 to 100"),
+        ("a 13 inch laptop, or 0.1k $", "USD", "100 to 200"),
         ("exactly 25 dollars", "USD", "25 to 50"),
-        ("exactly 200 dollars", "USD", "100 to 200"),
+        ("exactly 200 dollars", "USD", "over 200"),
         ("it arrived 30 days late, for 500 dollars", "days", "25 to 50"),
         ("version 3.11.2 of 2024-05-06", "USD", "under 25"),
         ("nothing said", "USD", "under 25"),

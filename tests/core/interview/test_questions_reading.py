@@ -13,13 +13,14 @@ from labelhub.core.interview.questions.reading import MOST_CHARACTERS, MOST_OPTI
 from tests.core.interview.cases import CAUSE, RECIPIENT, URGENCY, WORD
 
 QUESTION = "How urgent did this feel to you?"
-VALUES = {"None": "no_hurry", "Weeks": "later", "Days": "soon", "Today": "right_now"}
+OWN = ("Not at all", "Some time", "Fairly soon", "Right now")
+WORDS = ("None", "Weeks", "Days", "Today")
 PLAIN = f"""Question: {QUESTION}
 Options:
-- None = no_hurry
-- Weeks = later
-- Days = soon
-- Today = right_now"""
+- None
+- Weeks
+- Days
+- Today"""
 
 FORMS = {
     "as asked for": PLAIN,
@@ -29,69 +30,75 @@ FORMS = {
     "a word before": f"Sure, here it is:\n\n{PLAIN}\n\nI hope this helps.",
     "other line ends": PLAIN.replace("\n", "\r\n"),
     "bold": PLAIN.replace("Question:", "**Question:**").replace("Options:", "**Options:**"),
-    "quoted": PLAIN.replace(QUESTION, f"“{QUESTION}”").replace("- None =", "- “None” ="),
+    "quoted": PLAIN.replace(QUESTION, f"“{QUESTION}”").replace("- None", "- “None”"),
     "numbered": PLAIN.replace("- N", "1. N").replace("- W", "2. W").replace("- D", "3. D"),
-    "lettered": f"Question: {QUESTION}\nA. None = no_hurry\nB. Weeks = later\nC. Days = soon\n"
-    "D. Today = right_now",
-    "in brackets": f"Question: {QUESTION}\n1) None (no_hurry)\n2) Weeks (later)\n3) Days (soon)\n"
-    "4) Today (right_now)",
-    "arrows": PLAIN.replace(" = ", " -> "),
-    "full width": f"質問：{QUESTION}\n選択肢：\n・None＝no_hurry\n・Weeks＝later\n・Days＝soon\n"
-    "・Today＝right_now",
+    "lettered": f"Question: {QUESTION}\nA. None\nB. Weeks\nC. Days\nD. Today",
+    "in brackets": f"Question: {QUESTION}\n1) None\n2) Weeks\n3) Days\n4) Today",
+    "full width": f"質問：{QUESTION}\n選択肢：\n・None\n・Weeks\n・Days\n・Today",
     "no label": PLAIN.removeprefix("Question: "),
     "question on the next line": PLAIN.replace("Question: ", "Question:\n"),
     "no bullets": PLAIN.replace("- ", ""),
-    "on one line": f"Question: {QUESTION}\nOptions: A. None = no_hurry B. Weeks = later "
-    "C. Days = soon D. Today = right_now",
-    "cut by bars": f"Question: {QUESTION}\nOptions: None = no_hurry | Weeks = later | Days = soon "
-    "| Today = right_now",
-    "out of order": f"Question: {QUESTION}\n- Today = right_now\n- Days = soon\n- Weeks = later\n"
-    "- None = no_hurry",
-    "values first": PLAIN.replace("None = no_hurry", "no_hurry = None"),
-    "values spelled with blanks": PLAIN.replace("no_hurry", "No hurry").replace("t_n", "t n"),
-    "json, values to words": json.dumps(
-        {"question": QUESTION, "options": {value: words for words, value in VALUES.items()}}
+    "on one line": f"Question: {QUESTION}\nOptions: A. None B. Weeks C. Days D. Today",
+    "cut by bars": f"Question: {QUESTION}\nOptions: None | Weeks | Days | Today",
+    "json": json.dumps({"question": QUESTION, "options": WORDS}),
+    "json, words to values": json.dumps(
+        {"Question": QUESTION, "Options": {words: words.lower() for words in WORDS}}
     ),
-    "json, words to values": json.dumps({"Question": QUESTION, "Options": VALUES}),
     "json, objects": json.dumps(
-        {
-            "question": QUESTION,
-            "options": [{"text": words, "value": value} for words, value in VALUES.items()],
-        }
-    ),
-    "json, lines": json.dumps(
-        {"question": QUESTION, "options": [" = ".join(pair) for pair in VALUES.items()]}
+        {"question": QUESTION, "options": [{"text": words, "value": "x"} for words in WORDS]}
     ),
     "json among words": "Here: "
-    + json.dumps({"question": QUESTION, "options": VALUES}, indent=2)
+    + json.dumps({"question": QUESTION, "options": WORDS}, indent=2)
     + "\nDone.",
 }
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_question_is_read_from(form: str) -> None:
+    draft = read_draft(FORMS[form], CAUSE, "days", "en")
+    assert draft.text == QUESTION
+    assert draft.options == WORDS
+    assert draft.predicted == "Days"
+    assert (draft.feature, draft.kind, draft.source) == ("cause", "choice", "model")
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_of_fixed_values_the_question_alone_is_read_from(form: str) -> None:
     draft = read_draft(FORMS[form], URGENCY, "soon", "en")
     assert draft.text == QUESTION
-    assert draft.options == tuple(VALUES)
-    assert draft.values == VALUES
-    assert draft.predicted == "Days"
+    assert draft.options == OWN
+    assert draft.values == dict(zip(OWN, URGENCY.values, strict=True))
+    assert draft.predicted == "Fairly soon"
     assert (draft.feature, draft.kind, draft.source) == ("urgency", "choice", "model")
 
 
-def test_options_that_spell_a_value_stand_for_it() -> None:
-    text = f"Question: {QUESTION}\n- No hurry\n- Later\n- Soon\n- Right now"
-    assert set(read_draft(text, URGENCY, "later", "en").values.values()) == set(URGENCY.values)
+@pytest.mark.parametrize(
+    "options",
+    [
+        "",
+        "\n- No hurry = right_now\n- Later = soon\n- Soon = later\n- Right now = no_hurry",
+        "\n- Not at all = right_now\n- Right now = no_hurry",
+        "\n- Fairly soon = sooner",
+    ],
+)
+def test_no_words_of_a_model_change_what_an_answer_means(options: str) -> None:
+    draft = read_draft(f"Question: {QUESTION}{options}", URGENCY, "soon", "en")
+    assert draft.values == dict(zip(OWN, URGENCY.values, strict=True))
+    assert draft.predicted == "Fairly soon"
 
 
-def test_an_unknown_value_is_not_guessed() -> None:
-    draft = read_draft(PLAIN.replace("= soon", "= sooner"), URGENCY, "soon", "en")
-    assert "Days" not in draft.values
-    assert draft.predicted == ""
-
-
-def test_values_that_are_no_scale_stay_in_the_order_of_the_model() -> None:
+def test_values_that_are_no_scale_are_offered_in_the_feature_s_words() -> None:
     text = "Question: For whom?\n- Pets = pet\n- Me = myself\n- Friends = friend\n- Kin = family"
-    assert read_draft(text, RECIPIENT, "pet", "en").options == ("Pets", "Me", "Friends", "Kin")
+    draft = read_draft(text, RECIPIENT, "pet", "en")
+    own = RECIPIENT.own_words("en")
+    assert draft.predicted == "My pet"
+    assert all(own[value] == words for words, value in draft.values.items())
+    assert len(draft.options) == RECIPIENT.option_count
+
+
+def test_a_value_without_words_in_that_language_cannot_be_asked_about() -> None:
+    with pytest.raises(Unreadable, match="no words"):
+        read_draft(PLAIN, URGENCY, "sooner", "en")
 
 
 def test_an_open_choice_is_read_without_values() -> None:
@@ -116,10 +123,10 @@ def test_a_question_for_one_word(text: str) -> None:
 
 
 def test_japanese() -> None:
-    text = "質問：どのくらい急いでいましたか？\n１．急がない＝no_hurry\n２．いつか＝later\n３．今日＝soon\n４．今＝right_now"  # noqa: E501
-    draft = read_draft(text, URGENCY, "soon", "ja")
-    assert draft.text == "どのくらい急いでいましたか？"
-    assert draft.options == ("急がない", "いつか", "今日", "今")
+    text = "質問：何がきっかけでしたか？\n１．騒音\n２．暑さ\n３．仕事\n４．好奇心"
+    draft = read_draft(text, CAUSE, "暑さ", "ja")
+    assert draft.text == "何がきっかけでしたか？"
+    assert (draft.options, draft.predicted) == (("騒音", "暑さ", "仕事", "好奇心"), "暑さ")
 
 
 @pytest.mark.parametrize(
@@ -137,12 +144,12 @@ def test_japanese() -> None:
 )
 def test_what_is_no_question_is_refused(text: str, problem: str) -> None:
     with pytest.raises(Unreadable, match=problem):
-        read_draft(text, URGENCY, "soon", "en")
+        read_draft(text, CAUSE, "noise", "en")
 
 
 def test_not_more_options_are_read_than_any_question_has() -> None:
     text = f"Question: {QUESTION}\n" + "\n".join(f"- option {n}" for n in range(40))
-    assert len(read_draft(text, URGENCY, "soon", "en").options) == MOST_OPTIONS
+    assert len(read_draft(text, CAUSE, "noise", "en").options) == MOST_OPTIONS
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,7 @@ RULES = st.builds(
 HISTORIES = st.builds(
     AskHistory,
     messages_since_last_survey=st.integers(0, 50),
+    began_at=st.just(NOW - timedelta(seconds=100)),
     last_survey_at=st.none()
     | st.datetimes(datetime(2020, 1, 1), datetime(2030, 1, 1), timezones=st.just(UTC)),  # noqa: DTZ001 - hypothesis wants bounds without a zone
     surveys_in_conversation=st.integers(0, 20),
@@ -48,9 +49,23 @@ def ask(history: AskHistory = RESTED, rule: ThrottleRule = RULE, draw: float = 0
     return may_ask(rule, history, NOW, draw)
 
 
-def test_an_author_s_first_message_may_be_asked_about() -> None:
-    first = AskHistory(messages_since_last_survey=1)
-    assert ask(first) == Permit(allowed=True, reason="", until=None, propensity=1.0)
+@pytest.mark.parametrize(
+    ("messages", "seconds", "reason"),
+    [(1, 3600, "too_few_messages"), (2, 90, "too_few_messages"), (3, 89, "too_soon"), (3, 90, "")],
+)
+def test_the_first_question_waits_as_long_as_every_other(
+    messages: int, seconds: int, reason: str
+) -> None:
+    came = NOW - timedelta(seconds=seconds)
+    permit = ask(AskHistory(began_at=came, messages_since_last_survey=messages))
+    assert permit.reason == reason
+    assert permit.until == (came + timedelta(seconds=90) if reason == "too_soon" else None)
+
+
+def test_a_site_without_pauses_may_ask_about_the_first_message() -> None:
+    first = AskHistory(began_at=NOW, messages_since_last_survey=1)
+    permit = ask(first, ThrottleRule(every_messages=1, min_seconds=0))
+    assert permit == Permit(allowed=True, reason="", until=None, propensity=1.0)
 
 
 def test_who_is_within_all_limits_may_be_asked_again() -> None:
@@ -136,9 +151,10 @@ def test_no_permit_breaks_a_limit(rule: ThrottleRule, history: AskHistory, draw:
     assert history.surveys_in_conversation < rule.per_conversation
     assert history.surveys_today < rule.per_day
     assert draw < rule.sampling == permit.propensity
-    if history.last_survey_at is not None:
-        assert history.messages_since_last_survey >= rule.every_messages
-        assert NOW - history.last_survey_at >= timedelta(seconds=rule.min_seconds)
+    assert history.messages_since_last_survey >= rule.every_messages
+    since = history.last_survey_at or history.began_at
+    assert since is not None
+    assert NOW - since >= timedelta(seconds=rule.min_seconds)
 
 
 @given(RULES, HISTORIES, DRAWS)

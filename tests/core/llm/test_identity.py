@@ -41,7 +41,7 @@ def test_equal_calls_have_equal_keys() -> None:
         key(replace(CALL, sample=2)),
         key(replace(CALL, messages=CALL.messages[:1])),
         key(replace(CALL, params={"temperature": 0, "max_tokens": 200})),
-        key(replace(CALL, params={**CALL.params, "response_format": "schema"})),
+        key(replace(CALL, params={**CALL.params, "response_format": {"type": "json_object"}})),
     ],
 )
 def test_whatever_may_change_the_answer_changes_the_key(other: str) -> None:

@@ -1,12 +1,13 @@
 """The limiter against simulated endpoints: a clock that only moves when told to."""
 
 import asyncio
+import time
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 
 import pytest
 
-from labelhub.core.llm.limiter import Limiter
+from labelhub.core.llm.limiter import Limiter, TimeOuts
 
 
 class Clock:
@@ -234,3 +235,74 @@ async def test_the_share_of_refusals_and_those_who_wait_are_told() -> None:
         assert limiter.waiting == 1
     limiter.leave(await waiting)
     assert (limiter.waiting, limiter.in_flight) == (0, 0)
+
+
+async def _time_out(limiter: Limiter, clock: Clock, *, answered: int = 0) -> None:
+    """Fill all slots; some are answered after five seconds, the others time out after ten."""
+    slots = [await limiter.enter() for _ in range(limiter.limit)]
+    clock.now += 5.0
+    for slot in slots[:answered]:
+        limiter.leave(slot)
+    clock.now += 5.0
+    for slot in slots[answered:]:
+        slot.timed_out()
+        limiter.leave(slot)
+
+
+async def test_where_nobody_is_answered_in_time_one_call_is_left_and_then_a_rest() -> None:
+    clock = Clock()
+    limiter = Limiter(start=8, longest=10, clock=clock)
+    await _time_out(limiter, clock)
+    assert (limiter.limit, limiter.time_outs.unanswered) == (1, 8)
+    rests = []
+    for _ in range(3):
+        assert limiter.resting
+        rests.append(limiter.time_outs.rest_until - clock.now)
+        clock.now = limiter.time_outs.rest_until
+        await _time_out(limiter, clock)
+    assert rests == [10, 20, 20]
+    assert limiter.time_outs.rests == 4
+
+
+async def test_where_some_are_answered_in_time_half_as_many_are_asked() -> None:
+    clock = Clock()
+    limiter = Limiter(start=8, longest=10, clock=clock)
+    await _time_out(limiter, clock, answered=3)
+    assert (limiter.limit, limiter.resting) == (4, False)
+
+
+async def test_a_few_calls_that_time_out_among_many_are_noise() -> None:
+    clock = Clock()
+    limiter = Limiter(start=20, ceiling=20, clock=clock)
+    await _time_out(limiter, clock, answered=18)
+    assert limiter.limit == 20
+
+
+async def test_after_time_outs_the_limit_grows_only_where_answers_come_early() -> None:
+    clock = Clock()
+    limiter = Limiter(start=8, longest=10, clock=clock)
+    await _time_out(limiter, clock)
+    clock.now = limiter.time_outs.rest_until
+    for took, limit in ((3.0, 1), (2.0, 2), (2.0, 3), (4.0, 3)):
+        slots = [await limiter.enter() for _ in range(limiter.limit)]
+        clock.now += took
+        for slot in slots:
+            limiter.leave(slot)
+        assert limiter.limit == limit
+
+
+async def test_a_limiter_that_holds_hands_out_no_slot_any_more() -> None:
+    limiter = Limiter(start=1)
+    slot = await limiter.enter()
+    waiting = asyncio.create_task(limiter.enter())
+    await asyncio.sleep(0)
+    limiter.hold()
+    limiter.leave(slot)
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(waiting, 0.01)
+    assert limiter.in_flight == 0
+
+
+async def test_after_a_rest_who_waits_is_let_in() -> None:
+    limiter = Limiter(start=1, time_outs=TimeOuts(rest_until=time.monotonic() + 0.02))
+    await asyncio.wait_for(limiter.enter(), 5)

@@ -7,6 +7,7 @@ from labelhub.core.llm.types import Status
 from labelhub.core.schema import Schema, parse_schema, schema_from_names
 
 MULTI = schema_from_names("multi", ["Food", "Price", "Room service", "Food and drink", "Misc."])
+COMMAS = schema_from_names("multi", ["Food, drinks", "Staff", "Rain, snow, hail", "Food"])
 SINGLE = schema_from_names("single", ["Dovish", "Hawkish", "Neutral"])
 NESTED = schema_from_names("single", ["entailment", "non-entailment", "not relevant"])
 NUMBERS = schema_from_names("single", ["1", "0"])
@@ -58,6 +59,16 @@ READ: list[tuple[Schema, str, object, int]] = [
     (SINGLE, 'Final Decision: {"label": "Hawkish"}', "Hawkish", 2),
     (SINGLE, '{"a": {"b": 1}} then {"label": "Neutral"}', "Neutral", 2),
     # Rung 3: the decision line.
+    (COMMAS, "Final Decision: Food, drinks", ["Food, drinks"], 3),
+    (COMMAS, "Final Decision: Staff, **Food, drinks**", ["Food, drinks", "Staff"], 3),
+    (COMMAS, "Final Decision: Food, drinks, and Staff.", ["Food, drinks", "Staff"], 3),
+    (COMMAS, "Final Decision: #Rain, snow, hail #Food", ["Rain, snow, hail", "Food"], 3),
+    (
+        COMMAS,
+        "Final Decision: Rain, snow, hail and Food, drinks",
+        ["Food, drinks", "Rain, snow, hail"],
+        3,
+    ),
     (MULTI, "Final Decision: Food, Price", ["Food", "Price"], 3),
     (MULTI, '- Food: "tasty"\nFinal Decision: Food', ["Food"], 3),
     (MULTI, "Final Decision: Food.", ["Food"], 3),

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from labelhub.core.llm.parsing import label_probabilities, margin, read_completion
+from labelhub.core.llm.parsing import label_probabilities, margin, read_completion, set_margin
 from labelhub.core.llm.types import Call, Completion, Output, TokenChoices
 from labelhub.core.schema import parse_schema, schema_from_names
 
@@ -85,14 +85,66 @@ def test_what_cannot_be_told_is_left_out(tokens: list[TokenChoices]) -> None:
     assert read(*tokens) == {}
 
 
-def test_a_token_that_begins_two_labels_tells_nothing() -> None:
-    tokens = (at_label("Do", {"Do": 0.9, "H": 0.1}), sure("vish"))
-    assert label_probabilities("Dovish", tokens, ("Dovish", "Doubtful", "Hawkish")) == {}
+def of(names: tuple[str, ...], *tokens: TokenChoices, decided: str = "") -> dict[str, float]:
+    """The probabilities of other names in an answer of these tokens, rounded."""
+    text = "".join(token.token for token in tokens)
+    found = label_probabilities(text, tokens, names, decided=decided)
+    return {name: round(p, 3) for name, p in found.items()}
 
 
-def test_one_name_that_begins_another_tells_nothing() -> None:
-    tokens = (at_label("Food", {"Food": 0.9, "Price": 0.1}),)
-    assert label_probabilities("Food", tokens, ("Food", "Food and drink", "Price")) == {}
+def test_labels_that_share_their_first_token_are_told_apart_at_the_next() -> None:
+    names = ("Dovish", "Doubtful", "Hawkish")
+    first = at_label(" Do", {" Do": 0.8, " H": 0.2})
+    assert of(names, first, at_label("vish", {"vish": 0.75, "ubt": 0.25})) == {
+        "Dovish": 0.6, "Doubtful": 0.2, "Hawkish": 0.2,
+    }  # fmt: skip
+    assert of(names, first) == {}, "the answer ends before it says which"
+
+
+def test_a_label_in_many_pieces_is_followed_to_where_it_is_the_only_one() -> None:
+    names = ("very negative", "very positive", "neutral")
+    tokens = (
+        at_label("Very", {"Very": 0.5, "very": 0.3, " neut": 0.2}),
+        at_label(" ", {" ": 1.0, "\n": 1e-9}),
+        at_label("pos", {"pos": 0.5, "neg": 0.3, "Pos": 0.2}),
+        sure("itive"),
+    )
+    found = of(names, *tokens, decided="very positive")
+    # What "very" with a small letter would have led to is not known: half of it for each.
+    assert found == {"very positive": 0.5, "very negative": 0.3, "neutral": 0.2}
+
+
+def test_case_blanks_and_quotation_marks_of_a_token_do_not_matter() -> None:
+    shares = {" D": 0.3, "d": 0.2, ' "D': 0.1, "**D": 0.1, "H": 0.2, " hawk": 0.1}
+    assert read(sure("Final Decision:"), at_label(" D", shares), sure("ovish")) == {
+        "Dovish": 0.7, "Hawkish": 0.3,
+    }  # fmt: skip
+
+
+def test_one_name_that_begins_another_is_told_by_what_comes_after_it() -> None:
+    names = ("Food", "Food and drink", "Price")
+    food = at_label("Food", {"Food": 0.9, "Price": 0.1})
+    assert of(names, food) == {}, "nobody tells how likely the answer was to end here"
+    for end in ('"', "\n", "."):
+        tokens = (food, at_label(end, {end: 0.5, " and": 0.5}), sure("}"))
+        assert of(names, *tokens) == {"Food": 0.45, "Food and drink": 0.45, "Price": 0.1}
+    tokens = (food, at_label(" and", {" and": 0.9, "\n": 0.1}), sure(" drink"))
+    assert of(names, *tokens) == {"Food and drink": 0.81, "Food": 0.09, "Price": 0.1}
+
+
+def test_numbers_that_begin_others_are_told_by_what_comes_after_them() -> None:
+    names = ("1", "2", "10")
+    one = at_label(" 1", {" 1": 0.8, " 2": 0.2})
+    assert of(names, one) == {}
+    assert of(names, one, at_label("\n", {"\n": 0.75, "0": 0.25})) == {
+        "1": 0.6, "2": 0.2, "10": 0.2,
+    }  # fmt: skip
+
+
+def test_a_character_that_tokens_cut_apart_before_the_label_does_no_harm() -> None:
+    tokens = (sure("\ufffd"), sure("\ufffd\nFinal Decision:"), at_label(" D", USUAL), sure("ovish"))
+    found = label_probabilities("🙂\nFinal Decision: Dovish", tokens, NAMES, decided="Dovish")
+    assert {name: round(p, 3) for name, p in found.items()} == {"Dovish": 0.667, "Hawkish": 0.333}
 
 
 def test_tokens_of_another_text_tell_nothing() -> None:
@@ -128,9 +180,41 @@ def test_a_scale_s_probabilities_go_by_the_names_of_its_points() -> None:
     assert reply.probabilities == pytest.approx({"low": 0.75, "high": 0.25})
 
 
-def test_several_answers_at_once_have_none() -> None:
-    schema = schema_from_names("multi", NAMES)
-    tokens = (sure("Final Decision:"), at_label(" D", USUAL), sure("ovish"))
+ASPECTS = ("Food", "Price", "Staff")
+
+
+def present(*tokens: TokenChoices) -> dict[str, float]:
+    """The probability of each aspect's being in an answer of these tokens, rounded."""
+    schema = schema_from_names("multi", ASPECTS)
+    text = "".join(token.token for token in tokens)
     call = Call("annotator", "annotator", (), "", schema, "")
-    reply = read_completion(call, Completion("Final Decision: Dovish", logprobs=tokens))
-    assert (reply.value, reply.probabilities) == (["Dovish"], {})
+    reply = read_completion(call, Completion(text, logprobs=tokens))
+    return {name: round(p, 3) for name, p in reply.probabilities.items()}
+
+
+def test_of_a_set_each_label_has_a_probability_of_being_in_it() -> None:
+    food = at_label("Food", {"Food": 0.7, "Price": 0.2, "Staff": 0.1})
+    more = at_label('",', {'",': 0.9, '"]': 0.1})
+    price = at_label("Price", {"Price": 0.8, "Staff": 0.2})
+    end = at_label('"]', {'"]': 0.6, '",': 0.4})
+    tokens = (sure('{"labels": ["'), food, more, sure(' "'), price, end, sure("}"))
+    # Price first and Food next would have been the same set.
+    assert present(*tokens) == {"Food": 0.9, "Price": 0.72, "Staff": 0.36}
+    alone = (sure('{"labels": ["'), food, end, sure("}"))
+    assert present(*alone) == {"Food": 0.7, "Price": 0.4, "Staff": 0.4}
+
+
+def test_in_words_the_end_of_the_list_must_be_told() -> None:
+    food = at_label(" Food", {" Food": 0.9, " Price": 0.1})
+    more = at_label(",", {",": 0.75, "\n": 0.25})
+    listed = (sure("Final Decision:"), food, more, sure(" Price"))
+    assert present(*listed) == {}, "the answer ends, and nobody tells how surely"
+    assert present(*listed, at_label("\n", {"\n": 0.9, ",": 0.1})) == {
+        "Food": 1.0, "Price": 0.75, "Staff": 0.075,
+    }  # fmt: skip
+    assert present(sure("Final Decision:"), sure(" none"), sure("\n")) == {}
+
+
+def test_a_set_is_as_sure_as_its_least_sure_label() -> None:
+    assert set_margin({"Food": 0.9, "Price": 0.4, "Staff": 0.05}) == pytest.approx(0.2)
+    assert set_margin({}) is None

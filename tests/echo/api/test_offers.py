@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from apps.authors.models import Author, Message
+from apps.authors.models import Author
 from apps.authors.services.sites import update_site
 from apps.authors.services.welcoming import opt_out
 from apps.echo.indexes import forget_index
@@ -19,7 +19,8 @@ from apps.echo.services.switching import update_echo
 from tests.authors.api.calling import refused, server, url
 from tests.common.openapi import assert_matches_schema
 from tests.echo.test_offering import CATALOGUE, TEXT, offline
-from tests.factories.authors import author_of, message_of, server_key
+from tests.factories.authors import author_of, server_key
+from tests.factories.echo import processed
 
 pytestmark = pytest.mark.django_db
 OFFERS = "/api/v1/sites/{public_key}/echo/offers/"
@@ -38,8 +39,7 @@ def author(echo: Echo) -> Author:
 
 @pytest.fixture
 def offer(author: Author) -> Decision:
-    message = message_of(author, TEXT)
-    Message.objects.filter(pk=message.pk).update(status="dropped", dropped_at="throttle")
+    message = processed(author, TEXT)
     assert messages_due(timezone.now()) == [message.pk]
     decision = decide_about(message.pk, offline)
     assert decision is not None

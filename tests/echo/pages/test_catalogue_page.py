@@ -182,8 +182,10 @@ class TestTrying:
     @pytest.mark.parametrize(
         ("text", "said"),
         [
-            pytest.param("hello there!", "only a greeting", id="greeting"),
-            pytest.param("I was diagnosed with cancer last week.", "about health", id="sensitive"),
+            pytest.param("hello there!", "small talk", id="greeting"),
+            pytest.param(
+                "I was diagnosed with cancer last week.", "a sensitive topic", id="sensitive"
+            ),
             pytest.param(
                 "How do I file a complaint about the noise in my street?",
                 "Nothing would be offered",

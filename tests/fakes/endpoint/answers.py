@@ -1,5 +1,6 @@
 """What the fast endpoint says to a prompt, in the form that the prompt asks for."""
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -65,18 +66,33 @@ def hear(messages: Sequence[dict[str, Any]]) -> Heard:
 
 
 def said(heard: Heard, draw: Draw, *, obedient: bool, disagree: float) -> str:
-    """A sentence, and below it the ranking or the evidence and decision that are asked for."""
+    """A sentence, and below it the ranking or the evidence and decision that are asked for; or
+    both as JSON."""
     ordered = order_in(heard) if obedient else None
     chosen = [ordered] if ordered else _chosen(heard, draw, disagree)
     words = " ".join(heard.text.split()[:4])
     lines = [f"The words that count here are those about {' and '.join(chosen) or 'nothing'}."]
     wanted = heard.form.casefold()
+    if "json object" in wanted:
+        return json.dumps(_in_json(wanted, chosen, heard, draw))
     if "first choice" in wanted:
         lines += _ranking(chosen, heard.menu.names, draw)
     if "final decision" in wanted or not heard.fenced:
         lines += [f'- {name}: "{words}"' for name in chosen]
         lines += [f"Final Decision: {', '.join(chosen) or 'none'}"]
     return "\n".join(lines)
+
+
+def _in_json(wanted: str, chosen: list[str], heard: Heard, draw: Draw) -> dict[str, Any]:
+    if '"first"' in wanted:
+        first, second = (
+            line.partition(": ")[2] for line in _ranking(chosen, heard.menu.names, draw)
+        )
+        return {"first": first, "second": second}
+    words = " ".join(heard.text.split()[:4])
+    evidence = [{"name": name, "quotes": [words]} for name in chosen]
+    label = {"labels": chosen} if '"labels"' in wanted else {"label": "".join(chosen[:1])}
+    return {"evidence": evidence, **label}
 
 
 def order_in(heard: Heard) -> str | None:

@@ -156,7 +156,7 @@ class Service:
             return name, 200, shapes.malformed(name, model, texts[0], counts)
         whole = shapes.completion(model, texts, counts if options.usage else None)
         if options.logprobs and body.get("logprobs"):
-            whole = shapes.with_logprobs(whole, heard.menu.names, draw)
+            whole = shapes.with_logprobs(whole, heard.menu.names, draw, body.get("top_logprobs", 0))
         return "ok", 200, shapes.good_answer(whole)
 
     def _text(self, heard: answers.Heard, draw: Draw) -> str:

@@ -44,15 +44,19 @@ def completion(
     return whole | ({"usage": counts} if counts else {})
 
 
-def with_logprobs(whole: dict[str, Any], others: Sequence[str], draw: Draw) -> dict[str, Any]:
-    """The completion with log probabilities: what is said is sure, but for the decision's words."""
+def with_logprobs(
+    whole: dict[str, Any], others: Sequence[str], draw: Draw, most: int
+) -> dict[str, Any]:
+    """The completion with log probabilities: what is said is sure, but for the decision's words.
+    Each token has ``most`` alternatives, as the API has it."""
     for choice in whole["choices"]:
         before, mark, decided = choice["message"]["content"].rpartition("Final Decision:")
         sure = [_token(word, 0.999, "") for word in _pieces(before + mark)]
         share = 0.5 + draw(f"sure{choice['index']}") / 2
         other = next((name for name in others if name != decided.strip()), "")
         open_ = [_token(word, share, f" {other}") for word in _pieces(decided)]
-        choice["logprobs"] = {"content": sure + open_, "refusal": None}
+        told = [{**each, "top_logprobs": each["top_logprobs"][:most]} for each in sure + open_]
+        choice["logprobs"] = {"content": told, "refusal": None}
     return whole
 
 

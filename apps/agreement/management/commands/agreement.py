@@ -82,7 +82,9 @@ class Command(LabelhubCommand):
         for kind, counts in found["sources"].items():
             self.say(
                 f"  {short_name(found, kind)}: {_many(counts['annotators'], 'annotator')},"
-                f" {_many(counts['labels'], 'label')}, {_many(counts['abstentions'], 'abstention')}"
+                f" {_many(counts['labels'], 'label')},"
+                f" {_many(counts['abstentions'], 'abstention')},"
+                f" {_many(counts['rejections'], 'rejection')} without a label"
             )
         self._say_rows(found, coefficients(found).rows)
         pairs = [pair for pair in found["between"] if pair["level"] == "kind"]

@@ -1,7 +1,7 @@
 """How a debate's calls reach their models: from memory, within the budget, always written down."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Protocol
 
@@ -11,24 +11,39 @@ from apps.debates.services.driving.budget import Budget, BudgetReached
 from apps.debates.services.driving.costs import call_cost, worst_cost
 from apps.debates.services.driving.halt import Halt
 from apps.debates.services.driving.results import Claimed, answered_turn, failed_turn
-from apps.debates.services.driving.writer import Writer
-from apps.llm.asking import Spend, spend_freely
+from apps.debates.services.driving.writer import FailedTries, Writer
+from apps.llm.asking import CallRecord
 from apps.llm.embedding import Embedded
 from apps.llm.models import ModelSpec, Provider
 from apps.llm.texts import clean
+from apps.llm.thinking import thought_only
 from apps.llm.traffic import LineState
-from apps.llm.wire import add_usage
+from apps.llm.troubles import spent_on_thinking
+from apps.llm.wire import add_usage, output_cap
 from labelhub.core.llm.errors import ContextTooLong, ModelError
 from labelhub.core.llm.identity import call_key
 from labelhub.core.llm.parsing.ladder import AFTER_REASK
-from labelhub.core.llm.types import Call, Completion, Reply, Status, Usage
+from labelhub.core.llm.types import (
+    Attempt,
+    Call,
+    Completion,
+    Message,
+    Reply,
+    Status,
+    Usage,
+)
 
-#: An answer that cannot be read is asked for once more, by the same prompt and this line.
+#: An answer that cannot be read is asked for once more, by the same prompt and this line; one that
+#: was cut off amid its words, with room for twice as many. Where all of it was thinking, whoever
+#: asked has tried larger caps already.
 MOST_ANSWERS = 2
-ASK_AGAIN = (Status.UNPARSED, Status.TRUNCATED)
 REMINDER = (
     "An earlier answer to this could not be read. Keep exactly to the form asked for above, and "
     "end with the line that states the decision."
+)
+REMINDER_JSON = (
+    "An earlier answer to this could not be read. Answer with the one JSON object asked for above "
+    "and with nothing else."
 )
 
 
@@ -39,9 +54,13 @@ class Models(Protocol):
     """What a slice needs of the gateway."""
 
     async def complete(
-        self, spec: ModelSpec, call: Call, spend: Spend = spend_freely
+        self, spec: ModelSpec, call: Call, record: CallRecord | None = None
     ) -> Completion:
-        """Ask the model; raises ModelError, and what ``spend`` raises."""
+        """Ask the model; raises ModelError, and what ``record`` raises."""
+        ...
+
+    def hold(self) -> None:
+        """Send nothing more; what is being answered goes on."""
         ...
 
     def in_flight(self) -> int:
@@ -65,6 +84,23 @@ class Talk:
         self.spent = claimed.spent
         self.error = ""
         self._tried = Counter(claimed.tried)
+        self._failed_tries = dict(claimed.failed_tries)
+
+    def tries_of(self, step: str) -> Sequence[Attempt]:
+        """The failed tries at the call of ``step`` that is not answered yet."""
+        return [Attempt(**each) for each in self._failed_tries.get(step, [])]
+
+    def note_try(self, step: str, attempt: Attempt) -> "FailedTries":
+        """One more of them; what is to be written down."""
+        before = self._failed_tries.get(step, [])
+        self._failed_tries[step] = [*before, asdict(attempt)]
+        return FailedTries(self.claimed.pk, dict(self._failed_tries))
+
+    def forget_tries(self, step: str) -> "FailedTries | None":
+        """The call of ``step`` has ended; what is to be written down."""
+        if self._failed_tries.pop(step, None) is None:
+            return None
+        return FailedTries(self.claimed.pk, dict(self._failed_tries))
 
     def book(self, turn: Turn) -> Turn:
         """Make ``turn`` this debate's next attempt at its step."""
@@ -106,9 +142,10 @@ class Asker:
         answers = talk.claimed.answers.get(call.step, 0)
         if reply is None:
             reply, answers = await self._ask(talk, call), 1
-        offline = self._roles[call.role].model.offline
-        if reply.status in ASK_AGAIN and answers < MOST_ANSWERS and not offline:
-            reply = await self._ask(talk, reminded(call), again=True)
+        model = self._roles[call.role].model
+        if _worth_asking_again(reply) and answers < MOST_ANSWERS and not model.offline:
+            cap = 2 * output_cap(model, call, thinking=False) if reply.cut_off else None
+            reply = await self._ask(talk, reminded(call, cap), again=True)
         return reply
 
     async def _ask(self, talk: Talk, call: Call, *, again: bool = False) -> Reply:
@@ -131,9 +168,12 @@ class Asker:
         turn.call_key = key
         # Nothing was awaited since the answer came: an answered call is never forgotten.
         self._writer.add(talk.book(turn))
+        if ended := talk.forget_tries(call.step):
+            self._writer.note(ended)
         if reply.status is Status.FAILED:
             talk.error = reply.note
-            if self._halt.asked:
+            if self._halt.pausing:
+                # What stops the run is not this debate's failure.
                 await self._halt.park()
         return reply
 
@@ -150,7 +190,12 @@ class Asker:
         """Ask the model, with the worst that each answer may cost set aside before it is asked
         for."""
         role = self._roles[call.role]
-        held = Held(self._budget, role.model, call)
+
+        def failed(attempt: Attempt, unread_nanousd: int) -> None:
+            noted = talk.note_try(call.step, attempt)
+            self._writer.note(replace(noted, unread_nanousd=unread_nanousd))
+
+        held = Held(self._budget, role.model, call, tried=talk.tries_of(call.step), failed=failed)
         try:
             await held.reserve()
         except BudgetReached as error:
@@ -174,7 +219,7 @@ class Asker:
 
     async def _call(self, role: RunRole, call: Call, key: str, held: "Held") -> tuple[Turn, Reply]:
         try:
-            completion = await self._models.complete(role.model, call, held.spend)
+            completion = await self._models.complete(role.model, call, held)
         except (ModelError, BudgetReached) as error:
             if isinstance(error, BudgetReached) or error.stops_run:
                 self._halt.stop_for(error)
@@ -187,6 +232,10 @@ class Asker:
             completion, text=clean(completion.text), reasoning=clean(completion.reasoning)
         )
         reply = Answer(completion, {}).read(call)
+        if reply.status is Status.TRUNCATED and thought_only(completion):
+            sent = completion.effective_params.get(role.model.max_tokens_param)
+            cap = int(sent or output_cap(role.model, call))
+            reply = replace(reply, note=spent_on_thinking(role.model, cap))
         if key:
             # Without the choices for each token, which nobody needs once they are read.
             kept = replace(completion, logprobs=())
@@ -194,39 +243,73 @@ class Asker:
         return _answered(role, call, completion, reply)
 
 
-class Held:
-    """What is set aside of the budget for one call; each answer that is asked for is reserved."""
+def forget_try(_: Attempt, __: int) -> None:
+    """For calls whose failed tries nobody keeps."""
 
-    def __init__(self, budget: Budget, model: ModelSpec, call: Call) -> None:
+
+class Held(CallRecord):
+    """What is set aside of the budget for one call; each answer that is asked for is reserved.
+
+    ``failed`` is told of each failed try, with what a provider may charge for it in nano-USD. The
+    budget takes that for spent, or it could be passed; nothing else does.
+    """
+
+    def __init__(
+        self,
+        budget: Budget,
+        model: ModelSpec,
+        call: Call,
+        *,
+        tried: Sequence[Attempt] = (),
+        failed: Callable[[Attempt, int], None] = forget_try,
+    ) -> None:
         self._budget, self._model, self._call = budget, model, call
-        self._worst = 0
+        self.tried, self._failed = tried, failed
+        self._worst = self._cap = 0
         self.booked = 0
         self.useless = Usage()
 
-    async def reserve(self, cap: int | None = None) -> None:
-        """Set the worst case of one answer aside.
+    async def reserve(self) -> None:
+        """Set the worst case of the first answer aside.
 
         Raises:
             BudgetReached: it does not fit.
         """
-        worst = worst_cost(self._model, self._call, cap) if self._budget.limited else 0
-        await self._budget.reserve(worst)
-        self._worst = worst
+        await self.allow(output_cap(self._model, self._call))
 
-    async def spend(self, useless: Usage, cap: int) -> None:
-        """An answer was of no use but has its price; another of at most ``cap`` tokens is due.
+    async def allow(self, cap: int) -> None:
+        """Set the worst case of an answer of at most ``cap`` tokens aside, if less is.
 
         Raises:
-            BudgetReached: that does not fit.
+            BudgetReached: it does not fit.
         """
+        if cap <= self._cap:
+            return
+        self._release(0)
+        worst = worst_cost(self._model, self._call, cap) if self._budget.limited else 0
+        await self._budget.reserve(worst)
+        self._worst, self._cap = worst, cap
+
+    def spend(self, useless: Usage) -> None:
+        """An answer was of no use but has its price."""
         self.useless = add_usage(self.useless, useless)
         self.settle(self.booked + (call_cost(self._model, useless) or 0))
-        await self.reserve(cap)
+
+    def fail(self, attempt: Attempt, unread: Usage) -> None:
+        """A try failed."""
+        unread_nanousd = call_cost(self._model, unread) or 0
+        if unread_nanousd:
+            self._release(0, unread=unread_nanousd)
+        self._failed(attempt, unread_nanousd)
 
     def settle(self, cost: int) -> None:
         """Give back what is set aside; all the call's answers have come to ``cost``."""
-        self._budget.settle(self._worst, cost - self.booked)
-        self._worst, self.booked = 0, cost
+        self._release(cost - self.booked)
+        self.booked = cost
+
+    def _release(self, cost: int, *, unread: int = 0) -> None:
+        self._budget.settle(self._worst, cost, unread=unread)
+        self._worst = self._cap = 0
 
 
 def _answered(
@@ -259,9 +342,24 @@ def _key(model: ModelSpec, call: Call, replicate: int) -> str:
     return call_key(call, endpoint=endpoint, model=about, replicate=replicate)
 
 
-def reminded(call: Call) -> Call:
+def _worth_asking_again(reply: Reply) -> bool:
+    cut_amid_words = reply.status is Status.TRUNCATED and bool(reply.text.strip())
+    return reply.status is Status.UNPARSED or cut_amid_words
+
+
+def reminded(call: Call, cap: int | None = None) -> Call:
     """The same question with one line more, for a model whose answer could not be read. The line
-    has a fixed length, so asking again cannot grow."""
-    *before, last = call.messages
-    again = replace(last, content=f"{last.content}\n\n{REMINDER}")
-    return replace(call, messages=(*before, again))
+    has a fixed length, so asking again cannot grow. ``cap``: the most tokens of the answer."""
+    return replace(
+        call,
+        messages=_with_line(call.messages, REMINDER),
+        json_messages=_with_line(call.json_messages, REMINDER_JSON),
+        params={**call.params, "max_tokens": cap} if cap else call.params,
+    )
+
+
+def _with_line(messages: tuple[Message, ...], line: str) -> tuple[Message, ...]:
+    return tuple(
+        replace(each, content=f"{each.content}\n\n{line}") if each is messages[-1] else each
+        for each in messages
+    )

@@ -16,11 +16,13 @@ class Budget:
     """One run's money in nano-USD, within one event loop. ``limit`` None: no limit.
 
     Spent and reserved together never pass the limit, so in-flight calls cannot overshoot it.
+    ``unread``: of calls that were asked in vain, what a provider may charge; it counts as spent.
     """
 
-    def __init__(self, limit: int | None, spent: int = 0) -> None:
+    def __init__(self, limit: int | None, spent: int = 0, *, unread: int = 0) -> None:
         self._limit = limit
-        self._spent = spent
+        self._spent = spent + unread
+        self._unread = unread
         self._reserved = 0
         self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
 
@@ -52,12 +54,13 @@ class Budget:
             return
         self._reserved += worst
 
-    def settle(self, worst: int, cost: int) -> None:
-        """Give back what was reserved and book what it came to."""
+    def settle(self, worst: int, cost: int, *, unread: int = 0) -> None:
+        """Give back what was reserved and book what it came to, and what may yet be charged."""
         if self._limit is None:
             return
         self._reserved -= worst
-        self._spent += cost
+        self._spent += cost + unread
+        self._unread += unread
         self._wake()
 
     def _wake(self) -> None:
@@ -81,9 +84,15 @@ class Budget:
     def _reached(self, worst: int) -> BudgetReached:
         return BudgetReached(
             f"The budget of {usd(self._limit or 0)} would be passed by the next call: "
-            f"{usd(self._spent)} is spent and the call may cost up to {usd(worst)}. "
+            f"{usd(self._spent - self._unread)} is spent{self._due()} and the call may cost up to "
+            f"{usd(worst)}. "
             "Raise the budget and resume, or leave it at that."
         )
+
+    def _due(self) -> str:
+        if not self._unread:
+            return ""
+        return f", up to {usd(self._unread)} may be charged for calls that got no answer,"
 
 
 def usd(nanousd: int) -> str:

@@ -73,4 +73,7 @@ def _closing_words(run: Run) -> str:
         )
     if counts[Debate.Status.FAILED]:
         words += f", {counts[Debate.Status.FAILED]} failed (resume the run to try those again)"
+        failed = debates.filter(status=Debate.Status.FAILED).order_by("-finished_at")
+        if last := failed.values_list("error", flat=True).first():
+            return f"{words}. The last one: {last}"
     return words + "."

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from apps.llm.models import ModelSpec
+from apps.llm.structured import answer_schema
 from apps.llm.wire import output_cap
 from labelhub.core.llm.prices import cost_nanousd
 from labelhub.core.llm.types import Call, Usage
@@ -50,23 +51,17 @@ def _parts(model: ModelSpec, usage: Usage) -> tuple[int, int]:
 
 
 def most_tokens_in(call: Call) -> int:
-    """A bound on the tokens of what ``call`` sends."""
-    said = sum(
-        len(message.content.encode("utf-8", "replace")) + AROUND_A_MESSAGE
-        for message in call.messages
+    """A bound on the tokens of what ``call`` sends, in whichever form it does."""
+    said = max(
+        sum(len(each.content.encode("utf-8", "replace")) + AROUND_A_MESSAGE for each in messages)
+        for messages in (call.messages, call.json_messages)
     )
     form = call.params.get("response_format")
-    if isinstance(form, Mapping):
-        asked = _spelled(form)
-    else:
-        asked = 4 * sum(len(name.encode("utf-8", "replace")) + 8 for name in _names(call))
-    return said + AROUND_A_CALL + (asked if form else 0)
+    if call.json_messages:
+        form = answer_schema(call)
+    return said + AROUND_A_CALL + (_spelled(form) if isinstance(form, Mapping) else 0)
 
 
 def _spelled(given: Mapping[str, Any]) -> int:
     """A bound on the tokens of an object that is sent as it is."""
     return len(json.dumps(given)) if given else 0
-
-
-def _names(call: Call) -> tuple[str, ...]:
-    return call.schema.offered(call.options)

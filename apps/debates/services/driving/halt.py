@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, NoReturn
@@ -42,22 +43,35 @@ class Reason:
 
 
 class Halt:
-    """The one switch of a slice. The first reason counts."""
+    """The one switch of a slice. The first reason counts, other than that its time is up.
 
-    def __init__(self) -> None:
+    Args:
+        last_ends: of debates that earlier slices ended, oldest first: whether they failed, and why.
+    """
+
+    def __init__(self, last_ends: Iterable[tuple[bool, str]] = ()) -> None:
         self.reason: Reason | None = None
         self._failures: deque[bool] = deque(maxlen=WINDOW)
         self._why = ""
+        for failed, why in last_ends:
+            self._add(failed, why)
 
     @property
     def asked(self) -> bool:
         """Whether no further call may be started."""
         return self.reason is not None
 
+    @property
+    def pausing(self) -> bool:
+        """Whether the run is to be paused over what went wrong."""
+        return self.reason is not None and bool(self.reason.code)
+
     def stop(self, reason: Reason | None = None) -> None:
         """Ask everybody to stop."""
-        if self.reason is None:
-            self.reason = reason or Reason()
+        reason = reason or Reason()
+        # A slice whose time is up still waits for its last calls, which may show what is wrong.
+        if self.reason is None or (self.reason.again and reason.code):
+            self.reason = reason
 
     def stop_for(self, error: LabelhubError) -> None:
         """Pause the run over ``error``; ``data['resume_after']``: when going on may be of use."""
@@ -71,8 +85,7 @@ class Halt:
     def note(self, failed: bool, why: str) -> None:  # noqa: FBT001 - the one thing to note
         """Count a finished debate; too many failures among the last 50 pause the run. Fewer say
         nothing: those that fail are done first, and first again when a run is resumed."""
-        self._failures.append(failed)
-        self._why = why if failed else self._why
+        self._add(failed, why)
         count = sum(self._failures)
         if len(self._failures) == WINDOW and count > WINDOW * TOLERATED_SHARE:
             self.stop(
@@ -82,6 +95,10 @@ class Halt:
                     f"{self._why} Mend the cause, then resume; what failed is tried again.",
                 )
             )
+
+    def _add(self, failed: bool, why: str) -> None:  # noqa: FBT001 - as above
+        self._failures.append(failed)
+        self._why = why if failed else self._why
 
     async def park(self) -> NoReturn:
         """Wait until the slice cancels this debate: how a debate stops between two calls.

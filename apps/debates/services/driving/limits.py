@@ -6,7 +6,13 @@ from typing import Any
 from apps.debates.services.driving.asker import Models
 from apps.debates.services.scripts import Script
 from apps.llm.models import Provider
-from apps.llm.traffic import ADAPTIVE_LIMIT, CONCURRENCY_SETTING, PROVIDER_RATE, LineState
+from apps.llm.traffic import (
+    ADAPTIVE_LIMIT,
+    CONCURRENCY_SETTING,
+    PROVIDER_RATE,
+    TIME_OUTS,
+    LineState,
+)
 
 OFFLINE = "This machine: the offline model works here."
 #: How many of the last changes of a limit are told.
@@ -57,6 +63,10 @@ def _told(provider: Provider, state: LineState) -> dict[str, Any]:
 def _words(provider: Provider, state: LineState) -> str:
     if state.breaker_open:
         return f"{provider.name}: call after call failed; nothing is sent any more."
+    if state.limited_by == TIME_OUTS:
+        last = "the last call" if state.unanswered == 1 else f"the last {state.unanswered} calls"
+        waited = f"no answer within {provider.read_timeout:g} s to {last}"
+        return f"Time-outs. {provider.name}: {waited}; at most {state.limit} at a time now."
     if state.limited_by == PROVIDER_RATE:
         return f"{provider.name}: it takes {_rates(state)}."
     if state.limited_by == CONCURRENCY_SETTING:

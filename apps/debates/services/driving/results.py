@@ -1,6 +1,6 @@
 """Between what protocols speak of (calls, replies, outcomes) and what is stored."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
@@ -38,7 +38,8 @@ class Claimed:
     """A debate held under our lease, with what earlier attempts at it left behind.
 
     ``memo`` maps steps to the replies already paid for, ``answers`` to how many there were,
-    ``tried`` to attempts so far, failed ones included.
+    ``tried`` to attempts so far, failed ones included; ``failed_tries`` to the failed tries at the
+    call that was under way there.
     """
 
     pk: int
@@ -47,6 +48,7 @@ class Claimed:
     memo: Mapping[str, Reply] = field(default_factory=dict)
     answers: Mapping[str, int] = field(default_factory=dict)
     tried: Mapping[str, int] = field(default_factory=dict)
+    failed_tries: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     spent: Spent = field(default_factory=Spent)
 
     precedents: tuple[Precedent, ...] = ()
@@ -87,7 +89,7 @@ def answered_turn(role: RunRole, call: Call, completion: Completion, reply: Repl
     """The unsaved row of a call that was answered; debate, attempt and cost are the caller's."""
     usage = completion.usage
     return Turn(
-        **_asked(role, call),
+        **_asked(role, call, as_json="response_format" in completion.effective_params),
         model_answered=completion.model_answered[:200],
         params_effective=dict(completion.effective_params),
         text=completion.text,
@@ -117,7 +119,7 @@ def failed_turn(role: RunRole, call: Call, error: LabelhubError) -> Turn:
     attempts = error.data.get("attempts", [])
     usage = error.data.get("usage", {})
     return Turn(
-        **_asked(role, call),
+        **_asked(role, call, as_json=role.model.answers_in_json),
         status=str(Status.FAILED),
         note=error.message,
         cost_nanousd=0,
@@ -159,13 +161,14 @@ def answer_of(turn: Turn) -> Answer:
     return Answer(completion, turn.probabilities)
 
 
-def _asked(role: RunRole, call: Call) -> dict[str, Any]:
+def _asked(role: RunRole, call: Call, *, as_json: bool) -> dict[str, Any]:
+    messages = call.json_messages if as_json and call.json_messages else call.messages
     return {
         "step": call.step,
         "role": call.role,
         "model": role.model,
         "prompt": role.prompt,
-        "messages": [asdict(message) for message in call.messages],
+        "messages": [asdict(message) for message in messages],
         "params_asked": dict(call.params),
     }
 

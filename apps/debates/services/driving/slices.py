@@ -32,7 +32,7 @@ from apps.debates.services.driving.results import Claimed, Finished
 from apps.debates.services.driving.retrieval import Retrieval
 from apps.debates.services.driving.store import RunGone, SliceStore
 from apps.debates.services.driving.threads import Database
-from apps.debates.services.driving.writer import Writer
+from apps.debates.services.driving.writer import FailedTries, Writer
 from apps.debates.services.scripts import Script, script_of
 from apps.llm.gateway import Gateway
 from apps.llm.models import ModelSpec
@@ -70,7 +70,7 @@ async def _run_slice(
     begun = await database(_begin, run_id, pace)
     if isinstance(begun, SliceEnd):
         return begun
-    halt = Halt()
+    halt = Halt(begun.last_ends)
     try:
         async with open_models(begun.models) as models:
             await Slice(begun, models=models, halt=halt, threads=threads, pace=pace).run()
@@ -94,6 +94,7 @@ class Begun:
     script: Script
     retrieval: Retrieval
     answered: frozenset[str] | None
+    last_ends: Sequence[tuple[bool, str]]
 
     @property
     def models(self) -> list[ModelSpec]:
@@ -121,7 +122,7 @@ def _begin(run_id: int, pace: Pace) -> "SliceEnd | Begun":
     try:
         script = script_of(run)
         retrieval = Retrieval.of_run(run, script.settings, script.models)
-        return Begun(store, script, retrieval, store.answered_keys())
+        return Begun(store, script, retrieval, store.answered_keys(), store.last_ends())
     except LabelhubError as error:
         store.release()
         store.pause(error.code, error.message)
@@ -173,7 +174,8 @@ class Slice:
         self._width = self._pace.width or begun.script.width
         self._grace = max(pace.grace, begun.script.longest_answer)
         self._writer = Writer(self._write, rows=self._pace.flush_rows, seconds=self._pace.flush)
-        self._budget = Budget(self._store.run.budget_nanousd, self._store.run.cost_nanousd)
+        run = self._store.run
+        self._budget = Budget(run.budget_nanousd, run.cost_nanousd, unread=run.unread_nanousd)
         self._asker = Asker(
             roles=begun.script.roles,
             models=models,
@@ -218,10 +220,12 @@ class Slice:
                 self._halt.stop()
             if now > deadline:
                 self._halt.stop(Reason(again=True))
+            if not self._halt.asked:
+                continue
             # What is being answered is paid for: wait for it, within reason. A call that still
-            # waits for its turn, or to be tried again, is not.
-            answering = self._models.in_flight()
-            if self._halt.asked and (answering == 0 or now > deadline + self._grace):
+            # waits for its turn, or to be tried again, is not, and is left to the next slice.
+            self._models.hold()
+            if self._models.in_flight() == 0 or now > deadline + self._grace:
                 return
 
     async def _feed(self) -> None:
@@ -261,9 +265,14 @@ class Slice:
     async def _stored_answers(self, keys: Sequence[str]) -> Mapping[str, Answer]:
         return await self._reading(self._store.answers, keys)
 
-    async def _write(self, turns: Sequence[Turn], finished: Sequence[Finished]) -> None:
+    async def _write(
+        self,
+        turns: Sequence[Turn],
+        finished: Sequence[Finished],
+        tries: Sequence[FailedTries] = (),
+    ) -> None:
         other_cost = self._retrieval.unbooked
-        status = await self._database(self._store.write, turns, finished, other_cost)
+        status = await self._database(self._store.write, turns, finished, tries, other_cost)
         self._heed(status)
         self._retrieval.unbooked -= other_cost
         now = time.monotonic()

@@ -19,6 +19,7 @@ from apps.common.bulk import insert_rows
 from apps.debates.models import Debate, Run, RunRole, Turn
 from apps.debates.services.driving.answers import Answer
 from apps.debates.services.driving.closing import count_in
+from apps.debates.services.driving.halt import WINDOW
 from apps.debates.services.driving.results import (
     Claimed,
     Finished,
@@ -27,6 +28,7 @@ from apps.debates.services.driving.results import (
     answer_of,
     reply_of,
 )
+from apps.debates.services.driving.writer import FailedTries
 from apps.labels.models import Label
 from apps.labels.services import record_debate_results
 from labelhub.core.errors import LabelhubError
@@ -48,7 +50,7 @@ MOST_KEYS = 150_000
 #: What the end of a debate changes of its row.
 CONCLUDED = [
     "status", "lease_token", "lease_until", "label", "value", "signals", "flags", "reasons",
-    "uncertainty", "error", "finished_at",
+    "uncertainty", "error", "finished_at", "failed_tries",
 ]  # fmt: skip
 
 
@@ -80,6 +82,7 @@ class SliceStore:
             return False
         # What was spent since the row was read counts against the budget.
         self.run.cost_nanousd, self.run.budget_nanousd = locked.cost_nanousd, locked.budget_nanousd
+        self.run.unread_nanousd = locked.unread_nanousd
         self._first = self._take(1)
         return True
 
@@ -150,11 +153,24 @@ class SliceStore:
         turns = turns.defer("messages", "evidence", "attempts").order_by("-pk")
         return {turn.call_key: answer_of(turn) for turn in turns}
 
+    def last_ends(self) -> list[tuple[bool, str]]:
+        """Of the last debates that ended since the run was started or resumed, oldest first:
+        whether they failed, and why."""
+        ended = Debate.objects.filter(run=self.run, finished_at__isnull=False)
+        if self.run.resumed_at:
+            ended = ended.filter(finished_at__gt=self.run.resumed_at)
+        rows = ended.order_by("-finished_at").values_list("status", "error")[:WINDOW]
+        return [(status == Debate.Status.FAILED, error) for status, error in rows][::-1]
+
     def write(
-        self, turns: Sequence[Turn], finished: Sequence[Finished], other_cost: int = 0
+        self,
+        turns: Sequence[Turn],
+        finished: Sequence[Finished],
+        tries: Sequence[FailedTries] = (),
+        other_cost: int = 0,
     ) -> str:
-        """Turns and results in one transaction: a result implies all of its turns. Returns the
-        run's status by now.
+        """Turns, results and failed tries in one transaction: a result implies all of its turns.
+        Returns the run's status by now.
 
         Raises:
             RunGone: what they belong to was deleted meanwhile.
@@ -162,6 +178,7 @@ class SliceStore:
         try:
             with transaction.atomic():
                 _insert(turns)
+                self._keep(tries)
                 self._conclude(finished)
                 count_in(self.run, turns, other_cost)
             return self._status()
@@ -194,6 +211,14 @@ class SliceStore:
     def recovered(self) -> None:
         """Forget the faults of earlier slices."""
         Run.objects.filter(pk=self.run.pk, faults__gt=0).update(faults=0)
+
+    def _keep(self, tries: Sequence[FailedTries]) -> None:
+        """Keep what was tried in vain, as it is by now, where the lease is still ours."""
+        mine = Debate.objects.filter(lease_token=self.token, status=Debate.Status.WAITING)
+        for debate_id, latest in {each.debate_id: each.tries for each in tries}.items():
+            mine.filter(pk=debate_id).update(failed_tries=latest)
+        if unread := sum(each.unread_nanousd for each in tries):
+            Run.objects.filter(pk=self.run.pk).update(unread_nanousd=F("unread_nanousd") + unread)
 
     def _conclude(self, finished: Sequence[Finished]) -> None:
         ours = self._still_ours(finished)
@@ -279,6 +304,7 @@ def _with_turns(debates: Sequence[Debate]) -> list[Claimed]:
             memo=memo[debate.pk],
             answers=answers[debate.pk],
             tried=tried[debate.pk],
+            failed_tries=debate.failed_tries,
             spent=spent[debate.pk],
         )
         for debate in debates

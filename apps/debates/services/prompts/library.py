@@ -107,7 +107,9 @@ def protocol_of(name: str) -> tuple[ProtocolInfo, dict[str, Any]]:
     """
     info = protocol(name.partition("/")[0])
     once = [{each.name: 1} for each in info.settings if isinstance(each.default, int)]
-    for given in ({}, *once):
+    chosen = [{each.name: choice} for each in info.settings for choice in each.choices]
+    attempts: list[dict[str, Any]] = [{}, *once, *chosen]
+    for given in attempts:
         settings = info.read_settings(given)
         if any(part.prompt == name for part in info.parts(settings)):
             return info, settings

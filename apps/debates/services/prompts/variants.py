@@ -15,7 +15,7 @@ from apps.llm.services import remember_prompt
 from apps.projects.models import Item, Project
 from labelhub.core.errors import InvalidInput
 from labelhub.core.llm.types import Output
-from labelhub.core.prompts import Prompt, PromptError, fence, parse_prompt
+from labelhub.core.prompts import FORM, Prompt, PromptError, fence, parse_prompt
 
 #: What the reader of answers looks for.
 FORMS = {
@@ -33,6 +33,7 @@ NO_FORM = (
     "Nothing asks for '{}' any more: answers can then hardly be read, and items go to people "
     "without a label."
 )
+_ASKS_FOR_FORM = re.compile(rf"\{{[{{%][^}}\n]{{0,200}}\b{FORM}\b")
 _HEADING = re.compile(r"^## \w+\s*$", re.MULTILINE)
 #: A parser's words as people understand them.
 _PLAINLY = (
@@ -64,6 +65,8 @@ def draft_variant(present: Prompt, *, system: str, user: str) -> Prompt:
             words = f"Line {line}: '{heading[0].strip()}' would begin a section of its own."
             raise InvalidInput.at(section, words)
     head = present.body[: present.body.index("\n## system\n")]
+    if not _ASKS_FOR_FORM.search(f"{system}\n{user}"):
+        head = _in_text_alone(head)
     body = f"{head}\n## system\n{system}\n## user\n{user}\n"
     try:
         draft = parse_prompt(present.name, body)
@@ -72,6 +75,12 @@ def draft_variant(present: Prompt, *, system: str, user: str) -> Prompt:
     if draft.hash == present.hash:
         raise InvalidInput("This is the present text: change something first.")
     return draft
+
+
+def _in_text_alone(head: str) -> str:
+    """The front matter of a prompt that has one form of answer only: no model is asked for JSON."""
+    without = re.sub(r"^fields: .*\n", "", head, flags=re.MULTILINE)
+    return re.sub(rf"^(inputs: .*), {FORM}\]", r"\1]", without, flags=re.MULTILINE)
 
 
 def checked_draft(project: Project, present: Prompt, *, system: str, user: str) -> Checked:
@@ -144,7 +153,7 @@ def still_fits(variant: PromptVariant) -> bool:
     """Whether the prompt's file still has the inputs that the variant was written for."""
     present = prompt_called(variant.name.replace("/", "-"))
     written = parse_prompt(variant.version.name, variant.version.body)
-    return set(written.inputs) == set(present.inputs)
+    return set(written.inputs) - {FORM} == set(present.inputs) - {FORM}
 
 
 def _sample(project: Project) -> Item:

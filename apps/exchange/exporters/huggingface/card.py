@@ -107,6 +107,11 @@ def _who(counts: Counts) -> Iterator[str]:
         number = len(counts.annotators[kind])
         said, none = counts.labels[kind], counts.abstained[kind]
         yield f"| {kind.label} | {number:,} | {said:,} | {none:,} | {same} |"
+    for kind in (kind for kind in Kind if kind in counts.rejected):
+        yield (
+            f"\n- {kind.label}: {counts.rejected[kind]:,} suggestions rejected without a label; "
+            "these are neither labels nor abstentions, and are left out"
+        )
     for basis in (basis for basis in Gold.Basis if basis in counts.bases):
         yield f"\n- {basis.label} (`{basis.value}`): {counts.bases[basis]:,} items"
     if counts.people.n:

@@ -20,7 +20,12 @@ HIDDEN = (KEPT, "argilla")
 
 
 def current(labels: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The labels that stand: neither superseded nor taken back."""
+    """The labels that stand: neither superseded nor taken back, and no mere rejections."""
+    return [one for one in standing(labels) if not one["rejected"]]
+
+
+def standing(labels: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The last words of annotators, rejections of a suggestion without a label among them."""
     superseded = {label["supersedes"] for label in labels}
     return [one for one in labels if not one["withdrawn"] and one["uid"] not in superseded]
 

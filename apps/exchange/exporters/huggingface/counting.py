@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import Any
 
 from apps.exchange.exporters.base import Row
-from apps.exchange.exporters.huggingface.columns import current
+from apps.exchange.exporters.huggingface.columns import current, standing
 from apps.labels.models import PEOPLE
 from labelhub.core.agreement.intervals import wilson
 from labelhub.core.schema import Schema, Task, value_key
@@ -48,6 +48,7 @@ class Counts:
     annotators: dict[str, set[str]] = field(default_factory=dict)
     labels: Counter[str] = field(default_factory=Counter)
     abstained: Counter[str] = field(default_factory=Counter)
+    rejected: Counter[str] = field(default_factory=Counter)
     people: Share = field(default_factory=Share)
     against_gold: dict[str, Share] = field(default_factory=dict)
     languages: Counter[str] = field(default_factory=Counter)
@@ -64,6 +65,9 @@ class Counts:
             if self.schema.labels:
                 self.values.update(self._name(value) for value in names)
             self.bases[(row.get("gold_history") or [{"basis": "imported"}])[-1]["basis"]] += 1
+        self.rejected.update(
+            one["kind"] for one in standing(row.get("labels", [])) if one["rejected"]
+        )
         said = current(row.get("labels", []))
         for label in said:
             self._add_label(label)

@@ -9,7 +9,7 @@ from django.core.management.base import CommandParser
 
 from apps.accounts.selectors import get_user
 from apps.common.commands import LabelhubCommand
-from apps.projects.services import create_project
+from apps.projects.services import BLIND_SHARE, create_project
 from labelhub.core.errors import InvalidInput
 from labelhub.core.schema import Schema, Task, parse_schema, schema_from_names, schema_from_studio
 
@@ -33,6 +33,13 @@ class Command(LabelhubCommand):
         parser.add_argument("--answer", default="", help="Which of that configuration's controls.")
         parser.add_argument("--guideline", type=Path, help="Text file for the annotators.")
         parser.add_argument("--overlap", type=int, default=1, help="People per item, 1 to 20.")
+        parser.add_argument(
+            "--blind-share",
+            type=float,
+            default=BLIND_SHARE,
+            metavar="SHARE",
+            help=f"Of the items, shown without any suggestion, 0 to 1; {BLIND_SHARE} by default.",
+        )
         parser.add_argument("--name", help="By default the slug.")
         parser.add_argument("--manager", metavar="USERNAME", help="Who may change it.")
 
@@ -48,6 +55,7 @@ class Command(LabelhubCommand):
             schema=schema,
             guideline=read_text(guideline) if guideline else "",
             overlap=options["overlap"],
+            blind_share=options["blind_share"],
         )
         labels = ", ".join(schema.names) or "none of its own"
         self.say(f"Project {project.slug} is made: {schema.task}, labels: {labels}.")

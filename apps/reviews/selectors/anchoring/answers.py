@@ -85,7 +85,7 @@ def _rows(project: Project) -> QuerySet[Decision, tuple[Any, ...]]:
     drawn = Decision.objects.filter(
         project=project,
         arm__in=ARMS,
-        label__isnull=False,
+        label__rejected=False,
         suggestion__isnull=False,
         reviewer__isnull=False,
         undone_at__isnull=True,

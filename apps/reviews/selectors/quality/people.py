@@ -24,12 +24,14 @@ from apps.reviews.selectors.quality.reading import (
     usual_times,
 )
 from labelhub.core.agreement.figures import Figure, share, undefined
-from labelhub.core.agreement.pace import Limits, Pace, known_times, limits, pace
+from labelhub.core.agreement.pace import Limits, Pace, known_times, least_seconds, limits, pace
 from labelhub.core.agreement.with_others import NOTHING_SHARED, WithOthers
 
 NO_ANSWERS = "no answer to an item of known answer yet"
 NO_SUGGESTIONS = "no suggestion was shown yet"
 NO_TIMES = "no time was measured yet"
+#: With their blanks; the text by which the floor is explained.
+TWENTY_WORDS = 120
 #: More too fast answers than one in twenty, beyond chance, are worth a look.
 FAST_SHARE = 0.05
 #: So many people must have answered a known item before its answer is doubted.
@@ -38,11 +40,13 @@ DOUBTING = 3
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """What one person did, in figures; ``fast``: answers that no attentive person gives so soon."""
+    """What one person did, in figures; ``only_rejected``: suggestions that they rejected without a
+    label; ``fast``: answers that no attentive person gives so soon."""
 
     labels: int
     skips: int
     abstained: int
+    only_rejected: int
     late: int
     undone: int
     accepted: Figure
@@ -56,6 +60,7 @@ class Counted:
         told = {
             "skipped": self.skips,
             "abstained": self.abstained,
+            "only rejected": self.only_rejected,
             "late": self.late,
             "taken back": self.undone,
         }
@@ -109,18 +114,24 @@ class DoubtfulItem:
 
 @dataclass(frozen=True, slots=True)
 class PeopleReport:
-    """Everybody, and what the figures rest on. ``orphans``: labels of deleted accounts."""
+    """Everybody, and what the figures rest on.
+
+    Answers are too fast below the larger of two bounds, in seconds: ``too_fast_below``, by what is
+    usual here, and the floor of each answer; ``too_fast_floor`` is that of accepting what is
+    suggested for a text of twenty words. ``orphans``: labels of deleted accounts.
+    """
 
     people: Sequence[PersonRow]
     known_items: int
     too_fast_below: float | None
+    too_fast_floor: float
     agreement_cut: bool
     orphans: int
     doubtful: Sequence[DoubtfulItem] = field(default_factory=list)
 
 
 def people_report(project: Project) -> PeopleReport:
-    """Everybody who labels or labelled here, by name. Nine queries, whatever their number."""
+    """Everybody who labels or labelled here, by name. Ten queries, whatever their number."""
     work, orphans = read_work(project)
     everybody = usual_pace(project)
     team = {member.user_id: member for member in members(project)}
@@ -150,6 +161,7 @@ def people_report(project: Project) -> PeopleReport:
         people=sorted(rows, key=lambda row: row.user.display_name.casefold()),
         known_items=ItemState.objects.filter(project=project, known=True).count(),
         too_fast_below=everybody.low if everybody else None,
+        too_fast_floor=float(least_seconds(TWENTY_WORDS, choices=1)),
         agreement_cut=shared.cut,
         orphans=orphans,
         doubtful=doubtful_items(project),
@@ -166,12 +178,13 @@ def count(work: Work, everybody: Limits | None) -> Counted:
     standing = ~work.undone
     suggested = standing & (work.action >= ACCEPTED) & (work.action <= REJECTED)
     first = work.first_known
-    times = known_times(work.times)
-    soon = int((times < everybody.low).sum()) if everybody else 0
+    usual = everybody.low if everybody else 0.0
+    soon = int((work.times < np.maximum(work.least[work.timed], usual)).sum())
     return Counted(
         labels=int(work.labelled.sum()),
         skips=int((standing & (work.action == SKIPPED)).sum()),
         abstained=int((work.labelled & work.abstained).sum()),
+        only_rejected=int((standing & work.only_rejected).sum()),
         late=int((work.labelled & work.late).sum()),
         undone=int(work.undone.sum()),
         accepted=share(
@@ -181,7 +194,7 @@ def count(work: Work, everybody: Limits | None) -> Counted:
         ),
         accuracy=share(int((work.correct[first] == 1).sum()), int(first.sum()), reason=NO_ANSWERS),
         pace=pace(work.times),
-        fast=share(soon, len(times), reason=NO_TIMES) if everybody else undefined(NO_TIMES),
+        fast=share(soon, len(work.times), reason=NO_TIMES),
     )
 
 

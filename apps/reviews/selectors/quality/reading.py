@@ -7,10 +7,14 @@ from typing import Any
 
 import numpy as np
 from django.db.models import Case, F, IntegerField, QuerySet, Value, When
+from django.db.models.functions import Least, Length
 from numpy.typing import NDArray
 
 from apps.projects.models import Project
+from apps.projects.selectors import current_schema
 from apps.reviews.models import Decision, Purpose
+from labelhub.core.agreement.pace import MOST_CHARACTERS, least_seconds
+from labelhub.core.schema import Task
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -28,7 +32,8 @@ ACTIONS = (
 ACCEPTED, FIXED, REJECTED, LABELLED, SKIPPED, POSTPONED = range(6)
 #: One number for all that is told by a few signs: a row of five columns reads twice as fast as one
 #: of ten.
-CORRECT, KNOWN, ABSTAINED, LATE, UNDONE = 8, 32, 64, 128, 256
+CORRECT, KNOWN, ABSTAINED, LATE, UNDONE, ONLY_REJECTED = 8, 32, 64, 128, 256, 512
+CHARACTERS = 1024
 ROWS = 20_000
 #: So many answers tell what is usual.
 MOST_TIMES = 50_000
@@ -39,18 +44,20 @@ class Work:
     """Decisions, by person and in their order; all of shape (decisions,).
 
     ``correct``: 1 right, 0 wrong, -1 not to be told; only of items whose answer was ``known``.
-    ``seconds``: NaN where not measured.
+    ``seconds``: NaN where not measured; ``least``: in fewer nobody can have looked and chosen.
     """
 
     user: Ints
     item: Ints
     action: Ints
     seconds: Floats
+    least: Floats
     correct: Ints
     known: Bools
     abstained: Bools
     late: Bools
     undone: Bools
+    only_rejected: Bools
 
     def __len__(self) -> int:
         return len(self.user)
@@ -66,8 +73,8 @@ class Work:
 
     @cached_property
     def labelled(self) -> Bools:
-        """Decisions that gave a label and were not taken back."""
-        return (self.action <= LABELLED) & ~self.undone
+        """Decisions that gave a label and were not taken back; a mere rejection gave none."""
+        return (self.action <= LABELLED) & ~self.undone & ~self.only_rejected
 
     @cached_property
     def first_known(self) -> Bools:
@@ -75,7 +82,8 @@ class Work:
 
         Who answers again knows more by then: that the first answer was a known one, for instance.
         """
-        answers = np.flatnonzero(self.known & (self.action <= LABELLED))
+        given = (self.action <= LABELLED) & ~self.only_rejected
+        answers = np.flatnonzero(self.known & given)
         _, first = np.unique(self.item[answers], return_index=True)
         picked = np.zeros(len(self), dtype=np.bool_)
         picked[answers[first]] = True
@@ -84,7 +92,12 @@ class Work:
     @property
     def times(self) -> Floats:
         """Seconds of the labels that stand, where measured."""
-        return self.seconds[self.labelled & ~np.isnan(self.seconds)]
+        return self.seconds[self.timed]
+
+    @cached_property
+    def timed(self) -> Bools:
+        """Labels that stand and whose seconds were measured."""
+        return self.labelled & ~np.isnan(self.seconds)
 
 
 def read_work(project: Project, user_id: int | None = None) -> tuple[Work, int]:
@@ -94,25 +107,36 @@ def read_work(project: Project, user_id: int | None = None) -> tuple[Work, int]:
     if user_id is not None:
         decisions = decisions.filter(reviewer=user_id)
     rows = _columns(decisions.order_by().values_list("reviewer", "pk", "item", *_SIGNS))
-    gone = np.isnan(rows[0])
-    orphans = int((gone & (rows[3] % CORRECT <= LABELLED)).sum())
+    gone, signs = np.isnan(rows[0]), rows[3].astype(np.int64)
+    labels = (signs % CORRECT <= LABELLED) & (signs & ONLY_REJECTED == 0)
+    orphans = int((gone & labels).sum())
     rows = rows[:, ~gone]
     rows = rows[:, np.lexsort((rows[1], rows[0]))]
     signs = rows[3].astype(np.int64)
+    action = signs % CORRECT
+    choices = np.where(action == ACCEPTED, 1, _choices(project))
     return (
         Work(
             user=rows[0].astype(np.int64),
             item=rows[2].astype(np.int64),
-            action=signs % CORRECT,
+            action=action,
             seconds=rows[4],
+            least=least_seconds(signs // CHARACTERS, choices),
             correct=signs // CORRECT % 4 - 1,
             known=(signs & KNOWN) > 0,
             abstained=(signs & ABSTAINED) > 0,
             late=(signs & LATE) > 0,
             undone=(signs & UNDONE) > 0,
+            only_rejected=(signs & ONLY_REJECTED) > 0,
         ),
         orphans,
     )
+
+
+def _choices(project: Project) -> int:
+    """Among how many answers to choose, at least; free text is one, items' own options are two."""
+    schema = current_schema(project).parsed
+    return 2 if schema.task is Task.PER_ITEM else max(1, len(schema.names))
 
 
 def days_of(project: Project, user_id: int) -> Floats:
@@ -125,7 +149,10 @@ def days_of(project: Project, user_id: int) -> Floats:
 def usual_times(project: Project) -> Floats:
     """Seconds of the newest answers here, whoever gave them. One query."""
     answers = Decision.objects.filter(
-        project=project, undone_at__isnull=True, label__seconds__isnull=False
+        project=project,
+        undone_at__isnull=True,
+        label__seconds__isnull=False,
+        label__rejected=False,
     )
     newest = answers.order_by("-pk").values_list("label__seconds", flat=True)[:MOST_TIMES]
     return np.array(list(newest), dtype=np.float64)
@@ -165,6 +192,8 @@ _SIGNS = (
     + Case(When(purpose=Purpose.WORK, then=Value(0)), default=Value(KNOWN), output_field=_NUMBER)
     + _sign(ABSTAINED, label__abstained=True)
     + _sign(LATE, late=True)
-    + _sign(UNDONE, undone_at__isnull=False),
+    + _sign(UNDONE, undone_at__isnull=False)
+    + _sign(ONLY_REJECTED, label__rejected=True)
+    + CHARACTERS * Least(Length("item__text"), Value(MOST_CHARACTERS)),
     F("label__seconds"),
 )

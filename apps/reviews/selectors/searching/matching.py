@@ -168,15 +168,16 @@ def _by_labels(query: Query, schema: Schema) -> Iterator[Q]:
         asked.append(Q(annotator__kind=query.kind))
     if query.action:
         asked.append(Q(action=query.action, annotator__kind__in=PEOPLE))
+    current = Label.objects.current()
+    said = Label.objects.standing() if query.action == Label.Action.REJECTED else current
     if query.annotator is not None:
         # Of one person: as many as they gave, by an index; the others are asked item by item.
-        own = Label.objects.current().filter(*asked, annotator=query.annotator)
+        own = said.filter(*asked, annotator=query.annotator)
         yield Q(pk__in=own.values("item"))
     elif asked:
-        yield Q(Exists(Label.objects.current().filter(*asked, item=OuterRef("pk"))))
+        yield Q(Exists(said.filter(*asked, item=OuterRef("pk"))))
     if query.not_by is not None:
-        said = Label.objects.current().filter(annotator=query.not_by)
-        yield ~Q(pk__in=said.values("item"))
+        yield ~Q(pk__in=current.filter(annotator=query.not_by).values("item"))
 
 
 def _by_signals(query: Query) -> Iterator[Q]:

@@ -59,6 +59,7 @@ def _label(
                 value=value,
                 action=_action(value, suggestion),
                 proposed_from_id=suggestion.pk if suggestion else None,
+                supersedes_own=True,  # at most a rejection: who has labelled an item is not asked
                 uid=uuid4(),
                 **common,
             )
@@ -162,7 +163,7 @@ def _promote(plan: Plan, job: BulkJob, states: Sequence[ItemState]) -> list[Bulk
 def _return(plan: Plan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
     ids = [one.item_id for one in states]
     said: dict[int, list[int]] = {}
-    labels = Label.objects.current().by_people().filter(item__in=ids)
+    labels = Label.objects.standing().by_people().filter(item__in=ids)
     for label in labels.exclude(action=Label.Action.IMPORTED).order_by("pk"):
         said.setdefault(label.item_id, []).append(label.pk)
     skips = _left(states)

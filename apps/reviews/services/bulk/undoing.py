@@ -137,7 +137,7 @@ def _said_anew(job: BulkJob, labels: Iterable[Label]) -> Iterator[LabelDraft]:
     schema, told = current_schema(job.project), Translator.of(job.project_id)
     for label in labels:
         value = told.value(label.schema.version, label.value)
-        if value is None and not label.abstained:
+        if value is None and not (label.abstained or label.rejected):
             continue
         yield LabelDraft(
             item_id=label.item_id,
@@ -146,9 +146,11 @@ def _said_anew(job: BulkJob, labels: Iterable[Label]) -> Iterator[LabelDraft]:
             value=value,
             action=label.action,
             abstained=label.abstained,
+            rejected=label.rejected,
             confidence=label.confidence,
             rationale=label.rationale,
             evidence=told.evidence(label.schema.version, label.evidence),
+            shown_id=label.shown_id,
             proposed_from_id=label.proposed_from_id,
             provenance={
                 **told.provenance(label.schema.version, label.provenance),

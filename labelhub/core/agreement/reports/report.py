@@ -28,11 +28,13 @@ POSITIONS_CLUSTERED = (
 
 @dataclass(frozen=True, slots=True)
 class SourceCounts:
-    """What a kind brought: annotators with a label or an abstention, labels, abstentions."""
+    """What a kind brought: annotators with a label or an abstention, labels, abstentions, and
+    suggestions that were rejected without a label, which are neither."""
 
     annotators: int
     labels: int
     abstentions: int
+    rejections: int
     items: int
 
     def to_json(self) -> dict[str, Any]:
@@ -186,5 +188,6 @@ def _counts(sheet: Sheet, kind: str) -> SourceCounts:
         annotators=int(active.sum()),
         labels=int(sheet.labels_of[of_kind].sum()),
         abstentions=int(sheet.abstentions[of_kind].sum()),
+        rejections=sheet.rejections.get(kind, 0),
         items=int(np.count_nonzero(np.bincount(sheet.of_kind(kind).items))),
     )

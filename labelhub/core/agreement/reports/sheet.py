@@ -41,6 +41,7 @@ class Sheet:
     ``gold_kind``: number in KINDS of who decided, -1 for nobody.
     ``clusters``: items that belong together have the same number; ``unit`` says what they are.
     ``abstained``: item and rater of each abstention, shape (abstentions, 2).
+    ``rejections``: how often each kind only rejected a suggestion: named, and part of no figure.
     ``left_out``: labels that no category stands for, by reason.
     """
 
@@ -59,6 +60,7 @@ class Sheet:
     texts: Texts | None = None
     clusters: Ints | None = None
     unit: str = "items"
+    rejections: Mapping[str, int] = field(default_factory=dict)
     left_out: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -83,9 +85,13 @@ class Sheet:
 
     @cached_property
     def kinds(self) -> list[str]:
-        """The kinds that labelled or abstained, in their order."""
+        """The kinds that labelled, abstained or rejected a suggestion, in their order."""
         active = (self.labels_of + self.abstentions) > 0
-        return [kind for at, kind in enumerate(KINDS) if (active & (self.kind_of == at)).any()]
+        return [
+            kind
+            for at, kind in enumerate(KINDS)
+            if self.rejections.get(kind) or (active & (self.kind_of == at)).any()
+        ]
 
     @cached_property
     def _by_kind(self) -> dict[str, Ratings]:

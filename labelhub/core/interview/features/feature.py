@@ -77,12 +77,17 @@ class Feature:
         return self.templates.get(language) or self.templates.get(language.partition("-")[0])
 
     def own_words(self, language: str) -> Mapping[str, str]:
-        """What its derived values are called in that language, by value: the template's words, else
-        ours. Empty where the values are listed, or the language is none of ours."""
-        if self.answer not in (YES_NO, NUMBER):
+        """What an author reads for each of its values: the template's words in that language, else
+        ours, else the values' own names. Empty where it has no fixed values, or they are yes and no
+        or bands and the language is none of ours."""
+        if not self.values:
             return {}
         ready = self.template(language)
-        return ready.options if ready else derived_words(self, language)
+        if ready is not None:
+            return ready.options
+        if self.answer in (YES_NO, NUMBER):
+            return derived_words(self, language)
+        return {value: " ".join(value.replace("_", " ").split()) for value in self.values}
 
     def to_json(self) -> dict[str, Any]:
         """JSON-ready form that :func:`parse_feature` reads back unchanged. What only numbers have,

@@ -26,6 +26,7 @@ from labelhub.core.interview.features.spaces import (
     YES,
     band_values,
     is_bound,
+    overlapping_words,
 )
 from labelhub.core.schema import fold, unstorable
 from labelhub.core.schema.reading import FORBIDDEN_IN_NAMES
@@ -179,7 +180,7 @@ def _prior(raw: Mapping[str, Any]) -> float | None:
 
 
 def _is_forbidden(text: str) -> bool:
-    return bool(set(text) & set(FORBIDDEN_IN_NAMES)) or "=" in text
+    return bool(set(text) & set(f"{FORBIDDEN_IN_NAMES},="))
 
 
 def _check_values(values: tuple[str, ...], answer: str) -> None:
@@ -239,7 +240,11 @@ def _options(given: Any, where: str, feature: Feature) -> dict[str, str]:
     if feature.answer == CHOICE and not values and len(given) < OPTIONS:
         raise InvalidInput.at(where, f"an open choice needs at least {OPTIONS}.")
     named = values or [_checked(value, where, _LONGEST_VALUE) for value in given]
-    return {
-        value: _checked(words, f"{where}, {value}", _LONGEST_VALUE)
-        for value, words in zip(named, map(given.get, values or given), strict=True)
+    words = {
+        value: _checked(told, f"{where}, {value}", _LONGEST_VALUE)
+        for value, told in zip(named, map(given.get, values or given), strict=True)
     }
+    if feature.answer == NUMBER and (pair := overlapping_words(list(words.values()))):
+        better = "Write '2 to under 4' and '4 to under 7'."
+        raise InvalidInput.at(where, f"{pair} overlap or leave a number out. {better}")
+    return words

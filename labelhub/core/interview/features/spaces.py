@@ -5,6 +5,7 @@ asked for as bands, because a click is what an author gives (paper 004, section 
 are answered with one click).
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from itertools import pairwise
@@ -22,20 +23,32 @@ _YES_NO: Mapping[str, tuple[str, str]] = {
     "ja": ("はい", "いいえ"),
     "ar": ("نعم", "لا"),
 }
-#: Below the first bound, between two, above the last; "{u}" is the unit with a blank before it.
+#: Below the first bound, from one up to the next, from the last on; "{u}" is the unit with a blank
+#: before it. A bound belongs to the band that it begins: every number has one band, none has two.
 _BANDS: Mapping[str, tuple[str, str, str]] = {
-    "en": ("under {0}{u}", "{0} to {1}{u}", "over {0}{u}"),
-    "de": ("unter {0}{u}", "{0} bis {1}{u}", "über {0}{u}"),
-    "es": ("menos de {0}{u}", "de {0} a {1}{u}", "más de {0}{u}"),
-    "fr": ("moins de {0}{u}", "de {0} à {1}{u}", "plus de {0}{u}"),
-    "ja": ("{0}{u}未満", "{0}～{1}{u}", "{0}{u}超"),
-    "ar": ("أقل من {0}{u}", "من {0} إلى {1}{u}", "أكثر من {0}{u}"),
+    "en": ("under {0}{u}", "{0} to under {1}{u}", "{0}{u} or more"),
+    "de": ("unter {0}{u}", "{0} bis unter {1}{u}", "{0}{u} oder mehr"),
+    "es": ("menos de {0}{u}", "{0} a menos de {1}{u}", "{0}{u} o más"),
+    "fr": ("moins de {0}{u}", "{0} à moins de {1}{u}", "{0}{u} ou plus"),
+    "ja": ("{0}{u}未満", "{0}以上{1}{u}未満", "{0}{u}以上"),
+    "ar": ("أقل من {0}{u}", "{0} إلى أقل من {1}{u}", "{0}{u} أو أكثر"),
 }
+#: The names of the values, which labels keep.
+_NAMES = ("under {0}{u}", "{0} to {1}{u}", "over {0}{u}")
+_NUMBER = re.compile(r"(?<![\d.,])-?\d+(?:[.,]\d+)?")
+#: That the last number of a band is not in it, and that the first is not.
+_BELOW = re.compile(r"\b(?:under|below|less|unter|weniger|menos|moins)\b|未満|أقل|<", re.IGNORECASE)
+_ABOVE = re.compile(
+    r"\b(?:over|above|more than|über|mehr als|más de|plus de)\b|超|أكثر من|>", re.IGNORECASE
+)
 
 
 def band_values(bounds: Sequence[float]) -> tuple[str, ...]:
-    """The bands between ascending bounds, lowest first: "under 25", "25 to 50", "over 50"."""
-    return _bands(bounds, "", "en")
+    """The names of the bands, lowest first: "under 25", "25 to 50", "over 50".
+
+    A bound belongs to the band that begins with it, as :func:`band_words` says.
+    """
+    return _bands(bounds, "", _NAMES)
 
 
 def yes_no_words(language: str) -> dict[str, str]:
@@ -48,7 +61,26 @@ def band_words(bounds: Sequence[float], unit: str, language: str) -> dict[str, s
     """The bands as an author reads them, by value; empty where the language is none of ours."""
     if _short(language) not in _BANDS:
         return {}
-    return dict(zip(band_values(bounds), _bands(bounds, unit, language), strict=True))
+    words = _bands(bounds, unit, _BANDS[_short(language)])
+    return dict(zip(band_values(bounds), words, strict=True))
+
+
+def overlapping_words(words: Sequence[str]) -> str:
+    """What two neighbours among words for bands both hold, or neither does; "" where that is clear.
+
+    Only bounds that are written in digits are compared; numbers are taken for whole ones.
+    """
+    for low, high in pairwise(words):
+        ends, begins = _NUMBER.findall(low), _NUMBER.findall(high)
+        if not ends or not begins:
+            continue
+        end, begin = float(ends[-1].replace(",", ".")), float(begins[0].replace(",", "."))
+        is_open = _BELOW.search(low) is not None
+        if (end == begin and is_open == (_ABOVE.search(high) is not None)) or not (
+            end <= begin <= end + (not is_open)
+        ):
+            return f"'{low}' and '{high}'"
+    return ""
 
 
 def number_text(number: float) -> str:
@@ -64,8 +96,8 @@ def is_bound(given: object) -> bool:
     return abs(given) <= LARGEST
 
 
-def _bands(bounds: Sequence[float], unit: str, language: str) -> tuple[str, ...]:
-    below, between, above = _BANDS[_short(language)]
+def _bands(bounds: Sequence[float], unit: str, forms: tuple[str, str, str]) -> tuple[str, ...]:
+    below, between, above = forms
     told = [number_text(bound) for bound in bounds]
     tail = f" {unit}" if unit else ""
     return (

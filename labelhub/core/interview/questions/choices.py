@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from itertools import combinations
 
-from labelhub.core.interview.features import Feature, derived_words
+from labelhub.core.interview.features import Feature
 from labelhub.core.interview.questions.draft import Draft, Fault
 from labelhub.core.interview.questions.tables import Table, plain
 from labelhub.core.interview.questions.text import content, word_count
@@ -23,8 +23,8 @@ def option_faults(draft: Draft, feature: Feature, table: Table) -> Iterator[Faul
     yield from _values(draft, feature)
     for option in draft.options:
         yield from _one(option, table)
-    # Bands exclude each other as they are made, whatever their digits look like.
-    if not set(draft.options) <= set(derived_words(feature, draft.language).values()):
+    # The words of fixed values are the site's.
+    if not feature.values:
         for first, second in combinations(draft.options, 2):
             yield from _two(first, second, table)
 
@@ -80,11 +80,11 @@ def _overlap(one: frozenset[str], other: frozenset[str], table: Table) -> bool:
 
 
 def _ranges(first: str, second: str) -> bool:
-    """Whether both are a range of numbers, and these overlap by more than an end."""
+    """Whether both are a range of numbers, and some number is in both."""
     one, other = _range(first), _range(second)
     if one is None or other is None:
         return False
-    return max(one[0], other[0]) < min(one[1], other[1])
+    return max(one[0], other[0]) <= min(one[1], other[1])
 
 
 def _range(option: str) -> tuple[float, float] | None:

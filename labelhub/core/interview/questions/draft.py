@@ -71,11 +71,12 @@ def template_draft(feature: Feature, predicted: str, language: str) -> Draft | N
     return _offered(feature, Template(template.question, words), key, language, source="template")
 
 
-def derived_draft(feature: Feature, question: str, predicted: str, language: str) -> Draft | None:
-    """A model's ``question`` about a yes or no, or a number: the words for the values are ours, and
-    of bands those nearest to the predicted one are shown, whatever the model wrote.
+def closed_draft(feature: Feature, question: str, predicted: str, language: str) -> Draft | None:
+    """A model's ``question`` about a feature with fixed values. What can be answered is the
+    feature's own, in its own words, whatever the model wrote; of many values those nearest to the
+    predicted one are shown.
 
-    None where the values are listed, the language is none of ours, or ``predicted`` is no value.
+    None where the feature has no words in that language, or ``predicted`` is no value.
     """
     words = feature.own_words(language)
     if predicted not in words:

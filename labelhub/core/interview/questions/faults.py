@@ -8,9 +8,11 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 
+from labelhub.core.interview.crisis import crisis_sign
 from labelhub.core.interview.features import CHOICE, Feature
 from labelhub.core.interview.questions.choices import option_faults
 from labelhub.core.interview.questions.draft import Draft, Fault
+from labelhub.core.interview.questions.sense import sense_faults
 from labelhub.core.interview.questions.tables import Table, is_known, plain, table_of
 from labelhub.core.interview.questions.text import bad_character, is_written_in, word_count
 
@@ -92,6 +94,8 @@ def _of_itself(
         *_wording(draft, table),
         *_language(draft, detect),
         *_told(draft, leaks),
+        *_harm(draft),
+        *(sense_faults(draft, feature, table) if draft.source == "model" else ()),
         *(option_faults(draft, feature, table) if feature.kind == CHOICE else ()),
         *(fault for option in draft.options for fault in _option_form(option, table)),
     )
@@ -156,6 +160,13 @@ def _told(draft: Draft, leaks: Leaks) -> Iterator[Fault]:
     parts = (draft.text, *draft.options)
     if any(leaks(part) for part in parts) or _NUMBER.search(draft.text):
         yield Fault("personal_data", "It holds something that looks like personal data.")
+
+
+def _harm(draft: Draft) -> Iterator[Fault]:
+    """A question that speaks of a danger is asked of nobody, whoever worded it."""
+    parts = (draft.text, *draft.options, " ".join((draft.text, *draft.options)))
+    if any(map(crisis_sign, parts)):
+        yield Fault("sensitive", "It speaks of something that hurts people.")
 
 
 def _quoted(draft: Draft, message_text: str) -> Iterator[Fault]:

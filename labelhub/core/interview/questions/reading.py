@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from labelhub.core.interview.features import WORD, Feature
-from labelhub.core.interview.questions.draft import Draft, Unreadable, derived_draft
+from labelhub.core.interview.questions.draft import Draft, Unreadable, closed_draft
 from labelhub.core.llm.parsing import without_thinking
 from labelhub.core.llm.parsing.cleaning import one_line_end, without_echo
 from labelhub.core.schema import fold
@@ -82,35 +82,29 @@ def read_draft(reply_text: str, feature: Feature, predicted: str, language: str)
         raise Unreadable("The answer holds no question.")
     if feature.answer == WORD:
         return Draft(feature.key, WORD, question, language=language)
-    if ours := derived_draft(feature, question, predicted, language):
-        return ours
+    if feature.values:
+        closed = closed_draft(feature, question, predicted, language)
+        if closed is None:
+            raise Unreadable("The feature has no words for its answers in this language.")
+        return closed
     if not raw:
         raise Unreadable("The answer holds no options.")
-    return _choice(question, _pairs(raw, feature), feature, predicted, language)
+    return _choice(
+        question, [_option(each) for each in raw[:MOST_OPTIONS]], feature, predicted, language
+    )
 
 
 def _choice(
-    question: str,
-    pairs: Sequence[tuple[str, str]],
-    feature: Feature,
-    predicted: str,
-    language: str,
+    question: str, options: Sequence[str], feature: Feature, predicted: str, language: str
 ) -> Draft:
-    if feature.ordinal:
-        # Options without a value stay where they are: the checks refuse them.
-        ranks = {value: at for at, value in enumerate(feature.values)}
-        pairs = sorted(pairs, key=lambda pair: ranks.get(pair[1], len(ranks)))
     wanted = _same(predicted)
-    meant = (words for words, value in pairs if _same(value or words) == wanted and wanted)
     return Draft(
         feature=feature.key,
         kind=feature.kind,
         text=question,
-        options=tuple(words for words, _ in pairs),
-        values={words: value for words, value in pairs if value},
-        predicted=next(meant, ""),
+        options=tuple(options),
+        predicted=next((words for words in options if _same(words) == wanted and wanted), ""),
         language=language,
-        ordinal=feature.ordinal,
     )
 
 
@@ -174,41 +168,14 @@ def _option_lines(lines: Sequence[str], question: str) -> Iterator[str]:
     yield from (line for line in lines[start + 1 :] if line.strip() and line != question)
 
 
-def _pairs(raw: Sequence[Any], feature: Feature) -> list[tuple[str, str]]:
-    """Options as (words, closed value); the value is "" where none is told."""
-    values = {_same(value): value for value in feature.values}
-    return [_pair(each, values) for each in raw[:MOST_OPTIONS]]
-
-
-def _pair(raw: Any, values: Mapping[str, str]) -> tuple[str, str]:
+def _option(raw: Any) -> str:
+    """The words of an option; what it is said to stand for beside them means nothing here."""
     if isinstance(raw, Mapping):
-        raw = [_first(raw, _WORDS_KEYS) or "", _first(raw, _VALUE_KEYS) or ""]
-    if isinstance(raw, list):
-        parts = [_short(part) for part in raw[:2]] or [""]
-    else:
-        parts = _parted(_short(raw), values)
-    known = [values.get(_same(part), "") for part in parts]
-    if len(parts) == 2 and known[0] and not known[1]:
-        # "value = words": the other way round.
-        parts, known = parts[::-1], known[::-1]
-    return _plain(parts[0]).rstrip(".。"), (known[1] if len(parts) == 2 else known[0])
-
-
-def _short(raw: Any) -> str:
-    """Single blanks and few characters, so that hostile answers stay cheap to read."""
-    return " ".join(str(raw).split())[:_LONGEST_OPTION]
-
-
-def _parted(option: str, values: Mapping[str, str]) -> list[str]:
-    if not values:
-        return [option]
-    parts = _STANDS_FOR.split(option, maxsplit=1)
-    if len(parts) == 2:
-        return parts
-    found = _IN_BRACKETS.fullmatch(_plain(option))
-    if found and _same(found["value"]) in values:
-        return [found["words"], found["value"]]
-    return [option]
+        raw = _first(raw, _WORDS_KEYS) or ""
+    elif isinstance(raw, list):
+        raw = raw[0] if raw else ""
+    # Single blanks and few characters, so that hostile answers stay cheap to read.
+    return _plain(" ".join(str(raw).split())[:_LONGEST_OPTION]).rstrip(".。")
 
 
 def _plain(text: str) -> str:

@@ -37,6 +37,8 @@ class Table:
     joined: re.Pattern[str]
     paired: re.Pattern[str]
     degree: re.Pattern[str]
+    turning: re.Pattern[str]
+    asking: re.Pattern[str]
     small: frozenset[str]
     alike: Mapping[str, str]
 
@@ -75,7 +77,17 @@ def _table(language: str, raw: Mapping[str, Any]) -> Table:
     spaced = language not in UNSPACED
     said = {
         key: _pattern(raw[key], spaced=spaced)
-        for key in ("leading", "reward", "others", "private", "joined", "paired", "degree")
+        for key in (
+            "leading",
+            "reward",
+            "others",
+            "private",
+            "joined",
+            "paired",
+            "degree",
+            "turning",
+            "asking",
+        )
     }
     return Table(
         **said,

@@ -7,8 +7,14 @@ from datetime import datetime
 from labelhub.core.errors import InvalidInput
 
 _SHARES = ("duplicate_share", "machine_like_share")
+_PARTS = (
+    ("reask_agreed", "reask_total"),
+    ("expected_agreed", "expected_total"),
+    ("eliciting", "surveys"),
+)
 _NUMBERS = (
     *("answers", "early_attempts", "nofit", "skips", "reask_agreed", "reask_total", "messages"),
+    *("expected_agreed", "expected_total"),
     *("answers_per_hour", "messages_per_minute", "surveys", "eliciting", "network_authors"),
 )
 
@@ -26,6 +32,12 @@ class TrustEvidence:
     answers_per_hour, messages_per_minute: the most in any hour, any minute.
     median_over_ms: the median of how much longer than the minimum an answer took, by the server's
         clock, milliseconds; None when unknown. May be negative by the tolerance.
+    late_over_ms: the same of nineteen in twenty: one in twenty answers took longer; None when
+        unknown.
+    expected_agreed, expected_total: of answers to a choice, how many were the option that a model
+        had expected, which no author is told.
+    usual_agreement: the same share of the site's other authors who are trusted; None while too few
+        are known.
     messages: how many messages the two shares are of: nearly the same as another
         (:func:`~labelhub.core.interview.trust.texts.near_duplicates`); machine-like.
     countries: when which country was seen (two letters, from a header that the host's proxy sets).
@@ -49,6 +61,10 @@ class TrustEvidence:
     answers_per_hour: float = 0
     messages_per_minute: float = 0
     median_over_ms: float | None = None
+    late_over_ms: float | None = None
+    expected_agreed: int = 0
+    expected_total: int = 0
+    usual_agreement: float | None = None
     messages: int = 0
     duplicate_share: float = 0
     machine_like_share: float = 0
@@ -68,13 +84,16 @@ class TrustEvidence:
         self._check_parts()
 
     def _check_parts(self) -> None:
-        if self.reask_agreed > self.reask_total:
-            raise InvalidInput.at("reask_agreed", "must not be more than reask_total")
-        if self.eliciting > self.surveys:
-            raise InvalidInput.at("eliciting", "must not be more than surveys")
+        for part, whole in _PARTS:
+            if getattr(self, part) > getattr(self, whole):
+                raise InvalidInput.at(part, f"must not be more than {whole}")
+        if self.usual_agreement is not None and not 0 <= self.usual_agreement <= 1:
+            raise InvalidInput.at("usual_agreement", "must be a share from 0 to 1")
         if self.options < 2:
             raise InvalidInput.at("options", "must be at least 2")
         if any(not 0 <= position < self.options for position in self.positions):
             raise InvalidInput.at("positions", "must each be from 0 to one below options")
-        if self.median_over_ms is not None and not math.isfinite(self.median_over_ms):
-            raise InvalidInput.at("median_over_ms", "must be a number")
+        for field in ("median_over_ms", "late_over_ms"):
+            value = getattr(self, field)
+            if value is not None and not math.isfinite(value):
+                raise InvalidInput.at(field, "must be a number")

@@ -5,6 +5,10 @@ An author about whom nothing is known begins at +2.5 (a trust of 0.92). A strong
 weak beside it; any two strong ones in full do.
 Of signs with the same root (a message sent five times is repeated, and looks sent to be asked) the
 strongest counts in full and the others half: one habit must not be counted twice over.
+Answers that make sense (:func:`.signals.sense`) speak for an author, and take back up to 1.5.
+
+To be trusted is not yet to be paid: that needs enough answers, and that they agree with what is
+known otherwise more than random clicks would.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,11 +16,18 @@ from dataclasses import dataclass
 from math import exp
 
 from labelhub.core.interview.trust import signals
+from labelhub.core.interview.trust.chance import binomial_tail
 from labelhub.core.interview.trust.evidence import TrustEvidence
 
 #: Trust below this is low.
 LOW = 0.5
 START, VOUCHED = 2.5, 0.3
+#: What answers that make sense give back.
+SENSE = 1.5
+#: Answers before anything is paid, and how unlikely their agreement must be by chance alone.
+LEAST_TO_PAY, BY_CHANCE = 12, 0.01
+#: Where nothing can be compared (a site that asks for words), so many answers without a sign do.
+WITHOUT_SIGN = 40
 #: What the second and further signs of one root count for.
 KIN = 0.5
 
@@ -32,11 +43,13 @@ class TrustSignal:
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """How far an author's answers may count: 0 to 1, ``low`` below 0.5, and why (gravest first)."""
+    """How far an author's answers may count: 0 to 1, ``low`` below 0.5, and why (gravest first).
+    ``proven``: there is enough to judge by, and it speaks for them: they may be paid."""
 
     score: float
     low: bool
     signals: tuple[TrustSignal, ...]
+    proven: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +66,8 @@ STRONG, WEAK, FAINT = 2.0, 0.45, 0.3
 SIGNS: dict[str, Sign] = {
     "early": Sign(signals.early, STRONG, "haste"),
     "instant": Sign(signals.instant, STRONG, "haste"),
+    "steady": Sign(signals.steady, STRONG, "rhythm"),
+    "guessing": Sign(signals.guessing, STRONG, "meaning"),
     "same_position": Sign(signals.same_position, STRONG, "choices"),
     "inconsistent": Sign(signals.inconsistent, STRONG, "choices"),
     "abstaining": Sign(signals.abstaining, WEAK, "choices"),
@@ -74,9 +89,25 @@ def judge_trust(evidence: TrustEvidence) -> Trust:
         if round(strength, 4) > 0
     ]
     found.sort(key=lambda each: (-each.strength * SIGNS[each.name].most, each.name))
-    odds = START + VOUCHED * evidence.verified - sum(_by_root(found).values())
+    against = sum(_by_root(found).values())
+    against -= min(against, SENSE * signals.sense(evidence))
+    odds = START + VOUCHED * evidence.verified - against
     score = round(1 / (1 + exp(-odds)), 4)
-    return Trust(score, score < LOW, tuple(found))
+    return Trust(score, score < LOW, tuple(found), score >= LOW and _proven(evidence, found))
+
+
+def _proven(evidence: TrustEvidence, found: Sequence[TrustSignal]) -> bool:
+    """Agreement with what is expected proves it; with oneself only where nothing can be expected;
+    and where nothing at all can be compared, many answers without a sign."""
+    if evidence.answers < LEAST_TO_PAY:
+        return False
+    by_chance = 1 / evidence.options
+    expected = binomial_tail(evidence.expected_agreed, evidence.expected_total, by_chance)
+    if expected < BY_CHANCE or signals.telling(evidence):
+        return expected < BY_CHANCE
+    again = binomial_tail(evidence.reask_agreed, evidence.reask_total, by_chance)
+    nothing = not (evidence.expected_total or evidence.reask_total or found)
+    return again < BY_CHANCE or (nothing and evidence.answers >= WITHOUT_SIGN)
 
 
 def _all_found(evidence: TrustEvidence) -> dict[str, signals.Found]:

@@ -21,6 +21,9 @@ Found: TypeAlias = tuple[float, str]
 
 #: Below these numbers a sign is silent.
 LEAST_ATTEMPTS, LEAST_POSITIONS, LEAST_TIMED, LEAST_MESSAGES = 8, 5, 8, 8
+LEAST_STEADY, LEAST_EXPECTED = 12, 12
+#: How much more often than by chance others must give the expected answer before it tells anything.
+LEAST_LEAD = 0.15
 LEAST_REASKS, LEAST_SURVEYS, LEAST_ABSTENTIONS = 4, 5, 10
 #: Two countries within this time are no journey.
 TRAVEL = timedelta(minutes=60)
@@ -86,6 +89,45 @@ def instant(seen: TrustEvidence) -> Found:
         return 0.0, ""
     words = f"half of {seen.answers} answers within {seen.median_over_ms:.0f} ms of the minimum"
     return 1 - _ramp(seen.median_over_ms, 100, 400), words
+
+
+def steady(seen: TrustEvidence) -> Found:
+    """Hardly an answer later than the moment it is allowed. People wait for that moment too, but
+    now and then read longer, look up or think. It counts half for somebody who also clicks before
+    the time: they are impatient, which explains it, and is a sign of its own."""
+    if seen.late_over_ms is None or seen.answers < LEAST_STEADY:
+        return 0.0, ""
+    words = f"nineteen in twenty of {seen.answers} answers within {seen.late_over_ms:.0f} ms"
+    strength = (1 - _ramp(seen.late_over_ms, 300, 800)) * (1 - early(seen)[0] / 2)
+    return strength, f"{words} of the minimum"
+
+
+def guessing(seen: TrustEvidence) -> Found:
+    """Answers that agree with what is expected no more than random clicks would, at a site where
+    those of others do: how much likelier that is by chance than for somebody whom models read half
+    as well as the others. Ten times is a doubt, a thousand times a finding."""
+    chance, usual = 1 / seen.options, seen.usual_agreement
+    if usual is None or seen.expected_total < LEAST_EXPECTED or not telling(seen):
+        return 0.0, ""
+    read = chance + (usual - chance) / 2
+    missed = seen.expected_total - seen.expected_agreed
+    odds = seen.expected_agreed * log10(chance / read) + missed * log10((1 - chance) / (1 - read))
+    words = f"{seen.expected_agreed} of {seen.expected_total} answers were the expected ones"
+    return _ramp(odds, 1, 3), f"{words}, as by chance; of others {usual:.0%}"
+
+
+def telling(seen: TrustEvidence) -> bool:
+    """Whether models read the site's other authors well enough to hold somebody against it."""
+    usual = seen.usual_agreement
+    return usual is not None and usual - 1 / seen.options >= LEAST_LEAD
+
+
+def sense(seen: TrustEvidence) -> float:
+    """What speaks for an author, from 0 to 1: answers that a model, which read what they wrote,
+    expected more often than random clicks would be. A chance of 0.05 counts for nothing, one of
+    0.001 in full. To answer alike when asked again is no such proof: any rule does."""
+    chance = binomial_tail(seen.expected_agreed, seen.expected_total, 1 / seen.options)
+    return _ramp(_unlikeliness(chance), 1.3, 3)
 
 
 def many_answers(seen: TrustEvidence) -> Found:

@@ -10,12 +10,13 @@ from labelhub.core.llm.offline.answers import written
 from labelhub.core.llm.offline.decide import decided
 from labelhub.core.llm.offline.examples import example_answer
 from labelhub.core.llm.offline.instruct import instructions
+from labelhub.core.llm.offline.judgement import judged
 from labelhub.core.llm.offline.look import look_at
 from labelhub.core.llm.offline.offer import offer
 from labelhub.core.llm.offline.question import few_words, wording
 from labelhub.core.llm.offline.spaces import decided_in_space
 from labelhub.core.llm.offline.speech import plea, ranking, reason, review, ruling, second_thoughts
-from labelhub.core.llm.types import Call, Completion, Output, Usage
+from labelhub.core.llm.types import AnswerField, Call, Completion, Output, Usage
 
 _CHARS_PER_TOKEN = 4
 
@@ -50,6 +51,12 @@ def _answer(call: Call) -> str:
     # A reporter speaks of an example instead of the item's text. No answer may hold a NUL, so none
     # is quoted.
     text = str(call.inputs.get("example", call.text)).replace("\0", " ")
+    if "verdicts" in call.inputs:
+        return judged(replace(call, text=text))
+    return _answer_about(text, call)
+
+
+def _answer_about(text: str, call: Call) -> str:
     look = look_at(replace(call, text=text))
     match call.output:
         case Output.RANKING:
@@ -64,8 +71,9 @@ def _answer(call: Call) -> str:
         )
         return written((), said)
     verdict = decided_in_space(look, call) or decided(look)
-    heard = (*ruling(look, call), *second_thoughts(look))
-    return written((*heard, *verdict.lines), verdict.decided)
+    reasons = (*ruling(look, call), *second_thoughts(look), *verdict.lines)
+    label_alone = call.fields == (AnswerField.LABEL,)
+    return written(() if label_alone else reasons, verdict.decided)
 
 
 def _tokens(chars: int) -> int:

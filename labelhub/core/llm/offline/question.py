@@ -9,22 +9,19 @@ from labelhub.core.llm.offline.look import Look
 from labelhub.core.llm.offline.phrase import ranked_phrases
 from labelhub.core.llm.offline.words import Token, stems
 from labelhub.core.llm.types import Call
-from labelhub.core.schema import Task
-
-_MOST_OPTIONS = 4
 
 
 def wording(call: Call) -> str:
     """The question that ``call`` asks for, in the form of its prompt.
 
-    ``call.inputs["template"]`` has its words: ``{"question": …, "options": {words: value}}``, the
-    value empty where options stand for none. Without a template the feature's name has to do.
+    ``call.inputs["template"]`` has its words: ``{"question": …, "options": [words]}``. Without a
+    template the feature's name has to do.
     """
     template: Mapping[str, Any] = call.inputs.get("template") or _makeshift(call)
     lines = [f"Question: {one_line(str(template['question']))}"]
-    options: Mapping[str, str] = template.get("options") or {}
+    options = template.get("options") or {}
     if options:
-        lines += ["Options:", *(_option(words, value) for words, value in options.items())]
+        lines += ["Options:", *(f"- {one_line(words)}" for words in options)]
     return "\n".join(lines)
 
 
@@ -37,19 +34,9 @@ def few_words(look: Look, cues: Iterable[str], most: int) -> str:
     return " ".join(said.split()[:most])
 
 
-def _option(words: str, value: str) -> str:
-    return f"- {one_line(words)} = {value}" if value else f"- {one_line(words)}"
-
-
 def _makeshift(call: Call) -> dict[str, Any]:
     name = one_line(str(call.inputs.get("name", "answer"))).lower()
-    question = f"What was your {name} when you wrote this?"
-    if call.schema.task is Task.TEXT:
-        return {"question": question}
-    names, predicted = call.schema.names, call.inputs.get("predicted")
-    # The predicted one first, so that it is never among those left out.
-    shown = sorted(names, key=lambda name: name != predicted)[:_MOST_OPTIONS]
-    return {"question": question, "options": {each.replace("_", " "): each for each in shown}}
+    return {"question": f"What was your {name} when you wrote this?"}
 
 
 def _spans(tokens: tuple[Token, ...], wanted: Iterable[Term]) -> Iterator[tuple[int, int]]:

@@ -1,7 +1,7 @@
 """Answers whose space is derived: the band that a number in the text is in, and yes or no."""
 
 import re
-from bisect import bisect_left
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from labelhub.core.llm.offline.answers import quoted
@@ -44,8 +44,8 @@ def _banded(look: Look, bounds: Sequence[float], unit: str) -> Verdict | None:
         return None
     number = float(found["whole"].replace(",", "") + (found["rest"] or ""))
     number *= 1000 if found["kilo"] else 1
-    # A bound belongs to the band below it, but the lowest to the one above: "under" leaves it out.
-    at = max(1, bisect_left(bounds, number)) if number >= bounds[0] else 0
+    # A bound belongs to the band that begins with it.
+    at = bisect_right(bounds, number)
     name = look.profile.names[at]
     return Verdict((quoted(name, (found[0].strip(),)),), (name,))
 

@@ -17,7 +17,7 @@ reply ``unparsed``, with the name in ``off_menu``. Nothing is ever matched by li
 
 from labelhub.core.llm.parsing.cleaning import without_thinking
 from labelhub.core.llm.parsing.ladder import AFTER_REASK, UNPARSED
-from labelhub.core.llm.parsing.likelihood import label_probabilities, margin
+from labelhub.core.llm.parsing.likelihood import label_probabilities, margin, set_margin
 from labelhub.core.llm.parsing.replies import (
     read_answer,
     read_argument,
@@ -34,5 +34,6 @@ __all__ = [
     "read_argument",
     "read_completion",
     "read_ranking",
+    "set_margin",
     "without_thinking",
 ]

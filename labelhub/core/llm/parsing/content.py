@@ -160,12 +160,32 @@ def _listed_names(content: str, menu: Menu) -> tuple[list[str], list[str]]:
 def _pieces(form: str, menu: Menu) -> tuple[list[str], list[str]]:
     """The names that ``form`` lists, up to the first piece of it that is none; and that piece."""
     found: list[str] = []
-    for piece in _BETWEEN.split(form):
-        known = _piece(piece, menu) if piece.strip() else []
-        if piece.strip() and not known:
-            return found, [piece]
+    marks = [match.span() for match in _BETWEEN.finditer(form)]
+    pieces = list(
+        zip([0, *(end for _, end in marks)], [*(at for at, _ in marks), len(form)], strict=True)
+    )
+    at = 0
+    while at < len(pieces):
+        size, known = _longest_known(form, pieces[at : at + menu.widest], menu)
+        start, end = pieces[at]
+        if not known and form[start:end].strip():
+            return found, [form[start:end]]
         found += known
+        at += size
     return found, []
+
+
+def _longest_known(
+    form: str, pieces: Sequence[tuple[int, int]], menu: Menu
+) -> tuple[int, list[str]]:
+    """The names at the beginning of ``pieces``, and of how many of them: a name that has commas
+    itself is several."""
+    start = pieces[0][0]
+    for size in range(len(pieces), 0, -1):
+        piece = form[start : pieces[size - 1][1]]
+        if piece.strip() and (known := _piece(piece, menu)):
+            return size, known
+    return 1, []
 
 
 def _piece(piece: str, menu: Menu) -> list[str]:

@@ -1,10 +1,11 @@
 """Quotations that back a label. A phrase that is not in the text is no evidence."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from labelhub.core.llm.parsing.names import squash
+from labelhub.core.llm.parsing.structured import quotations
 
 MOST_PHRASES = 10
 _LONGEST_PHRASE = 1000
@@ -19,20 +20,30 @@ _ALIKE = {"'": "['’‘]", "’": "['’‘]", "‘": "['’‘]", '"': '["“�
 def read_evidence(answer: str, names: Sequence[str], source: str) -> dict[str, tuple[str, ...]]:
     """The phrases quoted for each name, as ``source`` spells them; names without any left out.
 
-    Read are lines such as ``- Food: "phrase"; "phrase"``. What a critic quotes on a line that
-    says ``disagree`` speaks against the label and is left out.
+    Read are lines such as ``- Food: "phrase"; "phrase"``, or the quotations of an answer in JSON.
+    What a critic quotes on a line that says ``disagree`` speaks against the label and is left out.
     """
     found: dict[str, tuple[str, ...]] = {}
+    if not names or not source:
+        return found
     line_of, by_key = _line_pattern(tuple(names))
-    for line in answer.splitlines() if names and source else ():
-        match = line_of.match(line)
-        name = by_key.get(squash(match["name"])) if match else None
-        if match is None or name is None or _DISAGREES.match(match["rest"]):
-            continue
-        kept = found.get(name, ()) + keep_quotes(quotes(match["rest"], source), source)
-        if kept:
+    in_json = quotations(answer)
+    quoted = _on_lines(answer, line_of, source) if in_json is None else in_json
+    for named, phrases in quoted:
+        name = by_key.get(squash(named))
+        kept = found.get(name, ()) + keep_quotes(phrases, source) if name else ()
+        if name and kept:
             found[name] = tuple(dict.fromkeys(kept))[:MOST_PHRASES]
     return found
+
+
+def _on_lines(
+    answer: str, line_of: re.Pattern[str], source: str
+) -> Iterator[tuple[str, list[str]]]:
+    for line in answer.splitlines():
+        match = line_of.match(line)
+        if match is not None and not _DISAGREES.match(match["rest"]):
+            yield match["name"], quotes(match["rest"], source)
 
 
 def keep_quotes(phrases: Iterable[str], source: str) -> tuple[str, ...]:

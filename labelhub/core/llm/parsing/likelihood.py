@@ -1,8 +1,8 @@
-"""How sure a model was of its label: the probabilities at the label's first token.
+"""How sure a model was of its label: the probabilities where the label begins.
 
-Only that token decides between labels. Means over all tokens of an answer, as other tools report
-them, mostly tell how predictable its wording is; so the alternatives at the one token are taken,
-over the label set alone.
+Only the tokens up to the one that no other label shares decide between labels. Means over all
+tokens of an answer, as other tools report them, mostly tell how predictable its wording is; so the
+alternatives at those few tokens are taken, over the label set alone.
 """
 
 import math
@@ -23,6 +23,7 @@ _IN_JSON = re.compile(
     re.IGNORECASE,
 )
 _WINDOW = 400
+_SEPARATOR = re.compile(r"[,\]\n]")
 
 
 def label_probabilities(
@@ -33,7 +34,7 @@ def label_probabilities(
     ids: Mapping[str, str] | None = None,
     decided: str = "",
 ) -> dict[str, float]:
-    """The probability of each offered label at the first token of the decided one, summing to 1.
+    """The probability of each offered label where the decided one stands, summing to 1.
 
     Args:
         completion_text: the answer.
@@ -45,26 +46,70 @@ def label_probabilities(
     Returns:
         The labels that the alternatives begin, likeliest first; labels not among the alternatives
         are left out. Empty where it cannot be told: no alternatives, no decision found, tokens that
-        do not spell the text, or a first token with which several labels begin.
+        do not spell the text, or an answer that ends where several labels could still go on.
     """
     spelled = _spelled(names, ids or {})
     text = "".join(choice.token for choice in logprobs)
-    if not spelled or not text.strip() or completion_text.strip() not in text:
+    if not spelled or not text.strip() or not (decided or completion_text.strip() in text):
         return {}
     at = _decided_at(text, spelled, decided)
-    choice = None if at is None else _token_at(logprobs, at)
-    if choice is None or len(choice.top) < 2:
-        return {}
-    weights: dict[str, float] = defaultdict(float)
-    for token, logprob in {choice.token: choice.logprob, **dict(choice.top)}.items():
-        name = _begun(token, spelled)
-        if name is not None and not math.isnan(logprob):
-            weights[name] += math.exp(min(logprob, 0.0))
+    weights = {} if at is None else _weights(logprobs, at, spelled)
     total = sum(weights.values())
-    if total <= 0.0 or _begun(choice.token, spelled) is None:
+    if total <= 0.0:
         return {}
     likely = sorted(weights.items(), key=lambda pair: -pair[1])
     return {name: weight / total for name, weight in likely}
+
+
+def presence_probabilities(
+    logprobs: Sequence[TokenChoices], names: Sequence[str], decided: Sequence[str]
+) -> dict[str, float]:
+    """The probability of each label's being in an answer that lists several.
+
+    Of a listed label it is the share of what would have listed it, where it begins, times that of
+    the list's having gone on to there; of another label the greatest share that it had anywhere,
+    which may be a little too much: where a list goes on, nobody tells with which label.
+
+    Args:
+        logprobs: the answer's tokens, natural log-probabilities, alternatives.
+        names: the offered labels.
+        decided: those that were read from the answer, in any order.
+
+    Returns:
+        Empty where it cannot be told: no alternatives, no list found, nothing listed, or an answer
+        that ends without a token that ends the list.
+    """
+    spelled = _spelled(names, {})
+    text = "".join(choice.token for choice in logprobs)
+    at = _listed_at(text, spelled, set(decided))
+    found: dict[str, float] = {}
+    absent = dict.fromkeys((name for name in names if name not in decided), 0.0)
+    goes_on = 1.0
+    while at is not None and len(found) < len(decided):
+        name = _name_at(text, at, spelled)
+        weights = _weights(logprobs, at, spelled)
+        total = sum(weights.values())
+        if name is None or name in found or name not in decided or total <= 0.0:
+            return {}
+        for other in absent:
+            absent[other] = max(absent[other], goes_on * weights.get(other, 0.0) / total)
+        listed = sum(weights.get(each, 0.0) for each in decided) / total
+        found[name] = goes_on * listed
+        past = _past_name(text, at, name)
+        more = _more_after(logprobs, past)
+        if more is None:
+            return {}
+        if len(found) == len(decided):
+            return found | {other: max(each, goes_on * more) for other, each in absent.items()}
+        goes_on *= more
+        at = _next_name(text, past, spelled)
+    return {}
+
+
+def set_margin(presence: Mapping[str, float]) -> float | None:
+    """How far the label that is least sure to be in or out is from even, 0 to 1; None if none is
+    known."""
+    return min((abs(2.0 * each - 1.0) for each in presence.values()), default=None)
 
 
 def margin(probabilities: Mapping[str, float]) -> float | None:
@@ -92,6 +137,52 @@ def _decided_at(text: str, spelled: Sequence[tuple[str, str]], decided: str) -> 
     return None
 
 
+def _listed_at(text: str, spelled: Sequence[tuple[str, str]], decided: set[str]) -> int | None:
+    """Where the first of the ``decided`` labels stands in the list that decides."""
+    for place in _places(text):
+        at = _next_name(text, place, spelled)
+        if at is not None and _name_at(text, at, spelled) in decided:
+            return at
+    return None
+
+
+def _next_name(text: str, at: int, spelled: Sequence[tuple[str, str]]) -> int | None:
+    """Where a name stands after ``at``, with nothing but separators and decoration before it."""
+    while at < len(text) and text[at] in _DRESS + ",":
+        at += 1
+    return None if _name_at(text, at, spelled) is None else at
+
+
+def _past_name(text: str, at: int, name: str) -> int:
+    """Where ``name``, which stands at ``at``, ends in ``text``."""
+    form = squash(name)
+    ends = range(at + 1, min(len(text), at + _WINDOW) + 1)
+    return next((end for end in ends if squash(text[at:end]) == form), at + len(name))
+
+
+def _more_after(logprobs: Sequence[TokenChoices], at: int) -> float | None:
+    """The probability that the list goes on after ``at``, where a name has ended."""
+    for before, choice in _from(logprobs, at):
+        if _list_goes_on(choice.token[len(before) :]) is None:
+            continue
+        if len(choice.top) < 2:
+            return None
+        shares = {True: 0.0, False: 0.0}
+        for token, logprob in {**dict(choice.top), choice.token: choice.logprob}.items():
+            goes_on = _list_goes_on(_beyond(token, before))
+            if goes_on is not None and not math.isnan(logprob):
+                shares[goes_on] += math.exp(min(logprob, 0.0))
+        total = sum(shares.values())
+        return shares[True] / total if total > 0.0 else None
+    return None
+
+
+def _list_goes_on(token: str) -> bool | None:
+    """Whether ``token`` goes on with a list or ends it; None where it does neither yet."""
+    mark = _SEPARATOR.search(token)
+    return None if mark is None else mark[0] == ","
+
+
 def _places(text: str) -> Iterator[int]:
     """Where a decision may begin: JSON first where the answer is JSON, else in the ladder's order.
 
@@ -111,22 +202,62 @@ def _name_at(text: str, at: int, spelled: Sequence[tuple[str, str]]) -> str | No
     return next((name for form, name in spelled if _starts(key, form)), None)
 
 
-def _token_at(logprobs: Sequence[TokenChoices], at: int) -> TokenChoices | None:
-    end = 0
+def _weights(
+    logprobs: Sequence[TokenChoices], at: int, spelled: Sequence[tuple[str, str]]
+) -> Mapping[str, float]:
+    """What speaks for each label from ``at`` on, up to the token at which only one is left.
+
+    Alternatives with which several labels still begin count for each of them alike. Empty where a
+    token has no alternatives, or none of them tells the labels apart.
+    """
+    weights: dict[str, float] = defaultdict(float)
+    said, share = "", 1.0
+    for before, choice in _from(logprobs, at):
+        if len(choice.top) < 2 or math.isnan(choice.logprob):
+            return {}
+        others = {token: each for token, each in choice.top if token != choice.token}
+        for token, logprob in others.items():
+            begun = _begun(said + _beyond(token, before), spelled)
+            for name in begun if not math.isnan(logprob) else ():
+                weights[name] += share * math.exp(min(logprob, 0.0)) / len(begun)
+        said += choice.token[len(before) :]
+        share *= math.exp(min(choice.logprob, 0.0))
+        begun = _begun(said, spelled)
+        if len(begun) < 2:
+            for name in begun:
+                weights[name] += share
+            return weights if begun else {}
+    return {}
+
+
+def _from(logprobs: Sequence[TokenChoices], at: int) -> Iterator[tuple[str, TokenChoices]]:
+    """The tokens from ``at`` on, each with what of it stands before ``at``."""
+    start = 0
     for choice in logprobs:
-        end += len(choice.token)
+        end = start + len(choice.token)
         if at < end:
-            return choice
-    return None
+            yield choice.token[: max(0, at - start)], choice
+        start = end
 
 
-def _begun(token: str, spelled: Sequence[tuple[str, str]]) -> str | None:
-    """The one label that ``token`` begins, or spells with something after it; None if several."""
-    key = squash(token.lstrip(_DRESS))
+def _beyond(token: str, before: str) -> str:
+    """An alternative without what the token said has before the label."""
+    return token[len(before) :] if before and token.startswith(before) else token
+
+
+def _begun(said: str, spelled: Sequence[tuple[str, str]]) -> set[str]:
+    """The labels that ``said`` begins, or the one that it spells with something after it."""
+    said = said.lstrip(_DRESS)
+    key = squash(said)
     if not key:
-        return None
-    begun = {name for form, name in spelled if form.startswith(key) or _starts(key, form)}
-    return begun.pop() if len(begun) == 1 else None
+        return set()
+    # A name goes on after a blank, never in another line.
+    goes_on = "\n" not in said
+    longer = {name for form, name in spelled if goes_on and form != key and form.startswith(key)}
+    whole = next((pair for pair in spelled if _starts(key, pair[0])), None)
+    if whole is None or (longer and whole[0] != key):
+        return longer
+    return longer | {whole[1]}
 
 
 def _starts(key: str, form: str) -> bool:

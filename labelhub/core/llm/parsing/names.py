@@ -22,12 +22,14 @@ class Menu:
     ``exact`` maps squashed spellings to names; ``loose`` does so for spellings in which a hyphen or
     underscore between letters is a blank, where only one name has that spelling. What has more
     characters than ``longest`` is not looked up, which keeps hostile answers cheap to read.
+    ``widest`` is how many pieces between commas may be read as one, where names have commas.
     """
 
     names: tuple[str, ...]
     exact: Mapping[str, str]
     loose: Mapping[str, str]
     longest: int
+    widest: int
 
     def find(self, form: str) -> str | None:
         """The name that ``form`` spells, else None."""
@@ -63,7 +65,9 @@ def _menu(schema: Schema, options: Sequence[str]) -> Menu:
     loose = _unique((loosened(squash(name)), name) for name in named)
     # Decoration, blanks and letters in several parts make an answer longer than the name.
     longest = 4 * max(map(len, named), default=0) + 200
-    return Menu(tuple(exact.values()), numbered | exact, loose, longest)
+    # "a, b and c, d": two names that an "and" joins share a piece.
+    commas = max((name.count(",") for name in named), default=0)
+    return Menu(tuple(exact.values()), numbered | exact, loose, longest, 2 * commas + 1)
 
 
 def answer_ids(schema: Schema) -> dict[str, str]:

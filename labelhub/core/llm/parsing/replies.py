@@ -8,7 +8,7 @@ from labelhub.core.llm.parsing.cleaning import without_thinking
 from labelhub.core.llm.parsing.content import NoAnswer
 from labelhub.core.llm.parsing.evidence import read_evidence
 from labelhub.core.llm.parsing.ladder import climb, is_refusal
-from labelhub.core.llm.parsing.likelihood import label_probabilities
+from labelhub.core.llm.parsing.likelihood import label_probabilities, presence_probabilities
 from labelhub.core.llm.parsing.names import answer_ids
 from labelhub.core.llm.parsing.ranking import read_ranks
 from labelhub.core.llm.types import Call, Completion, Output, Reply, Status
@@ -26,7 +26,7 @@ def read_completion(call: Call, completion: Completion) -> Reply:
     """What ``completion`` says to ``call``, read as the call's ``output`` says.
 
     Evidence is checked against the call's text. ``probabilities`` are those of the labels by name,
-    for questions with one answer and where the completion has log-probabilities.
+    or of each one's being in a set, where the completion has log-probabilities.
     """
     if call.output in _WORDED:
         return read_question(completion.text, completion.finish_reason, completion.refusal)
@@ -166,15 +166,18 @@ def _unread(said: str, problem: Exception, *, cut_off: bool) -> Reply:
 
 
 def _probabilities(call: Call, completion: Completion, reply: Reply) -> dict[str, float]:
-    if call.schema.task in {Task.MULTI, Task.TEXT}:
+    if call.schema.task is Task.TEXT:
         return {}
-    names = {label.point: label.name for label in call.schema.labels}
+    if isinstance(reply.value, list):
+        names = call.schema.offered(call.options)
+        return presence_probabilities(completion.logprobs, names, reply.value)
+    points = {label.point: label.name for label in call.schema.labels}
     return label_probabilities(
         completion.text,
         completion.logprobs,
         call.schema.offered(call.options),
         ids=answer_ids(call.schema),
-        decided=names[reply.value] if isinstance(reply.value, int | float) else str(reply.value),
+        decided=points[reply.value] if isinstance(reply.value, int | float) else str(reply.value),
     )
 
 

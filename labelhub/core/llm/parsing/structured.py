@@ -13,10 +13,18 @@ from labelhub.core.schema import Schema, Task, Value, ValueNotOffered, fold
 MISSING: Final = object()
 
 _KEYS = frozenset({"label", "labels", "value", "answer", "decision", "final_decision"})
+#: What the text form of the prompts calls each key that decides.
+_DECISIONS: Final[Mapping[str, str]] = {
+    "label": "Final Decision",
+    "labels": "Final Decision",
+    "first": "First choice",
+    "second": "Second choice",
+}
 _FENCED_LIST = re.compile(r"```(?:json)?\s*(?P<list>\[[^`]*\])\s*```", re.IGNORECASE)
 #: An answer with more opening braces than this is not one we asked for; the scan stays linear.
 _MOST_BRACES = 200
 _NEAR = 200
+_OPENED, _CLOSED = re.compile(r"```\w*\s*\Z"), re.compile(r"\A\s*```")
 _LOOKS_LIKE_JSON = re.compile(r"\{\s*[\"}]")
 _BRACE = re.compile(r"[{}]")
 _SPARE_COMMA = re.compile(r"(\"(?:[^\"\\]|\\.)*+\")|,(?=\s*+[}\]])", re.DOTALL)
@@ -87,7 +95,8 @@ def _last_answer(text: str, answer: Callable[[Any], Any], after: int) -> Any:
     last, place, past = MISSING, after, after
     for at, end, found in _objects(text):
         raw = answer(found)
-        if raw is not MISSING and at > place:
+        # What is decided within an object, in its reasoning perhaps, comes before its end.
+        if raw is not MISSING and end > past:
             last, place, past = raw, at, end
     if last is not MISSING and _disowned(text, place, past):
         raise NoAnswer("The JSON in the answer is not given as the answer.")
@@ -151,6 +160,83 @@ def _is_table(found: Mapping[str, Any], schema: Schema) -> bool:
     if schema.task is not Task.MULTI or not all(isinstance(said, bool) for said in found.values()):
         return False
     return {fold(name) for name in schema.names} <= {fold(key) for key in found}
+
+
+def in_words(text: str) -> str:
+    """``text`` with its last answer in JSON as it would stand in the text form of the prompts:
+    reasoning, a line for each label with what is quoted for it, the decision. Without such an
+    answer it stays as it is."""
+    found = _last_deciding(text)
+    if found is None:
+        return text
+    at, end, answer = found
+    before, after = _OPENED.sub("", text[:at]), _CLOSED.sub("", text[end:])
+    return before + "\n".join(_lines(answer)) + after
+
+
+def quotations(text: str) -> list[tuple[str, list[str]]] | None:
+    """Names and what is quoted for each, by the last answer in JSON; None without such an answer.
+
+    What a critic quotes against a label is left out. Nothing is checked.
+    """
+    found = _last_deciding(text)
+    if found is None:
+        return None
+    answer = found[2]
+    entries = [*_mappings(answer.get("evidence")), *_mappings(answer.get("verdicts"))]
+    return [
+        (_line(each.get("name")), [quote for quote in each["quotes"] if isinstance(quote, str)])
+        for each in entries
+        if isinstance(each.get("quotes"), list) and each.get("verdict") != "disagree"
+    ]
+
+
+def _last_deciding(text: str) -> tuple[int, int, Any] | None:
+    if not 0 < text.count("{") <= _MOST_BRACES:
+        return None
+    found = [each for each in _objects(text) if _decides(each[2])]
+    return found[-1] if found else None
+
+
+def _decides(found: Any) -> bool:
+    return isinstance(found, dict) and not _DECISIONS.keys().isdisjoint(found)
+
+
+def _lines(found: Mapping[str, Any]) -> Iterator[str]:
+    reasoning = found.get("reasoning")
+    if isinstance(reasoning, str) and reasoning.strip():
+        yield reasoning.strip()
+    for verdict in _mappings(found.get("verdicts")):
+        judged = f"{_line(verdict.get('verdict'))} - {_line(verdict.get('reason'))}"
+        yield _about(verdict, judged, _quoted(verdict.get("quotes"), " "))
+    for each in _mappings(found.get("evidence")):
+        yield _about(each, _quoted(each.get("quotes"), "; "))
+    if quotes := _quoted(found.get("quotes"), "; "):
+        yield f"- {quotes}"
+    for key, words in _DECISIONS.items():
+        if key in found:
+            said = found[key]
+            names = said if isinstance(said, list) else [said]
+            yield f"{words}: {', '.join(map(_line, names)) or 'none'}"
+
+
+def _mappings(found: Any) -> list[Mapping[str, Any]]:
+    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+
+
+def _about(entry: Mapping[str, Any], *parts: str) -> str:
+    said = " ".join(part for part in parts if part)
+    return f"- {_line(entry['name'])}: {said}" if entry.get("name") else f"- {said}"
+
+
+def _quoted(found: Any, between: str) -> str:
+    quotes = found if isinstance(found, list) else []
+    return between.join(f'"{_line(each)}"' for each in quotes if isinstance(each, str))
+
+
+def _line(said: Any) -> str:
+    words = said if isinstance(said, str) else "" if said is None else json.dumps(said)
+    return " ".join(words.split())
 
 
 def _objects(text: str) -> Iterator[tuple[int, int, Any]]:

@@ -1,0 +1,93 @@
+"""How much models work in a day (UTC) for one person, one network and one site.
+
+The database counts, so that several servers keep one limit, and an erasure does not begin it anew.
+"""
+
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from apps.authors.models import Author, DailyUse, Site, SiteUse
+from apps.authors.services.spending import budget_spent, open_day
+from apps.common.sealing import keyed_hash
+from labelhub.core.errors import LabelhubError
+
+#: What models do for somebody; each has the site's limits for itself.
+REPLY, ASK = "reply", "ask"
+
+
+class LimitReached(LabelhubError):
+    """Models have worked enough today for this person, their network, or the site."""
+
+    code = "limit"
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """For whom models work. ``key`` is empty for somebody who stays unknown, ``network`` (a keyed
+    hash) where it is not known; what is empty has no limit of its own."""
+
+    key: str
+    network: str
+    verified: bool
+
+
+def person_of(author: Author) -> Person:
+    """The person whom ``author`` stands for."""
+    key = f"subject {author.subject}" if author.verified else f"author {author.pk}"
+    return Person(key, author.network, author.verified)
+
+
+def reserve(site: Site, kind: str, person: Person) -> None:
+    """Count one piece of work before it begins: in all that limit it, or in none.
+
+    Raises:
+        LimitReached: there is no room for it today; the site's managers are told how often.
+    """
+    day = timezone.now().date()
+    most = site.replies_verified if person.verified else site.replies_anonymous
+    try:
+        with transaction.atomic():
+            if person.key:
+                _take(site, day, f"{kind} {person.key}", most, "this person")
+            if person.network:
+                named = f"{kind} network {person.network}"
+                _take(site, day, named, site.replies_network, "this network")
+            _take_call(site, day)
+    except LimitReached:
+        open_day(site.pk)
+        SiteUse.objects.filter(site=site, day=day).update(refused=F("refused") + 1)
+        raise
+
+
+def forget_uses(now: datetime) -> None:
+    """Delete what was counted before yesterday."""
+    DailyUse.objects.filter(day__lt=now.date() - timedelta(days=1)).delete()
+
+
+def _take(site: Site, day: date, whom: str, most: int, name: str) -> None:
+    who = keyed_hash("use", f"{site.public_key} {day} {whom}")
+    row = DailyUse.objects.filter(site=site, day=day, who=who)
+    below = row.filter(count__lt=most)
+    if below.update(count=F("count") + 1):
+        return
+    if not row.exists():
+        # Two that are the first of the day at once make one row.
+        first = DailyUse(site_id=site.pk, day=day, who=who)
+        DailyUse.objects.bulk_create([first], ignore_conflicts=True)
+        if below.update(count=F("count") + 1):
+            return
+    raise LimitReached(f"Models have worked {most} times today for {name}; no more until midnight.")
+
+
+def _take_call(site: Site, day: date) -> None:
+    """One call of the site, last: its row is everybody's, and locked until the end."""
+    if budget_spent(site):
+        raise LimitReached("The site's budget for today is spent.")
+    open_day(site.pk)
+    room = SiteUse.objects.filter(site=site, day=day, calls__lt=site.calls_per_day)
+    if not room.update(calls=F("calls") + 1):
+        raise LimitReached("The site's model calls for today are used up.")

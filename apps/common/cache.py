@@ -1,0 +1,57 @@
+"""The shared cache, and what stands in for it while Redis is away."""
+
+import logging
+import time
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from django.core.cache.backends.locmem import LocMemCache
+from django.core.cache.backends.redis import RedisCache
+from redis.exceptions import RedisError
+
+logger = logging.getLogger(__name__)
+
+#: Seconds for which Redis is left alone after it has failed: nobody waits for it meanwhile.
+PAUSE = 5.0
+
+
+def _or_local(name: str) -> Callable[..., Any]:
+    shared, local = getattr(RedisCache, name), getattr(LocMemCache, name)
+
+    def method(cache: "RedisOrLocalCache", *args: Any, **kwargs: Any) -> Any:
+        if time.monotonic() >= RedisOrLocalCache.away_until:
+            try:
+                return shared(cache, *args, **kwargs)
+            except RedisError as error:
+                RedisOrLocalCache.away_until = time.monotonic() + PAUSE
+                logger.error("Redis is away, so limits count in this process alone: %s", error)
+        if name == "incr":  # Redis may have gone away since the key was added there
+            cache.local.add(args[0], 0)
+        return local(cache.local, *args, **kwargs)
+
+    return method
+
+
+class RedisOrLocalCache(RedisCache):
+    """Redis, or this process's memory while Redis is away: limits on passwords go on, each process
+    counting for itself, and nobody is kept from signing in."""
+
+    #: On the clock of :func:`time.monotonic`. Of the process, as Django makes a cache per thread.
+    away_until: ClassVar[float] = 0.0
+
+    def __init__(self, server: str, params: dict[str, Any]) -> None:
+        super().__init__(server, params)
+        self.local = LocMemCache("while-redis-is-away", params | {"OPTIONS": {}})
+
+    add = _or_local("add")
+    get = _or_local("get")
+    set = _or_local("set")
+    touch = _or_local("touch")
+    delete = _or_local("delete")
+    get_many = _or_local("get_many")
+    set_many = _or_local("set_many")
+    delete_many = _or_local("delete_many")
+    has_key = _or_local("has_key")
+    clear = _or_local("clear")
+
+    incr = _or_local("incr")

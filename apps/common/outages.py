@@ -1,0 +1,74 @@
+"""Outages of what the server stands on, told apart from faults of ours."""
+
+import errno
+from collections.abc import Iterator
+
+from django.db.utils import InterfaceError, OperationalError
+
+from labelhub.core.errors import Unavailable
+
+DISK_FULL = (
+    "The server's disk is full, so this request was not completed. An operator has to make room; "
+    "then send it again."
+)
+DATABASE_AWAY = (
+    "The database cannot be reached just now, so this request was not completed. "
+    "Try again in a moment."
+)
+DATABASE_BUSY = (
+    "The database is busy just now, so this request was not completed. Try again in a moment."
+)
+
+#: Primary result codes of SQLite: https://sqlite.org/rescode.html, by name.
+_BUSY, _LOCKED, _READONLY, _IOERR, _FULL, _CANTOPEN = 5, 6, 8, 10, 13, 14
+_OF_SQLITE = {
+    _BUSY: DATABASE_BUSY,
+    _LOCKED: DATABASE_BUSY,
+    _READONLY: DATABASE_AWAY,
+    _IOERR: DATABASE_AWAY,
+    _FULL: DISK_FULL,
+    _CANTOPEN: DATABASE_AWAY,
+}
+#: SQLSTATEs of PostgreSQL by their beginning, the longer first (PostgreSQL manual, appendix A).
+_OF_POSTGRESQL = {
+    "53100": DISK_FULL,
+    "08": DATABASE_AWAY,  # connection exception
+    "53": DATABASE_AWAY,  # insufficient resources, such as too many connections
+    "57P": DATABASE_AWAY,  # shut down, or still starting
+    "58": DATABASE_AWAY,  # system error
+    "40": DATABASE_BUSY,  # deadlock or serialization failure
+    "55P03": DATABASE_BUSY,  # lock not available
+}
+
+
+def find_outage(error: BaseException | None) -> Unavailable | None:
+    """The outage that ``error`` comes from, or None where it is a fault of ours."""
+    for each in _causes(error):
+        if words := _words_for(each):
+            return Unavailable(words)
+    return None
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__
+
+
+def _words_for(error: BaseException) -> str:
+    if isinstance(error, OSError):
+        return DISK_FULL if error.errno in {errno.ENOSPC, errno.EDQUOT} else ""
+    if isinstance(error, InterfaceError):
+        return DATABASE_AWAY
+    if not isinstance(error, OperationalError):
+        return ""
+    cause = error.__cause__
+    if cause is None:  # of our own making: a turn at SQLite's lock that did not come
+        return DATABASE_BUSY if "locked" in str(error) else ""
+    code = getattr(cause, "sqlite_errorcode", None)
+    if code is not None:
+        return _OF_SQLITE.get(code & 0xFF, "")
+    state = getattr(cause, "sqlstate", "")
+    if state is None:  # psycopg has no connection that could have answered
+        return DATABASE_AWAY
+    return next((words for begin, words in _OF_POSTGRESQL.items() if state.startswith(begin)), "")

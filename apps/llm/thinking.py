@@ -1,0 +1,95 @@
+"""Room for thinking: how much more than an answer a model may write, found out and kept.
+
+Some models think before they answer, and what they think counts as part of the answer. How much
+that is nobody says beforehand, so it is learnt (``ModelSpec.thinking_tokens``) and added to every
+cap from then on. As long as it is not known, one call at a time is asked: the first one learns for
+the others, and only that one is paid for twice.
+"""
+
+import asyncio
+import math
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Protocol
+
+from apps.llm.capabilities import Capability
+from apps.llm.models import ModelSpec
+from apps.llm.trying import Line
+from apps.llm.wire import MOST_ROOM
+from labelhub.core.llm.parsing import without_thinking
+from labelhub.core.llm.prices import estimate_tokens
+from labelhub.core.llm.types import Completion
+
+#: How much larger the next cap is than one that was spent on thinking.
+GROWTH = 4
+#: How much more room there is than what a model is known to have thought.
+SPARE = 2
+_STEP = 256
+
+
+class Thinking:
+    """Who may be asked, on one line, while it is not known how much its model thinks."""
+
+    def __init__(self) -> None:
+        self._locks: dict[int, asyncio.Lock] = {}
+        self._cut_off: set[int] = set()
+
+    @asynccontextmanager
+    async def first(self, spec: ModelSpec) -> AsyncIterator[None]:
+        """Wait until it is known, or until nobody else is finding it out."""
+        if self._known(spec):
+            yield
+            return
+        async with self._locks.setdefault(spec.pk, asyncio.Lock()):
+            yield
+
+    def heed(self, spec: ModelSpec, answer: Completion) -> None:
+        """Take note of an answer: one without a word asks for another of which that is learnt."""
+        if answer.finish_reason == "length" and thought_only(answer):
+            self._cut_off.add(spec.pk)
+        else:
+            self._cut_off.discard(spec.pk)
+
+    def _known(self, spec: ModelSpec) -> bool:
+        return spec.thinking_tokens is not None and spec.pk not in self._cut_off
+
+
+class ChatLine(Line, Protocol):
+    """A line that knows which of its models think."""
+
+    thinking: Thinking
+
+    def learn_soon(self, spec: ModelSpec, capability: Capability) -> None:
+        """Keep what was learnt on the object now, and in the database without a wait for it."""
+        ...
+
+
+def thought_only(answer: Completion) -> bool:
+    """Whether all of a cut off answer was thinking, seen or hidden. Blanks are no thinking: models
+    can fill a form with them."""
+    return not answer.text or (bool(answer.text.strip()) and not _said(answer))
+
+
+def more_room(spec: ModelSpec, answer: Completion, cap: int) -> Capability | None:
+    """What ``answer``, given under ``cap``, teaches of the room that ``spec`` needs to think."""
+    known = spec.thinking_tokens
+    if answer.finish_reason == "length" and thought_only(answer):
+        room = GROWTH * max(cap, spec.max_output_tokens)
+    else:
+        tokens = thought(answer)
+        room = math.ceil(SPARE * tokens / _STEP) * _STEP if tokens > (known or 0) else known or 0
+    room = min(room, MOST_ROOM)
+    return None if room == known else Capability("thinking_tokens", room)
+
+
+def _said(answer: Completion) -> str:
+    return without_thinking(answer.text).strip()
+
+
+def thought(answer: Completion) -> int:
+    """Tokens of thinking, as counted by the endpoint, or guessed from what can be read of it."""
+    if answer.usage.tokens_reasoning:
+        return answer.usage.tokens_reasoning
+    seen = estimate_tokens(answer.reasoning) if answer.reasoning else 0
+    tagged = len(answer.text) - len(_said(answer)) if "<" in answer.text else 0
+    return max(seen, tagged // 3)

@@ -1,0 +1,259 @@
+"""Models work so much in a day for one person, one network and one site; several servers keep one
+limit, and an erasure does not begin it anew."""
+
+import threading
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connections
+from django.utils import timezone
+
+from apps.authors.models import Author, CarriedLimits, DailyUse, Erasure, Question, Reward, Site
+from apps.authors.refusals import Erased
+from apps.authors.selectors.sites import consent_hash, consent_words, current_consent, known_site
+from apps.authors.services import carried
+from apps.authors.services.hearing import Incoming
+from apps.authors.services.limits import ASK, REPLY, LimitReached, Person, person_of, reserve
+from apps.authors.services.posting import post_message
+from apps.authors.services.privacy import erase_author, forget_old
+from apps.authors.services.throttling import asked_before, history_of
+from apps.authors.services.trusting import judge_author, rule
+from apps.authors.services.welcoming import (
+    Arrival,
+    author_of_subject,
+    consent_of,
+    network_hash,
+    welcome,
+)
+from tests.factories.authors import answered_by, asked, author_of, message_of, site_with_features
+
+pytestmark = pytest.mark.django_db
+HOME = network_hash("203.0.113.0/24")
+
+
+def times(site: Site, person: Person, kind: str = REPLY, most: int = 20) -> int:
+    """How often models work until a limit is reached."""
+    for done in range(most):
+        try:
+            reserve(site, kind, person)
+        except LimitReached:
+            return done
+    return most
+
+
+def anonymous(site: Site, network: str = "") -> Author:
+    author = author_of(site)
+    author.network = network
+    author.save()
+    return author
+
+
+def test_each_person_has_a_limit_and_signed_in_ones_another() -> None:
+    site = site_with_features(replies_anonymous=3, replies_verified=5)
+    assert times(site, person_of(author_of(site))) == 3
+    assert times(site, person_of(author_of(site))) == 3
+    assert times(site, person_of(author_of(site, "customer"))) == 5
+
+
+def test_replies_and_questions_are_counted_apart() -> None:
+    site = site_with_features(replies_anonymous=3)
+    person = person_of(author_of(site))
+    assert (times(site, person, REPLY), times(site, person, ASK)) == (3, 3)
+
+
+def test_a_network_has_a_limit_for_all_in_it_also_for_those_who_stay_unknown() -> None:
+    site = site_with_features(replies_anonymous=3, replies_network=4)
+    assert times(site, person_of(anonymous(site, HOME))) == 3
+    assert times(site, person_of(anonymous(site, HOME))) == 1
+    assert times(site, Person("", HOME, verified=False)) == 0
+    assert times(site, person_of(anonymous(site, network_hash("198.51.100.0/24")))) == 3
+
+
+def test_a_site_has_a_limit_of_calls_and_what_was_refused_is_counted() -> None:
+    site = site_with_features(calls_per_day=2)
+    assert times(site, person_of(author_of(site))) == 2
+    assert times(site, person_of(author_of(site)), most=3) == 0
+    use = site.uses.get()
+    assert (use.calls, use.refused) == (2, 2)
+
+
+def test_what_one_limit_refuses_is_counted_in_none() -> None:
+    site = site_with_features(calls_per_day=0)
+    times(site, person_of(anonymous(site, HOME)), most=3)
+    assert not DailyUse.objects.filter(count__gt=0).exists()
+
+
+def test_the_next_day_begins_anew_and_the_day_before_is_forgotten(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    site = site_with_features(replies_anonymous=1)
+    person = person_of(anonymous(site, HOME))
+    assert times(site, person) == 1
+    now = timezone.now
+    monkeypatch.setattr(timezone, "now", lambda: now() + timedelta(days=2))
+    assert times(site, person) == 1
+    before = set(DailyUse.objects.values_list("who", flat=True))
+    forget_old(timezone.now())
+    assert DailyUse.objects.count() == 2
+    assert len(before) == 4, "a person has another hash each day"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_many_at_once_do_not_get_more_than_there_is() -> None:
+    site = site_with_features(replies_anonymous=5, replies_network=100)
+    person = person_of(anonymous(site, HOME))
+    granted: list[int] = []
+
+    def take() -> None:
+        try:
+            granted.append(times(site, person, most=4))
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=take) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sum(granted) == 5
+    assert max(DailyUse.objects.values_list("count", flat=True)) == 5
+
+
+def again(site: Site, subject: str = "customer") -> Author:
+    author = author_of_subject(site, subject)
+    author.site = site
+    return author
+
+
+def test_who_erases_their_data_is_not_asked_anew_on_the_same_day() -> None:
+    site = site_with_features(per_day=2)
+    author = author_of(site, "customer")
+    for number in range(2):
+        asked(author, f"I need a warm lamp for my tent, number {number}.")
+        Question.objects.update(status=Question.Status.ANSWERED)
+    erase_author(author)
+    author = again(site)
+    message = message_of(author)
+    now = timezone.now()
+    assert history_of(author, message, asked_before(author.pk), now).surveys_today == 2
+    tomorrow = now + timedelta(days=1)
+    assert history_of(author, message, [], tomorrow).surveys_today == 0
+
+
+def test_caps_of_rewards_are_not_earned_twice() -> None:
+    site = site_with_features(reward_cents=5, reward_daily_cents=10, reward_total_cents=12)
+    author = author_of(site, "customer")
+    answered_by(author)
+    erase_author(author)
+    author = again(site)
+    carried_on = author.carried
+    assert carried_on is not None
+    assert (carried_on.day_cents, carried_on.total_cents) == (5, 5)
+    consent(author)
+    answered_by(author)
+    erase_author(author)
+    author = again(site)
+    consent(author)
+    answered_by(author)  # the day's cap is reached
+    assert not Reward.objects.exists()
+    assert CarriedLimits.objects.count() == 1
+
+
+def consent(author: Author) -> None:
+    consent_of(author, current_consent(author.site), author.site.consent_by)
+
+
+@pytest.mark.parametrize("ruling", [True, False])
+def test_a_ruling_outlives_the_erasure_and_can_be_overruled(ruling: bool) -> None:
+    site = site_with_features()
+    author = author_of(site, "customer")
+    rule(author, trusted=ruling, reason="Sends the same from three names, such as Anna Example.")
+    author.refresh_from_db()
+    erase_author(author)
+    author = again(site)
+    assert author.counts is ruling
+    assert "Anna" not in author.ruling_reason
+    rule(author, trusted=not ruling)
+    author.refresh_from_db()
+    assert author.counts is not ruling
+
+
+def test_what_signals_said_outlives_the_erasure() -> None:
+    site = site_with_features()
+    author = author_of(site, "customer")
+    Author.objects.update(trusted=False)
+    author.refresh_from_db()
+    erase_author(author)
+    author = again(site)
+    consent(author)
+    answered_by(author)
+    judge_author(author.pk)
+    author.refresh_from_db()
+    assert not author.counts
+    assert author.trust["summary"] == carried.WHY
+
+
+def test_what_is_kept_names_nobody_and_ends() -> None:
+    site = site_with_features()
+    author = author_of(site, "customer@example.org")
+    author.site = site
+    answered_by(author)
+    erasure = erase_author(author)
+    kept = CarriedLimits.objects.get()
+    assert erasure.limits_until == kept.until
+    assert kept.until - kept.erased_at == carried.KEPT
+    assert "customer" not in str(CarriedLimits.objects.values().get())
+    assert not {"receipt", "author"} & {field.name for field in CarriedLimits._meta.fields}
+    forget_old(timezone.now() + carried.KEPT)
+    assert not CarriedLimits.objects.exists()
+
+
+def test_hashes_of_one_person_differ_from_quarter_to_quarter_and_site_to_site() -> None:
+    site, other = site_with_features(), site_with_features()
+    now = timezone.now()
+    person, elsewhere = Author(site=site, subject="c"), Author(site=other, subject="c")
+    present, later = carried._whos(person, now), carried._whos(person, now + 2 * carried.KEPT)
+    assert not {*present} & {*later}
+    assert not {*present} & {*carried._whos(elsewhere, now)}
+    assert present[0] in carried._whos(person, now + carried.KEPT), "found while it is kept"
+
+
+def arrive(site: Site, network: str) -> Author:
+    known = known_site(site.public_key)
+    text = known.consent
+    words = consent_words(text, "en", "en")
+    arrival = Arrival(
+        consent_version=text.version, consent_hash=consent_hash(words), network=network
+    )
+    return welcome(known, arrival).author
+
+
+def test_one_newcomer_of_the_same_network_goes_on_where_an_anonymous_one_was_erased() -> None:
+    site = site_with_features()
+    author = arrive(site, "203.0.113.0/24")
+    asked(author)
+    erase_author(author)
+    newcomers = [arrive(site, "203.0.113.0/24") for _ in range(2)]
+    counts = [carried.surveys_before(each, timezone.now()) for each in newcomers]
+    assert counts == [1, 0]
+    assert all(each.counts for each in newcomers)
+
+
+def post(site: Site, **fields: Any) -> None:
+    incoming = Incoming(ref="m", conversation="c", role="author", text="Anything at all, really.")
+    post_message(site, "customer", incoming, version=None, **fields)
+
+
+def test_a_server_s_message_of_an_erased_author_needs_a_consent_given_since() -> None:
+    site = site_with_features(consent_by="host")
+    post(site)
+    erase_author(Author.objects.get())
+    before = timezone.now() - timedelta(minutes=1)
+    for fields in ({}, {"consented_at": before}):
+        with pytest.raises(Erased, match="consented_at"):
+            post(site, **fields)
+        assert not Author.objects.exists()
+    post(site, consented_at=timezone.now())
+    assert Author.objects.get().subject == "customer"
+    assert Erasure.objects.count() == 1

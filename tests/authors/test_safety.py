@@ -1,0 +1,177 @@
+"""Whom the service asks, with the offline model, one that agrees to everything, and broken ones."""
+
+from collections.abc import Callable
+from typing import Self
+
+import pytest
+
+from apps.authors.database import in_database
+from apps.authors.models import Author, Message, Question
+from apps.authors.services.asking import ask_about, ask_now
+from apps.authors.services.storing import store
+from apps.authors.services.taking_up import take_up
+from labelhub.core.interview.asking import Asked, StageVerdict
+from labelhub.core.interview.judgement import DANGER, ORDINARY, VERDICTS
+from labelhub.core.llm.errors import ModelError
+from labelhub.core.llm.types import Call, Completion, Output
+from tests.core.interview.test_crisis import TEXTS
+from tests.factories.authors import TEXT, asked, author_of, message_of, site_with_features
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+CRISIS = [text for texts in TEXTS["danger"].values() for text in texts[:3]]
+OFF_TOPIC = (
+    "what is the capital of France?", "asdfghjkl qwertyuiop", "how tall is mount everest",
+    "TypeError: cannot read properties of undefined\n    at main (/app/index.js:10:5)",
+    "for (int i = 0; i < 10; i++) {\n  sum += i;\n}", "who won the world cup in 1998?",
+    "write a haiku about the sea", "lol", "hello there, how are you?", "thank you so much!",
+    "sdfkjh sdkfjhsdkf", "what time is it in Tokyo", "12345 67890", "translate dog into French",
+)  # fmt: skip
+
+
+class Scripted:
+    """A model whose answers are one function's of the call."""
+
+    def __init__(self, answer: Callable[[Call], str]) -> None:
+        self.answer = answer
+        self.asked: list[str] = []
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        pass
+
+    async def complete(self, spec: object, call: Call) -> Completion:
+        self.asked.append(call.step)
+        return Completion(self.answer(call))
+
+
+def agreeable(call: Call) -> str:
+    """Says that all is relevant and fine."""
+    if call.output == Output.QUESTION:
+        return (
+            "Question: How did you feel when you wrote this message?\nOptions:\n- a\n- b\n- c\n- d"
+        )
+    if call.role == "relevance":
+        keys = [name for name in call.schema.names if name not in VERDICTS]
+        return f"Final Decision: {', '.join([ORDINARY, *keys])}"
+    return f"Final Decision: {(call.schema.names or ['fine'])[0]}"
+
+
+def _broken(_: Call) -> str:
+    raise ModelError("No answer.")
+
+
+async def questions(message: Message, models: Scripted) -> list[Question]:
+    task = await in_database(take_up, message)
+    return await ask_about(task, lambda *_: models) if task else []
+
+
+@pytest.fixture
+def author() -> Author:
+    return author_of(site_with_features())
+
+
+def test_nobody_in_danger_is_asked_though_the_model_agrees_to_everything(author: Author) -> None:
+    models = Scripted(agreeable)
+    wrong = []
+    for text in CRISIS:
+        message = message_of(author, text)
+        if message.dropped_at != "sensitive" or message.text:
+            wrong.append(text)
+    assert (wrong, models.asked, Question.objects.count()) == ([], [], 0)
+
+
+async def test_an_ordinary_message_is_asked_about(author: Author) -> None:
+    message = await in_database(message_of, author)
+    assert await questions(message, Scripted(agreeable))
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [_broken, lambda _: "", lambda _: "I think it is fine!", lambda _: '{"a": 1}',
+     lambda _: "Final Decision: happy", lambda _: "Final Decision: none",
+     lambda _: "Final Decision: urgency", lambda _: "Final Decision: unsure what, urgency",
+     lambda _: f"Final Decision: {ORDINARY}, spam or noise, urgency"],
+)  # fmt: skip
+async def test_where_the_model_gives_no_clear_verdict_nothing_is_asked(
+    author: Author, answer: Callable[[Call], str]
+) -> None:
+    models = Scripted(answer)
+    message = await in_database(message_of, author)
+    assert await questions(message, models) == []
+    await message.arefresh_from_db()
+    assert (message.dropped_at, models.asked) == ("relevance", ["relevance"])
+    assert message.reason
+
+
+async def test_what_a_model_holds_for_a_danger_is_forgotten_and_ends_the_asking(
+    author: Author,
+) -> None:
+    models = Scripted(lambda _: "Final Decision: person in danger")
+    first = await in_database(message_of, author, "It all feels like grey water to me.")
+    assert await questions(first, models) == []
+    await first.arefresh_from_db()
+    assert (first.dropped_at, first.reason, first.text) == ("sensitive", DANGER, "")
+    second = await in_database(message_of, author)
+    assert await questions(second, Scripted(agreeable)) == []
+    await second.arefresh_from_db()
+    assert (second.dropped_at, second.reason) == ("sensitive", "crisis_before")
+
+
+def test_after_a_crisis_nothing_is_asked_and_nothing_waits(author: Author) -> None:
+    first, later = asked(author)[:2]
+    message_of(author, "I want to kill myself")
+    assert Question.objects.get(pk=later.pk).status == Question.Status.EXPIRED
+    Question.objects.all().delete()
+    for conversation in ("talk", "another"):
+        message = message_of(
+            author, "I need a cheap laptop by next week.", conversation=conversation
+        )
+        assert ask_now(message.pk) == []
+        message.refresh_from_db()
+        assert message.reason == "crisis_before"
+    assert first.pk
+
+
+def test_a_crisis_that_comes_while_the_models_are_asked_ends_it(author: Author) -> None:
+    message = message_of(author)
+    task = take_up(message)
+    assert task is not None
+    message_of(author, "i took all the pills")
+    stages = (StageVerdict("relevance", passed=True),)
+    assert store(task, Asked((), stages)) == []
+    message.refresh_from_db()
+    assert (message.dropped_at, message.reason) == ("sensitive", "crisis_before")
+
+
+def test_what_the_assistant_says_of_a_danger_counts(author: Author) -> None:
+    message_of(author, "If you are thinking about suicide, please call 988.", role="assistant")
+    message = message_of(author)
+    assert ask_now(message.pk) == []
+    message.refresh_from_db()
+    assert message.reason == "crisis_before"
+
+
+def test_off_topic_messages_are_not_asked_about(author: Author) -> None:
+    asked_about = [text for text in OFF_TOPIC if ask_now(message_of(author, text).pk)]
+    assert asked_about == []
+
+
+def test_the_demo_asks_about_what_its_shop_sells(author: Author) -> None:
+    assert len(ask_now(message_of(author, TEXT).pk)) > 0
+
+
+@pytest.mark.parametrize("library", ["shopping", "emotion"])
+def test_no_starter_feature_applies_always(library: str) -> None:
+    site = site_with_features(library=library)
+    assert [each.key for each in site.features.all() if each.parsed.always] == []
+
+
+def test_what_a_message_says_itself_is_not_asked() -> None:
+    author = author_of(site_with_features(library="emotion"))
+    for text in ("I am angry because my boss shouted at me", "I feel so happy about my exam today"):
+        features = [each.feature.key for each in ask_now(message_of(author, text).pk)]
+        assert "main_emotion" not in features
+        Question.objects.all().delete()

@@ -1,0 +1,174 @@
+"""Erased means erased: nothing of a person's pages goes on, and nothing that comes late from them
+makes them anew."""
+
+import asyncio
+import threading
+from collections.abc import AsyncGenerator
+from contextlib import ExitStack
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from apps.authors.consumers import chat
+from apps.authors.models import Answer, Author, Consent, Conversation, Message, Question, Site
+from apps.authors.services import asking, storing
+from apps.authors.services.privacy import erase_author
+from tests.authors.live import Page, answer, hello_for, question_on, token, write
+from tests.factories.authors import site_with_features
+from tests.fakes.client import wait_for
+
+# The server answers in threads of its own, which see only what is committed.
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def site() -> Site:
+    return site_with_features()
+
+
+def nobody_is_kept() -> bool:
+    kept = (Author, Consent, Conversation, Message, Question, Answer)
+    return not any(model.objects.exists() for model in kept)
+
+
+def refused(address: str, site: Site, **hello: Any) -> int:
+    """The code with which somebody is sent away who says hello."""
+    with Page.connect(address) as page:
+        page.say("hello", **hello_for(site, **hello))
+        assert page.wait_for("nack")["d"]["code"] == "erased"
+        return page.closed_with()
+
+
+def late_frames(question: dict[str, Any], site: Site) -> list[tuple[str, dict[str, Any]]]:
+    qid, option = question["qid"], question["opts"][0]["id"]
+    return [
+        ("answer", {"qid": qid, "opt": option, "ms": 9000, "kb": False}),
+        ("shown", {"qid": qid, "lat": 1}),
+        ("early", {"qid": qid, "ms": 1}),
+        ("dismiss", {"qid": qid, "how": "close"}),
+        ("dismiss", {"qid": qid, "how": "nofit"}),
+        ("undo", {"qid": qid}),
+        ("msg", {"text": "Anything at all.", "mid": "m", "conv": "c", "role": "author"}),
+        ("offered", {"oid": str(uuid4()), "what": "click"}),
+        ("consent", hello_for(site)["consent"]),
+        ("export", {}),
+        ("erase", {}),
+        ("optout", {}),
+    ]
+
+
+@pytest.mark.parametrize("kind", range(12))
+def test_what_comes_late_from_an_erased_person_is_refused_for_good(
+    address: str, site: Site, kind: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("apps.authors.consumers.crowd.ROUND", 60.0)
+    with Page.open(address, site) as page:
+        question = question_on(page)
+        erase_author(Author.objects.get())
+        name, d = late_frames(question, site)[kind]
+        told = page.outcome(page.say(name, **d))
+        assert (told["t"], told["d"]["code"], told["d"]["retry"]) == ("nack", "erased", False)
+        assert page.closed_with() == 4410
+    assert nobody_is_kept()
+
+
+def test_all_pages_of_an_erased_person_are_closed_and_told(address: str, site: Site) -> None:
+    with ExitStack() as opened:
+        first = opened.enter_context(Page.open(address, site))
+        known = first.heard[0]["d"]["tok"]
+        others = [opened.enter_context(Page.open(address, site, tok=known)) for _ in range(2)]
+        assert first.outcome(first.say("erase"))["d"]["receipt"]
+        for page in others:
+            assert page.wait_for("nack")["d"]["code"] == "erased"
+            assert page.closed_with() == 4410
+    assert nobody_is_kept()
+
+
+def test_an_erasure_by_the_site_s_people_closes_the_open_pages(address: str, site: Site) -> None:
+    with Page.open(address, site) as page:
+        erase_author(Author.objects.get())  # by another process: this server is told nothing
+        assert page.closed_with() == 4410
+        assert page.heard[-1]["d"]["code"] == "erased"
+
+
+@pytest.mark.parametrize("brought", [("sid",), ("tok",), ("sid", "tok"), ("sid", "ident")])
+def test_a_hello_of_before_the_erasure_makes_nobody(
+    address: str, site: Site, brought: tuple[str, ...]
+) -> None:
+    ident = token(site) if "ident" in brought else ""
+    with Page.open(address, site, ident=ident) as page:
+        told = page.heard[0]["d"] | {"ident": ident}
+        page.outcome(page.say("erase"))
+    again = {name: told[name] for name in brought}
+    assert refused(address, site, **again) == 4410
+    assert nobody_is_kept()
+
+
+def test_who_agrees_after_the_erasure_is_somebody_new(address: str, site: Site) -> None:
+    with Page.open(address, site) as page:
+        before = page.heard[0]["d"]["sid"]
+        page.outcome(page.say("erase"))
+    with Page.open(address, site) as page:
+        assert page.heard[0]["d"]["sid"] != before
+
+
+def test_a_question_that_a_model_words_meanwhile_is_not_stored(
+    address: str, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+    ask = asking.ask_about
+
+    async def slow(task: Any, **how: Any) -> Any:
+        found = storing.store
+
+        def held(*args: Any, **more: Any) -> Any:
+            begun.set()
+            assert go_on.wait(10)
+            return found(*args, **more)
+
+        monkeypatch.setattr(asking, "store", held)
+        return await ask(task, **how)
+
+    monkeypatch.setattr(asking, "ask_about", slow)
+    with Page.open(address, site) as page:
+        write(page)
+        assert begun.wait(10)
+        page.outcome(page.say("erase"))
+        go_on.set()
+        assert page.closed_with() == 4410
+    assert nobody_is_kept()
+
+
+def test_a_reply_under_way_ends_with_the_erasure(
+    address: str, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pieces: list[int] = []
+    ended = threading.Event()
+
+    async def endless(_site: Site, _history: Any, spoken: Any) -> AsyncGenerator[str, None]:
+        try:
+            while True:
+                pieces.append(1)
+                spoken.text += "word "
+                yield "word "
+                await asyncio.sleep(0.05)
+        finally:
+            ended.set()
+
+    monkeypatch.setattr(chat, "stream_reply", endless)
+    with Page.open(address, site, mode="chat") as page:
+        write(page)
+        page.wait_for("reply")
+        page.outcome(page.say("erase"))
+        assert ended.wait(5)
+        assert page.closed_with() == 4410
+    wait_for(nobody_is_kept, seconds=5, what="nothing to be left")
+
+
+def test_an_answer_that_was_taken_goes_with_everything_else(address: str, site: Site) -> None:
+    with Page.open(address, site) as page:
+        question = question_on(page)
+        assert answer(page, question)["t"] == "ack"
+        page.outcome(page.say("erase"))
+    assert nobody_is_kept()

@@ -1,0 +1,92 @@
+"""Rules that the OpenAPI document keeps, so that generated clients import and work.
+
+What the server really answers is held against it by tests/services/test_openapi.py, and a client is
+generated and used by tests/peers/test_generated_client.py.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from apps.common.api.docs import openapi_document
+
+JSON = "application/json"
+#: Operations that really take a file in several forms.
+FILES = {"project_import", "site_echo_catalogue_import", "site_features_add"}
+
+
+def operations() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Method and path, and what the document says of the operation."""
+    for path, methods in openapi_document()["paths"].items():
+        for method, operation in methods.items():
+            yield f"{method.upper()} {path}", operation
+
+
+def successes(operation: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Status and answer."""
+    for code, answer in operation["responses"].items():
+        if code < "300":
+            yield code, answer
+
+
+def components() -> dict[str, dict[str, Any]]:
+    """The document's schemas by name."""
+    found: dict[str, dict[str, Any]] = openapi_document()["components"]["schemas"]
+    return found
+
+
+def test_operation_ids_are_unique() -> None:
+    counted = Counter(operation["operationId"] for _, operation in operations())
+    assert [name for name, count in counted.items() if count > 1] == []
+
+
+def test_every_body_is_required_json_unless_it_is_a_file() -> None:
+    bodies = {name: each["requestBody"] for name, each in operations() if "requestBody" in each}
+    named = {name: each["operationId"] for name, each in operations()}
+    assert len(bodies) > 50
+    assert [name for name, body in bodies.items() if not body.get("required")] == []
+    other = {named[name] for name, body in bodies.items() if [*body["content"]] != [JSON]}
+    assert other == FILES
+
+
+def test_every_success_says_what_it_answers() -> None:
+    silent = [
+        f"{name} {code}"
+        for name, operation in operations()
+        for code, answer in successes(operation)
+        if code != "204"
+        and not all("schema" in media for media in answer.get("content", {"": {}}).values())
+    ]
+    assert silent == []
+
+
+def test_what_takes_a_page_answers_a_page() -> None:
+    wrong = []
+    for name, operation in operations():
+        taken = {row["name"] for row in operation.get("parameters", []) if row["in"] == "query"}
+        schema = operation["responses"].get("200", {}).get("content", {}).get(JSON, {})
+        kind = schema.get("schema", {}).get("$ref", "").rpartition("/")[2]
+        fields = set(components().get(kind, {}).get("properties", {}))
+        is_page = {"count", "next", "previous", "results"} <= fields
+        # Of ``learning`` a part of the answer is paged.
+        if ("page" in taken) != is_page and operation["operationId"] != "learning":
+            wrong.append(name)
+        if schema.get("schema", {}).get("type") == "array":
+            wrong.append(f"{name}: a bare list")
+    assert wrong == []
+
+
+def test_every_refusal_is_a_problem() -> None:
+    problem = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    wrong = [
+        f"{name} {code}"
+        for name, operation in operations()
+        for code, answer in operation["responses"].items()
+        if code >= "400" and answer.get("content") != problem
+    ]
+    assert wrong == []
+
+
+def test_names_say_request_once_and_values_may_be_null() -> None:
+    assert [name for name in components() if "RequestRequest" in name] == []
+    assert components()["Label"]["properties"]["value"].get("oneOf") is None

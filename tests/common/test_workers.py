@@ -1,0 +1,76 @@
+"""That no worker lives is told after a minute, and not before."""
+
+from datetime import timedelta
+
+import pytest
+from django.db.models import F
+from django.test import Client
+
+from apps.common import workers
+from apps.common.models import WorkerSign
+from apps.common.workers import expect_worker, show_sign, worker_silence
+from apps.debates.models import Run
+from apps.debates.selectors import limited_by
+from tests.factories.accounts import UserFactory
+from tests.factories.debates import project_with_items, started_run
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def fresh_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process whose worker has shown no sign yet."""
+    monkeypatch.setattr(workers, "_next_sign", 0.0)
+
+
+def age_sign(**by: float) -> None:
+    WorkerSign.objects.update(seen_at=F("seen_at") - timedelta(**by))
+
+
+def test_silence_counts_from_the_last_sign() -> None:
+    assert worker_silence() == ""  # no server has started: nobody expects a worker
+    show_sign()
+    assert worker_silence() == ""
+    age_sign(seconds=59)
+    assert worker_silence() == ""
+    age_sign(minutes=2)
+    assert worker_silence() == "2 minutes"
+
+
+def test_a_server_that_never_had_a_worker_says_so() -> None:
+    expect_worker()
+    age_sign(minutes=10)
+    expect_worker()  # another server: it is no worker either
+    assert worker_silence() == "10 minutes"
+
+
+def test_signs_are_written_every_ten_seconds_and_end_a_silence(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    expect_worker()
+    age_sign(hours=1)
+    show_sign()
+    assert worker_silence() == ""
+    age_sign(hours=1)
+    show_sign()  # too early to write again
+    assert worker_silence() != ""
+    monkeypatch.setattr(workers, "_next_sign", 0.0)
+    show_sign()
+    assert worker_silence() == ""
+    assert WorkerSign.objects.count() == 1
+
+
+def test_the_overview_and_a_waiting_run_say_it(client: Client) -> None:
+    project = project_with_items(1)
+    client.force_login(UserFactory.create(is_superuser=True))
+    run = started_run(project)
+    Run.objects.filter(pk=run.pk).update(created_at=F("created_at") - timedelta(minutes=5))
+    run.refresh_from_db()
+    page = f"/p/{project.slug}/"
+    show_sign()
+    assert "No worker is running" not in client.get(page).content.decode()
+    age_sign(minutes=5)
+    assert "No worker is running" in client.get(page).content.decode()
+    assert limited_by(run) == (
+        "No worker has been running for 5 minutes; the run goes on once one is started."
+    )

@@ -1,0 +1,90 @@
+"""Answers in JSON are read like those in words: labels on the menu, quotations from the text."""
+
+import json
+from typing import Any
+
+import pytest
+
+from labelhub.core.debate.evidence import rationale, words
+from labelhub.core.llm.parsing import read_answer
+from labelhub.core.llm.parsing.structured import in_words
+from labelhub.core.llm.types import Reply, Status
+from labelhub.core.schema import schema_from_names
+
+ASPECTS = schema_from_names("multi", ["Food", "Price"])
+STANCE = schema_from_names("single", ["Good", "Bad"])
+TEXT = 'The soup was "cold" and the bill was high.'
+WHOLE: dict[str, Any] = {
+    "reasoning": "Both are there.\nThe label is Price, some would say.",
+    "evidence": [
+        {"name": "Food", "quotes": ['soup was "cold"', "never said"]},
+        {"name": "Price", "quotes": ["the  bill\nwas HIGH"]},
+    ],
+    "labels": ["Food", "Price"],
+}
+
+
+def read(answer: str) -> Reply:
+    return read_answer(answer, ASPECTS, source=TEXT)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("", ""), ("```json\n", "\n```"), ("Here it is:\n", ""), ("", "\n\nI hope this helps!"),
+        ('<think>Perhaps {"labels": []}?</think>', ""), ("```\n", "\n```\nThat is all."),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("indent", [None, 2])
+def test_json_is_read_wherever_it_stands(before: str, after: str, indent: int | None) -> None:
+    reply = read(before + json.dumps(WHOLE, indent=indent) + after)
+    assert (reply.status, reply.value) == (Status.OK, ["Food", "Price"])
+    assert reply.evidence == {"Food": ('soup was "cold"',), "Price": ("the bill was high",)}
+
+
+def test_what_is_not_offered_is_no_answer() -> None:
+    for labels in (["Parking"], ["Food", "Parking"]):
+        reply = read(json.dumps({**WHOLE, "labels": labels}))
+        assert (reply.status, reply.value, reply.off_menu) == (Status.UNPARSED, None, "Parking")
+
+
+def test_the_form_itself_is_no_answer() -> None:
+    echoed = read_answer('{"label": "<one name from the list>"}', STANCE)
+    assert (echoed.status, echoed.value) == (Status.UNPARSED, None)
+
+
+def test_what_a_critic_quotes_against_a_label_is_no_evidence_for_it() -> None:
+    verdicts = [
+        {"name": "Food", "verdict": "disagree", "reason": "Faint.", "quotes": ["soup"]},
+        {"name": "Price", "verdict": "agree", "reason": "Plain.", "quotes": ["high"]},
+    ]
+    reply = read(json.dumps({"verdicts": verdicts, "labels": ["Price"]}))
+    assert (reply.value, reply.evidence) == (["Price"], {"Price": ("high",)})
+
+
+def test_others_hear_it_in_words() -> None:
+    reply = read(f"```json\n{json.dumps(WHOLE)}\n```")
+    assert words(reply).splitlines() == [
+        "Both are there.",
+        "The label is Price, some would say.",
+        '- Food: "soup was "cold""; "never said"',
+        '- Price: "the bill was HIGH"',
+        "Final Decision: Food, Price",
+    ]
+    assert rationale(reply).endswith('- Price: "the bill was HIGH"')
+    assert in_words('{"labels": []}') == "Final Decision: none"
+    assert in_words('{"first": "Good", "second": "Bad"}') == (
+        "First choice: Good\nSecond choice: Bad"
+    )
+
+
+@pytest.mark.parametrize("text", ["", "Final Decision: Good", "{", '{"a": 1}', '{"label":', "{}{"])
+def test_other_texts_stay_as_they_are(text: str) -> None:
+    assert in_words(text) == text
+
+
+@pytest.mark.parametrize("found", [None, 3, "x", [], [1], {"name": 3}, [{"quotes": "x"}], [[]]])
+def test_odd_fields_do_no_harm(found: Any) -> None:
+    odd = {"reasoning": found, "evidence": found, "verdicts": found, "quotes": found}
+    assert in_words(json.dumps({**odd, "label": "Good"})).endswith("Final Decision: Good")
+    assert read_answer(json.dumps({**odd, "label": "Good"}), STANCE, source=TEXT).value == "Good"

@@ -1,0 +1,102 @@
+"""What is erased leaves every page at once, and no click on what was left brings it back; what is
+closed is settled, so that the next message may be asked about."""
+
+from playwright.sync_api import Page, expect
+
+from tests.e2e.conftest import OpenAs
+from tests.e2e.server import Server
+from tests.e2e.widget_steps import (
+    Shop,
+    Site,
+    asked,
+    asked_before,
+    card,
+    events,
+    heard,
+    kept,
+    open_questions,
+    options,
+    rows,
+    soon,
+    tell,
+)
+
+AT_ONCE = 'data-boundary="none"'
+AUTHORS = (
+    "SELECT author.uid FROM authors_author author JOIN authors_site site "
+    "ON site.id = author.site_id WHERE public_key = ?"
+)
+
+
+def erase(page: Page) -> str:
+    """As the host's own link does; the receipt."""
+    return str(page.evaluate("() => LabelHub.erase().then((done) => done.receipt)"))
+
+
+def nobody(page: Page, server: Server, site: Site) -> None:
+    """For a while, too, as what a click sends takes its time."""
+    page.wait_for_timeout(800)
+    assert rows(server, AUTHORS, site.key) == []
+    assert kept(page, site) == {}
+
+
+def test_a_card_goes_with_the_person_and_no_click_on_it_makes_them_anew(
+    open_as: OpenAs, shop: Shop, server: Server
+) -> None:
+    site, page = shop.site(), open_as(None)
+    page.goto(shop.page(site, attributes=AT_ONCE))
+    asked_before(page, server, site)
+    stale = options(page).first.element_handle()
+    receipt = erase(page)
+    assert receipt
+    expect(card(page)).to_have_count(0)
+    stale.evaluate("(node) => node.click()")
+    nobody(page, server, site)
+    assert erase(page) == receipt
+
+
+def test_the_other_tab_forgets_too(open_as: OpenAs, shop: Shop, server: Server) -> None:
+    site, first = shop.site(), open_as(None)
+    address = shop.page(site, attributes=AT_ONCE)
+    first.goto(address)
+    asked(first)
+    second = first.context.new_page()
+    events(second, "erased")
+    second.goto(address)
+    soon(second, lambda: open_questions(server, site), "a question")
+    erase(first)
+    expect(card(first)).to_have_count(0)
+    second.bring_to_front()
+    tell(second)
+    expect(card(second)).to_have_count(0)
+    nobody(second, server, site)
+
+
+def test_a_tab_that_was_offline_meanwhile_makes_nobody(
+    open_as: OpenAs, shop: Shop, server: Server
+) -> None:
+    site, page = shop.site(), open_as(None)
+    page.goto(shop.page(site, attributes=AT_ONCE))
+    asked_before(page, server, site)
+    page.context.set_offline(True)
+    (author,) = rows(server, AUTHORS, site.key)
+    server.manage("erase_author", site.key, "--uid", author["uid"])
+    options(page).first.click()
+    page.context.set_offline(False)
+    soon(page, lambda: kept(page, site) == {}, "the page to forget")
+    nobody(page, server, site)
+
+
+def test_closing_settles_the_question_and_the_next_message_is_asked_about(
+    open_as: OpenAs, shop: Shop, server: Server
+) -> None:
+    site, page = shop.site(), open_as(None)
+    events(page, "dismissed")
+    page.goto(shop.page(site, attributes=AT_ONCE))
+    asked(page)
+    page.evaluate("() => LabelHub.close()")
+    expect(card(page)).to_have_count(0)
+    soon(page, lambda: not open_questions(server, site), "the question to be closed")
+    assert heard(page)[0][1]["how"] == "close"
+    tell(page, "And a second lamp for my brother, who camps with us in the rain.")
+    expect(options(page).first).to_be_visible()

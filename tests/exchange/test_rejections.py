@@ -1,0 +1,124 @@
+"""Rejections in files: what they are in every format, and nowhere an abstention."""
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import pyarrow.parquet as pq
+import pytest
+
+from apps.exchange.services import import_label_file
+from apps.labels.models import ItemState, Label
+from apps.projects.models import Project
+from tests.exchange.helpers import counts, exported, imported, ledger, lines
+from tests.factories.exchange import saved
+from tests.factories.projects import ProjectFactory
+from tests.factories.reviews import answer, claim, new_project, queued_items, reviewer, suggest
+
+pytestmark = pytest.mark.django_db
+
+
+def rejected_one() -> tuple[Project, Label]:
+    """A project of one item, whose suggestion somebody only rejected."""
+    project = new_project()
+    (item,) = queued_items(project, 1, external_id="one")
+    suggest(item, "good")
+    who = reviewer(project)
+    return project, answer(claim(project, who), who, None, reject=True).label
+
+
+def test_what_an_export_of_before_called_an_abstention_comes_in_as_a_rejection() -> None:
+    project, _ = rejected_one()
+    (row,) = ledger(project)
+    suggestion, rejection = row["labels"]
+    old = {name: one for name, one in rejection.items() if name not in ("rejected", "shown")} | {
+        "abstained": True,
+        "proposed_from": suggestion["uid"],
+    }
+    other = ProjectFactory.create()
+
+    batch = imported(other, lines({**row, "labels": [suggestion, old]}))
+
+    assert (counts(batch), batch.errors) == ((1, 0, 0, 0), [])
+    assert ledger(other) == ledger(project)
+    state = ItemState.objects.get(project=other)
+    assert (state.stage, state.queued, state.labels_by_people) == ("suggested", True, 0)
+
+
+def test_label_studio_gets_no_cancelled_annotation_and_gives_the_rejection_back() -> None:
+    project, rejection = rejected_one()
+
+    (task,) = json.loads(exported(project, "labelstudio"))
+
+    assert (task["annotations"], task["cancelled_annotations"]) == ([], 0)
+    assert len(task["predictions"]) == 1
+    other = ProjectFactory.create()
+    imported(other, json.dumps([task]).encode(), "tasks.json")
+    assert Label.objects.get(item__project=other, rejected=True).uid == rejection.uid
+
+
+def test_a_published_set_leaves_it_out_and_its_card_says_so() -> None:
+    project, _ = rejected_one()
+
+    with ZipFile(io.BytesIO(exported(project, "huggingface"))) as archive:
+        (row,) = pq.read_table(io.BytesIO(archive.read("data/train.parquet"))).to_pylist()
+        card = archive.read("README.md").decode()
+
+    assert [one["kind"] for one in row["annotations"]] == ["llm"]
+    assert "Crowd: 1 suggestions rejected without a label" in card
+
+
+def test_the_manifest_counts_rejections() -> None:
+    project, _ = rejected_one()
+
+    told = saved(project).manifest["counts"]
+
+    assert (told["labels"], told["rejections"]) == ({"llm": 1, "crowd": 1}, {"crowd": 1})
+
+
+@pytest.mark.parametrize(
+    ("fields", "outcome"),
+    [
+        ({}, (1, 0, 0)),
+        ({"shown": "00000000-0000-4000-8000-000000000000"}, (0, 1, 0)),
+        ({"shown": ""}, (0, 0, 1)),
+        ({"label": "good"}, (0, 0, 1)),
+        ({"withdrawn": True}, (0, 0, 1)),
+    ],
+)
+def test_a_file_of_labels_may_bring_rejections(
+    fields: dict[str, Any], outcome: tuple[int, int, int], tmp_path: Path
+) -> None:
+    project = new_project()
+    (item,) = queued_items(project, 1, external_id="one")
+    proposed = suggest(item, "good")
+    row = {
+        "item_id": "one", "annotator_id": "ann", "annotator_type": "crowd", "rejected": True,
+        "shown": str(proposed.uid), **fields,
+    }  # fmt: skip
+    path = tmp_path / "labels.jsonl"
+    path.write_text(json.dumps(row) + "\n", encoding="utf-8")
+
+    tally = import_label_file(project=project, path=path, file_name=path.name).tally
+
+    assert (tally.created, tally.conflicts, tally.failed) == outcome
+    state = ItemState.objects.get(item=item)
+    assert (state.labels_by_people, state.queued) == (0, True)
+    again = import_label_file(project=project, path=path, file_name=path.name).tally
+    assert again.created == 0
+
+
+def test_a_file_does_not_turn_a_rejection_into_an_abstention(tmp_path: Path) -> None:
+    project, rejection = rejected_one()
+    row = {
+        "item_id": "one", "annotator_id": rejection.annotator.name, "annotator_type": "crowd",
+        "abstained": True,
+    }  # fmt: skip
+    path = tmp_path / "labels.jsonl"
+    path.write_text(json.dumps(row) + "\n", encoding="utf-8")
+
+    tally = import_label_file(project=project, path=path, file_name=path.name).tally
+
+    assert (tally.created, tally.unchanged, tally.conflicts) == (0, 0, 1)

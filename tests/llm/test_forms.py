@@ -1,0 +1,168 @@
+"""Answers in JSON: what prompts and schemas ask for, and what is learnt where a form is refused."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+
+from apps.llm.structured import answer_schema
+from labelhub.core.debate import PROTOCOLS
+from labelhub.core.debate.calls import Caller
+from labelhub.core.debate.outcome import DebateItem
+from labelhub.core.errors import LabelhubError
+from labelhub.core.llm.types import Call
+from labelhub.core.prompts import PromptLibrary
+from labelhub.core.schema import Schema, parse_schema, schema_from_names
+from tests.llm.asking_helpers import Learnt, make_json_call, make_spec, opened
+from tests.llm.tiny_endpoint import Answer, Heard, error, said, tiny_endpoint
+
+LIBRARY = PromptLibrary(Path(settings.PROMPTS_DIR))
+POINTS = [{"name": "low", "point": 1}, {"name": "high", "point": 2}]
+SCHEMAS: dict[str, Schema] = {
+    "single": schema_from_names("single", ["Low", "High"]),
+    "multi": schema_from_names("multi", ["Low", "High"]),
+    "ordinal": parse_schema({"task": "ordinal", "labels": POINTS}),
+    "text": parse_schema({"task": "text", "labels": []}),
+    "per_item": parse_schema({"task": "per_item", "labels": []}),
+}
+ANSWERED = said('{"labels": ["Price"]}')
+#: Inputs of prompts beside those that every item has.
+GIVEN: dict[str, Any] = {"name": "A", "history": [], "arguments": [], "precedents": [],
+                         "opinions": [], "extractor": "x", "critic": "x", "drafter": "x",
+                         "reviewer": "x"}  # fmt: skip
+
+
+def in_json() -> Iterator[Any]:
+    """Every prompt that may be answered in JSON, for every kind of question."""
+    for name in LIBRARY.names():
+        prompt = LIBRARY.get(*name.split("/"))
+        if prompt.protocol in PROTOCOLS and prompt.fields:
+            yield from ((name, task) for task in SCHEMAS)
+
+
+def rendered(name: str, task: str) -> Call:
+    prompt = LIBRARY.get(*name.split("/"))
+    item = DebateItem("1", "The text.", options=("Low", "High") if task == "per_item" else ())
+    caller = Caller(item=item, schema=SCHEMAS[task], prompts={prompt.role: prompt}, salt="s",
+                    json_roles=[prompt.role])  # fmt: skip
+    given = {key: value for key, value in GIVEN.items() if key in prompt.inputs}
+    return caller(prompt.role, inputs=given)
+
+
+def example_in(call: Call) -> Any:
+    """The example of an answer that the prompt ends with."""
+    asked = call.json_messages[-1].content.rpartition("</text id=")[2]
+    return json.loads(asked[asked.index("{") : asked.rindex("}") + 1])
+
+
+@pytest.mark.parametrize(("name", "task"), list(in_json()))
+def test_a_prompt_shows_exactly_the_keys_of_the_schema(name: str, task: str) -> None:
+    call = rendered(name, task)
+    words, asked = call.messages[-1].content, call.json_messages[-1].content
+    assert "JSON" in asked
+    assert "JSON" not in words
+    assert "Final Decision:" not in asked
+    _is_alike(example_in(call), answer_schema(call))
+
+
+def _is_alike(example: Any, schema: Any) -> None:
+    kinds = {"object": dict, "array": list, "string": str}
+    assert isinstance(example, kinds[schema["type"]])
+    if isinstance(example, dict):
+        assert list(example) == schema["required"]
+        for key, each in example.items():
+            _is_alike(each, schema["properties"][key])
+    for each in example if isinstance(example, list) else ():
+        _is_alike(each, schema["items"])
+
+
+def test_whoever_decides_may_answer_in_json_and_whoever_argues_may_not() -> None:
+    fields = {}
+    for name in LIBRARY.names():
+        prompt = LIBRARY.get(*name.split("/"))
+        if prompt.protocol in PROTOCOLS:
+            fields[name] = (prompt.output == "argument", bool(prompt.fields))
+    assert all(argues != formed for argues, formed in fields.values()), fields
+
+
+def refusing(*kinds: str, status: int, message: str = "Internal error") -> Any:
+    """An endpoint that refuses these kinds of forms."""
+
+    def say(heard: Heard) -> Answer:
+        kind = heard.body.get("response_format", {}).get("type", "text")
+        return (status, error(message), {}) if kind in kinds else (200, ANSWERED, {})
+
+    return say
+
+
+def kinds_asked(heard: list[Heard]) -> list[str]:
+    return [each.body.get("response_format", {}).get("type", "text") for each in heard]
+
+
+@pytest.mark.parametrize("status", [400, 403, 422])
+async def test_a_refused_schema_is_asked_for_as_any_json_then_as_text(status: int) -> None:
+    say = refusing("json_schema", "json_object", status=status, message="response_format: no")
+    learnt = Learnt()
+    async with tiny_endpoint(say) as endpoint:
+        spec = make_spec(provider={"base_url": endpoint.base_url}, structured="json_schema")
+        async with opened(spec, learnt=learnt) as gateway:
+            await gateway.complete(spec, make_json_call())
+            await gateway.complete(spec, make_json_call())
+    assert kinds_asked(endpoint.heard) == ["json_schema", "json_object", "text", "text"]
+    assert [each.value for each in learnt.seen] == ["json_object", "none"]
+    shown = ["JSON" in each.body["messages"][-1]["content"] for each in endpoint.heard]
+    assert shown == [True, True, False, False], "the prompt asks for the form that is sent"
+
+
+@pytest.mark.parametrize(
+    ("message", "asked"),
+    [
+        ("failed to parse grammar", ["json_schema", "json_object"]),
+        ("Internal error", ["json_schema", "json_schema", "json_object"]),
+    ],
+)
+async def test_http_500_on_a_schema_teaches_once_another_form_is_answered(
+    message: str, asked: list[str]
+) -> None:
+    """As llama.cpp does."""
+    learnt = Learnt()
+    say = refusing("json_schema", status=500, message=message)
+    async with tiny_endpoint(say) as endpoint:
+        spec = make_spec(provider={"base_url": endpoint.base_url}, structured="json_schema")
+        async with opened(spec, learnt=learnt) as gateway:
+            await gateway.complete(spec, make_json_call())
+            await gateway.complete(spec, make_json_call())
+    assert kinds_asked(endpoint.heard) == [*asked, "json_object"]
+    assert [(each.field, each.value, each.said) for each in learnt.seen] == [
+        ("structured", "json_object", message)
+    ]
+
+
+async def test_one_fault_of_a_server_teaches_nothing() -> None:
+    learnt = Learnt()
+
+    def say(heard: Heard) -> Answer:
+        return (500, error("Internal error"), {}) if heard.before == 0 else (200, ANSWERED, {})
+
+    async with tiny_endpoint(say) as endpoint:
+        spec = make_spec(provider={"base_url": endpoint.base_url}, structured="json_schema")
+        async with opened(spec, learnt=learnt) as gateway:
+            await gateway.complete(spec, make_json_call())
+    assert kinds_asked(endpoint.heard) == ["json_schema", "json_schema"]
+    assert learnt.seen == []
+
+
+async def test_a_server_that_fails_at_everything_teaches_nothing() -> None:
+    learnt = Learnt()
+    say = refusing("json_schema", "json_object", "text", status=500)
+    async with tiny_endpoint(say) as endpoint:
+        spec = make_spec(provider={"base_url": endpoint.base_url}, structured="json_schema")
+        async with opened(spec, learnt=learnt) as gateway:
+            with pytest.raises(LabelhubError):
+                await gateway.complete(spec, make_json_call())
+    asked = kinds_asked(endpoint.heard)
+    assert asked == ["json_schema", "json_schema", "json_object", "text", "json_schema"]
+    assert (learnt.seen, spec.structured) == ([], "json_schema")

@@ -1,0 +1,482 @@
+"""A rejection without a value is neither an answer nor an abstention; what was shown is a fact."""
+
+import threading
+from typing import Any
+
+import pytest
+from django.db import IntegrityError, connections, transaction
+from django.test import Client
+from django.urls import reverse
+from hypothesis import given
+from hypothesis import strategies as st
+from rest_framework.test import APIClient
+
+from apps.accounts.models import User
+from apps.accounts.roles import Role
+from apps.agreement.costs import costs
+from apps.agreement.sheets.reading import read_sheet
+from apps.agreement.sheets.repeats import read_repeats
+from apps.agreement.sheets.slicing import Slice
+from apps.dashboards.past import past_answers
+from apps.dashboards.work import desk_of, work_report
+from apps.labels.models import Annotator, Gold, ItemState, Kind, Label
+from apps.labels.services import assign_items, keep_for_kind
+from apps.labels.services.deciding import next_gold
+from apps.labels.services.facts import facts_from
+from apps.projects.models import Item, Project
+from apps.reviews.models import Decision, Purpose, Slot, Standing
+from apps.reviews.selectors.quality.people import people_report
+from apps.reviews.selectors.searching import matching, read_query
+from apps.reviews.selectors.status import queue_status
+from apps.reviews.services import (
+    Answer,
+    claim_next_item,
+    return_to_queue,
+    submit_label,
+    take_up_skipped,
+    undo_last,
+)
+from labelhub.core.agreement.reports.report import report
+from labelhub.core.errors import InvalidInput
+from tests.factories.labels import draft, person
+from tests.factories.projects import member
+from tests.factories.quality import known
+from tests.factories.reviews import (
+    answer,
+    claim,
+    expert,
+    new_project,
+    queued_items,
+    reviewer,
+    suggest,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project() -> Project:
+    return new_project()
+
+
+def rejects(project: Project, user: User) -> Label:
+    """``user`` is handed the next item and only rejects its suggestion."""
+    return answer(claim(project, user), user, None, reject=True).label
+
+
+def state_of(item: Item) -> ItemState:
+    return ItemState.objects.select_related("gold").get(item=item)
+
+
+def suggested(project: Project, count: int = 1) -> list[Item]:
+    items = queued_items(project, count)
+    for item in items:
+        suggest(item, "good")
+    return items
+
+
+def test_a_rejection_leaves_the_item_to_somebody_else(project: Project) -> None:
+    (item,) = queued_items(project, 1)
+    proposed = suggest(item, "good")
+    first, second = reviewer(project), reviewer(project)
+
+    label = rejects(project, first)
+
+    assert (label.value, label.abstained, label.rejected) == (None, False, True)
+    assert (label.shown, label.proposed_from) == (proposed, None)
+    assert label.action_words == "Rejected the suggestion, gave no label"
+    state = state_of(item)
+    assert (state.stage, state.queued, state.labels_by_people) == ("suggested", True, 0)
+    assert claim_next_item(project=project, user=first) is None
+    assert answer(claim(project, second), second, "bad").label.value == "bad"
+    assert state_of(item).stage == "decided"
+
+
+def test_unsure_with_a_suggestion_in_view_says_what_was_shown(project: Project) -> None:
+    (item,) = queued_items(project, 1)
+    proposed = suggest(item, "good")
+    who = reviewer(project)
+
+    label = answer(claim(project, who), who, None, abstain=True).label
+
+    assert (label.abstained, label.shown, label.proposed_from) == (True, proposed, None)
+    assert label.action_words == "Unsure; a suggestion was shown"
+    page = Client()
+    page.force_login(who)
+    shown = page.get(reverse("item_detail", args=[project.slug, item.pk])).content.decode()
+    assert "Unsure; a suggestion was shown" in shown
+    assert "Labelled without a suggestion" not in shown
+
+
+@pytest.mark.parametrize("value", [None, "bad"])
+@pytest.mark.parametrize("shown", [None, 0])
+def test_nothing_shown_is_nothing_to_reject(
+    project: Project, value: str | None, shown: int | None
+) -> None:
+    (item,) = queued_items(project, 1)
+    if shown == 0:
+        suggest(item, "good")
+    who = reviewer(project)
+
+    with pytest.raises(InvalidInput, match=r"^reject: no suggestion was shown"):
+        answer(claim(project, who), who, value, reject=True, shown=shown)
+
+    assert not Label.objects.by_people().exists()
+
+
+def test_who_is_unsure_does_not_reject(project: Project) -> None:
+    suggested(project)
+    who = reviewer(project)
+
+    with pytest.raises(InvalidInput, match=r"^reject: either"):
+        answer(claim(project, who), who, None, reject=True, abstain=True)
+
+
+def test_one_rejection_and_one_label_are_no_conflict() -> None:
+    project = new_project(overlap=2)
+    (item,) = suggested(project)
+    rejecting, second, third = (reviewer(project) for _ in range(3))
+    answer(claim(project, second), second, "bad")
+
+    rejects(project, rejecting)
+
+    state = state_of(item)
+    assert (state.stage, state.labels_by_people, state.audience) == ("in_review", 1, "")
+    answer(claim(project, third), third, "bad")
+    state = state_of(item)
+    assert (state.stage, state.gold and state.gold.value) == ("decided", "bad")
+
+
+def test_who_answered_and_then_rejects_has_no_answer_any_more(project: Project) -> None:
+    (item,) = suggested(project)
+    first, second = reviewer(project), reviewer(project)
+    answer(claim(project, first), first, "good")
+
+    submit_label(project=project, user=first, item_id=item.pk, answer=Answer(reject=True))
+
+    state = state_of(item)
+    assert (state.stage, state.queued, state.gold) == ("suggested", True, None)
+    assert Gold.objects.latest("pk").withdrawn
+    assert claim(project, second).item_id == item.pk
+
+
+def test_a_later_answer_takes_the_place_of_the_rejection(project: Project) -> None:
+    (item,) = suggested(project)
+    who = reviewer(project)
+    rejection = rejects(project, who)
+
+    label = submit_label(
+        project=project, user=who, item_id=item.pk, answer=Answer(value="bad")
+    ).label
+
+    assert label.supersedes == rejection
+    assert not Label.objects.standing().filter(rejected=True).exists()
+    assert state_of(item).stage == "decided"
+
+
+def test_who_rejected_cannot_change_later_what_others_decided(project: Project) -> None:
+    """An answer to an item that has enough of them, unasked, counts for nothing."""
+    (item,) = suggested(project)
+    first, second = reviewer(project), reviewer(project)
+    rejects(project, first)
+    answer(claim(project, second), second, "good")
+
+    late = submit_label(project=project, user=first, item_id=item.pk, answer=Answer(value="bad"))
+
+    assert late.label.provenance["unasked"]
+    gold = state_of(item).gold
+    assert gold is not None
+    assert gold.value == "good"
+
+
+def test_the_same_rejection_sent_twice_is_stored_once(project: Project) -> None:
+    suggested(project)
+    who = reviewer(project)
+    slot = claim(project, who)
+
+    first, again = (answer(slot, who, None, reject=True) for _ in range(2))
+
+    assert (first.created, again.created) == (True, False)
+    assert first.label == again.label
+
+
+def test_a_rejection_is_undone_as_any_answer(project: Project) -> None:
+    (item,) = suggested(project)
+    who = reviewer(project)
+    rejects(project, who)
+
+    undone = undo_last(project=project, user=who)
+
+    assert undone is not None
+    assert undone.slot is not None
+    assert undone.slot.item_id == item.pk
+    assert not Label.objects.standing().filter(rejected=True).exists()
+    answer(undone.slot, who, "good")
+    assert state_of(item).stage == "decided"
+
+
+def test_the_only_reviewer_is_told_of_it_and_takes_it_up_again(project: Project) -> None:
+    first, second = suggested(project, 2)
+    who = reviewer(project)
+    rejects(project, who)
+    answer(claim(project, who), who, "good")
+    status = queue_status(project, who)
+    assert (status.nothing_left, status.waiting, status.rejected_by_me) == (True, 1, 1)
+    assert status.done_by_me == 1
+
+    assert take_up_skipped(project=project, user=who) == 1
+    assert take_up_skipped(project=project, user=who) == 0
+
+    assert claim(project, who).item_id == first.pk
+    assert state_of(second).stage == "decided"
+
+
+def test_sent_back_it_comes_to_whoever_had_rejected_it(project: Project) -> None:
+    (item,) = suggested(project)
+    who = reviewer(project)
+    rejects(project, who)
+
+    return_to_queue(
+        project=project, item_ids=[item.pk], by=member(project, Role.MANAGER), reason="Again."
+    )
+
+    assert claim(project, who).item_id == item.pk
+
+
+def test_what_the_crowd_only_rejects_comes_to_experts_too(project: Project) -> None:
+    (item,) = suggested(project)
+    keep_for_kind(project, [item.pk], "crowd")
+    senior = expert(project)
+    assert claim_next_item(project=project, user=senior) is None
+
+    rejects(project, reviewer(project))
+
+    assert claim(project, senior).item_id == item.pk
+
+
+def test_who_was_given_it_by_name_gives_it_back(project: Project) -> None:
+    (item,) = suggested(project)
+    named, other = reviewer(project), reviewer(project)
+    assign_items(project, [item.pk], [named])
+    assert claim_next_item(project=project, user=other) is None
+
+    rejects(project, named)
+
+    assert claim(project, other).item_id == item.pk
+
+
+def test_an_item_out_of_scope_waits_once_somebody_says_that_the_suggestion_is_wrong() -> None:
+    project = new_project(review_scope=Project.ReviewScope.DOUBTFUL)
+    (item,) = suggested(project)
+    assert not state_of(item).queued
+
+    submit_label(
+        project=project, user=reviewer(project), item_id=item.pk, answer=Answer(reject=True)
+    )
+
+    assert state_of(item).queued
+
+
+def test_of_a_known_answer_it_is_neither_right_nor_wrong_and_does_not_qualify() -> None:
+    project = new_project(qualify_items=1)
+    items = suggested(project, 2)
+    known(items)
+    who = reviewer(project)
+
+    done = answer(claim(project, who), who, None, reject=True)
+
+    assert (done.decision.purpose, done.decision.correct) == (Purpose.QUALIFY, None)
+    assert not Standing.objects.filter(user=who).exists()
+    other = claim(project, who)
+    assert other.item_id != done.label.item_id
+    answer(other, who, "good")
+    assert Standing.objects.get(user=who).status == Standing.Status.ACTIVE
+
+
+def test_no_figure_changes_and_every_statistic_names_it() -> None:
+    project = new_project(overlap=2)
+    items = suggested(project, 4)
+    people = [reviewer(project) for _ in range(2)]
+    for who in people:
+        for value in ("good", "good", "bad"):
+            answer(claim(project, who), who, value, seconds=3.0)
+    third = reviewer(project)
+    before = figures(project)
+
+    label = answer(claim(project, third), third, None, reject=True, seconds=500.0).label
+
+    after = figures(project)
+    assert after.pop("rejections") == {"crowd": 1}
+    assert before.pop("rejections") == {"crowd": 0}
+    assert after == before
+    row = next(one for one in people_report(project).people if one.user == third)
+    assert (row.counted.labels, row.counted.abstained, row.counted.only_rejected) == (0, 0, 1)
+    assert row.counted.words == "1 only rejected"
+    assert row.counted.accepted["value"] == 0
+    assert row.counted.accepted["n"] == 1
+    worker = next(one for one in work_report(project).workers if one.member.user == third)
+    assert (worker.labels, worker.this_week, worker.rejected) == (0, 0, 1)
+    desk = desk_of(project, third)
+    assert (desk.labels, desk.today, desk.rejected) == (0, 0, 1)
+    (past,) = past_answers(project, third).answers
+    assert (past.words, past.stands) == ("rejected the suggestion, gave no label", True)
+    manager = member(project, Role.MANAGER)
+    found = matching(project, read_query({"action": "rejected"}), manager)
+    assert [item.pk for item in found] == [label.item_id]
+    assert {item.pk for item in items} >= {label.item_id}
+
+
+def figures(project: Project) -> dict[str, Any]:
+    """All that is measured of a project's labels, and apart the rejections."""
+    sheet = read_sheet(project)
+    told = report(sheet).to_json()
+    rejections = {
+        kind: counts.pop("rejections")
+        for kind, counts in told["sources"].items()
+        if kind in ("crowd", "expert")
+    }
+    for counts in told["sources"].values():
+        counts.pop("rejections", None)
+    return {
+        "report": told,
+        "repeats": read_repeats(project, Slice(), sheet),
+        "costs": costs(project),
+        "gold": list(Gold.objects.order_by("pk").values_list("item", "value", "basis")),
+        "stages": list(
+            ItemState.objects.order_by("pk").values_list("stage", "labels_by_people", "queued")
+        ),
+        "rejections": rejections,
+    }
+
+
+def test_an_answer_that_became_a_rejection_is_no_second_judgement(project: Project) -> None:
+    (item,) = suggested(project)
+    who = reviewer(project)
+    slot = claim(project, who)
+    for value, reject in (("good", False), (None, True), ("bad", False)):
+        submit_label(
+            project=project,
+            user=who,
+            item_id=slot.item_id,
+            answer=Answer(value=value, reject=reject),
+        )
+
+    again = read_repeats(project, Slice(), read_sheet(project))
+
+    assert again is None or len(again.ratings) < 2
+    assert state_of(item).labels_by_people == 1
+
+
+def test_a_reviewer_with_rejections_alone_is_named_among_the_sources(project: Project) -> None:
+    suggested(project)
+    rejects(project, reviewer(project))
+
+    counts = report(read_sheet(project)).to_json()["sources"]["crowd"]
+
+    assert (counts["annotators"], counts["labels"], counts["abstentions"]) == (0, 0, 0)
+    assert counts["rejections"] == 1
+
+
+ANSWERS = st.lists(
+    st.tuples(st.sampled_from(["good", "bad", None]), st.booleans()), min_size=1, max_size=6
+)
+
+
+@given(said=ANSWERS, overlap=st.integers(1, 3))
+def test_gold_never_rests_on_rejections(said: list[tuple[str | None, bool]], overlap: int) -> None:
+    """``said``: a value or an abstention, and whether somebody else rejects after it."""
+    rows = []
+    for at, (value, rejected_after) in enumerate(said):
+        rows.append(row(at, value))
+        if rejected_after:
+            rows.append(row(len(said) + at, None, rejected=True))
+
+    with_them = facts_from(rows)
+    without = facts_from([one for one in rows if not one.rejected])
+
+    assert with_them.by_people == without.by_people
+    told = [
+        gold and (gold.value, gold.basis, gold.evidence)
+        for gold in (next_gold(overlap, with_them), next_gold(overlap, without))
+    ]
+    assert told[0] == told[1]
+
+
+def row(at: int, value: str | None, *, rejected: bool = False) -> Label:
+    """What the annotator ``at`` says, as a row that is not saved."""
+    by = Annotator(pk=at + 1, kind=Kind.CROWD, name=f"a{at}")
+    return Label(
+        pk=at + 1, annotator=by, value=value, rejected=rejected,
+        abstained=value is None and not rejected, action=Label.Action.NEW,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"value": "good"}, {"abstained": True}, {"withdrawn": True}, {"shown_id": None},
+    ],
+)  # fmt: skip
+def test_the_database_keeps_rejections_apart(project: Project, fields: dict[str, Any]) -> None:
+    (item,) = queued_items(project, 1)
+    proposed = suggest(item, "good")
+    rejection = {"value": None, "rejected": True, "shown_id": proposed.pk}
+
+    with pytest.raises(IntegrityError, match="labels_label_rejection"), transaction.atomic():
+        draft(item, person(project), **(rejection | fields)).to_row().save()
+
+    draft(item, person(project), **rejection).to_row().save()
+
+
+def test_over_rest_a_rejection_is_told_as_one(project: Project) -> None:
+    (item,) = queued_items(project, 1)
+    proposed = suggest(item, "good")
+    api = APIClient()
+    api.force_authenticate(reviewer(project))
+    at = f"/api/v1/projects/{project.slug}/labels/"
+
+    refused = api.post(at, {"item": item.pk, "reject": True, "suggestion": 0}, format="json")
+    sent = api.post(at, {"item": item.pk, "reject": True}, format="json")
+
+    assert (refused.status_code, refused.json()["errors"][0]["field"]) == (422, "reject")
+    assert sent.status_code == 201
+    told = sent.json()
+    assert (told["value"], told["abstained"], told["rejected"]) == (None, False, True)
+    assert (told["shown"], told["proposed_from"], told["current"]) == (
+        str(proposed.uid), None, False,
+    )  # fmt: skip
+    assert [one["id"] for one in api.get(at, {"rejected": "true"}).json()["results"]] == [
+        told["id"]
+    ]
+    assert api.get(at, {"kind": "crowd", "current": "true"}).json()["count"] == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_who_reject_at_once_both_are_stored_and_the_item_stays_open() -> None:
+    project = new_project(overlap=2)
+    (item,) = suggested(project)
+    slots = [(claim(project, who), who) for who in (reviewer(project), reviewer(project))]
+    barrier, faults = threading.Barrier(2), []
+
+    def send(slot: Slot, who: User) -> None:
+        barrier.wait()
+        try:
+            answer(slot, who, None, reject=True)
+        except Exception as error:  # noqa: BLE001 - shown by the assertion below
+            faults.append(error)
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=send, args=each) for each in slots]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert faults == []
+    assert Label.objects.standing().filter(item=item, rejected=True).count() == 2
+    assert Decision.objects.filter(item=item, action="reject").count() == 2
+    state = state_of(item)
+    assert (state.stage, state.queued, state.labels_by_people) == ("suggested", True, 0)
+    assert not Slot.objects.filter(item=item, holder__isnull=False).exists()
+    assert claim(project, reviewer(project)).item_id == item.pk
