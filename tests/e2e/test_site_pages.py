@@ -37,17 +37,19 @@ def test_from_a_new_site_to_an_answer(open_as: OpenAs, server: Server) -> None:
     write(page, WISH)
     page.get_by_role("button", name="Agree").click()
     card = page.get_by_role("dialog")
-    expect(card).to_contain_text("How did you feel when you wrote this message?")
-    option = card.get_by_role("button", name="Calm")
+    expect(card).to_contain_text("When did you mean to buy")
+    option = card.get_by_role("button", name="In some days")
     expect(option).not_to_have_attribute("aria-disabled", "true")
     option.click()
-    expect(card).not_to_contain_text("How did you feel")
+    expect(card).not_to_contain_text("When did you mean to buy")
     page.goto(site)
     step = page.get_by_role("listitem").filter(has=page.get_by_text("Answered", exact=True))
     expect(step.first).to_contain_text("1")
     page.goto(f"{site}authors/")
     page.get_by_role("link", name=re.compile("^author-")).click()
-    expect(page.get_by_role("row").filter(has_text="How did you feel")).to_contain_text("Calm")
+    expect(page.get_by_role("row").filter(has_text="When did you mean to buy")).to_contain_text(
+        "In some days"
+    )
 
 
 def test_the_live_page_renews_itself_and_rests_when_told(open_as: OpenAs, server: Server) -> None:

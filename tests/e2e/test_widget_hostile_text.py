@@ -25,6 +25,8 @@ from tests.e2e.widget_steps import (
 )
 from tests.fakes.openai_server import FakeServer
 
+#: What the model says of a message, and what it expects, before it words a question.
+JUDGED = ("Final Decision: ordinary message", "Final Decision: neutral")
 FINE = ("Angry", "Torn", "Calm", "Glad")
 TEMPLATE = "How did you feel when you wrote this message?"
 IMAGE = "<img src=x onerror='window.harmed=1'>"
@@ -47,9 +49,7 @@ def model(server: Server, endpoint: FakeServer) -> str:
 
 def worded(question: str, labels: tuple[str, ...] = FINE) -> str:
     """A question in the form that is asked for."""
-    values = ("negative", "mixed", "neutral", "positive")
-    lines = [f"- {label} = {value}" for label, value in zip(labels, values, strict=True)]
-    return "\n".join([f"Question: {question}", "Options:", *lines])
+    return "\n".join([f"Question: {question}", "Options:", *(f"- {label}" for label in labels)])
 
 
 def harmless(page: Page) -> None:
@@ -80,27 +80,23 @@ def test_odd_questions_are_refused_for_the_sites_own(
 ) -> None:
     site, page = shop.site(model=model), open_as(None)
     endpoint.reset()
-    endpoint.script("Final Decision: neutral", worded(first), worded(second))
+    endpoint.script(*JUDGED, worded(first), worded(second))
     page.goto(shop.page(site))
     asked(page)
-    assert endpoint.outcomes["scripted"] == 3, "worded, and worded again"
+    assert endpoint.outcomes["scripted"] == 4, "worded, and worded again"
     expect(card(page).get_by_text(TEMPLATE)).to_be_visible()
     assert sorted(options(page).locator("span").all_inner_texts()) == sorted(MOODS)
     harmless(page)
 
 
-@pytest.mark.parametrize(
-    "odd",
-    [IMAGE, TURNED, LONG.strip(), UNBROKEN, "Skip", "Call 555-0100-4711"],
-    ids=["markup", "turned", "long", "unbroken", "catch-all", "number"],
-)
-def test_one_odd_option_spoils_the_question(
-    odd: str, open_as: OpenAs, shop: Shop, endpoint: FakeServer, model: str
+def test_options_that_a_model_makes_up_are_not_shown(
+    open_as: OpenAs, shop: Shop, endpoint: FakeServer, model: str
 ) -> None:
     site, page = shop.site(model=model), open_as(None)
-    reply = worded("How did you feel when you wrote this?", ("Angry", odd, "Calm", "Glad"))
+    odd = (IMAGE, TURNED, UNBROKEN, "Call 555-0100-4711")
+    reply = worded("How did you feel when you wrote this message?", odd)
     endpoint.reset()
-    endpoint.script("Final Decision: neutral", reply, reply)
+    endpoint.script(*JUDGED, reply)
     page.goto(shop.page(site))
     asked(page)
     assert sorted(options(page).locator("span").all_inner_texts()) == sorted(MOODS)
@@ -113,13 +109,14 @@ def test_a_decent_question_of_a_model_is_shown_as_it_is(
     site, page = shop.site(model=model), open_as(None)
     text = "How did you feel 🙂 while you wrote this?"
     endpoint.reset()
-    endpoint.script("Final Decision: neutral", worded(text))
+    endpoint.script(*JUDGED, worded(text))
     page.goto(shop.page(site))
     asked(page)
     (row,) = open_questions(server, site)
     assert row["source"] == "model"
     expect(card(page).get_by_text(text)).to_be_visible()
-    assert sorted(options(page).locator("span").all_inner_texts()) == sorted(FINE)
+    # What an answer means is the site's to say.
+    assert sorted(options(page).locator("span").all_inner_texts()) == sorted(MOODS)
 
 
 @pytest.mark.parametrize("width", [320, 1280])

@@ -51,7 +51,7 @@ def test_an_author_may_be_erased_while_an_offer_is_decided(
     echo = update_echo(author.site.echo, offers_on=True, offer_every_messages=1)
     import_catalogue(echo, SAMPLE)
     message = message_of(author, TEXT)
-    message.status = "nothing"
+    message.status, message.dropped_at, message.reason = "nothing", "relevance", "none_relevant"
     message.save()
     assert offering.messages_due(message.received_at) == [message.pk]
 

@@ -39,11 +39,18 @@ def is_stated(feature: Feature, text: str, language: str) -> bool:
         return _counts(said, feature.unit)
     if not feature.values or feature.answer == YES_NO:
         return False
+    if _is_about_money(feature) and any(_counts(said, unit) for unit in _MONEY):
+        return True
     return sum(_says(said, feature, value, language) for value in feature.values) == 1
 
 
 def _spoken(text: str) -> str:
     return " ".join(_WORDS.findall(folded(text)))
+
+
+def _is_about_money(feature: Feature) -> bool:
+    """Whether sums are signs of it: whoever names one has said what they would spend."""
+    return any(re.fullmatch(words, cue) for cue in feature.cues for words in _MONEY.values())
 
 
 def _counts(said: str, unit: str) -> bool:

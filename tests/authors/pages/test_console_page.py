@@ -28,7 +28,7 @@ def test_a_wish_shows_every_stage_and_the_questions(manager: Client, site: Site)
     assert "It would be asked about" in told
     for stage in ("Filter", "Personal data", "Sensitive topics", "Relevance", "Prediction"):
         assert stage in told
-    assert "How did you feel when you wrote this message?" in told
+    assert "When did you mean to buy, as you wrote this?" in told
     assert "expected" in told
     assert nothing_is_stored()
 

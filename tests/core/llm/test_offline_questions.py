@@ -2,7 +2,7 @@
 
 Measured on the 420 messages of kind "request" of a shared data set that is no part of this
 repository: the share with at least one relevant feature is .24 for the first nine features of the
-set "shopping", and .17 for the first six of "emotion" (features that always apply not counted).
+set "shopping", and .20 for the first six of "emotion".
 """
 
 import json
@@ -15,7 +15,7 @@ import pytest
 
 from labelhub.core.interview.asking import AuthorMessage, InterviewPlan
 from labelhub.core.interview.features import Feature, parse_feature, starter_library
-from labelhub.core.interview.judgement import ORDINARY
+from labelhub.core.interview.judgement import CALLED
 from labelhub.core.interview.turns import relevance_turn
 from labelhub.core.llm.parsing import read_completion
 from labelhub.core.llm.types import Call, Completion, Output, Status
@@ -36,7 +36,7 @@ async def relevant(text: str, features: Sequence[Feature]) -> set[str]:
     open_ = [feature for feature in features if not feature.always]
     reply = await said(relevance_turn(AuthorMessage(text, "en"), plan(features), open_))
     assert isinstance(reply.value, list)
-    return set(reply.value) - {ORDINARY}
+    return set(reply.value) - set(CALLED.values())
 
 
 @pytest.mark.parametrize(
@@ -77,11 +77,10 @@ async def test_predictions_follow_the_words_of_the_message(text: str, key: str, 
 
 
 async def test_feelings_are_told_by_their_words() -> None:
-    result = await interviewed("I am stressed and afraid because of my exam", plan(EMOTION))
+    result = await interviewed("I am stressed and furious because of my exam", plan(EMOTION))
     predicted = result.stages[1].data["predicted"]
-    assert "main_emotion" not in predicted  # it says so itself
+    assert not {"main_emotion", "coping"} & set(predicted)  # it says so itself
     assert predicted["cause"] == "exam"
-    assert predicted["coping"] == "struggling"
 
 
 @pytest.mark.parametrize("language", ["en", "de", "es", "fr", "ja"])
@@ -172,6 +171,6 @@ async def test_about_a_quarter_of_requests_give_a_reason_to_ask() -> None:
         pytest.skip("shared data set chat_messages.jsonl is not on this machine")
     rows = [json.loads(line) for line in DATA.read_text(encoding="utf-8").splitlines()]
     texts = [row["text"] for row in rows if row["kind"] == "request"]
-    for features, share in ((SHOPPING[:9], 0.24), (EMOTION[:6], 0.17)):
+    for features, share in ((SHOPPING[:9], 0.24), (EMOTION[:6], 0.20)):
         found = [bool(await relevant(text, features)) for text in texts]
         assert sum(found) / len(found) == pytest.approx(share, abs=0.02)

@@ -1,8 +1,8 @@
 """From what a model wrote to a question: JSON, or "Question:" and a list of options.
 
-The form that is asked for is a line ``Question: …`` and lines ``- words = value``; models also
-number or letter their lists, wrap them into code fences or JSON, and quote what they write. Values
-are matched by their spelling alone.
+The form that is asked for is a line ``Question: …`` and, of an open choice, lines ``- words``;
+models also number or letter their lists, wrap them into code fences or JSON, and quote what they
+write.
 """
 
 import json
@@ -51,13 +51,10 @@ _ITEM = re.compile(
 )
 _INLINE_LETTER = re.compile(r"(?:^|(?<=\s))\(?[A-H1-8][.)][ \t]")
 _INLINE_CUT = re.compile(r" ?[|;；؛、] ?| / ")
-_STANDS_FOR = re.compile(r" ?(?:=>|->|=|＝|→|⇒) ?")
-_IN_BRACKETS = re.compile(r"(?P<words>.*\S) ?[(\[（](?P<value>[^()\[\]（）]+)[)\]）]")
 _BETWEEN_WORDS = re.compile(r"[\s_-]+")
 _QUESTION_KEYS = ("question", "text", "frage", "pregunta")
 _OPTIONS_KEYS = ("options", "choices", "answers")
 _WORDS_KEYS = ("option", "text", "words", "label", "answer")
-_VALUE_KEYS = ("value", "stands_for", "means")
 
 
 def read_draft(reply_text: str, feature: Feature, predicted: str, language: str) -> Draft:

@@ -30,6 +30,8 @@ def judged(call: Call) -> str:
         return written((), called["sensitive"])
     if _speaks_of("troubled", call.text, words):
         return written((), called["unsure"])
+    if _speaks_of("spam", call.text, words):
+        return written((), called["spam"])
     if _is_small_talk(call.text, words):
         return written((), called["small_talk"])
     about = _without(call.schema, tuple(called.values()))
