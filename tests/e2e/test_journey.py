@@ -195,11 +195,13 @@ def answer_one(page: Page, at: int) -> None:
         before = chosen(page)
         page.keyboard.press("2")
         assert chosen(page) != before
-        press_and_go_on(page, "Enter")
+        press_and_go_on(page, *([] if chosen(page) else ["n"]), "Enter")
     else:
         if at == 4:
             page.keyboard.press("x")
             page.keyboard.press("2")
+            if not chosen(page):
+                page.keyboard.press("n")
         press_and_go_on(page, "a" if at % 2 else "Enter")
 
 

@@ -126,6 +126,27 @@ def test_a_good_question_of_a_model_is_shown() -> None:
     assert (draft.text, draft.source) == ("How urgent was the printer to you?", "model")
 
 
+@pytest.mark.parametrize(
+    ("language", "question"),
+    [
+        ("en", "How did you feel 🙂 while you wrote this?"),
+        ("de", "Wie haben Sie sich beim Schreiben gefühlt?"),
+        ("es", "¿Cómo se sentía mientras escribía esto?"),
+        ("fr", "Comment vous sentiez-vous à ce moment ?"),
+        ("ja", "書いた時、どんな気持ちでしたか？"),
+        ("ar", "كيف كان شعورك لحظة الكتابة؟"),
+    ],
+)
+def test_what_asks_for_a_feeling_alone_is_asked_in_other_words_too(
+    language: str, question: str
+) -> None:
+    feature = next(each for each in starter_library()["shopping"] if each.key == "sentiment")
+    draft = read_draft(f"Question: {question}", feature, "neutral", language)
+    assert "unrelated" not in {fault.code for fault in faults(draft, "", feature)}
+    other = read_draft("Question: How did you feel about it?", URGENCY, "soon", "en")
+    assert "unrelated" in {fault.code for fault in faults(other, "", URGENCY)}
+
+
 def test_where_two_open_options_share_a_number_the_question_is_not_shown() -> None:
     said = "Question: What was it?\nOptions:\n- 2 to 4 days\n- 4 to 7 days\n- a month\n- a year"
     assert interview(CAUSE, said, "2 to 4 days").drafts == ()

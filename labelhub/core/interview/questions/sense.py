@@ -12,11 +12,16 @@ from labelhub.core.interview.features import NUMBER, WORD, Feature
 from labelhub.core.interview.questions.draft import Draft, Fault
 from labelhub.core.interview.questions.tables import Table, is_known, plain
 from labelhub.core.interview.questions.text import content
-from labelhub.core.interview.tokens import is_dense
+from labelhub.core.interview.tokens import folded, is_dense
 
 #: Letters from which on a word says what a question is about.
 _LEAST_LETTERS = 4
 _WORD = re.compile(r"\w+")
+#: How it is asked what somebody felt, where that is all that is asked.
+_FEELING = re.compile(
+    r"\b(?:feel(?:ing)?|felt|ge?fuhl\w*|fuhl\w*|sent\w+|sient\w+|sint\w+|ressent\w+)\b"
+    "|気持ち|感じ|شعور|شعرت|تشعر"
+)
 
 
 def sense_faults(draft: Draft, feature: Feature, table: Table) -> Iterator[Fault]:
@@ -44,10 +49,19 @@ def _turned(text: str, own: str, table: Table) -> Iterator[Fault]:
 
 
 def _unrelated(draft: Draft, feature: Feature, own: str, table: Table) -> Iterator[Fault]:
-    if not is_known(draft.language) or feature.template(draft.language) is None:
+    ready = feature.template(draft.language)
+    if not is_known(draft.language) or ready is None:
         return
-    if not _subject(draft.text, table) & _subject(own, table):
+    if not (
+        _subject(draft.text, table) & _subject(own, table)
+        or _asks_for_feeling_alone(draft.text, table)
+        and _asks_for_feeling_alone(ready.question, table)
+    ):
         yield Fault("unrelated", f"It does not ask what '{feature.name}' asks.")
+
+
+def _asks_for_feeling_alone(text: str, table: Table) -> bool:
+    return not _subject(text, table) and _FEELING.search(folded(text)) is not None
 
 
 def _subject(text: str, table: Table) -> frozenset[str]:
