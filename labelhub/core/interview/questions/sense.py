@@ -54,8 +54,10 @@ def _unrelated(draft: Draft, feature: Feature, own: str, table: Table) -> Iterat
         return
     if not (
         _subject(draft.text, table) & _subject(own, table)
-        or _asks_for_feeling_alone(draft.text, table)
-        and _asks_for_feeling_alone(ready.question, table)
+        or (
+            _asks_for_feeling_alone(draft.text, table)
+            and _asks_for_feeling_alone(ready.question, table)
+        )
     ):
         yield Fault("unrelated", f"It does not ask what '{feature.name}' asks.")
 
