@@ -35,12 +35,12 @@ from apps.echo.services.offering import messages_due
 from apps.echo.services.rewarding import gather_rewards
 
 #: Messages of sample visitors who are asked; after each comes one of a shopper, who is not.
-MESSAGES = 72
+MESSAGES = 90
 VISITORS, SHOPPERS = 9, 36
 #: After how many messages that were asked about Echo learns.
 LESSON = 6
 #: The experiment runs between these messages.
-BEGINS, ENDS = 24, 54
+BEGINS, ENDS = 30, 66
 #: So long ago the first one wrote, and so long an answer takes.
 PAST, THOUGHT = timedelta(days=14), timedelta(seconds=9)
 #: What the shop's owner expects to matter: the catalogue says for whom an item is.

@@ -248,7 +248,7 @@ def test_the_command_says_it_in_words(project: Project) -> None:
     call_command("agreement", project.slug, stdout=out)
 
     words = out.getvalue()
-    assert "Crowd: 2 annotators, 11 labels, 1 abstention\n" in words
+    assert "Crowd: 2 annotators, 11 labels, 1 abstention, 0 rejections without a label\n" in words
     assert "  Expert: 6 items" in words
 
 

@@ -25,7 +25,7 @@ KINDS: dict[str, dict[str, Any]] = {
 EXPECTED = {
     "choice": ("solid", "solid"),
     "yes_no": ("yes", "Yes"),
-    "number": ("100 to 200", "100 to 200 USD"),
+    "number": ("100 to 200", "100 to under 200 USD"),
 }
 
 

@@ -233,7 +233,7 @@ def test_what_is_not_kept_is_stripped_of_personal_data_beside_the_event_loop(
 
     monkeypatch.setattr(chat, "redact", watched)
     with Page.open(address, site, mode="chat", consent={"scope": scope}) as page:
-        write(page, "I was diagnosed with depression; write to jane.roe@example.org.")
+        write(page, "My boyfriend hits me; write to jane.roe@example.org.")
         final(page)
     assert where == ["names"]
     assert "[e-mail]" in str(heard)

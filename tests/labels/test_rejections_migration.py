@@ -1,11 +1,13 @@
 """Rejections that had been stored as abstentions become rejections, and back."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
 
 import pytest
 from django.db import DatabaseError, connection, transaction
-from django.db.migrations.executor import MigrationExecutor
-from pytest_django import DjangoDbBlocker
+from django.db.migrations.loader import MigrationLoader
 
 from apps.labels.models import ItemState, Label
 from apps.labels.services import record_label
@@ -13,23 +15,20 @@ from apps.reviews.models import Slot
 from tests.factories.labels import draft
 from tests.factories.reviews import answer, claim, new_project, queued_items, reviewer, suggest
 
-BEFORE = [("labels", "0007_unclear"), ("reviews", "0002_workbench")]
+MIGRATION = import_module("apps.labels.migrations.0008_rejections")
+PLACES = import_module("apps.reviews.migrations.0004_rejections")
 
-pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def newest_tables(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
-    """Other tests share the database: whatever happens here, they find its newest form. It waits
-    until the tables are empty, so that no row can keep it from that."""
-    yield
-    with django_db_blocker.unblock():
-        migrate_to_newest()
+pytestmark = pytest.mark.django_db
 
 
-def migrate_to_newest() -> None:
-    executor = MigrationExecutor(connection)
-    executor.migrate(executor.loader.graph.leaf_nodes())
+@contextmanager
+def migrating() -> Iterator[tuple[Any, Any]]:
+    """What a migration is given; the database lets the ledger be changed meanwhile."""
+    state = MigrationLoader(connection).project_state(("reviews", "0004_rejections"))
+    apps, editor = state.apps, connection.schema_editor()
+    MIGRATION.append_only.allow_updates(apps, editor)
+    yield apps, editor
+    MIGRATION.append_only.forbid_updates(apps, editor)
 
 
 def test_old_rejections_are_told_apart_and_their_items_wait_again() -> None:
@@ -42,19 +41,18 @@ def test_old_rejections_are_told_apart_and_their_items_wait_again() -> None:
     fixed = record_label(
         draft(queued_items(project, 1)[0], rejection.annotator, "bad", action="new")
     )
-    MigrationExecutor(connection).migrate(BEFORE)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT abstained, proposed_from_id FROM labels_label WHERE id = %s", [rejection.pk]
-        )
-        abstained, proposed_from = cursor.fetchone()
-        assert (bool(abstained), proposed_from) == (True, proposed.pk)
+    with migrating() as given:
+        MIGRATION.tell_them_as_abstentions(*given)
+    before = Label.objects.get(pk=rejection.pk)
+    assert (before.rejected, before.abstained, before.proposed_from) == (False, True, proposed)
     # As it was left then: the place taken, and one person in conflict with nobody.
     Slot.objects.filter(pk=slot.pk).update(label=rejection, holder=who)
     ItemState.objects.filter(item=item).update(
         stage="conflict", labels_by_people=1, wanted=2, audience="expert"
     )
-    migrate_to_newest()
+    with migrating() as given:
+        MIGRATION.tell_rejections_apart(*given)
+    PLACES.vacate_slots(*given)
 
     told = Label.objects.get(pk=rejection.pk)
     assert (told.rejected, told.abstained, told.shown, told.proposed_from) == (
