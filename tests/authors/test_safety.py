@@ -121,9 +121,9 @@ async def test_what_a_model_holds_for_a_danger_is_forgotten_and_ends_the_asking(
 
 
 def test_after_a_crisis_nothing_is_asked_and_nothing_waits(author: Author) -> None:
-    first, later = asked(author)[:2]
+    asked(author)
     message_of(author, "I want to kill myself")
-    assert Question.objects.get(pk=later.pk).status == Question.Status.EXPIRED
+    assert set(Question.objects.values_list("status", flat=True)) == {Question.Status.RETRACTED}
     Question.objects.all().delete()
     for conversation in ("talk", "another"):
         message = message_of(
@@ -132,7 +132,6 @@ def test_after_a_crisis_nothing_is_asked_and_nothing_waits(author: Author) -> No
         assert ask_now(message.pk) == []
         message.refresh_from_db()
         assert message.reason == "crisis_before"
-    assert first.pk
 
 
 def test_a_crisis_that_comes_while_the_models_are_asked_ends_it(author: Author) -> None:

@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 from apps.authors.consumers.socket import IDLE, LEFT, REPLACED
 from apps.authors.database import in_database
 from apps.authors.refusals import Erased
-from apps.authors.selectors.waiting import authors_to_wake, erased_among
+from apps.authors.selectors.waiting import authors_to_wake, erased_among, taken_back
 from apps.authors.services.offers import authors_with_offers
 from labelhub.core.errors import InvalidInput, LabelhubError
 from labelhub.core.interview.limits import TokenBucket, network_prefix
@@ -96,6 +96,17 @@ class Crowd:
                 await session.socket.nack("", why.code, why.message)
             await session.socket.close(LEFT, why.message)
 
+    async def retract(self, sessions: Iterable["Session"]) -> None:
+        """Take questions off these pages that were taken back."""
+        showing = [each for each in sessions if each.pushed]
+        if not showing:
+            return
+        uids = {each.pushed for each in showing if each.pushed}
+        gone = await in_database(taken_back, uids)
+        for session in showing:
+            if session.pushed in gone:
+                await session.retract("taken_back")
+
     async def _keep(self) -> None:
         """Until nobody is left: close silent sockets and those of authors who were erased
         elsewhere, and bring questions that others have made (a server's message, a worker that took
@@ -105,6 +116,7 @@ class Crowd:
             try:
                 await self._close_silent()
                 await self._close_erased()
+                await self.retract(chain.from_iterable(self._sessions.values()))
                 here = list(self._sessions)
                 await self._wake(await in_database(authors_to_wake, here))
                 await self._offer(await in_database(authors_with_offers, here))

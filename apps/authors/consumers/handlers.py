@@ -24,6 +24,7 @@ from apps.authors.services import (
     showing,
     welcoming,
 )
+from apps.authors.services.crisis import is_crisis
 from apps.authors.services.locking import lock_author
 from apps.authors.services.taking_up import Task, take_up
 from labelhub.core.interview import frames
@@ -47,6 +48,8 @@ async def on_message(session: Session, frame: Frame) -> None:
     await session.check()
     heard, task = await session.act(_hear, _incoming(session, sent), session.busy < MOST_AT_ONCE)
     await session.socket.ack(frame.id)
+    if is_crisis(heard.message):
+        session.spawn(session.crowd.retract(session.crowd.of(session.author_id)))
     if task is not None:
         session.spawn(_ask(session, task))
     if session.mode == "chat" and sent.role == "author" and heard.fresh:

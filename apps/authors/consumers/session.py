@@ -247,8 +247,12 @@ class Session:
         """Tell the author's other pages that a question is settled."""
         for other in self.crowd.of(self.author_id):
             if other is not self and other.pushed == uid:
-                other.pushed = None
-                await other.socket.send("retract", {"qid": str(uid), "why": why})
+                await other.retract(why)
+
+    async def retract(self, why: str) -> None:
+        """Take the question off this page that was sent to it last."""
+        uid, self.pushed = self.pushed, None
+        await self.socket.send("retract", {"qid": str(uid), "why": why})
 
     async def refuse(self, re: str, error: LabelhubError) -> None:
         """Say that something was not taken, and end the connection where nothing ever will be."""

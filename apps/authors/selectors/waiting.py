@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from typing import Any
+from uuid import UUID
 
 from django.utils import timezone
 
@@ -22,6 +23,15 @@ def authors_to_wake(author_ids: Sequence[int]) -> list[int]:
         here = waiting.filter(author__in=author_ids[at : at + AT_ONCE]).order_by("expires_at")
         found |= dict.fromkeys(here.values_list("author_id", flat=True))
     return list(found)
+
+
+def taken_back(uids: Collection[UUID]) -> set[UUID]:
+    """Those of the questions that are not to be answered any more, wherever they are shown."""
+    ids, found = list(uids), set[UUID]()
+    for at in range(0, len(ids), AT_ONCE):
+        here = Question.objects.filter(uid__in=ids[at : at + AT_ONCE], status="retracted")
+        found.update(here.order_by().values_list("uid", flat=True))
+    return found
 
 
 def erased_among(author_ids: Collection[int]) -> set[int]:

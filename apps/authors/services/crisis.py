@@ -6,6 +6,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from apps.authors.models import Message, Question
+from apps.authors.querysets import OPEN
 from apps.common.prepared import prepared
 from labelhub.core.interview.crisis import TOPICS
 from labelhub.core.interview.judgement import DANGER
@@ -27,10 +28,10 @@ def is_in_peace(message: Message) -> bool:
     return _signs.first(message.author_id, message.conversation_id, since) is not None
 
 
-def withdraw_waiting(author_id: int) -> None:
-    """Questions about earlier messages that were not sent yet are not sent any more."""
-    waiting = Question.objects.filter(author=author_id, status=Question.Status.WAITING)
-    waiting.update(status=Question.Status.EXPIRED, closed_at=timezone.now())
+def withdraw_questions(author_id: int) -> None:
+    """Questions about earlier messages are taken back; pages take those off that they show."""
+    still_open = Question.objects.filter(author=author_id, status__in=OPEN)
+    still_open.update(status=Question.Status.RETRACTED, closed_at=timezone.now())
 
 
 @prepared
