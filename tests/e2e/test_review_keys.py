@@ -141,12 +141,12 @@ def test_x_asks_for_the_right_answer_and_a_second_x_leaves_it_to_others(
     review(page, slug)
     left = page.locator("[data-count=waiting]")
     expect(left).to_have_text("2")
-    only = task(page).get_by_role("button", name="Only wrong, leave it to others")
+    only = task(page).get_by_role("button", name="Only wrong")
     expect(only).to_be_hidden()
     page.keyboard.press("x")
     assert chosen(page) == []
     expect(task(page).get_by_role("status")).to_have_text(
-        "Choose the right answer, or leave it to others."
+        "Choose the right answer. “Only wrong” leaves it to others."
     )
     expect(task(page).locator("[name=value]").first).to_be_focused()
     expect(only).to_be_visible()

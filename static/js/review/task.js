@@ -4,7 +4,7 @@ import { watchNone } from "./none.js";
 
 const CHOICES = ["value", "none"];
 const DRAFTED = [...CHOICES, "comment", "rationale", "confidence", "spans"];
-const WRONG = "Choose the right answer, or leave it to others.";
+const WRONG = "Choose the right answer. “Only wrong” leaves it to others.";
 
 export class Task {
   constructor(form) {
@@ -110,7 +110,7 @@ export class Task {
     }
     this.form.querySelector("[data-rejecting]").textContent = WRONG;
     const [reject, only] = this.form.querySelectorAll("button[name=reject]");
-    reject.disabled = true;
+    reject.hidden = true;
     only.hidden = false;
     this.#say();
     fields[0]?.focus();
