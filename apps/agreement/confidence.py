@@ -8,13 +8,11 @@ from django.db.models import Q
 
 from apps.agreement.sheets.slicing import Slice
 from apps.debates.models import Debate, Run
-from apps.labels.models import Kind, Label
+from apps.labels.models import MACHINES, Label
 from apps.projects.models import Project
 from labelhub.core.agreement.ratings import Ints
 from labelhub.core.agreement.reports.confidence import calibration
 from labelhub.core.agreement.reports.sheet import Sheet
-
-MACHINES = (Kind.LLM, Kind.MODEL)
 
 
 def calibrations(project: Project, sheet: Sheet, asked: Slice) -> Mapping[str, Any]:

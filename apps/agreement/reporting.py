@@ -37,6 +37,7 @@ logger = structlog.get_logger(__name__)
 EDITION = 6
 #: Labels given while a suggestion was on the screen.
 IN_VIEW = Q(shown__isnull=False)
+GOLD_IMPORTED = "The gold was imported: what was in view when it was made is not known"
 #: Gold that rests on labels of people here.
 BY_PEOPLE = (Gold.Basis.REVIEW, Gold.Basis.AGREEMENT, Gold.Basis.ADJUDICATION)
 MOST_STORED = 50
@@ -142,14 +143,15 @@ def _computed(project: Project, asked: Slice, *, reader: int | None = None) -> d
 
 def gold_in_view(project: Project, sheet: Sheet) -> Figure:
     """The share of the sheet's gold that was made with a suggestion in view: one of the labels that
-    decided it was given so. Two queries."""
+    decided it was given so. Of imported gold that is not known. Two queries."""
     items = set(sheet.item_ids[sheet.gold >= 0].tolist())
     labels = Label.objects.filter(IN_VIEW, annotator__project=project, annotator__kind__in=PEOPLE)
     led = {str(uid) for uid in labels.values_list("uid", flat=True)}
-    made_here = Gold.objects.current().filter(item__project=project, basis__in=BY_PEOPLE)
-    rows = made_here.values_list("item_id", "evidence") if led else ()
-    seen = sum(item in items and not led.isdisjoint(evidence) for item, evidence in rows)
-    return share(seen, len(items), reason="no item has gold")
+    golds = Gold.objects.current().filter(item__project=project)
+    made_here = golds.exclude(basis=Gold.Basis.IMPORTED).values_list("item_id", "basis", "evidence")
+    ways = [(basis, evidence) for item, basis, evidence in made_here if item in items]
+    seen = sum(basis in BY_PEOPLE and not led.isdisjoint(evidence) for basis, evidence in ways)
+    return share(seen, len(ways), reason=GOLD_IMPORTED if items else "no item has gold")
 
 
 def offline_kinds(sheet: Sheet) -> dict[str, list[str]]:

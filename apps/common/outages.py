@@ -15,6 +15,10 @@ DATABASE_AWAY = (
     "The database cannot be reached just now, so this request was not completed. "
     "Try again in a moment."
 )
+DATABASE_READONLY = (
+    "The database cannot be written to, so this request was not completed. An operator has to let "
+    "the server write to its data folder; then send it again."
+)
 DATABASE_BUSY = (
     "The database is busy just now, so this request was not completed. Try again in a moment."
 )
@@ -24,7 +28,7 @@ _BUSY, _LOCKED, _READONLY, _IOERR, _FULL, _CANTOPEN = 5, 6, 8, 10, 13, 14
 _OF_SQLITE = {
     _BUSY: DATABASE_BUSY,
     _LOCKED: DATABASE_BUSY,
-    _READONLY: DATABASE_AWAY,
+    _READONLY: DATABASE_READONLY,
     _IOERR: DATABASE_AWAY,
     _FULL: DISK_FULL,
     _CANTOPEN: DATABASE_AWAY,
@@ -59,7 +63,8 @@ def _words_for(error: BaseException) -> str:
     if isinstance(error, OSError):
         return DISK_FULL if error.errno in {errno.ENOSPC, errno.EDQUOT} else ""
     if isinstance(error, InterfaceError):
-        return DATABASE_AWAY
+        # A closed connection; a value that cannot be bound is a fault of ours.
+        return DATABASE_AWAY if "closed" in str(error) else ""
     if not isinstance(error, OperationalError):
         return ""
     cause = error.__cause__

@@ -85,7 +85,10 @@ def _worker_state() -> str:
 
 def _disk_state() -> str:
     """Of the data folder: the database may have a disk of its own."""
-    free = shutil.disk_usage(settings.DATA_DIR).free
+    try:
+        free = shutil.disk_usage(settings.DATA_DIR).free
+    except OSError:
+        return "not reachable"
     return "ok" if free >= _LEAST_ROOM else f"{free // 1024**2} MB left"
 
 

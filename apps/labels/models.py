@@ -26,6 +26,8 @@ class Kind(models.TextChoices):
 
 
 PEOPLE = (Kind.CROWD, Kind.EXPERT)
+#: Who suggests.
+MACHINES = (Kind.LLM, Kind.MODEL)
 
 
 class Annotator(models.Model):

@@ -32,7 +32,7 @@ def project() -> Project:
 def test_it_says_first_who_is_right_most_often(project: Project) -> None:
     gold, first = (one.text for one in sentences(agreement_report(project))[:2])
 
-    assert gold == "None of the gold was made with a suggestion in view (0 of 40)."
+    assert gold == "None of the gold decided here was made with a suggestion in view (0 of 40)."
     assert first.startswith("The experts are right most often about what the author said: 9")
     assert first.index("crowd") < first.index("the LLM")
 

@@ -114,15 +114,26 @@ def test_how_much_gold_was_made_with_a_suggestion_in_view_comes_first() -> None:
         submit_label(
             project=project, user=people, item_id=item.pk, answer=Answer(value=value, shown=shown)
         )
-    decide(items[4], G)
+    decide(items[4], G)  # by a file: nobody knows what was in view
 
     report = agreement_report(project)
 
     told = report["gold_in_view"]
-    assert (told["value"], told["n"]) == (0.4, 5)
+    assert (told["value"], told["n"]) == (0.5, 4)
     first = sentences(report)[0].text
-    assert first.startswith("40 % of the gold was made with a suggestion in view (2 of 5)")
+    assert first.startswith(
+        "50 % of the gold decided here was made with a suggestion in view (2 of 4)"
+    )
     assert agreement_report(project, Slice(tag="nowhere"))["gold_in_view"]["value"] is None
+
+
+def test_of_imported_gold_nobody_knows_how_it_was_made() -> None:
+    project = new_project()
+    for item in queued_items(project, 3):
+        suggest(item, G)
+        decide(item, G)
+    first = sentences(agreement_report(project))[0].text
+    assert first == "The gold was imported: what was in view when it was made is not known."
 
 
 def test_one_annotator_alone_cannot_agree() -> None:

@@ -16,9 +16,10 @@ from django.db.utils import (
     InterfaceError,
     OperationalError,
 )
-from django.test import Client
+from django.test import Client, RequestFactory
 from psycopg import errors as postgresql
 
+from apps.common.api.errors import server_error
 from apps.common.outages import DATABASE_AWAY, DATABASE_BUSY, DISK_FULL, find_outage
 from tests.factories.accounts import UserFactory
 
@@ -136,6 +137,24 @@ def test_every_door_says_that_the_database_is_away(address: str, fetched: bool) 
         assert answer.json() == {"code": "unavailable", "message": DATABASE_AWAY}
     else:
         assert DATABASE_AWAY in answer.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "link"),
+    [("get", "/p/shop/", 'href="/p/shop/"'), ("post", "/p/shop/", ""),
+     ("get", "//evil.example/x", 'href="/%2Fevil.example/x"')],
+)  # fmt: skip
+def test_the_page_leads_back_to_where_somebody_read_and_to_no_other_site(
+    method: str, path: str, link: str
+) -> None:
+    request = getattr(RequestFactory(), method)("/")
+    request.path = path
+    try:
+        raise OSError(errno.ENOSPC, "No space left on device")
+    except OSError:
+        page = server_error(request).content.decode()
+    assert ("Try again" in page) == bool(link)
+    assert link in page
 
 
 def test_a_fault_of_ours_stays_one(monkeypatch: pytest.MonkeyPatch) -> None:

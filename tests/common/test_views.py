@@ -1,6 +1,7 @@
 """Health, the theme, the page of all components."""
 
 from datetime import timedelta
+from pathlib import Path
 from typing import Any, Self
 
 import pytest
@@ -99,6 +100,11 @@ def test_a_full_disk_and_a_missing_worker_are_named(
     assert told["status"] == "degraded"
     assert told["parts"]["worker"] == "none for 3 minutes"
     assert told["parts"]["disk"].endswith(" MB left")
+
+
+def test_a_data_folder_that_is_gone_is_named(settings: Any, tmp_path: Path) -> None:
+    settings.DATA_DIR = tmp_path / "gone"
+    assert views._disk_state() == "not reachable"
 
 
 def test_a_redis_address_that_is_no_address_is_not_reachable() -> None:

@@ -13,13 +13,14 @@ from rest_framework.test import APIClient
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
+from apps.agreement.automation.decisions import led_items
 from apps.agreement.costs import costs
 from apps.agreement.sheets.reading import read_sheet
 from apps.agreement.sheets.repeats import read_repeats
 from apps.agreement.sheets.slicing import Slice
 from apps.dashboards.past import past_answers
 from apps.dashboards.work import desk_of, work_report
-from apps.labels.models import Annotator, Gold, ItemState, Kind, Label
+from apps.labels.models import Annotator, Assignment, Gold, ItemState, Kind, Label
 from apps.labels.services import assign_items, keep_for_kind
 from apps.labels.services.deciding import next_gold
 from apps.labels.services.facts import facts_from
@@ -36,6 +37,8 @@ from apps.reviews.services import (
     take_up_skipped,
     undo_last,
 )
+from apps.reviews.services.bulk.jobs import NothingToDo, plan_job, start_job
+from apps.reviews.services.drafting import save_draft
 from labelhub.core.agreement.reports.report import report
 from labelhub.core.errors import InvalidInput
 from tests.factories.labels import draft, person
@@ -480,3 +483,61 @@ def test_of_two_who_reject_at_once_both_are_stored_and_the_item_stays_open() -> 
     assert (state.stage, state.queued, state.labels_by_people) == ("suggested", True, 0)
     assert not Slot.objects.filter(item=item, holder__isnull=False).exists()
     assert claim(project, reviewer(project)).item_id == item.pk
+
+
+def test_who_only_rejected_items_of_known_answer_gets_them_again() -> None:
+    project = new_project(qualify_items=2)
+    known(suggested(project, 2))
+    who = reviewer(project)
+    rejects(project, who)
+    rejects(project, who)
+
+    assert take_up_skipped(project=project, user=who) == 2
+    assert answer(claim(project, who), who, "good").label.value == "good"
+
+
+def test_an_undone_rejection_is_no_answer_beside_the_suggestion(project: Project) -> None:
+    suggested(project)
+    who = reviewer(project)
+    rejects(project, who)
+    undo_last(project=project, user=who)
+    assert led_items(project) == frozenset()
+
+
+def test_a_suggestion_is_what_a_machine_has_proposed() -> None:
+    project = new_project(overlap=2)
+    (item,) = suggested(project)
+    first, second = reviewer(project), reviewer(project)
+    colleague = answer(claim(project, first), first, "bad").label
+
+    for said in ({"value": "bad"}, {"reject": True}):
+        with pytest.raises(InvalidInput, match="has no suggestion"):
+            submit_label(
+                project=project,
+                user=second,
+                item_id=item.pk,
+                answer=Answer(shown=colleague.pk, **said),
+            )
+
+
+def test_in_bulk_nobody_speaks_for_who_rejected(project: Project) -> None:
+    (item,) = suggested(project)
+    manager = member(project, Role.MANAGER)
+    rejection = rejects(project, manager)
+    for action, options in (("accept", {}), ("assign", {"users": [manager.pk], "share": False})):
+        plan = plan_job(
+            project, manager, action=action, query=read_query({}), options=dict[str, Any](options)
+        )
+        with pytest.raises(NothingToDo, match="rejected"):
+            start_job(plan)
+    assert Label.objects.standing().get(annotator__user=manager) == rejection
+    assert claim_next_item(project=project, user=manager) is None
+    assert not Assignment.objects.filter(item=item).exists()
+
+
+def test_nothing_is_kept_of_a_draft_that_comes_after_the_rejection(project: Project) -> None:
+    (item,) = suggested(project)
+    who = reviewer(project)
+    rejects(project, who)
+    kept = save_draft(project=project, user=who, item_id=item.pk, fields={"comment": ["late"]})
+    assert kept is None

@@ -22,7 +22,7 @@ from apps.reviews.schema_changes.running import resume_change, run_change, unfin
 from apps.reviews.services import Answer, submit_label, undo_last
 from labelhub.core.errors import Conflict
 from labelhub.core.schema import LabelDef, ValueNotOffered, schema_from_names
-from labelhub.core.schema.operations import Ask, InvalidChange, Merge, Rename, Retire, Split
+from labelhub.core.schema.operations import Add, Ask, InvalidChange, Merge, Rename, Retire, Split
 from tests.factories.labels import draft, open_item, person
 from tests.factories.projects import ASPECTS
 from tests.factories.reviews import (
@@ -205,6 +205,18 @@ def test_an_old_page_whose_choice_is_no_more_is_refused_in_words(project: Projec
         answer(slot, user, "<b>", schema_version=1)
     assert said(item) == {}
     assert answer(slot, user, "bad", schema_version=1).label.value == "bad"
+
+
+def test_none_of_these_says_nothing_of_a_label_that_came_later() -> None:
+    project = new_project(definition=ASPECTS)
+    (item,) = queued_items(project, 1)
+    user = reviewer(project)
+    slot = claim(project, user)
+    changed(project, Add(LabelDef("Parking")))
+    with pytest.raises(LabelsChanged, match="Labels have been added"):
+        answer(slot, user, [], schema_version=1)
+    assert said(item) == {}
+    assert answer(slot, user, ["Food"], schema_version=1).label.value == ["Food"]
 
 
 def test_a_set_that_lost_its_only_label_is_not_taken_for_none_of_these() -> None:

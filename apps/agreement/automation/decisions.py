@@ -28,7 +28,7 @@ from labelhub.core.schema import value_key
 
 #: Answers of people who saw the suggestion: with it in view, or after they had rejected it. A mere
 #: rejection is no answer: it leads nobody else, and takes no item out of a sample.
-LED = Q(rejected=False) & (
+LED = Q(rejected=False, withdrawn=False) & (
     Q(shown__isnull=False)
     | Q(action__in=(Label.Action.ACCEPTED, Label.Action.FIXED, Label.Action.REJECTED))
     | Q(supersedes__rejected=True)

@@ -21,7 +21,7 @@ from apps.agreement.sheets.packing import Numbered, numbers
 from apps.agreement.sheets.slicing import Slice, check_slice, items_with, moments
 from apps.debates.models import Run
 from apps.labels.blindness import hidden_from
-from apps.labels.models import Annotator, Kind, Label
+from apps.labels.models import MACHINES, Annotator, Kind, Label
 from apps.labels.selectors import current_gold, labels_of_run
 from apps.projects.models import Item, Project
 from apps.projects.selectors import current_schema
@@ -30,7 +30,6 @@ from labelhub.core.agreement.reports.sheet import KINDS, Rater, Sheet
 from labelhub.core.schema import Schema, Task
 
 CHUNK = 20_000
-MACHINES = (Kind.LLM, Kind.MODEL)
 #: In a packed label: abstained, or an answer that must be fetched as it is.
 _ABSTAINS, _OTHER, _CODES = 62, 63, 64
 

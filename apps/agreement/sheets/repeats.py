@@ -18,11 +18,11 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet, TextField
 from django.db.models.functions import Cast
 
 from apps.agreement.sheets.coding import ABSTAINED, Coder
-from apps.agreement.sheets.reading import CHUNK, MACHINES
+from apps.agreement.sheets.reading import CHUNK
 from apps.agreement.sheets.slicing import Slice, items_with, moments
 from apps.debates.models import Run, Turn
 from apps.labels.blindness import hidden_from
-from apps.labels.models import Label
+from apps.labels.models import MACHINES, Label
 from apps.labels.selectors import labels_of_run
 from apps.projects.changes import Translator
 from apps.projects.models import Item, LabelSchema, Project

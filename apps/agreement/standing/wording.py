@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
+from apps.agreement.reporting import GOLD_IMPORTED
 from apps.agreement.standing.comparing import p_words
 from apps.agreement.standing.truths import Report, Truth, name_of, truths_of
 from apps.common.figures import draw_figure, number_words, share_words
@@ -72,12 +73,14 @@ def _gold_in_view(report: Report) -> Sentence | None:
     told = report["gold_in_view"]
     value = told["value"]
     if value is None:
-        return None
+        return Sentence(f"{GOLD_IMPORTED}.") if told["reason"] == GOLD_IMPORTED else None
     items = told["n"]
     if not value:
-        return Sentence(f"None of the gold was made with a suggestion in view (0 of {items:,}).")
+        return Sentence(
+            f"None of the gold decided here was made with a suggestion in view (0 of {items:,})."
+        )
     return Sentence(
-        f"{share_words(value)} of the gold was made with a suggestion in view "
+        f"{share_words(value)} of the gold decided here was made with a suggestion in view "
         f"({round(value * items):,} of {items:,}); measured by it, whoever suggested may look "
         "better than they are."
     )

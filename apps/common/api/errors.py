@@ -23,6 +23,7 @@ from django.core.exceptions import ValidationError as ModelValidationError
 from django.core.signals import got_request_exception
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.template.loader import render_to_string
+from django.utils.http import escape_leading_slashes
 from django.views import defaults
 from rest_framework import exceptions
 from rest_framework.response import Response
@@ -53,7 +54,7 @@ def problem_response(error: Exception, context: Mapping[str, Any]) -> Response:
     if isinstance(error, exceptions.APIException):
         return _of_framework(error)
     if outage := find_outage(error):
-        logger.error("%s (%s)", outage.message, error)
+        logger.error(outage.message, exc_info=error)
         return problem_response(outage, context)
     if isinstance(error, SuspiciousOperation):
         return _of_form(error)
@@ -96,7 +97,10 @@ def server_error(request: HttpRequest) -> HttpResponse:
     if request.headers.get("X-Requested-With") == "fetch":
         told = {"code": outage.code, "message": outage.message}
         return JsonResponse(told, status=outage.http_status)
-    context = {"message": outage.message, "address": request.get_full_path()}
+    # Of a form the address alone leads nowhere.
+    reads = request.method in ("GET", "HEAD")
+    address = escape_leading_slashes(request.get_full_path()) if reads else ""
+    context = {"message": outage.message, "address": address}
     return HttpResponse(render_to_string("503.html", context), status=outage.http_status)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from difflib import get_close_matches
 from functools import cache
+from threading import Lock
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -59,6 +60,10 @@ class RestAddressMiddleware:
         return problem_answer(400, "unknown_parameter", detail, errors=errors)
 
 
+#: The generator keeps what it works on in objects that all threads share.
+_generating = Lock()
+
+
 @cache
 def query_parameters(view: Callable[..., HttpResponse], method: str, route: str) -> frozenset[str]:
     """The query parameters that the OpenAPI document declares for one operation.
@@ -66,7 +71,8 @@ def query_parameters(view: Callable[..., HttpResponse], method: str, route: str)
     They are taken from the same declarations in the same way, so the two cannot differ.
     """
     generator: Any = SchemaGenerator  # it is not typed
-    operations = generator(patterns=[path(route, view)]).parse(None, public=True)
+    with _generating:
+        operations = generator(patterns=[path(route, view)]).parse(None, public=True)
     return frozenset(
         parameter["name"]
         for methods in operations.values()

@@ -13,7 +13,8 @@ PEOPLE = ("crowd", "expert")
 
 def tell_rejections_apart(apps: Any, editor: Any) -> None:
     """What a label was proposed from was shown. A rejection without a value was stored as an
-    abstention; its item waits for somebody else now, unless it has been decided."""
+    abstention; its item waits for somebody else now, unless it has been decided: that stands until
+    the plan changes or somebody labels the item again."""
     labels, states = apps.get_model("labels", "Label"), apps.get_model("labels", "ItemState")
     check_at_once(editor)
     proposed = labels.objects.filter(shown=None, proposed_from__isnull=False)
@@ -24,10 +25,10 @@ def tell_rejections_apart(apps: Any, editor: Any) -> None:
     counted = rejections.filter(superseded_by=None, annotator__kind__in=PEOPLE).order_by()
     by_item = dict(counted.values_list("item").annotate(n=Count("pk")))
     rejections.update(rejected=True, abstained=False, proposed_from=None)
-    open_still = states.objects.filter(gold=None, stage__in=["in_review", "conflict"])
-    for state in open_still.filter(pk__in=list(by_item)).select_related("project"):
+    for state in states.objects.filter(pk__in=list(by_item)).select_related("project"):
         state.labels_by_people -= by_item[state.pk]
-        if state.labels_by_people < state.project.overlap:
+        is_open = state.gold_id is None and state.stage in ("in_review", "conflict")
+        if is_open and state.labels_by_people < state.project.overlap:
             untouched = "suggested" if state.suggestion_id else "new"
             state.stage = "in_review" if state.labels_by_people else untouched
             state.wanted, state.queued = state.project.overlap, True

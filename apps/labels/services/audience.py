@@ -2,8 +2,8 @@
 
 from collections.abc import Collection, Iterable
 
-from apps.labels.models import Assignment, Gold, ItemState, Label
-from apps.labels.services.facts import MACHINES, Facts
+from apps.labels.models import MACHINES, Assignment, Gold, ItemState, Label
+from apps.labels.services.facts import Facts
 from labelhub.core.schema import value_key
 
 #: Decisions of the crowd and of single experts, which a machine that is sure may bring into doubt.

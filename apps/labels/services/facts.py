@@ -7,10 +7,8 @@ from dataclasses import dataclass, field
 from django.db.models import QuerySet
 
 from apps.common.prepared import prepared
-from apps.labels.models import PEOPLE, Gold, Kind, Label
+from apps.labels.models import MACHINES, PEOPLE, Gold, Kind, Label
 from apps.labels.services.drafts import ADVISORY, LEARNED
-
-MACHINES = (Kind.LLM, Kind.MODEL)
 
 
 @dataclass(slots=True)

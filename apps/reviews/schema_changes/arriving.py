@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from apps.labels.models import ItemState
-from apps.projects.changes import SchemaChange, Translator
+from apps.projects.changes import SchemaChange, Translator, comparable_versions
 from apps.projects.models import LabelSchema, Project
 from apps.reviews.schema_changes.running import carry_items
 from apps.reviews.services.answers import Answer
@@ -77,6 +77,12 @@ def _value(
     except ValueNotOffered:
         return value  # refused by its name in a moment
     now = told.value(given.version, said)
+    if said == [] and given.pk not in comparable_versions(schema):
+        raise LabelsChanged(
+            "Labels have been added since this page was opened; nobody has looked for them yet. "
+            "Look at the item again and choose anew.",
+            data={"schema_version": schema.version},
+        )
     if said not in (None, []) and now in (None, []):  # nobody chose the empty set
         raise LabelsChanged(
             "The labels have been changed since this page was opened, and nothing of today stands "

@@ -40,7 +40,7 @@ PASSED = {
     "audited": "are audited blind: a label given in bulk would spoil the audit",
     "decided": "are decided",
     "unclear": "cannot be told, as an expert found",
-    "mine": "you have labelled already",
+    "mine": "you have labelled or rejected already",
     "silent": "have no suggestion to accept",
     "foreign": "do not offer this label",
     "others": "are kept for other people",
@@ -48,7 +48,7 @@ PASSED = {
     "held": "somebody has on screen just now",
     "same": "are so already",
     "idle": "wait for nobody",
-    "spoken": "were labelled by everybody chosen",
+    "spoken": "were labelled or rejected by everybody chosen",
     "unsaid": "nobody has labelled",
 }
 
@@ -176,7 +176,7 @@ def _kept_for_others(plan: Plan) -> Q:
 
 
 def _labelled_by(user: int) -> Q:
-    said = Label.objects.current().filter(item=OuterRef("pk"), annotator__user=user)
+    said = Label.objects.standing().filter(item=OuterRef("pk"), annotator__user=user)
     return Q(Exists(said))
 
 

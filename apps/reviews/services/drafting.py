@@ -35,7 +35,7 @@ def save_draft(
         InvalidInput: it is longer than any answer can be, or holds what cannot be stored.
     """
     kept = {name: list(given) for name, given in fields.items() if name in FIELDS and any(given)}
-    answered = Label.objects.current().filter(item=item_id, annotator__user=user)
+    answered = Label.objects.standing().filter(item=item_id, annotator__user=user)
     if not kept or answered.exists():
         drop_draft(user=user, item_id=item_id)
         return None

@@ -20,6 +20,9 @@ from apps.reviews.services.submitting import lock_state
 from apps.reviews.services.unsettling import take_back
 from labelhub.core.errors import Conflict
 
+#: Rejections that one click takes back: each locks its item and writes a row.
+TAKEN_UP_AT_ONCE = 100
+
 
 class NothingToUndo(Conflict):
     """What is to be taken back stands no longer."""
@@ -129,7 +132,7 @@ def take_up_skipped(*, project: Project, user: User) -> int:
     decisions = Decision.objects.standing(project, user)
     undone = decisions.skips().order_by().update(undone_at=timezone.now())
     rejected = decisions.only_rejecting().filter(item__state__queued=True)
-    for pk, item_id in list(rejected.values_list("pk", "item_id")):
+    for pk, item_id in list(rejected.values_list("pk", "item_id")[:TAKEN_UP_AT_ONCE]):
         undone += _take_back_rejection(project, user, pk, item_id)
     return undone
 
@@ -142,6 +145,7 @@ def _take_back_rejection(project: Project, user: User, pk: int, item_id: int) ->
         return 0  # undone or answered in another tab
     decision.undone_at = timezone.now()
     decision.save(update_fields=["undone_at"])
+    Slot.objects.filter(label=decision.label).update(label=None)
     withdraw_label(label=decision.label, provenance={"undone_by": user.username})
     return 1
 

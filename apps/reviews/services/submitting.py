@@ -12,7 +12,7 @@ from apps.accounts.models import User
 from apps.common.prepared import prepared
 from apps.common.rows import insert_row
 from apps.labels.blindness import is_audit
-from apps.labels.models import Annotator, ItemState, Kind, Label
+from apps.labels.models import MACHINES, Annotator, ItemState, Kind, Label
 from apps.labels.services import (
     ADJUDICATES,
     CHECK,
@@ -247,9 +247,9 @@ def _shown(case: _Case, answer: Answer) -> Label | None:
         proposed = case.suggestion
         return None if is_audit(case.state) or (proposed and proposed.abstained) else proposed
     seen = next((label for label in case.history if label.pk == answer.shown), None)
-    if seen is None:
+    if seen is None or seen.abstained or seen.annotator.kind not in MACHINES:
         raise InvalidInput.at(
-            "suggestion", f"item {case.state.item_id} has no label {answer.shown}."
+            "suggestion", f"item {case.state.item_id} has no suggestion {answer.shown}."
         )
     return as_carried(seen, case.history)
 

@@ -59,7 +59,6 @@ def _label(
                 value=value,
                 action=_action(value, suggestion),
                 proposed_from_id=suggestion.pk if suggestion else None,
-                supersedes_own=True,  # at most a rejection: who has labelled an item is not asked
                 uid=uuid4(),
                 **common,
             )
@@ -140,7 +139,7 @@ def _in_turn(users: Sequence[User], free: Sequence[User], turn: int) -> User:
 
 
 def _spoken(states: Sequence[ItemState], users: Sequence[User]) -> set[tuple[int, int | None]]:
-    said = Label.objects.current().by_people()
+    said = Label.objects.standing().by_people()
     said = said.filter(item__in=[one.item_id for one in states], annotator__user__in=users)
     return set(said.order_by().values_list("item_id", "annotator__user_id"))
 
