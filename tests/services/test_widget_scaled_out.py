@@ -43,7 +43,7 @@ class Page:
 
     async def answer(self, uid: str, frame_id: str = "") -> Frame:
         """How an answer was taken, in the end."""
-        said = {"qid": uid, "opt": "a", "ms": 6000, "kb": False}
+        said = {"qid": uid, "opt": "a", "ms": 9000, "kb": False}
         return await asyncio.wait_for(
             await self.client.push("answer", frame_id=frame_id, **said), PATIENCE
         )
