@@ -62,6 +62,7 @@ def test_doccanos_categories_are_what_was_decided() -> None:
     assert (found.external_id, found.gold, found.labels) == ("3", "good", ())
     assert found.meta == {"Comments": ["hm"], "src": "x"}
     assert good({**DOCCANO, "label": []}).gold is None
+    assert good({**DOCCANO, "label": " "}).gold is None
     assert good({**DOCCANO, "user": "anna"}).labels[0].who.name == "anna"
 
 
