@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from django.conf import LazySettings
 
 from apps.exchange.readers import (
     ReadingFault,
@@ -255,21 +256,31 @@ def test_who_stops_reading_leaves_no_process(tmp_path: Path) -> None:
     assert len(before - set(children.read_text().split())) == 1
 
 
-def test_no_process_outlives_a_server_that_was_killed(tmp_path: Path) -> None:
+def test_no_process_outlives_a_server_that_was_killed(
+    tmp_path: Path, settings: LazySettings
+) -> None:
     path = written(tmp_path, b"text\n" + b"words\n" * 300_000, "long.csv")
     server = subprocess.Popen(
-        [sys.executable, "-c", BEGIN, str(path)], cwd=ROOT, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", BEGIN, str(path)],
+        cwd=ROOT,
+        env=os.environ | {"LABELHUB_DATA_DIR": str(settings.DATA_DIR)},
+        stdout=subprocess.PIPE,
+        text=True,
     )
     assert server.stdout is not None
     with server, server.stdout as said:
         reader = int(said.readline())
         assert said.readline() == "begun\n"
         assert is_alive(reader)
+        with pytest.raises(Unavailable), all_places_taken():
+            pass
         server.kill()
     until = time.monotonic() + 60
     while is_alive(reader) and time.monotonic() < until:
         time.sleep(0.05)
     assert not is_alive(reader)
+    with all_places_taken():  # its own is free again
+        pass
 
 
 def is_alive(pid: int) -> bool:

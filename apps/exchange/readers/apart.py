@@ -110,8 +110,7 @@ def _end_of(process: "subprocess.Popen[bytes]") -> UnreadableFile:
 
 def write_rows(rows: Iterator[RawRow], memory: int, seconds: float, in_all: int) -> None:
     """What the process does: write the rows to its standard output, within its limits; then null,
-    or in words why the file is of no use, or
-    the name of a fault of ours."""
+    or in words why the file is of no use, or the name of a fault of ours."""
     _limit(memory, seconds, in_all)
     try:
         for row in rows:
