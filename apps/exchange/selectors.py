@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from django.conf import settings
 
 from apps.exchange.columns import CHOOSABLE, ColumnMap, guess_columns
-from apps.exchange.readers import RawRow, open_rows
+from apps.exchange.readers import RawRow, open_rows, refuse_after
 from apps.exchange.readers.base import RowFault, one_row
 from apps.exchange.shapes import Shape, gathered, shape_of, translated
 from apps.labels.models import Gold
@@ -20,6 +20,9 @@ from labelhub.core.errors import NotFound
 from labelhub.core.schema import Schema
 
 PREVIEW_ROWS = 20
+#: Seconds of processor time that a preview may take, and that a page waits for its turn to read.
+PREVIEW_SECONDS = 60
+PAGE_WAITS = 10
 CELL_CHARS = 160
 
 
@@ -57,9 +60,13 @@ def preview_batch(batch: ImportBatch) -> Preview:
 
     Raises:
         UnreadableFile: the file as a whole is of no use.
+        Unavailable: the server is reading as many files as it can.
     """
     path, schema = Path(settings.DATA_DIR) / batch.stored_path, current_schema(batch.project).parsed
-    rows = islice(gathered(open_rows(path, batch.format)), PREVIEW_ROWS)
+    given = open_rows(
+        path, batch.format, meanwhile=refuse_after(PAGE_WAITS), in_all=PREVIEW_SECONDS
+    )
+    rows = islice(gathered(given), PREVIEW_ROWS)
     seen = [_seen(raw, schema) for raw in rows]
     columns = tuple(dict.fromkeys(name for row in seen for name in row.cells))
     choices = dict.fromkeys(name for row in seen for name in row.choices)

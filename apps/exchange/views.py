@@ -30,7 +30,7 @@ from apps.exchange.tasks import launch_import
 from apps.projects.models import ImportBatch, Project
 from apps.projects.pages import project_page
 from apps.projects.selectors import current_schema, get_project
-from labelhub.core.errors import InvalidInput
+from labelhub.core.errors import InvalidInput, Unavailable
 
 MOVING = (ImportBatch.Status.QUEUED, ImportBatch.Status.RUNNING)
 SHOWN_FAULTS = 200
@@ -62,7 +62,7 @@ def import_create(request: SignedInRequest, slug: str) -> HttpResponse:
 
 
 def _received(project: Project, actor: User, upload: UploadedFile) -> ImportBatch:
-    """The stored upload, provided that its first rows can be read."""
+    """The stored upload, unless its first rows cannot be read."""
     path = store_upload(upload.chunks())
     batch = receive_upload(
         project=project,
@@ -76,6 +76,8 @@ def _received(project: Project, actor: User, upload: UploadedFile) -> ImportBatc
     except InvalidInput:
         cancel_upload(batch)
         raise
+    except Unavailable:
+        pass  # the page of the upload tries again, and nobody has to send the file twice
     return batch
 
 

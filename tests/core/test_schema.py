@@ -35,7 +35,8 @@ PER_ITEM = parse_schema({"task": "per_item"})
         (MULTI, ["price", "Food"], ["Food", "Price"]),
         (MULTI, ["Food", "food"], ["Food"]),
         (MULTI, [], []),
-        (MULTI, {"Food": True, "Price": False}, ["Food"]),
+        (MULTI, {"food": True, "Price": False, "Staff": False}, ["Food"]),
+        (MULTI, dict.fromkeys(MULTI.names, False), []),
         (STARS, 2, 2),
         (STARS, "2", 2),
         (STARS, 2.0, 2),
@@ -89,6 +90,12 @@ def test_an_item_without_options_of_its_own_takes_any_words() -> None:
 def test_the_refusal_names_the_value_and_the_choice() -> None:
     with pytest.raises(ValueNotOffered, match=r"'Drinks' is not offered here; the choice is: Food"):
         MULTI.normalise(["Drinks"])
+
+
+@pytest.mark.parametrize("said", [{"food": False}, {"Food": True}])
+def test_an_object_that_leaves_labels_out_is_no_set(said: dict[str, bool]) -> None:
+    with pytest.raises(ValueNotOffered, match=r"^Nothing is said of: Price, Staff\.$"):
+        MULTI.normalise(said)
 
 
 @pytest.mark.parametrize(

@@ -10,3 +10,4 @@ from django.conf import LazySettings
 def own_data_folder(settings: LazySettings, tmp_path: Path) -> None:
     """No test leaves a file behind."""
     settings.DATA_DIR = tmp_path / "data"
+    settings.DATA_DIR.mkdir()

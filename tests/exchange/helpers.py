@@ -1,11 +1,13 @@
 """Files and imports for the tests of this folder."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 from apps.exchange.exporters import FORMATS, export_pieces
+from apps.exchange.readers.places import PLACES, place_to_read, refuse_after
 from apps.exchange.services import queue_import, receive_upload, run_import, store_upload
 from apps.projects.models import ImportBatch, Project
 
@@ -59,3 +61,12 @@ def written(folder: Path, content: bytes | Iterable[bytes], name: str) -> Path:
         for piece in [content] if isinstance(content, bytes) else content:
             file.write(piece)
     return path
+
+
+@contextmanager
+def all_places_taken() -> Iterator[None]:
+    """As when the server reads as many files as it can."""
+    with ExitStack() as taken:
+        for _ in range(PLACES):
+            taken.enter_context(place_to_read(refuse_after(0)))
+        yield

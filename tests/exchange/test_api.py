@@ -13,7 +13,7 @@ from apps.exchange.api import views
 from apps.exchange.exporters import FORMATS
 from apps.exchange.tasks import import_task
 from apps.projects.models import ImportBatch, Project
-from tests.exchange.helpers import imported, ledger, lines
+from tests.exchange.helpers import all_places_taken, imported, ledger, lines
 from tests.factories.projects import ProjectFactory, member
 
 pytestmark = pytest.mark.django_db
@@ -115,6 +115,20 @@ def test_what_cannot_be_read_is_a_problem_in_words(content: bytes, content_type:
     assert answer.status_code == 422
     assert answer.json()["detail"]
     assert project.items.count() == 0
+
+
+def test_a_body_that_cannot_be_read_just_now_goes_to_the_worker(
+    monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
+) -> None:
+    monkeypatch.setattr(views, "PAGE_WAITS", 0)
+    sent: list[int] = []
+    monkeypatch.setattr(import_task, "delay", sent.append)
+    rows = [{"id": "1", "text": "x" * 600_000}, {"id": "2", "text": "y" * 600_000}]
+    with django_capture_on_commit_callbacks(execute=True), all_places_taken():
+        answer = post(ProjectFactory.create(), rows, format="json")
+    assert (answer.status_code, sent) == (202, [answer.json()["id"]])
+    import_task(sent[0])
+    assert ImportBatch.objects.get().created == 2
 
 
 def test_a_form_without_a_file_is_told() -> None:

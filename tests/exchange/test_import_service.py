@@ -3,7 +3,9 @@
 import io
 import json
 import os
+import time
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -16,13 +18,22 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from apps.exchange import rows
+from apps.exchange.readers import places
 from apps.exchange.services import chunks, receive_upload, run_import, running, unfinished_imports
 from apps.exchange.services.uploads import store_upload, sweep_uploads
 from apps.exchange.tasks import import_task, resume_unfinished
 from apps.labels.models import Gold, ItemState, Label
 from apps.projects.models import ImportBatch, Item
-from labelhub.core.errors import Conflict
-from tests.exchange.helpers import SHARED, counts, imported, ledger, lines, queued
+from labelhub.core.errors import Conflict, Unavailable
+from tests.exchange.helpers import (
+    SHARED,
+    all_places_taken,
+    counts,
+    imported,
+    ledger,
+    lines,
+    queued,
+)
 from tests.factories.projects import ImportBatchFactory, ProjectFactory
 
 pytestmark = pytest.mark.django_db
@@ -289,8 +300,41 @@ def queue_again(batch: ImportBatch) -> None:
     queue_import(batch)
 
 
-def test_a_lost_upload_is_told(settings: LazySettings) -> None:
+LONG = lines(*({"id": str(at), "text": "x" * 600_000} for at in range(2)))
+
+
+def test_an_import_waits_until_it_can_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    batch = queued(ProjectFactory.create(), LONG)
+    monkeypatch.setattr(running, "LEASE", timedelta(seconds=0.3))
+    rest, leases = time.sleep, list[Any]()
+    with ExitStack() as others:
+        others.enter_context(all_places_taken())
+
+        def sleep(seconds: float) -> None:
+            leases.append(ImportBatch.objects.get().lease_until)
+            rest(seconds)
+            if len(leases) == 4:
+                others.close()
+
+        monkeypatch.setattr(places, "sleep", sleep)
+        assert counts(run_import(batch.pk)) == (2, 0, 0, 0)
+    assert leases[0] < leases[-1]  # nobody else takes it meanwhile
+
+
+def test_who_has_no_time_to_wait_leaves_the_import_to_others() -> None:
+    batch = queued(ProjectFactory.create(), LONG)
+    with all_places_taken(), pytest.raises(Unavailable):
+        run_import(batch.pk, patience=0)
+    assert unfinished_imports() == [batch.pk]
+    import_task(batch.pk)
+    batch.refresh_from_db()
+    assert (batch.status, batch.created) == ("done", 2)
+
+
+@pytest.mark.parametrize("name", ["", "parquet", "xlsx"])
+def test_a_lost_upload_is_told(settings: LazySettings, name: str) -> None:
     batch = queued(ProjectFactory.create(), THREE)
+    ImportBatch.objects.filter(pk=batch.pk).update(format=name or batch.format)
     (Path(settings.DATA_DIR) / batch.stored_path).unlink()
     assert "upload it again" in run_import(batch.pk).message
 
@@ -350,7 +394,8 @@ def test_real_data_sets_import_as_they_are(name: str, task: str, rows: int) -> N
         pytest.skip(f"{path} is not on this machine")
     read = [json.loads(line) for line in path.read_text().splitlines()]
     names = {one for row in read for one in row.get("aspects", [row.get("gold", "none")])}
-    names |= {one for row in read for one in row.get("labels", {}).values()} | {"other"}
+    names |= {one for row in read for one in row.get("labels", {}).values()}
+    names |= {"other"} if task == "single" else set()
     labels = [{"name": one} for one in sorted(names)]
     project = ProjectFactory.create(definition={"task": task, "labels": labels})
     assert counts(imported(project, path.read_bytes())) == (rows, 0, 0, 0)

@@ -9,11 +9,12 @@ from django.test import Client
 from django.urls import reverse
 
 from apps.accounts.roles import Role
+from apps.exchange import selectors
 from apps.exchange.exporters import FORMATS
 from apps.exchange.services import run_import
 from apps.exchange.tasks import import_task
 from apps.projects.models import ImportBatch, Project
-from tests.exchange.helpers import imported, ledger, lines, queued
+from tests.exchange.helpers import all_places_taken, imported, ledger, lines, queued
 from tests.factories.projects import ProjectFactory, member
 
 pytestmark = pytest.mark.django_db
@@ -74,6 +75,17 @@ def test_a_file_of_no_use_is_told_on_the_page(content: bytes, name: str) -> None
     assert answer.status_code == 422
     assert b"error" in answer.content
     assert ImportBatch.objects.count() == 0
+
+
+def test_an_upload_waits_while_other_files_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(selectors, "PAGE_WAITS", 0)
+    project = ProjectFactory.create()
+    client = browser(project)
+    with all_places_taken():
+        answer = upload(client, project, b"text\n" + b"words\n" * 200_000)
+        page = client.get(answer.url)
+    assert (page.status_code, b"Try again in a moment" in page.content) == (503, True)
+    assert b"Which column is what?" in client.get(answer.url).content
 
 
 def test_the_text_column_must_be_chosen() -> None:

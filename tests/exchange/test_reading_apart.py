@@ -6,14 +6,27 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from django.conf import LazySettings
 
-from apps.exchange.readers import UnreadableFile, apart, open_rows, parquet, read_here
-from tests.exchange.helpers import written
+from apps.exchange.readers import (
+    ReadingFault,
+    UnreadableFile,
+    apart,
+    open_rows,
+    parquet,
+    places,
+    read_here,
+    refuse_after,
+)
+from labelhub.core.errors import Unavailable
+from tests.exchange.helpers import all_places_taken, written
 
 ROOT = Path(__file__).resolve().parents[2]
 MB = 1024 * 1024
@@ -21,6 +34,7 @@ MB = 1024 * 1024
 READ = """
 import sys
 from pathlib import Path
+from django.conf import settings
 from apps.exchange.readers import open_rows
 
 def taken():
@@ -31,6 +45,7 @@ def read():
     for row in open_rows(Path(sys.argv[1]), sys.argv[2]):
         pass
 
+settings.DATA_DIR  # read before: the server has its settings anyway
 before = taken()[1]
 for _ in range(3):
     read()
@@ -53,6 +68,20 @@ rows = open_rows(Path(sys.argv[1]), "csv")
 next(rows)
 print("begun", flush=True)
 time.sleep(600)
+"""
+
+
+#: Fails after a row, in a way that nobody thought of.
+FAULTY = """
+import sys
+from apps.exchange.readers.apart import write_rows
+from apps.exchange.readers.base import RawRow
+
+def rows():
+    yield RawRow(1, {"text": "a"})
+    raise KeyError("lost")
+
+write_rows(rows(), int(sys.argv[3]), float(sys.argv[4]), int(sys.argv[5]))
 """
 
 
@@ -129,6 +158,41 @@ def test_a_file_that_takes_too_long_is_refused(
         list(open_rows(repeated(tmp_path, "a", 1), "parquet"))
 
 
+def run_instead(monkeypatch: pytest.MonkeyPatch, program: str) -> None:
+    """Let the process be this program, with the arguments of ours."""
+    popen = subprocess.Popen
+
+    def start(command: list[str], **how: Any) -> "subprocess.Popen[bytes]":
+        return popen([sys.executable, "-c", program, *command[3:]], **how)
+
+    monkeypatch.setattr(subprocess, "Popen", start)
+
+
+def test_a_fault_of_ours_is_told_as_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    run_instead(monkeypatch, FAULTY)
+    rows = open_rows(repeated(tmp_path, "a", 1), "parquet")
+    assert next(rows).data == {"text": "a"}
+    with pytest.raises(ReadingFault, match=r"by a fault of the server \(KeyError\)"):
+        next(rows)
+    assert "KeyError: 'lost'" in capfd.readouterr().err
+
+
+def test_a_process_that_ends_without_a_word_is_a_fault_of_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_instead(monkeypatch, "raise SystemExit(3)")
+    with pytest.raises(ReadingFault, match=r"by a fault of the server \(exit 3\)"):
+        next(open_rows(repeated(tmp_path, "a", 1), "parquet"))
+
+
+@pytest.mark.parametrize("name", ["parquet", "xlsx", "csv"])
+def test_a_file_that_is_gone_is_told_as_such(tmp_path: Path, name: str) -> None:
+    with pytest.raises(FileNotFoundError):
+        next(open_rows(tmp_path / "gone", name))
+
+
 def test_a_process_that_was_killed_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[subprocess.Popen[bytes]] = []
     popen = subprocess.Popen
@@ -142,8 +206,45 @@ def test_a_process_that_was_killed_is_told(tmp_path: Path, monkeypatch: pytest.M
     rows = open_rows(path, "csv")
     assert next(rows).data == {"text": "some words"}
     os.kill(started[0].pid, signal.SIGKILL)
-    with pytest.raises(UnreadableFile, match="was ended before the file was"):
+    with pytest.raises(UnreadableFile, match="was stopped before its end"):
         list(rows)
+
+
+def test_a_file_that_takes_too_long_in_all_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_instead(monkeypatch, FAULTY.replace('raise KeyError("lost")', "while True: pass"))
+    rows = open_rows(repeated(tmp_path, "a", 1), "parquet", in_all=1)
+    with pytest.raises(UnreadableFile, match=r"^Reading this file takes too long"):
+        list(rows)
+
+
+def test_no_more_files_are_read_at_once_than_there_are_places(tmp_path: Path) -> None:
+    path = written(tmp_path, b"text\n" + b"words\n" * 300_000, "long.csv")
+    first, *others = [open_rows(path, "csv") for _ in range(places.PLACES)]
+    for rows in (first, *others):
+        next(rows)
+    with pytest.raises(Unavailable, match="as many files as it can"):
+        next(open_rows(path, "csv", meanwhile=refuse_after(0.2)))
+    first.close()  # type: ignore[attr-defined]  # it is a generator
+    assert next(open_rows(path, "csv", meanwhile=refuse_after(0))).data == {"text": "words"}
+
+
+def test_small_texts_need_no_place(tmp_path: Path) -> None:
+    with all_places_taken():
+        assert len(list(open_rows(written(tmp_path, b"text\na\n", "a.csv"), "csv"))) == 1
+
+
+def test_who_waits_reads_once_a_place_is_free(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited: list[float] = []
+    with ExitStack() as others:
+        others.enter_context(all_places_taken())
+        monkeypatch.setattr(places, "sleep", lambda _: others.close())
+        rows = open_rows(repeated(tmp_path, "a", 1), "parquet", meanwhile=waited.append)
+        assert [row.data for row in rows] == [{"text": "a"}]
+    assert len(waited) == 1
 
 
 def test_who_stops_reading_leaves_no_process(tmp_path: Path) -> None:
@@ -155,21 +256,31 @@ def test_who_stops_reading_leaves_no_process(tmp_path: Path) -> None:
     assert len(before - set(children.read_text().split())) == 1
 
 
-def test_no_process_outlives_a_server_that_was_killed(tmp_path: Path) -> None:
+def test_no_process_outlives_a_server_that_was_killed(
+    tmp_path: Path, settings: LazySettings
+) -> None:
     path = written(tmp_path, b"text\n" + b"words\n" * 300_000, "long.csv")
     server = subprocess.Popen(
-        [sys.executable, "-c", BEGIN, str(path)], cwd=ROOT, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", BEGIN, str(path)],
+        cwd=ROOT,
+        env=os.environ | {"LABELHUB_DATA_DIR": str(settings.DATA_DIR)},
+        stdout=subprocess.PIPE,
+        text=True,
     )
     assert server.stdout is not None
     with server, server.stdout as said:
         reader = int(said.readline())
         assert said.readline() == "begun\n"
         assert is_alive(reader)
+        with pytest.raises(Unavailable), all_places_taken():
+            pass
         server.kill()
     until = time.monotonic() + 60
     while is_alive(reader) and time.monotonic() < until:
         time.sleep(0.05)
     assert not is_alive(reader)
+    with all_places_taken():  # its own is free again
+        pass
 
 
 def is_alive(pid: int) -> bool:

@@ -53,7 +53,8 @@ def test_a_row_without_a_time_is_a_label_and_no_gold() -> None:
     assert (first["value"], first["seconds"]) == ("up", 1.5)
     assert (second["value"], second["seconds"]) == ("down, really", None)
     assert (second["supersedes"], second["annotator"]) == (first["uid"], "Label Studio user 1")
-    assert [label["abstained"] for label in rows["Bad."]["labels"]] == [True]
+    (empty,) = rows["Bad."]["labels"]
+    assert (empty["abstained"], empty["provenance"]["aside"]) == (False, "empty")
     assert rows["Nobody looked."]["labels"] == []
 
 

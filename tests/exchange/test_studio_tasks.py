@@ -7,7 +7,7 @@ import pytest
 
 from apps.labels.models import Label
 from tests.exchange.helpers import counts, imported
-from tests.exchange.test_shapes import fault, good
+from tests.exchange.test_shapes import MOOD, fault, good
 from tests.factories.projects import ProjectFactory
 
 CHOICE = {"from_name": "mood", "to_name": "text", "type": "choices"}
@@ -106,6 +106,47 @@ def test_words_and_sureness_beside_the_answer() -> None:
 )
 def test_what_is_not_offered_here_is_refused_where_it_stands(results: Any, where: str) -> None:
     assert fault(annotated(*results))[0] == f"annotations[0].{where}"
+
+
+SET = {"task": "multi", "labels": ["good", "bad"]}
+NOTED = {"from_name": "comment", "type": "textarea", "value": {"text": ["Hm."]}}
+
+
+@pytest.mark.parametrize("definition", [SET, MOOD, SCALE, {"task": "text"}])
+@pytest.mark.parametrize("results", [[], [NOTED]])
+def test_an_annotation_without_an_answer_says_nothing(definition: Any, results: Any) -> None:
+    if definition == {"task": "text"}:
+        results = []  # there a comment is an answer
+    (label,) = good(annotated(*results), definition).labels
+    assert (label.value, label.abstained, label.withdrawn) == (None, False, True)
+    assert label.provenance["aside"] == "empty"
+    assert label.provenance.get("comment", "") == ("Hm." if results else "")
+
+
+def test_a_prediction_without_an_answer_says_nothing() -> None:
+    row = annotated(chosen("good"), parent_prediction=3)
+    prediction, annotation = good({**row, "predictions": [{"id": 3, "result": []}]}, SET).labels
+    assert (prediction.value, prediction.provenance["aside"]) == (None, "empty")
+    assert (annotation.value, annotation.proposed_from) == (["good"], None)
+
+
+@pytest.mark.parametrize(
+    ("result", "gold"), [(NOTED, None), (chosen(), []), (chosen("bad"), ["bad"])]
+)
+def test_only_an_answer_is_gold(result: dict[str, Any], gold: Any) -> None:
+    assert good(annotated(result, ground_truth=True), SET).gold == gold
+
+
+def test_who_said_nothing_afterwards_still_says_what_they_said() -> None:
+    row = annotated(chosen("good"))
+    row["annotations"].append({"result": []})
+    said, empty = good(row, SET).labels
+    assert (said.value, empty.withdrawn, empty.supersedes) == (["good"], True, None)
+
+
+def test_an_empty_set_and_quotes_alone_are_answers() -> None:
+    assert good(annotated(chosen()), SET).labels[0].value == []
+    assert good(annotated(quoted(0, 4, "Fine")), SET).labels[0].value == ["good"]
 
 
 def test_the_chosen_question_is_taken_and_the_others_kept() -> None:

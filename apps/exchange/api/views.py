@@ -1,5 +1,6 @@
 """REST: items in, items with their ledger out."""
 
+from contextlib import suppress
 from http import HTTPStatus
 from typing import Any
 
@@ -22,13 +23,13 @@ from apps.exchange.api.serializers import (
     UploadSerializer,
 )
 from apps.exchange.blindness import refuse_who_is_blind
-from apps.exchange.selectors import import_of, result_of
+from apps.exchange.selectors import PAGE_WAITS, import_of, result_of
 from apps.exchange.services import queue_import, receive_upload, run_import, store_upload
 from apps.exchange.streaming import export_response
 from apps.exchange.tasks import launch_import
 from apps.projects.api.mixins import ProjectScopedMixin
 from apps.projects.models import ImportBatch
-from labelhub.core.errors import InvalidInput
+from labelhub.core.errors import InvalidInput, Unavailable
 
 #: Larger bodies are imported by the worker and answered with 202; poll ``imports/{id}/``.
 AT_ONCE_BYTES = 64 * 1024 * 1024
@@ -51,7 +52,10 @@ class ImportView(ProjectScopedMixin):
         },
         responses={
             200: ImportResultSerializer,
-            202: OpenApiResponse(ImportResultSerializer, "Large; the worker imports it."),
+            202: OpenApiResponse(
+                ImportResultSerializer,
+                "Large, or the server is busy reading files; the worker imports it.",
+            ),
             422: OpenApiResponse(
                 description="Unreadable, or strict and faulty: a problem, with the counts and "
                 "faults of the import where it was read."
@@ -68,10 +72,11 @@ class ImportView(ProjectScopedMixin):
         columns["answer"] = asked["answer"]
         chosen = {name: column for name, column in columns.items() if column}
         batch = queue_import(batch, columns=chosen, strict=asked["strict"])
-        if batch.bytes_total > AT_ONCE_BYTES:
-            launch_import(batch.pk)
-            return Response(result_of(batch), status=HTTPStatus.ACCEPTED)
-        return _answer(run_import(batch.pk))
+        if batch.bytes_total <= AT_ONCE_BYTES:
+            with suppress(Unavailable):  # the worker can wait for longer
+                return _answer(run_import(batch.pk, patience=PAGE_WAITS))
+        launch_import(batch.pk)
+        return Response(result_of(batch), status=HTTPStatus.ACCEPTED)
 
     def _received(self, request: Request, name: str) -> ImportBatch:
         body = request.data.get("body")

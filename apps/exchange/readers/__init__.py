@@ -6,8 +6,9 @@ from pathlib import Path
 
 from apps.exchange.readers import delimited, json_list, jsonl, parquet, xlsx
 from apps.exchange.readers.apart import read_apart
-from apps.exchange.readers.base import Format, RawRow, RowFault, UnreadableFile
+from apps.exchange.readers.base import Format, RawRow, ReadingFault, RowFault, UnreadableFile
 from apps.exchange.readers.checks import check_row
+from apps.exchange.readers.places import Meanwhile, refuse_after, wait_on
 from apps.exchange.readers.text import HEAD, is_binary
 
 _MODULES = (delimited, json_list, jsonl, xlsx, parquet)
@@ -31,12 +32,14 @@ __all__ = [
     "FORMATS",
     "Format",
     "RawRow",
+    "ReadingFault",
     "RowFault",
     "UnreadableFile",
     "accepted",
     "format_of",
     "open_rows",
     "read_here",
+    "refuse_after",
 ]
 
 
@@ -45,18 +48,28 @@ def accepted() -> str:
     return ", ".join(suffix for known in FORMATS.values() for suffix in known.suffixes)
 
 
-def open_rows(path: Path, format_name: str) -> Iterator[RawRow]:
+def open_rows(
+    path: Path,
+    format_name: str,
+    *,
+    meanwhile: Meanwhile = wait_on,
+    in_all: int | None = None,
+) -> Iterator[RawRow]:
     """Stream the rows of a file in constant memory; rows with a fault carry it.
 
     Formats that unpack, and large files, are read by a process of their own: what they take of
-    memory would otherwise stay with the server.
+    memory would otherwise stay with the server. There are ``PLACES`` for those; ``meanwhile`` is
+    what is done while none is free. They have ``in_all`` seconds of processor time, if it is given.
 
     Raises:
         UnreadableFile: the file as a whole is of no use (empty, broken, a bomb, no rows); while
             iterating, too.
+        ReadingFault: it failed by a fault of ours; while iterating.
+        FileNotFoundError: the file is gone.
     """
-    if FORMATS[format_name].unpacks or path.stat().st_size > MAX_BYTES_HERE:
-        return read_apart(path, format_name)
+    size = path.stat().st_size
+    if FORMATS[format_name].unpacks or size > MAX_BYTES_HERE:
+        return read_apart(path, format_name, meanwhile, in_all)
     return read_here(path, format_name)
 
 

@@ -6,6 +6,7 @@ of JSON each. It dies with the process that started it.
 """
 
 import json
+import logging
 import os
 import resource
 import signal
@@ -17,7 +18,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, cast
 
-from apps.exchange.readers.base import RawRow, UnreadableFile
+from apps.exchange.readers.base import RawRow, ReadingFault, UnreadableFile
+from apps.exchange.readers.places import Meanwhile, place_to_read
+
+logger = logging.getLogger(__name__)
 
 #: Bytes of address space, the libraries' 300 MB included.
 MAX_MEMORY = 1536 * 1024 * 1024
@@ -34,38 +38,48 @@ OWN = {
     "OPENBLAS_NUM_THREADS": "1",
 }
 TOO_LARGE = (
-    f"To read this file takes more than {MAX_MEMORY // 1024**2:,} MB of memory. Split it, or save "
+    f"Reading this file takes more than {MAX_MEMORY // 1024**2:,} MB of memory. Split it, or save "
     "it as CSV or JSON Lines."
 )
 ENDED = (
-    "The process that read this file was ended before the file was, as happens when memory runs "
-    "out. Import it again; if that does not help, split it, or save it as CSV or JSON Lines."
+    "Reading this file was stopped before its end, as happens when memory runs out. Import it "
+    "again; if that does not help, split it, or save it as CSV or JSON Lines."
 )
-TOO_SLOW = "To read one row of this file takes minutes. Save it as CSV or JSON Lines."
+#: By the signal that ended the process.
+SLOW: dict[int, str] = {
+    signal.SIGPROF: "Reading one row of this file takes minutes. Save it as CSV or JSON Lines.",
+    signal.SIGXCPU: "Reading this file takes too long. Save it as CSV or JSON Lines.",
+}
 
 
-def read_apart(path: Path, format_name: str) -> Iterator[RawRow]:
-    """The checked rows of a file, as a process of their own reads them.
+def read_apart(
+    path: Path, format_name: str, meanwhile: Meanwhile, in_all: int | None = None
+) -> Iterator[RawRow]:
+    """The checked rows of a file, as a process of their own reads them, once there is a place for
+    it; with ``in_all`` within so many seconds of processor time.
 
     Raises:
         UnreadableFile: the file as a whole is of no use, or takes too much memory or time.
+        ReadingFault: the process failed by a fault of ours.
     """
-    process = subprocess.Popen(  # noqa: S603 - our own module
-        [
-            sys.executable,
-            "-m",
-            "apps.exchange.readers",
-            format_name,
-            str(path.resolve()),
-            str(MAX_MEMORY),
-            str(MAX_SECONDS),
-        ],
-        cwd=ROOT,
-        env=OWN | {name: os.environ[name] for name in PASSED_ON if name in os.environ},
-        stdin=subprocess.PIPE,  # never written to: its end tells the process that we are gone
-        stdout=subprocess.PIPE,
-        start_new_session=True,
-    )
+    limits = [MAX_MEMORY, MAX_SECONDS, in_all or 0]
+    with place_to_read(meanwhile) as place:
+        process = subprocess.Popen(  # noqa: S603 - our own module
+            [
+                sys.executable,
+                "-m",
+                "apps.exchange.readers",
+                format_name,
+                str(path.resolve()),
+                *map(str, limits),
+            ],
+            cwd=ROOT,
+            env=OWN | {name: os.environ[name] for name in PASSED_ON if name in os.environ},
+            stdin=subprocess.PIPE,  # never written to: its end tells the process that we are gone
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+            pass_fds=[place],
+        )
     with process:
         try:
             read_line = cast("IO[bytes]", process.stdout).readline
@@ -75,24 +89,29 @@ def read_apart(path: Path, format_name: str) -> Iterator[RawRow]:
                     return
                 if isinstance(told, str):
                     raise UnreadableFile(told)
+                if isinstance(told, dict):
+                    raise ReadingFault(told["fault"])
                 number, data, error, field, position = told
                 yield RawRow(number, data, error, field, position, len(line))
             # It ended without a last word, or in the middle of a row.
-            raise UnreadableFile(_why(process))
+            raise _end_of(process)
         finally:
             process.kill()
 
 
-def _why(process: "subprocess.Popen[bytes]") -> str:
+def _end_of(process: "subprocess.Popen[bytes]") -> UnreadableFile:
     with suppress(subprocess.TimeoutExpired):  # its output ends a moment before itself
         process.wait(timeout=5)
-    return TOO_SLOW if process.returncode == -signal.SIGPROF else ENDED
+    code = process.returncode
+    if code is None or code >= 0:  # nobody killed it
+        return ReadingFault(f"exit {code}")
+    return UnreadableFile(SLOW.get(-code, ENDED))
 
 
-def write_rows(rows: Iterator[RawRow], memory: int, seconds: float) -> None:
+def write_rows(rows: Iterator[RawRow], memory: int, seconds: float, in_all: int) -> None:
     """What the process does: write the rows to its standard output, within its limits; then null,
-    or in words why the file is of no use."""
-    _limit(memory, seconds)
+    or in words why the file is of no use, or the name of a fault of ours."""
+    _limit(memory, seconds, in_all)
     try:
         for row in rows:
             _tell([row.number, row.data, row.error, row.field, row.position])
@@ -102,6 +121,9 @@ def write_rows(rows: Iterator[RawRow], memory: int, seconds: float) -> None:
         _tell(error.message)
     except MemoryError:
         _tell(TOO_LARGE)
+    except Exception as error:
+        logger.exception("a file could not be read")  # on the server's standard error
+        _tell({"fault": type(error).__name__})
     sys.stdout.buffer.flush()
 
 
@@ -110,9 +132,11 @@ def _tell(what: Any) -> None:
     sys.stdout.buffer.write(line.encode("utf-8", "surrogatepass") + b"\n")
 
 
-def _limit(memory: int, seconds: float) -> None:
+def _limit(memory: int, seconds: float, in_all: int) -> None:
     threading.Thread(target=_die_with_parent, daemon=True).start()
     signal.setitimer(signal.ITIMER_PROF, seconds)
+    if in_all:
+        resource.setrlimit(resource.RLIMIT_CPU, (in_all, in_all + 1))
     with suppress(OSError, ValueError):  # not every system has it
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     with suppress(OSError):  # a machine that runs out of memory ends this process first

@@ -38,6 +38,19 @@ class UnreadableFile(InvalidInput):
     code = "unreadable_file"
 
 
+class ReadingFault(UnreadableFile):
+    """The server failed at the file, which may be in order; its log has how."""
+
+    code = "internal"
+    http_status = 500
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"Reading this file stopped by a fault of the server ({what}). It has been logged; "
+            "saved as CSV or JSON Lines, the file may still be read."
+        )
+
+
 class RowFault(ValueError):
     """One row cannot be used; ``field`` is empty when the row as a whole is at fault."""
 

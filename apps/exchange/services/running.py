@@ -1,7 +1,7 @@
 """Running an import batch: chunk by chunk, resumable, by one worker at a time."""
 
 import logging
-import time
+import math
 from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import timedelta
@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from apps.common.bulk import refresh_statistics
 from apps.exchange.columns import ColumnMap
-from apps.exchange.readers import open_rows
+from apps.exchange.readers import open_rows, refuse_after
 from apps.exchange.rows import ItemRow, RowError, read_row
 from apps.exchange.services.chunks import write_chunk
 from apps.exchange.services.context import MAX_NOTES, ImportContext, LabelsMoved, Tally
@@ -22,7 +22,7 @@ from apps.exchange.services.uploads import discard_upload, stored_file
 from apps.exchange.shapes import gathered
 from apps.labels.models import Gold, ItemState, Label
 from apps.projects.models import ImportBatch, Item, Project
-from labelhub.core.errors import LabelhubError
+from labelhub.core.errors import LabelhubError, Unavailable
 
 logger = logging.getLogger(__name__)
 
@@ -55,24 +55,35 @@ def unfinished_imports() -> list[int]:
     return list(free.order_by("pk").values_list("pk", flat=True))
 
 
-def run_import(batch_id: int) -> ImportBatch:
+def run_import(batch_id: int, *, patience: float = math.inf) -> ImportBatch:
     """Bring a queued batch to its end, from the row it had reached.
 
     Safe to call twice: a batch that another worker holds, or that has ended, is left alone. Each
     chunk commits its rows together with the counts, so an abort at any point loses and doubles
     nothing. The outcome is in ``status`` and ``message``; only faults of the database are raised,
     after which the batch stays unfinished and is taken up again.
+
+    Raises:
+        Unavailable: ``patience`` seconds passed before there was a place to read the file; the
+            batch stays unfinished, too.
     """
     batch = _claim(batch_id)
-    if batch is None:
-        return ImportBatch.objects.get(pk=batch_id)
+    if batch is not None:
+        _run(batch, patience)
+    return ImportBatch.objects.get(pk=batch_id)
+
+
+def _run(batch: ImportBatch, patience: float) -> None:
     try:
-        _import(batch)
+        _import(batch, patience)
     except LeaseLost:
-        logger.warning("import %s was taken over by another worker", batch_id)
+        logger.warning("import %s was taken over by another worker", batch.pk)
     except LabelsMoved:
         # What was read means something else now: the next worker reads it under the new labels.
         _held(batch).update(lease_until=None)
+    except Unavailable:
+        _held(batch).update(lease_until=None)
+        raise
     except LabelhubError as error:
         _finish(batch, ImportBatch.Status.FAILED, error.message)
     except FileNotFoundError:
@@ -81,15 +92,16 @@ def run_import(batch_id: int) -> ImportBatch:
         _held(batch).update(lease_until=timezone.now() + RETRY_AFTER)
         raise
     except Exception as error:
-        logger.exception("import %s stopped", batch_id)
-        where = f"after row {batch.rows_done:,}" if batch.rows_done else "at the start"
-        _finish(
-            batch,
-            ImportBatch.Status.FAILED,
-            f"The import stopped {where} by a fault of the server ({type(error).__name__}). "
-            "Rows before that are in; importing the file again adds only the others.",
-        )
-    return ImportBatch.objects.get(pk=batch_id)
+        logger.exception("import %s stopped", batch.pk)
+        _finish(batch, ImportBatch.Status.FAILED, _words_for(error, batch.rows_done))
+
+
+def _words_for(fault: Exception, rows_done: int) -> str:
+    where = f"after row {rows_done:,}" if rows_done else "at the start"
+    return (
+        f"The import stopped {where} by a fault of the server ({type(fault).__name__}). "
+        "Rows before that are in; importing the file again adds only the others."
+    )
 
 
 def _free() -> Q:
@@ -110,11 +122,11 @@ def _held(batch: ImportBatch) -> "QuerySet[ImportBatch]":
     return ImportBatch.objects.filter(pk=batch.pk, lease_until=batch.lease_until)
 
 
-def _import(batch: ImportBatch) -> None:
+def _import(batch: ImportBatch, patience: float) -> None:
     context = ImportContext(batch.project)
     if batch.strict and batch.rows_done == 0:
-        _refuse_faults(batch, context)
-    rows = islice(_rows(batch, context), batch.rows_done, None)
+        _refuse_faults(batch, context, patience)
+    rows = islice(_rows(batch, context, patience), batch.rows_done, None)
     for chunk in _chunks(rows):
         _commit_chunk(batch, context, chunk)
     if batch.created >= MANY_ROWS:
@@ -122,9 +134,15 @@ def _import(batch: ImportBatch) -> None:
     _finish(batch, ImportBatch.Status.DONE, _summary(batch))
 
 
-def _rows(batch: ImportBatch, context: ImportContext) -> Iterator["Positioned"]:
+def _rows(batch: ImportBatch, context: ImportContext, patience: float) -> Iterator["Positioned"]:
     columns, schema = ColumnMap(batch.columns), context.schema.parsed
-    for raw in gathered(open_rows(stored_file(batch), batch.format)):
+    refuse = refuse_after(patience)
+
+    def wait(waited: float) -> None:
+        refuse(waited)
+        _keep(batch)
+
+    for raw in gathered(open_rows(stored_file(batch), batch.format, meanwhile=wait)):
         yield read_row(raw, columns, schema), raw.position, raw.size
 
 
@@ -141,28 +159,30 @@ def _chunks(rows: Iterator["Positioned"]) -> Iterator[list["Positioned"]]:
         yield chunk
 
 
-def _refuse_faults(batch: ImportBatch, context: ImportContext) -> None:
+def _refuse_faults(batch: ImportBatch, context: ImportContext, patience: float) -> None:
     """The first of two passes of a strict import: reads everything, writes nothing.
 
     Raises:
         ImportRefused: at least one row has a fault.
     """
-    tally, renewed = Tally(), time.monotonic()
-    for row, _, _ in _rows(batch, context):
+    tally = Tally()
+    for row, _, _ in _rows(batch, context, patience):
         if isinstance(row, RowError):
             tally.fail(row.row, row.field, row.message)
             del tally.notes[MAX_NOTES:]
-        if time.monotonic() - renewed > LEASE.total_seconds() / 3:
-            _renew(batch)
-            renewed = time.monotonic()
+        _keep(batch)
     if tally.failed:
         batch.failed, batch.errors = tally.failed, [note.to_json() for note in tally.notes]
         rows = "1 row has a fault" if tally.failed == 1 else f"{tally.failed:,} rows have faults"
         raise ImportRefused(f"Nothing was imported, as asked for (strict): {rows}.")
 
 
-def _renew(batch: ImportBatch) -> None:
-    until = timezone.now() + LEASE
+def _keep(batch: ImportBatch) -> None:
+    """Renew the lease in time."""
+    now = timezone.now()
+    if batch.lease_until is not None and batch.lease_until - now > LEASE * 2 / 3:
+        return
+    until = now + LEASE
     if not _held(batch).update(lease_until=until):
         raise LeaseLost(f"Import {batch.pk} is held by another worker.")
     batch.lease_until = until

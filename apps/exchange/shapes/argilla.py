@@ -31,7 +31,7 @@ def fits(data: Data) -> bool:
 
 def read(data: Data, columns: ColumnMap, schema: Schema) -> Translated:
     """The row of a record: suggestions are labels of their agents, responses of their users; what
-    was discarded or is a draft is kept aside.
+    was discarded, is a draft or has no answer is kept aside.
 
     Raises:
         RowFault: names the place, such as ``suggestions.sentiment.value``.

@@ -56,7 +56,7 @@ def read(data: Data, columns: ColumnMap, schema: Schema) -> Translated:
 def _add(row: dict[str, Any], said: Said, who: Any) -> None:
     label = said.to_label()
     if who is None and not said.evidence:
-        row["gold"] = label["value"]
+        row["gold"] = label.get("value")
         return
     row["labels"] = [{"annotator": str(who or WHO), "kind": "crowd", **label}]
     if who is None and "value" in label:

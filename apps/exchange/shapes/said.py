@@ -7,10 +7,13 @@ from typing import Any
 from apps.exchange.columns import Question
 from apps.exchange.readers.base import RowFault
 from apps.exchange.values import label_value
+from apps.labels.services import ASIDE
 from labelhub.core.schema import Schema, Task, Value
 from labelhub.core.schema.definition import number
 
 MOST_SECONDS = 1e15
+#: Kept aside as: it was submitted and has no answer.
+EMPTY = "empty"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,15 +111,20 @@ class Said:
             if isinstance(raw, list) and schema.task is Task.TEXT:
                 raw = "\n".join(str(text) for text in raw)
             return label_value(schema, raw, self.asked.options, where=self.answered_at)
-        if schema.task is Task.MULTI:
+        if schema.task is Task.MULTI and self.evidence:
             return label_value(schema, list(self.evidence), (), where="")
         return None
 
     def to_label(self) -> dict[str, Any]:
-        """The parts of a label row that say something."""
+        """The parts of a label row that say something. Without an answer it is kept aside: other
+        tools let people submit nothing, which is neither "none of these" nor "cannot tell"."""
         value = self.value()
-        label: dict[str, Any] = {"abstained": True} if value is None else {"value": value}
-        told = {"spans": self.spans, "comment": "\n".join(self.comment)}
+        label: dict[str, Any] = {"withdrawn": True} if value is None else {"value": value}
+        told = {
+            ASIDE: EMPTY if value is None else "",
+            "spans": self.spans,
+            "comment": "\n".join(self.comment),
+        }
         label["provenance"] = {name: kept for name, kept in told.items() if kept}
         besides = {
             "evidence": self.evidence,

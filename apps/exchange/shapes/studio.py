@@ -43,7 +43,8 @@ def read(task: Data, columns: ColumnMap, schema: Schema) -> Translated:
 
     Our own export carries its full row in ``meta.labelhub``; what people annotated since in Label
     Studio is added to it. Otherwise annotations become labels of people, predictions labels of
-    models, a ``ground_truth`` annotation the gold; skips and drafts are kept aside.
+    models, a ``ground_truth`` annotation the gold. Skips, drafts and what has no answer
+    are kept aside.
 
     Raises:
         RowFault: names the place, such as ``annotations[0].result[1].value.choices``.

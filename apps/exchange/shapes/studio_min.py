@@ -163,11 +163,13 @@ def _labels(
     labels = []
     for one in sorted(rows, key=lambda row: str(row.get("created_at") or "")):
         label = _label(one, answer, others, asked)
-        uid = str(uuid5(NAMESPACE, json.dumps(one, sort_keys=True)))
-        before = last.get(label["annotator"])
-        label |= {"uid": uid} if before is None else {"uid": uid, "supersedes": before}
-        last[label["annotator"]] = uid
+        label["uid"] = str(uuid5(NAMESPACE, json.dumps(one, sort_keys=True)))
         labels.append(label)
+        if label.get("withdrawn"):
+            continue
+        before = last.get(label["annotator"])
+        label |= {} if before is None else {"supersedes": before}
+        last[label["annotator"]] = label["uid"]
     return labels
 
 

@@ -14,7 +14,7 @@ from labelhub.core.schema import Value
 #: In the provenance of a label that nobody asked for: given for an item that had enough of them.
 UNASKED = "unasked"
 #: In the provenance of what is kept beside the ledger and counts for nothing: an imported ``skip``
-#: or ``draft``. Such a row is marked withdrawn and takes nothing back.
+#: or ``draft``, or one that is ``empty``. Such a row is marked withdrawn and takes nothing back.
 ASIDE = "aside"
 #: In the provenance of an author's label that decides nothing, such as one that came too late.
 ADVISORY = "advisory"

@@ -185,6 +185,10 @@ def _present_names(raw: Any, offered: Sequence[str]) -> list[Any]:
         strange = next((name for name in raw if fold(str(name)) not in folded), None)
         if strange is not None:
             raise _not_offered(strange, offered)
+        said = {fold(str(name)) for name in raw}
+        missing = [name for name in offered if fold(name) not in said]
+        if missing:
+            raise ValueNotOffered(f"Nothing is said of: {_listed(missing)}.")
         return [name for name, present in raw.items() if present]
     if isinstance(raw, list | tuple):
         return list(raw)
@@ -219,7 +223,10 @@ def number(raw: Any) -> float | None:
 
 
 def _not_offered(raw: Any, offered: Iterable[str]) -> ValueNotOffered:
-    shown = str(raw)[:80]
-    names = list(offered)
-    menu = ", ".join(names[:12]) + (" …" if len(names) > 12 else "")
-    return ValueNotOffered(f"'{shown}' is not offered here; the choice is: {menu}.")
+    return ValueNotOffered(
+        f"'{str(raw)[:80]}' is not offered here; the choice is: {_listed(list(offered))}."
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:12]) + (" …" if len(names) > 12 else "")
