@@ -92,10 +92,11 @@ def test_the_refusal_names_the_value_and_the_choice() -> None:
         MULTI.normalise(["Drinks"])
 
 
-@pytest.mark.parametrize("said", [{"food": False}, {"Food": True}])
-def test_an_object_that_leaves_labels_out_is_no_set(said: dict[str, bool]) -> None:
+def test_an_object_without_a_present_label_is_a_set_only_where_it_names_them_all() -> None:
     with pytest.raises(ValueNotOffered, match=r"^Nothing is said of: Price, Staff\.$"):
-        MULTI.normalise(said)
+        MULTI.normalise({"food": False})
+    assert MULTI.normalise({"food": False, "Price": False, "Staff": False}) == []
+    assert MULTI.normalise({"food": True}) == ["Food"]
 
 
 @pytest.mark.parametrize(

@@ -179,17 +179,18 @@ def _present_names(raw: Any, offered: Sequence[str]) -> list[Any]:
     if isinstance(raw, Mapping):
         if not raw:
             raise ValueNotOffered("An empty object says nothing of any label; none of them is [].")
-        if not all(isinstance(present, bool) for present in raw.values()):
+        if not all(isinstance(is_there, bool) for is_there in raw.values()):
             raise ValueNotOffered("Each label must be true or false.")
         folded = {fold(name) for name in offered}
         strange = next((name for name in raw if fold(str(name)) not in folded), None)
         if strange is not None:
             raise _not_offered(strange, offered)
+        present = [name for name, is_there in raw.items() if is_there]
         said = {fold(str(name)) for name in raw}
         missing = [name for name in offered if fold(name) not in said]
-        if missing:
+        if missing and not present:  # nobody said that none of these is there
             raise ValueNotOffered(f"Nothing is said of: {_listed(missing)}.")
-        return [name for name, present in raw.items() if present]
+        return present
     if isinstance(raw, list | tuple):
         return list(raw)
     raise ValueNotOffered("Several labels must be a list of names, or names with true or false.")
