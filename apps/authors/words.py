@@ -63,6 +63,22 @@ LIMIT = {
     "ar": "هذا كل شيء لهذا اليوم. يُرجى العودة غدًا.",
 }
 
+#: The built-in model's reply to somebody in danger: it must not go on selling.
+NO_HELP = {
+    "en": "I am only a program and cannot help you with this, but people can. Please talk to "
+    "somebody you trust, or call the emergency number of your country.",
+    "de": "Ich bin nur ein Programm und kann Ihnen dabei nicht helfen, aber Menschen können es. "
+    "Bitte sprechen Sie mit jemandem, dem Sie vertrauen, oder rufen Sie den Notruf an.",
+    "es": "Solo soy un programa y no puedo ayudarle en esto, pero hay personas que sí. Hable con "
+    "alguien de confianza o llame al número de emergencias de su país.",
+    "fr": "Je ne suis qu'un programme et ne peux pas vous aider, mais des personnes le peuvent. "
+    "Parlez à quelqu'un de confiance ou appelez le numéro d'urgence de votre pays.",
+    "ja": "これはプログラムのためお力になれませんが、助けてくれる人がいます。信頼できる人に話すか、"
+    "お住まいの国の緊急番号に電話してください。",
+    "ar": "أنا مجرد برنامج ولا أستطيع مساعدتك في هذا، لكن هناك من يستطيع. تحدث من فضلك إلى شخص"
+    " تثق به أو اتصل برقم الطوارئ في بلدك.",
+}
+
 #: Below the text to agree to, where answers earn something.
 OFFER = {
     "en": "Signed-in people get {amount} for an answer.",

@@ -58,6 +58,7 @@ function show(next) {
   stage.removeAttribute("aria-busy");
   task.watch(!document.hidden);
   window.scrollTo({ top: 0 });
+  task.appear();
   task.form.querySelector("[data-hero]").focus({ preventScroll: true });
   announce.textContent = `Next item: ${task.form.querySelector("[data-hero]").textContent.slice(0, 300)}`;
   prefetch();
@@ -188,7 +189,8 @@ const undoForm = document.querySelector("[data-undo]");
 bar.dataset.undoUrl = undoForm.getAttribute("action");
 undoForm.addEventListener("submit", (event) => {
   event.preventDefault();
-  undo();
+  if (task?.rejecting) task.takeRejectionBack();
+  else undo();
 });
 
 document.addEventListener("visibilitychange", () => task?.watch(!document.hidden));

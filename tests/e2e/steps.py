@@ -21,8 +21,8 @@ def go_to(page: Page, name: str) -> None:
 
 
 def task(page: Page) -> Locator:
-    """The item on the review screen, once its script is at work."""
-    return page.locator("[data-stage][data-ready] form[data-task]")
+    """The item on the review screen, once its script is at work and it could be read."""
+    return page.locator("[data-stage][data-ready] form[data-task]:not([data-fresh])")
 
 
 def item_of(page: Page) -> str:

@@ -146,7 +146,7 @@ def test_x_asks_for_the_right_answer_and_a_second_x_leaves_it_to_others(
     page.keyboard.press("x")
     assert chosen(page) == []
     expect(task(page).get_by_role("status")).to_have_text(
-        "Choose the right answer. “Only wrong” leaves it to others."
+        "Choose the right answer. “Only wrong” leaves it to others; Undo takes the rejection back."
     )
     expect(task(page).locator("[name=value]").first).to_be_focused()
     expect(only).to_be_visible()

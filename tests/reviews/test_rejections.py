@@ -541,3 +541,18 @@ def test_nothing_is_kept_of_a_draft_that_comes_after_the_rejection(project: Proj
     rejects(project, who)
     kept = save_draft(project=project, user=who, item_id=item.pk, fields={"comment": ["late"]})
     assert kept is None
+
+
+def test_over_rest_nothing_was_shown_of_an_item_that_nobody_handed_out(project: Project) -> None:
+    suggested(project, 2)
+    who = reviewer(project)
+    api = APIClient()
+    api.force_authenticate(who)
+    root = f"/api/v1/projects/{project.slug}"
+    handed = api.post(f"{root}/next/").json()["item"]["id"]
+    other = project.items.exclude(pk=handed).get().pk
+    told = {}
+    for item in (handed, other):
+        row = api.post(f"{root}/labels/", {"item": item, "value": "good"}, format="json").json()
+        told[item] = (row["action"], row["shown"] is not None)
+    assert told == {handed: ("accepted", True), other: ("new", False)}

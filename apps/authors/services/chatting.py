@@ -1,5 +1,6 @@
 """Chat mode: what an author writes is answered by the site's chat model, piece by piece."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import dataclass
@@ -13,11 +14,15 @@ from apps.authors.database import in_database
 from apps.authors.models import Message as Row
 from apps.authors.models import Site
 from apps.authors.services.asking import PATIENCE
+from apps.authors.words import LANGUAGES, NO_HELP
+from apps.authors.words import spoken as spoken_in
 from apps.llm.models import ModelSpec
 from apps.llm.services import ensure_builtin
 from apps.llm.standing import standing_gateway
 from apps.llm.trying import Patience
 from labelhub.core.errors import InvalidInput
+from labelhub.core.interview.crisis import crisis_sign
+from labelhub.core.interview.language import detect_language
 from labelhub.core.llm.prices import cost_nanousd
 from labelhub.core.llm.types import Message, Usage
 from labelhub.core.prompts import Prompt, PromptLibrary
@@ -74,6 +79,10 @@ async def stream_reply(
     spoken = Spoken() if spoken is None else spoken
     messages = chat_messages(site, history)
     spec = await in_database(_chat_model, site)
+    if spec.offline and (words := await asyncio.to_thread(_reply_in_danger, history[-1][1])):
+        spoken.text = words
+        yield words
+        return
 
     def count(usage: Usage) -> None:
         spoken.cost_nanousd += cost_nanousd(usage, **spec.prices) or 0
@@ -85,6 +94,13 @@ async def stream_reply(
             async for piece in pieces:
                 spoken.text += piece
                 yield piece
+
+
+def _reply_in_danger(text: str) -> str:
+    """What is said to somebody in danger; "" to anybody else."""
+    if not crisis_sign(text):
+        return ""
+    return spoken_in(NO_HELP, detect_language(text, list(LANGUAGES), "en"))
 
 
 def chat_messages(site: Site, history: Sequence[Said]) -> tuple[Message, ...]:

@@ -142,7 +142,7 @@ class LabelListView(ProjectScopedMixin, generics.ListAPIView[Label]):
             skipped = leave(**who, reason=sent["comment"])
             body = {"item": item_id, "action": skipped.action, "created_at": skipped.created_at}
             return Response(SkippedSerializer(body).data, status=status.HTTP_201_CREATED)
-        done = submit_label(**who, answer=to_answer(sent))
+        done = submit_label(**who, answer=to_answer(sent, request.user))
         code = status.HTTP_201_CREATED if done.created else status.HTTP_200_OK
         shown = JUST_WRITTEN if done.created else LabelSerializer()
         return Response(shown.to_representation(done.label), status=code)

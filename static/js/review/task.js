@@ -4,7 +4,9 @@ import { watchNone } from "./none.js";
 
 const CHOICES = ["value", "none"];
 const DRAFTED = [...CHOICES, "comment", "rationale", "confidence", "spans"];
-const WRONG = "Choose the right answer. “Only wrong” leaves it to others.";
+const WRONG = "Choose the right answer. “Only wrong” leaves it to others; Undo takes the rejection back.";
+/** Milliseconds in which nobody can have read anything: a second press of a key is not an answer. */
+const UNREAD = 400;
 
 export class Task {
   constructor(form) {
@@ -67,9 +69,19 @@ export class Task {
     this.since = on ? performance.now() : null;
   }
 
+  /** On the screen from now on; what is chosen is in sight. */
+  appear() {
+    this.form.dataset.fresh = "";
+    setTimeout(() => delete this.form.dataset.fresh, UNREAD);
+    const chosen = this.form.querySelector(".choice:has(:checked)");
+    const hidden = chosen?.getBoundingClientRect().bottom - this.form.querySelector(".task__actions").getBoundingClientRect().top;
+    if (hidden > 0) this.form.querySelector(".task__answer").scrollTop += hidden;
+  }
+
   /** What to send, or null with a word to the person when there is no answer yet. */
   answer(button) {
     const skips = button && "skip" in button.dataset;
+    if (!skips && "fresh" in this.form.dataset) return null;
     if (!skips && button?.name === "reject" && (this.#accepts() || !this.chosen().length)) {
       this.#askForTheRightAnswer();
       return null;
@@ -79,7 +91,7 @@ export class Task {
     const missing = gives && !this.chosen().length;
     const needed = gives ? this.form.querySelector("[data-needed]") : null;
     const first = this.form.elements.none ? "Choose a label or “None of these”, or skip." : "Give an answer first, or skip.";
-    const ask = this.rejecting ? WRONG : first;
+    const ask = this.rejecting ? "Nothing is chosen yet." : first;
     const words = missing ? ask : needed && !needed.value.trim() ? needed.dataset.needed : "";
     complaint.hidden = !words;
     complaint.textContent = words;
@@ -114,6 +126,21 @@ export class Task {
     only.hidden = false;
     this.#say();
     fields[0]?.focus();
+  }
+
+  /** The suggestion is chosen again. */
+  takeRejectionBack() {
+    this.rejecting = false;
+    const chosen = JSON.parse(this.original);
+    for (const field of this.form.querySelectorAll("[name=value], [name=none]")) {
+      if (field.type === "textarea") field.value = chosen[0]?.[1] ?? "";
+      else field.checked = chosen.some(([name, value]) => name === field.name && value === field.value);
+    }
+    this.form.querySelector("[data-rejecting]").textContent = "";
+    const [reject, only] = this.form.querySelectorAll("button[name=reject]");
+    reject.hidden = false;
+    only.hidden = true;
+    this.#say();
   }
 
   #say() {
