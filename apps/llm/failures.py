@@ -32,7 +32,7 @@ TOO_LONG = re.compile(
     re.IGNORECASE,
 )
 _CAP_TOO_LARGE = re.compile(r"max_(?:completion_)?tokens\W+(?:is )?too large", re.IGNORECASE)
-_DAILY = re.compile(r"per day|daily|\b[RT]PD\b", re.IGNORECASE)
+_DAILY = re.compile(r"per[ -]day|/ ?(?:day|24 ?h)|daily|\b[RT]PD\b", re.IGNORECASE)
 
 
 class Cause(StrEnum):

@@ -183,7 +183,7 @@ class HttpLine:
     def __init__(self, provider: Provider, key: str, patience: Patience, memory: Memory) -> None:
         self.provider = provider
         self.traffic = Traffic(provider, key)
-        self.breaker = Breaker(patience.calls_in_a_row)
+        self.breaker = Breaker(patience.calls_in_a_row, self.traffic.limited)
         self._memory, self.learn = memory, memory.learn
         self.unstreamed: set[str] = set()
         self.thinking = Thinking()

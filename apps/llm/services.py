@@ -249,6 +249,12 @@ def keep_limits(provider: Provider, learnt: Mapping[str, int]) -> None:
     Provider.objects.filter(pk=provider.pk).update(learnt_limits=told)
 
 
+def keep_limited(provider: Provider, limited: Mapping[str, float]) -> None:
+    """Keep since when ``provider`` has refused every call for there being too many."""
+    provider.rate_limited = dict(limited)
+    Provider.objects.filter(pk=provider.pk).update(rate_limited=provider.rate_limited)
+
+
 def used_today(provider: Provider) -> tuple[int, int]:
     """Requests and tokens of this day (UTC) that all processes have written down."""
     use = DailyUse.objects.filter(provider=provider, day=_today()).first()

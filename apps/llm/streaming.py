@@ -203,6 +203,9 @@ class Streaming(Trying[Opened]):
             raise self._breaker.given_up(error, error, at_once=False)
         return await super()._after(failure)
 
+    def _heed_limit(self, now: float) -> None:
+        """Whoever waits for words waits less than a run, and says nothing of how long that may."""
+
     async def _otherwise(self, verdict: Verdict, failure: Failure) -> Opened | bool:
         if verdict is Verdict.FILTERED:
             raise self._filtered()

@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, field
 from apps.llm.failures import Failure
 from apps.llm.models import Provider
 from apps.llm.rate_headers import read_rate_headers
+from apps.llm.trying import Limited
 from labelhub.core.llm.bucket_queue import BucketQueue
 from labelhub.core.llm.buckets import Buckets, Limits, Reservation
 from labelhub.core.llm.limiter import LimitChange, Limiter, Slot, TimeOuts
@@ -58,6 +59,7 @@ class _Known:
     limit: int = START
     found: bool = False
     time_outs: TimeOuts = field(default_factory=TimeOuts)
+    limited: Limited = field(default_factory=Limited)
 
 
 _known: dict[tuple[int | None, str, str], _Known] = {}
@@ -68,6 +70,11 @@ def forget_traffic() -> None:
     """Start anew with every provider, as a new process does."""
     with _lock:
         _known.clear()
+
+
+def _kept_limit(provider: Provider) -> tuple[float, float]:
+    kept = provider.rate_limited
+    return kept.get("since", 0.0), kept.get("last", 0.0)
 
 
 @dataclass(slots=True)
@@ -96,6 +103,10 @@ class Traffic:
         at = (provider.pk, provider.base_url, hashlib.sha256(key.encode()).hexdigest())
         with _lock:
             self._known = _known.setdefault(at, _Known())
+        self.limited = self._known.limited
+        if not self.limited.last:
+            # As another process left it: this one has not asked yet, or was answered.
+            self.limited.since, self.limited.last = _kept_limit(provider)
         buckets = self._known.buckets
         buckets.configure(Limits(provider.rpm, provider.tpm, provider.rpd, provider.tpd))
         self._queue = BucketQueue(buckets)

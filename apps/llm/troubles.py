@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from apps.llm.addresses import AddressRefused, host_of
-from apps.llm.failures import Cause, Failure, Verdict, resume_after
+from apps.llm.failures import HOURLY, Cause, Failure, Verdict, resume_after
 from apps.llm.models import ModelSpec, Provider
 from labelhub.core.llm.buckets import UsedUp
 from labelhub.core.llm.errors import (
@@ -87,6 +87,12 @@ def quota_error(provider: Provider, resume_after: float | None, said: str = "") 
     )
     data: Mapping[str, Any] = {"resume_after": resume_after}
     return QuotaExhausted(f"Quota used up at {where(provider)}. {words}{said}", data=data)
+
+
+def limited_too_long(provider: Provider, seconds: float) -> QuotaExhausted:
+    """The provider has refused every call for ``seconds``, without a word on when that ends."""
+    said = f" It has answered nothing but 'too many requests' (429) for {_duration(seconds)}."
+    return quota_error(provider, HOURLY, said)
 
 
 def limit_used_up(provider: Provider, error: UsedUp) -> QuotaExhausted:

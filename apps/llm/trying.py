@@ -13,7 +13,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from apps.llm import troubles
 from apps.llm.capabilities import Capability
-from apps.llm.failures import Cause, Failure, Verdict, judge, retry_after
+from apps.llm.failures import LONGEST_WAIT, Cause, Failure, Verdict, judge, retry_after
 from apps.llm.models import ModelSpec
 from labelhub.core.errors import LabelhubError
 from labelhub.core.llm.errors import ModelError, ModelUnreachable
@@ -22,6 +22,9 @@ from labelhub.core.llm.types import Attempt, Completion, Usage
 T = TypeVar("T")
 #: What befalls one call befalls every other.
 _FOR_ALL = (Verdict.KEY, Verdict.MODEL, Verdict.QUOTA)
+
+#: Seconds between two refusals of one spell at most: longer than any wait, or than between slices.
+LONGEST_GAP = 2 * LONGEST_WAIT
 
 
 def _jitter() -> float:
@@ -46,6 +49,28 @@ class Patience:
         return min(doubled, self.longest_backoff) * self.jitter()
 
 
+@dataclass(slots=True)
+class Limited:
+    """Since when an endpoint has answered nothing but that it has too many requests, and when it
+    said so last, in Unix seconds: waits outlast the calls, and the processes, that they began in.
+    """
+
+    since: float = 0.0
+    last: float = 0.0
+
+    def refused(self, now: float) -> float:
+        """Note a refusal; for how many seconds there has been nothing else. A long time without any
+        request tells nothing, and is not counted."""
+        if now - self.last > LONGEST_GAP:
+            self.since = now
+        self.last = now
+        return now - self.since
+
+    def forget(self) -> None:
+        """There was an answer, or whoever goes on is to wait as long again."""
+        self.since = self.last = 0.0
+
+
 class Breaker:
     """Stops all calls to a provider once several in a row were given up, or one was refused in a
     way that no other will fare better.
@@ -53,7 +78,8 @@ class Breaker:
     It never closes again: whoever resumes the run opens a new line, with a new breaker.
     """
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, limited: Limited | None = None) -> None:
+        self.limited = limited or Limited()
         self._limit = limit
         self._in_a_row = 0
         self._reason: ModelError | None = None
@@ -71,6 +97,7 @@ class Breaker:
     def answered(self) -> None:
         """A call was answered: the row starts anew."""
         self._in_a_row = 0
+        self.limited.forget()
 
     def given_up(self, error: ModelError, reason: ModelUnreachable, *, at_once: bool) -> ModelError:
         """Count a call given up with ``error``; ``reason`` once the breaker is open."""
@@ -202,8 +229,18 @@ class Trying(ABC, Generic[T]):
             seconds = max(hint, floor) * self._patience.jitter()
         if self._waited + seconds > self._patience.total_wait:
             raise troubles.quota_error(self._spec.provider, seconds)
+        self._heed_limit(now)
         self._waited += seconds
         await self._patience.sleep(seconds)
+
+    def _heed_limit(self, now: float) -> None:
+        """Give up where all calls to the endpoint together have waited too long: a run's slices are
+        shorter than the wait of one call."""
+        limited = self._breaker.limited
+        seconds = limited.refused(now)
+        if seconds > self._patience.total_wait:
+            limited.forget()
+            raise troubles.limited_too_long(self._spec.provider, seconds)
 
     async def _back_off(self, failure: Failure) -> None:
         self._failed += 1
