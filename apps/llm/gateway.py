@@ -252,7 +252,7 @@ class HttpLine:
                 answer = await self.exchange(ask)
                 seconds = time.perf_counter() - started
                 if isinstance(answer, Failure):
-                    passage.heed(answer)
+                    passage.heed(answer, seconds)
                     self.traffic.follow(answer.headers)
                 else:
                     passage.used = answer.usage.tokens_in + answer.usage.tokens_out

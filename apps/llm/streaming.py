@@ -159,7 +159,7 @@ class Streaming(Trying[Opened]):
             answer = await self._first_of(stack)
             seconds = time.perf_counter() - started
             if isinstance(answer, Failure):
-                passage.heed(answer)
+                passage.heed(answer, seconds)
                 self._line.traffic.follow(answer.headers)
                 return answer, seconds
             return Opened(*answer, passage, stack.pop_all()), seconds

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 from apps.llm.failures import LONGEST_HINT, retry_after
+from apps.llm.gateway import Gateway
+from apps.llm.models import ModelSpec
 from apps.llm.wire import Malformed, read_completion, read_model_names
 from labelhub.core.llm.errors import (
     ModelError,
@@ -24,6 +26,7 @@ from labelhub.core.llm.errors import (
 from labelhub.core.llm.types import Usage
 from tests.fakes.openai_server import FakeServer, Options
 from tests.llm.asking_helpers import Learnt, Sleeper, make_call, make_spec, opened
+from tests.llm.tiny_endpoint import Answer, Heard, error, said, tiny_endpoint
 
 KEY = "sk-test-0123456789"
 
@@ -290,3 +293,34 @@ def test_a_key_in_an_error_is_not_cut_in_half() -> None:
     with pytest.raises(Malformed) as caught:
         read_completion(body, {"messages": []})
     assert KEY in str(caught.value)
+
+
+@pytest.mark.parametrize("status", [504, 408, 524, 503])
+async def test_an_endpoint_that_says_at_once_that_it_timed_out_is_tried_again(status: int) -> None:
+    """A proxy whose server has just gone says so for seconds; nobody has waited for anything."""
+
+    def say(heard: Heard) -> Answer:
+        if 20 <= heard.before < 60:
+            return status, error("upstream"), {}
+        return 200, said(), {}
+
+    async with tiny_endpoint(say) as endpoint:
+        spec = make_spec(provider={"base_url": endpoint.base_url, "read_timeout": 120})
+        async with opened(spec, attempts=50) as gateway:
+            await asyncio.gather(*(gateway.complete(spec, make_call(f"{at}")) for at in range(60)))
+            assert gateway.limit_of(spec.provider) >= 8
+    assert len(endpoint.heard) == 100
+
+
+async def test_an_endpoint_that_says_late_that_it_timed_out_is_asked_less() -> None:
+    async def ask(gateway: Gateway, spec: ModelSpec) -> None:
+        with pytest.raises(ModelError):
+            await gateway.complete(spec, make_call())
+
+    async with tiny_endpoint(lambda _: (504, error("upstream"), {})) as endpoint:
+        # Any answer comes after half of this.
+        spec = make_spec(provider={"base_url": endpoint.base_url, "read_timeout": 0.0005})
+        async with opened(spec, attempts=1, calls_in_a_row=99) as gateway:
+            spec.provider.read_timeout = 5.0
+            await asyncio.gather(*(ask(gateway, spec) for _ in range(8)))
+            assert gateway.limit_of(spec.provider) == 1
