@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from apps.llm import troubles
 from apps.llm.capabilities import Capability, learnt_from
 from apps.llm.failures import Failure, Verdict
 from apps.llm.models import ModelSpec
@@ -107,6 +108,7 @@ class Asking(Trying[Completion]):
     def _learn_room(self, answer: Completion) -> None:
         self._line.thinking.heed(self._spec, answer)
         found = more_room(self._spec, answer, self._cap)
+        found = found or self._line.thinking.less_room(self._spec)
         if found is not None:
             self._line.learn_soon(self._spec, found)
 
@@ -114,6 +116,11 @@ class Asking(Trying[Completion]):
         if self._cut_off(answer):
             self._waste(answer.usage)
             return None
+        if _wordless(answer) and self._line.thinking.without_a_word(self._spec):
+            self._waste(answer.usage)
+            error = troubles.only_thinks(self._spec, self._cap)
+            self._breaker.refused(error)
+            raise error
         return replace(
             answer,
             usage=add_usage(self._spent, answer.usage),
@@ -199,6 +206,10 @@ class Asking(Trying[Completion]):
         less = max([number for number in told if asked < number < self._cap], default=less)
         await self._line.learn(self._spec, Capability("output_limit", less, failure.message[:200]))
         return True
+
+
+def _wordless(answer: Completion) -> bool:
+    return answer.finish_reason == "length" and thought_only(answer)
 
 
 def _step(capability: Capability) -> tuple[str, Any]:

@@ -39,6 +39,9 @@ class Capability:
     field: str
     value: Any
     said: str = ""
+    #: Where many answers have shown that less is enough: what they had. What another process has
+    #: learnt meanwhile stands.
+    down_from: int | None = None
 
 
 def _other_cap(request: Mapping[str, Any]) -> str:

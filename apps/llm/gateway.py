@@ -186,7 +186,7 @@ class HttpLine:
         self.breaker = Breaker(patience.calls_in_a_row, self.traffic.limited)
         self._memory, self.learn = memory, memory.learn
         self.unstreamed: set[str] = set()
-        self.thinking = Thinking()
+        self.thinking = Thinking(self.traffic.thoughts)
         self._keeping: set[asyncio.Task[None]] = set()
         self._headers = check_headers(provider.headers)
         self._secrets = [each for each in self._headers.values() if len(each) >= SECRET_LENGTH]
@@ -210,13 +210,17 @@ class HttpLine:
         """Keep what was learnt on the object now, and in the database without a wait for it: who
         is cancelled meanwhile would lose an answer that is paid for."""
         setattr(spec, capability.field, capability.value)
-        task = asyncio.create_task(self._keep(copy(spec), capability))
+        task = asyncio.create_task(self._keep(spec, capability))
         self._keeping.add(task)
         task.add_done_callback(self._keeping.discard)
 
     async def _keep(self, spec: ModelSpec, capability: Capability) -> None:
+        kept = copy(spec)
         try:
-            await self.learn(spec, capability)
+            await self.learn(kept, capability)
+            if getattr(spec, capability.field) == capability.value:
+                # Another process may have learnt more.
+                setattr(spec, capability.field, getattr(kept, capability.field))
         except Exception:
             logger.exception("Model %s: what was learnt could not be kept", spec.name)
 

@@ -4,6 +4,7 @@ import logging
 import os
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any, Protocol
@@ -204,13 +205,23 @@ def learn_capability(spec: ModelSpec, capability: Capability) -> None:
         kept = ModelSpec.objects.select_for_update().filter(pk=spec.pk).first()
         if kept is None:
             return
-        if getattr(kept, capability.field) != capability.value:
-            kept.learnt = _with_lesson(kept, capability)
-            setattr(kept, capability.field, capability.value)
+        value = _reconciled(kept, capability)
+        if getattr(kept, capability.field) != value:
+            kept.learnt = _with_lesson(kept, replace(capability, value=value))
+            setattr(kept, capability.field, value)
             kept.save(update_fields=[capability.field, "learnt"])
-            logger.info("Model %s: learnt %s = %s", spec.name, capability.field, capability.value)
-    setattr(spec, capability.field, capability.value)
+            logger.info("Model %s: learnt %s = %s", spec.name, capability.field, value)
+    setattr(spec, capability.field, value)
     spec.learnt = kept.learnt
+
+
+def _reconciled(kept: ModelSpec, capability: Capability) -> Any:
+    """The lesson's value beside what is known. Of room for thinking, the more counts: what one
+    process has learnt, another does not know yet. Only who knew all of it may take some back."""
+    known = kept.thinking_tokens
+    if capability.field != "thinking_tokens" or known is None or known == capability.down_from:
+        return capability.value
+    return max(known, capability.value)
 
 
 def _with_lesson(kept: ModelSpec, capability: Capability) -> list[Any]:
@@ -225,7 +236,7 @@ def _with_lesson(kept: ModelSpec, capability: Capability) -> list[Any]:
     }
     others = [each for each in kept.learnt if each["field"] != capability.field]
     # That a model does not think is nothing to tell anybody.
-    told = bool(before) or capability.value != 0 or capability.field != "thinking_tokens"
+    told = capability.value != 0 or capability.field != "thinking_tokens"
     return [*others, lesson][-MOST_LESSONS:] if told else others
 
 

@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, field
 from apps.llm.failures import TOO_SLOW, Failure
 from apps.llm.models import Provider
 from apps.llm.rate_headers import read_rate_headers
+from apps.llm.thinking import Thoughts
 from apps.llm.trying import Limited
 from labelhub.core.llm.bucket_queue import BucketQueue
 from labelhub.core.llm.buckets import Buckets, Limits, Reservation
@@ -60,6 +61,7 @@ class _Known:
     found: bool = False
     time_outs: TimeOuts = field(default_factory=TimeOuts)
     limited: Limited = field(default_factory=Limited)
+    thoughts: dict[int, Thoughts] = field(default_factory=dict)
 
 
 _known: dict[tuple[int | None, str, str], _Known] = {}
@@ -107,6 +109,7 @@ class Traffic:
         at = (provider.pk, provider.base_url, hashlib.sha256(key.encode()).hexdigest())
         with _lock:
             self._known = _known.setdefault(at, _Known())
+        self.thoughts = self._known.thoughts
         self.limited = self._known.limited
         if not self.limited.last:
             # As another process left it: this one has not asked yet, or was answered.

@@ -11,6 +11,7 @@ from labelhub.core.llm.errors import (
     ContextTooLong,
     ModelError,
     ModelUnreachable,
+    OnlyThinks,
     QuotaExhausted,
     RequestRejected,
     UnknownModel,
@@ -151,6 +152,11 @@ def spent_on_thinking(spec: ModelSpec, tokens: int) -> str:
         f"Spent all {tokens:,} tokens on thinking. Raise 'Longest answer' of the model "
         f"'{spec.name}' to at least {2 * tokens:,}, or lower its reasoning effort."
     )
+
+
+def only_thinks(spec: ModelSpec, tokens: int) -> OnlyThinks:
+    """Why nothing more is asked of a model that has answered several times without a word."""
+    return OnlyThinks(f"{spent_on_thinking(spec, tokens)} So it was several times in a row.")
 
 
 def _what(failure: Failure, provider: Provider) -> str:

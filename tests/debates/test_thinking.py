@@ -6,11 +6,11 @@ import pytest
 
 from apps.debates.models import Debate, Run, Turn
 from apps.debates.selectors import progress, troubles
-from apps.debates.services import preview, run_slice
+from apps.debates.services import preview, resume_run, run_slice
 from apps.llm.models import ModelSpec
 from tests.factories.debates import QUICK, add_items, plan_for, project_with_items, started_run
 from tests.factories.llm import ModelSpecFactory
-from tests.fakes.openai_server import FakeServer
+from tests.fakes.openai_server import FakeServer, completion
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -119,3 +119,46 @@ def test_an_estimate_counts_the_room_that_was_learnt() -> None:
     model.save()
     after = preview(project=project, plan=plan_for("single", model))
     assert (after.worst_nanousd or 0) - (before.worst_nanousd or 0) == 3 * 4096 * 600
+
+
+def test_a_model_that_only_ever_thinks_pauses_the_run(model_server: FakeServer) -> None:
+    """Each of its answers is paid for with the largest cap there is."""
+    model_server.options.thinks = 10**6
+    run = drive(started_run(project_with_items(80), model=model_at(model_server, name="brooder")))
+    assert (run.status, run.pause_code) == (Run.Status.PAUSED, "only_thinks")
+    assert "Spent all 33,792 tokens on thinking. Raise 'Longest answer'" in run.message
+    assert model_server.stats["outcomes"]["cut_off"] == 3 + 5
+    # What was paid is counted, also of the call over which the run was paused.
+    assert run.tokens_out == 1024 + 5120 + 21_504 + 5 * 33_792
+    assert not Debate.objects.filter(status=Debate.Status.FAILED).exists()
+
+    model_server.options.thinks = 0
+    resume_run(run=run)
+    assert drive(run).status == Run.Status.DONE
+
+
+def test_a_text_over_which_a_model_never_ends_does_not_stop_the_others(
+    model_server: FakeServer,
+) -> None:
+    said = iter(range(1000))
+
+    def say(body: dict[str, Any]) -> tuple[int, Any]:
+        cap = body["max_tokens"]
+        # Four caps are tried over the first text.
+        thought, finish = (cap, "length") if next(said) < 4 else (100, "stop")
+        usage = {
+            "prompt_tokens": 100,
+            "completion_tokens": thought,
+            "completion_tokens_details": {"reasoning_tokens": thought},
+        }
+        text = "" if finish == "length" else "Final Decision: good"
+        return 200, completion(body["model"], text, finish_reason=finish, usage=usage)
+
+    model_server.answer_with(say)
+    model = model_at(model_server, structured="none")
+    run = drive(started_run(project_with_items(40), model=model))
+    assert (run.status, progress(run).unparsed) == (Run.Status.DONE, 1)
+    caps = [body["max_tokens"] for body in model_server.requests]
+    assert caps[4:24] == [33_792] * 20
+    assert caps[-1] == 1024 + 256
+    assert ModelSpec.objects.get().thinking_tokens == 256

@@ -9,9 +9,12 @@ from pytest_django import Settings
 
 from apps.llm import selectors, services
 from apps.llm.addresses import AddressRefused
+from apps.llm.capabilities import Capability
 from apps.llm.gateway import Gateway
 from apps.llm.models import ModelSpec, PromptVersion, Provider
+from apps.llm.thinking import more_room
 from labelhub.core.errors import Conflict, InvalidInput
+from labelhub.core.llm.types import Completion
 from tests.factories.llm import ModelSpecFactory, ProviderFactory
 from tests.fakes.openai_server import FakeServer
 from tests.llm.asking_helpers import make_call
@@ -194,3 +197,27 @@ def test_what_was_learnt_reaches_the_database(model_server: FakeServer) -> None:
     assert not spec.takes_temperature
     spec.refresh_from_db()
     assert not spec.takes_temperature
+
+
+def room(tokens: int, down_from: int | None = None) -> Capability:
+    return Capability("thinking_tokens", tokens, down_from=down_from)
+
+
+def test_room_for_thinking_that_another_process_has_learnt_stays() -> None:
+    ours = ModelSpecFactory.create(thinking_tokens=None)
+    theirs = ModelSpec.objects.get(pk=ours.pk)
+    services.learn_capability(theirs, room(4096))
+    # Of what they have learnt nothing is known here: this answer was just short.
+    services.learn_capability(ours, room(0))
+    assert ours.thinking_tokens == ModelSpec.objects.get().thinking_tokens == 4096
+    # Many answers may take back what was known to whoever got them, and no more.
+    services.learn_capability(theirs, room(8192))
+    services.learn_capability(ours, room(256, down_from=4096))
+    assert ours.thinking_tokens == ModelSpec.objects.get().thinking_tokens == 8192
+    services.learn_capability(ours, room(256, down_from=8192))
+    assert ours.thinking_tokens == ModelSpec.objects.get().thinking_tokens == 256
+
+
+def test_an_answer_with_a_smaller_cap_takes_no_room_away() -> None:
+    spec = ModelSpecFactory.build(thinking_tokens=32_768)
+    assert more_room(spec, Completion("", finish_reason="length"), 2112) is None
