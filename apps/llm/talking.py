@@ -151,9 +151,19 @@ class Talk:
         """Whether all text has come; its end may be missing."""
         return self._finish_reason not in ("", "content_filter")
 
+    @property
+    def cut_off(self) -> bool:
+        """Whether it ended for want of room."""
+        return self._finish_reason == "length"
+
+    @property
+    def written(self) -> str:
+        """All of it so far, thoughts too."""
+        return "".join(self._written)
+
     def usage(self) -> Usage:
         """The tokens so far, as told or else estimated."""
-        return read_usage(self._raw_usage, self._request, "".join(self._written))
+        return read_usage(self._raw_usage, self._request, self.written)
 
     async def more(self) -> str | Failure:
         """The next text, empty at the end, or why there is no more.

@@ -33,12 +33,17 @@ def _jitter() -> float:
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long to go on with one call; seconds. ``sleep`` and ``jitter`` are there for tests."""
+    """How long to go on with one call; seconds. ``sleep`` and ``jitter`` are there for tests.
+
+    ``total_wait`` is for rate limits, and ``for_all`` that it is for all calls to an endpoint
+    together, as in a run; somebody who waits for one answer waits for that alone.
+    """
 
     attempts: int = 5
     first_backoff: float = 0.5
     longest_backoff: float = 30.0
     total_wait: float = 900.0
+    for_all: bool = True
     calls_in_a_row: int = 5
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     jitter: Callable[[], float] = _jitter
@@ -236,6 +241,8 @@ class Trying(ABC, Generic[T]):
     def _heed_limit(self, now: float) -> None:
         """Give up where all calls to the endpoint together have waited too long: a run's slices are
         shorter than the wait of one call."""
+        if not self._patience.for_all:
+            return
         limited = self._breaker.limited
         seconds = limited.refused(now)
         if seconds > self._patience.total_wait:
