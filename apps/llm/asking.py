@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from apps.llm import troubles
-from apps.llm.capabilities import Capability, learnt_from
+from apps.llm.capabilities import SAID_LENGTH, Capability, learnt_from
 from apps.llm.failures import Failure, Verdict
 from apps.llm.models import ModelSpec
 from apps.llm.structured import FormTrial, demands_less
@@ -21,6 +21,7 @@ __all__ = ["Asking", "Breaker", "CallRecord", "Line", "Patience"]
 _ABOUT_THE_CAP = re.compile(r"max_(?:completion_)?tokens|(?:completion|output) tokens")
 #: So many blanks at its end, and a form is being filled without end.
 _BLANKS = 20
+_CONTEXT = re.compile(r"context (?:length|window|size)\D{1,20}(\d[\d,]{2,11})", re.IGNORECASE)
 _NUMBER = re.compile(r"\d[\d,]*")
 
 
@@ -71,6 +72,8 @@ class Asking(Trying[Completion]):
         self._trial = FormTrial()
         self._cap = 0
         self._most: int | None = None
+        #: Without room for thinking.
+        self._asked = output_cap(spec, call, thinking=False)
         self._tokens_in = estimate_usage(call.messages, "").tokens_in
 
     def _build(self) -> dict[str, Any]:
@@ -85,6 +88,9 @@ class Asking(Trying[Completion]):
     def _longest(self) -> int:
         """The most tokens of the next answer; what was learnt of the model counts at once."""
         longest = output_cap(self._spec, self._call)
+        if self._spec.context_tokens:
+            left = self._spec.context_tokens - self._tokens_in
+            longest = min(longest, max(self._asked, left))
         return longest if self._most is None else min(longest, self._most)
 
     async def _send(self) -> tuple[Completion | Failure, float]:
@@ -109,6 +115,10 @@ class Asking(Trying[Completion]):
         self._line.thinking.heed(self._spec, answer)
         found = more_room(self._spec, answer, self._cap)
         found = found or self._line.thinking.less_room(self._spec)
+        if self._most and not self._spec.context_tokens:
+            # So much fitted, and twice as much did not.
+            fitted = answer.usage.tokens_in + self._cap
+            self._line.learn_soon(self._spec, Capability("context_tokens", fitted))
         if found is not None:
             self._line.learn_soon(self._spec, found)
 
@@ -187,25 +197,42 @@ class Asking(Trying[Completion]):
     async def _ask_for_less(self, verdict: Verdict, failure: Failure) -> bool:
         """Take back some of the room for thinking where the endpoint refuses it; True to ask again.
 
-        A cap that it never takes is learnt; where text and answer together are too long, this text
-        is at fault, and only this call asks for less.
+        A cap that it never takes is learnt. Where text and answer together are too long, this call
+        asks for less; what that tells of the context is learnt, or each call would be refused.
         """
-        asked = output_cap(self._spec, self._call, thinking=False)
+        asked = self._asked
         if self._cap <= asked:
             return False
         less = max(asked, self._cap // 2)
         if verdict is Verdict.TOO_LONG:
-            self._most = less
+            if not await self._learn_context(failure):
+                self._most = less
             return True
         said = f"{failure.param} {failure.message}"
         if verdict is not Verdict.REJECTED or not _ABOUT_THE_CAP.search(said):
             return False
         if self._longest() < self._cap:
             return True  # another call has learnt it meanwhile
-        told = [int(each.replace(",", "")) for each in _NUMBER.findall(failure.message)]
+        told = [_read_number(each) for each in _NUMBER.findall(failure.message)]
         less = max([number for number in told if asked < number < self._cap], default=less)
-        await self._line.learn(self._spec, Capability("output_limit", less, failure.message[:200]))
+        await self._line.learn(
+            self._spec, Capability("output_limit", less, failure.message[:SAID_LENGTH])
+        )
         return True
+
+    async def _learn_context(self, failure: Failure) -> bool:
+        """Learn the context where the refusal names it; whether less is asked for because of it."""
+        told = _CONTEXT.search(failure.message)
+        size, known = _read_number(told[1]) if told else 0, self._spec.context_tokens
+        if size <= self._asked or (known and known <= size):
+            return False
+        said = failure.message[:SAID_LENGTH]
+        await self._line.learn(self._spec, Capability("context_tokens", size, said))
+        return self._longest() < self._cap
+
+
+def _read_number(text: str) -> int:
+    return int(text.replace(",", ""))
 
 
 def _wordless(answer: Completion) -> bool:

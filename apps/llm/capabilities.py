@@ -127,6 +127,8 @@ def capability_words(field: str, value: Any) -> str:
         return "does not take a form of JSON"
     if field == "thinking_tokens":
         return f"thinks before it answers, and may write {value:,} tokens more for it"
+    if field == "context_tokens":
+        return f"takes at most {value:,} tokens of text and answer together"
     if field == "output_limit":
         return f"writes at most {value:,} tokens"
     return fixed.get(field, f"{field} = {value}")
