@@ -202,14 +202,14 @@ class Asking(Trying[Completion]):
         """
         asked = self._asked
         if self._cap <= asked:
+            await self._learn_limit(verdict, failure)
             return False
         less = max(asked, self._cap // 2)
         if verdict is Verdict.TOO_LONG:
             if not await self._learn_context(failure):
                 self._most = less
             return True
-        said = f"{failure.param} {failure.message}"
-        if verdict is not Verdict.REJECTED or not _ABOUT_THE_CAP.search(said):
+        if not _refuses_the_cap(verdict, failure):
             return False
         if self._longest() < self._cap:
             return True  # another call has learnt it meanwhile
@@ -229,6 +229,20 @@ class Asking(Trying[Completion]):
         said = failure.message[:SAID_LENGTH]
         await self._line.learn(self._spec, Capability("context_tokens", size, said))
         return self._longest() < self._cap
+
+    async def _learn_limit(self, verdict: Verdict, failure: Failure) -> None:
+        """Learn the most that the endpoint takes, where it takes not even the words asked for:
+        whoever would ask for more then does not."""
+        told = [_read_number(each) for each in _NUMBER.findall(failure.message)]
+        less = max([number for number in told if number < self._cap], default=0)
+        if _refuses_the_cap(verdict, failure) and less:
+            said = failure.message[:SAID_LENGTH]
+            await self._line.learn(self._spec, Capability("output_limit", less, said))
+
+
+def _refuses_the_cap(verdict: Verdict, failure: Failure) -> bool:
+    said = f"{failure.param} {failure.message}"
+    return verdict is Verdict.REJECTED and bool(_ABOUT_THE_CAP.search(said))
 
 
 def _read_number(text: str) -> int:

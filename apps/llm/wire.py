@@ -131,10 +131,21 @@ def longest_output(spec: ModelSpec, params: Mapping[str, Any]) -> int:
     """The most tokens of an answer that is asked for with ``params``, with the room that the model
     is known to need for thinking."""
     words = int(params.get("max_tokens") or spec.max_output_tokens)
+    return max(words, min(words + (spec.thinking_tokens or 0), _most_written(spec)))
+
+
+def doubled_cap(spec: ModelSpec, call: Call) -> int | None:
+    """Twice the room for words, or as much of it as the model can have; None where that is no more
+    than ``call`` had."""
+    words = output_cap(spec, call, thinking=False)
+    more = min(2 * words, _most_written(spec))
+    larger = longest_output(spec, {"max_tokens": more}) > output_cap(spec, call)
+    return more if more > words and larger else None
+
+
+def _most_written(spec: ModelSpec) -> int:
     most = spec.output_limit or MOST_ANSWER
-    if spec.context_tokens:
-        most = min(most, int(PART_OF_CONTEXT * spec.context_tokens))
-    return max(words, min(words + (spec.thinking_tokens or 0), most))
+    return min(most, int(PART_OF_CONTEXT * spec.context_tokens)) if spec.context_tokens else most
 
 
 def effective_params(request: Mapping[str, Any]) -> dict[str, Any]:

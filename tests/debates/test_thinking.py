@@ -1,5 +1,7 @@
 """Models that think before they answer: the room for it is learnt once, and kept."""
 
+from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -22,8 +24,8 @@ def model_at(server: FakeServer, **fields: Any) -> ModelSpec:
     )
 
 
-def drive(run: Run) -> Run:
-    run_slice(run.pk, pace=QUICK)
+def drive(run: Run, *, width: int = 4) -> Run:
+    run_slice(run.pk, pace=replace(QUICK, width=width))
     run.refresh_from_db()
     return run
 
@@ -162,3 +164,50 @@ def test_a_text_over_which_a_model_never_ends_does_not_stop_the_others(
     assert caps[4:24] == [33_792] * 20
     assert caps[-1] == 1024 + 256
     assert ModelSpec.objects.get().thinking_tokens == 256
+
+
+def _amid_words(longest: int, told: str) -> Any:
+    def say(body: dict[str, Any]) -> tuple[int, Any]:
+        cap = body["max_tokens"]
+        if cap > longest:
+            said = told.format(cap=cap)
+            return 400, {"error": {"message": said, "param": "max_tokens", "code": "invalid_value"}}
+        return 200, completion(body["model"], "The text is about the", finish_reason="length")
+
+    return say
+
+
+@pytest.mark.parametrize(
+    ("told", "refused"),
+    [
+        ("max_tokens is too large: {cap}. This model supports at most 1024 completion tokens", 1),
+        ("max_tokens is too large", 12),
+    ],
+)
+def test_an_item_whose_larger_cap_is_refused_keeps_its_first_answer(
+    model_server: FakeServer, told: str, refused: int
+) -> None:
+    model_server.answer_with(_amid_words(1024, told))
+    model = model_at(model_server, thinking_tokens=0, structured="none")
+    run = drive(started_run(project_with_items(12), "cot", model=model), width=1)
+    assert (run.status, progress(run).unparsed) == (Run.Status.DONE, 12), run.message
+    caps = Counter(body["max_tokens"] for body in model_server.requests)
+    assert caps == {1024: 12, 2048: refused}
+
+
+@pytest.mark.parametrize(
+    ("limits", "caps"),
+    [
+        ({"output_limit": 1500}, [1024, 1500]),
+        ({"output_limit": 1024}, [1024]),
+        ({"context_tokens": 1200}, [1024]),
+        ({"output_limit": 1500, "thinking_tokens": 4096}, [1500]),
+    ],
+)
+def test_a_larger_cap_keeps_to_what_is_known(
+    model_server: FakeServer, limits: dict[str, int], caps: list[int]
+) -> None:
+    model_server.answer_with(_amid_words(9999, ""))
+    model = model_at(model_server, **{"thinking_tokens": 0, "structured": "none", **limits})
+    drive(started_run(project_with_items(1), "cot", model=model))
+    assert [body["max_tokens"] for body in model_server.requests] == caps
