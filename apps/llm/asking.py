@@ -69,7 +69,7 @@ class Asking(Trying[Completion]):
         self._request: dict[str, Any] = {}
         self._adapted: set[tuple[str, Any]] = set()
         self._plain = False
-        self._trial = FormTrial()
+        self._trial = FormTrial(call)
         self._cap = 0
         self._most: int | None = None
         #: Without room for thinking.
@@ -189,6 +189,9 @@ class Asking(Trying[Completion]):
         if capability is None or _step(capability) in self._adapted:
             return False
         self._adapted.add(_step(capability))
+        if capability.field == "structured" and not self._trial.teaches(failure, self._request):
+            self._trial.lower(capability.value)
+            return self._build() != self._request
         # Calls in flight together are all refused: the first one learns for the others.
         if self._build() == self._request:
             await self._line.learn(self._spec, capability)

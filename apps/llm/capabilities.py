@@ -28,6 +28,7 @@ _NEVER_TAKEN = re.compile(
 _SYSTEM_ROLE = re.compile(
     r"\bsystem\b|\bdeveloper\b|messages\[0\]\.role|roles? must alternate", re.IGNORECASE
 )
+_ABOUT_A_SCHEMA = re.compile(r"(?<!json[_ ])schema|enum|propert|grammar", re.IGNORECASE)
 SAID_LENGTH = 200
 
 
@@ -94,6 +95,12 @@ def learnt_from(failure: Failure, request: Mapping[str, Any]) -> Capability | No
 def speaks_of_form(failure: Failure) -> bool:
     """Whether a refusal names the form that the answer was to have."""
     return any(re.search(rf"\b{name}\b", failure.message, re.IGNORECASE) for name in _FORM)
+
+
+def refuses_all_forms(failure: Failure) -> bool:
+    """Whether a refusal is about a form as such, and about no schema that was asked for in it."""
+    said = failure.message
+    return bool(_NOT_TAKEN.search(said)) and not _ABOUT_A_SCHEMA.search(said)
 
 
 def _ours(field: str, request: Mapping[str, Any]) -> bool:

@@ -72,8 +72,8 @@ class Thinking:
         else:
             self._cut_off.discard(spec.pk)
             lately, room = self._of(spec), spec.thinking_tokens or 0
-            if room > lately.room:
-                # Somebody has just needed more than all of these.
+            if spec.thinking_tokens is None or room > lately.room:
+                # It is another model, or has just needed more than all of these.
                 lately.last.clear()
             lately.room = room
             lately.last.append(thought(answer))

@@ -183,8 +183,8 @@ def _of_context(size: int, told: str) -> Any:
 @pytest.mark.parametrize(
     ("told", "caps", "context"),
     [
-        ("This model's maximum context length is 4096 tokens. However, you requested 34292 tokens "
-         "(500 in the messages, 33792 in the completion). Please reduce the length.",
+        (("This model's maximum context length is 4096 tokens. However, you requested 34292 tokens "
+         "(500 in the messages, 33792 in the completion). Please reduce the length."),
          [33_792, 3072, 3072], 4096),
         ("the request exceeds the available context size (4,096 tokens)",
          [33_792, 3072, 3072], 4096),
