@@ -29,7 +29,7 @@ from apps.llm.asking import Asking, CallRecord
 from apps.llm.capabilities import Capability
 from apps.llm.embedding import BATCH, Embedded, Embedding, joined, read_embeddings
 from apps.llm.extras import check_headers
-from apps.llm.failures import Cause, Failure, read_refusal
+from apps.llm.failures import Cause, Failure, read_refusal, told_status
 from apps.llm.keys import NO_KEY, provider_key
 from apps.llm.memory import InDatabase, Memory, remember
 from apps.llm.models import ModelSpec, Provider
@@ -38,7 +38,7 @@ from apps.llm.texts import clean
 from apps.llm.thinking import Thinking
 from apps.llm.traffic import LineState, Traffic
 from apps.llm.trying import Breaker, Patience
-from apps.llm.wire import Malformed, read_completion, read_model_names
+from apps.llm.wire import Malformed, error_in, read_completion, read_model_names, written_in
 from labelhub.core.llm.buckets import UsedUp
 from labelhub.core.llm.offline import OfflineModel
 from labelhub.core.llm.types import Call, Completion, Message
@@ -289,8 +289,11 @@ class HttpLine:
         try:
             return read(answer.body)
         except Malformed as error:
-            said = self.redacted(str(error))
-            return Failure(Cause.MALFORMED, answer.status, said, length=len(answer.body))
+            if told := error_in(answer.body):
+                status = told_status(told["error"])
+                return read_refusal(status, answer.body, answer.headers, self.redacted)
+            said, length = self.redacted(str(error)), written_in(answer.body)
+            return Failure(Cause.MALFORMED, answer.status, said, length=length)
 
     async def exchange(self, ask: Callable[[], Awaitable[R | Failure]]) -> R | Failure:
         """What ``ask`` returns, or the failure that its exception stands for.

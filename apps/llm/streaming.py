@@ -201,7 +201,7 @@ class Streaming(Trying[Opened]):
 
     def _without_a_word(self, talk: Talk) -> Failure:
         if not talk.cut_off:
-            return Failure(Cause.MALFORMED, 200, "the answer holds no text")
+            return Failure(Cause.MALFORMED, 200, "the answer holds no text", length=1)
         usage = talk.usage()
         self._spent = add_usage(self._spent, usage)
         thoughts = Completion("", finish_reason="length", usage=usage, reasoning=talk.written)

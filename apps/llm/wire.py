@@ -1,6 +1,7 @@
 """What goes over the wire and what comes back, as plain data: no client, no database."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -37,14 +38,14 @@ MOST_ANSWER = 65_536
 #: The part of a known context that an answer with its thinking may take.
 PART_OF_CONTEXT = 0.75
 
+#: What every answer has that a model has written, and what tells its price.
+_WRITTEN = re.compile(rb'"(?:choices|usage|data)"')
 #: A count above this is a fault of whoever counted, and more than a turn can hold.
 MOST_TOKENS = 10**8
 
 
 class Malformed(ValueError):
-    """An answer with status 200 that is not a chat completion; ``length`` is that of its body."""
-
-    length = 0
+    """An answer with status 200 that is not a chat completion."""
 
 
 def build_request(
@@ -189,6 +190,22 @@ class Delta:
     raw_usage: Any = None
 
 
+def error_in(body: bytes | bytearray) -> dict[str, Any] | None:
+    """What came with status 200 and is nothing but an error; None where it is anything else."""
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    only = isinstance(found, dict) and found.get("error") and not found.get("choices")
+    return found if only else None
+
+
+def written_in(body: bytes | bytearray) -> int:
+    """How long an answer is that cannot be read, where a model may have written it: what a proxy
+    says in its place costs nothing."""
+    return len(body) if _WRITTEN.search(body) else 0
+
+
 def read_delta(event: Any) -> Delta:
     """Read one event of a streamed answer; one without anything of use adds nothing.
 
@@ -262,9 +279,6 @@ def _merged(messages: Sequence[Message]) -> list[Message]:
 def _first_choice(data: Any) -> Mapping[str, Any]:
     if not isinstance(data, Mapping):
         raise Malformed("the answer is not a JSON object")
-    if data.get("error") and not data.get("choices"):
-        # Whole: whoever shows it takes the key out of it first, then shortens it.
-        raise Malformed(f"the answer is an error: {data['error']}")
     choices = data.get("choices")
     if not isinstance(choices, list) or not choices:
         raise Malformed("the answer has no choices")
