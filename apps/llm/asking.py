@@ -108,7 +108,7 @@ class Asking(Trying[Completion]):
             found = self._trial.heed(answer, self._request)
             # Another call may have learnt meanwhile that the model takes even less.
             if found is not None and demands_less(found.value, self._spec.structured):
-                await self._line.learn(self._spec, found)
+                self._line.learn_soon(self._spec, found)
             return answer, seconds
 
     def _learn_room(self, answer: Completion) -> None:

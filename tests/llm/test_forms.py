@@ -1,5 +1,6 @@
 """Answers in JSON: what prompts and schemas ask for, and what is learnt where a form is refused."""
 
+import asyncio
 import json
 from collections.abc import Iterator
 from dataclasses import replace
@@ -9,6 +10,8 @@ from typing import Any
 import pytest
 from django.conf import settings
 
+from apps.llm.capabilities import Capability
+from apps.llm.models import ModelSpec
 from apps.llm.structured import answer_schema
 from labelhub.core.debate import PROTOCOLS
 from labelhub.core.debate.calls import Caller
@@ -207,3 +210,23 @@ async def test_what_one_items_options_are_refused_for_the_others_are_not(
             await gateway.complete(spec, replace(own, options=("yes", "no")))
     assert kinds_asked(endpoint.heard) == asked
     assert spec.structured == kept
+
+
+async def test_an_answer_that_teaches_does_not_wait_for_the_database() -> None:
+    """Whoever is cancelled meanwhile would lose what is paid for."""
+    kept = asyncio.Event()
+
+    class Slow(Learnt):
+        async def learn(self, spec: ModelSpec, capability: Capability) -> None:
+            await kept.wait()
+            await super().learn(spec, capability)
+
+    learnt = Slow()
+    say = refusing("json_schema", status=500, message="failed to parse grammar")
+    async with tiny_endpoint(say) as endpoint:
+        spec = make_spec(provider={"base_url": endpoint.base_url}, structured="json_schema")
+        async with opened(spec, learnt=learnt) as gateway:
+            await asyncio.wait_for(gateway.complete(spec, make_json_call()), 5)
+            assert (spec.structured, learnt.seen) == ("json_object", [])
+            kept.set()
+    assert [each.value for each in learnt.seen] == ["json_object"]

@@ -37,10 +37,7 @@ from labelhub.core.llm.types import (
 #: was cut off amid its words, with room for twice as many. Where all of it was thinking, whoever
 #: asked has tried larger caps already.
 MOST_ANSWERS = 2
-REMINDER = (
-    "An earlier answer to this could not be read. Keep exactly to the form asked for above, and "
-    "end with the line that states the decision."
-)
+REMINDER = "An earlier answer to this could not be read. Keep exactly to the form asked for above."
 REMINDER_JSON = (
     "An earlier answer to this could not be read. Answer with the one JSON object asked for above "
     "and with nothing else."
