@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Protocol
 
 from asgiref.sync import sync_to_async
@@ -72,7 +71,7 @@ async def remember(memory: Memory, provider: Provider, traffic: Traffic) -> None
     learnt = traffic.learnt(provider)
     kept = {name: told for name, told in provider.learnt_limits.items() if name != "at"}
     used = traffic.buckets.take_unsaved()
-    limited = asdict(traffic.limited) if traffic.limited.last else {}
+    limited = traffic.limited.kept
     try:
         if learnt and learnt != kept:
             await memory.keep_limits(provider, learnt)

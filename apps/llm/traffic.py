@@ -74,11 +74,6 @@ def forget_traffic() -> None:
         _known.clear()
 
 
-def _kept_limit(provider: Provider) -> tuple[float, float]:
-    kept = provider.rate_limited
-    return kept.get("since", 0.0), kept.get("last", 0.0)
-
-
 @dataclass(slots=True)
 class Passage:
     """One request's way through: its place among those in flight, the tokens held for it, and the
@@ -111,9 +106,7 @@ class Traffic:
             self._known = _known.setdefault(at, _Known())
         self.thoughts = self._known.thoughts
         self.limited = self._known.limited
-        if not self.limited.last:
-            # As another process left it: this one has not asked yet, or was answered.
-            self.limited.since, self.limited.last = _kept_limit(provider)
+        self.limited.take_up(provider.rate_limited)
         self._longest = provider.read_timeout
         buckets = self._known.buckets
         buckets.configure(Limits(provider.rpm, provider.tpm, provider.rpd, provider.tpd))

@@ -7,7 +7,7 @@ import asyncio
 import random
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -62,6 +62,19 @@ class Limited:
 
     since: float = 0.0
     last: float = 0.0
+    _answered: float = 0.0
+
+    @property
+    def kept(self) -> dict[str, float]:
+        """What other processes are to know; empty where there was an answer."""
+        return {"since": self.since, "last": self.last} if self.last else {}
+
+    def take_up(self, kept: Mapping[str, float]) -> None:
+        """Go on with what a process has kept, perhaps another one, unless an answer has come to
+        this one since then."""
+        last = kept.get("last", 0.0)
+        if not last or last > self._answered:
+            self.since, self.last = kept.get("since", 0.0), last
 
     def refused(self, now: float) -> float:
         """Note a refusal; for how many seconds there has been nothing else. A long time without any
@@ -74,6 +87,7 @@ class Limited:
     def forget(self) -> None:
         """There was an answer, or whoever goes on is to wait as long again."""
         self.since = self.last = 0.0
+        self._answered = time.time()
 
 
 class Breaker:

@@ -170,7 +170,7 @@ def test_a_question_on_the_screen_is_taken_back_when_its_author_is_in_danger(
     address: str,
     site: Site,
     monkeypatch: pytest.MonkeyPatch,
-    elsewhere: bool,  # noqa: FBT001 - a parameter of the test
+    elsewhere: bool,
 ) -> None:
     monkeypatch.setattr(crowd, "ROUND", 0.1)
     with Page.open(address, site) as page:
