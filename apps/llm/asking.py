@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from apps.llm.capabilities import Capability, learnt_from
+from apps.llm import troubles
+from apps.llm.capabilities import SAID_LENGTH, Capability, learnt_from
 from apps.llm.failures import Failure, Verdict
 from apps.llm.models import ModelSpec
 from apps.llm.structured import FormTrial, demands_less
@@ -20,6 +21,7 @@ __all__ = ["Asking", "Breaker", "CallRecord", "Line", "Patience"]
 _ABOUT_THE_CAP = re.compile(r"max_(?:completion_)?tokens|(?:completion|output) tokens")
 #: So many blanks at its end, and a form is being filled without end.
 _BLANKS = 20
+_CONTEXT = re.compile(r"context (?:length|window|size)\D{1,20}(\d[\d,]{2,11})", re.IGNORECASE)
 _NUMBER = re.compile(r"\d[\d,]*")
 
 
@@ -67,9 +69,11 @@ class Asking(Trying[Completion]):
         self._request: dict[str, Any] = {}
         self._adapted: set[tuple[str, Any]] = set()
         self._plain = False
-        self._trial = FormTrial()
+        self._trial = FormTrial(call)
         self._cap = 0
         self._most: int | None = None
+        #: Without room for thinking.
+        self._asked = output_cap(spec, call, thinking=False)
         self._tokens_in = estimate_usage(call.messages, "").tokens_in
 
     def _build(self) -> dict[str, Any]:
@@ -84,6 +88,9 @@ class Asking(Trying[Completion]):
     def _longest(self) -> int:
         """The most tokens of the next answer; what was learnt of the model counts at once."""
         longest = output_cap(self._spec, self._call)
+        if self._spec.context_tokens:
+            left = self._spec.context_tokens - self._tokens_in
+            longest = min(longest, max(self._asked, left))
         return longest if self._most is None else min(longest, self._most)
 
     async def _send(self) -> tuple[Completion | Failure, float]:
@@ -101,12 +108,17 @@ class Asking(Trying[Completion]):
             found = self._trial.heed(answer, self._request)
             # Another call may have learnt meanwhile that the model takes even less.
             if found is not None and demands_less(found.value, self._spec.structured):
-                await self._line.learn(self._spec, found)
+                self._line.learn_soon(self._spec, found)
             return answer, seconds
 
     def _learn_room(self, answer: Completion) -> None:
         self._line.thinking.heed(self._spec, answer)
         found = more_room(self._spec, answer, self._cap)
+        found = found or self._line.thinking.less_room(self._spec)
+        if self._most and not self._spec.context_tokens:
+            # So much fitted, and twice as much did not.
+            fitted = answer.usage.tokens_in + self._cap
+            self._line.learn_soon(self._spec, Capability("context_tokens", fitted))
         if found is not None:
             self._line.learn_soon(self._spec, found)
 
@@ -114,6 +126,11 @@ class Asking(Trying[Completion]):
         if self._cut_off(answer):
             self._waste(answer.usage)
             return None
+        if _wordless(answer) and self._line.thinking.without_a_word(self._spec):
+            self._waste(answer.usage)
+            error = troubles.only_thinks(self._spec, self._cap)
+            self._breaker.refused(error)
+            raise error
         return replace(
             answer,
             usage=add_usage(self._spent, answer.usage),
@@ -172,6 +189,9 @@ class Asking(Trying[Completion]):
         if capability is None or _step(capability) in self._adapted:
             return False
         self._adapted.add(_step(capability))
+        if capability.field == "structured" and not self._trial.teaches(failure, self._request):
+            self._trial.lower(capability.value)
+            return self._build() != self._request
         # Calls in flight together are all refused: the first one learns for the others.
         if self._build() == self._request:
             await self._line.learn(self._spec, capability)
@@ -180,25 +200,60 @@ class Asking(Trying[Completion]):
     async def _ask_for_less(self, verdict: Verdict, failure: Failure) -> bool:
         """Take back some of the room for thinking where the endpoint refuses it; True to ask again.
 
-        A cap that it never takes is learnt; where text and answer together are too long, this text
-        is at fault, and only this call asks for less.
+        A cap that it never takes is learnt. Where text and answer together are too long, this call
+        asks for less; what that tells of the context is learnt, or each call would be refused.
         """
-        asked = output_cap(self._spec, self._call, thinking=False)
+        asked = self._asked
         if self._cap <= asked:
+            await self._learn_limit(verdict, failure)
             return False
         less = max(asked, self._cap // 2)
         if verdict is Verdict.TOO_LONG:
-            self._most = less
+            if not await self._learn_context(failure):
+                self._most = less
             return True
-        said = f"{failure.param} {failure.message}"
-        if verdict is not Verdict.REJECTED or not _ABOUT_THE_CAP.search(said):
+        if not _refuses_the_cap(verdict, failure):
             return False
         if self._longest() < self._cap:
             return True  # another call has learnt it meanwhile
-        told = [int(each.replace(",", "")) for each in _NUMBER.findall(failure.message)]
+        told = [_read_number(each) for each in _NUMBER.findall(failure.message)]
         less = max([number for number in told if asked < number < self._cap], default=less)
-        await self._line.learn(self._spec, Capability("output_limit", less, failure.message[:200]))
+        await self._line.learn(
+            self._spec, Capability("output_limit", less, failure.message[:SAID_LENGTH])
+        )
         return True
+
+    async def _learn_context(self, failure: Failure) -> bool:
+        """Learn the context where the refusal names it; whether less is asked for because of it."""
+        told = _CONTEXT.search(failure.message)
+        size, known = _read_number(told[1]) if told else 0, self._spec.context_tokens
+        if size <= self._asked or (known and known <= size):
+            return False
+        said = failure.message[:SAID_LENGTH]
+        await self._line.learn(self._spec, Capability("context_tokens", size, said))
+        return self._longest() < self._cap
+
+    async def _learn_limit(self, verdict: Verdict, failure: Failure) -> None:
+        """Learn the most that the endpoint takes, where it takes not even the words asked for:
+        whoever would ask for more then does not."""
+        told = [_read_number(each) for each in _NUMBER.findall(failure.message)]
+        less = max([number for number in told if number < self._cap], default=0)
+        if _refuses_the_cap(verdict, failure) and less:
+            said = failure.message[:SAID_LENGTH]
+            await self._line.learn(self._spec, Capability("output_limit", less, said))
+
+
+def _refuses_the_cap(verdict: Verdict, failure: Failure) -> bool:
+    said = f"{failure.param} {failure.message}"
+    return verdict is Verdict.REJECTED and bool(_ABOUT_THE_CAP.search(said))
+
+
+def _read_number(text: str) -> int:
+    return int(text.replace(",", ""))
+
+
+def _wordless(answer: Completion) -> bool:
+    return answer.finish_reason == "length" and thought_only(answer)
 
 
 def _step(capability: Capability) -> tuple[str, Any]:

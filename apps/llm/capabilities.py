@@ -28,6 +28,7 @@ _NEVER_TAKEN = re.compile(
 _SYSTEM_ROLE = re.compile(
     r"\bsystem\b|\bdeveloper\b|messages\[0\]\.role|roles? must alternate", re.IGNORECASE
 )
+_ABOUT_A_SCHEMA = re.compile(r"(?<!json[_ ])schema|enum|propert|grammar", re.IGNORECASE)
 SAID_LENGTH = 200
 
 
@@ -39,6 +40,9 @@ class Capability:
     field: str
     value: Any
     said: str = ""
+    #: Where many answers have shown that less is enough: what they had. What another process has
+    #: learnt meanwhile stands.
+    down_from: int | None = None
 
 
 def _other_cap(request: Mapping[str, Any]) -> str:
@@ -93,6 +97,12 @@ def speaks_of_form(failure: Failure) -> bool:
     return any(re.search(rf"\b{name}\b", failure.message, re.IGNORECASE) for name in _FORM)
 
 
+def refuses_all_forms(failure: Failure) -> bool:
+    """Whether a refusal is about a form as such, and about no schema that was asked for in it."""
+    said = failure.message
+    return bool(_NOT_TAKEN.search(said)) and not _ABOUT_A_SCHEMA.search(said)
+
+
 def _ours(field: str, request: Mapping[str, Any]) -> bool:
     """Whether nobody but us asked for what is refused, so that any word against it counts: a form,
     which no text makes an endpoint refuse, or the usual number of alternatives."""
@@ -124,6 +134,8 @@ def capability_words(field: str, value: Any) -> str:
         return "does not take a form of JSON"
     if field == "thinking_tokens":
         return f"thinks before it answers, and may write {value:,} tokens more for it"
+    if field == "context_tokens":
+        return f"takes at most {value:,} tokens of text and answer together"
     if field == "output_limit":
         return f"writes at most {value:,} tokens"
     return fixed.get(field, f"{field} = {value}")

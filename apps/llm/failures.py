@@ -32,7 +32,7 @@ TOO_LONG = re.compile(
     re.IGNORECASE,
 )
 _CAP_TOO_LARGE = re.compile(r"max_(?:completion_)?tokens\W+(?:is )?too large", re.IGNORECASE)
-_DAILY = re.compile(r"per day|daily|\b[RT]PD\b", re.IGNORECASE)
+_DAILY = re.compile(r"per[ -]day|/ ?(?:day|24 ?h)|daily|\b[RT]PD\b", re.IGNORECASE)
 
 
 class Cause(StrEnum):
@@ -79,7 +79,7 @@ class Failure:
     @property
     def paid(self) -> bool:
         """Whether an answer may have been written, and has its price."""
-        return self.cause is Cause.MALFORMED or self.length > 0
+        return self.length > 0
 
     @property
     def unread(self) -> bool:
@@ -109,6 +109,13 @@ def read_refusal(
         param=redacted(str(said.get("param") or "")),
         headers=dict(headers),
     )
+
+
+def told_status(error: Any) -> int:
+    """The status that ``error`` names, which came with status 200. An endpoint that had begun to
+    answer is in trouble, unless it says more."""
+    code = error.get("code") if isinstance(error, Mapping) else None
+    return code if isinstance(code, int) and 400 <= code < 600 else 502
 
 
 def _error_in(body: bytes) -> Any:

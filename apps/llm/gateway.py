@@ -29,7 +29,7 @@ from apps.llm.asking import Asking, CallRecord
 from apps.llm.capabilities import Capability
 from apps.llm.embedding import BATCH, Embedded, Embedding, joined, read_embeddings
 from apps.llm.extras import check_headers
-from apps.llm.failures import Cause, Failure, read_refusal
+from apps.llm.failures import Cause, Failure, read_refusal, told_status
 from apps.llm.keys import NO_KEY, provider_key
 from apps.llm.memory import InDatabase, Memory, remember
 from apps.llm.models import ModelSpec, Provider
@@ -38,7 +38,7 @@ from apps.llm.texts import clean
 from apps.llm.thinking import Thinking
 from apps.llm.traffic import LineState, Traffic
 from apps.llm.trying import Breaker, Patience
-from apps.llm.wire import Malformed, read_completion, read_model_names
+from apps.llm.wire import Malformed, error_in, read_completion, read_model_names, written_in
 from labelhub.core.llm.buckets import UsedUp
 from labelhub.core.llm.offline import OfflineModel
 from labelhub.core.llm.types import Call, Completion, Message
@@ -183,10 +183,10 @@ class HttpLine:
     def __init__(self, provider: Provider, key: str, patience: Patience, memory: Memory) -> None:
         self.provider = provider
         self.traffic = Traffic(provider, key)
-        self.breaker = Breaker(patience.calls_in_a_row)
+        self.breaker = Breaker(patience.calls_in_a_row, self.traffic.limited)
         self._memory, self.learn = memory, memory.learn
         self.unstreamed: set[str] = set()
-        self.thinking = Thinking()
+        self.thinking = Thinking(self.traffic.thoughts)
         self._keeping: set[asyncio.Task[None]] = set()
         self._headers = check_headers(provider.headers)
         self._secrets = [each for each in self._headers.values() if len(each) >= SECRET_LENGTH]
@@ -210,13 +210,17 @@ class HttpLine:
         """Keep what was learnt on the object now, and in the database without a wait for it: who
         is cancelled meanwhile would lose an answer that is paid for."""
         setattr(spec, capability.field, capability.value)
-        task = asyncio.create_task(self._keep(copy(spec), capability))
+        task = asyncio.create_task(self._keep(spec, capability))
         self._keeping.add(task)
         task.add_done_callback(self._keeping.discard)
 
     async def _keep(self, spec: ModelSpec, capability: Capability) -> None:
+        kept = copy(spec)
         try:
-            await self.learn(spec, capability)
+            await self.learn(kept, capability)
+            if getattr(spec, capability.field) == capability.value:
+                # Another process may have learnt more.
+                setattr(spec, capability.field, getattr(kept, capability.field))
         except Exception:
             logger.exception("Model %s: what was learnt could not be kept", spec.name)
 
@@ -252,7 +256,7 @@ class HttpLine:
                 answer = await self.exchange(ask)
                 seconds = time.perf_counter() - started
                 if isinstance(answer, Failure):
-                    passage.heed(answer)
+                    passage.heed(answer, seconds)
                     self.traffic.follow(answer.headers)
                 else:
                     passage.used = answer.usage.tokens_in + answer.usage.tokens_out
@@ -285,8 +289,11 @@ class HttpLine:
         try:
             return read(answer.body)
         except Malformed as error:
-            said = self.redacted(str(error))
-            return Failure(Cause.MALFORMED, answer.status, said, length=len(answer.body))
+            if told := error_in(answer.body):
+                status = told_status(told["error"])
+                return read_refusal(status, answer.body, answer.headers, self.redacted)
+            said, length = self.redacted(str(error)), written_in(answer.body)
+            return Failure(Cause.MALFORMED, answer.status, said, length=length)
 
     async def exchange(self, ask: Callable[[], Awaitable[R | Failure]]) -> R | Failure:
         """What ``ask`` returns, or the failure that its exception stands for.

@@ -33,6 +33,10 @@ class Memory(Protocol):
         """Write down what was used of a daily limit."""
         ...
 
+    async def keep_limited(self, provider: Provider, limited: Mapping[str, float]) -> None:
+        """Keep since when the provider has refused every call; empty: it has not."""
+        ...
+
 
 class InDatabase:
     """The database, off the event loop."""
@@ -53,19 +57,27 @@ class InDatabase:
         """Write down what was used of a daily limit."""
         await sync_to_async(services.add_use)(provider, requests, tokens)
 
+    async def keep_limited(self, provider: Provider, limited: Mapping[str, float]) -> None:
+        """Keep since when the provider has refused every call; empty: it has not."""
+        await sync_to_async(services.keep_limited)(provider, limited)
+
 
 async def remember(memory: Memory, provider: Provider, traffic: Traffic) -> None:
-    """Keep the limits told, where they have changed, and what was used of a daily limit.
+    """Keep the limits told and since when there was no answer, where that has changed, and what was
+    used of a daily limit.
 
     Never raises: an answered call is worth more than the count of it.
     """
     learnt = traffic.learnt(provider)
     kept = {name: told for name, told in provider.learnt_limits.items() if name != "at"}
     used = traffic.buckets.take_unsaved()
+    limited = traffic.limited.kept
     try:
         if learnt and learnt != kept:
             await memory.keep_limits(provider, learnt)
         if any(used) and (provider.rpd or provider.tpd):
             await memory.add_use(provider, *used)
+        if limited != provider.rate_limited:
+            await memory.keep_limited(provider, limited)
     except Exception:
         logger.exception("Provider %s: limits could not be kept", provider.name)

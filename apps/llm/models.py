@@ -52,6 +52,12 @@ class Provider(models.Model):
         editable=False,
         help_text="What the endpoint's answers said last: rpm, tpm, rpd, tpd, at.",
     )
+    rate_limited = models.JSONField(
+        default=dict,
+        blank=True,
+        editable=False,
+        help_text="Since when it has answered nothing but 429, and when last; empty: it has not.",
+    )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:

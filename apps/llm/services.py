@@ -4,6 +4,7 @@ import logging
 import os
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any, Protocol
@@ -130,7 +131,11 @@ def save_provider(provider: Provider) -> Provider:
     if "/" in provider.name:
         raise InvalidInput("name: must not contain '/', which parts provider and model.")
     check_model(provider)
-    provider.save()
+    before = Provider.objects.filter(pk=provider.pk).first()
+    with transaction.atomic():
+        provider.save()
+        if before is not None and before.base_url != provider.base_url:
+            _forget_endpoint(provider)
     return provider
 
 
@@ -147,6 +152,11 @@ def save_model(model: ModelSpec) -> ModelSpec:
     before = ModelSpec.objects.filter(pk=model.pk).first()
     if before is None or before.prices != model.prices:
         model.priced_at = timezone.localdate() if any_price(model) else None
+    if before is not None and (before.name, before.provider_id) != (model.name, model.provider_id):
+        # Only what nobody has set just now.
+        unset = {each["field"] for each in model.learnt}
+        unset = {name for name in unset if getattr(before, name) == getattr(model, name)}
+        _set_back(model, unset)
     model.save()
     return model
 
@@ -204,13 +214,23 @@ def learn_capability(spec: ModelSpec, capability: Capability) -> None:
         kept = ModelSpec.objects.select_for_update().filter(pk=spec.pk).first()
         if kept is None:
             return
-        if getattr(kept, capability.field) != capability.value:
-            kept.learnt = _with_lesson(kept, capability)
-            setattr(kept, capability.field, capability.value)
+        value = _reconciled(kept, capability)
+        if getattr(kept, capability.field) != value:
+            kept.learnt = _with_lesson(kept, replace(capability, value=value))
+            setattr(kept, capability.field, value)
             kept.save(update_fields=[capability.field, "learnt"])
-            logger.info("Model %s: learnt %s = %s", spec.name, capability.field, capability.value)
-    setattr(spec, capability.field, capability.value)
+            logger.info("Model %s: learnt %s = %s", spec.name, capability.field, value)
+    setattr(spec, capability.field, value)
     spec.learnt = kept.learnt
+
+
+def _reconciled(kept: ModelSpec, capability: Capability) -> Any:
+    """The lesson's value beside what is known. Of room for thinking, the more counts: what one
+    process has learnt, another does not know yet. Only who knew all of it may take some back."""
+    known = kept.thinking_tokens
+    if capability.field != "thinking_tokens" or known is None or known == capability.down_from:
+        return capability.value
+    return max(known, capability.value)
 
 
 def _with_lesson(kept: ModelSpec, capability: Capability) -> list[Any]:
@@ -225,7 +245,7 @@ def _with_lesson(kept: ModelSpec, capability: Capability) -> list[Any]:
     }
     others = [each for each in kept.learnt if each["field"] != capability.field]
     # That a model does not think is nothing to tell anybody.
-    told = bool(before) or capability.value != 0 or capability.field != "thinking_tokens"
+    told = capability.value != 0 or capability.field != "thinking_tokens"
     return [*others, lesson][-MOST_LESSONS:] if told else others
 
 
@@ -233,20 +253,40 @@ def forget_learnt(model: ModelSpec) -> ModelSpec:
     """Set everything that refusals taught about ``model`` back to what it was before."""
     with transaction.atomic():
         kept = ModelSpec.objects.select_for_update().get(pk=model.pk)
-        for lesson in reversed(kept.learnt):
-            setattr(kept, lesson["field"], lesson["was"])
-        kept.learnt = []
-        # Nobody sets these by hand: they are found out anew.
-        kept.thinking_tokens = kept.output_limit = None
+        _set_back(kept, {each["field"] for each in kept.learnt})
         kept.save()
     logger.info("Model %s: what was learnt is forgotten", kept.name)
     return kept
+
+
+def _set_back(model: ModelSpec, fields: set[str]) -> None:
+    """Make ``fields`` what they were before they were learnt, and forget all lessons."""
+    for lesson in reversed(model.learnt):
+        if lesson["field"] in fields:
+            setattr(model, lesson["field"], lesson["was"])
+    model.learnt = []
+    # Nobody sets these by hand: they are found out anew.
+    model.thinking_tokens = model.output_limit = None
+
+
+def _forget_endpoint(provider: Provider) -> None:
+    """Forget what was learnt of a provider and its models: another endpoint answers by now."""
+    for model in provider.models.all():
+        forget_learnt(model)
+    provider.learnt_limits, provider.rate_limited = {}, {}
+    provider.save(update_fields=["learnt_limits", "rate_limited"])
 
 
 def keep_limits(provider: Provider, learnt: Mapping[str, int]) -> None:
     """Keep the limits that the endpoint's answers told, with the time, for the provider's page."""
     told = {**learnt, "at": timezone.now().isoformat(timespec="seconds")}
     Provider.objects.filter(pk=provider.pk).update(learnt_limits=told)
+
+
+def keep_limited(provider: Provider, limited: Mapping[str, float]) -> None:
+    """Keep since when ``provider`` has refused every call for there being too many."""
+    provider.rate_limited = dict(limited)
+    Provider.objects.filter(pk=provider.pk).update(rate_limited=provider.rate_limited)
 
 
 def used_today(provider: Provider) -> tuple[int, int]:
@@ -276,6 +316,8 @@ def _seeded_provider(base_url: str) -> Provider:
         # An empty variable only counts for a new address: another process may have the key.
         provider.base_url, provider.api_key_env = base_url, key_env
         provider.save(update_fields=["base_url", "api_key_env"])
+        if moved:
+            _forget_endpoint(provider)
         logger.info("Provider %s now at %s", provider.name, host_of(base_url))
     return provider
 

@@ -17,6 +17,7 @@ from apps.llm.capabilities import Capability, learnt_from
 from apps.llm.failures import FILTER_CODES, Cause, Failure, Verdict, read_refusal
 from apps.llm.models import ModelSpec
 from apps.llm.talking import LONGEST, Talk
+from apps.llm.thinking import more_room
 from apps.llm.traffic import Passage, Traffic
 from apps.llm.trying import Breaker, Patience, Trying
 from apps.llm.wire import add_usage, build_chat, longest_output
@@ -24,7 +25,7 @@ from labelhub.core.llm.buckets import UsedUp
 from labelhub.core.llm.errors import ModelError, ModelUnreachable, RequestRejected
 from labelhub.core.llm.offline.chat import chat_reply
 from labelhub.core.llm.prices import estimate_usage
-from labelhub.core.llm.types import Message, Usage
+from labelhub.core.llm.types import Completion, Message, Usage
 
 if TYPE_CHECKING:
     from apps.llm.connecting import Incoming
@@ -38,6 +39,8 @@ QUIET = 30.0
 #: What a request for a stream has more than another.
 STREAMED: Mapping[str, Any] = {"stream": True, "stream_options": {"include_usage": True}}
 
+#: Of an answer that was cut off before its first word.
+_THOUGHT_ONLY = "thought only"
 _PIECE = re.compile(r"\s*\S{1,12}\s*")
 
 #: Told once what a stream has cost, however it ended.
@@ -82,6 +85,10 @@ class StreamLine(Protocol):
         """Keep what was learnt about ``spec``."""
         ...
 
+    def learn_soon(self, spec: ModelSpec, capability: Capability) -> None:
+        """Keep it on the object now, and in the database without a wait for it."""
+        ...
+
 
 class Streaming(Trying[Opened]):
     """The state of one stream. Use once."""
@@ -100,6 +107,7 @@ class Streaming(Trying[Opened]):
         self._messages, self._params, self._line, self._tell = messages, params, line, tell
         self._request: dict[str, Any] = {}
         self._adapted: set[str] = set()
+        self._cap = 0
         self._tokens_in = estimate_usage(messages, "").tokens_in
         self._quiet = min(QUIET, spec.provider.read_timeout)
 
@@ -146,9 +154,13 @@ class Streaming(Trying[Opened]):
         left_out = self._line.unstreamed
         return request | {name: v for name, v in STREAMED.items() if name not in left_out}
 
+    def _longest(self) -> int:
+        return longest_output(self._spec, self._params)
+
     async def _send(self) -> tuple[Opened | Failure, float]:
         self._request = self._build()
-        tokens = self._tokens_in + longest_output(self._spec, self._params)
+        self._cap = self._longest()
+        tokens = self._tokens_in + self._cap
         async with AsyncExitStack() as stack:
             try:
                 passage = await stack.enter_async_context(self._line.traffic.passage(tokens))
@@ -159,7 +171,7 @@ class Streaming(Trying[Opened]):
             answer = await self._first_of(stack)
             seconds = time.perf_counter() - started
             if isinstance(answer, Failure):
-                passage.heed(answer)
+                passage.heed(answer, seconds)
                 self._line.traffic.follow(answer.headers)
                 return answer, seconds
             return Opened(*answer, passage, stack.pop_all()), seconds
@@ -184,8 +196,19 @@ class Streaming(Trying[Opened]):
         if isinstance(first, Failure):
             return first
         if not first:
-            return Failure(Cause.MALFORMED, 200, "the answer holds no text")
+            return self._without_a_word(talk)
         return first, talk
+
+    def _without_a_word(self, talk: Talk) -> Failure:
+        if not talk.cut_off:
+            return Failure(Cause.MALFORMED, 200, "the answer holds no text", length=1)
+        usage = talk.usage()
+        self._spent = add_usage(self._spent, usage)
+        thoughts = Completion("", finish_reason="length", usage=usage, reasoning=talk.written)
+        if found := more_room(self._spec, thoughts, self._cap):
+            self._line.learn_soon(self._spec, found)
+        said = troubles.spent_on_thinking(self._spec, self._cap)
+        return Failure(Cause.ANSWERED, 200, said, code=_THOUGHT_ONLY)
 
     def _useless(self, failure: Failure) -> None:
         if failure.paid:
@@ -201,6 +224,11 @@ class Streaming(Trying[Opened]):
             self._useless(failure)
             error = self._silent()
             raise self._breaker.given_up(error, error, at_once=False)
+        if failure.code == _THOUGHT_ONLY:
+            self._breaker.answered()
+            if self._longest() <= self._cap:
+                raise ModelError(failure.message)
+            return None
         return await super()._after(failure)
 
     async def _otherwise(self, verdict: Verdict, failure: Failure) -> Opened | bool:

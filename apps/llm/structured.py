@@ -3,7 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from apps.llm.capabilities import Capability, less_structured, speaks_of_form
+from apps.llm.capabilities import (
+    Capability,
+    less_structured,
+    refuses_all_forms,
+    speaks_of_form,
+)
 from apps.llm.failures import Failure
 from apps.llm.models import ModelSpec
 from labelhub.core.llm.types import AnswerField, Call, Completion
@@ -94,32 +99,44 @@ def demands_less(form: str, other: str) -> bool:
 
 
 class FormTrial:
-    """Whether HTTP 500 was about the form asked for: llama.cpp answers so to a schema that it
-    cannot take, and any server to a fault of its own.
+    """The form to ask one call for, where the one that the model is known to take is refused.
 
-    Where the refusal names the form, or comes twice in a row, a less demanding form is tried.
-    Only if that is answered has the model shown which form it takes; else the form stands again.
+    HTTP 500 may be about the form: llama.cpp answers so to a schema that it cannot take, and any
+    server to a fault of its own. So a less demanding form is tried where the refusal names the
+    form, or comes twice in a row; only if it named it, and the other form is answered, has the
+    model shown which form it takes. What an item's own options are refused for, the others are not.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, call: Call) -> None:
         #: The form to ask for in place of the usual one; None for that.
         self.structured: str | None = None
+        self._own = call.schema.offered(call.options) != call.schema.offered(())
         self._in_a_row = 0
         self._said = ""
+
+    def teaches(self, failure: Failure, request: Mapping[str, Any]) -> bool:
+        """Whether what was refused is the form, for every call, and not the schema of this one."""
+        own = self._own and request["response_format"].get("type") == "json_schema"
+        return not own or refuses_all_forms(failure)
+
+    def lower(self, structured: str) -> None:
+        """Ask this call for a less demanding form."""
+        self.structured = structured
 
     def heed(self, answer: Completion | Failure, request: Mapping[str, Any]) -> Capability | None:
         """Take note of the answer to ``request``; what it teaches about the model, if anything."""
         if isinstance(answer, Completion):
-            learnt = self.structured
-            self.structured, self._in_a_row = None, 0
-            return Capability("structured", learnt, self._said) if learnt else None
+            said, self._said, self._in_a_row = self._said, "", 0
+            return Capability("structured", self.structured, said) if said else None
         if answer.status != 500:
             return None
         if "response_format" not in request:
-            self.structured, self._in_a_row = None, 0
+            self.structured, self._said, self._in_a_row = None, "", 0
             return None
         self._in_a_row += 1
-        if self.structured or self._in_a_row > 1 or speaks_of_form(answer):
+        named = speaks_of_form(answer)
+        if named and self.teaches(answer, request):
             self._said = self._said or answer.message
+        if self.structured or self._in_a_row > 1 or named:
             self.structured = less_structured(request)
         return None

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from apps.llm.failures import Cause, Failure, read_refusal
-from apps.llm.wire import Malformed, read_completion, read_delta, read_usage
+from apps.llm.failures import Cause, Failure, read_refusal, told_status
+from apps.llm.wire import Malformed, error_in, read_completion, read_delta, read_usage, written_in
 from labelhub.core.llm.types import Usage
 
 if TYPE_CHECKING:
@@ -151,9 +151,19 @@ class Talk:
         """Whether all text has come; its end may be missing."""
         return self._finish_reason not in ("", "content_filter")
 
+    @property
+    def cut_off(self) -> bool:
+        """Whether it ended for want of room."""
+        return self._finish_reason == "length"
+
+    @property
+    def written(self) -> str:
+        """All of it so far, thoughts too."""
+        return "".join(self._written)
+
     def usage(self) -> Usage:
         """The tokens so far, as told or else estimated."""
-        return read_usage(self._raw_usage, self._request, "".join(self._written))
+        return read_usage(self._raw_usage, self._request, self.written)
 
     async def more(self) -> str | Failure:
         """The next text, empty at the end, or why there is no more.
@@ -165,7 +175,7 @@ class Talk:
             async with asyncio.timeout_at(self._deadline()) as silence:
                 return await self._next(silence)
         except Malformed as error:
-            length = sum(map(len, self._written)) + len(self._body or b"")
+            length = len(self.written) + written_in(self._body or b"")
             return Failure(Cause.MALFORMED, 200, self._redacted(str(error)), length=length)
 
     async def close(self) -> None:
@@ -217,15 +227,16 @@ class Talk:
 
     def _refusal(self, event: Mapping[str, Any]) -> Failure:
         said = event.get("error")
-        code = said.get("code") if isinstance(said, Mapping) else event.get("code")
-        # An endpoint that had begun to answer is in trouble, unless it says more.
-        status = code if isinstance(code, int) and 400 <= code < 600 else 502
+        status = told_status(said if isinstance(said, Mapping) else event)
         return read_refusal(status, json.dumps(event).encode(), {}, self._redacted)
 
     def _close(self) -> None:
         """The body is complete."""
         if self._body is None:
             self._waiting = self._events.feed(b"\n\n")
+            return
+        if error := error_in(self._body):
+            self._waiting = iter([error])
             return
         whole = read_completion(bytes(self._body), self._request)
         usage = json.loads(self._body).get("usage")

@@ -11,9 +11,11 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field
 
-from apps.llm.failures import Failure
+from apps.llm.failures import TOO_SLOW, Failure
 from apps.llm.models import Provider
 from apps.llm.rate_headers import read_rate_headers
+from apps.llm.thinking import Thoughts
+from apps.llm.trying import Limited
 from labelhub.core.llm.bucket_queue import BucketQueue
 from labelhub.core.llm.buckets import Buckets, Limits, Reservation
 from labelhub.core.llm.limiter import LimitChange, Limiter, Slot, TimeOuts
@@ -58,6 +60,8 @@ class _Known:
     limit: int = START
     found: bool = False
     time_outs: TimeOuts = field(default_factory=TimeOuts)
+    limited: Limited = field(default_factory=Limited)
+    thoughts: dict[int, Thoughts] = field(default_factory=dict)
 
 
 _known: dict[tuple[int | None, str, str], _Known] = {}
@@ -72,20 +76,24 @@ def forget_traffic() -> None:
 
 @dataclass(slots=True)
 class Passage:
-    """One request's way through: its place among those in flight, and the tokens held for it."""
+    """One request's way through: its place among those in flight, the tokens held for it, and the
+    seconds that its answer may take."""
 
     slot: Slot
     held: Reservation
+    longest: float
     used: int = 0
 
-    def heed(self, failure: Failure) -> None:
-        """Tell the limiter of a failure; an endpoint that refuses a request for what is in it is
-        in no trouble."""
+    def heed(self, failure: Failure, seconds: float) -> None:
+        """Tell the limiter of a failure after so many seconds; an endpoint that refuses a request
+        for what is in it is in no trouble. A proxy whose server has just gone says "gateway
+        time-out" at once: nobody has waited, and fewer calls at a time would not help."""
+        said_only = failure.status in TOO_SLOW and seconds < self.longest / 2
         if failure.status == 429:
             self.slot.refused()
-        elif failure.timed_out:
+        elif failure.timed_out and not said_only:
             self.slot.timed_out()
-        elif not 400 <= failure.status < 500:
+        elif said_only or not 400 <= failure.status < 500:
             self.slot.troubled()
 
 
@@ -96,6 +104,10 @@ class Traffic:
         at = (provider.pk, provider.base_url, hashlib.sha256(key.encode()).hexdigest())
         with _lock:
             self._known = _known.setdefault(at, _Known())
+        self.thoughts = self._known.thoughts
+        self.limited = self._known.limited
+        self.limited.take_up(provider.rate_limited)
+        self._longest = provider.read_timeout
         buckets = self._known.buckets
         buckets.configure(Limits(provider.rpm, provider.tpm, provider.rpd, provider.tpd))
         self._queue = BucketQueue(buckets)
@@ -106,7 +118,7 @@ class Traffic:
             start=START if low else self._known.limit,
             found=self._known.found and not low,
             ceiling=provider.max_concurrency,
-            longest=provider.read_timeout,
+            longest=self._longest,
             time_outs=self._known.time_outs,
         )
 
@@ -135,11 +147,12 @@ class Traffic:
 
     async def _enter(self, tokens: int) -> Passage:
         if not self.buckets.bounded:
-            return Passage(await self.limiter.enter(), Reservation(0, settled=True))
+            slot = await self.limiter.enter()
+            return Passage(slot, Reservation(0, settled=True), self._longest)
         # In line until there is a place too: whoever has tokens sends at once, and no burst of
         # requests gathers between the two.
         async with self._queue.turn(tokens) as held:
-            return Passage(await self.limiter.enter(), held)
+            return Passage(await self.limiter.enter(), held, self._longest)
 
     def follow(self, headers: Mapping[str, str]) -> None:
         """Heed the limits that an answer's headers tell."""

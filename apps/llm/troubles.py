@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from apps.llm.addresses import AddressRefused, host_of
-from apps.llm.failures import Cause, Failure, Verdict, resume_after
+from apps.llm.failures import HOURLY, Cause, Failure, Verdict, resume_after
 from apps.llm.models import ModelSpec, Provider
 from labelhub.core.llm.buckets import UsedUp
 from labelhub.core.llm.errors import (
     ContextTooLong,
     ModelError,
     ModelUnreachable,
+    OnlyThinks,
     QuotaExhausted,
     RequestRejected,
     UnknownModel,
@@ -89,6 +90,12 @@ def quota_error(provider: Provider, resume_after: float | None, said: str = "") 
     return QuotaExhausted(f"Quota used up at {where(provider)}. {words}{said}", data=data)
 
 
+def limited_too_long(provider: Provider, seconds: float) -> QuotaExhausted:
+    """The provider has refused every call for ``seconds``, without a word on when that ends."""
+    said = f" It has answered nothing but 'too many requests' (429) for {_duration(seconds)}."
+    return quota_error(provider, HOURLY, said)
+
+
 def limit_used_up(provider: Provider, error: UsedUp) -> QuotaExhausted:
     """A limit that we keep ourselves leaves no room for minutes."""
     return QuotaExhausted(
@@ -145,6 +152,11 @@ def spent_on_thinking(spec: ModelSpec, tokens: int) -> str:
         f"Spent all {tokens:,} tokens on thinking. Raise 'Longest answer' of the model "
         f"'{spec.name}' to at least {2 * tokens:,}, or lower its reasoning effort."
     )
+
+
+def only_thinks(spec: ModelSpec, tokens: int) -> OnlyThinks:
+    """Why nothing more is asked of a model that has answered several times without a word."""
+    return OnlyThinks(f"{spent_on_thinking(spec, tokens)} So it was several times in a row.")
 
 
 def _what(failure: Failure, provider: Provider) -> str:

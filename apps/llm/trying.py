@@ -7,13 +7,13 @@ import asyncio
 import random
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from apps.llm import troubles
 from apps.llm.capabilities import Capability
-from apps.llm.failures import Cause, Failure, Verdict, judge, retry_after
+from apps.llm.failures import LONGEST_WAIT, Cause, Failure, Verdict, judge, retry_after
 from apps.llm.models import ModelSpec
 from labelhub.core.errors import LabelhubError
 from labelhub.core.llm.errors import ModelError, ModelUnreachable
@@ -23,6 +23,9 @@ T = TypeVar("T")
 #: What befalls one call befalls every other.
 _FOR_ALL = (Verdict.KEY, Verdict.MODEL, Verdict.QUOTA)
 
+#: Seconds between two refusals of one spell at most: longer than any wait, or than between slices.
+LONGEST_GAP = 2 * LONGEST_WAIT
+
 
 def _jitter() -> float:
     return random.uniform(1.0, 1.25)  # noqa: S311 - spreads retries, guards nothing
@@ -30,12 +33,17 @@ def _jitter() -> float:
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long to go on with one call; seconds. ``sleep`` and ``jitter`` are there for tests."""
+    """How long to go on with one call; seconds. ``sleep`` and ``jitter`` are there for tests.
+
+    ``total_wait`` is for rate limits, and ``for_all`` that it is for all calls to an endpoint
+    together, as in a run; somebody who waits for one answer waits for that alone.
+    """
 
     attempts: int = 5
     first_backoff: float = 0.5
     longest_backoff: float = 30.0
     total_wait: float = 900.0
+    for_all: bool = True
     calls_in_a_row: int = 5
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     jitter: Callable[[], float] = _jitter
@@ -46,6 +54,42 @@ class Patience:
         return min(doubled, self.longest_backoff) * self.jitter()
 
 
+@dataclass(slots=True)
+class Limited:
+    """Since when an endpoint has answered nothing but that it has too many requests, and when it
+    said so last, in Unix seconds: waits outlast the calls, and the processes, that they began in.
+    """
+
+    since: float = 0.0
+    last: float = 0.0
+    _answered: float = 0.0
+
+    @property
+    def kept(self) -> dict[str, float]:
+        """What other processes are to know; empty where there was an answer."""
+        return {"since": self.since, "last": self.last} if self.last else {}
+
+    def take_up(self, kept: Mapping[str, float]) -> None:
+        """Go on with what a process has kept, perhaps another one, unless an answer has come to
+        this one since then."""
+        last = kept.get("last", 0.0)
+        if not last or last > self._answered:
+            self.since, self.last = kept.get("since", 0.0), last
+
+    def refused(self, now: float) -> float:
+        """Note a refusal; for how many seconds there has been nothing else. A long time without any
+        request tells nothing, and is not counted."""
+        if now - self.last > LONGEST_GAP:
+            self.since = now
+        self.last = now
+        return now - self.since
+
+    def forget(self) -> None:
+        """There was an answer, or whoever goes on is to wait as long again."""
+        self.since = self.last = 0.0
+        self._answered = time.time()
+
+
 class Breaker:
     """Stops all calls to a provider once several in a row were given up, or one was refused in a
     way that no other will fare better.
@@ -53,7 +97,8 @@ class Breaker:
     It never closes again: whoever resumes the run opens a new line, with a new breaker.
     """
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, limited: Limited | None = None) -> None:
+        self.limited = limited or Limited()
         self._limit = limit
         self._in_a_row = 0
         self._reason: ModelError | None = None
@@ -71,6 +116,7 @@ class Breaker:
     def answered(self) -> None:
         """A call was answered: the row starts anew."""
         self._in_a_row = 0
+        self.limited.forget()
 
     def given_up(self, error: ModelError, reason: ModelUnreachable, *, at_once: bool) -> ModelError:
         """Count a call given up with ``error``; ``reason`` once the breaker is open."""
@@ -202,8 +248,20 @@ class Trying(ABC, Generic[T]):
             seconds = max(hint, floor) * self._patience.jitter()
         if self._waited + seconds > self._patience.total_wait:
             raise troubles.quota_error(self._spec.provider, seconds)
+        self._heed_limit(now)
         self._waited += seconds
         await self._patience.sleep(seconds)
+
+    def _heed_limit(self, now: float) -> None:
+        """Give up where all calls to the endpoint together have waited too long: a run's slices are
+        shorter than the wait of one call."""
+        if not self._patience.for_all:
+            return
+        limited = self._breaker.limited
+        seconds = limited.refused(now)
+        if seconds > self._patience.total_wait:
+            limited.forget()
+            raise troubles.limited_too_long(self._spec.provider, seconds)
 
     async def _back_off(self, failure: Failure) -> None:
         self._failed += 1

@@ -1,6 +1,7 @@
 """What goes over the wire and what comes back, as plain data: no client, no database."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -37,14 +38,14 @@ MOST_ANSWER = 65_536
 #: The part of a known context that an answer with its thinking may take.
 PART_OF_CONTEXT = 0.75
 
+#: What every answer has that a model has written, and what tells its price.
+_WRITTEN = re.compile(rb'"(?:choices|usage|data)"')
 #: A count above this is a fault of whoever counted, and more than a turn can hold.
 MOST_TOKENS = 10**8
 
 
 class Malformed(ValueError):
-    """An answer with status 200 that is not a chat completion; ``length`` is that of its body."""
-
-    length = 0
+    """An answer with status 200 that is not a chat completion."""
 
 
 def build_request(
@@ -131,10 +132,21 @@ def longest_output(spec: ModelSpec, params: Mapping[str, Any]) -> int:
     """The most tokens of an answer that is asked for with ``params``, with the room that the model
     is known to need for thinking."""
     words = int(params.get("max_tokens") or spec.max_output_tokens)
+    return max(words, min(words + (spec.thinking_tokens or 0), _most_written(spec)))
+
+
+def doubled_cap(spec: ModelSpec, call: Call) -> int | None:
+    """Twice the room for words, or as much of it as the model can have; None where that is no more
+    than ``call`` had."""
+    words = output_cap(spec, call, thinking=False)
+    more = min(2 * words, _most_written(spec))
+    larger = longest_output(spec, {"max_tokens": more}) > output_cap(spec, call)
+    return more if more > words and larger else None
+
+
+def _most_written(spec: ModelSpec) -> int:
     most = spec.output_limit or MOST_ANSWER
-    if spec.context_tokens:
-        most = min(most, int(PART_OF_CONTEXT * spec.context_tokens))
-    return max(words, min(words + (spec.thinking_tokens or 0), most))
+    return min(most, int(PART_OF_CONTEXT * spec.context_tokens)) if spec.context_tokens else most
 
 
 def effective_params(request: Mapping[str, Any]) -> dict[str, Any]:
@@ -176,6 +188,22 @@ class Delta:
     reasoning: str = ""
     finish_reason: str = ""
     raw_usage: Any = None
+
+
+def error_in(body: bytes | bytearray) -> dict[str, Any] | None:
+    """What came with status 200 and is nothing but an error; None where it is anything else."""
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    only = isinstance(found, dict) and found.get("error") and not found.get("choices")
+    return found if only else None
+
+
+def written_in(body: bytes | bytearray) -> int:
+    """How long an answer is that cannot be read, where a model may have written it: what a proxy
+    says in its place costs nothing."""
+    return len(body) if _WRITTEN.search(body) else 0
 
 
 def read_delta(event: Any) -> Delta:
@@ -251,9 +279,6 @@ def _merged(messages: Sequence[Message]) -> list[Message]:
 def _first_choice(data: Any) -> Mapping[str, Any]:
     if not isinstance(data, Mapping):
         raise Malformed("the answer is not a JSON object")
-    if data.get("error") and not data.get("choices"):
-        # Whole: whoever shows it takes the key out of it first, then shortens it.
-        raise Malformed(f"the answer is an error: {data['error']}")
     choices = data.get("choices")
     if not isinstance(choices, list) or not choices:
         raise Malformed("the answer has no choices")

@@ -33,7 +33,7 @@ PINNED = {
     "interview/chat": "7e7fddaefc8c0c2be2f298858e001429e7dd869618baebf34deafb0fd7576621",
     "interview/prediction": "04ffa072dd6438cf5c87382bda399e846d8c93128b3181b6ce5e4c9ca3df2350",
     "interview/question": "048bae169679ebfe4550b17c950835c74fa77e2b58ec2575266e4d687b40b682",
-    "interview/relevance": "934f0f1e0b8a646b57d3eb955aab2fac72fb7e95659c6986f781850271d4fb16",
+    "interview/relevance": "e48cc8f7d821808fa4d6d64833a4e3ad108c122e98abbd5ab5fa22b0557ebadd",
     "interview/word": "f571215c30935a7898554e6bd424d99ae4cf62aaf034dce8a8cf98a4db7be081",
     "predictivity/predictor": "4278d46160a008e63f2a76f0ea07e5669cfe21f220ac0b0a181b044473fe6b76",
     "self_consistency/annotator": "f095317050c19ac25938f21e3745e11bb8b748002c405618d0abf326f33e13a1",  # noqa: E501

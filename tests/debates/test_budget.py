@@ -137,7 +137,7 @@ def test_what_answers_of_no_use_have_cost_is_booked_when_the_slice_ends(
     assert (turn.cost_nanousd or 0) > 0
 
 
-@pytest.mark.parametrize("useless", [{"junk": "x" * 40_000}, said("x " * 40_000)])
+@pytest.mark.parametrize("useless", [{"choices": ["x" * 40_000]}, said("x " * 40_000)])
 async def test_what_is_guessed_is_never_more_than_the_cap_allows(useless: dict[str, Any]) -> None:
     useless.pop("usage", None)
 

@@ -97,11 +97,11 @@ def test_a_margin_that_is_too_small_sends_an_item_to_people(model_server: FakeSe
     }
 
 
-def test_a_cascade_goes_on_where_the_margin_is_too_small(model_server: FakeServer) -> None:
+def test_a_cascade_goes_on_where_the_margin_is_small_or_unknown(model_server: FakeServer) -> None:
     run = played(model_server, "cascade", first="single", then="ecj", margin=0.5)
     again = run.debates.filter(signals__stage="then").select_related("item")
-    assert {debate.item.text for debate in again} == {"hardly", "somewhat"}
-    assert Turn.objects.count() == 5 + 2 * 3
+    assert {debate.item.text for debate in again} == {"hardly", "somewhat", "no telling"}
+    assert Turn.objects.count() == 5 + 3 * 3
 
 
 def test_the_second_best_answer_of_a_hearing_may_come_from_its_probabilities(

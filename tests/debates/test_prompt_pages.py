@@ -18,6 +18,7 @@ from tests.factories.debates import (
     project_with_items,
     started_run,
 )
+from tests.factories.llm import ModelSpecFactory
 from tests.factories.projects import ProjectFactory, member
 
 pytestmark = pytest.mark.django_db
@@ -90,6 +91,22 @@ def test_a_prompt_is_rendered_with_the_replies_of_a_real_debate() -> None:
     other = client.get(address, {"q": run.debates.last().item.external_id}).content.decode()  # type: ignore[union-attr]
     assert "made up" in other
     assert "No item has" in client.get(address, {"q": "xyzzy"}).content.decode()
+
+
+def test_a_prompt_is_shown_in_the_form_that_is_asked_for() -> None:
+    """JSON, unless its model keeps to no form."""
+    project = project_with_items(1)
+    client = signed_in(project)
+    address = reverse("prompt_rendered", args=[project.slug, CRITIC])
+    part = client.get(address).content.decode()
+    assert "Answer with one JSON object" in part
+    assert "others are asked for text" in part
+
+    model = ModelSpecFactory.create(structured="none")
+    run = started_run(project, "ecj", model=model)
+    finished_debate(run, dict.fromkeys(("extractor", "critic", "judge"), "good"))
+    part = client.get(address).content.decode()
+    assert "JSON" not in part
 
 
 @pytest.mark.thorough

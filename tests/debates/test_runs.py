@@ -191,3 +191,14 @@ def test_the_worst_case_reckons_with_the_cap_that_is_asked_for() -> None:
     assert plain.worst_nanousd is not None
     assert long.worst_nanousd is not None
     assert long.worst_nanousd > 10 * plain.worst_nanousd
+
+
+def test_who_resumes_a_run_begins_attempts_anew() -> None:
+    """Four of five were made at an endpoint that has been mended since."""
+    run, other = started_run(project_with_items(2)), started_run(project_with_items(1))
+    tries = {"annotator": [{"http_status": 0, "seconds": 120.0, "note": "timed out"}] * 4}
+    Debate.objects.update(failed_tries=tries)
+    pause_run(run=run)
+    resume_run(run=run)
+    assert [debate.failed_tries for debate in run.debates.all()] == [{}, {}]
+    assert other.debates.get().failed_tries == tries

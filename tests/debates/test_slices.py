@@ -98,6 +98,11 @@ def test_an_answer_without_an_offered_label_labels_nothing_and_goes_to_people_fi
     assert state.priority >= 100
 
 
+def test_asking_again_says_nothing_of_an_order_that_a_prompt_may_not_have() -> None:
+    """Some prompts want the label first, and some have no line for it at all."""
+    assert REMINDER.endswith("Keep exactly to the form asked for above.")
+
+
 def test_an_answer_that_cannot_be_read_is_asked_for_once_more() -> None:
     run = scripted_run(1)
     script = Script(

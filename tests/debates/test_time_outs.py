@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from django.utils import timezone
@@ -10,7 +11,9 @@ from django.utils import timezone
 from apps.debates.models import Debate, Run, Turn
 from apps.debates.selectors import progress
 from apps.debates.services import resume_run, run_slice
+from apps.llm.models import Provider
 from apps.llm.traffic import forget_traffic
+from apps.llm.trying import Patience
 from labelhub.core.llm.errors import ModelError
 from tests.factories.debates import QUICK, Script, project_with_items, started_run
 from tests.factories.llm import ModelSpecFactory
@@ -32,11 +35,13 @@ def _nothing_is_known(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     forget_traffic()
 
 
-def drive(run: Run, *, seconds: float = 60.0) -> int:
-    """Slices until the run ends; how many."""
+def drive(run: Run, *, seconds: float = 60.0, restarts: bool = False) -> int:
+    """Slices until the run ends, perhaps each in a new process; how many."""
     deadline, slices = time.monotonic() + seconds, 0
     while run.going:
         assert time.monotonic() < deadline, "the run does not end"
+        if restarts:
+            forget_traffic()
         run_slice(run.pk, pace=SHORT)
         slices += 1
         run.refresh_from_db()
@@ -121,6 +126,31 @@ def test_a_budget_is_safe_from_answers_that_never_came(model_server: FakeServer)
     assert run.cost_nanousd == 0
     assert 0 < run.unread_nanousd <= 2_000_000
     assert "may be charged for calls that got no answer" in run.message
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+def test_an_endpoint_that_only_ever_refuses_pauses_the_run_over_all_slices(
+    model_server: FakeServer, monkeypatch: pytest.MonkeyPatch, restarts: bool
+) -> None:
+    """A slice is shorter than the wait of one call: no call alone ever waits too long."""
+    monkeypatch.setattr("apps.llm.gateway.Patience", partial(Patience, total_wait=1.0))
+    model_server.options.faults = {"rate_limit_bare": 1.0}
+    model = ModelSpecFactory.create(provider__base_url=model_server.base_url)
+    run = started_run(project_with_items(3), model=model)
+    assert drive(run, restarts=restarts) > 2
+    assert (run.status, run.pause_code) == (Run.Status.PAUSED, "quota_exhausted")
+    assert "nothing but 'too many requests' (429)" in run.message
+    assert run.resume_at is not None
+
+    # Whoever goes on waits as long again, and an answer ends it.
+    resume_run(run=run)
+    run_slice(run.pk, pace=SHORT)
+    run.refresh_from_db()
+    assert run.going
+    assert Provider.objects.get().rate_limited["since"] > 0
+    model_server.options.faults = {}
+    drive(run, restarts=restarts)
+    assert (run.status, Provider.objects.get().rate_limited) == (Run.Status.DONE, {})
 
 
 def test_failures_of_earlier_slices_count_in_the_window() -> None:

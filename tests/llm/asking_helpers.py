@@ -66,6 +66,7 @@ class Learnt:
     seen: list[Capability] = field(default_factory=list)
     limits: dict[str, int] = field(default_factory=dict)
     used: tuple[int, int] = (0, 0)
+    limited: Mapping[str, float] = field(default_factory=dict)
 
     async def learn(self, spec: ModelSpec, capability: Capability) -> None:
         """Keep it, and let the object know."""
@@ -83,6 +84,10 @@ class Learnt:
     async def add_use(self, provider: Provider, requests: int, tokens: int) -> None:
         """Add it."""
         self.used = (self.used[0] + requests, self.used[1] + tokens)
+
+    async def keep_limited(self, provider: Provider, limited: Mapping[str, float]) -> None:
+        """Keep them."""
+        self.limited = provider.rate_limited = dict(limited)
 
 
 @asynccontextmanager

@@ -166,3 +166,49 @@ async def test_headers_from_elsewhere_are_checked_again() -> None:
     with pytest.raises(Exception, match="set by the server itself"):
         async with Gateway.open([spec], memory=Learnt()):
             pass
+
+
+def _of_context(size: int, told: str) -> Any:
+    """An endpoint whose context is taken up by 500 tokens of text."""
+
+    def say(heard: Heard) -> Answer:
+        if 500 + heard.body["max_tokens"] > size:
+            return 400, error(told, code=400), {}
+        usage = {"prompt_tokens": 500, "completion_tokens": 5}
+        return 200, said() | {"usage": usage}, {}
+
+    return say
+
+
+@pytest.mark.parametrize(
+    ("told", "caps", "context"),
+    [
+        (("This model's maximum context length is 4096 tokens. However, you requested 34292 tokens "
+         "(500 in the messages, 33792 in the completion). Please reduce the length."),
+         [33_792, 3072, 3072], 4096),
+        ("the request exceeds the available context size (4,096 tokens)",
+         [33_792, 3072, 3072], 4096),
+        ("Please reduce the length of the messages or completion.",
+         [33_792, 16_896, 8448, 4224, 2112, 1959], 2612),
+    ],
+)  # fmt: skip
+async def test_a_context_that_is_too_small_is_learnt_once(
+    told: str, caps: list[int], context: int
+) -> None:
+    learnt = Learnt()
+    async with tiny_endpoint(_of_context(4096, told)) as endpoint:
+        spec = spec_of(endpoint, thinking_tokens=MOST_ROOM)
+        async with opened(spec, learnt=learnt) as gateway:
+            await gateway.complete(spec, make_call())
+            await gateway.complete(spec, make_call())
+    assert [heard.body["max_tokens"] for heard in endpoint.heard] == caps
+    assert spec.context_tokens == context
+    assert [each.field for each in learnt.seen] == ["context_tokens"]
+
+
+async def test_a_long_text_has_what_its_context_leaves() -> None:
+    async with tiny_endpoint(lambda _: (200, said(), {})) as endpoint:
+        spec = spec_of(endpoint, thinking_tokens=MOST_ROOM, context_tokens=16_384)
+        async with opened(spec) as gateway:
+            await gateway.complete(spec, make_call("a word " * 4000))
+    assert endpoint.heard[0].body["max_tokens"] < 16_384 - 4000

@@ -1,13 +1,17 @@
 """Answers in JSON: what prompts and schemas ask for, and what is learnt where a form is refused."""
 
+import asyncio
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.conf import settings
 
+from apps.llm.capabilities import Capability
+from apps.llm.models import ModelSpec
 from apps.llm.structured import answer_schema
 from labelhub.core.debate import PROTOCOLS
 from labelhub.core.debate.calls import Caller
@@ -118,15 +122,9 @@ async def test_a_refused_schema_is_asked_for_as_any_json_then_as_text(status: in
 
 
 @pytest.mark.parametrize(
-    ("message", "asked"),
-    [
-        ("failed to parse grammar", ["json_schema", "json_object"]),
-        ("Internal error", ["json_schema", "json_schema", "json_object"]),
-    ],
+    "message", ["failed to parse grammar", "JSON schema conversion failed: Unrecognized schema"]
 )
-async def test_http_500_on_a_schema_teaches_once_another_form_is_answered(
-    message: str, asked: list[str]
-) -> None:
+async def test_http_500_on_a_schema_teaches_once_another_form_is_answered(message: str) -> None:
     """As llama.cpp does."""
     learnt = Learnt()
     say = refusing("json_schema", status=500, message=message)
@@ -135,7 +133,7 @@ async def test_http_500_on_a_schema_teaches_once_another_form_is_answered(
         async with opened(spec, learnt=learnt) as gateway:
             await gateway.complete(spec, make_json_call())
             await gateway.complete(spec, make_json_call())
-    assert kinds_asked(endpoint.heard) == [*asked, "json_object"]
+    assert kinds_asked(endpoint.heard) == ["json_schema", "json_object", "json_object"]
     assert [(each.field, each.value, each.said) for each in learnt.seen] == [
         ("structured", "json_object", message)
     ]
@@ -166,3 +164,69 @@ async def test_a_server_that_fails_at_everything_teaches_nothing() -> None:
     asked = kinds_asked(endpoint.heard)
     assert asked == ["json_schema", "json_schema", "json_object", "text", "json_schema"]
     assert (learnt.seen, spec.structured) == ([], "json_schema")
+
+
+async def test_two_faults_of_a_server_in_a_row_are_worked_around_and_teach_nothing() -> None:
+    learnt = Learnt()
+
+    def say(heard: Heard) -> Answer:
+        return (500, error("Internal error"), {}) if heard.before < 2 else (200, ANSWERED, {})
+
+    async with tiny_endpoint(say) as endpoint:
+        spec = make_spec(provider={"base_url": endpoint.base_url}, structured="json_schema")
+        async with opened(spec, learnt=learnt) as gateway:
+            await gateway.complete(spec, make_json_call())
+            await gateway.complete(spec, make_json_call())
+    assert kinds_asked(endpoint.heard) == ["json_schema", "json_schema", "json_object",
+                                           "json_schema"]  # fmt: skip
+    assert learnt.seen == []
+
+
+ODD = "Invalid schema for response_format 'answer': 'enum' values must not contain newlines"
+NO_SCHEMA = "response_format of type json_schema is not supported"
+
+
+@pytest.mark.parametrize(
+    ("status", "told", "asked", "kept"),
+    [
+        (400, ODD, ["json_schema", "json_object", "json_schema"], "json_schema"),
+        (500, ODD, ["json_schema", "json_object", "json_schema"], "json_schema"),
+        (400, NO_SCHEMA, ["json_schema", "json_object", "json_object"], "json_object"),
+    ],
+)
+async def test_what_one_items_options_are_refused_for_the_others_are_not(
+    status: int, told: str, asked: list[str], kept: str
+) -> None:
+    def say(heard: Heard) -> Answer:
+        form = heard.body.get("response_format", {})
+        odd = form.get("type") == "json_schema" and "ODD" in json.dumps(form)
+        return (status, error(told, param="response_format"), {}) if odd else (200, ANSWERED, {})
+
+    async with tiny_endpoint(say) as endpoint:
+        spec = make_spec(provider={"base_url": endpoint.base_url}, structured="json_schema")
+        own = replace(make_json_call(), schema=SCHEMAS["per_item"])
+        async with opened(spec) as gateway:
+            await gateway.complete(spec, replace(own, options=("yes", "ODD")))
+            await gateway.complete(spec, replace(own, options=("yes", "no")))
+    assert kinds_asked(endpoint.heard) == asked
+    assert spec.structured == kept
+
+
+async def test_an_answer_that_teaches_does_not_wait_for_the_database() -> None:
+    """Whoever is cancelled meanwhile would lose what is paid for."""
+    kept = asyncio.Event()
+
+    class Slow(Learnt):
+        async def learn(self, spec: ModelSpec, capability: Capability) -> None:
+            await kept.wait()
+            await super().learn(spec, capability)
+
+    learnt = Slow()
+    say = refusing("json_schema", status=500, message="failed to parse grammar")
+    async with tiny_endpoint(say) as endpoint:
+        spec = make_spec(provider={"base_url": endpoint.base_url}, structured="json_schema")
+        async with opened(spec, learnt=learnt) as gateway:
+            await asyncio.wait_for(gateway.complete(spec, make_json_call()), 5)
+            assert (spec.structured, learnt.seen) == ("json_object", [])
+            kept.set()
+    assert [each.value for each in learnt.seen] == ["json_object"]

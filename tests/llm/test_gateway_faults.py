@@ -1,7 +1,6 @@
 """Every way an endpoint can fail, through the real client: what we do and what we say."""
 
 import asyncio
-import json
 import logging
 import socket
 import time
@@ -10,9 +9,13 @@ from email.utils import formatdate
 from typing import Any
 
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
 
 from apps.llm.failures import LONGEST_HINT, retry_after
-from apps.llm.wire import Malformed, read_completion, read_model_names
+from apps.llm.gateway import Gateway
+from apps.llm.models import ModelSpec
+from apps.llm.wire import Malformed, read_model_names
 from labelhub.core.llm.errors import (
     ModelError,
     ModelUnreachable,
@@ -21,9 +24,10 @@ from labelhub.core.llm.errors import (
     UnknownModel,
     WrongKey,
 )
-from labelhub.core.llm.types import Usage
+from labelhub.core.llm.types import Message, Usage
 from tests.fakes.openai_server import FakeServer, Options
 from tests.llm.asking_helpers import Learnt, Sleeper, make_call, make_spec, opened
+from tests.llm.tiny_endpoint import Answer, Heard, error, said, tiny_endpoint
 
 KEY = "sk-test-0123456789"
 
@@ -284,9 +288,89 @@ def test_a_list_of_models_without_end_is_none() -> None:
         read_model_names(b"[" * 100_000)
 
 
-def test_a_key_in_an_error_is_not_cut_in_half() -> None:
-    """Whoever shows the message looks for the whole key."""
-    body = json.dumps({"error": "x" * 180 + KEY}).encode()
-    with pytest.raises(Malformed) as caught:
-        read_completion(body, {"messages": []})
-    assert KEY in str(caught.value)
+async def test_a_key_in_an_error_is_not_cut_in_half(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_API_KEY", KEY)
+    async with tiny_endpoint(lambda _: (200, error("x" * 490 + KEY), {})) as endpoint:
+        provider = {"base_url": endpoint.base_url, "api_key_env": "SOME_API_KEY"}
+        spec = make_spec(provider=provider)
+        async with opened(spec, attempts=1) as gateway:
+            with pytest.raises(ModelError) as caught:
+                await gateway.complete(spec, make_call())
+    assert KEY[:7] not in f"{caught.value} {caught.value.data}"
+
+
+@pytest.mark.parametrize("status", [504, 408, 524, 503])
+async def test_an_endpoint_that_says_at_once_that_it_timed_out_is_tried_again(status: int) -> None:
+    """A proxy whose server has just gone says so for seconds; nobody has waited for anything."""
+
+    def say(heard: Heard) -> Answer:
+        if 20 <= heard.before < 60:
+            return status, error("upstream"), {}
+        return 200, said(), {}
+
+    async with tiny_endpoint(say) as endpoint:
+        spec = make_spec(provider={"base_url": endpoint.base_url, "read_timeout": 120})
+        async with opened(spec, attempts=50) as gateway:
+            await asyncio.gather(*(gateway.complete(spec, make_call(f"{at}")) for at in range(60)))
+            assert gateway.limit_of(spec.provider) >= 8
+    assert len(endpoint.heard) == 100
+
+
+async def test_an_endpoint_that_says_late_that_it_timed_out_is_asked_less() -> None:
+    async def ask(gateway: Gateway, spec: ModelSpec) -> None:
+        with pytest.raises(ModelError):
+            await gateway.complete(spec, make_call())
+
+    async with tiny_endpoint(lambda _: (504, error("upstream"), {})) as endpoint:
+        # Any answer comes after half of this.
+        spec = make_spec(provider={"base_url": endpoint.base_url, "read_timeout": 0.0005})
+        async with opened(spec, attempts=1, calls_in_a_row=99) as gateway:
+            spec.provider.read_timeout = 5.0
+            await asyncio.gather(*(ask(gateway, spec) for _ in range(8)))
+            assert gateway.limit_of(spec.provider) == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "words", "paid"),
+    [
+        ('{"error": {"message": "upstream overloaded", "code": 502}}', "status 502", False),
+        ('{"error": {"message": "upstream overloaded", "code": "oops"}}', "status 502", False),
+        ("<html>Please log in.</html>", "not JSON", False),
+        ("{}", "no choices", False),
+        ('{"choices": [{"message": {"conte', "not JSON", True),
+        ('{"choices": [], "usage": {}}', "no choices", True),
+    ],
+)
+async def test_only_what_a_model_may_have_written_is_counted(
+    body: str, words: str, paid: bool
+) -> None:
+    async def handle(_: web.Request) -> web.Response:
+        return web.Response(text=body, content_type="application/json")
+
+    app = web.Application()
+    app.router.add_post("/v1/chat/completions", handle)
+    async with TestServer(app) as server:
+        spec = make_spec(provider={"base_url": str(server.make_url("/v1"))})
+        async with opened(spec, attempts=2) as gateway:
+            with pytest.raises(ModelError, match=words) as caught:
+                await gateway.complete(spec, make_call())
+            told: list[Usage] = []
+            with pytest.raises(ModelError):
+                [each async for each in gateway.stream(spec, [Message("user", "Hm?")],
+                                                       tell=told.append)]  # fmt: skip
+    assert (caught.value.data["usage"]["tokens_in"] > 0) is paid
+    assert (told[0].tokens_in > 0) is paid
+
+
+async def test_an_error_that_comes_with_status_200_is_read_as_what_it_says() -> None:
+    said_so = error("Rate limit reached, slow down.", code=429)
+
+    def say(heard: Heard) -> Answer:
+        return 200, said() if heard.before else said_so, {}
+
+    sleeper = Sleeper()
+    async with tiny_endpoint(say) as endpoint:
+        spec = make_spec(provider={"base_url": endpoint.base_url})
+        async with opened(spec, sleeper=sleeper, attempts=1) as gateway:
+            done = await gateway.complete(spec, make_call())
+    assert [attempt.http_status for attempt in done.attempts] == [429, 200]

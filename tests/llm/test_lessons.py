@@ -131,6 +131,9 @@ def test_what_was_not_sent_is_not_learnt() -> None:
         (refused("slow down", 429, headers={"retry-after": "301"}), Verdict.QUOTA),
         (refused("quota", 429, code="insufficient_quota"), Verdict.QUOTA),
         (refused("Limit of requests per day (RPD) reached", 429), Verdict.QUOTA),
+        (refused("Rate limit exceeded: free-models-per-day", 429), Verdict.QUOTA),
+        (refused("Limit 200 requests/day", 429), Verdict.QUOTA),
+        (refused("Limit: 50 / 24h", 429), Verdict.QUOTA),
         (refused("requests per day", 429, headers={"retry-after": "9"}), Verdict.WAIT),
     ],
 )

@@ -9,9 +9,12 @@ from pytest_django import Settings
 
 from apps.llm import selectors, services
 from apps.llm.addresses import AddressRefused
+from apps.llm.capabilities import Capability
 from apps.llm.gateway import Gateway
 from apps.llm.models import ModelSpec, PromptVersion, Provider
+from apps.llm.thinking import more_room
 from labelhub.core.errors import Conflict, InvalidInput
+from labelhub.core.llm.types import Completion
 from tests.factories.llm import ModelSpecFactory, ProviderFactory
 from tests.fakes.openai_server import FakeServer
 from tests.llm.asking_helpers import make_call
@@ -194,3 +197,74 @@ def test_what_was_learnt_reaches_the_database(model_server: FakeServer) -> None:
     assert not spec.takes_temperature
     spec.refresh_from_db()
     assert not spec.takes_temperature
+
+
+def room(tokens: int, down_from: int | None = None) -> Capability:
+    return Capability("thinking_tokens", tokens, down_from=down_from)
+
+
+def test_room_for_thinking_that_another_process_has_learnt_stays() -> None:
+    ours = ModelSpecFactory.create(thinking_tokens=None)
+    theirs = ModelSpec.objects.get(pk=ours.pk)
+    services.learn_capability(theirs, room(4096))
+    # Of what they have learnt nothing is known here: this answer was just short.
+    services.learn_capability(ours, room(0))
+    assert ours.thinking_tokens == ModelSpec.objects.get().thinking_tokens == 4096
+    # Many answers may take back what was known to whoever got them, and no more.
+    services.learn_capability(theirs, room(8192))
+    services.learn_capability(ours, room(256, down_from=4096))
+    assert ours.thinking_tokens == ModelSpec.objects.get().thinking_tokens == 8192
+    services.learn_capability(ours, room(256, down_from=8192))
+    assert ours.thinking_tokens == ModelSpec.objects.get().thinking_tokens == 256
+
+
+def test_an_answer_with_a_smaller_cap_takes_no_room_away() -> None:
+    spec = ModelSpecFactory.build(thinking_tokens=32_768)
+    assert more_room(spec, Completion("", finish_reason="length"), 2112) is None
+
+
+def taught() -> ModelSpec:
+    """One of which three things are learnt."""
+    model = ModelSpecFactory.create(provider__base_url=URL, structured="json_schema")
+    for field, value in (("structured", "none"), ("thinking_tokens", 4096), ("output_limit", 2000)):
+        services.learn_capability(model, Capability(field, value))
+    return ModelSpec.objects.get(pk=model.pk)
+
+
+def test_another_model_by_the_same_row_is_learnt_anew() -> None:
+    model = taught()
+    model.name = "another"
+    services.save_model(model)
+    model.refresh_from_db()
+    assert (model.structured, model.thinking_tokens, model.output_limit, model.learnt) == (
+        "json_schema", None, None, []
+    )  # fmt: skip
+
+
+def test_what_is_set_together_with_a_new_name_stays() -> None:
+    model = taught()
+    model.name, model.structured = "another", "json_object"
+    services.save_model(model)
+    model.refresh_from_db()
+    assert (model.structured, model.thinking_tokens) == ("json_object", None)
+
+
+@pytest.mark.parametrize("moved", [True, False])
+def test_the_models_of_another_endpoint_are_learnt_anew(moved: bool) -> None:
+    model = taught()
+    services.keep_limited(model.provider, {"since": 1.0, "last": 2.0})
+    model.provider.rpm = 9
+    if moved:
+        model.provider.base_url = "http://127.0.0.1:10/v1"
+    services.save_provider(model.provider)
+    model = ModelSpec.objects.select_related("provider").get()
+    known = (model.structured, model.thinking_tokens, model.learnt == [])
+    assert known == (("json_schema", None, True) if moved else ("none", 4096, False))
+    assert (model.provider.rate_limited == {}) is moved
+
+
+def test_an_endpoint_that_moves_in_the_environment_is_learnt_anew(seeded: Settings) -> None:
+    model = services.seed_from_environment()[0]
+    services.learn_capability(model, Capability("structured", "none"))
+    seeded.LABELHUB_LLM_BASE_URL = "http://127.0.0.1:10/v1"
+    assert services.seed_from_environment()[0].structured == "json_schema"

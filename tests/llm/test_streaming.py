@@ -301,3 +301,34 @@ async def test_no_room_within_a_limit_is_said() -> None:
         assert (await hear(gateway, spec)).text == "Yes."
         assert isinstance((await hear(gateway, spec)).error, QuotaExhausted)
     assert len(endpoint.bodies) == 1
+
+
+@pytest.mark.parametrize("shown", ["", "reasoning_content", "tags"])
+async def test_a_model_that_thinks_before_it_speaks_is_given_room(
+    model_server: FakeServer, shown: str
+) -> None:
+    model_server.options.thinks, model_server.options.shows_thought = 3000, shown
+    told: list[Usage] = []
+    learnt = Learnt()
+    spec = make_spec(model_server, thinking_tokens=None)
+    async with opened(spec, learnt=learnt) as gateway:
+        said = [each async for each in gateway.stream(spec, MESSAGES, tell=told.append)]
+    assert "".join(said)
+    caps = [body["max_tokens"] for body in model_server.requests]
+    assert caps == [1024, 5120]
+    assert spec.thinking_tokens == 4096
+    assert learnt.seen[0].field == "thinking_tokens"
+    assert told[0].tokens_out >= 1024 + 3000
+
+
+async def test_a_model_that_never_speaks_is_given_up_with_what_to_set(
+    model_server: FakeServer,
+) -> None:
+    model_server.options.thinks = 10**6
+    told: list[Usage] = []
+    spec = make_spec(model_server, thinking_tokens=32_768)
+    async with opened(spec) as gateway:
+        with pytest.raises(ModelError, match="Spent all 33,792 tokens on thinking"):
+            [each async for each in gateway.stream(spec, MESSAGES, tell=told.append)]
+    assert len(model_server.requests) == 1
+    assert told[0].tokens_out == 33_792

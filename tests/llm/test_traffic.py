@@ -9,6 +9,7 @@ import pytest
 
 from apps.llm.gateway import Gateway
 from apps.llm.models import ModelSpec, Provider
+from apps.llm.trying import LONGEST_GAP, Limited
 from labelhub.core.llm.errors import QuotaExhausted
 from tests.fakes.openai_server import FakeServer
 from tests.llm.asking_helpers import Learnt, make_call, make_spec, opened
@@ -178,3 +179,31 @@ async def test_an_open_breaker_is_told(model_server: FakeServer) -> None:
             with pytest.raises(Exception, match="503"):
                 await gateway.complete(spec, make_call())
         assert gateway.state_of(spec.provider).breaker_open
+
+
+def test_refusals_are_counted_from_the_last_answer_in_whatever_process() -> None:
+    ours, theirs = Limited(), Limited()
+    begun = time.time()
+    assert [ours.refused(begun + at) for at in (0, 400, 800)] == [0, 400, 800]
+    theirs.take_up(ours.kept)
+    assert theirs.refused(begun + 900) == 900
+    # There it was answered, and the others learn of that too.
+    theirs.forget()
+    assert theirs.kept == {}
+    ours.take_up(theirs.kept)
+    assert ours.refused(begun + 1000) == 0
+
+
+def test_a_long_time_without_a_request_is_no_refusal() -> None:
+    limited = Limited()
+    limited.refused(1000.0)
+    assert limited.refused(1000.0 + LONGEST_GAP + 1) == 0
+
+
+def test_what_was_kept_before_an_answer_does_not_come_back() -> None:
+    limited = Limited()
+    limited.refused(time.time() - 500)
+    before = limited.kept
+    limited.forget()
+    limited.take_up(before)
+    assert limited.kept == {}

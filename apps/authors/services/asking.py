@@ -34,7 +34,9 @@ LEFT = "The author has left."
 Result = TypeVar("Result")
 
 #: An author waits for no retry of minutes.
-PATIENCE = Patience(attempts=2, first_backoff=0.2, longest_backoff=1.0, total_wait=10.0)
+PATIENCE = Patience(
+    attempts=2, first_backoff=0.2, longest_backoff=1.0, total_wait=10.0, for_all=False
+)
 #: Seconds in which the models must be through with a message: less than whoever asks them has it
 #: to themselves (``hearing.LEASE``).
 LONGEST = 45.0

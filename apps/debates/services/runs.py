@@ -102,7 +102,8 @@ def set_budget(*, run: Run, budget_nanousd: int | None) -> Run:
 
 
 def resume_run(*, run: Run) -> Run:
-    """Go on with a paused run, and try failed debates again; also those of a finished run.
+    """Go on with a paused run, and try failed debates again; also those of a finished run. Whoever
+    resumes it has looked after the endpoint: attempts at a call begin anew.
 
     Raises:
         Conflict: the run is going or cancelled, or it is done and nothing failed; or its labels
@@ -116,6 +117,8 @@ def resume_run(*, run: Run) -> Run:
     with transaction.atomic():
         failed = Debate.objects.filter(run=run, status=Debate.Status.FAILED)
         again = failed.update(status=Debate.Status.WAITING, error="", finished_at=None)
+        waiting = Debate.objects.filter(run=run, status=Debate.Status.WAITING)
+        waiting.exclude(failed_tries={}).update(failed_tries={})
         allowed = [Run.Status.PAUSED, Run.Status.DONE] if again else [Run.Status.PAUSED]
         _change(
             run,

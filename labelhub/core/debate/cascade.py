@@ -2,7 +2,8 @@
 
 Source: paper 002, table 4: a trial gains on ambiguous items (D_rate at most θ) and loses on the
 others, so it is held for the ambiguous ones alone. An item is in doubt where the first protocol
-gave no label, was less sure than θ, or raised any flag.
+gave no label, was less sure than θ, or raised any flag; also where nobody knows how sure it was, as
+of a single answer without log-probabilities.
 """
 
 from collections.abc import Callable, Mapping
@@ -28,7 +29,7 @@ MARGIN = Setting(
     name="margin",
     title="Doubt below a probability margin of",
     help="Where the endpoint gives probabilities: the second protocol is asked where the first "
-    "label is ahead of the next by less.",
+    "label is ahead of the next by less, and where a single answer comes without any. 0: never.",
     default=0.5,
     low=0.0,
     high=1.0,
@@ -102,6 +103,8 @@ def doubts_of(outcome: Outcome, settings: Mapping[str, Any]) -> tuple[str, ...]:
         doubts.append("d_rate")
     if margin is not None and margin < settings[MARGIN.name]:
         doubts.append("margin")
+    if outcome.uncertainty is None and settings[MARGIN.name] > 0:
+        doubts.append("margin_unknown")
     if settings[FLAGGED.name] == "ask again":
         doubts += [flag for flag in outcome.flags if flag not in doubts]
     return tuple(doubts)

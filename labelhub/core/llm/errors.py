@@ -43,6 +43,13 @@ class QuotaExhausted(ModelError):
     stops_run = True
 
 
+class OnlyThinks(ModelError):
+    """Answer after answer was all thinking, with the most room there is: so will the others be."""
+
+    code = "only_thinks"
+    stops_run = True
+
+
 class RequestRejected(ModelError):
     """400: this request is refused as it stands (too long, unsupported parameter)."""
 

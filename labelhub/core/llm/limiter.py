@@ -19,8 +19,7 @@ import math
 import statistics
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 WINDOW = 50
@@ -158,18 +157,6 @@ class Limiter:
     def hold(self) -> None:
         """Hand out no more slots; who waits for one waits until it is cancelled."""
         self._held = True
-
-    @asynccontextmanager
-    async def slot(self) -> AsyncIterator[Slot]:
-        """Wait for a free slot and hold it for the body; an exception counts as trouble."""
-        slot = await self.enter()
-        try:
-            yield slot
-        except BaseException:
-            slot.troubled()
-            raise
-        finally:
-            self.leave(slot)
 
     async def enter(self) -> Slot:
         """Wait for a free slot, first come, first served; hand it to :meth:`leave` in the end."""

@@ -2,12 +2,25 @@
 
 import asyncio
 import time
-from collections.abc import Callable
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
 
 import pytest
 
-from labelhub.core.llm.limiter import Limiter, TimeOuts
+from labelhub.core.llm.limiter import Limiter, Slot, TimeOuts
+
+
+@asynccontextmanager
+async def slot_of(limiter: Limiter) -> AsyncIterator[Slot]:
+    """A slot for the body; an exception counts as trouble, as for a line."""
+    slot = await limiter.enter()
+    try:
+        yield slot
+    except BaseException:
+        slot.troubled()
+        raise
+    finally:
+        limiter.leave(slot)
 
 
 class Clock:
@@ -27,7 +40,7 @@ async def _round(
     refused = 0
     async with AsyncExitStack() as stack:
         for at in range(limiter.limit):
-            slot = await stack.enter_async_context(limiter.slot())
+            slot = await stack.enter_async_context(slot_of(limiter))
             if refuse(at):
                 slot.refused()
                 refused += 1
@@ -49,7 +62,7 @@ async def test_an_idle_limiter_does_not_grow() -> None:
     clock = Clock()
     limiter = Limiter(start=8, clock=clock)
     for _ in range(100):
-        async with limiter.slot():
+        async with slot_of(limiter):
             clock.now += 0.1
     assert limiter.limit == 8
 
@@ -104,7 +117,7 @@ async def test_trouble_stops_growth_without_a_cut() -> None:
     limiter = Limiter(start=4, clock=clock)
     for _ in range(5):
         async with AsyncExitStack() as stack:
-            slots = [await stack.enter_async_context(limiter.slot()) for _ in range(4)]
+            slots = [await stack.enter_async_context(slot_of(limiter)) for _ in range(4)]
             slots[-1].troubled()
     assert limiter.limit == 4
 
@@ -112,7 +125,7 @@ async def test_trouble_stops_growth_without_a_cut() -> None:
 async def test_an_exception_gives_the_slot_back() -> None:
     limiter = Limiter(start=1)
     with pytest.raises(ValueError, match="broken"):
-        async with limiter.slot():
+        async with slot_of(limiter):
             raise ValueError("broken")
     assert limiter.in_flight == 0
 
@@ -124,7 +137,7 @@ async def test_never_more_in_flight_than_the_limit_and_first_come_first_served()
 
     async def work(name: int) -> None:
         nonlocal most
-        async with limiter.slot():
+        async with slot_of(limiter):
             order.append(name)
             most = max(most, limiter.in_flight)
             await asyncio.sleep(0)
@@ -138,10 +151,10 @@ async def test_a_cancelled_waiter_leaves_no_trace() -> None:
     limiter = Limiter(start=1, ceiling=1)
 
     async def wait() -> None:
-        async with limiter.slot():
+        async with slot_of(limiter):
             pass
 
-    async with limiter.slot():
+    async with slot_of(limiter):
         waiting = [asyncio.create_task(wait()) for _ in range(3)]
         await asyncio.sleep(0)
         waiting[0].cancel()
@@ -178,7 +191,7 @@ async def test_the_cooldown_is_twice_the_median_latency() -> None:
     clock = Clock()
     limiter = Limiter(start=40, ceiling=64, clock=clock)
     for seconds in (2.0, 2.0, 2.0, 2.0, 500.0, 2.0):
-        async with limiter.slot():
+        async with slot_of(limiter):
             clock.now += seconds
     await _round(limiter, clock, refuse=lambda _: True)
     assert limiter.limit == 30
@@ -194,7 +207,7 @@ async def test_what_is_answered_during_a_cooldown_does_not_count() -> None:
     clock = Clock()
     limiter = Limiter(start=40, ceiling=64, clock=clock)
     for _ in range(3):
-        async with limiter.slot():
+        async with slot_of(limiter):
             clock.now += 10.0
     await _round(limiter, clock, refuse=lambda _: True)
     for _ in range(10):
@@ -216,7 +229,7 @@ async def test_noise_within_bounds_does_not_stop_growth_but_trouble_does() -> No
     await _round(limiter, clock)
     assert limiter.limit == 80
     async with AsyncExitStack() as stack:
-        slots = [await stack.enter_async_context(limiter.slot()) for _ in range(80)]
+        slots = [await stack.enter_async_context(slot_of(limiter)) for _ in range(80)]
         slots[40].troubled()
     assert limiter.limit == 80
 
@@ -229,7 +242,7 @@ async def test_the_share_of_refusals_and_those_who_wait_are_told() -> None:
     assert limiter.refused_share == 0.25
     async with AsyncExitStack() as stack:
         for _ in range(4):
-            await stack.enter_async_context(limiter.slot())
+            await stack.enter_async_context(slot_of(limiter))
         waiting = asyncio.create_task(limiter.enter())
         await asyncio.sleep(0)
         assert limiter.waiting == 1

@@ -149,10 +149,13 @@ class Service:
             for at in range(1, min(20, int(body.get("n") or 1)))
         ]
         counts = shapes.usage(options, len(heard.system) + len(heard.user), sum(map(len, texts)))
-        self._counts.tokens_in += counts["prompt_tokens"]
-        self._counts.tokens_out += counts["completion_tokens"]
+        name = ""
         if options.malformed and draw("form") < options.malformed:
             name = list(shapes.MALFORMED)[int(draw("shape") * len(shapes.MALFORMED))]
+        if name != shapes.NOT_WRITTEN:
+            self._counts.tokens_in += counts["prompt_tokens"]
+            self._counts.tokens_out += counts["completion_tokens"]
+        if name:
             return name, 200, shapes.malformed(name, model, texts[0], counts)
         whole = shapes.completion(model, texts, counts if options.usage else None)
         if options.logprobs and body.get("logprobs"):

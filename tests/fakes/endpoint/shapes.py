@@ -85,6 +85,8 @@ def _saying(text: Callable[[str], str], reason: str = "stop") -> Malformed:
     )
 
 
+#: A proxy's page: no model wrote it, and nobody pays for it.
+NOT_WRITTEN = "html"
 #: Called with the model, the good answer and the usage.
 MALFORMED: dict[str, Malformed] = {
     "not_json": lambda *_: answer(200, b'{"choices": [{"message": {"conte'),
@@ -93,7 +95,7 @@ MALFORMED: dict[str, Malformed] = {
     "off_menu": _saying(lambda _: "It is about parking.\nFinal Decision: Parking by the moon"),
     "cut_off": _saying(lambda good: good[: good.rfind("Final Decision") + 3], "length"),
     "prose": _saying(lambda _: "That depends on how it is looked at, and there is much to say."),
-    "html": lambda *_: answer(
+    NOT_WRITTEN: lambda *_: answer(
         200, b"<html><body>Welcome to the gateway</body></html>", content_type="text/html"
     ),
 }

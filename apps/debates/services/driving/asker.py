@@ -19,7 +19,7 @@ from apps.llm.texts import clean
 from apps.llm.thinking import thought_only
 from apps.llm.traffic import LineState
 from apps.llm.troubles import spent_on_thinking
-from apps.llm.wire import add_usage, output_cap
+from apps.llm.wire import add_usage, doubled_cap, output_cap
 from labelhub.core.llm.errors import ContextTooLong, ModelError
 from labelhub.core.llm.identity import call_key
 from labelhub.core.llm.parsing.ladder import AFTER_REASK
@@ -37,16 +37,15 @@ from labelhub.core.llm.types import (
 #: was cut off amid its words, with room for twice as many. Where all of it was thinking, whoever
 #: asked has tried larger caps already.
 MOST_ANSWERS = 2
-REMINDER = (
-    "An earlier answer to this could not be read. Keep exactly to the form asked for above, and "
-    "end with the line that states the decision."
-)
+REMINDER = "An earlier answer to this could not be read. Keep exactly to the form asked for above."
 REMINDER_JSON = (
     "An earlier answer to this could not be read. Answer with the one JSON object asked for above "
     "and with nothing else."
 )
 
 
+#: What is no answer to a second asking.
+NO_ANSWER = {Status.FAILED, Status.TOO_LONG}
 CUT_SHORT = "Its answers so far were of no use, and it was stopped before another came."
 
 
@@ -144,8 +143,12 @@ class Asker:
             reply, answers = await self._ask(talk, call), 1
         model = self._roles[call.role].model
         if _worth_asking_again(reply) and answers < MOST_ANSWERS and not model.offline:
-            cap = 2 * output_cap(model, call, thinking=False) if reply.cut_off else None
-            reply = await self._ask(talk, reminded(call, cap), again=True)
+            cap = doubled_cap(model, call) if reply.cut_off else None
+            if reply.cut_off and cap is None:
+                return reply
+            second = await self._ask(talk, reminded(call, cap), again=True)
+            # Where asking again was in vain, the first answer is what there is.
+            return reply if second.status in NO_ANSWER else second
         return reply
 
     async def _ask(self, talk: Talk, call: Call, *, again: bool = False) -> Reply:

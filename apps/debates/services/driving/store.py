@@ -294,7 +294,9 @@ def _with_turns(debates: Sequence[Debate]) -> list[Claimed]:
         tried[turn.debate_id][turn.step] = turn.attempt
         spent[turn.debate_id] = spent[turn.debate_id].plus(turn)
         if turn.status != Status.FAILED:
-            memo[turn.debate_id][turn.step] = reply_of(turn)
+            # An asking again that was too long says nothing of the answer before it.
+            if turn.status != Status.TOO_LONG or turn.step not in memo[turn.debate_id]:
+                memo[turn.debate_id][turn.step] = reply_of(turn)
             answers[turn.debate_id][turn.step] += 1
     return [
         Claimed(

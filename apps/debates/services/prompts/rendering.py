@@ -37,11 +37,13 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """One call: its step, its messages in pieces by role, and about how many tokens they take."""
+    """One call: its step, its messages in pieces by role, about how many tokens they take, and
+    whether they ask for JSON."""
 
     step: str
     messages: tuple[tuple[str, tuple[Piece, ...]], ...]
     tokens: int
+    in_json: bool = False
 
     @property
     def sample(self) -> bool:
@@ -61,6 +63,11 @@ class Rendering:
     def sample(self) -> bool:
         """Whether anything in it is invented."""
         return any(call.sample for call in self.calls)
+
+    @property
+    def in_json(self) -> bool:
+        """Whether any of it asks for JSON, as it does not of models that keep to no form."""
+        return any(call.in_json for call in self.calls)
 
     @property
     def text(self) -> str:
@@ -98,6 +105,7 @@ def rendering(
         },
         salt=salt_of(project),
         guideline=guideline.text if guideline else "",
+        json_roles=_in_json(debate) if debate else parts,
     )
     said = {turn.step: reply_of(turn) for turn in debate.turns.all()} if debate else {}
     spec = DebateSpec(schema, caller, settings)
@@ -107,6 +115,12 @@ def rendering(
     if not asked:
         raise Conflict(f"The debate about '{item.external_id}' never comes to this prompt.")
     return Rendering(item, tuple(_rendered(call) for call in asked), debate)
+
+
+def _in_json(debate: Debate) -> list[str]:
+    """The roles that were asked for JSON, as models are by default."""
+    roles = debate.run.roles.select_related("model__provider")
+    return [each.role for each in roles if each.model.answers_in_json]
 
 
 def _first_calls(
@@ -157,10 +171,12 @@ def _precedents(schema: Schema, item: Item) -> tuple[Precedent, ...]:
 
 
 def _rendered(call: Call) -> Rendered:
+    messages = call.json_messages or call.messages
     return Rendered(
         step=call.step,
-        messages=tuple((each.role, tuple(_pieces(each.content))) for each in call.messages),
-        tokens=estimate_usage(call.messages, "").tokens_in,
+        messages=tuple((each.role, tuple(_pieces(each.content))) for each in messages),
+        tokens=estimate_usage(messages, "").tokens_in,
+        in_json=bool(call.json_messages),
     )
 
 
