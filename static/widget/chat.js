@@ -117,6 +117,7 @@ export async function start(context) {
   session.on("question", questions.take);
   session.on("retract", questions.retract);
   session.on("offer", offers.take);
+  session.on("retract", offers.retract);
   session.on("ready", (ready) => panel.online(ready));
   function over() {
     questions.end();

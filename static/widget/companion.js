@@ -75,6 +75,7 @@ export async function start(context) {
   session.on("question", questions.take);
   session.on("retract", questions.retract);
   session.on("offer", offers.take);
+  session.on("retract", offers.retract);
   session.on("erasing", over);
   session.on("end", (code) => {
     left = code !== 4401; // who they are may still be told

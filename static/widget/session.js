@@ -48,8 +48,7 @@ export function createSession({ config, key, options, language, emit, warn, sock
     return { key, mode: options.mode, sid, tok, ident, last, lang: language, sdk: "1", consent };
   }
 
-  function welcomed({ sid, tok, server_time: time, resumed }) {
-    if (!resumed) last = 0;
+  function welcomed({ sid, tok, server_time: time }) {
     if (time) skew = new Date(time) - Date.now();
     storage.update((kept) => Object.assign(kept, { sid, tok }));
   }
@@ -71,7 +70,7 @@ export function createSession({ config, key, options, language, emit, warn, sock
     else if (t === "data") outbox.acked(re, { data: d });
     else if (t === "nack") outbox.nacked(re, d);
     if (t === "welcome") welcomed(d);
-    else if (seq > last) last = seq;
+    else if (seq) last = seq; // the server takes it back if need be, should this page be away
     const whoIs = /^ident_(expired|required)$/.test(d.code);
     const lost = d.code === "erased";
     if (t === "nack" && !lost && (whoIs || !d.retry)) emit(whoIs ? d.code : "error", d);

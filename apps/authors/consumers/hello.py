@@ -33,11 +33,13 @@ HEARTBEAT = 25
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Somebody who was let in by the frame ``re``, and the words to welcome them with."""
+    """Somebody who was let in by the frame ``re``, and the words to welcome them with; ``last``
+    is the number of the last question that their page has got."""
 
     session: Session
     re: str
     words: Mapping[str, Any]
+    last: int
 
 
 async def let_in(socket: Socket, frame: Frame, network: str) -> Entry | None:
@@ -55,7 +57,8 @@ async def let_in(socket: Socket, frame: Frame, network: str) -> Entry | None:
     session.network = network_hash(network)
     enter = _as_author if "questions" in hello.consent.scope else _as_unknown
     try:
-        return Entry(session, frame.id, await enter(session, _arrival(hello, network)))
+        words = await enter(session, _arrival(hello, network))
+        return Entry(session, frame.id, words, hello.last)
     except LabelhubError as error:
         await socket.nack(frame.id, error.code, error.message, retry=error.retryable)
         await socket.close(LEFT if isinstance(error, Erased) else NO_AUTH, error.message)
@@ -72,6 +75,7 @@ async def greet(entry: Entry) -> None:
             return
         if session.mode == "chat":
             await chat.send_history(session)
+        await session.recall(entry.last)
         await session.push_question()
     except LabelhubError as error:  # such as: their data was deleted at this moment
         await session.refuse(entry.re, error)
