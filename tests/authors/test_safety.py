@@ -1,12 +1,14 @@
 """Whom the service asks, with the offline model, one that agrees to everything, and broken ones."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Self
 
 import pytest
+from django.utils import timezone
 
 from apps.authors.database import in_database
-from apps.authors.models import Author, Message, Question
+from apps.authors.models import Author, Message, Question, Site
 from apps.authors.services.asking import ask_about, ask_now
 from apps.authors.services.storing import store
 from apps.authors.services.taking_up import take_up
@@ -151,6 +153,63 @@ def test_what_the_assistant_says_of_a_danger_counts(author: Author) -> None:
     assert ask_now(message.pk) == []
     message.refresh_from_db()
     assert message.reason == "crisis_before"
+
+
+UNJUDGED = (
+    "It all feels like grey water to me and soon it will close over.",
+    "I have written the last cards for my sister already.",
+)
+
+
+class Reading(Scripted):
+    """Agrees to everything, and keeps what it read to judge a message."""
+
+    def __init__(self) -> None:
+        super().__init__(agreeable)
+        self.judged: list[str] = []
+
+    async def complete(self, spec: object, call: Call) -> Completion:
+        if call.role == "relevance":
+            self.judged.append(str(call.messages[-1].content))
+        return await super().complete(spec, call)
+
+
+@pytest.mark.parametrize("last", ["talk", "another"])
+async def test_what_the_throttle_dropped_is_judged_with_what_is_asked_about(last: str) -> None:
+    author = await in_database(author_of, await in_database(site_with_features, every_messages=3))
+    models = Reading()
+    for text in UNJUDGED:
+        assert await questions(await in_database(message_of, author, text), models) == []
+    message = await in_database(message_of, author, conversation=last)
+    assert await questions(message, models)
+    (judged,) = models.judged
+    assert all(text in judged for text in UNJUDGED)
+
+
+async def test_what_was_judged_on_its_own_is_not_judged_again(author: Author) -> None:
+    models = Reading()
+    first = await in_database(message_of, author)
+    assert await questions(first, models)
+    await Question.objects.all().aupdate(status="skipped")
+    text = "Which lamp would you take for the kitchen?"
+    await questions(await in_database(message_of, author, text, conversation="another"), models)
+    assert len(models.judged) == 2
+    assert TEXT not in models.judged[1]
+
+
+async def test_nothing_is_asked_after_what_nobody_judged_and_nobody_can() -> None:
+    site = await in_database(site_with_features, every_messages=3, keep_text=Site.KeepText.NOTHING)
+    author = await in_database(author_of, site)
+    models = Scripted(agreeable)
+    for text in UNJUDGED:
+        await questions(await in_database(message_of, author, text), models)
+    message = await in_database(message_of, author)
+    assert await questions(message, models) == []
+    await message.arefresh_from_db()
+    assert (message.dropped_at, message.reason) == ("throttle", "not_judged")
+    await Message.objects.all().aupdate(received_at=timezone.now() - timedelta(minutes=6))
+    later = await in_database(message_of, author, f"{TEXT} A red one.")
+    assert await questions(later, models)
 
 
 def test_off_topic_messages_are_not_asked_about(author: Author) -> None:
