@@ -1,7 +1,7 @@
 """Whom the service asks, with the offline model, one that agrees to everything, and broken ones."""
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Self
 
 import pytest
@@ -9,7 +9,10 @@ from django.utils import timezone
 
 from apps.authors.database import in_database
 from apps.authors.models import Author, Message, Question, Site
+from apps.authors.services import showing
+from apps.authors.services.answering import Said, record_answer, undo
 from apps.authors.services.asking import ask_about, ask_now
+from apps.authors.services.showing import next_question
 from apps.authors.services.storing import store
 from apps.authors.services.taking_up import take_up
 from labelhub.core.interview.asking import Asked, StageVerdict
@@ -17,7 +20,7 @@ from labelhub.core.interview.judgement import DANGER, ORDINARY, VERDICTS
 from labelhub.core.llm.errors import ModelError
 from labelhub.core.llm.types import Call, Completion, Output
 from tests.core.interview.test_crisis import TEXTS
-from tests.factories.authors import TEXT, asked, author_of, message_of, site_with_features
+from tests.factories.authors import TEXT, asked, author_of, message_of, shown_to, site_with_features
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -145,6 +148,35 @@ def test_a_crisis_that_comes_while_the_models_are_asked_ends_it(author: Author) 
     assert store(task, Asked((), stages)) == []
     message.refresh_from_db()
     assert (message.dropped_at, message.reason) == ("sensitive", "crisis_before")
+
+
+def test_a_question_that_is_taken_back_while_it_is_looked_for_is_not_sent(
+    author: Author, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked(author)
+    push = showing._push
+
+    def late(pk: int, now: datetime) -> bool:
+        message_of(author, "I want to kill myself")
+        return bool(push(pk, now))
+
+    monkeypatch.setattr(showing, "_push", late)
+    assert showing.next_question(author) is None
+    assert set(Question.objects.values_list("status", flat=True)) == {Question.Status.RETRACTED}
+
+
+def test_an_answer_that_is_undone_after_a_crisis_brings_no_question_back(author: Author) -> None:
+    asked(author, features=["urgency"])
+    question = shown_to(author)
+    said = Said(ref="a-1", option="a", visible_ms=9000)
+    answer = record_answer(author, question.uid, said, consent=None, received=timezone.now())
+    message_of(author, "I want to kill myself")
+    undo(author, question.uid)
+    answer.refresh_from_db()
+    question.refresh_from_db()
+    assert answer.undone_at is not None
+    assert question.status == Question.Status.RETRACTED
+    assert next_question(author) is None
 
 
 def test_what_the_assistant_says_of_a_danger_counts(author: Author) -> None:
