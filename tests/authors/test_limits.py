@@ -14,7 +14,15 @@ from apps.authors.refusals import Erased
 from apps.authors.selectors.sites import consent_hash, consent_words, current_consent, known_site
 from apps.authors.services import carried
 from apps.authors.services.hearing import Incoming
-from apps.authors.services.limits import ASK, REPLY, LimitReached, Person, person_of, reserve
+from apps.authors.services.limits import (
+    ASK,
+    REPLY,
+    LimitReached,
+    Person,
+    person_of,
+    reserve,
+    unknown_person,
+)
 from apps.authors.services.posting import post_message
 from apps.authors.services.privacy import erase_author, forget_old
 from apps.authors.services.throttling import asked_before, history_of
@@ -68,6 +76,29 @@ def test_a_network_has_a_limit_for_all_in_it_also_for_those_who_stay_unknown() -
     assert times(site, person_of(anonymous(site, HOME))) == 1
     assert times(site, Person("", HOME, verified=False)) == 0
     assert times(site, person_of(anonymous(site, network_hash("198.51.100.0/24")))) == 3
+
+
+def test_whom_the_host_signs_in_has_their_limit_also_where_they_stay_unknown() -> None:
+    site = site_with_features(replies_verified=4)
+    assert times(site, unknown_person("customer-1", HOME)) == 4
+    assert times(site, person_of(author_of(site, "customer-1"))) == 0
+    assert times(site, unknown_person("customer-2", HOME)) == 4
+
+
+def test_an_erasure_gives_an_anonymous_person_no_new_replies() -> None:
+    site = site_with_features(replies_anonymous=3)
+    arrival = Arrival(
+        network="203.0.113.0/24",
+        consent_version=current_consent(site).version,
+        consent_hash=consent_hash(consent_words(current_consent(site), "en", "en")),
+    )
+    known = known_site(site.public_key)
+    done = []
+    for _ in range(3):
+        author = welcome(known, arrival).author
+        done.append(times(site, person_of(author)))
+        erase_author(author)
+    assert done == [3, 0, 0]
 
 
 def test_a_site_has_a_limit_of_calls_and_what_was_refused_is_counted() -> None:
