@@ -6,9 +6,10 @@ from datetime import timedelta
 from uuid import uuid4
 
 import pytest
+from django.db.models import Sum
 from django.utils import timezone
 
-from apps.authors.models import Author, Message
+from apps.authors.models import Author, Message, SiteUse
 from apps.authors.refusals import NotYours, UnknownQuestion
 from apps.authors.services.asking import Models, OpenModels
 from apps.authors.services.offers import (
@@ -317,6 +318,14 @@ def test_what_was_never_brought_expires(author: Author) -> None:
     assert expire_decisions(timezone.now()) == 1
     decision.refresh_from_db()
     assert decision.status == Decision.Status.EXPIRED
+
+
+def test_calls_that_word_an_offer_are_counted(author: Author) -> None:
+    message = processed(author, TEXT)
+    assert messages_due(timezone.now()) == [message.pk]
+    before = SiteUse.objects.filter(site=author.site).aggregate(calls=Sum("calls"))["calls"] or 0
+    decide_about(message.pk, offline)
+    assert SiteUse.objects.get(site=author.site).calls == before + 1
 
 
 def test_a_model_that_is_down_is_replaced_by_the_items_own_words(author: Author) -> None:

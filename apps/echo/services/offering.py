@@ -97,9 +97,9 @@ def decide_about(message_id: int, open_models: OpenModels = standing_gateway) ->
     _fill(decision, place, ranked)
     if ranked.decision.match is not None:
         item = ranked.decision.match.item
-        offer, cost = _worded(item, decision.message, open_models)
-        decision.offer, decision.cost_nanousd = _shown(offer, decision), cost
-        count_cost(decision.message.site_id, cost)
+        offer, spent = _worded(item, decision.message, open_models)
+        decision.offer, decision.cost_nanousd = _shown(offer, decision), sum(spent)
+        count_cost(decision.message.site_id, sum(spent), calls=len(spent))
     return decision if _stored(decision) else None
 
 
@@ -163,8 +163,8 @@ def _fill(decision: Decision, place: Place, ranked: Ranked) -> None:
         ]
 
 
-def _worded(item: Item, message: Message, open_models: OpenModels) -> tuple[Offer, int]:
-    """The words of an offer and what they cost; the template's where no model may say any."""
+def _worded(item: Item, message: Message, open_models: OpenModels) -> tuple[Offer, list[int]]:
+    """The words of an offer and what each call cost; the template's where no model may say any."""
     site, told = message.author.site, as_asked(message)
     region = site.region
     plan = OfferPlan(
@@ -174,7 +174,7 @@ def _worded(item: Item, message: Message, open_models: OpenModels) -> tuple[Offe
     )
     moment = OfferMoment(told.text, told.language or site.language, told.context)
     if budget_spent(site):
-        return ready_offer(item, moment, plan), 0
+        return ready_offer(item, moment, plan), []
     spent: list[int] = []
     spec = kit_of(site).spec
     try:
@@ -184,7 +184,7 @@ def _worded(item: Item, message: Message, open_models: OpenModels) -> tuple[Offe
         offer = ready_offer(item, moment, plan)
     if offer.source == MODEL:
         remember_prompt(plan.prompt)
-    return offer, sum(spent)
+    return offer, spent
 
 
 async def _asked(
