@@ -9,9 +9,10 @@ from django.utils import timezone
 from apps.authors.consumers import crowd, session
 from apps.authors.models import Author, Question, Site
 from apps.echo.models import Decision
-from tests.authors.live import Page, question_on, write
+from tests.authors.live import Page, answer, question_on, write
 from tests.factories.authors import message_of, site_with_features
 from tests.factories.echo import echo_of
+from tests.fakes.client import wait_for
 
 # The server answers in threads of its own, which see only what is committed.
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -113,3 +114,23 @@ def test_a_page_that_was_away_keeps_what_stands(address: str, site: Site) -> Non
         write(page, CRISIS)
         told = [page.wait_for("retract")["d"] for _ in range(2)]
         assert {each.get("qid") or each["oid"] for each in told} == {question["qid"], oid}
+
+
+def test_a_page_whose_question_is_settled_is_not_looked_at_until_it_is_undone(
+    address: str, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[set[UUID]] = []
+
+    def taken_back(uids: set[UUID]) -> set[UUID]:
+        looked.append(uids)
+        return set()
+
+    Site.objects.filter(pk=site.pk).update(most_questions=1)
+    with Page.open(address, site) as page:
+        question = question_on(page)
+        assert answer(page, question)["t"] == "ack"
+        monkeypatch.setattr(crowd, "taken_back", taken_back)
+        assert page.nothing_more(0.5)
+        assert looked == []
+        page.outcome(page.say("undo", qid=question["qid"]))
+        wait_for(lambda: {UUID(question["qid"])} in looked, seconds=5, what="a look")

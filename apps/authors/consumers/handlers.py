@@ -218,6 +218,8 @@ async def _answer(session: Session, frame: Frame, uid: UUID, said: answering.Sai
 
 async def _settled(session: Session, uid: UUID) -> None:
     """Take the question off the author's other pages, and bring the next one."""
+    if session.pushed == uid:  # nothing is left to take back, unless it is undone
+        session.pushed = None
     await session.retract_elsewhere(uid, "answered_elsewhere")
     await session.push_question()
 
