@@ -97,6 +97,14 @@ export function createOutbox(transmit, storage) {
       notBefore = 0;
       pump();
     },
+    /** Another tab has cleared what is stored, and nothing is to be written there again. */
+    drop() {
+      for (const { timer: later, done } of waiting.values()) {
+        clearTimeout(later);
+        done?.({ ok: false, code: "dropped" });
+      }
+      waiting.clear();
+    },
     clear() {
       for (const id of [...waiting.keys()]) finish(id, { ok: false, code: "dropped" });
     },

@@ -2,6 +2,7 @@
 limit, and an erasure does not begin it anew."""
 
 import threading
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -34,6 +35,7 @@ from apps.authors.services.welcoming import (
     network_hash,
     welcome,
 )
+from tests.authors.live import token
 from tests.factories.authors import answered_by, asked, author_of, message_of, site_with_features
 
 pytestmark = pytest.mark.django_db
@@ -99,6 +101,28 @@ def test_an_erasure_gives_an_anonymous_person_no_new_replies() -> None:
         done.append(times(site, person_of(author)))
         erase_author(author)
     assert done == [3, 0, 0]
+
+
+def test_a_consent_that_the_host_said_before_an_erasure_makes_nobody() -> None:
+    site = site_with_features(consent_by="host", identity="verified")
+    known, arrival = known_site(site.public_key), Arrival(ident=token(site), consent_by="host")
+    before = timezone.now()
+    erase_author(welcome(known, arrival).author)
+    for moment in (None, before):
+        with pytest.raises(Erased):
+            welcome(known, replace(arrival, consented_at=moment))
+        assert not Author.objects.exists()
+    anew = welcome(known, replace(arrival, consented_at=timezone.now()))
+    assert anew.consent is not None
+    assert welcome(known, arrival).author == anew.author
+
+
+def test_nobody_is_refused_for_whoever_was_erased_in_the_same_network() -> None:
+    site = site_with_features(consent_by="host")
+    known = known_site(site.public_key)
+    arrival = Arrival(network="203.0.113.0/24", consent_by="host")
+    erase_author(welcome(known, arrival).author)
+    assert welcome(known, arrival).author.carried is not None
 
 
 def test_a_site_has_a_limit_of_calls_and_what_was_refused_is_counted() -> None:

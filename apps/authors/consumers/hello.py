@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, cast
 
 from django.utils import timezone
@@ -88,6 +89,7 @@ def _check_page(socket: Socket, known: KnownSite) -> None:
 
 
 def _arrival(hello: Hello, network: str) -> Arrival:
+    at = hello.consent.at
     return Arrival(
         token=hello.tok,
         sid=hello.sid,
@@ -95,6 +97,7 @@ def _arrival(hello: Hello, network: str) -> Arrival:
         consent_version=hello.consent.v,
         consent_hash=hello.consent.hash,
         consent_by=hello.consent.by,
+        consented_at=datetime.fromtimestamp(at / 1000, UTC) if at else None,
         network=network,
     )
 
