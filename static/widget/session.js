@@ -127,14 +127,14 @@ export function createSession({ config, key, options, language, emit, warn, sock
   // than what is told of.
   window.addEventListener("storage", ({ key: item, newValue }) => {
     if (item !== storage.name) return;
-    const asked = Boolean(newValue && erases(JSON.parse(newValue)));
+    const asked = newValue && erases(JSON.parse(newValue));
     if (newValue && !asked) return;
     // Written here before this page was told.
     if (!newValue && me && storage.load().sid === me) storage.clear();
     if (gone) return;
-    gone = asked || storage.erasedAt() > 0;
+    gone = Boolean(asked || storage.erasedAt());
     connection.close();
-    outbox.drop();
+    outbox.clear(false);
     texts.clear();
     tell("end", gone ? 4410 : 4401);
   });
