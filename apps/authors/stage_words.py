@@ -69,6 +69,7 @@ REASONS: Mapping[str, str] = MappingProxyType(
         "day_full": "asked enough today",
         "backing_off": "was sent away lately",
         "too_soon": "asked, or come, a moment ago",
+        "not_judged": "a message shortly before that no model could judge",
         "too_few_messages": "too few messages yet, or since the last question",
         "not_sampled": "not in the sample",
         "none_relevant": "no feature matters here",

@@ -58,7 +58,8 @@ export async function start(context) {
   };
   const offers = createOffers({ place, stage, session, boundary, emit, config, options });
 
-  const agreed = () => byHost || storage.load().consent === config.consent.version;
+  // Whom the host vouched for and who was erased since agrees here.
+  const agreed = () => session.vouched() || storage.load().consent === config.consent.version;
 
   function converse() {
     menu.allow(true);
@@ -84,7 +85,7 @@ export async function start(context) {
         return panel.close();
       }
       storage.refuse(undefined);
-      session.agree(scope, config.consent);
+      session.agree(scope, Math.max(session.now(), storage.erasedAt() + 1));
       return enter();
     })));
   }
@@ -117,6 +118,7 @@ export async function start(context) {
   session.on("question", questions.take);
   session.on("retract", questions.retract);
   session.on("offer", offers.take);
+  session.on("retract", offers.retract);
   session.on("ready", (ready) => panel.online(ready));
   function over() {
     questions.end();
@@ -143,6 +145,7 @@ export async function start(context) {
   return {
     identify: session.identify,
     erase: session.erase,
+    agree: session.vouch,
     open: panel.open,
     close() {
       questions.dismiss();

@@ -23,7 +23,7 @@ export async function start(context) {
   const place = { ...stage, role: "region", isFree: () => !questions.isBusy() && !stage.frame.firstChild };
   const offers = createOffers({ alone: true, place, stage, session, boundary, emit, config, options });
   const held = [];
-  let left = Boolean(storage.load().out);
+  let left = Boolean(storage.load().out || (byHost && storage.erasedAt()));
   let asking = null;
 
   const agreed = () => byHost || storage.load().consent === config.consent.version;
@@ -31,7 +31,7 @@ export async function start(context) {
   async function ask() {
     const answers = [[SCOPE, strings.agree], [null, strings.refuse]];
     const scope = await askConsent({ stage, config, strings, answers, announced: hint(strings, options) });
-    if (scope) return session.agree(scope, config.consent);
+    if (scope) return session.agree(scope);
     left = true;
     session.forget();
     if (scope === null) storage.refuse(config.consent.version);
@@ -75,6 +75,7 @@ export async function start(context) {
   session.on("question", questions.take);
   session.on("retract", questions.retract);
   session.on("offer", offers.take);
+  session.on("retract", offers.retract);
   session.on("erasing", over);
   session.on("end", (code) => {
     left = code !== 4401; // who they are may still be told
@@ -95,6 +96,9 @@ export async function start(context) {
     message,
     identify: session.identify,
     erase: session.erase,
+    agree(moment) {
+      if (session.vouch(moment)) left = false;
+    },
     close() {
       questions.dismiss();
       offers.clear();

@@ -3,27 +3,25 @@
  * first one. `place`: show(card), clear(card), isFree(); `alone`: a newer one takes the older one's place.
  */
 export function createOffers(tools) {
-  const known = new Set(); // what is sent again was on its way
-  let standing = new AbortController();
+  const known = new Map(); // oid -> AbortController; what is sent again was on its way
 
-  function clear() {
-    standing.abort();
-    standing = new AbortController();
-  }
+  const retract = ({ oid }) => known.get(oid)?.abort();
+  const clear = () => known.forEach((standing) => standing.abort());
 
   return {
     async take(offer) {
       const { oid } = offer;
       if (known.has(oid)) return;
-      known.add(oid);
       if (tools.alone) clear();
-      const { signal } = standing;
+      const standing = new AbortController();
+      known.set(oid, standing);
       try {
-        await (await import("./offer-card.js")).bring(offer, signal, tools);
+        await (await import("./offer-card.js")).bring(offer, standing.signal, tools);
       } catch {
         known.delete(oid); // it could not be loaded; it comes once more
       }
     },
+    retract,
     clear,
   };
 }

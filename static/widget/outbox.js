@@ -39,12 +39,12 @@ export function createOutbox(transmit, storage) {
     transmit(entry.frame);
   }
 
-  function finish(id, result) {
+  function finish(id, result, stored = true) {
     const entry = waiting.get(id);
     if (!entry) return;
     clearTimeout(entry.timer);
     waiting.delete(id);
-    keep((frames) => frames.filter((frame) => frame.id !== id));
+    if (stored) keep((frames) => frames.filter((frame) => frame.id !== id));
     entry.done?.(result);
   }
 
@@ -97,8 +97,9 @@ export function createOutbox(transmit, storage) {
       notBefore = 0;
       pump();
     },
-    clear() {
-      for (const id of [...waiting.keys()]) finish(id, { ok: false, code: "dropped" });
+    /** `stored`: not where another tab has cleared that, or it would be written anew. */
+    clear(stored) {
+      for (const id of [...waiting.keys()]) finish(id, { ok: false, code: "dropped" }, stored);
     },
   };
 }

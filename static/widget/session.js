@@ -32,7 +32,7 @@ export function createSession({ config, key, options, language, emit, warn, sock
   let skew = 0;
   let ended = 0; // or the code that ended it
   let gone = false; // erased: nothing goes out any more, whatever is still clicked
-  let ident, greeted, erasure;
+  let ident, greeted, erasure, me;
 
   // A page that slept through an erasure still knows the terms, and must not agree to them for anybody.
   const may = () => storage.load().consent !== undefined;
@@ -42,23 +42,27 @@ export function createSession({ config, key, options, language, emit, warn, sock
   const tell = (name, detail) => listeners[name]?.forEach((listen) => listen(detail));
 
   function greet() {
-    const { sid, tok, scope: agreed = scope } = storage.load();
+    const { sid, tok, at, scope: agreed = scope } = storage.load();
     greeted = ident;
-    const consent = { ...terms, scope: agreed, by: options.consent };
+    const consent = { ...terms, scope: agreed, by: options.consent, at };
     return { key, mode: options.mode, sid, tok, ident, last, lang: language, sdk: "1", consent };
   }
 
-  function welcomed({ sid, tok, server_time: time, resumed }) {
-    if (!resumed) last = 0;
+  function welcomed({ sid, tok, server_time: time }) {
+    me = sid;
     if (time) skew = new Date(time) - Date.now();
     storage.update((kept) => Object.assign(kept, { sid, tok }));
   }
 
-  const erasing = () => storage.load().outbox?.some(({ t }) => t === "erase");
+  const erases = ({ outbox }) => outbox?.some(({ t }) => t === "erase");
+  const erasing = () => erases(storage.load());
+  const now = () => Date.now() + skew;
 
   function erased(receipt = "") {
     gone = true;
     ended = 4410;
+    // The host says its consent for everybody, also on the next page.
+    if (options.consent === "host") storage.markErased(now());
     forget();
     emit("erased", { receipt });
     tell("end", receipt); // in place of a code
@@ -71,7 +75,7 @@ export function createSession({ config, key, options, language, emit, warn, sock
     else if (t === "data") outbox.acked(re, { data: d });
     else if (t === "nack") outbox.nacked(re, d);
     if (t === "welcome") welcomed(d);
-    else if (seq > last) last = seq;
+    else if (seq) last = seq; // the server takes it back if need be, should this page be away
     const whoIs = /^ident_(expired|required)$/.test(d.code);
     const lost = d.code === "erased";
     if (t === "nack" && !lost && (whoIs || !d.retry)) emit(whoIs ? d.code : "error", d);
@@ -119,12 +123,18 @@ export function createSession({ config, key, options, language, emit, warn, sock
     ident = undefined;
   }
 
-  // Another tab has asked to be erased, or has forgotten who this was.
+  // Another tab has asked to be erased, or has forgotten who this was. What is stored by now may be newer
+  // than what is told of.
   window.addEventListener("storage", ({ key: item, newValue }) => {
-    if (item !== storage.name || gone || (newValue && !erasing())) return;
-    gone = Boolean(newValue);
+    if (item !== storage.name) return;
+    const asked = newValue && erases(JSON.parse(newValue));
+    if (newValue && !asked) return;
+    // Written here before this page was told.
+    if (!newValue && me && storage.load().sid === me) storage.clear();
+    if (gone) return;
+    gone = Boolean(asked || storage.erasedAt());
     connection.close();
-    outbox.clear();
+    outbox.clear(false);
     texts.clear();
     tell("end", gone ? 4410 : 4401);
   });
@@ -140,20 +150,34 @@ export function createSession({ config, key, options, language, emit, warn, sock
     return done;
   }
 
+  // At that moment, where one is known.
+  function agree(agreed, at, { version: v, hash } = config.consent) {
+    Object.assign(terms, { v, hash });
+    ended = 0;
+    gone = false;
+    erasure = undefined;
+    storage.markErased();
+    storage.update((kept) => Object.assign(kept, { consent: v, at, scope: agreed }));
+    if (connection.isReady()) push("consent", { ...terms, scope: agreed, at });
+  }
+
   return {
     push,
     forget,
     on: (name, listen) => (listeners[name] ??= []).push(listen),
     isReady: connection.isReady,
-    now: () => Date.now() + skew,
+    now,
     texts,
-    agree(agreed, { version: v, hash } = config.consent) {
-      Object.assign(terms, { v, hash });
-      ended = 0;
-      gone = false;
-      erasure = undefined;
-      storage.update((kept) => Object.assign(kept, { consent: v, scope: agreed }));
-      if (connection.isReady()) push("consent", { ...terms, scope: agreed });
+    agree,
+    /** Whether the host's own consent holds, as far as this browser knows. */
+    vouched: () => options.consent === "host" && !storage.erasedAt(),
+    /** The host says when somebody has agreed; whether that is news. */
+    vouch(moment) {
+      const at = new Date(moment ?? NaN).getTime();
+      const { at: known = 0, out } = storage.load();
+      if (options.consent !== "host" || out || !(at > Math.max(known, storage.erasedAt()))) return false;
+      agree(scope, at);
+      return true;
     },
     resume: connection.open,
     message(raw, { id = uuid(), conversation: conv = conversation, role = "author" } = {}) {

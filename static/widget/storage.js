@@ -1,6 +1,7 @@
-/** The browser's memory of a site: `{sid, tok, consent, scope, out, outbox}`. Storage may throw at any time. */
+/** The browser's memory of a site: `{sid, tok, consent, at, scope, out, outbox}`. Storage may throw at any time. */
 export function createStorage(key) {
   const name = `labelhub.${key}`;
+  const gone = `${name}.erased`;
   const memory = {};
 
   function attempt(action, item, value) {
@@ -12,8 +13,8 @@ export function createStorage(key) {
   }
 
   function write(item, value) {
-    memory[item] = value;
-    attempt(value === undefined ? "removeItem" : "setItem", item, value);
+    const failed = attempt(value === undefined ? "removeItem" : "setItem", item, value) === null;
+    memory[item] = failed ? value : undefined; // what is stored may be cleared by another tab
   }
 
   const read = (item) => attempt("getItem", item) ?? memory[item];
@@ -36,6 +37,9 @@ export function createStorage(key) {
       if (kept.consent !== undefined) write(name, JSON.stringify(kept));
     },
     clear: () => write(name),
+    /** When whoever sits here was erased (the server's clock); what the host says of a consent of before is old. */
+    erasedAt: () => Number(read(gone)) || 0,
+    markErased: (at) => write(gone, at && `${at}`),
     refuse: (version) => write(`${name}.no`, version && `${version}`),
   };
 }

@@ -55,7 +55,7 @@
     erase: async () => (await call("erase")) ?? { receipt: "" },
     on: (name, listen) => window.addEventListener(`labelhub:${name}`, ({ detail }) => listen(detail)),
   };
-  for (const name of ["message", "identify", "pause", "open", "close"]) {
+  for (const name of ["message", "identify", "agree", "pause", "open", "close"]) {
     window.LabelHub[name] = (...args) => void call(name, ...args);
   }
 })();

@@ -2,6 +2,7 @@
 limit, and an erasure does not begin it anew."""
 
 import threading
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -14,7 +15,15 @@ from apps.authors.refusals import Erased
 from apps.authors.selectors.sites import consent_hash, consent_words, current_consent, known_site
 from apps.authors.services import carried
 from apps.authors.services.hearing import Incoming
-from apps.authors.services.limits import ASK, REPLY, LimitReached, Person, person_of, reserve
+from apps.authors.services.limits import (
+    ASK,
+    REPLY,
+    LimitReached,
+    Person,
+    person_of,
+    reserve,
+    unknown_person,
+)
 from apps.authors.services.posting import post_message
 from apps.authors.services.privacy import erase_author, forget_old
 from apps.authors.services.throttling import asked_before, history_of
@@ -26,6 +35,7 @@ from apps.authors.services.welcoming import (
     network_hash,
     welcome,
 )
+from tests.authors.live import token
 from tests.factories.authors import answered_by, asked, author_of, message_of, site_with_features
 
 pytestmark = pytest.mark.django_db
@@ -68,6 +78,51 @@ def test_a_network_has_a_limit_for_all_in_it_also_for_those_who_stay_unknown() -
     assert times(site, person_of(anonymous(site, HOME))) == 1
     assert times(site, Person("", HOME, verified=False)) == 0
     assert times(site, person_of(anonymous(site, network_hash("198.51.100.0/24")))) == 3
+
+
+def test_whom_the_host_signs_in_has_their_limit_also_where_they_stay_unknown() -> None:
+    site = site_with_features(replies_verified=4)
+    assert times(site, unknown_person("customer-1", HOME)) == 4
+    assert times(site, person_of(author_of(site, "customer-1"))) == 0
+    assert times(site, unknown_person("customer-2", HOME)) == 4
+
+
+def test_an_erasure_gives_an_anonymous_person_no_new_replies() -> None:
+    site = site_with_features(replies_anonymous=3)
+    arrival = Arrival(
+        network="203.0.113.0/24",
+        consent_version=current_consent(site).version,
+        consent_hash=consent_hash(consent_words(current_consent(site), "en", "en")),
+    )
+    known = known_site(site.public_key)
+    done = []
+    for _ in range(3):
+        author = welcome(known, arrival).author
+        done.append(times(site, person_of(author)))
+        erase_author(author)
+    assert done == [3, 0, 0]
+
+
+def test_a_consent_that_the_host_said_before_an_erasure_makes_nobody() -> None:
+    site = site_with_features(consent_by="host", identity="verified")
+    known, arrival = known_site(site.public_key), Arrival(ident=token(site), consent_by="host")
+    before = timezone.now()
+    erase_author(welcome(known, arrival).author)
+    for moment in (None, before):
+        with pytest.raises(Erased):
+            welcome(known, replace(arrival, consented_at=moment))
+        assert not Author.objects.exists()
+    anew = welcome(known, replace(arrival, consented_at=timezone.now()))
+    assert anew.consent is not None
+    assert welcome(known, arrival).author == anew.author
+
+
+def test_nobody_is_refused_for_whoever_was_erased_in_the_same_network() -> None:
+    site = site_with_features(consent_by="host")
+    known = known_site(site.public_key)
+    arrival = Arrival(network="203.0.113.0/24", consent_by="host")
+    erase_author(welcome(known, arrival).author)
+    assert welcome(known, arrival).author.carried is not None
 
 
 def test_a_site_has_a_limit_of_calls_and_what_was_refused_is_counted() -> None:

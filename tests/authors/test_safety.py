@@ -1,13 +1,18 @@
 """Whom the service asks, with the offline model, one that agrees to everything, and broken ones."""
 
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from typing import Self
 
 import pytest
+from django.utils import timezone
 
 from apps.authors.database import in_database
-from apps.authors.models import Author, Message, Question
+from apps.authors.models import Author, Message, Question, Site
+from apps.authors.services import showing
+from apps.authors.services.answering import Said, record_answer, undo
 from apps.authors.services.asking import ask_about, ask_now
+from apps.authors.services.showing import next_question
 from apps.authors.services.storing import store
 from apps.authors.services.taking_up import take_up
 from labelhub.core.interview.asking import Asked, StageVerdict
@@ -15,7 +20,7 @@ from labelhub.core.interview.judgement import DANGER, ORDINARY, VERDICTS
 from labelhub.core.llm.errors import ModelError
 from labelhub.core.llm.types import Call, Completion, Output
 from tests.core.interview.test_crisis import TEXTS
-from tests.factories.authors import TEXT, asked, author_of, message_of, site_with_features
+from tests.factories.authors import TEXT, asked, author_of, message_of, shown_to, site_with_features
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -145,12 +150,98 @@ def test_a_crisis_that_comes_while_the_models_are_asked_ends_it(author: Author) 
     assert (message.dropped_at, message.reason) == ("sensitive", "crisis_before")
 
 
+def test_a_question_that_is_taken_back_while_it_is_looked_for_is_not_sent(
+    author: Author, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked(author)
+    push = showing._push
+
+    def late(pk: int, now: datetime) -> bool:
+        message_of(author, "I want to kill myself")
+        return bool(push(pk, now))
+
+    monkeypatch.setattr(showing, "_push", late)
+    assert showing.next_question(author) is None
+    assert set(Question.objects.values_list("status", flat=True)) == {Question.Status.RETRACTED}
+
+
+def test_an_answer_that_is_undone_after_a_crisis_brings_no_question_back(author: Author) -> None:
+    asked(author, features=["urgency"])
+    question = shown_to(author)
+    said = Said(ref="a-1", option="a", visible_ms=9000)
+    answer = record_answer(author, question.uid, said, consent=None, received=timezone.now())
+    message_of(author, "I want to kill myself")
+    undo(author, question.uid)
+    answer.refresh_from_db()
+    question.refresh_from_db()
+    assert answer.undone_at is not None
+    assert question.status == Question.Status.RETRACTED
+    assert next_question(author) is None
+
+
 def test_what_the_assistant_says_of_a_danger_counts(author: Author) -> None:
     message_of(author, "If you are thinking about suicide, please call 988.", role="assistant")
     message = message_of(author)
     assert ask_now(message.pk) == []
     message.refresh_from_db()
     assert message.reason == "crisis_before"
+
+
+UNJUDGED = (
+    "It all feels like grey water to me and soon it will close over.",
+    "I have written the last cards for my sister already.",
+)
+
+
+class Reading(Scripted):
+    """Agrees to everything, and keeps what it read to judge a message."""
+
+    def __init__(self) -> None:
+        super().__init__(agreeable)
+        self.judged: list[str] = []
+
+    async def complete(self, spec: object, call: Call) -> Completion:
+        if call.role == "relevance":
+            self.judged.append(str(call.messages[-1].content))
+        return await super().complete(spec, call)
+
+
+@pytest.mark.parametrize("last", ["talk", "another"])
+async def test_what_the_throttle_dropped_is_judged_with_what_is_asked_about(last: str) -> None:
+    author = await in_database(author_of, await in_database(site_with_features, every_messages=3))
+    models = Reading()
+    for text in UNJUDGED:
+        assert await questions(await in_database(message_of, author, text), models) == []
+    message = await in_database(message_of, author, conversation=last)
+    assert await questions(message, models)
+    (judged,) = models.judged
+    assert all(text in judged for text in UNJUDGED)
+
+
+async def test_what_was_judged_on_its_own_is_not_judged_again(author: Author) -> None:
+    models = Reading()
+    first = await in_database(message_of, author)
+    assert await questions(first, models)
+    await Question.objects.all().aupdate(status="skipped")
+    text = "Which lamp would you take for the kitchen?"
+    await questions(await in_database(message_of, author, text, conversation="another"), models)
+    assert len(models.judged) == 2
+    assert TEXT not in models.judged[1]
+
+
+async def test_nothing_is_asked_after_what_nobody_judged_and_nobody_can() -> None:
+    site = await in_database(site_with_features, every_messages=3, keep_text=Site.KeepText.NOTHING)
+    author = await in_database(author_of, site)
+    models = Scripted(agreeable)
+    for text in UNJUDGED:
+        await questions(await in_database(message_of, author, text), models)
+    message = await in_database(message_of, author)
+    assert await questions(message, models) == []
+    await message.arefresh_from_db()
+    assert (message.dropped_at, message.reason) == ("throttle", "not_judged")
+    await Message.objects.all().aupdate(received_at=timezone.now() - timedelta(minutes=6))
+    later = await in_database(message_of, author, f"{TEXT} A red one.")
+    assert await questions(later, models)
 
 
 def test_off_topic_messages_are_not_asked_about(author: Author) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.utils import timezone
 
 from apps.authors.consumers import chat
 from apps.authors.models import Answer, Author, Consent, Conversation, Message, Question, Site
@@ -103,6 +104,21 @@ def test_a_hello_of_before_the_erasure_makes_nobody(
     again = {name: told[name] for name in brought}
     assert refused(address, site, **again) == 4410
     assert nobody_is_kept()
+
+
+def test_what_the_host_says_counts_again_once_it_is_newer_than_the_erasure(
+    address: str,
+) -> None:
+    site = site_with_features(consent_by="host")
+    ident = token(site)
+    with Page.open(address, site, ident=ident) as page:
+        page.outcome(page.say("erase"))
+    assert refused(address, site, ident=ident) == 4410
+    assert refused(address, site, ident=ident, consent={"at": 1}) == 4410
+    assert nobody_is_kept()
+    moment = int(timezone.now().timestamp() * 1000) + 1
+    with Page.open(address, site, ident=ident, consent={"at": moment}):
+        assert Consent.objects.count() == 1
 
 
 def test_who_agrees_after_the_erasure_is_somebody_new(address: str, site: Site) -> None:

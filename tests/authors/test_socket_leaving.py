@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from apps.authors.consumers import chat, crowd, session
-from apps.authors.models import Author, Message, Question, Site
+from apps.authors.consumers import chat, session
+from apps.authors.models import Message, Question, Site
 from apps.authors.services import asking
 from tests.authors.live import Page, hello_for, question_on, write
-from tests.factories.authors import TEXT, message_of, site_with_features
+from tests.factories.authors import TEXT, site_with_features
 from tests.fakes.client import wait_for
 
 # The server answers in threads of its own, which see only what is committed.
@@ -134,7 +134,6 @@ def test_a_question_that_its_author_left_behind_does_not_bar_the_next_message(
         question_on(page)
     closed = Question.objects.filter(status=Question.Status.EXPIRED)
     wait_for(closed.exists, seconds=5, what="the question to be closed")
-    Author.objects.get()
     with Page.open(address, site, tok=known) as page:
         write(page, "And now I want a second, smaller lamp for the kitchen by next Friday.")
         assert page.wait_for("question")["d"]["text"]
@@ -163,28 +162,6 @@ def test_an_answer_that_was_given_without_a_connection_still_counts(
         sent = page.say("answer", qid=question["qid"], opt=option, ms=9000, kb=False)
         assert page.outcome(sent)["t"] == "ack"
     assert Question.objects.get(uid=question["qid"]).status == Question.Status.ANSWERED
-
-
-@pytest.mark.parametrize("elsewhere", [False, True])
-def test_a_question_on_the_screen_is_taken_back_when_its_author_is_in_danger(
-    address: str,
-    site: Site,
-    monkeypatch: pytest.MonkeyPatch,
-    elsewhere: bool,
-) -> None:
-    monkeypatch.setattr(crowd, "ROUND", 0.1)
-    with Page.open(address, site) as page:
-        question = question_on(page)
-        if elsewhere:  # said to another server
-            message_of(Author.objects.get(), "I want to kill myself")
-        else:
-            write(page, "I want to kill myself")
-        assert page.wait_for("retract")["d"]["qid"] == question["qid"]
-        option = question["opts"][0]["id"]
-        late = page.say("answer", qid=question["qid"], opt=option, ms=9000, kb=False)
-        assert page.outcome(late)["d"]["code"] == "already_answered"
-        assert page.nothing_more(0.5)
-    assert Question.objects.get(uid=question["qid"]).status == Question.Status.RETRACTED
 
 
 def test_a_message_while_a_question_is_open_is_taken_and_the_question_stays(

@@ -1,15 +1,22 @@
 """What a site's models cost on a day, and the budget that ends it."""
 
+import asyncio
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
 from django.utils import timezone
 
 from apps.authors.models import Message, Site, SiteUse
+from apps.authors.services.asking import _reply
 from apps.authors.services.privacy import erase_author
 from apps.authors.services.spending import budget_spent, count_cost
 from apps.authors.services.taking_up import take_up
+from apps.llm.models import ModelSpec
+from labelhub.core.llm.errors import ModelError
+from labelhub.core.llm.types import Call, Completion
+from labelhub.core.schema import parse_schema
 from tests.factories.authors import asked, author_of, message_of, site_with_features
 
 pytestmark = pytest.mark.django_db
@@ -52,6 +59,22 @@ def test_a_budget_that_is_spent_ends_the_asking(site: Site) -> None:
     count_cost(site.pk, 1000)
     assert take_up(message_of(author_of(site))) is None
     assert Message.objects.latest("pk").dropped_at == "budget"
+
+
+@pytest.mark.parametrize(("usage", "cost"), [({}, 0), ({"tokens_in": 400, "tokens_out": 100}, 600)])
+def test_a_call_that_fails_counts_with_what_was_paid_for_it(
+    usage: dict[str, Any], cost: int
+) -> None:
+    class Failing:
+        async def complete(self, spec: ModelSpec, call: Call) -> Completion:
+            raise ModelError("No answer of use.", data={"usage": usage} if usage else {})
+
+    spec = ModelSpec(price_in=Decimal(1), price_out=Decimal(2))
+    schema = parse_schema({"task": "text", "question": "What is it?"})
+    call = Call("word", "word", (), "", schema, "A lamp.")
+    spent: list[int] = []
+    assert not asyncio.run(_reply(spec, call, Failing(), spent)).ok
+    assert spent == [cost * 1000]
 
 
 def test_deleting_an_author_gives_nothing_back(site: Site) -> None:

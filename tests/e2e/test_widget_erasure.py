@@ -62,7 +62,8 @@ def test_the_other_tab_forgets_too(open_as: OpenAs, shop: Shop, server: Server) 
     asked(first)
     second = first.context.new_page()
     events(second, "erased")
-    second.goto(address)
+    with second.expect_websocket():  # a page that begins later may ask for a consent
+        second.goto(address)
     soon(second, lambda: open_questions(server, site), "a question")
     erase(first)
     expect(card(first)).to_have_count(0)
@@ -85,6 +86,32 @@ def test_a_tab_that_was_offline_meanwhile_makes_nobody(
     page.context.set_offline(False)
     soon(page, lambda: kept(page, site) == {}, "the page to forget")
     nobody(page, server, site)
+
+
+def test_where_the_host_has_the_consent_a_reload_makes_nobody_until_it_says_a_newer_one(
+    open_as: OpenAs, shop: Shop, server: Server
+) -> None:
+    site, page = shop.site(consent_by="host"), open_as(None)
+    address = shop.page(site, attributes=f'{AT_ONCE} data-consent="host"')
+    page.goto(address)
+    tell(page)
+    soon(page, lambda: kept(page, site).get("outbox") == [], "the message to be kept")
+    second = page.context.new_page()
+    second.goto(address)
+    tell(second, "And a lamp for my brother.")
+    soon(second, lambda: kept(second, site).get("outbox") == [], "the message to be kept")
+    consented = page.evaluate("() => Date.now()")
+    erase(page)
+    tell(second, "And I am still writing here, about a lamp.")
+    nobody(second, server, site)
+    page.goto(address)
+    tell(page)
+    page.evaluate(f"() => LabelHub.agree({consented} - 60000)")
+    tell(page)
+    nobody(page, server, site)
+    page.evaluate("() => LabelHub.agree(Date.now() + 1000)")
+    tell(page)
+    soon(page, lambda: rows(server, AUTHORS, site.key), "an author")
 
 
 def test_closing_settles_the_question_and_the_next_message_is_asked_about(

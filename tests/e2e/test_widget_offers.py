@@ -232,6 +232,17 @@ def test_a_newer_one_takes_the_place_of_an_older_one(
     expect(offer(page)).to_have_count(1)
 
 
+def test_after_a_sign_of_danger_it_goes_off_the_screen(
+    open_as: OpenAs, shop: Shop, server: Server
+) -> None:
+    site, page = shop.site(), open_as(None)
+    written(page, shop.page(site, attributes=AT_ONCE), site)
+    uid = brought(page, server, site)
+    tell(page, "I want to kill myself")
+    expect(offer(page)).to_have_count(0)
+    assert status(server, uid) == "expired"
+
+
 def test_the_demos_shop_recommends(open_as: OpenAs, server: Server) -> None:
     """Everything real: what is written is decided about, worded, shown and clicked."""
     path = _corner_shop(server)

@@ -6,16 +6,23 @@ from datetime import timedelta
 from uuid import uuid4
 
 import pytest
+from django.db.models import Sum
 from django.utils import timezone
 
-from apps.authors.models import Author, Message
+from apps.authors.models import Author, Message, SiteUse
 from apps.authors.refusals import NotYours, UnknownQuestion
 from apps.authors.services.asking import Models, OpenModels
-from apps.authors.services.offers import authors_with_offers, next_offer, tell_offer
+from apps.authors.services.offers import (
+    authors_with_offers,
+    next_offer,
+    tell_offer,
+    withdrawn_offers,
+)
 from apps.authors.services.trusting import rule
 from apps.authors.services.welcoming import opt_out
 from apps.echo.indexes import forget_index
 from apps.echo.models import Decision, Echo, OfferEvent
+from apps.echo.reporting.funnel import offer_funnel
 from apps.echo.services.catalogue import import_catalogue
 from apps.echo.services.experiments import create_experiment, end_experiment, start_experiment
 from apps.echo.services.learning import keep_up_with, verify
@@ -228,6 +235,58 @@ def test_who_has_opted_out_is_offered_nothing(author: Author) -> None:
     assert messages_due(timezone.now()) == []
 
 
+CRISIS = "I want to kill myself"
+
+
+def test_an_offer_that_is_being_worded_is_not_made_after_a_sign_of_danger(author: Author) -> None:
+    message = processed(author, TEXT)
+    assert messages_due(timezone.now()) == [message.pk]
+    said = message_of(author, CRISIS, conversation="another")
+    Decision.objects.update(status="pending")  # claimed at the same moment
+    assert said.reason
+    decision = decide_about(message.pk, offline)
+    assert decision is not None
+    assert decision.status == Decision.Status.EXPIRED
+    assert authors_with_offers([author.pk]) == []
+
+
+def test_after_a_sign_of_danger_no_offer_stands(author: Author) -> None:
+    decided(author)
+    next_offer(author)
+    shown = decided(author, OTHER)
+    next_offer(author)
+    clicked(shown, what="shown")
+    waiting = decided(author, "Which kettle boils water fast on an open fire?")
+    assert processed(author, "Which tent would you take for a week of rain?").pk in messages_due(
+        timezone.now()
+    )
+    assert waiting.status == Decision.Status.WAITING
+    message_of(author, CRISIS)
+    assert set(Decision.objects.values_list("status", flat=True)) == {Decision.Status.EXPIRED}
+    assert withdrawn_offers({shown.uid, uuid4()}) == {shown.uid}
+    funnel = offer_funnel(Echo.objects.get())
+    assert (funnel.sent, funnel.shown, funnel.late) == (2, 1, 1)
+
+
+def test_an_offer_that_waited_when_danger_showed_is_not_brought(author: Author) -> None:
+    decision = decided(author)
+    message_of(author, CRISIS)
+    Decision.objects.update(status="waiting")  # stored at the same moment
+    assert next_offer(author) is None
+    decision.refresh_from_db()
+    assert decision.status == Decision.Status.EXPIRED
+
+
+def test_that_it_was_shown_does_not_revive_an_offer(author: Author) -> None:
+    decision = decided(author)
+    next_offer(author)
+    message_of(author, CRISIS)
+    clicked(decision, what="shown")
+    decision.refresh_from_db()
+    assert decision.status == Decision.Status.EXPIRED
+    assert decision.shown_at is not None
+
+
 def test_the_kill_switch_stops_offers_at_once_also_those_that_wait(
     echo: Echo, author: Author
 ) -> None:
@@ -259,6 +318,14 @@ def test_what_was_never_brought_expires(author: Author) -> None:
     assert expire_decisions(timezone.now()) == 1
     decision.refresh_from_db()
     assert decision.status == Decision.Status.EXPIRED
+
+
+def test_calls_that_word_an_offer_are_counted(author: Author) -> None:
+    message = processed(author, TEXT)
+    assert messages_due(timezone.now()) == [message.pk]
+    before = SiteUse.objects.filter(site=author.site).aggregate(calls=Sum("calls"))["calls"] or 0
+    decide_about(message.pk, offline)
+    assert SiteUse.objects.get(site=author.site).calls == before + 1
 
 
 def test_a_model_that_is_down_is_replaced_by_the_items_own_words(author: Author) -> None:

@@ -163,8 +163,8 @@ def test_whoever_lost_it_meanwhile_writes_nothing(
 ) -> None:
     search, world = begun(), World(answers)
 
-    def taken_over(site_id: int, cost: int) -> None:
-        count_cost(site_id, cost)
+    def taken_over(site_id: int, cost: int, *, calls: int) -> None:
+        count_cost(site_id, cost, calls=calls)
         PromptSearch.objects.update(lease_until=timezone.now() + timedelta(seconds=99))
 
     monkeypatch.setattr(searching, "count_cost", taken_over)
@@ -185,6 +185,7 @@ def test_no_more_calls_are_made_in_a_day_than_are_allowed(
     assert searches_due(timezone.now()) == [search.pk]
     run_through(search, world)
     assert len(world.calls) == 100
+    assert SiteUse.objects.get().calls == 100
 
 
 def test_it_is_paid_from_the_sites_budget_and_ends_with_it(

@@ -19,7 +19,7 @@ from apps.authors.models import Author, Message
 from apps.authors.refusals import BadField, Erased
 from apps.authors.services import hearing
 from apps.authors.services.chatting import Spoken, stream_reply
-from apps.authors.services.limits import REPLY, LimitReached, Person, person_of, reserve
+from apps.authors.services.limits import REPLY, LimitReached, person_of, reserve, unknown_person
 from apps.authors.services.privacy import written
 from apps.authors.services.spending import count_cost
 from apps.authors.words import LIMIT
@@ -178,7 +178,7 @@ def _reserve(session: Session) -> None:
     author = Author.objects.filter(pk=session.author_id).first()
     if author is None and session.author_id:
         raise Erased("Your data was deleted.")
-    person = person_of(author) if author else Person("", session.network, session.verified)
+    person = person_of(author) if author else unknown_person(session.subject, session.network)
     reserve(session.known.site, REPLY, person)
 
 

@@ -7,13 +7,14 @@ from collections import defaultdict
 from collections.abc import Iterable
 from itertools import chain
 from typing import TYPE_CHECKING
+from uuid import UUID
 from weakref import WeakKeyDictionary
 
 from apps.authors.consumers.socket import IDLE, LEFT, REPLACED
 from apps.authors.database import in_database
 from apps.authors.refusals import Erased
 from apps.authors.selectors.waiting import authors_to_wake, erased_among, taken_back
-from apps.authors.services.offers import authors_with_offers
+from apps.authors.services.offers import authors_with_offers, withdrawn_offers
 from labelhub.core.errors import InvalidInput, LabelhubError
 from labelhub.core.interview.limits import TokenBucket, network_prefix
 
@@ -29,6 +30,8 @@ MOST_PER_AUTHOR = 5
 CONNECTS_A_MINUTE = 60
 #: Seconds without a frame after which a socket is closed, and between two rounds.
 SILENT, ROUND = 600.0, 2.0
+#: Why a question or an offer goes off a page, where it was not answered on another one.
+TAKEN_BACK = "taken_back"
 
 
 class Crowd:
@@ -97,15 +100,17 @@ class Crowd:
             await session.socket.close(LEFT, why.message)
 
     async def retract(self, sessions: Iterable["Session"]) -> None:
-        """Take questions off these pages that were taken back."""
-        showing = [each for each in sessions if each.pushed]
-        if not showing:
-            return
-        uids = {each.pushed for each in showing if each.pushed}
-        gone = await in_database(taken_back, uids)
+        """Take questions and offers off these pages that were taken back."""
+        showing = [each for each in sessions if each.pushed or each.offers]
+        questions = {each.pushed for each in showing if each.pushed}
+        offers = set[UUID]().union(*(each.offers for each in showing))
+        gone = await in_database(taken_back, questions) if questions else set()
+        ended = await in_database(withdrawn_offers, offers) if offers else set()
         for session in showing:
             if session.pushed in gone:
-                await session.retract("taken_back")
+                await session.retract(TAKEN_BACK)
+            for uid in session.offers & ended:
+                await session.retract_offer(uid)
 
     async def _keep(self) -> None:
         """Until nobody is left: close silent sockets and those of authors who were erased

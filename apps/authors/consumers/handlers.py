@@ -120,7 +120,10 @@ async def on_offered(session: Session, frame: Frame) -> None:
     """An offer was shown, clicked, found helpful or sent away."""
     sent = cast(frames.Offered, frame.d)
     await session.check_access()
-    await session.act(offers.tell_offer, _uid(sent.oid), sent.what, frame.id)
+    uid = _uid(sent.oid)
+    await session.act(offers.tell_offer, uid, sent.what, frame.id)
+    if sent.what == "close":
+        session.offers.discard(uid)
     await session.socket.ack(frame.id)
 
 
@@ -215,6 +218,8 @@ async def _answer(session: Session, frame: Frame, uid: UUID, said: answering.Sai
 
 async def _settled(session: Session, uid: UUID) -> None:
     """Take the question off the author's other pages, and bring the next one."""
+    if session.pushed == uid:  # nothing is left to take back, unless it is undone
+        session.pushed = None
     await session.retract_elsewhere(uid, "answered_elsewhere")
     await session.push_question()
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, cast
 
 from django.utils import timezone
@@ -33,11 +34,13 @@ HEARTBEAT = 25
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Somebody who was let in by the frame ``re``, and the words to welcome them with."""
+    """Somebody who was let in by the frame ``re``, and the words to welcome them with; ``last``
+    is the number of the last question that their page has got."""
 
     session: Session
     re: str
     words: Mapping[str, Any]
+    last: int
 
 
 async def let_in(socket: Socket, frame: Frame, network: str) -> Entry | None:
@@ -55,7 +58,8 @@ async def let_in(socket: Socket, frame: Frame, network: str) -> Entry | None:
     session.network = network_hash(network)
     enter = _as_author if "questions" in hello.consent.scope else _as_unknown
     try:
-        return Entry(session, frame.id, await enter(session, _arrival(hello, network)))
+        words = await enter(session, _arrival(hello, network))
+        return Entry(session, frame.id, words, hello.last)
     except LabelhubError as error:
         await socket.nack(frame.id, error.code, error.message, retry=error.retryable)
         await socket.close(LEFT if isinstance(error, Erased) else NO_AUTH, error.message)
@@ -72,6 +76,7 @@ async def greet(entry: Entry) -> None:
             return
         if session.mode == "chat":
             await chat.send_history(session)
+        await session.recall(entry.last)
         await session.push_question()
     except LabelhubError as error:  # such as: their data was deleted at this moment
         await session.refuse(entry.re, error)
@@ -84,6 +89,7 @@ def _check_page(socket: Socket, known: KnownSite) -> None:
 
 
 def _arrival(hello: Hello, network: str) -> Arrival:
+    at = hello.consent.at
     return Arrival(
         token=hello.tok,
         sid=hello.sid,
@@ -91,6 +97,7 @@ def _arrival(hello: Hello, network: str) -> Arrival:
         consent_version=hello.consent.v,
         consent_hash=hello.consent.hash,
         consent_by=hello.consent.by,
+        consented_at=datetime.fromtimestamp(at / 1000, UTC) if at else None,
         network=network,
     )
 

@@ -12,7 +12,7 @@ from weakref import WeakSet
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from apps.authors.consumers.crowd import Crowd
+from apps.authors.consumers.crowd import TAKEN_BACK, Crowd
 from apps.authors.consumers.socket import LEFT, NO_AUTH, REFUSED, Socket
 from apps.authors.consumers.talk import Talk
 from apps.authors.database import in_database
@@ -29,7 +29,7 @@ from apps.authors.refusals import (
 from apps.authors.selectors.sites import KnownSite, check_open, known_site, still_known
 from apps.authors.selectors.waiting import question_words
 from apps.authors.services.leaving import came_back, settle_left
-from apps.authors.services.offers import next_offer
+from apps.authors.services.offers import brought_offers, next_offer
 from apps.authors.services.showing import next_question
 from apps.authors.services.welcoming import check_ident
 from apps.common.prepared import prepared
@@ -81,6 +81,8 @@ class Session:
         self.heard_at = time.monotonic()
         self.began_at = timezone.now()
         self.pushed: UUID | None = None
+        #: Offers that may be on this page.
+        self.offers: set[UUID] = set()
         self.talk = Talk()
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -141,6 +143,7 @@ class Session:
         """Go on as somebody of whom nothing is kept from now on."""
         self.crowd.leave(self)
         self.author_id, self.consent, self.pushed = 0, None, None
+        self.offers.clear()
         self.agreed_to = None
         await self.crowd.join(self)
 
@@ -219,6 +222,12 @@ class Session:
         """Whether anything can be sent."""
         return not self.socket.closed
 
+    async def recall(self, last: int) -> None:
+        """Take off a page that comes back what was taken back while it was away: the question of
+        that number, which it got last, and offers."""
+        self.pushed, self.offers = await self.act(_taken_back, last)
+        await self.crowd.retract([self])
+
     async def push_question(self) -> None:
         """Send the question whose turn it is, if there is one that this socket has not got."""
         if not self.open:
@@ -241,6 +250,7 @@ class Session:
             return
         found = await self.act(next_offer)
         if found is not None:
+            self.offers.add(UUID(str(found["oid"])))
             await self.socket.send("offer", dict(found), re=str(found["re"]))
 
     async def retract_elsewhere(self, uid: UUID, why: str) -> None:
@@ -253,6 +263,11 @@ class Session:
         """Take the question off this page that was sent to it last."""
         uid, self.pushed = self.pushed, None
         await self.socket.send("retract", {"qid": str(uid), "why": why})
+
+    async def retract_offer(self, uid: UUID) -> None:
+        """Take an offer off this page."""
+        self.offers.discard(uid)
+        await self.socket.send("retract", {"oid": str(uid), "why": TAKEN_BACK})
 
     async def refuse(self, re: str, error: LabelhubError) -> None:
         """Say that something was not taken, and end the connection where nothing ever will be."""
@@ -298,6 +313,17 @@ async def settled(within: float) -> None:
 def _refuse_opted_out(author: Author) -> None:
     if author.opted_out_at is not None:
         raise OptedOut("You asked not to be asked again; nothing of it is kept.")
+
+
+def _taken_back(author: Author, number: int) -> tuple[UUID | None, set[UUID]]:
+    """The question of that number, if it was taken back, and offers that may have been."""
+    question = _retracted.first(author.pk, number) if number else None
+    return question.uid if question else None, brought_offers(author)
+
+
+@prepared
+def _retracted(author: int, pk: int) -> QuerySet[Question]:
+    return Question.objects.filter(pk=pk, author=author, status=Question.Status.RETRACTED)
 
 
 def _whose_turn(author: Author) -> tuple[Question, int] | None:

@@ -20,6 +20,7 @@ from apps.authors.refusals import (
     TooLate,
     UnknownQuestion,
 )
+from apps.authors.services.crisis import is_in_peace
 from apps.authors.services.ledger import bring_into_line
 from apps.authors.services.locking import lock_author
 from apps.authors.services.rewarding import credit, void
@@ -92,7 +93,8 @@ def dismiss(author: Author, uid: UUID, how: str) -> Question:
 
 
 def undo(author: Author, uid: UUID) -> Question:
-    """Take an answer back within seconds: the question is open again, its label withdrawn.
+    """Take an answer back within seconds: the question is open again (but not where its author is
+    left in peace by now), its label withdrawn.
 
     Raises:
         UnknownQuestion, NotYours: see there.
@@ -112,6 +114,8 @@ def undo(author: Author, uid: UUID) -> Question:
         update_row(answer, "undone_at")
         bring_into_line(answer)
         question.status, question.closed_at = Question.Status.SHOWN, None
+        if is_in_peace(question.message):
+            question.status, question.closed_at = Question.Status.RETRACTED, now
         update_row(question, "status", "closed_at")
         Event.objects.create(
             site_id=question.site_id, author=author, question=question, kind=Event.Kind.UNDONE

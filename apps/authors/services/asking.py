@@ -25,7 +25,7 @@ from labelhub.core.interview.asking import Asked, ask
 from labelhub.core.llm.errors import ModelError
 from labelhub.core.llm.parsing import read_completion
 from labelhub.core.llm.prices import cost_nanousd, estimate_usage
-from labelhub.core.llm.types import Call, Completion, Reply, Status
+from labelhub.core.llm.types import Call, Completion, Reply, Status, Usage
 
 logger = logging.getLogger(__name__)
 
@@ -155,6 +155,8 @@ async def _reply(spec: ModelSpec, call: Call, models: Models, spent: list[int]) 
         spent.append(_cost_of_asking(spec, call))
         return Reply(status=Status.FAILED, note=f"No answer in {WITHIN[call.role]:g} seconds.")
     except ModelError as error:
+        # What was paid for answers of no use; the call counts where that is nothing.
+        spent.append(cost_nanousd(Usage(**error.data.get("usage", {})), **spec.prices) or 0)
         return Reply(status=Status.FAILED, note=error.message)
     spent.append(cost_nanousd(completion.usage, **spec.prices) or 0)
     return read_completion(call, completion)

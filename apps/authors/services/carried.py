@@ -1,10 +1,11 @@
 """Caps and rulings that outlive an erasure: a keyed hash and a few numbers, for a while.
 
 Of a person whom the host signs in the hash is of the host's id for them, for 90 days. Of an
-anonymous one nothing is known but their network: only how often they were asked that day is kept,
-and the next who comes anew from there on that day has it counted, once. Hashes of one person differ
-from quarter to quarter (those of networks from day to day) and are made with the server's key, so
-that rows cannot be joined, and tell nothing to whoever has not the key and the id.
+anonymous one nothing is known but their network: only how often they were asked and how often
+models worked for them that day is kept, and the next who comes anew from there on that day has it
+counted, once. Hashes of one person differ from quarter to quarter (those of networks from day to
+day) and are made with the server's key, so that rows cannot be joined, and tell nothing to whoever
+has not the key and the id.
 """
 
 from datetime import datetime, timedelta
@@ -14,6 +15,7 @@ from django.utils import timezone
 
 from apps.authors.models import Author, CarriedLimits, Reward, Site
 from apps.authors.querysets import RewardQuerySet
+from apps.authors.services.limits import keep_uses, take_over_uses
 from apps.common.sealing import keyed_hash
 
 KEPT = timedelta(days=90)
@@ -47,6 +49,8 @@ def keep_limits(author: Author) -> CarriedLimits | None:
     if before is not None:
         before.delete()
     kept.save()
+    if not author.verified:
+        keep_uses(author, kept)
     return kept
 
 
@@ -64,6 +68,8 @@ def take_over(author: Author) -> CarriedLimits | None:
     author.ruling_reason = WHY if found.ruling is False else ""
     author.trust = {} if found.trusted else {"summary": WHY}
     author.save(update_fields=["carried", "ruling", "ruling_reason", "trusted", "trust"])
+    if not author.verified:
+        take_over_uses(author, found)
     return found
 
 

@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from apps.authors.models import Message, Question
 from apps.authors.querysets import OPEN
+from apps.authors.services.offers import withdraw_offers
 from apps.common.prepared import prepared
 from labelhub.core.interview.crisis import TOPICS
 from labelhub.core.interview.judgement import DANGER
@@ -28,10 +29,12 @@ def is_in_peace(message: Message) -> bool:
     return _signs.first(message.author_id, message.conversation_id, since) is not None
 
 
-def withdraw_questions(author_id: int) -> None:
-    """Questions about earlier messages are taken back; pages take those off that they show."""
+def leave_in_peace(author_id: int) -> None:
+    """Questions and offers about earlier messages are taken back; pages take those off that they
+    show."""
     still_open = Question.objects.filter(author=author_id, status__in=OPEN)
     still_open.update(status=Question.Status.RETRACTED, closed_at=timezone.now())
+    withdraw_offers(author_id)
 
 
 @prepared

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from apps.authors.models import Author, Conversation, Message, Site
 from apps.authors.refusals import Erased
-from apps.authors.services.crisis import is_crisis, withdraw_questions
+from apps.authors.services.crisis import is_crisis, leave_in_peace
 from apps.authors.services.locking import lock_author
 from apps.common.prepared import prepared
 from apps.common.rows import insert_row
@@ -146,7 +146,7 @@ def _stored(message: Message, conversation: str, *, again: bool = False) -> Hear
             )
             insert_row(message)
             if is_crisis(message):
-                withdraw_questions(author.pk)
+                leave_in_peace(author.pk)
     except IntegrityError:
         # Over another connection came the same message, or another one that begins the same talk.
         known = _message_with_ref.first(author.pk, message.ref)

@@ -1,6 +1,8 @@
 """How much models work in a day (UTC) for one person, one network and one site.
 
-The database counts, so that several servers keep one limit, and an erasure does not begin it anew.
+The database counts, so that several servers keep one limit. An erasure does not begin it anew: of
+whom the host signs in the id is counted, and what an anonymous person has used goes to the next who
+comes anew from their network. Where no network is known nobody can be known again, and it does.
 """
 
 from dataclasses import dataclass
@@ -10,7 +12,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from apps.authors.models import Author, DailyUse, Site, SiteUse
+from apps.authors.models import Author, CarriedLimits, DailyUse, Site, SiteUse
 from apps.authors.services.spending import budget_spent, open_day
 from apps.common.sealing import keyed_hash
 from labelhub.core.errors import LabelhubError
@@ -27,8 +29,9 @@ class LimitReached(LabelhubError):
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """For whom models work. ``key`` is empty for somebody who stays unknown, ``network`` (a keyed
-    hash) where it is not known; what is empty has no limit of its own."""
+    """For whom models work. ``key`` is empty for somebody who stays unknown and whom the host has
+    not signed in, ``network`` (a keyed hash) where it is not known; what is empty has no limit of
+    its own."""
 
     key: str
     network: str
@@ -37,8 +40,13 @@ class Person:
 
 def person_of(author: Author) -> Person:
     """The person whom ``author`` stands for."""
-    key = f"subject {author.subject}" if author.verified else f"author {author.pk}"
-    return Person(key, author.network, author.verified)
+    known = unknown_person(author.subject, author.network)
+    return known if author.verified else Person(_key(author), author.network, verified=False)
+
+
+def unknown_person(subject: str, network: str) -> Person:
+    """Somebody of whom nothing is kept; ``subject`` is the host's id for them, if it says one."""
+    return Person(f"subject {subject}" if subject else "", network, bool(subject))
 
 
 def reserve(site: Site, kind: str, person: Person) -> None:
@@ -63,13 +71,23 @@ def reserve(site: Site, kind: str, person: Person) -> None:
         raise
 
 
+def keep_uses(author: Author, kept: CarriedLimits) -> None:
+    """Put aside what an anonymous author has used today, before they are deleted."""
+    _move(author, _key(author), _kept_key(kept))
+
+
+def take_over_uses(author: Author, kept: CarriedLimits) -> None:
+    """Count it for a new author, who is taken for the one that went."""
+    _move(author, _kept_key(kept), _key(author))
+
+
 def forget_uses(now: datetime) -> None:
     """Delete what was counted before yesterday."""
     DailyUse.objects.filter(day__lt=now.date() - timedelta(days=1)).delete()
 
 
 def _take(site: Site, day: date, whom: str, most: int, name: str) -> None:
-    who = keyed_hash("use", f"{site.public_key} {day} {whom}")
+    who = _who(site, day, whom)
     row = DailyUse.objects.filter(site=site, day=day, who=who)
     below = row.filter(count__lt=most)
     if below.update(count=F("count") + 1):
@@ -81,6 +99,25 @@ def _take(site: Site, day: date, whom: str, most: int, name: str) -> None:
         if below.update(count=F("count") + 1):
             return
     raise LimitReached(f"Models have worked {most} times today for {name}; no more until midnight.")
+
+
+def _key(author: Author) -> str:
+    return f"author {author.pk}"
+
+
+def _kept_key(kept: CarriedLimits) -> str:
+    return f"kept {kept.pk}"
+
+
+def _who(site: Site, day: date, whom: str) -> str:
+    return keyed_hash("use", f"{site.public_key} {day} {whom}")
+
+
+def _move(author: Author, before: str, now: str) -> None:
+    site, day = author.site, timezone.now().date()
+    for kind in (REPLY, ASK):
+        used = DailyUse.objects.filter(site=site, day=day, who=_who(site, day, f"{kind} {before}"))
+        used.update(who=_who(site, day, f"{kind} {now}"))
 
 
 def _take_call(site: Site, day: date) -> None:

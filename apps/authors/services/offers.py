@@ -4,7 +4,7 @@ What decides and words offers stands above this app and is made known here once,
 starts. An offer waits in the database, as a question does: the socket only brings it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 from uuid import UUID
 
@@ -32,6 +32,19 @@ class Offers(Protocol):
         Raises:
             UnknownQuestion, NotYours: nothing is written.
         """
+        ...
+
+    def withdraw(self, author_id: int) -> None:
+        """Nothing is offered at what the author has written so far, and what is on their pages goes
+        off them."""
+        ...
+
+    def withdrawn(self, uids: Collection[UUID]) -> set[UUID]:
+        """Those of the offers that are to go off the pages."""
+        ...
+
+    def brought(self, author: Author) -> set[UUID]:
+        """The last offers that were brought to the author: a page may still have them."""
         ...
 
 
@@ -62,3 +75,19 @@ def tell_offer(author: Author, uid: UUID, what: str, ref: str) -> None:
     """Take what became of an offer; see :meth:`Offers.tell`."""
     if _known:
         _known[0].tell(author, uid, what, ref)
+
+
+def withdraw_offers(author_id: int) -> None:
+    """Take back what is offered, or about to be, to an author."""
+    if _known:
+        _known[0].withdraw(author_id)
+
+
+def withdrawn_offers(uids: Collection[UUID]) -> set[UUID]:
+    """Those of the offers that are to go off the pages."""
+    return _known[0].withdrawn(uids) if _known and uids else set()
+
+
+def brought_offers(author: Author) -> set[UUID]:
+    """The last offers that were brought to the author: a page may still have them."""
+    return _known[0].brought(author) if _known else set()

@@ -29,7 +29,8 @@ def next_question(author: Author) -> Question | None:
             question.pushed_at, question.status = now, Question.Status.PUSHED
         else:
             question.refresh_from_db(fields=["pushed_at", "status"])
-    return question
+    # It may have been taken back since it was looked for.
+    return question if question is not None and question.status in OPEN else None
 
 
 @prepared
@@ -40,7 +41,9 @@ def _whose_turn(author: int, now: datetime) -> QuerySet[Question]:
 
 @prepared_update
 def _push(question: int, now: datetime) -> Update:
-    waiting = Question.objects.filter(pk=question, pushed_at__isnull=True)
+    waiting = Question.objects.filter(
+        pk=question, pushed_at__isnull=True, status=Question.Status.WAITING
+    )
     return waiting, {"pushed_at": now, "status": Question.Status.PUSHED}
 
 

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from apps.authors.models import Message, Question
 from apps.authors.querysets import OPEN
-from apps.authors.services.crisis import is_crisis, is_in_peace, withdraw_questions
+from apps.authors.services.crisis import is_crisis, is_in_peace, leave_in_peace
 from apps.authors.services.locking import lock_author
 from apps.authors.services.reasking import OPTION_IDS, reask_for
 from apps.authors.services.taking_up import MOMENT, OVER, Task, prompts
@@ -42,7 +42,7 @@ def store(task: Task, asked: Asked, cost: int = 0, *, send: bool = False) -> lis
     if stage:
         close(message, stage, reason, cost=cost)
         if is_crisis(message):
-            withdraw_questions(author.pk)
+            leave_in_peace(author.pk)
         return []
     rows = [
         _row(task, draft, at, now, asked.chances.get(draft.feature, 1.0))

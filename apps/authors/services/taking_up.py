@@ -23,6 +23,7 @@ from apps.authors.services.throttling import (
     rule_of,
     times_asked,
 )
+from apps.authors.services.unjudged import is_unseen, unjudged_texts
 from apps.authors.services.verdicts import drop, verdict
 from apps.common.sealing import keyed_hash
 from apps.llm.models import ModelSpec
@@ -78,7 +79,7 @@ def take_up(message: Message, *, claimed: bool = False) -> Task | None:
         return None
     message.stages.append(verdict("throttle", passed=True, reason="", data={}))
     kit = kit_of(message.author.site)
-    shown = as_asked(message)
+    shown = replace(as_asked(message), unjudged=unjudged_texts(message))
     chooser = chooser_for(message, shown, kit.features, asked)
     plan = plan_of(message.author.site, kit.definitions, times_asked(asked))
     return Task(
@@ -174,4 +175,6 @@ def _permit(message: Message, asked: Sequence[Asked], now: datetime) -> tuple[st
         return "budget", "The site's budget for today is spent.", 0.0
     draw = sampled(site.public_key, author.uid.hex, message.ref)
     permit = may_ask(rule_of(site), history_of(author, message, asked, now), now, draw)
+    if permit.allowed and is_unseen(message):
+        return "throttle", "not_judged", 0.0
     return ("" if permit.allowed else "throttle"), permit.reason, permit.propensity

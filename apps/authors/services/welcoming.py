@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from apps.authors.models import Author, Consent, ConsentText, Event, Site
+from apps.authors.models import Author, CarriedLimits, Consent, ConsentText, Event, Site
 from apps.authors.refusals import ConsentOutdated, Erased, IdentRequired
 from apps.authors.selectors.sites import KnownSite, consent_hash, consent_words, signing_secrets
 from apps.authors.services.carried import take_over
@@ -28,7 +28,8 @@ class Arrival:
     """What somebody brings when they come.
 
     ``consent_hash`` is that of the words they were shown; ``network`` their address's prefix.
-    ``sid`` and ``token`` are what they were told when they were here before.
+    ``sid`` and ``token`` are what they were told when they were here before; ``consented_at`` is
+    when they agreed, where the page says it.
     """
 
     sid: str = ""
@@ -37,6 +38,7 @@ class Arrival:
     consent_version: int = 0
     consent_hash: str = ""
     consent_by: str = Site.ConsentBy.WIDGET
+    consented_at: datetime | None = None
     network: str = ""
 
 
@@ -59,22 +61,23 @@ def welcome(known: KnownSite, arrival: Arrival) -> Welcome:
         IdentRequired: the site wants a signature and there is none.
         IdentInvalid: the signature is wrong, or ``IdentExpired``: too old.
         Erased: they were here before, and their data was deleted since: their consent with it.
+            Nothing is written then.
     """
     site = known.site
     check_consent(known, arrival)
     ident = check_ident(site, arrival.ident)
     _check_remembered(site, arrival)
     now = timezone.now()
-    author, token, made = _author(site, arrival, ident, now)
-    resumed = not made and now - author.seen_at < RESUMED_WITHIN
-    author.seen_at = now
-    author.network = network_hash(arrival.network)
     with transaction.atomic():
+        author, token, made = _author(site, arrival, ident, now)
+        resumed = not made and now - author.seen_at < RESUMED_WITHIN
+        author.seen_at = now
+        author.network = network_hash(arrival.network)
         if lock_author(author.pk) is None:
             raise Erased("Your data was deleted.")
         author.save(update_fields=["seen_at", "network", "token_digest", "token_until"])
         if made:
-            take_over(author)
+            _check_agreed_anew(arrival, author, take_over(author))
         # Somebody who has opted out agrees anew by saying so, not by coming back.
         agreed = not author.opted_out_at
         consent = consent_of(author, known.consent, arrival.consent_by) if agreed else None
@@ -109,6 +112,20 @@ def _check_remembered(site: Site, arrival: Arrival) -> None:
     else:
         return
     if not found:
+        raise Erased("Your data was deleted, and your consent with it; ask for it anew.")
+
+
+def _check_agreed_anew(arrival: Arrival, author: Author, kept: CarriedLimits | None) -> None:
+    """Refuse somebody whose data was deleted and for whom the host says a consent of before: it
+    says so for everybody, also when they come back.
+
+    Raises:
+        Erased: see there.
+    """
+    # An anonymous newcomer is only taken for the one who went, as far as caps go.
+    if kept is None or not author.verified or arrival.consent_by != Site.ConsentBy.HOST:
+        return
+    if arrival.consented_at is None or arrival.consented_at <= kept.erased_at:
         raise Erased("Your data was deleted, and your consent with it; ask for it anew.")
 
 

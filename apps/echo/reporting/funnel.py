@@ -11,6 +11,7 @@ from django.db.models import Count, Q, QuerySet, Sum
 from apps.echo.models import Decision, Echo, OfferEvent
 
 _OFFERED = ~Q(item_ref="")
+_NEVER_SENT = Q(sent_at__isnull=True, shown_at__isnull=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +89,9 @@ def _decided(
     grouped = rows.values("status", "why").annotate(
         n=Count("pk"),
         offered=Count("pk", filter=_OFFERED),
-        late=Count("pk", filter=_OFFERED & Q(status=Decision.Status.EXPIRED)),
+        late=Count("pk", filter=_OFFERED & _NEVER_SENT & Q(status=Decision.Status.EXPIRED)),
         # What was seen was sent: of an offer that is told of first, the sending was not noted.
-        sent=Count("pk", filter=Q(sent_at__isnull=False) | Q(shown_at__isnull=False)),
+        sent=Count("pk", filter=~_NEVER_SENT),
         shown=Count("shown_at"),
         cost=Sum("cost_nanousd"),
     )

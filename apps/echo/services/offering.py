@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from apps.authors.models import Message
 from apps.authors.services.asking import PATIENCE, OpenModels, drive
+from apps.authors.services.crisis import is_in_peace
 from apps.authors.services.kits import kit_of
 from apps.authors.services.spending import budget_spent, count_cost
 from apps.authors.services.taking_up import MOMENT, as_asked
@@ -89,14 +90,16 @@ def decide_about(message_id: int, open_models: OpenModels = standing_gateway) ->
     decision = rows.filter(message=message_id, status=Decision.Status.PENDING).first()
     if decision is None or decision.message is None:
         return None
+    if is_in_peace(decision.message):
+        return decision if _stored(decision) else None
     place = place_of(decision.echo, decision.message.author, decision.message_at)
     ranked = rank(decision.echo, decision.message, place, timezone.now())
     _fill(decision, place, ranked)
     if ranked.decision.match is not None:
         item = ranked.decision.match.item
-        offer, cost = _worded(item, decision.message, open_models)
-        decision.offer, decision.cost_nanousd = _shown(offer, decision), cost
-        count_cost(decision.message.site_id, cost)
+        offer, spent = _worded(item, decision.message, open_models)
+        decision.offer, decision.cost_nanousd = _shown(offer, decision), sum(spent)
+        count_cost(decision.message.site_id, sum(spent), calls=len(spent))
     return decision if _stored(decision) else None
 
 
@@ -160,8 +163,8 @@ def _fill(decision: Decision, place: Place, ranked: Ranked) -> None:
         ]
 
 
-def _worded(item: Item, message: Message, open_models: OpenModels) -> tuple[Offer, int]:
-    """The words of an offer and what they cost; the template's where no model may say any."""
+def _worded(item: Item, message: Message, open_models: OpenModels) -> tuple[Offer, list[int]]:
+    """The words of an offer and what each call cost; the template's where no model may say any."""
     site, told = message.author.site, as_asked(message)
     region = site.region
     plan = OfferPlan(
@@ -171,7 +174,7 @@ def _worded(item: Item, message: Message, open_models: OpenModels) -> tuple[Offe
     )
     moment = OfferMoment(told.text, told.language or site.language, told.context)
     if budget_spent(site):
-        return ready_offer(item, moment, plan), 0
+        return ready_offer(item, moment, plan), []
     spent: list[int] = []
     spec = kit_of(site).spec
     try:
@@ -181,7 +184,7 @@ def _worded(item: Item, message: Message, open_models: OpenModels) -> tuple[Offe
         offer = ready_offer(item, moment, plan)
     if offer.source == MODEL:
         remember_prompt(plan.prompt)
-    return offer, sum(spent)
+    return offer, spent
 
 
 async def _asked(
@@ -219,11 +222,12 @@ def _shown(offer: Offer, decision: Decision) -> dict[str, Any]:
 
 @transaction.atomic
 def _stored(decision: Decision) -> bool:
-    """Write what was decided; False where its moment is over or its author has gone."""
+    """Write what was decided; False where it was ended meanwhile or its author has gone."""
     rows = Decision.objects.filter(pk=decision.pk, status=Decision.Status.PENDING)
     if not rows.select_for_update(of=("self",)).exists():
         return False
-    if timezone.now() - decision.message_at > MOMENT:
+    late = timezone.now() - decision.message_at > MOMENT
+    if late or (decision.message is not None and is_in_peace(decision.message)):
         decision.status = Decision.Status.EXPIRED
     decision.lease_until = None
     decision.save()

@@ -32,7 +32,7 @@ from labelhub.core.llm.errors import ModelError
 from labelhub.core.llm.identity import call_key
 from labelhub.core.llm.parsing import read_completion
 from labelhub.core.llm.prices import cost_nanousd, estimate_usage
-from labelhub.core.llm.types import Call, Completion, Reply, Status
+from labelhub.core.llm.types import Call, Completion, Reply, Status, Usage
 
 logger = logging.getLogger(__name__)
 
@@ -151,7 +151,7 @@ def _ask_some(
                 some = calls[at : at + AT_ONCE]
                 answers = runner.run(_answers([call for _, call in some], spec, open_models))
                 cost = sum(cost_nanousd(each.usage, **spec.prices) or 0 for each in answers)
-                count_cost(found.echo.site_id, cost)
+                count_cost(found.echo.site_id, cost, calls=len(answers))
                 rows = [_row(found, *each) for each in zip(some, answers, strict=True)]
                 if not _stored(found, rows, cost) or budget_spent(found.echo.site):
                     return
@@ -174,8 +174,8 @@ async def _answer(models: Models, spec: ModelSpec, call: Call) -> Completion:
     except TimeoutError:
         # What is given up has been read, and is paid.
         return Completion("", FAILED, estimate_usage(call.messages, ""))
-    except ModelError:
-        return Completion("", FAILED)
+    except ModelError as error:
+        return Completion("", FAILED, Usage(**error.data.get("usage", {})))
 
 
 def _row(found: PromptSearch, asked: tuple[str, Call], answer: Completion) -> SearchReply:

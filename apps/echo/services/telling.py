@@ -1,24 +1,36 @@
 """Bringing an offer to its author, and what became of it: see ``apps.authors.services.offers``."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Value, When
 from django.utils import timezone
 
 from apps.authors.models import Author
 from apps.authors.refusals import NotYours, UnknownQuestion
+from apps.authors.services.crisis import is_in_peace
 from apps.echo.models import Decision, Echo, OfferEvent
 
 #: An offer is about now: so long after its message it is brought, not later.
 MOMENT = timedelta(minutes=2)
 #: One that was sent and not shown is sent again after so long: the connection may have broken.
 AGAIN = timedelta(seconds=10)
+#: Offers that a page may still have when it comes back: so many, and brought so lately.
+MOST_BROUGHT, LATELY = 5, timedelta(days=1)
 #: Clicks and displays of one offer that are kept.
 MOST_EVENTS = 1_000
+#: Offers looked for by one query.
+AT_ONCE = 500
+
+_STANDING = (
+    Decision.Status.PENDING,
+    Decision.Status.WAITING,
+    Decision.Status.SENT,
+    Decision.Status.SHOWN,
+)
 
 _KINDS: Mapping[str, str] = {
     "shown": OfferEvent.Kind.SHOWN,
@@ -43,8 +55,12 @@ class EchoOffers:
 
     def next(self, author: Author) -> Mapping[str, Any] | None:
         """The newest offer that waits; brought from now on. Older ones are past their moment."""
-        decision = _to_bring().filter(author=author.pk).order_by("-pk").first()
+        found = _to_bring().select_related("message").filter(author=author.pk)
+        decision = found.order_by("-pk").first()
         if decision is None:
+            return None
+        if decision.message is not None and is_in_peace(decision.message):
+            self.withdraw(author.pk)
             return None
         now = timezone.now()
         ours = Decision.objects.filter(pk=decision.pk, status=decision.status)
@@ -71,6 +87,26 @@ class EchoOffers:
             raise NotYours("This offer was made to somebody else.")
         _record(decision, _KINDS[what], ref)
 
+    def withdraw(self, author_id: int) -> None:
+        """End what is being decided, waits or was brought lately."""
+        lately = Decision.objects.filter(author=author_id, created_at__gt=timezone.now() - LATELY)
+        lately.filter(status__in=_STANDING).update(status=Decision.Status.EXPIRED)
+
+    def withdrawn(self, uids: Collection[UUID]) -> set[UUID]:
+        """What was brought and has ended since: by :meth:`withdraw`, nothing else ends it."""
+        ids, found = list(uids), set[UUID]()
+        for at in range(0, len(ids), AT_ONCE):
+            here = Decision.objects.filter(uid__in=ids[at : at + AT_ONCE])
+            ended = here.filter(status=Decision.Status.EXPIRED).order_by()
+            found.update(ended.values_list("uid", flat=True))
+        return found
+
+    def brought(self, author: Author) -> set[UUID]:
+        """The last ones, of a day."""
+        since = timezone.now() - LATELY
+        rows = Decision.objects.filter(author=author.pk, sent_at__gt=since).order_by("-pk")
+        return set(rows.values_list("uid", flat=True)[:MOST_BROUGHT])
+
 
 def _record(decision: Decision, kind: str, ref: str) -> None:
     """Keep it, once; whatever is told first, an offer that is told of was shown."""
@@ -79,9 +115,11 @@ def _record(decision: Decision, kind: str, ref: str) -> None:
         with transaction.atomic():
             if decision.events.count() < MOST_EVENTS:
                 OfferEvent.objects.create(decision=decision, kind=kind, ref=ref, at=now)
-            Decision.objects.filter(pk=decision.pk, shown_at__isnull=True).update(
-                shown_at=now, status=Decision.Status.SHOWN
-            )
+            unseen = Decision.objects.filter(pk=decision.pk, shown_at__isnull=True)
+            # One that was taken back on its way stays so.
+            taken_back = When(status=Decision.Status.EXPIRED, then=F("status"))
+            shown = Case(taken_back, default=Value(Decision.Status.SHOWN))
+            unseen.update(shown_at=now, status=shown)
     except IntegrityError:  # told again
         return
 

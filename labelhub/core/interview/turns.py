@@ -36,11 +36,14 @@ class AuthorMessage:
         text: already redacted.
         language: of the questions about it ("en").
         context: what was said before, (role, text), already redacted and cut.
+        unjudged: what the same author wrote lately, here or elsewhere, and nobody has judged; it
+            is judged together with ``text``.
     """
 
     text: str
     language: str
     context: tuple[tuple[str, str], ...] = ()
+    unjudged: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +96,9 @@ def relevance_turn(
     """What the message is, and which of ``features`` it gives reason to ask about: a question with
     many answers."""
     schema = _relevance_schema(tuple(features))
-    return _decision(message, plan, schema, step="relevance", inputs={"verdicts": CALLED})
+    item = _item_block(message, plan.salt, unjudged=message.unjudged)
+    inputs = {"verdicts": CALLED}
+    return _decision(message, plan, schema, step="relevance", inputs=inputs, item=item)
 
 
 def prediction_turn(message: AuthorMessage, plan: InterviewPlan, feature: Feature) -> Call:
@@ -162,6 +167,7 @@ def _decision(
     *,
     step: str,
     inputs: Mapping[str, Any] | None = None,
+    item: str = "",
 ) -> Call:
     role = step.partition("/")[0]
     prompt = plan.prompts[role]
@@ -170,7 +176,7 @@ def _decision(
         question=schema.question,
         labels=_label_block(schema),
         guideline="",
-        item=_item_block(message, plan.salt),
+        item=item or _item_block(message, plan.salt),
     )
     return Call(
         step=step,
@@ -262,10 +268,13 @@ def signs_of(feature: Feature) -> dict[str, Any]:
     return {}
 
 
-def _item_block(message: AuthorMessage, salt: str) -> str:
+def _item_block(message: AuthorMessage, salt: str, unjudged: Sequence[str] = ()) -> str:
     """The message as prompts show it, what was said before it first."""
     before = "\n".join(f"{role}: {text}" for role, text in message.context)
     parts = [f"What was said before:\n{fence(before, salt)}"] if before else []
+    if unjudged:
+        told = fence("\n".join(unjudged), salt)
+        parts.insert(0, f"What the author wrote before, perhaps in another conversation:\n{told}")
     return "\n\n".join([*parts, f"The message:\n{fence(message.text, salt)}"])
 
 

@@ -1,10 +1,12 @@
 """Signs that somebody is in danger, mourns, or is dangerous: nobody who writes so is asked.
 
-A model judges every message; this stands beneath it, for the day on which the model is poor. It is
-made to miss nobody rather than to spare everybody a silence: a harmless message that is dropped
-costs a question, a missed one hurts a person. Every language is looked for in every message, as
-people in distress do not keep to a site's languages. The rules are ``stems/*.toml``; one is a chain
-of stems that stand near each other, not a phrase.
+This looks at every message. A model judges what its author may be asked about, and with it what
+they wrote lately that no model has judged; this stands beneath it, for the messages that no model
+sees, and for the day on which the model is poor. It is made to miss nobody rather than to spare
+everybody a silence: a harmless message that is dropped costs a question, a missed one hurts a
+person. Every language is looked for in every message, as people in distress do not keep to a site's
+languages. The rules are ``stems/*.toml``; one is a chain of stems that stand near each other, not a
+phrase.
 """
 
 import re

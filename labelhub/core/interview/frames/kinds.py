@@ -26,16 +26,20 @@ _KEY_SIGNS = r"A-Za-z0-9+/=_:.~\-"
 _LANGUAGE = short(35, r"A-Za-z0-9_\-")
 _ZONE = short(64, r"A-Za-z0-9_+/:\-")
 _MS = whole(MOST_MS)
+#: Milliseconds of the last year that a date can have.
+_MOMENT = whole(253_402_300_799_000)
 
 
 @dataclass(frozen=True, slots=True)
 class Agreed:
-    """Which consent text (version ``v``, ``hash``) was agreed to, for what, and who asked."""
+    """Which consent text (version ``v``, ``hash``) was agreed to, for what, and who asked; ``at``
+    (milliseconds) is when, 0 where nobody says."""
 
     v: int
     hash: str
     scope: tuple[str, ...]
     by: str
+    at: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +186,7 @@ def _agreed(d: _Fields) -> Agreed:
         hash=take(d, "hash", short(128, _KEY_SIGNS)),
         scope=take(d, "scope", some_of("questions", "chat")),
         by=take(d, "by", one_of("widget", "host"), "widget"),
+        at=take(d, "at", _MOMENT, 0),
     )
 
 
