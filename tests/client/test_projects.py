@@ -98,12 +98,12 @@ def test_an_item_may_be_labelled_without_having_been_handed_out(
 ) -> None:
     (item,) = queued_items(project, 1)
     suggest(item, "good")
-    assert reviewed.submit(item.pk, "good").action == "accepted"
+    assert reviewed.submit(item.pk, "good").action == "new"  # nothing was shown
     (standing,) = reviewed.items(external_id=item.external_id)
     assert reviewed.submit(standing, reject=True).action == "rejected"
     assert reviewed.submit(standing, abstain=True).abstained
     assert [label.action for label in reviewed.labels(kind="crowd")] == [
-        "accepted",
+        "new",
         "rejected",
         "new",
     ]

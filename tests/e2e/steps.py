@@ -39,7 +39,14 @@ def review(page: Page, slug: str) -> None:
     """Open the review screen and mark the page, so that :func:`same_page` knows it again."""
     page.goto(f"/p/{slug}/review/")
     expect(page.get_by_role("heading", level=1)).to_have_text("Review")
+    readable(page)
     mark(page)
+
+
+def readable(page: Page) -> None:
+    """Wait until what is on the review screen could be read: before, no key is an answer."""
+    expect(page.locator("[data-stage][data-ready]")).to_have_count(1)
+    expect(page.locator("form[data-task][data-fresh]")).to_have_count(0)
 
 
 def mark(page: Page) -> None:
@@ -59,6 +66,7 @@ def press_and_go_on(page: Page, *keys: str) -> str:
         page.keyboard.press(key)
     expect(page.locator(f'form[data-task][data-item="{before}"]')).to_have_count(0)
     expect(page.locator("[data-stage]:not([aria-busy]) > *")).to_have_count(1)
+    readable(page)
     return before
 
 

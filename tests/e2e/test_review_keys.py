@@ -15,6 +15,7 @@ from tests.e2e.steps import (
     chosen,
     item_of,
     press_and_go_on,
+    readable,
     review,
     same_page,
     task,
@@ -70,6 +71,37 @@ def test_number_keys_choose_and_enter_saves(
     assert same_page(page)
     [label] = said(server, slug, 1)
     assert label["value"] == ["Cleanliness"]
+
+
+def test_a_second_press_is_no_answer_to_the_next_item(
+    open_as: OpenAs, server: Server, project: Project
+) -> None:
+    slug = project(3)
+    page = open_as("manager")
+    review(page, slug)
+    answered = item_of(page)
+    for _ in range(3):
+        page.keyboard.press("Enter")
+    readable(page)
+    all_saved(page)
+    assert [str(label["item"]) for label in said(server, slug, 1)] == [answered]
+
+
+def test_undo_takes_a_rejection_back_that_was_not_stored(
+    open_as: OpenAs, server: Server, project: Project
+) -> None:
+    slug = project(2)
+    page = open_as("manager")
+    review(page, slug)
+    press_and_go_on(page, "s")
+    before, suggested = item_of(page), chosen(page)
+    page.keyboard.press("x")
+    page.keyboard.press("u")
+    assert (item_of(page), chosen(page)) == (before, suggested)
+    expect(task(page).get_by_role("button", name="Reject")).to_be_visible()
+    press_and_go_on(page, "Enter")
+    [label] = said(server, slug, 1)
+    assert label["action"] == "accepted"
 
 
 def test_enter_stores_no_set_that_nobody_chose(
@@ -249,7 +281,7 @@ def test_an_answer_that_could_not_be_sent_is_sent_again(
         route.abort("connectionreset")
 
     page.route("**/review/submit/", fail_once)
-    press_and_go_on(page, "Enter")
+    page.keyboard.press("Enter")
     expect(page.locator("[data-saved]")).to_contain_text("trying again")
     all_saved(page)
     assert len(failed) == 1

@@ -81,11 +81,11 @@ export class Task {
   /** What to send, or null with a word to the person when there is no answer yet. */
   answer(button) {
     const skips = button && "skip" in button.dataset;
-    if (!skips && "fresh" in this.form.dataset) return null;
     if (!skips && button?.name === "reject" && (this.#accepts() || !this.chosen().length)) {
       this.#askForTheRightAnswer();
       return null;
     }
+    if (!skips && "fresh" in this.form.dataset) return null;
     const complaint = this.form.querySelector("[data-complaint]");
     const gives = !skips && button?.name !== "abstain";
     const missing = gives && !this.chosen().length;
