@@ -30,7 +30,7 @@ PINNED = {
     "ecj/critic": "3e7125937e4b3eaf57116418012a091f55849baecc1f48248ba11669c0f6197f",
     "ecj/extractor": "40cfb8ddd4a662ec9c1c6b5c9349183a1dd1b78cc0d22e926feeac2ebf491949",
     "ecj/judge": "d99b4d57c3563436542e25db18d0afb2d53876847e8c788b2cae348fe48e7808",
-    "interview/chat": "7e7fddaefc8c0c2be2f298858e001429e7dd869618baebf34deafb0fd7576621",
+    "interview/chat": "6978947da3b80c088883b18ec2b32d0040ea20424fb1bcaf8d0d921cceffb535",
     "interview/prediction": "04ffa072dd6438cf5c87382bda399e846d8c93128b3181b6ce5e4c9ca3df2350",
     "interview/question": "048bae169679ebfe4550b17c950835c74fa77e2b58ec2575266e4d687b40b682",
     "interview/relevance": "e48cc8f7d821808fa4d6d64833a4e3ad108c122e98abbd5ab5fa22b0557ebadd",
