@@ -55,7 +55,7 @@ assert label_create.sync(body=answer, **here).value == "good"
 assert [row.value for row in projects_gold_list.sync(**here).results] == ["good"]
 run = run_start.sync(body=models.RunRequest(protocol=models.ProtocolEnum.SINGLE), **here)
 assert run.id in {row.id for row in run_list.sync(**here).results}
-assert agreement.sync(**here).items == 2
+assert agreement.sync(**here).items >= 1
 assert evaluation.sync(**here).project == "hotel"
 told = project_export.sync_detailed(format_=models.ProjectExportFormat.JSON, **here)
 assert {row["id"] for row in told.parsed} == {"a", "b"}

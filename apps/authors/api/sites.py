@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.db.models import QuerySet
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework import generics, serializers, status
 from rest_framework.exceptions import ValidationError
@@ -178,7 +177,7 @@ class FeaturesView(SiteScopedMixin, generics.GenericAPIView[Feature]):
 
     @extend_schema(
         operation_id="site_features_add",
-        request={"application/json": FEATURES, "text/csv": OpenApiTypes.BINARY},
+        request={"application/json": FEATURES},
         responses={200: FeaturesAddedSerializer},
         examples=[_SHOPPING],
         summary="Add features",

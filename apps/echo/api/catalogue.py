@@ -71,7 +71,7 @@ class CatalogueView(SiteScopedMixin, generics.GenericAPIView[CatalogueItem]):
         operation_id="site_echo_catalogue_import",
         parameters=[CatalogueImportQuerySerializer],
         request={
-            "application/json": {"type": "array", "items": {"type": "object"}},
+            "application/json": OpenApiTypes.BINARY,
             "text/csv": OpenApiTypes.BINARY,
             "multipart/form-data": CatalogueFileSerializer,
         },

@@ -46,7 +46,7 @@ class ImportView(ProjectScopedMixin):
         parameters=[ImportQuerySerializer],
         request={
             "multipart/form-data": UploadSerializer,
-            "application/json": {"type": "array", "items": {"type": "object"}},
+            "application/json": OpenApiTypes.BINARY,
             "application/x-ndjson": OpenApiTypes.BINARY,
             "text/csv": OpenApiTypes.BINARY,
         },
