@@ -17,6 +17,7 @@ from tests.e2e.steps import (
     go_to,
     mark,
     press_and_go_on,
+    readable,
     same_page,
     sign_in,
     task,
@@ -179,6 +180,7 @@ def review_by_keyboard(page: Page) -> None:
     skipped = press_and_go_on(page, "s")
     page.keyboard.press("u")
     expect(page.locator(f'form[data-task][data-item="{skipped}"]')).to_be_visible()
+    readable(page)
     for at in range(REVIEWED):
         answer_one(page, at)
     assert same_page(page)
