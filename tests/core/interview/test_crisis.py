@@ -55,18 +55,9 @@ def test_the_end_of_a_long_message_is_read_too() -> None:
 
 def test_who_says_to_know_where_somebody_lives_threatens_in_every_language() -> None:
     said = (
-        *(
-            "i know where you live",
-            "Ich weiß, wo du wohnst",
-            "sé dónde vives",
-            "je sais où tu habites",
-        ),
-        *("أنا أعرف وين ساكن", "お前の家知ってるぞ"),
+        *("i know where you live", "Ich weiß, wo du wohnst", "sé dónde vives"),
+        *("je sais où tu habites", "أنا أعرف وين ساكن", "お前の家知ってるぞ"),
     )
     assert {crisis_sign(text) for text in said} == {"threat"}
-    asked = (
-        "I know where the shop is",
-        "Ich weiß nicht, wo ich wohnen soll",
-        "no sé dónde comprar",
-    )
-    assert {crisis_sign(text) for text in asked} == {""}
+    for text in ("I know where the shop is", "Ich weiß nicht, wo ich wohnen soll", "no sé dónde"):
+        assert not crisis_sign(text)
