@@ -133,9 +133,9 @@ class SiteSettingsForm(forms.ModelForm, LanguagesForm):  # type: ignore[type-arg
             "reward_cents": "0: no rewards.",
             "currency": "Three letters, such as EUR.",
             "reward_hold_days": "Time in which a reward can be voided.",
-            "keep_text": "Models and exports only ever see it without personal data. Where nothing is "
-            "kept, nobody is asked within five minutes of a message that no model has judged: let "
-            "one message lie between two surveys.",
+            "keep_text": "Models and exports only ever see it without personal data. Where nothing "
+            "is kept, nobody is asked within five minutes of a message that no model has judged: "
+            "let one message lie between two surveys.",
             "answers_decide": "Off: the answer is one label among others.",
         }
         widgets = {
