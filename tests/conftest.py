@@ -24,6 +24,8 @@ from django.test import TransactionTestCase
 from hypothesis import settings
 from pytest_django import DjangoDbBlocker
 
+from apps.echo.services import choosing
+
 settings.register_profile("daily", max_examples=25, derandomize=True, deadline=None)
 settings.register_profile("thorough", max_examples=120, derandomize=True, deadline=None)
 settings.register_profile("search", max_examples=2000, deadline=None)
@@ -47,8 +49,10 @@ def only_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def clean_cache() -> Iterator[None]:
-    """Rate limits and the like start anew with each test."""
+    """Rate limits and the like start anew with each test; so does what a process knows of a site's
+    Echo, as the next test's site may have the same key."""
     cache.clear()
+    choosing._known.clear()
     yield
     cache.clear()
 

@@ -1,14 +1,11 @@
 """A site with Echo on whose host asks for consent itself, its manager and its server."""
 
-from collections.abc import Iterator
-
 import pytest
 from rest_framework.test import APIClient
 
 from apps.accounts.roles import Role
 from apps.authors.models import Site
 from apps.echo.models import Echo
-from apps.echo.services import choosing
 from tests.authors.api.calling import person, server
 from tests.authors.api.fixtures import fresh_sites, host, manager, stranger, viewer
 from tests.factories.authors import server_key, site_with_features
@@ -16,14 +13,6 @@ from tests.factories.echo import echo_of
 from tests.factories.projects import member
 
 __all__ = ["fresh_sites", "host", "manager", "stranger", "viewer"]
-
-
-@pytest.fixture(autouse=True)
-def fresh_echoes() -> Iterator[None]:
-    """Nor what it remembers of their Echo."""
-    choosing._known.clear()
-    yield
-    choosing._known.clear()
 
 
 @pytest.fixture
