@@ -158,12 +158,13 @@ def test_not_more_options_are_read_than_any_question_has() -> None:
 )
 def test_hostile_answers_are_cheap_to_read_and_check(piece: str) -> None:
     many = piece * ((MOST_CHARACTERS - 60) // len(piece))
-    start = time.perf_counter()
+    start = time.thread_time()
     forms = (many, f"Question: {many}?\n- a", f"Question: a?\n- {many}", f"a?\nOptions:{many}")
     for text in forms:
         with suppress(Unreadable):
             faults(read_draft(text, URGENCY, "soon", "en"), many, URGENCY)
-    assert time.perf_counter() - start < 1
+    # Processor seconds: a busy machine makes nothing dearer. By the square it would be minutes.
+    assert time.thread_time() - start < 4
 
 
 PIECES = st.sampled_from(
