@@ -22,6 +22,10 @@ from tests.e2e.widget_steps import (
 )
 
 AT_ONCE = 'data-boundary="none"'
+SAID = (
+    "SELECT m.ref FROM authors_message m JOIN authors_author a ON a.id = m.author_id"
+    " JOIN authors_site s ON s.id = a.site_id WHERE s.public_key = ?"
+)
 AUTHORS = (
     "SELECT author.uid FROM authors_author author JOIN authors_site site "
     "ON site.id = author.site_id WHERE public_key = ?"
@@ -99,7 +103,8 @@ def test_where_the_host_has_the_consent_a_reload_makes_nobody_until_it_says_a_ne
     second = page.context.new_page()
     second.goto(address)
     tell(second, "And a lamp for my brother.")
-    soon(second, lambda: kept(second, site).get("outbox") == [], "the message to be kept")
+    soon(second, lambda: len(rows(server, SAID, site.key)) == 2, "the message to be stored")
+    soon(second, lambda: kept(second, site).get("outbox") == [], "its page to hear of it")
     consented = page.evaluate("() => Date.now()")
     erase(page)
     tell(second, "And I am still writing here, about a lamp.")
