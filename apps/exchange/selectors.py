@@ -139,7 +139,7 @@ def _short(value: Any) -> str:
 def _in_words(value: Any) -> str:
     """A cell as people read it: a set of labels by its names, other structures as JSON."""
     if isinstance(value, dict) and value and all(isinstance(one, bool) for one in value.values()):
-        return ", ".join(str(name) for name, present in value.items() if present) or "none present"
+        return ", ".join(str(name) for name, present in value.items() if present) or "None of these"
     if isinstance(value, list) and all(isinstance(one, str) for one in value):
         return ", ".join(value)
     if isinstance(value, list) and all(

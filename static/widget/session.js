@@ -125,12 +125,13 @@ export function createSession({ config, key, options, language, emit, warn, sock
 
   // Another tab has asked to be erased, or has forgotten who this was. What is stored by now may be newer
   // than what is told of.
-  window.addEventListener("storage", ({ key: item, newValue }) => {
+  window.addEventListener("storage", ({ key: item, newValue, oldValue }) => {
     if (item !== storage.name) return;
     const asked = newValue && erases(JSON.parse(newValue));
     if (newValue && !asked) return;
-    // Written here before this page was told.
-    if (!newValue && me && storage.load().sid === me) storage.clear();
+    // Written here before this page was told, maybe before it met the server.
+    const { sid } = storage.load();
+    if (!newValue && sid && (sid === me || sid === JSON.parse(oldValue)?.sid)) storage.clear();
     if (gone) return;
     gone = Boolean(asked || storage.erasedAt());
     connection.close();

@@ -68,7 +68,7 @@ def test_a_cell_lists_its_items_with_debate_and_both_values(
     assert "Food: predicted yes, gold no" in html
     assert '<mark class="quote" data-label="Food">soup</mark>' in html
     assert ">waiter</mark>" not in html
-    assert "none present" in html
+    assert "None of these" in html
     assert f"/p/{aspects.slug}/debates/{run.debates.get().pk}/" in html
     assert f"/p/{aspects.slug}/items/{item.pk}/" in html
 

@@ -132,7 +132,7 @@ def test_initials(name: str, letters: str) -> None:
 
 
 def test_values_are_said_in_words() -> None:
-    assert draw("{{ value|value_words }}", value=[]) == "none present"
+    assert draw("{{ value|value_words }}", value=[]) == "None of these"
     assert draw("{{ value|value_words }}", value=["<a>", "b"]) == "&lt;a&gt;, b"
     assert draw("{{ number|count }} {{ none|count }}", number=12345, none=None) == "12,345 —"
 

@@ -188,7 +188,7 @@ def test_whatever_comes_is_a_canonical_value_or_a_clear_refusal(raw: Any) -> Non
 
 def test_values_read_well() -> None:
     assert value_words(["Food", "Price"]) == "Food, Price"
-    assert value_words([]) == "none present"
+    assert value_words([]) == "None of these"
     assert value_words(None) == "—"
     assert value_words(2.5) == "2.5"
 

@@ -145,7 +145,7 @@ def test_votes_on_several_labels_are_counted_by_label() -> None:
     assert [(bar.words, bar.votes) for bar in counted] == [
         ("Food", 2),
         ("Service", 1),
-        ("none present", 1),
+        ("None of these", 1),
         ("no answer", 1),
     ]
 

@@ -171,7 +171,7 @@ def value_words(value: Value | None) -> str:
     if value is None:
         return "—"
     if isinstance(value, list):
-        return ", ".join(value) if value else "none present"
+        return ", ".join(value) if value else "None of these"
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
