@@ -16,15 +16,15 @@ from apps.authors.services.showing import next_question
 from apps.authors.services.storing import store
 from apps.authors.services.taking_up import take_up
 from labelhub.core.interview.asking import Asked, StageVerdict
-from labelhub.core.interview.judgement import DANGER, ORDINARY, VERDICTS
+from labelhub.core.interview.judgement import JUDGED_DANGER, ORDINARY, VERDICTS
 from labelhub.core.llm.errors import ModelError
 from labelhub.core.llm.types import Call, Completion, Output
-from tests.core.interview.test_crisis import TEXTS
+from tests.core.safety.test_safety import PLAIN
 from tests.factories.authors import TEXT, asked, author_of, message_of, shown_to, site_with_features
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-CRISIS = [text for texts in TEXTS["danger"].values() for text in texts[:3]]
+CRISIS = [text for texts in PLAIN.values() for text in texts[:3]]
 OFF_TOPIC = (
     "what is the capital of France?", "asdfghjkl qwertyuiop", "how tall is mount everest",
     "TypeError: cannot read properties of undefined\n    at main (/app/index.js:10:5)",
@@ -118,7 +118,7 @@ async def test_what_a_model_holds_for_a_danger_is_forgotten_and_ends_the_asking(
     first = await in_database(message_of, author, "It all feels like grey water to me.")
     assert await questions(first, models) == []
     await first.arefresh_from_db()
-    assert (first.dropped_at, first.reason, first.text) == ("sensitive", DANGER, "")
+    assert (first.dropped_at, first.reason, first.text) == ("sensitive", JUDGED_DANGER, "")
     second = await in_database(message_of, author)
     assert await questions(second, Scripted(agreeable)) == []
     await second.arefresh_from_db()

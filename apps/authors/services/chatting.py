@@ -21,11 +21,11 @@ from apps.llm.services import ensure_builtin
 from apps.llm.standing import standing_gateway
 from apps.llm.trying import Patience
 from labelhub.core.errors import InvalidInput
-from labelhub.core.interview.crisis import crisis_sign
 from labelhub.core.interview.language import detect_language
 from labelhub.core.llm.prices import cost_nanousd
 from labelhub.core.llm.types import Message, Usage
 from labelhub.core.prompts import Prompt, PromptLibrary
+from labelhub.core.safety import shows_danger
 
 #: Messages of a conversation that the model reads, and their characters; the last is always whole.
 READ, READ_CHARACTERS = 20, 24_000
@@ -98,7 +98,7 @@ async def stream_reply(
 
 def _reply_in_danger(text: str) -> str:
     """What is said to somebody in danger; "" to anybody else."""
-    if not crisis_sign(text):
+    if not shows_danger(text):
         return ""
     return spoken_in(NO_HELP, detect_language(text, list(LANGUAGES), "en"))
 

@@ -1,24 +1,33 @@
-"""After a message of somebody in danger its author is left in peace."""
+"""After a message of somebody in danger its author is left in peace.
+
+The floor looks at every message; a model judges one only where its author may be asked. So what no
+model has judged is judged with the next message that is, whichever conversation it is in: somebody
+in danger may have said so where nothing was to be asked.
+"""
 
 from datetime import datetime, timedelta
 
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from apps.authors.models import Message, Question
+from apps.authors.models import Message, Question, Site
 from apps.authors.querysets import OPEN
 from apps.authors.services.offers import withdraw_offers
 from apps.common.prepared import prepared
-from labelhub.core.interview.crisis import TOPICS
-from labelhub.core.interview.judgement import DANGER
+from labelhub.core.interview.judgement import JUDGED_DANGER, REASONS
+from labelhub.core.safety import DANGER
 
 #: For so long nothing is asked in another conversation; in the same one, never again.
 PEACE = timedelta(hours=24)
-_REASONS = (*TOPICS, DANGER)
+_REASONS = (DANGER, JUDGED_DANGER)
+#: Messages that one verdict covers beside its own, and characters of each.
+MOST, LONGEST = 10, 4_000
+#: For so long after a message that nobody judged and of which no text is kept nothing is asked.
+UNSEEN = timedelta(minutes=5)
 
 
 def is_crisis(message: Message) -> bool:
-    """Whether it shows somebody in danger: by the stems beneath the model, or by the model."""
+    """Whether it shows somebody in danger: by the floor beneath the model, or by the model."""
     return message.reason in _REASONS
 
 
@@ -35,6 +44,51 @@ def leave_in_peace(author_id: int) -> None:
     still_open = Question.objects.filter(author=author_id, status__in=OPEN)
     still_open.update(status=Question.Status.RETRACTED, closed_at=timezone.now())
     withdraw_offers(author_id)
+
+
+def is_ordinary() -> Q:
+    """Messages that a model has called ordinary: only such a one comes to these stages."""
+    return (
+        Q(status=Message.Status.ASKED)
+        | Q(dropped_at__in=("prediction", "enough", "choice", "questions"))
+        | Q(dropped_at="relevance", reason="none_relevant")
+    )
+
+
+def unjudged_texts(message: Message) -> tuple[str, ...]:
+    """What else the author wrote lately and no model has judged, oldest first."""
+    texts = _texts(message.author_id, message.pk, timezone.now() - PEACE)
+    return tuple(text[:LONGEST] for (text,) in reversed(texts))
+
+
+def is_unseen(message: Message) -> bool:
+    """Whether the author wrote something in the last minutes that can be judged no more: the site
+    keeps no text of what is not asked about."""
+    if message.author.site.keep_text != Site.KeepText.NOTHING:
+        return False
+    return _unseen.first(message.author_id, message.pk, timezone.now() - UNSEEN) is not None
+
+
+def _unjudged(author: int, since: datetime) -> QuerySet[Message]:
+    judged = (
+        is_ordinary()
+        | Q(dropped_at="sensitive")
+        | Q(dropped_at="relevance", reason__in=REASONS.values())
+    )
+    written = Message.objects.filter(author=author, role="author", received_at__gte=since)
+    return written.exclude(judged)
+
+
+@prepared
+def _texts(author: int, but: int, since: datetime) -> QuerySet[Message, tuple[str]]:
+    others = _unjudged(author, since).exclude(pk=but).exclude(text="").order_by("-pk")
+    return others.values_list("text")[:MOST]
+
+
+@prepared
+def _unseen(author: int, but: int, since: datetime) -> QuerySet[Message, tuple[int]]:
+    others = _unjudged(author, since).exclude(pk=but).filter(text="").order_by("-pk")
+    return others.values_list("pk")[:1]
 
 
 @prepared

@@ -17,10 +17,10 @@ from apps.authors.services.locking import lock_author
 from apps.common.prepared import prepared
 from apps.common.rows import insert_row
 from apps.common.sealing import keyed_hash, seal
-from labelhub.core.interview.crisis import crisis_sign
 from labelhub.core.interview.language import detect_language
 from labelhub.core.interview.redaction import finder, redact
 from labelhub.core.interview.screening import screen
+from labelhub.core.safety import DANGER, names_danger, shows_danger
 from labelhub.core.schema import fold
 
 #: Earlier messages that a repetition is looked for in, and that belong to a message (paper 004,
@@ -100,10 +100,10 @@ def screen_text(site: Site, text: str, recent: Sequence[str] = (), language: str
     found.text = redacted.text
     kinds = sorted({finding.type for finding in redacted.findings})
     found.note("redaction", passed=True, found=kinds, count=len(redacted.findings))
-    crisis = crisis_sign(text)
-    if not found.note("sensitive", passed=not crisis, reason=crisis):
+    danger = DANGER if shows_danger(text) else ""
+    if not found.note("sensitive", passed=not danger, reason=danger):
         # Neither the text nor the word that gave it away is kept.
-        found.text, found.dropped_at, found.reason = "", "sensitive", crisis
+        found.text, found.dropped_at, found.reason = "", "sensitive", danger
     return found
 
 
@@ -128,7 +128,8 @@ def _fill(message: Message, site: Site, incoming: Incoming, recent: Sequence[str
 def _fill_context(message: Message, site: Site, incoming: Incoming) -> None:
     """What the assistant said repeats what the author told it: it is redacted too, and not kept
     where nothing is. Where it speaks of a danger, its author may have."""
-    message.status, message.reason = Message.Status.CONTEXT, crisis_sign(incoming.text)
+    message.status = Message.Status.CONTEXT
+    message.reason = DANGER if names_danger(incoming.text) else ""
     if site.keep_text != Site.KeepText.NOTHING and not message.reason:
         message.text = redact(incoming.text, region=site.region, names=finder()).text
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from apps.authors.models import Feature, Message, Site
 from apps.authors.services.choosing import MessageChooser, chooser_for
-from apps.authors.services.crisis import is_in_peace
+from apps.authors.services.crisis import is_in_peace, is_unseen, unjudged_texts
 from apps.authors.services.hearing import LEASE, context_of
 from apps.authors.services.kits import kit_of
 from apps.authors.services.ledger import SHOWN_OF_REPLIES
@@ -23,7 +23,6 @@ from apps.authors.services.throttling import (
     rule_of,
     times_asked,
 )
-from apps.authors.services.unjudged import is_unseen, unjudged_texts
 from apps.authors.services.verdicts import drop, verdict
 from apps.common.sealing import keyed_hash
 from apps.llm.models import ModelSpec

@@ -12,12 +12,12 @@ from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from apps.authors.models import Message
 from apps.authors.services.asking import PATIENCE, OpenModels, drive
-from apps.authors.services.crisis import is_in_peace
+from apps.authors.services.crisis import is_in_peace, is_ordinary
 from apps.authors.services.kits import kit_of
 from apps.authors.services.spending import budget_spent, count_cost
 from apps.authors.services.taking_up import MOMENT, as_asked
@@ -54,8 +54,6 @@ LEASE = timedelta(seconds=60)
 LONGEST = 30.0
 #: Messages that are handed out at once.
 AT_ONCE = 50
-#: Stages that only a message comes to which the model has called ordinary.
-AFTER_JUDGEMENT = ("prediction", "enough", "choice", "questions")
 
 
 def messages_due(now: datetime) -> list[int]:
@@ -72,13 +70,8 @@ def messages_due(now: datetime) -> list[int]:
         received_at__gt=now - MOMENT,
         decision__isnull=True,
     )
-    ordinary = (
-        Q(status=Message.Status.ASKED)
-        | Q(dropped_at__in=AFTER_JUDGEMENT)
-        | Q(dropped_at="relevance", reason="none_relevant")
-    )
     # By their time, not their key: by keys some databases would look through all there are.
-    oldest = recent.filter(ordinary).exclude(text="").order_by("received_at", "pk")[:AT_ONCE]
+    oldest = recent.filter(is_ordinary()).exclude(text="").order_by("received_at", "pk")[:AT_ONCE]
     fresh = [message.pk for message in oldest if _claimed(message, now)]
     return fresh + _left_behind(now)
 

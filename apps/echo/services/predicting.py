@@ -14,11 +14,11 @@ from apps.echo.models import Echo
 from labelhub.core.echo.examples import ExampleIndex, Wanted
 from labelhub.core.echo.predicting import FeatureTask, Moment, PredictPlan, predict_call
 from labelhub.core.interview.asking import AuthorMessage
-from labelhub.core.interview.crisis import crisis_sign
 from labelhub.core.interview.features import Feature
 from labelhub.core.interview.turns import definition_of, meanings_of, signs_of
 from labelhub.core.llm.types import Call
 from labelhub.core.prompts import Prompt, PromptLibrary
+from labelhub.core.safety import shows_danger
 
 #: Answers in one prompt at most, whatever their tokens.
 MOST_EXAMPLES = 4
@@ -55,7 +55,7 @@ class Predicting:
                 # What was asked about under older rules is shown to no model.
                 each
                 for each in (index.nearest(wanted) if index is not None else ())
-                if not crisis_sign(each.text)
+                if not shows_danger(each.text)
             ],
         )
 

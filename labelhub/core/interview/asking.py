@@ -11,7 +11,6 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from labelhub.core.interview.crisis import crisis_sign
 from labelhub.core.interview.features import YES_NO, Feature
 from labelhub.core.interview.judgement import MOST_JUDGED, judged_first, read_verdict, stage_of
 from labelhub.core.interview.questions import (
@@ -35,6 +34,7 @@ from labelhub.core.interview.turns import (
     relevance_turn,
 )
 from labelhub.core.llm.types import Call, Reply, Status
+from labelhub.core.safety import DANGER, names_danger, shows_danger
 
 __all__ = ["SPARE", "Asked", "AuthorMessage", "InterviewPlan", "StageVerdict", "ask"]
 
@@ -52,10 +52,10 @@ class StageVerdict:
     Args:
         stage: "sensitive", "relevance", "prediction", "enough", "choice" or "questions".
         passed: whether the next stage was entered.
-        reason: why so, as a code: "" where there is nothing to say, a topic of
-            :mod:`.crisis`, a verdict of :mod:`.judgement`, "none_relevant", "no_prediction",
-            "too_few", "not_worth_asking", "no_question", or how a call ended ("failed",
-            "refused", "unparsed" …).
+        reason: why so, as a code: "" where there is nothing to say, "danger"
+            (:mod:`labelhub.core.safety`), a verdict of :mod:`.judgement`, "none_relevant",
+            "no_prediction", "too_few", "not_worth_asking", "no_question", or how a call ended
+            ("failed", "refused", "unparsed" …).
         data: JSON-ready detail.
     """
 
@@ -113,9 +113,8 @@ def ask(message: AuthorMessage, plan: InterviewPlan) -> Asking:
     Steps of the calls: "relevance", "prediction/<key>" (or the chooser's own), "question/<key>",
     "question/<key>/2".
     """
-    crisis = crisis_of(message)
-    if crisis:
-        return Asked((), (_dropped("sensitive", crisis, {}),), "sensitive")
+    if is_in_danger(message):
+        return Asked((), (_dropped("sensitive", DANGER, {}),), "sensitive")
     relevant, judged = yield from _relevance(message, plan)
     if not judged.passed:
         return Asked((), (judged,), judged.stage)
@@ -134,10 +133,12 @@ def ask(message: AuthorMessage, plan: InterviewPlan) -> Asking:
     return Asked(drafts, (*stages, worded), "" if drafts else worded.stage, chances)
 
 
-def crisis_of(message: AuthorMessage) -> str:
-    """What the message, or what was said before it, shows of somebody in danger; mostly ""."""
-    said = (message.text, *(text for _, text in message.context))
-    return next(filter(None, map(crisis_sign, said)), "")
+def is_in_danger(message: AuthorMessage) -> bool:
+    """Whether the message, or what was said before it, shows somebody in danger."""
+    return shows_danger(message.text) or any(
+        shows_danger(text) if role == "author" else names_danger(text)
+        for role, text in message.context
+    )
 
 
 def _relevance(message: AuthorMessage, plan: InterviewPlan) -> _Features:

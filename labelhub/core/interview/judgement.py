@@ -12,9 +12,9 @@ from labelhub.core.interview.features import Feature
 #: What a message can be, as the model reads it. Names with a blank: no key of a feature has one.
 ORDINARY = "ordinary message"
 #: Why a message is not asked about, by what a model calls it; the gravest first.
-DANGER = "judged_danger"
+JUDGED_DANGER = "judged_danger"
 REASONS: Mapping[str, str] = {
-    "person in danger": DANGER,
+    "person in danger": JUDGED_DANGER,
     "sensitive message": "judged_sensitive",
     "spam or noise": "judged_spam",
     "small talk": "smalltalk",
@@ -48,7 +48,7 @@ CALLED: Mapping[str, str] = {
     "ordinary": ORDINARY,
 }
 #: Stages at which a verdict drops a message, by the reason.
-_SENSITIVE = frozenset({DANGER, "judged_sensitive"})
+_SENSITIVE = frozenset({JUDGED_DANGER, "judged_sensitive"})
 
 #: Features that one call for relevance is asked about: a model that reads of hundreds costs with
 #: each of them, and finds fewer.

@@ -2,7 +2,7 @@
 
 Length, links, repetition, and text that a machine or a keyboard made. Whether a message is small
 talk, advertising or none of anybody's business, a model judges (:mod:`.asking`); people in danger
-are found by :mod:`.crisis` as well.
+are found by :mod:`labelhub.core.safety` as well.
 """
 
 import re

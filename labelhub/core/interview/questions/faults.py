@@ -8,13 +8,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 
-from labelhub.core.interview.crisis import crisis_sign
 from labelhub.core.interview.features import CHOICE, Feature
 from labelhub.core.interview.questions.choices import option_faults
 from labelhub.core.interview.questions.draft import Draft, Fault
 from labelhub.core.interview.questions.sense import sense_faults
 from labelhub.core.interview.questions.tables import Table, is_known, plain, table_of
 from labelhub.core.interview.questions.text import bad_character, is_written_in, word_count
+from labelhub.core.safety import names_danger
 
 LONGEST_QUESTION, MOST_WORDS = 140, 14
 #: Characters of a message that a question may repeat in one piece.
@@ -165,7 +165,7 @@ def _told(draft: Draft, leaks: Leaks) -> Iterator[Fault]:
 def _harm(draft: Draft) -> Iterator[Fault]:
     """A question that speaks of a danger is asked of nobody, whoever worded it."""
     parts = (draft.text, *draft.options, " ".join((draft.text, *draft.options)))
-    if any(map(crisis_sign, parts)):
+    if any(map(names_danger, parts)):
         yield Fault("sensitive", "It speaks of something that hurts people.")
 
 

@@ -1,23 +1,19 @@
 """What a message is: said by a stand-in that is sure of little, so that it rather asks nothing."""
 
 import re
-import tomllib
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
-from pathlib import Path
 
 from labelhub.core.llm.offline.answers import written
 from labelhub.core.llm.offline.decide import decided
 from labelhub.core.llm.offline.look import look_at
 from labelhub.core.llm.types import Call
+from labelhub.core.safety import DANGER, ORDINARY, kind_chances
 from labelhub.core.schema import Schema, parse_schema
 
-_SOURCE = Path(__file__).with_name("judgement.toml")
-#: Fewer words than these, courtesies left out, are small talk; characters where none are set apart.
-_FEWEST_WORDS, _FEWEST_DENSE = 2, 5
-_WORD = re.compile(r"[^\W\d_]+")
-_DENSE = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
+#: Another kind than "ordinary" is said from this chance on, and "ordinary" only below this chance
+#: of danger: what is asked of somebody in danger does more harm than a question that is not asked.
+_CERTAIN, _DOUBTFUL = 0.5, 0.15
 _UNDER_AGE = re.compile(r"\bi(?:['’]?m| am) (?:only )?(?:1[0-7]|[6-9])\b", re.IGNORECASE)
 
 
@@ -25,41 +21,21 @@ def judged(call: Call) -> str:
     """The verdict of ``call.inputs["verdicts"]`` (what it is to what it is called) that fits, and
     with an ordinary message the other labels that the text gives a reason for."""
     called = call.inputs["verdicts"]
-    words = _WORD.findall(call.text.casefold())
-    if _speaks_of("sensitive", call.text, words) or _UNDER_AGE.search(call.text):
-        return written((), called["sensitive"])
-    if _speaks_of("troubled", call.text, words):
-        return written((), called["unsure"])
-    if _speaks_of("spam", call.text, words):
-        return written((), called["spam"])
-    if _is_small_talk(call.text, words):
-        return written((), called["small_talk"])
+    kind = "sensitive" if _UNDER_AGE.search(call.text) else _kind(call.text)
+    if kind != ORDINARY:
+        return written((), called[kind])
     about = _without(call.schema, tuple(called.values()))
     if about is None:
-        return written((), called["ordinary"])
+        return written((), called[ORDINARY])
     verdict = decided(look_at(replace(call, schema=about)))
-    return written(verdict.lines, ", ".join((called["ordinary"], *verdict.names)))
+    return written(verdict.lines, ", ".join((called[ORDINARY], *verdict.names)))
 
 
-def _speaks_of(kind: str, text: str, words: list[str]) -> bool:
-    known = _known()
-    begins = tuple(known[kind])
-    return any(word.startswith(begins) or word in known[f"{kind}_words"] for word in words) or any(
-        each in text for each in known[f"{kind}_dense"]
-    )
-
-
-def _is_small_talk(text: str, words: list[str]) -> bool:
-    for polite in _known()["courtesies_dense"]:
-        text = text.replace(polite, "")
-    told = [each for each in words if each not in _known()["courtesies"] and not _DENSE.match(each)]
-    return len(told) < _FEWEST_WORDS and len(_DENSE.findall(text)) < _FEWEST_DENSE
-
-
-@lru_cache(maxsize=1)
-def _known() -> Mapping[str, frozenset[str]]:
-    raw = tomllib.loads(_SOURCE.read_text(encoding="utf-8"))
-    return {name: frozenset(words.split()) for name, words in raw.items()}
+def _kind(text: str) -> str:
+    chances = kind_chances(text)
+    kind = max(chances, key=lambda name: chances[name])
+    certain = chances[DANGER] < _DOUBTFUL if kind == ORDINARY else chances[kind] >= _CERTAIN
+    return kind if certain else "unsure"
 
 
 @lru_cache(maxsize=256)

@@ -1,0 +1,112 @@
+"""The floor beneath language models: people in danger are found, others mostly left alone.
+
+``held_out.jsonl`` has messages whose writers knew neither the stems nor the examples; nothing was
+changed for any one of them.
+"""
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from labelhub.core.safety import DANGER, ORDINARY, kind_chances, names_danger, shows_danger
+from labelhub.core.safety.kinds import KINDS, WEIGHTS
+from labelhub.core.safety.training import fit_weights, read_examples
+
+HELD_OUT = [
+    json.loads(line)
+    for line in Path(__file__).with_name("held_out.jsonl").read_text(encoding="utf-8").splitlines()
+]
+HARMLESS = ("shopping", "feelings", "other")
+PLAIN = {
+    "en": ("I want to kill myself", "i dont want to live anymore", "my husband beats me",
+           "He raped me", "she throws up after every meal", "my dad died last week",
+           "im going to shoot my boss", "I'm better off dead", "thinking about suicide again"),
+    "de": ("Ich will nicht mehr leben", "Ich moechte sterben", "Mein Mann schlägt mich",
+           "Er hat mich vergewaltigt", "Meine Mutter ist gestorben", "Ich bringe mich um"),
+    "es": ("quiero morir", "no quiero vivir", "mi novio me pega", "Me violaron anoche",
+           "se murió mi padre y mi madre murió también", "pienso en el suicidio"),
+    "fr": ("je veux mourir", "mon mari me frappe", "J'ai été violée", "mon père est mort",
+           "je pense au suicide", "Je me fais vomir"),
+    "ja": ("死にたい", "自殺したい", "夫に殴られた", "レイプされた", "母が亡くなりました", "リスカ"),
+    "ar": ("أريد أن أموت", "أفكر في الانتحار", "زوجي يضربني", "اغتصبني", "ماتت أمي"),
+}  # fmt: skip
+DISGUISED = (
+    *("KILL MYSELF", "kill\u200b my\u00adself", "k1ll mys3lf", "k.i.l.l m.y.s.e.l.f"),
+    *("kiiiill myself", "suicidé", "ＳＵＩＣＩＤＥ", "s u i c i d a l", "suіcide", "k*ll myself"),
+    *("Don´t want to live", "りすか", "اِنْتِحار", "إنتحار"),
+)
+IDIOMS = (
+    *("this queue is killing me", "I'd kill for a coffee", "my old phone died", "bath bombs"),
+    *("he beats me at chess", "cut some bread", "rapeseed oil, 5 litres", "dead battery"),
+    *("Mein Akku ist tot", "Der Rücken bringt mich um", "muero de hambre", "mort de rire"),
+)
+
+
+def said(*kinds: str, language: str = "") -> Iterator[str]:
+    """The held-out messages of these kinds; of one language, or of all others than English."""
+    for row in HELD_OUT:
+        if row["kind"] in kinds and (row["language"] == "en") == (language == "en"):
+            yield row["text"]
+
+
+def test_plain_words_of_danger_are_named_in_every_language() -> None:
+    texts = [text for texts in PLAIN.values() for text in texts]
+    assert [text for text in texts if not names_danger(text)] == []
+
+
+def test_case_accents_and_disguises_do_not_matter() -> None:
+    assert [text for text in DISGUISED if not names_danger(text)] == []
+
+
+def test_idioms_name_no_danger() -> None:
+    assert [text for text in IDIOMS if names_danger(text)] == []
+
+
+@pytest.mark.parametrize(("language", "least"), [("en", 0.85), ("other", 0.75)])
+def test_most_people_in_danger_are_found_and_few_others_dropped(
+    language: str, least: float
+) -> None:
+    danger = list(said("danger", language=language))
+    harmless = list(said(*HARMLESS, language=language))
+    missed = [text for text in danger if not shows_danger(text)]
+    dropped = [text for text in harmless if shows_danger(text)]
+    assert len(missed) <= (1 - least) * len(danger), missed
+    assert len(dropped) <= len(harmless) / 20, dropped
+
+
+def test_one_sentence_of_a_long_message_says_enough() -> None:
+    harmless = "The lamp is bright and the tent is light. " * 60
+    assert not shows_danger(harmless)
+    assert shows_danger(f"{harmless} He hides my phone and hits me when I cry. {harmless}")
+
+
+def test_what_says_nothing_is_of_no_kind_for_certain() -> None:
+    for text in ("", " ", "😀", "\ud800", "\0"):
+        assert set(kind_chances(text)) == set(KINDS)
+        assert not shows_danger(text)
+    assert DANGER in KINDS
+    assert ORDINARY in KINDS
+
+
+def test_hostile_texts_are_read_in_linear_time() -> None:
+    """Ten times the text takes about ten times the work, not a hundred times."""
+    for unit in ("he hits ", "aaaa ", "*k", "i want to ", "私が", "a.b "):
+        texts = [unit * (size // len(unit)) for size in (2_000, 20_000)]
+        spent = []
+        for text in texts:
+            start = time.process_time()
+            shows_danger(text)
+            spent.append(time.process_time() - start)
+        assert spent[1] <= 40 * max(spent[0], 0.001), unit
+
+
+@pytest.mark.thorough
+def test_the_weights_are_those_of_the_examples() -> None:
+    fitted = fit_weights(read_examples())
+    with np.load(WEIGHTS) as stored:
+        for name, value in fitted.items():
+            assert np.allclose(stored[name], value, atol=1), name
