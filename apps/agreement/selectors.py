@@ -3,17 +3,17 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import BooleanField, Count, ExpressionWrapper, F, Q, QuerySet
 
 from apps.accounts.models import User
 from apps.agreement.sources import Source, find_source
 from apps.debates.models import Debate
 from apps.labels.blindness import answer_hidden_from
 from apps.labels.models import Gold, ItemState, Label
-from apps.labels.selectors import current_gold
+from apps.labels.selectors import current_gold, rejected_suggestions
 from apps.projects.changes import Translator
 from apps.projects.models import Item, LabelSchema, Project
 from apps.projects.selectors import current_schema
@@ -35,7 +35,9 @@ OUTCOMES = ("right", "wrong", "unanswered")
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What a source says beside gold. ``unanswered``: items with gold that it gave no label."""
+    """What a source says beside gold. ``unanswered``: items with gold that it gave no label;
+    ``rejected``: how many of its labels somebody rejected without a label, on items without gold.
+    """
 
     project: Project
     schema: Schema
@@ -45,6 +47,12 @@ class Comparison:
     gold_by_basis: Mapping[str, int]
     own_gold: int
     unanswered: Sequence[int]
+    rejected: int
+
+    @property
+    def rejected_words(self) -> str:
+        """How many there are, or nothing where there are none."""
+        return rejected_words(self.rejected)
 
     @property
     def gold_total(self) -> int:
@@ -76,6 +84,7 @@ class EvaluationReport:
             "gold_by_basis": dict(compared.gold_by_basis),
             "items": self.evaluation.n,
             "unanswered": len(compared.unanswered),
+            "rejected": compared.rejected,
             **self.evaluation.to_json(),
         }
 
@@ -104,7 +113,7 @@ def compare_with_gold(project: Project, source: Source | None) -> Comparison:
     gold: dict[int, Any] = {item_id: value for item_id, value, _, _ in rows}
     schema = current_schema(project)
     said = _said(source, schema) if source else {}
-    predicted = {item_id: value for item_id, value in said.items() if value is not None}
+    predicted = {item: value for item, (value, _) in said.items() if value is not None}
     annotator = source.annotator if source else None
     return Comparison(
         project=project,
@@ -119,16 +128,35 @@ def compare_with_gold(project: Project, source: Source | None) -> Comparison:
         gold_by_basis=dict(Counter(basis for _, _, basis, _ in rows)),
         own_gold=sum(annotator is not None and by == annotator.pk for *_, by in rows),
         unanswered=sorted((_asked(source) | said.keys()) & gold.keys() - predicted.keys()),
+        rejected=sum(wrong and item not in gold for item, (_, wrong) in said.items()),
     )
 
 
-def _said(source: Source, schema: LabelSchema) -> dict[int, Any]:
-    """Item → what the source says of it, as it is called now."""
-    rows = source.labels().values_list("item_id", "value", "schema__version")
+def _said(source: Source, schema: LabelSchema) -> dict[int, tuple[Any, bool]]:
+    """Item → what the source says of it, as it is called now, and whether somebody has rejected
+    that without a label."""
+    wrong = ExpressionWrapper(_rejected(schema.project), BooleanField())
+    labels = source.labels().annotate(wrong=wrong)
+    rows = labels.values_list("item_id", "value", "schema__version", "wrong")
     if schema.version == 1:
-        return {item_id: value for item_id, value, _ in rows}
+        return {item_id: (value, bool(wrong)) for item_id, value, _, wrong in rows}
     told = Translator.of(schema.project_id)
-    return {item_id: told.value(version, value) for item_id, value, version in rows}
+    return {item: (told.value(version, value), bool(wrong)) for item, value, version, wrong in rows}
+
+
+def _rejected(project: Project, label: str = "") -> Q:
+    """Labels that somebody has rejected without giving one; what a change of labels has carried
+    over was rejected under its former name."""
+    rejected = rejected_suggestions(project)
+    return Q(**{f"{label}pk__in": rejected}) | Q(**{f"{label}supersedes__in": rejected})
+
+
+def rejected_words(count: int) -> str:
+    """What a figure leaves out, or nothing where there is nothing."""
+    if count == 1:
+        return "1 suggestion was rejected without a label; it is not in this figure."
+    told = f"{count:,} suggestions were rejected without a label; they are not in this figure."
+    return told if count else ""
 
 
 def items_in_cell(compared: Comparison, *, label: str, cell: str) -> list[int]:
@@ -209,15 +237,36 @@ def gold_rows(project: Project, user: User | AnonymousUser) -> QuerySet[Gold]:
     return told.select_related("item", "decided_by").order_by("item_id")
 
 
-def suggestions_right(project: Project) -> Figure:
+class SuggestionsRight(NamedTuple):
+    """``share``: of the suggestions of items with gold, those that are exactly what it says;
+    ``rejected``: suggestions that somebody rejected without a label, of items without gold."""
+
+    share: Figure
+    rejected: int
+
+    @property
+    def rejected_words(self) -> str:
+        """How many there are, or nothing where there are none."""
+        return rejected_words(self.rejected)
+
+
+def suggestions_right(project: Project) -> SuggestionsRight:
     """How many of the current suggestions are what was decided; counted by the database."""
-    both = ItemState.objects.filter(
-        project=project, gold__isnull=False, suggestion__value__isnull=False
+    decided = Q(gold__isnull=False)
+    told = ItemState.objects.filter(
+        decided | _rejected(project, "suggestion__"),
+        project=project,
+        suggestion__value__isnull=False,
     )
-    counted = both.aggregate(
-        n=Count("pk"), right=Count("pk", filter=Q(suggestion__value=F("gold__value")))
+    counted = told.aggregate(
+        n=Count("pk", filter=decided),
+        right=Count("pk", filter=Q(suggestion__value=F("gold__value"))),
+        rejected=Count("pk", filter=~decided),
     )
-    return share(counted["right"], counted["n"], reason="no item has a suggestion and gold")
+    reason = "no item has a suggestion and gold"
+    return SuggestionsRight(
+        share(counted["right"], counted["n"], reason=reason), counted["rejected"]
+    )
 
 
 def _asked(source: Source | None) -> set[int]:

@@ -7,13 +7,12 @@ from django.db.models import Count, Q, Sum
 from django.urls import reverse
 
 from apps.accounts.roles import Role
-from apps.agreement.selectors import suggestions_right
+from apps.agreement.selectors import SuggestionsRight, suggestions_right
 from apps.dashboards.selectors import REVIEWED
 from apps.debates.models import Run
 from apps.labels.models import Annotator, Gold, ItemState, Kind, Label
 from apps.labels.selectors import backlog
 from apps.projects.models import ImportBatch, Project
-from labelhub.core.agreement.figures import Figure
 
 LABELLED = REVIEWED | Q(suggestion__isnull=False) | Q(gold__basis=Gold.Basis.AUTHOR)
 
@@ -57,7 +56,7 @@ class Overview:
     runs: Sequence[Run]
     cost_nanousd: int
     unpriced: bool
-    right: Figure
+    right: SuggestionsRight
 
     @property
     def plain(self) -> int:

@@ -28,6 +28,12 @@ def current_gold(project: Project) -> QuerySet[Gold]:
     return Gold.objects.current().filter(item__project=project)
 
 
+def rejected_suggestions(project: Project) -> QuerySet[Label, int]:
+    """Ids of the suggestions that somebody rejected without a label, and has not answered since."""
+    rejections = Label.objects.standing().filter(annotator__project=project, rejected=True)
+    return rejections.order_by().values_list("shown", flat=True)
+
+
 #: The ways in which people decide.
 VERIFIED = (
     Gold.Basis.REVIEW,

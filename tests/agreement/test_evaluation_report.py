@@ -1,9 +1,14 @@
 """Predicted against gold from the ledger: whose labels count, and which items."""
 
+from io import StringIO
 from typing import Any
 
 import pytest
+from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
 
+from apps.accounts.roles import Role
 from apps.agreement.selectors import (
     compare_with_gold,
     evaluation_report,
@@ -16,10 +21,12 @@ from apps.agreement.sources import find_source, source_choices
 from apps.labels.models import Annotator
 from apps.labels.services import record_label
 from apps.projects.models import Project
+from apps.reviews.services import Answer, submit_label
 from labelhub.core.errors import InvalidInput, NotFound
 from tests.factories.agreement import SAID_NOTHING, compared_project, decide, propose, run_of
 from tests.factories.labels import draft, machine, open_item, person
-from tests.factories.projects import ASPECTS, ProjectFactory
+from tests.factories.projects import ASPECTS, ProjectFactory, member
+from tests.factories.reviews import new_project, queued_items, reviewer, suggest
 
 pytestmark = pytest.mark.django_db
 
@@ -289,16 +296,42 @@ def test_a_report_takes_as_many_queries_as_one_item_needs(
 def test_suggestions_that_are_right_are_counted_by_the_database(
     aspects: Project, django_assert_num_queries: Any
 ) -> None:
-    assert suggestions_right(aspects)["value"] is None
+    assert suggestions_right(aspects).share["value"] is None
     compared_project(
         aspects, [([], []), (["Food"], ["Food"]), (["Food"], ["Service"]), (["Food"], None)]
     )
 
     with django_assert_num_queries(1):
-        found = suggestions_right(aspects)
+        found = suggestions_right(aspects).share
 
     assert found["value"] == pytest.approx(2 / 3)
     assert found["n"] == 3
+
+
+def test_what_somebody_rejected_without_a_label_is_named_wherever_suggestions_are_measured(
+    client: Client,
+) -> None:
+    project = new_project()
+    people = reviewer(project)
+    first, second, third = queued_items(project, 3)
+    for item in (first, second, third):
+        suggest(item, "good")
+    decide(first, "good")
+    for item in (second, third):
+        submit_label(project=project, user=people, item_id=item.pk, answer=Answer(reject=True))
+    submit_label(project=project, user=people, item_id=third.pk, answer=Answer(value="bad"))
+
+    words = "1 suggestion was rejected without a label; it is not in this figure."
+    report, found = evaluation_report(project), suggestions_right(project)
+    assert (report.evaluation.n, report.compared.rejected) == (2, 1)
+    assert report.to_json()["rejected"] == 1
+    assert (found.share["n"], found.rejected) == (2, 1)
+    out = StringIO()
+    call_command("evaluate", project.slug, stdout=out)
+    assert words in out.getvalue()
+    client.force_login(member(project, Role.MANAGER))
+    for address in (f"/p/{project.slug}/", reverse("evaluation", args=[project.slug])):
+        assert words in client.get(address).content.decode()
 
 
 def test_labels_that_went_into_another_project_are_not_this_runs(moods: Project) -> None:

@@ -52,7 +52,7 @@ def test_imported_gold_is_neither_a_label_nor_a_review(project: Project) -> None
     view = overview(project)
 
     assert (view.items, view.labelled, view.reviewed, view.decided) == (3, 2, 1, 3)
-    assert view.right["value"] == 0.0
+    assert view.right.share["value"] == 0.0
     assert view.right["n"] == 1
 
 

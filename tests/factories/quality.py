@@ -22,9 +22,10 @@ ACTIONS = {
 def decided(item: Item, user: User, value: Any, **fields: Any) -> Decision:
     """What ``user`` said of ``item``, through the ledger, and the decision that tells of it.
 
-    ``seconds`` and ``supersedes`` are the label's, all else the decision's; None as ``value`` says
-    that it cannot be told.
+    ``seconds``, ``supersedes`` and ``rejected`` are the label's, all else the decision's; None as
+    ``value`` says that it cannot be told, or with ``rejected`` only that the suggestion is wrong.
     """
+    rejected = fields.pop("rejected", False)
     purpose = fields.get("purpose", Purpose.WORK)
     action = fields.setdefault("action", Decision.Action.LABEL)
     supersedes = fields.pop("supersedes", None)
@@ -34,7 +35,9 @@ def decided(item: Item, user: User, value: Any, **fields: Any) -> Decision:
             annotator=annotator_for_user(item.project, user),
             schema=current_schema(item.project),
             value=value,
-            abstained=value is None,
+            abstained=value is None and not rejected,
+            rejected=rejected,
+            shown_id=fields["suggestion"].pk if rejected else None,
             action=ACTIONS[Decision.Action(action)],
             seconds=fields.pop("seconds", 8.0),
             supersedes_id=supersedes.pk if supersedes else None,

@@ -3,6 +3,8 @@
 from typing import Any
 
 import pytest
+from django.test import Client
+from django.urls import reverse
 from rest_framework.test import APIClient
 
 from apps.accounts.models import User
@@ -129,6 +131,23 @@ def test_an_abstention_takes_nothing_over(project: Project) -> None:
     assert withheld.accuracy["value"] is None
 
 
+def test_a_rejection_takes_nothing_over_and_is_named(project: Project) -> None:
+    items, user = suggested(project, 3), reviewer(project)
+    known(items, "good")
+    for item, value in zip(items, ("good", "bad", None), strict=True):
+        drawn(item, user, value, SHOWN, rejected=value is None, seconds=4.0)
+
+    shown = anchoring_report(project).arms["shown"]
+
+    assert (shown.n, shown.rejected, shown.taken_over["n"]) == (3, 1, 3)
+    assert shown.taken_over["value"] == pytest.approx(1 / 3)
+    assert (shown.accuracy["value"], shown.accuracy["n"]) == (0.5, 2)
+    client = Client()
+    client.force_login(member(project, Role.MANAGER))
+    page = client.get(reverse("quality", args=[project.slug])).content.decode()
+    assert "Only rejected" in page
+
+
 def test_agreement_is_with_others_on_the_same_items(project: Project) -> None:
     items, one, two = suggested(project, 3), reviewer(project), reviewer(project)
     for item in items:
@@ -212,6 +231,7 @@ def test_rest_is_for_managers(project: Project) -> None:
     client.force_authenticate(user)
 
     assert told["arms"]["shown"]["n"] == 3
+    assert told["arms"]["shown"]["rejected"] == 0
     assert told["differences"]["taken_over"]["value"] is None
     assert told["people"][0]["username"] == user.username
     assert client.get(address).status_code == 403

@@ -53,6 +53,10 @@ class EvaluationSerializer(serializers.Serializer[Any]):
     gold_by_basis = serializers.DictField(child=serializers.IntegerField())
     items = serializers.IntegerField()
     unanswered = serializers.IntegerField()
+    rejected = serializers.IntegerField(
+        help_text="Labels that somebody rejected without giving one, on items without gold: they "
+        "are in no figure."
+    )
     n = serializers.IntegerField()
     overall = serializers.DictField(child=FigureSerializer())
     labels = LabelScoreSerializer(many=True)

@@ -151,7 +151,10 @@ class WorkStandingSerializer(serializers.Serializer[Any]):
 class AnchoringArmSerializer(serializers.Serializer[Any]):
     """Answers of one arm."""
 
-    n = serializers.IntegerField()
+    n = serializers.IntegerField(help_text="Answers, the mere rejections among them.")
+    rejected = serializers.IntegerField(
+        help_text="Suggestions rejected without a label: not taken over, neither right nor wrong."
+    )
     people = serializers.IntegerField()
     taken_over = QualityFigureSerializer(help_text="The label is what was suggested.")
     agreement = QualityFigureSerializer()

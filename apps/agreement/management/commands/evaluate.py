@@ -46,6 +46,8 @@ class Command(LabelhubCommand):
                 "This project has no gold yet: import a gold column or review items."
             )
         self._introduce(source, report)
+        if report.compared.rejected:
+            self.say(f"  {report.compared.rejected_words}")
         for name, shown in report.evaluation.overall.items():
             self.say(f"  {name:20} {_words(shown)}")
         for score in report.evaluation.labels:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -28,12 +28,15 @@ MOST_ANSWERS = 200_000
 class Answers:
     """The first answer of each person to each item; all of shape (answers,).
 
-    ``right`` -1 where nobody else decided; ``others`` 0 where nobody else labelled.
+    ``rejected``: only that the suggestion is wrong, which is not to take it over. ``right`` -1 where
+    nobody else decided, or they gave no label; ``others`` 0 where nobody else labelled; ``seconds``
+    of labels and abstentions.
     """
 
     user: Ints
     withheld: Bools
     same: Ints
+    rejected: Bools
     right: Ints
     agreeing: Ints
     others: Ints
@@ -41,10 +44,7 @@ class Answers:
 
     def where(self, kept: Bools) -> "Answers":
         """Only those."""
-        return Answers(
-            self.user[kept], self.withheld[kept], self.same[kept], self.right[kept],
-            self.agreeing[kept], self.others[kept], self.seconds[kept],
-        )  # fmt: skip
+        return Answers(*(getattr(self, one.name)[kept] for one in fields(self)))
 
     def counts(self, measure: str) -> tuple[Ints, Ints]:
         """Part and whole of each answer."""
@@ -71,13 +71,14 @@ def read_answers(project: Project) -> tuple[Answers, bool]:
         user=np.array([row[0] for row in kept], dtype=np.int64),
         withheld=np.array([row[2] == WITHHELD for row in kept], dtype=np.bool_),
         same=np.array([own is not None and own == told for own, told, _ in said], dtype=np.int64),
+        rejected=np.array([row[9] for row in kept], dtype=np.bool_),
         right=np.array(
             [_right(own, gold, row) for (own, _, gold), row in zip(said, kept, strict=True)],
             dtype=np.int64,
         ),
         agreeing=np.array([agreeing for agreeing, _ in others], dtype=np.int64),
         others=np.array([count for _, count in others], dtype=np.int64),
-        seconds=np.array([row[8] for row in kept], dtype=np.float64),
+        seconds=np.array([None if row[9] else row[8] for row in kept], dtype=np.float64),
     ), cut
 
 
@@ -85,7 +86,7 @@ def _rows(project: Project) -> QuerySet[Decision, tuple[Any, ...]]:
     drawn = Decision.objects.filter(
         project=project,
         arm__in=ARMS,
-        label__rejected=False,
+        label__isnull=False,
         suggestion__isnull=False,
         reviewer__isnull=False,
         undone_at__isnull=True,
@@ -100,6 +101,7 @@ def _rows(project: Project) -> QuerySet[Decision, tuple[Any, ...]]:
         .values_list(
             "reviewer", "item", "arm", "said", "suggested", "decided",
             "item__state__gold__basis", "item__state__gold__decided_by__user", "label__seconds",
+            "label__rejected",
         )
     )  # fmt: skip
 

@@ -26,10 +26,12 @@ FEW_PEOPLE = f"answers are drawn, not people: fewer than {FEWEST_PEOPLE} people 
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """One arm. ``n`` answers; ``taken_over``: the label is what was suggested; ``agreement`` with
+    """One arm. ``n`` answers, of which ``rejected`` give no label but only reject the suggestion,
+    which is not to take it over; ``taken_over``: the label is what was suggested; ``agreement`` with
     other people on the same items; ``accuracy`` by what others decided for good; ``seconds``."""
 
     n: int
+    rejected: int
     people: int
     taken_over: Figure
     agreement: Figure
@@ -50,6 +52,7 @@ def arm_of_answers(answers: Answers) -> Arm:
     }
     return Arm(
         n=n,
+        rejected=int(answers.rejected.sum()),
         people=len(np.unique(answers.user)),
         seconds=median(known_times(answers.seconds)),
         **told,
