@@ -24,9 +24,10 @@ from apps.authors.models import Site
 from apps.debates.models import Run
 from apps.labels.blindness import hidden_from
 from apps.labels.models import PEOPLE, Gold, ItemState, Label
+from apps.labels.services import VIEW_UNKNOWN
 from apps.projects.models import Project
 from apps.projects.selectors import current_schema
-from labelhub.core.agreement.figures import Figure, share
+from labelhub.core.agreement.figures import share
 from labelhub.core.agreement.reports.divided import divided
 from labelhub.core.agreement.reports.report import report
 from labelhub.core.agreement.reports.sheet import Sheet
@@ -34,10 +35,12 @@ from labelhub.core.agreement.reports.sheet import Sheet
 logger = structlog.get_logger(__name__)
 
 #: Raised when what a report says changes: what was stored before is then computed anew.
-EDITION = 6
+EDITION = 7
 #: Labels given while a suggestion was on the screen.
 IN_VIEW = Q(shown__isnull=False)
+UNKNOWN = Q(shown__isnull=True, provenance__has_key=VIEW_UNKNOWN)
 GOLD_IMPORTED = "The gold was imported: what was in view when it was made is not known"
+NOT_KNOWN = "Whether a suggestion was in view when the gold was made is not known"
 #: Gold that rests on labels of people here.
 BY_PEOPLE = (Gold.Basis.REVIEW, Gold.Basis.AGREEMENT, Gold.Basis.ADJUDICATION)
 MOST_STORED = 50
@@ -134,24 +137,36 @@ def _computed(project: Project, asked: Slice, *, reader: int | None = None) -> d
         "categories": list(sheet.categories) if sheet.shares_categories else None,
         "offline": offline_kinds(sheet),
         **found,
-        "gold_in_view": gold_in_view(project, sheet),
+        **gold_in_view(project, sheet),
         "calibration": calibrations(project, sheet, asked),
         "intra": intra(project, sheet, asked, reader=reader),
         "cost": {} if asked.given else costs(project),
     }
 
 
-def gold_in_view(project: Project, sheet: Sheet) -> Figure:
+def gold_in_view(project: Project, sheet: Sheet) -> dict[str, Any]:
     """The share of the sheet's gold that was made with a suggestion in view: one of the labels that
-    decided it was given so. Of imported gold that is not known. Two queries."""
+    decided it was given so. ``gold_view_unknown`` counts apart what was decided by labels of which
+    that is not known; of imported gold it is not known either. Two queries."""
     items = set(sheet.item_ids[sheet.gold >= 0].tolist())
-    labels = Label.objects.filter(IN_VIEW, annotator__project=project, annotator__kind__in=PEOPLE)
-    led = {str(uid) for uid in labels.values_list("uid", flat=True)}
+    labels = Label.objects.filter(
+        IN_VIEW | UNKNOWN, annotator__project=project, annotator__kind__in=PEOPLE
+    )
+    views = {str(uid): shown is not None for uid, shown in labels.values_list("uid", "shown")}
     golds = Gold.objects.current().filter(item__project=project)
     made_here = golds.exclude(basis=Gold.Basis.IMPORTED).values_list("item_id", "basis", "evidence")
-    ways = [(basis, evidence) for item, basis, evidence in made_here if item in items]
-    seen = sum(basis in BY_PEOPLE and not led.isdisjoint(evidence) for basis, evidence in ways)
-    return share(seen, len(ways), reason=GOLD_IMPORTED if items else "no item has gold")
+    ways = [
+        {views[uid] for uid in evidence if uid in views} if basis in BY_PEOPLE else set()
+        for item, basis, evidence in made_here
+        if item in items
+    ]
+    seen = sum(True in way for way in ways)
+    unknown = sum(way == {False} for way in ways)
+    reason = NOT_KNOWN if unknown else GOLD_IMPORTED if items else "no item has gold"
+    return {
+        "gold_in_view": share(seen, len(ways) - unknown, reason=reason),
+        "gold_view_unknown": unknown,
+    }
 
 
 def offline_kinds(sheet: Sheet) -> dict[str, list[str]]:

@@ -264,9 +264,8 @@ def suggestions_right(project: Project) -> SuggestionsRight:
         rejected=Count("pk", filter=~decided),
     )
     reason = "no item has a suggestion and gold"
-    return SuggestionsRight(
-        share(counted["right"], counted["n"], reason=reason), counted["rejected"]
-    )
+    right = share(counted["right"], counted["n"], reason=reason)
+    return SuggestionsRight(right, counted["rejected"])
 
 
 def _asked(source: Source | None) -> set[int]:

@@ -53,7 +53,7 @@ def test_imported_gold_is_neither_a_label_nor_a_review(project: Project) -> None
 
     assert (view.items, view.labelled, view.reviewed, view.decided) == (3, 2, 1, 3)
     assert view.right.share["value"] == 0.0
-    assert view.right["n"] == 1
+    assert view.right.share["n"] == 1
 
 
 def test_what_waits_is_told_apart_by_reason(project: Project) -> None:

@@ -17,7 +17,8 @@ from apps.labels.services import (
 from apps.projects.models import Item, Project
 from apps.projects.selectors import current_schema
 from apps.reviews.models import Slot
-from apps.reviews.services import Answer, Submitted, claim_next_item, submit_label
+from apps.reviews.selectors import item_state
+from apps.reviews.services import Answer, Submitted, claim_next_item, note_shown, submit_label
 from tests.factories.projects import ItemFactory, ProjectFactory, member
 
 
@@ -67,9 +68,10 @@ def expert(project: Project) -> User:
 
 
 def claim(project: Project, user: User, **options: Any) -> Slot:
-    """The next item for ``user``; there must be one."""
+    """The next item for ``user``, who looks at it; there must be one."""
     slot = claim_next_item(project=project, user=user, **options)
     assert slot is not None
+    note_shown(slot, item_state(project, slot.item_id, user.pk).suggestion)
     return slot
 
 

@@ -55,7 +55,10 @@ class AgreementSerializer(serializers.Serializer[Any]):
     against_gold = serializers.DictField(child=serializers.DictField())
     against_author = serializers.DictField(child=serializers.DictField())
     gold_in_view = FigureSerializer(
-        help_text="The share of gold that was made with a suggestion in view."
+        help_text="The share of gold that was made with a suggestion in view, where that is known."
+    )
+    gold_view_unknown = serializers.IntegerField(
+        help_text="Items whose gold was made here by labels of which that is not known."
     )
     alt_test = serializers.DictField(child=serializers.DictField())
     alt_test_by_author = serializers.DictField(child=serializers.DictField())

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from apps.agreement.reporting import GOLD_IMPORTED
+from apps.agreement.reporting import GOLD_IMPORTED, NOT_KNOWN
 from apps.agreement.standing.comparing import p_words
 from apps.agreement.standing.truths import Report, Truth, name_of, truths_of
 from apps.common.figures import draw_figure, number_words, share_words
@@ -70,19 +70,20 @@ def sentences(report: Report) -> list[Sentence]:
 
 
 def _gold_in_view(report: Report) -> Sentence | None:
-    told = report["gold_in_view"]
+    told, unknown = report["gold_in_view"], report["gold_view_unknown"]
     value = told["value"]
     if value is None:
-        return Sentence(f"{GOLD_IMPORTED}.") if told["reason"] == GOLD_IMPORTED else None
+        known = told["reason"] in (GOLD_IMPORTED, NOT_KNOWN)
+        return Sentence(f"{told['reason']}.") if known else None
     items = told["n"]
+    apart = f" Of {unknown:,} more it is not known." if unknown else ""
     if not value:
-        return Sentence(
-            f"None of the gold decided here was made with a suggestion in view (0 of {items:,})."
-        )
+        words = "None of the gold decided here was made with a suggestion in view"
+        return Sentence(f"{words} (0 of {items:,}).{apart}")
     return Sentence(
         f"{share_words(value)} of the gold decided here was made with a suggestion in view "
         f"({round(value * items):,} of {items:,}); measured by it, whoever suggested may look "
-        "better than they are."
+        f"better than they are.{apart}"
     )
 
 

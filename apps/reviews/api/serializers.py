@@ -5,13 +5,10 @@ from typing import Any
 
 from rest_framework import serializers
 
-from apps.accounts.models import User
 from apps.labels.blindness import SETTLED, STAND_AS_NEW
 from apps.labels.models import Gold, ItemState, Label
 from apps.projects.models import Item
 from apps.reviews.services import Answer, Span
-from apps.reviews.services.answers import NOTHING_SHOWN
-from apps.reviews.services.leases import was_asked
 
 
 class AnnotatorField(serializers.Serializer[Any]):
@@ -184,8 +181,9 @@ class AnswerSerializer(serializers.Serializer[Any]):
     comment = serializers.CharField(required=False, allow_blank=True, default="", max_length=10_000)
     suggestion = serializers.IntegerField(
         required=False, allow_null=True, default=None,
-        help_text="Id of the suggestion that was shown, 0 for none. By default the present one if "
-        "next/ handed you the item, or you reject; otherwise none.",
+        help_text="Id of the suggestion that was shown, 0 for none. By default the one that next/ "
+        "handed you with the item; if you reject, the present one. Of an item that next/ did not "
+        "hand you it is not known then.",
     )  # fmt: skip
 
     rationale = serializers.CharField(
@@ -219,24 +217,15 @@ class AnswerSerializer(serializers.Serializer[Any]):
         return attrs
 
 
-def _shown(data: Mapping[str, Any], user: User) -> int | None:
-    """What ``user`` saw, as far as they do not say it: nothing of an item that nobody handed them,
-    unless they reject what is suggested there."""
-    named: int | None = data["suggestion"]
-    if named is not None or data["lease"] or data["reject"] or was_asked(user, data["item"]):
-        return named
-    return NOTHING_SHOWN
-
-
-def to_answer(data: Mapping[str, Any], user: User) -> Answer:
-    """What a validated :class:`AnswerSerializer` of ``user`` says."""
+def to_answer(data: Mapping[str, Any]) -> Answer:
+    """What a validated :class:`AnswerSerializer` says."""
     return Answer(
         value=data["value"],
         reject=data["reject"],
         abstain=data["abstain"],
         seconds=data["seconds"],
         comment=data["comment"],
-        shown=_shown(data, user),
+        shown=data["suggestion"],
         rationale=data["rationale"],
         confidence=data["confidence"],
         evidence=data["evidence"],

@@ -35,6 +35,7 @@ from apps.reviews.selectors import item_state, items_of, labels_of, visible_item
 from apps.reviews.services import (
     LEASE_SECONDS,
     claim_next_item,
+    note_shown,
     postpone_item,
     release_leases,
     renew_leases,
@@ -69,6 +70,7 @@ class NextView(ProjectScopedMixin, APIView):
             return Response(status=status.HTTP_204_NO_CONTENT)
         state = item_state(self.project, slot.item_id, request.user.pk)
         proposed = state.suggestion if state.suggestion and not state.suggestion.abstained else None
+        note_shown(slot, proposed)
         lease = {"token": slot.lease_token, "expires_at": slot.lease_until}
         found = {"item": state.item, "suggestion": proposed, "lease": lease}
         return Response(HANDED_OUT.to_representation(found))
@@ -142,7 +144,7 @@ class LabelListView(ProjectScopedMixin, generics.ListAPIView[Label]):
             skipped = leave(**who, reason=sent["comment"])
             body = {"item": item_id, "action": skipped.action, "created_at": skipped.created_at}
             return Response(SkippedSerializer(body).data, status=status.HTTP_201_CREATED)
-        done = submit_label(**who, answer=to_answer(sent, request.user))
+        done = submit_label(**who, answer=to_answer(sent))
         code = status.HTTP_201_CREATED if done.created else status.HTTP_200_OK
         shown = JUST_WRITTEN if done.created else LabelSerializer()
         return Response(shown.to_representation(done.label), status=code)

@@ -1,5 +1,9 @@
 """The queue's leases, what reviewers decided, and what they have begun."""
 
+from datetime import datetime
+from typing import Any
+from uuid import uuid4
+
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
@@ -35,6 +39,14 @@ class Slot(models.Model):
     )
     lease_token = models.UUIDField(null=True, blank=True, unique=True)
     lease_until = models.DateTimeField(null=True, blank=True)
+    leased_at = models.DateTimeField(null=True, help_text="When the holder was given it.")
+    shown = models.ForeignKey(
+        Label,
+        null=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        help_text="The suggestion that the holder was handed with it.",
+    )
     label = models.ForeignKey(Label, null=True, on_delete=models.SET_NULL, related_name="+")
 
     objects = SlotQuerySet.as_manager()
@@ -49,6 +61,16 @@ class Slot(models.Model):
             ),
         ]
         indexes = [models.Index(fields=["project", "lease_until"], name="reviews_slot_live")]
+
+    @staticmethod
+    def new_lease(until: datetime) -> dict[str, Any]:
+        """The fields of a lease that is given now; nothing has been shown with it yet."""
+        return {
+            "lease_token": uuid4(),
+            "lease_until": until,
+            "leased_at": timezone.now(),
+            "shown": None,
+        }
 
 
 class Decision(models.Model):
@@ -86,6 +108,11 @@ class Decision(models.Model):
         on_delete=models.SET_NULL,
         related_name="+",
         help_text="What was suggested when it was drawn whether to show it.",
+    )
+    within = models.FloatField(
+        null=True,
+        help_text="Where nobody told the time it took: seconds since the lease was given. It took "
+        "no longer.",
     )
     late = models.BooleanField(default=False, help_text="Came after the lease had lapsed.")
     extra = models.BooleanField(

@@ -32,7 +32,8 @@ class Answer:
     ``value`` is raw, the empty set never None; None together with ``reject`` says only that the
     suggestion is wrong, which leaves the item to others, with ``abstain`` "cannot be told".
     ``shown`` is the id of the suggestion the reviewer saw, ``NOTHING_SHOWN`` for none, and None
-    when the sender does not say (what stands now counts).
+    when the sender does not say: what they were handed with the item counts, of a rejection else
+    what is suggested now; who was not handed it saw nobody knows what.
     ``evidence`` are quotes by label, ``spans`` the same by place. ``order`` is that in which the
     options were shown. ``adjudicates``: an expert settles what others disagree on.
     ``schema_version`` is that of the labels they chose from; None: today's.

@@ -124,8 +124,7 @@ def take_known(project: Project, user: User, purpose: Purpose, until: datetime) 
         project=project,
         purpose=purpose,
         holder=user,
-        lease_token=uuid.uuid4(),
-        lease_until=until,
+        **Slot.new_lease(until),
     )
     try:
         with transaction.atomic():

@@ -177,12 +177,7 @@ def take(
     purpose: Purpose = Purpose.WORK,
 ) -> Slot | None:
     """Take the place, unless somebody else did since it was looked at."""
-    lease = {
-        "holder": user,
-        "lease_token": uuid.uuid4(),
-        "lease_until": until,
-        "purpose": purpose,
-    }
+    lease = {"holder": user, "purpose": purpose, **Slot.new_lease(until)}
     slot = Slot(
         pk=place.slot_id, item_id=place.item_id, number=place.number, project=project, **lease
     )
@@ -193,6 +188,14 @@ def take(
             return insert_row(slot)
     except IntegrityError:
         return None
+
+
+def note_shown(slot: Slot, suggestion: Label | None) -> None:
+    """Keep what the holder is handed with their lease: an answer that does not say beside which
+    suggestion it was given was given beside this one."""
+    if suggestion and not suggestion.abstained and slot.shown_id != suggestion.pk:
+        held = Slot.objects.filter(pk=slot.pk, lease_token=slot.lease_token)
+        held.update(shown=suggestion)
 
 
 def _renew_one(slot: Slot, until: datetime, *, anew: bool) -> bool:

@@ -162,6 +162,9 @@ def _slot_again(
         )
     slot.label, slot.holder, slot.lease_token = None, user, uuid.uuid4()
     slot.lease_until = timezone.now() + timedelta(seconds=lease_seconds)
+    slot.leased_at = None  # they have read it before
     slot.purpose = Purpose.WORK if slot.number else slot.purpose
-    slot.save(update_fields=["label", "holder", "lease_token", "lease_until", "purpose"])
+    slot.save(
+        update_fields=["label", "holder", "lease_token", "lease_until", "leased_at", "purpose"]
+    )
     return slot

@@ -1,12 +1,13 @@
 """An answer comes in: it is checked first, stored always, and tied to what was suggested."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
+from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.common.prepared import prepared
@@ -18,6 +19,7 @@ from apps.labels.services import (
     CHECK,
     UNASKED,
     UNCLEAR,
+    VIEW_UNKNOWN,
     LabelDraft,
     annotator_for_user,
     as_carried,
@@ -31,7 +33,6 @@ from apps.reviews.models import Decision, Purpose, Slot
 from apps.reviews.schema_changes.arriving import arrive
 from apps.reviews.selectors.arms import arm_of
 from apps.reviews.services.answers import (
-    NOTHING_SHOWN,
     Answer,
     checked_extras,
     checked_value,
@@ -66,8 +67,9 @@ class Submitted:
 @dataclass(frozen=True, slots=True)
 class _Case:
     """Under which circumstances somebody answers: the item, locked, what was said of it so far and
-    by themselves (``last`` may be a rejection), what they were shown, and what for. ``extra``: more
-    is said than was wanted."""
+    by themselves (``last`` may be a rejection), what it was handed out for, and their place, where
+    that has to tell what was shown or how long it took. ``extra``: more is said than was wanted.
+    """
 
     project: Project
     user: User
@@ -77,7 +79,7 @@ class _Case:
     history: Sequence[Label]
     last: Label | None
     purpose: Purpose
-    arm: Decision.Arm | None
+    place: Slot | None
     suggestion: Label | None
     extra: bool
 
@@ -85,6 +87,21 @@ class _Case:
     def own(self) -> Label | None:
         """What they have answered; who only rejected the suggestion has given no answer."""
         return None if self.last is None or self.last.rejected else self.last
+
+    @property
+    def proposal(self) -> Label | None:
+        """What is suggested now; an abstention suggests nothing."""
+        return None if self.suggestion is None or self.suggestion.abstained else self.suggestion
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    """The suggestion that they saw; ``unknown``: there is one, and nobody knows whether they did.
+    ``arm``: whether it was shown, where that was drawn."""
+
+    shown: Label | None
+    unknown: bool
+    arm: Decision.Arm | None
 
 
 @transaction.atomic
@@ -100,7 +117,7 @@ def submit_label(
         NotAsked: who is paused, or has yet to qualify, answers what they were never given.
         ValueNotOffered, InvalidInput: the answer cannot be used; nothing was written.
     """
-    comment = checked_words("comment", answer.comment)
+    answer = replace(answer, comment=checked_words("comment", answer.comment))
     state = lock_state(project, item_id)
     schema = current_schema(project)
     answer = arrive(project, schema, state, answer)
@@ -116,16 +133,18 @@ def submit_label(
     enough = state.labels_by_people >= state.wanted
     case = _Case(
         project, user, annotator, schema, state, history, last, purpose,
-        arm=_arm(project, user, state, answer),
+        place=_place(user, item_id, answer),
         suggestion=next((each for each in history if each.pk == state.suggestion_id), None),
         extra=(last is None or last.rejected) and purpose == Purpose.WORK and enough,
     )  # fmt: skip
-    draft = _draft(case, answer, value, comment, lease_token)
+    view = _view(case, answer)
+    draft = _draft(case, view, answer, value, lease_token)
     label = record_label(draft, state=state, history=history)
     late = _came_late(case, label, lease_token)
     drop_draft(user=user, item_id=item_id)
-    decision = _decide(case, label, comment, late=late)
-    _follow_up(case, comment)
+    within = _within(case, answer, lease_token)
+    decision = _decide(case, view, label, answer.comment, late=late, within=within)
+    _follow_up(case, answer.comment)
     return Submitted(label, decision)
 
 
@@ -166,16 +185,39 @@ def _purpose(user: User, state: ItemState) -> Purpose:
     return Purpose(slot.purpose) if slot else Purpose.WORK
 
 
-def _arm(project: Project, user: User, state: ItemState, answer: Answer) -> Decision.Arm | None:
-    """Whether they saw the suggestion, where that was drawn. Who was handed the item before it had
-    one saw none, though the draw would have shown it: their answer belongs to neither side."""
-    drawn = arm_of(project, user.pk, state)
-    unseen = drawn == Decision.Arm.SHOWN and answer.shown == NOTHING_SHOWN
-    return None if unseen else drawn
+def _place(user: User, item_id: int, answer: Answer) -> Slot | None:
+    """What they were last handed the item with; None also where the answer tells all by itself."""
+    if answer.shown is not None and answer.seconds is not None:
+        return None
+    places = Slot.objects.filter(item=item_id, holder=user)
+    return places.order_by(F("leased_at").desc(nulls_last=True)).first()
+
+
+def _within(case: _Case, answer: Answer, lease_token: UUID | None) -> float | None:
+    """In how many seconds at most they answered what they were handed, where they do not say."""
+    place = case.place
+    if answer.seconds is not None or place is None or place.lease_token != lease_token:
+        return None
+    return (timezone.now() - place.leased_at).total_seconds() if place.leased_at else None
+
+
+def _view(case: _Case, answer: Answer) -> _View:
+    """What they saw. Who saw none though the draw would have shown it, or one though it would not,
+    belongs to neither side: they were handed the item before it had one, or before the draw."""
+    drawn = arm_of(case.project, case.user.pk, case.state)
+    shown = _shown(case, answer, drawn)
+    told = shown or case.place or answer.shown is not None
+    unknown = not told and case.proposal is not None
+    as_drawn = not unknown and (drawn == Decision.Arm.SHOWN) == (shown is not None)
+    return _View(shown, unknown=unknown, arm=drawn if as_drawn else None)
 
 
 def _draft(
-    case: _Case, answer: Answer, value: Value | None, comment: str, lease_token: UUID | None
+    case: _Case,
+    view: _View,
+    answer: Answer,
+    value: Value | None,
+    lease_token: UUID | None,
 ) -> LabelDraft:
     return LabelDraft(
         item_id=case.state.item_id,
@@ -186,21 +228,22 @@ def _draft(
         supersedes_id=case.last.pk if case.last else None,
         # By its lease's token: the database itself stores it once only.
         uid=None if any(one.uid == lease_token for one in case.history) else lease_token,
-        provenance=_provenance(case, answer, comment),
+        provenance=_provenance(case, view, answer),
         **checked_extras(case.project, case.schema, case.state.item, answer),
-        **_origin(value, answer, _shown(case, answer)),
+        **_origin(value, answer, view.shown),
     )
 
 
-def _provenance(case: _Case, answer: Answer, comment: str) -> Mapping[str, Any]:
+def _provenance(case: _Case, view: _View, answer: Answer) -> Mapping[str, Any]:
     own = case.own.provenance if case.own else {}
     unasked = case.extra and not was_asked(case.user, case.state.item_id)
     settles = own.get(ADJUDICATES) or _settles(case, answer)
     kept = {
         **told(answer, case.schema.parsed.offered(case.state.item.options)),
-        "comment": comment,
+        "comment": answer.comment,
         "guideline": guideline_version(case.project),
-        "arm": case.arm,
+        "arm": view.arm,
+        VIEW_UNKNOWN: view.unknown,
         UNASKED: own.get(UNASKED) if case.own else unasked,
         CHECK: (own.get(CHECK) if case.own else case.purpose != Purpose.WORK) and not settles,
         ADJUDICATES: settles,
@@ -237,21 +280,26 @@ def _locked(project: int, item: int) -> QuerySet[ItemState]:
     return rows.filter(project=project, item=item)
 
 
-def _shown(case: _Case, answer: Answer) -> Label | None:
-    """What the reviewer saw: a run may have changed the suggestion meanwhile, and of an audited
-    item nothing is shown, nor of one that was drawn to be labelled without. An abstention suggests
-    nothing."""
-    if answer.shown == NOTHING_SHOWN or case.arm == Decision.Arm.WITHHELD:
+def _shown(case: _Case, answer: Answer, drawn: Decision.Arm | None) -> Label | None:
+    """The suggestion that the reviewer saw; a run may have changed it meanwhile."""
+    named = _named(case, answer, drawn)
+    if not named:
         return None
-    if answer.shown is None:
-        proposed = case.suggestion
-        return None if is_audit(case.state) or (proposed and proposed.abstained) else proposed
-    seen = next((label for label in case.history if label.pk == answer.shown), None)
+    seen = next((label for label in case.history if label.pk == named), None)
     if seen is None or seen.abstained or seen.annotator.kind not in MACHINES:
-        raise InvalidInput.at(
-            "suggestion", f"item {case.state.item_id} has no suggestion {answer.shown}."
-        )
+        raise InvalidInput.at("suggestion", f"item {case.state.item_id} has no suggestion {named}.")
     return as_carried(seen, case.history)
+
+
+def _named(case: _Case, answer: Answer, drawn: Decision.Arm | None) -> int | None:
+    """Its id. Of an audited item none is shown, nor of one drawn to be labelled without."""
+    if answer.shown is None and case.place and case.place.shown_id:
+        return case.place.shown_id
+    if drawn == Decision.Arm.WITHHELD:
+        return None
+    if answer.shown is None and answer.reject and not is_audit(case.state):
+        return case.proposal.pk if case.proposal else None
+    return answer.shown
 
 
 def _action(value: Value | None, suggestion: Label | None, answer: Answer) -> Label.Action:
@@ -285,7 +333,9 @@ def _origin(value: Value | None, answer: Answer, suggestion: Label | None) -> di
     }
 
 
-def _decide(case: _Case, label: Label, comment: str, *, late: bool) -> Decision:
+def _decide(
+    case: _Case, view: _View, label: Label, comment: str, *, late: bool, within: float | None
+) -> Decision:
     decision = Decision(
         project=case.project,
         item_id=label.item_id,
@@ -294,8 +344,9 @@ def _decide(case: _Case, label: Label, comment: str, *, late: bool) -> Decision:
         label=label,
         purpose=case.purpose,
         correct=_correct(case, label),
-        arm=case.arm or "",
-        suggestion=case.suggestion if case.arm else None,
+        arm=view.arm or "",
+        suggestion=case.suggestion if view.arm else None,
+        within=within,
         late=late,
         extra=case.extra,
         comment=comment,

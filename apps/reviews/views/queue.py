@@ -32,6 +32,7 @@ from apps.reviews.services import (
     Undone,
     claim_begun,
     claim_next_item,
+    note_shown,
     postpone_item,
     release_leases,
     renew_leases,
@@ -253,6 +254,8 @@ def _claim(request: SignedInRequest, project: Project, **options: Any) -> Slot |
 def _on_screen(request: SignedInRequest, project: Project, slot: Slot | None) -> dict[str, Any]:
     """What the templates of an item need."""
     task = review_task(project, slot=slot) if slot else None
+    if slot and task:
+        note_shown(slot, task.suggestion)
     return {"project": project, "task": task, "keys": keys_of(request.user)}
 
 

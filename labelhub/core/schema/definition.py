@@ -28,6 +28,9 @@ from labelhub.core.errors import InvalidInput
 
 Value: TypeAlias = str | int | float | list[str]
 
+#: Control and format characters, and all kinds of space: a text of these alone shows nothing.
+UNSEEN = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
+
 
 class ValueNotOffered(InvalidInput):
     """A value is not among what the schema (or the item) offers."""
@@ -197,7 +200,7 @@ def _present_names(raw: Any, offered: Sequence[str]) -> list[Any]:
 
 
 def _text(raw: Any) -> str:
-    if not isinstance(raw, str) or not raw.strip():
+    if not isinstance(raw, str) or all(unicodedata.category(sign) in UNSEEN for sign in raw):
         raise ValueNotOffered("The answer must be text and not empty.")
     if bad := unstorable(raw):
         raise ValueNotOffered(f"The answer must not contain {bad}.")

@@ -28,9 +28,9 @@ MOST_ANSWERS = 200_000
 class Answers:
     """The first answer of each person to each item; all of shape (answers,).
 
-    ``rejected``: only that the suggestion is wrong, which is not to take it over. ``right`` -1 where
-    nobody else decided, or they gave no label; ``others`` 0 where nobody else labelled; ``seconds``
-    of labels and abstentions.
+    ``rejected``: only that the suggestion is wrong, which is not to take it over. ``right`` -1
+    where nobody else decided, or they gave no label; ``others`` 0 where nobody else labelled;
+    ``seconds`` of labels and abstentions.
     """
 
     user: Ints

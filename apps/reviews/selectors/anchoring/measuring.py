@@ -26,9 +26,9 @@ FEW_PEOPLE = f"answers are drawn, not people: fewer than {FEWEST_PEOPLE} people 
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """One arm. ``n`` answers, of which ``rejected`` give no label but only reject the suggestion,
-    which is not to take it over; ``taken_over``: the label is what was suggested; ``agreement`` with
-    other people on the same items; ``accuracy`` by what others decided for good; ``seconds``."""
+    """One arm. ``n`` answers, of which ``rejected`` only reject the suggestion; ``taken_over``: the
+    label is what was suggested; ``agreement`` with other people on the same items; ``accuracy`` by
+    what others decided for good; ``seconds``."""
 
     n: int
     rejected: int

@@ -175,16 +175,15 @@ def usual_pace(project: Project) -> Limits | None:
 
 def count(work: Work, everybody: Limits | None) -> Counted:
     """One person's decisions in figures."""
-    standing = ~work.undone
-    suggested = standing & (work.action >= ACCEPTED) & (work.action <= REJECTED)
+    suggested = work.answered & (work.action <= REJECTED)
     first = work.first_known
     usual = everybody.low if everybody else 0.0
-    soon = int((work.times < np.maximum(work.least[work.timed], usual)).sum())
+    soon, known = work.too_fast(usual)
     return Counted(
         labels=int(work.labelled.sum()),
-        skips=int((standing & (work.action == SKIPPED)).sum()),
+        skips=int((~work.undone & (work.action == SKIPPED)).sum()),
         abstained=int((work.labelled & work.abstained).sum()),
-        only_rejected=int((standing & work.only_rejected).sum()),
+        only_rejected=int((work.answered & work.only_rejected).sum()),
         late=int((work.labelled & work.late).sum()),
         undone=int(work.undone.sum()),
         accepted=share(
@@ -194,7 +193,7 @@ def count(work: Work, everybody: Limits | None) -> Counted:
         ),
         accuracy=share(int((work.correct[first] == 1).sum()), int(first.sum()), reason=NO_ANSWERS),
         pace=pace(work.times),
-        fast=share(soon, len(work.times), reason=NO_TIMES),
+        fast=share(soon, known, reason=NO_TIMES),
     )
 
 

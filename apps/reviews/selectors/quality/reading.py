@@ -30,8 +30,8 @@ ACTIONS = (
     Decision.Action.POSTPONE,
 )
 ACCEPTED, FIXED, REJECTED, LABELLED, SKIPPED, POSTPONED = range(6)
-#: One number for all that is told by a few signs: a row of five columns reads twice as fast as one
-#: of ten.
+#: One number for all that is told by a few signs: a row of six columns reads twice as fast as one
+#: of eleven.
 CORRECT, KNOWN, ABSTAINED, LATE, UNDONE, ONLY_REJECTED = 8, 32, 64, 128, 256, 512
 CHARACTERS = 1024
 ROWS = 20_000
@@ -44,13 +44,15 @@ class Work:
     """Decisions, by person and in their order; all of shape (decisions,).
 
     ``correct``: 1 right, 0 wrong, -1 not to be told; only of items whose answer was ``known``.
-    ``seconds``: NaN where not measured; ``least``: in fewer nobody can have looked and chosen.
+    ``seconds``: NaN where not measured; ``within``: no more than these, where they were not; NaN
+    where nobody knows. ``least``: in fewer nobody can have looked and chosen.
     """
 
     user: Ints
     item: Ints
     action: Ints
     seconds: Floats
+    within: Floats
     least: Floats
     correct: Ints
     known: Bools
@@ -72,9 +74,19 @@ class Work:
         return self.where(slice(first, after))
 
     @cached_property
+    def answered(self) -> Bools:
+        """Of one person's: what they say of each item now, a mere rejection too; neither what they
+        took back nor what they have answered anew."""
+        given = np.flatnonzero((self.action <= LABELLED) & ~self.undone)
+        _, last = np.unique(self.item[given][::-1], return_index=True)
+        picked = np.zeros(len(self), dtype=np.bool_)
+        picked[given[::-1][last]] = True
+        return picked
+
+    @property
     def labelled(self) -> Bools:
-        """Decisions that gave a label and were not taken back; a mere rejection gave none."""
-        return (self.action <= LABELLED) & ~self.undone & ~self.only_rejected
+        """Of these those that give a label."""
+        return self.answered & ~self.only_rejected
 
     @cached_property
     def first_known(self) -> Bools:
@@ -94,10 +106,18 @@ class Work:
         """Seconds of the labels that stand, where measured."""
         return self.seconds[self.timed]
 
-    @cached_property
+    @property
     def timed(self) -> Bools:
         """Labels that stand and whose seconds were measured."""
         return self.labelled & ~np.isnan(self.seconds)
+
+    def too_fast(self, usual: float) -> tuple[int, int]:
+        """How many labels took less than ``least``, or than ``usual`` seconds where they were
+        measured; and of how many labels anything is known of that."""
+        soon = self.timed & (self.seconds < np.maximum(self.least, usual))
+        bounded = self.labelled & np.isnan(self.seconds) & ~np.isnan(self.within)
+        soon |= bounded & (self.within < self.least)
+        return int(soon.sum()), int((self.timed | bounded).sum())
 
 
 def read_work(project: Project, user_id: int | None = None) -> tuple[Work, int]:
@@ -121,6 +141,7 @@ def read_work(project: Project, user_id: int | None = None) -> tuple[Work, int]:
             item=rows[2].astype(np.int64),
             action=action,
             seconds=rows[4],
+            within=rows[5],
             least=least_seconds(signs // CHARACTERS, choices),
             correct=signs // CORRECT % 4 - 1,
             known=(signs & KNOWN) > 0,
@@ -159,7 +180,7 @@ def usual_times(project: Project) -> Floats:
 
 
 def _columns(rows: "QuerySet[Decision, tuple[Any, ...]]") -> Floats:
-    """Of numbers; NULL is NaN. Shape (5, rows)."""
+    """Of numbers; NULL is NaN. Shape (6, rows)."""
     read: list[Floats] = []
     chunk: list[Sequence[Any]] = []
     for row in rows.iterator(chunk_size=ROWS):
@@ -167,7 +188,7 @@ def _columns(rows: "QuerySet[Decision, tuple[Any, ...]]") -> Floats:
         if len(chunk) == ROWS:
             read.append(np.array(chunk, dtype=np.float64))
             chunk = []
-    read.append(np.array(chunk, dtype=np.float64).reshape(-1, 5))
+    read.append(np.array(chunk, dtype=np.float64).reshape(-1, 6))
     return np.concatenate(read).T
 
 
@@ -196,4 +217,5 @@ _SIGNS = (
     + _sign(ONLY_REJECTED, label__rejected=True)
     + CHARACTERS * Least(Length("item__text"), Value(MOST_CHARACTERS)),
     F("label__seconds"),
+    F("within"),
 )

@@ -6,14 +6,13 @@ from uuid import uuid4
 
 from apps.accounts.models import User
 from apps.labels.models import ItemState, Label
-from apps.labels.services import LabelDraft, annotator_for_user, import_labels
+from apps.labels.services import VIEW_UNKNOWN, LabelDraft, annotator_for_user, import_labels
 from apps.labels.services.assigning import assign_items, keep_for_kind, promote_items
 from apps.projects.selectors import current_schema, guideline_version
 from apps.reviews.models import BulkChange, BulkJob, Decision
 from apps.reviews.selectors.bulk import Plan
 from apps.reviews.services.returning import return_to_queue
 from apps.reviews.services.skipping import ask_again
-from labelhub.core.schema import Value, value_key
 
 #: In the provenance of a label that was given in bulk: the job.
 BULK = "bulk"
@@ -27,57 +26,54 @@ def act(plan: Plan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChang
 
 
 def _accept(plan: Plan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
-    return _label(plan, job, states, lambda proposed: proposed.value if proposed else None)
+    """What is suggested, as it stands: that is what they were asked about."""
+    proposed = Label.objects.in_bulk([one.suggestion_id for one in states if one.suggestion_id])
+
+    def accepted(state: ItemState) -> dict[str, Any]:
+        suggestion = proposed[state.suggestion_id or 0]
+        action = Label.Action.ACCEPTED
+        return {"value": suggestion.value, "action": action, "proposed_from_id": suggestion.pk}
+
+    return _label(plan, job, states, accepted)
 
 
 def _give(plan: Plan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
-    return _label(plan, job, states, lambda _: plan.options["value"])
+    """One label for all of them: no item was opened, and nobody knows which suggestions were in
+    the list before them."""
+    provenance = _provenance(plan, job)
+
+    def given(state: ItemState) -> dict[str, Any]:
+        unknown = {VIEW_UNKNOWN: True} if state.suggestion_id else {}
+        return {"value": plan.options["value"], "provenance": {**provenance, **unknown}}
+
+    return _label(plan, job, states, given)
 
 
 def _label(
     plan: Plan,
     job: BulkJob,
     states: Sequence[ItemState],
-    value_of: Callable[[Label | None], Value | None],
+    fields_of: Callable[[ItemState], dict[str, Any]],
 ) -> list[BulkChange]:
     """Labels of the one who asked, as if they had given each by itself."""
-    proposed = Label.objects.in_bulk([one.suggestion_id for one in states if one.suggestion_id])
+    annotator = annotator_for_user(plan.project, plan.actor)
     common: dict[str, Any] = {
-        "annotator": annotator_for_user(plan.project, plan.actor),
+        "annotator": annotator,
         "schema": current_schema(plan.project),
         "provenance": _provenance(plan, job),
     }
-    drafts = []
-    for state in states:
-        suggestion = proposed.get(state.suggestion_id or 0)
-        if suggestion is not None and suggestion.abstained:
-            suggestion = None
-        value = value_of(suggestion)
-        drafts.append(
-            LabelDraft(
-                item_id=state.item_id,
-                value=value,
-                action=_action(value, suggestion),
-                proposed_from_id=suggestion.pk if suggestion else None,
-                uid=uuid4(),
-                **common,
-            )
-        )
+    drafts = [
+        LabelDraft(item_id=state.item_id, uid=uuid4(), **{**common, **fields_of(state)})
+        for state in states
+    ]
     import_labels(plan.project, drafts)
     written = Label.objects.filter(item__in=[draft.item_id for draft in drafts])
-    by_uid = dict(written.filter(annotator=common["annotator"]).values_list("uid", "pk"))
+    by_uid = dict(written.filter(annotator=annotator).values_list("uid", "pk"))
     return [
         Change(job=job, item_id=draft.item_id, label_id=by_uid[draft.uid])
         for draft in drafts
         if draft.uid in by_uid
     ]
-
-
-def _action(value: Value | None, suggestion: Label | None) -> Label.Action:
-    if suggestion is None or value is None:
-        return Label.Action.NEW
-    same = suggestion.value is not None and value_key(value) == value_key(suggestion.value)
-    return Label.Action.ACCEPTED if same else Label.Action.FIXED
 
 
 def _provenance(plan: Plan, job: BulkJob) -> dict[str, Any]:
