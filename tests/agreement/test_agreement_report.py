@@ -107,10 +107,9 @@ def test_how_much_gold_was_made_with_a_suggestion_in_view_comes_first() -> None:
     project = new_project()
     items = queued_items(project, 5)
     people = reviewer(project)
-    for item in (*items[:3], items[4]):
-        suggest(item, G)
+    suggested = {item: suggest(item, G).pk for item in (*items[:3], items[4])} | {items[3]: 0}
     for item, value in zip(items[:4], (G, B, G, G), strict=True):
-        shown = None if item != items[2] else 0
+        shown = suggested[item] if item != items[2] else 0
         submit_label(
             project=project, user=people, item_id=item.pk, answer=Answer(value=value, shown=shown)
         )
@@ -125,6 +124,25 @@ def test_how_much_gold_was_made_with_a_suggestion_in_view_comes_first() -> None:
         "50 % of the gold decided here was made with a suggestion in view (2 of 4)"
     )
     assert agreement_report(project, Slice(tag="nowhere"))["gold_in_view"]["value"] is None
+
+
+def test_gold_of_which_nobody_knows_what_was_in_view_is_counted_apart() -> None:
+    project = new_project()
+    first, second, third = queued_items(project, 3)
+    people = reviewer(project)
+    for item in (first, second, third):
+        suggest(item, G)
+    submit_label(project=project, user=people, item_id=first.pk, answer=Answer(value=G))
+    report = agreement_report(project)
+    assert (report["gold_in_view"]["value"], report["gold_view_unknown"]) == (None, 1)
+    assert sentences(report)[0].text.startswith("Whether a suggestion was in view when the gold")
+
+    for item, shown in ((second, 0), (third, None)):
+        said = Answer(value=G, shown=shown)
+        submit_label(project=project, user=people, item_id=item.pk, answer=said)
+    report = agreement_report(project)
+    assert (report["gold_in_view"]["n"], report["gold_view_unknown"]) == (1, 2)
+    assert sentences(report)[0].text.endswith("(0 of 1). Of 2 more it is not known.")
 
 
 def test_of_imported_gold_nobody_knows_how_it_was_made() -> None:

@@ -193,6 +193,18 @@ def test_values_read_well() -> None:
     assert value_words(2.5) == "2.5"
 
 
+def test_a_text_that_shows_nothing_is_no_answer() -> None:
+    unseen = ["", "  \n", "\u200b", "\u2060 \ufeff\u200d", "\u00a0\u3000", "\u202e\t"]
+    taken = []
+    for text in unseen:
+        try:
+            taken.append(TEXT.normalise(text))
+        except ValueNotOffered:
+            continue
+    assert taken == []
+    assert TEXT.normalise("\u200bé\u200d") == "\u200bé\u200d"
+
+
 @pytest.mark.parametrize("text", ["a\0b", "half a pair: \ud83d"])
 def test_what_no_database_takes_is_refused(text: str) -> None:
     with pytest.raises(ValueNotOffered, match="must not contain"):

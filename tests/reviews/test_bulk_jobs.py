@@ -8,7 +8,7 @@ from django.utils import timezone
 from apps.accounts.models import User
 from apps.accounts.roles import ReviewerKind, Role
 from apps.labels.models import Assignment, Gold, ItemState, Label
-from apps.labels.services import assign_items, record_label
+from apps.labels.services import VIEW_UNKNOWN, assign_items, record_label
 from apps.projects.models import Item, Membership, Project
 from apps.reviews.models import BulkChange, BulkJob, Intervention
 from apps.reviews.selectors.bulk import Plan, preview
@@ -111,18 +111,19 @@ def test_the_preview_counts_each_reason_and_shows_examples(project: Project, man
     assert [item.pk for item in seen.examples] == [fit.pk]
 
 
-def test_one_label_for_all_says_what_became_of_each_suggestion(
+def test_one_label_for_all_owes_nothing_to_suggestions_that_nobody_opened(
     project: Project, manager: User
 ) -> None:
-    agreed, fixed, new = items = [*open_several(project, 3)]
+    agreed, other, new = items = [*open_several(project, 3)]
     suggest(agreed, "bad")
-    suggest(fixed, "good")
+    suggest(other, "good")
 
     job = done(project, manager, "label", value="BAD")
 
     assert said_of(items) == ["bad"] * 3
-    actions = dict(Label.objects.by_people().values_list("item", "action"))
-    assert actions == {agreed.pk: "accepted", fixed.pk: "fixed", new.pk: "new"}
+    for label in Label.objects.by_people():
+        assert (label.action, label.shown, label.proposed_from) == ("new", None, None)
+        assert label.provenance.get(VIEW_UNKNOWN, False) is (label.item_id != new.pk)
     assert job.done == 3
 
 

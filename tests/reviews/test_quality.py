@@ -1,21 +1,31 @@
 """How people work: what counts, what is told, and how it cannot be got round."""
 
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.accounts.roles import ReviewerKind, Role
 from apps.projects.models import Project
 from apps.projects.services import set_member
-from apps.reviews.models import Decision, Standing
+from apps.reviews.models import Decision, Slot, Standing
 from apps.reviews.selectors.quality import PersonRow, find_worker, people_report, person_report
 from apps.reviews.selectors.quality.comparing import compared
 from apps.reviews.selectors.quality.person import WEEK
-from apps.reviews.services import skip_item
+from apps.reviews.services import Answer, skip_item, submit_label
 from labelhub.core.errors import NotFound
 from tests.factories.accounts import UserFactory
 from tests.factories.projects import member
 from tests.factories.quality import checked, decided, known, worked
-from tests.factories.reviews import new_project, queued_items, reviewer, suggest
+from tests.factories.reviews import (
+    answer,
+    claim,
+    new_project,
+    queued_items,
+    reviewer,
+    suggest,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -153,6 +163,49 @@ def test_too_fast_answers_are_named(project: Project, person: User) -> None:
     assert row.counted.fast["value"] == 1
     assert row.alerts == ["too fast"]
     assert not line(project, other).alerts
+
+
+def test_without_a_measured_time_the_lease_tells_that_an_answer_came_too_fast(
+    project: Project, person: User
+) -> None:
+    items = queued_items(project, 22, text="A long word. " * 50)
+    for _ in items:
+        answer(claim(project, person), person, "good")
+
+    counted = line(project, person).counted
+
+    assert (counted.fast["value"], counted.fast["n"]) == (1, 22)
+    assert counted.pace.seconds["value"] is None
+    assert "too fast" in line(project, person).alerts
+    assert {one.pk for one in person_report(project, person).fast} == {one.pk for one in items}
+
+
+def test_an_answer_without_a_time_that_took_long_enough_is_not_too_fast(
+    project: Project, person: User
+) -> None:
+    queued_items(project, 1)
+    slot = claim(project, person)
+    Slot.objects.update(leased_at=timezone.now() - timedelta(minutes=3))
+
+    done = answer(slot, person, "good")
+
+    assert done.decision.within == pytest.approx(180, abs=30)
+    fast = line(project, person).counted.fast
+    assert (fast["value"], fast["n"]) == (0, 1)
+
+
+def test_of_what_somebody_said_of_an_item_the_last_counts(project: Project, person: User) -> None:
+    first, second = queued_items(project, 2)
+    for item in (first, second):
+        suggest(item, "good")
+    sent = [(first, None), (first, None), (first, "bad"), (second, "good"), (second, None)]
+    for item, value in sent:
+        said = Answer(value=value, reject=value is None)
+        submit_label(project=project, user=person, item_id=item.pk, answer=said)
+
+    counted = line(project, person).counted
+
+    assert (counted.labels, counted.only_rejected, counted.accepted["n"]) == (1, 1, 1)
 
 
 REVIEW = "Breakfast was cold, the coffee was not, and nobody at the desk seemed to mind either."

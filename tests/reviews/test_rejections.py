@@ -21,7 +21,7 @@ from apps.agreement.sheets.slicing import Slice
 from apps.dashboards.past import past_answers
 from apps.dashboards.work import desk_of, work_report
 from apps.labels.models import Annotator, Assignment, Gold, ItemState, Kind, Label
-from apps.labels.services import assign_items, keep_for_kind
+from apps.labels.services import VIEW_UNKNOWN, assign_items, keep_for_kind
 from apps.labels.services.deciding import next_gold
 from apps.labels.services.facts import facts_from
 from apps.projects.models import Item, Project
@@ -556,3 +556,24 @@ def test_over_rest_nothing_was_shown_of_an_item_that_nobody_handed_out(project: 
         row = api.post(f"{root}/labels/", {"item": item, "value": "good"}, format="json").json()
         told[item] = (row["action"], row["shown"] is not None)
     assert told == {handed: ("accepted", True), other: ("new", False)}
+    unknown = {one.item_id: VIEW_UNKNOWN in one.provenance for one in Label.objects.by_people()}
+    assert unknown == {handed: False, other: True}
+
+
+def test_over_rest_what_was_handed_out_decides_and_not_what_was_suggested_since(
+    project: Project,
+) -> None:
+    first, second = queued_items(project, 2)
+    handed = suggest(second, "bad")
+    api, root = APIClient(), f"/api/v1/projects/{project.slug}"
+    api.force_authenticate(reviewer(project))
+    told = {}
+    for item in (first, second):
+        given = api.post(f"{root}/next/").json()
+        assert given["item"]["id"] == item.pk
+        suggest(item, "good")
+        sent = {"item": item.pk, "value": "good", "lease": given["lease"]["token"]}
+        row = api.post(f"{root}/labels/", sent, format="json").json()
+        told[item] = (row["action"], row["shown"])
+    assert told == {first: ("new", None), second: ("fixed", str(handed.uid))}
+    assert not Label.objects.filter(provenance__has_key=VIEW_UNKNOWN).exists()

@@ -56,6 +56,24 @@ def item_page(user: User, item: Item) -> str:
     return client.get(address).content.decode()
 
 
+def test_who_is_about_to_answer_blind_is_told_nothing_even_as_a_manager() -> None:
+    project = new_project(blind_share=1)
+    held, other = queued_items(project, 2)
+    for item in (held, other):
+        suggest(item, "good")
+    boss = member(project, Role.MANAGER)
+    slot = claim(project, boss)
+    shown = {item: (bool(ledger(boss, item)), "ecj" in item_page(boss, item)) for item in
+             (held, other)}  # fmt: skip
+    assert shown == {held: (False, False), other: (True, True)}
+    assert rest(boss).get(f"/api/v1/items/{held.pk}/").json()["suggestion"] is None
+
+    answer(slot, boss, "bad")
+
+    assert ledger(boss, held)[0] == ("llm", "good")
+    assert "ecj" in item_page(boss, held)
+
+
 def half_said(project: Project) -> Item:
     """An item that one of two people has labelled."""
     (item,) = queued_items(project, 1)

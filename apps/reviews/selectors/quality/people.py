@@ -173,12 +173,16 @@ def usual_pace(project: Project) -> Limits | None:
     return limits(known_times(usual_times(project)))
 
 
+def below(everybody: Limits | None) -> float:
+    """Seconds below which an answer is too fast by what is usual here."""
+    return everybody.low if everybody else 0.0
+
+
 def count(work: Work, everybody: Limits | None) -> Counted:
     """One person's decisions in figures."""
     suggested = work.answered & (work.action <= REJECTED)
     first = work.first_known
-    usual = everybody.low if everybody else 0.0
-    soon, known = work.too_fast(usual)
+    soon = work.too_fast(below(everybody))
     return Counted(
         labels=int(work.labelled.sum()),
         skips=int((~work.undone & (work.action == SKIPPED)).sum()),
@@ -193,7 +197,7 @@ def count(work: Work, everybody: Limits | None) -> Counted:
         ),
         accuracy=share(int((work.correct[first] == 1).sum()), int(first.sum()), reason=NO_ANSWERS),
         pace=pace(work.times),
-        fast=share(soon, known, reason=NO_TIMES),
+        fast=share(int(soon.sum()), int((work.timed | work.bounded).sum()), reason=NO_TIMES),
     )
 
 

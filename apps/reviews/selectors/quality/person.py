@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from apps.accounts.models import User
 from apps.accounts.roles import ReviewerKind
 from apps.labels.models import Annotator, Assignment
-from apps.projects.models import Membership, Project
+from apps.projects.models import Item, Membership, Project
 from apps.projects.selectors import role_in
 from apps.reviews.models import Decision, Intervention, Purpose, Standing
 from apps.reviews.selectors.quality.comparing import Pair, compared
@@ -19,7 +19,7 @@ from apps.reviews.selectors.quality.drift import (
     by_weeks,
     changes,
 )
-from apps.reviews.selectors.quality.people import PersonRow, person_row, usual_pace
+from apps.reviews.selectors.quality.people import PersonRow, below, person_row, usual_pace
 from apps.reviews.selectors.quality.reading import Work, days_of, read_work
 from labelhub.core.agreement.figures import share, undefined
 from labelhub.core.errors import NotFound
@@ -29,8 +29,8 @@ from labelhub.core.errors import NotFound
 TOLD_BY = 20
 NOT_TOLD = f"told once you have answered {TOLD_BY} items whose answers are known"
 WEEK, HUNDRED = "week", "hundred"
-#: Wrong answers that are listed.
-MOST_WRONG = 50
+#: Wrong answers that are listed, and fast ones.
+MOST_LISTED = 50
 NO_ACCOUNT = "without account"
 
 
@@ -44,7 +44,8 @@ class NamedPair:
 
 @dataclass(frozen=True, slots=True)
 class PersonReport:
-    """One person closely. ``own``: as they may see it themselves."""
+    """One person closely. ``fast``: items of the latest answers that came too fast; ``own``: as
+    they may see it themselves."""
 
     row: PersonRow
     stretches: Sequence[Stretch]
@@ -52,6 +53,7 @@ class PersonReport:
     changes: Sequence[Change]
     pairs: Sequence[NamedPair]
     wrong: Sequence[Decision]
+    fast: Sequence[Item]
     assigned: int
     own: bool
 
@@ -80,7 +82,7 @@ def person_report(
     do is not told by name.
     """
     mine, _ = read_work(project, user.pk)
-    shared = compared(project)
+    shared, everybody = compared(project), usual_pace(project)
     member = Membership.objects.filter(project=project, user=user).first()
     row = person_row(
         project,
@@ -88,7 +90,7 @@ def person_report(
         mine,
         place=(member.kind, member.role) if member else (ReviewerKind.CROWD, ""),
         standing=Standing.objects.filter(project=project, user=user).first(),
-        everybody=usual_pace(project),
+        everybody=everybody,
         agreement=shared.by_person().get(user.pk),
     )
     told = by_weeks(mine, days_of(project, user.pk)) if by == WEEK else by_hundreds(mine)
@@ -101,7 +103,8 @@ def person_report(
         by=by,
         changes=changes(told),
         pairs=_named(shared.pairs_of(user.pk)),
-        wrong=list(wrong_answers(project, user)[:MOST_WRONG]),
+        wrong=list(wrong_answers(project, user)[:MOST_LISTED]),
+        fast=_items_of(mine.where(mine.too_fast(below(everybody)))),
         assigned=given,
         own=False,
     )
@@ -112,6 +115,13 @@ def wrong_answers(project: Project, user: User) -> QuerySet[Decision]:
     wrong = Decision.objects.filter(project=project, reviewer=user, correct=False)
     wrong = wrong.exclude(purpose=Purpose.WORK)
     return wrong.select_related("item__state__gold", "label").order_by("-pk")
+
+
+def _items_of(answers: Work) -> list[Item]:
+    """Of the latest, these first."""
+    latest = answers.item[::-1][:MOST_LISTED].tolist()
+    found = Item.objects.in_bulk(latest) if latest else {}
+    return [found[item] for item in latest if item in found]
 
 
 def interventions(project: Project, user: User | None = None) -> QuerySet[Intervention]:
@@ -136,6 +146,7 @@ def _for_themselves(
         changes=[one for one in changes(quiet) if one.measure == "seconds"],
         pairs=(),
         wrong=(),
+        fast=(),
         assigned=given,
         own=True,
     )

@@ -111,13 +111,15 @@ class Work:
         """Labels that stand and whose seconds were measured."""
         return self.labelled & ~np.isnan(self.seconds)
 
-    def too_fast(self, usual: float) -> tuple[int, int]:
-        """How many labels took less than ``least``, or than ``usual`` seconds where they were
-        measured; and of how many labels anything is known of that."""
+    @property
+    def bounded(self) -> Bools:
+        """Labels that stand and whose seconds have a bound instead."""
+        return self.labelled & np.isnan(self.seconds) & ~np.isnan(self.within)
+
+    def too_fast(self, usual: float) -> Bools:
+        """Labels that took less than ``least``, or than ``usual`` seconds where measured."""
         soon = self.timed & (self.seconds < np.maximum(self.least, usual))
-        bounded = self.labelled & np.isnan(self.seconds) & ~np.isnan(self.within)
-        soon |= bounded & (self.within < self.least)
-        return int(soon.sum()), int((self.timed | bounded).sum())
+        return soon | (self.bounded & (self.within < self.least))
 
 
 def read_work(project: Project, user_id: int | None = None) -> tuple[Work, int]:
