@@ -1,6 +1,5 @@
 """Texts on their way to vectors."""
 
-import json
 import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +10,7 @@ from apps.llm.failures import Failure
 from apps.llm.models import ModelSpec
 from apps.llm.texts import clean
 from apps.llm.trying import Breaker, Patience, Trying
-from apps.llm.wire import Malformed, add_usage, token_count
+from apps.llm.wire import Malformed, add_usage, read_json, token_count
 from labelhub.core.llm.errors import ModelError
 from labelhub.core.llm.prices import estimate_tokens
 from labelhub.core.llm.types import Usage
@@ -77,11 +76,11 @@ def read_embeddings(body: bytes, request: Mapping[str, Any]) -> Embedded:
     Raises:
         Malformed: it does not hold one vector of finite numbers for each text, all of one length.
     """
+    data = read_json(body)
     try:
-        data = json.loads(body)
         rows = sorted(data["data"], key=lambda row: row["index"])
         vectors = [[_finite(number) for number in row["embedding"]] for row in rows]
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError):
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
         raise Malformed("the answer is not a list of embeddings") from None
     texts = request["input"]
     if [row["index"] for row in rows] != list(range(len(texts))):

@@ -32,7 +32,7 @@ TOO_LONG = re.compile(
     re.IGNORECASE,
 )
 _CAP_TOO_LARGE = re.compile(r"max_(?:completion_)?tokens\W+(?:is )?too large", re.IGNORECASE)
-_DAILY = re.compile(r"per[ -]day|/ ?(?:day|24 ?h)|daily|\b[RT]PD\b", re.IGNORECASE)
+_DAILY = re.compile(r"per[ -]?day|/ ?(?:day|24 ?h)|daily|\b[RT]PD\b", re.IGNORECASE)
 
 
 class Cause(StrEnum):
@@ -85,7 +85,7 @@ class Failure:
     def unread(self) -> bool:
         """Whether an answer may have been written of which nothing came: a provider may charge for
         it, or not."""
-        return self.paid and self.cause is not Cause.MALFORMED
+        return self.paid and self.cause in (Cause.TIMED_OUT, Cause.BROKEN_OFF)
 
     @property
     def note(self) -> str:
@@ -98,33 +98,89 @@ def read_refusal(
     status: int, body: bytes, headers: Mapping[str, str], redacted: Callable[[str], str]
 ) -> Failure:
     """The failure that an answer with an error status is; ``redacted`` takes secrets out."""
-    told = _error_in(body)
-    said = told if isinstance(told, dict) else {}
+    try:
+        found = _only(json.loads(body))
+    except (ValueError, RecursionError):
+        found = body.decode("utf-8", "replace")
+    told = found["error"] if isinstance(found, dict) and found.get("error") else found
+    return _failure(status, told, headers, redacted)
+
+
+def read_told(
+    error: Any, headers: Mapping[str, str], redacted: Callable[[str], str], *, length: int = 0
+) -> Failure:
+    """The failure that ``error`` is, which came with status 200 (see :func:`error_in`). An endpoint
+    that had begun to answer is in trouble, unless the error names another status."""
+    code = error.get("code") if isinstance(error, Mapping) else None
+    status = code if isinstance(code, int) and 400 <= code < 600 else 502
+    return _failure(status, error, headers, redacted, length=length)
+
+
+def error_in(found: Any) -> Any:
+    """The error that an answer with status 200 tells, in whatever place; None where it tells none.
+
+    OpenRouter puts it into the choice, beside what was written until then.
+    """
+    found = _only(found)
+    if not isinstance(found, Mapping):
+        return None
+    choices = _mappings(found, "choices")
+    choice = choices[0] if choices else {}
+    if told := found.get("error") or choice.get("error"):
+        return told
+    if "error" in (found.get("object"), found.get("type")):
+        return found
+    ended = choice.get("finish_reason") == "error"
+    return {"message": "the answer ended in an error"} if ended else None
+
+
+def _only(found: Any) -> Any:
+    """Gemini's endpoint puts what it answers to a wrong request into a list."""
+    return found[0] if isinstance(found, list) and found else found
+
+
+def _failure(
+    status: int,
+    told: Any,
+    headers: Mapping[str, str],
+    redacted: Callable[[str], str],
+    *,
+    length: int = 0,
+) -> Failure:
+    said = told if isinstance(told, Mapping) else {}
     message = said.get("message") or said.get("detail") or told or ""
     return Failure(
         Cause.ANSWERED,
         status,
         message=redacted(str(message)),
-        code=redacted(str(said.get("code") or said.get("type") or "")),
+        code=redacted(str(_quota_in(said) or said.get("code") or said.get("type") or "")),
         param=redacted(str(said.get("param") or "")),
-        headers=dict(headers),
+        headers=_wait_in(said) | dict(headers),
+        length=length,
     )
 
 
-def told_status(error: Any) -> int:
-    """The status that ``error`` names, which came with status 200. An endpoint that had begun to
-    answer is in trouble, unless it says more."""
-    code = error.get("code") if isinstance(error, Mapping) else None
-    return code if isinstance(code, int) and 400 <= code < 600 else 502
+def _wait_in(error: Mapping[str, Any]) -> dict[str, str]:
+    """How long to wait, as a header would tell it. Source: google.rpc.RetryInfo."""
+    told = [each["retryDelay"] for each in _mappings(error, "details") if each.get("retryDelay")]
+    return {"retry-after": str(told[0]).removesuffix("s")} if told else {}
 
 
-def _error_in(body: bytes) -> Any:
-    """What stands under ``error``, else the whole answer, as text where it is no JSON."""
-    try:
-        found = json.loads(body)
-    except (ValueError, RecursionError):
-        return body.decode("utf-8", "replace")
-    return found["error"] if isinstance(found, dict) and found.get("error") else found
+def _quota_in(error: Mapping[str, Any]) -> str:
+    """The name of the quota that is used up, that of a day first. Source:
+    google.rpc.QuotaFailure."""
+    violations = [
+        violation
+        for detail in _mappings(error, "details")
+        for violation in _mappings(detail, "violations")
+    ]
+    names = [str(violation.get("quotaId") or "") for violation in violations]
+    return max(names, key=lambda name: bool(_DAILY.search(name)), default="")
+
+
+def _mappings(holder: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
+    found = holder.get(key)
+    return [each for each in found if isinstance(each, Mapping)] if isinstance(found, list) else []
 
 
 def judge(failure: Failure, *, now: float) -> Verdict:
@@ -159,17 +215,26 @@ def _judge_limit(failure: Failure, now: float) -> Verdict:
     if failure.status == 402 or failure.code in QUOTA_CODES:
         return Verdict.QUOTA
     hint = retry_after(failure.headers, now=now)
-    # A day's limit that fills up steadily names a short wait, and is waited for like any other.
-    daily = hint is None and _DAILY.search(failure.message)
-    return Verdict.QUOTA if daily or (hint or 0) > LONGEST_WAIT else Verdict.WAIT
+    long = (hint or 0) > LONGEST_WAIT
+    return Verdict.QUOTA if long or _used_up_today(failure, hint) else Verdict.WAIT
 
 
 def resume_after(failure: Failure, *, now: float) -> float | None:
     """Seconds until a used-up quota may be worth another try; None when somebody has to act."""
     hint = retry_after(failure.headers, now=now)
-    if hint is None and failure.code not in QUOTA_CODES and _DAILY.search(failure.message):
+    if (hint or 0) <= LONGEST_WAIT and _used_up_today(failure, hint):
         return HOURLY
     return hint
+
+
+def _used_up_today(failure: Failure, hint: float | None) -> bool:
+    """Whether a daily quota is used up. One that fills up steadily names a short wait, and is
+    waited for like any other; where the quota itself is named, the wait beside it is that of the
+    minute."""
+    if failure.code in QUOTA_CODES:
+        return False
+    told = failure.code if hint is not None else f"{failure.code} {failure.message}"
+    return bool(_DAILY.search(told))
 
 
 def retry_after(headers: Mapping[str, str], *, now: float) -> float | None:

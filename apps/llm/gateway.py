@@ -29,7 +29,7 @@ from apps.llm.asking import Asking, CallRecord
 from apps.llm.capabilities import Capability
 from apps.llm.embedding import BATCH, Embedded, Embedding, joined, read_embeddings
 from apps.llm.extras import check_headers
-from apps.llm.failures import Cause, Failure, read_refusal, told_status
+from apps.llm.failures import Cause, Failure, read_refusal, read_told
 from apps.llm.keys import NO_KEY, provider_key
 from apps.llm.memory import InDatabase, Memory, remember
 from apps.llm.models import ModelSpec, Provider
@@ -38,7 +38,7 @@ from apps.llm.texts import clean
 from apps.llm.thinking import Thinking
 from apps.llm.traffic import LineState, Traffic
 from apps.llm.trying import Breaker, Patience
-from apps.llm.wire import Malformed, error_in, read_completion, read_model_names, written_in
+from apps.llm.wire import ErrorTold, Malformed, read_completion, read_model_names, written_in
 from labelhub.core.llm.buckets import UsedUp
 from labelhub.core.llm.offline import OfflineModel
 from labelhub.core.llm.types import Call, Completion, Message
@@ -288,10 +288,9 @@ class HttpLine:
         self.traffic.follow(answer.headers)
         try:
             return read(answer.body)
+        except ErrorTold as told:
+            return read_told(told.error, answer.headers, self.redacted, length=told.length)
         except Malformed as error:
-            if told := error_in(answer.body):
-                status = told_status(told["error"])
-                return read_refusal(status, answer.body, answer.headers, self.redacted)
             said, length = self.redacted(str(error)), written_in(answer.body)
             return Failure(Cause.MALFORMED, answer.status, said, length=length)
 

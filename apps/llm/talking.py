@@ -6,8 +6,15 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from apps.llm.failures import Cause, Failure, read_refusal, told_status
-from apps.llm.wire import Malformed, error_in, read_completion, read_delta, read_usage, written_in
+from apps.llm.failures import Cause, Failure, read_told
+from apps.llm.wire import (
+    ErrorTold,
+    Malformed,
+    read_completion,
+    read_delta,
+    read_usage,
+    written_in,
+)
 from labelhub.core.llm.types import Usage
 
 if TYPE_CHECKING:
@@ -174,6 +181,9 @@ class Talk:
         try:
             async with asyncio.timeout_at(self._deadline()) as silence:
                 return await self._next(silence)
+        except ErrorTold as told:
+            length = len(self.written) + told.length
+            return read_told(told.error, {}, self._redacted, length=length)
         except Malformed as error:
             length = len(self.written) + written_in(self._body or b"")
             return Failure(Cause.MALFORMED, 200, self._redacted(str(error)), length=length)
@@ -211,12 +221,10 @@ class Talk:
         else:
             self._waiting = self._events.feed(part)
 
-    def _take(self, event: Any) -> str | Failure:
+    def _take(self, event: Any) -> str:
         if event == DONE:
             self._finish_reason = self._finish_reason or "stop"
             return ""
-        if isinstance(event, Mapping) and _is_error(event):
-            return self._refusal(event)
         delta = read_delta(event)
         self._raw_usage = delta.raw_usage or self._raw_usage
         if self._finish_reason:
@@ -225,18 +233,10 @@ class Talk:
         self._written.append(delta.reasoning + delta.text)
         return self._aloud.hear(delta.text)
 
-    def _refusal(self, event: Mapping[str, Any]) -> Failure:
-        said = event.get("error")
-        status = told_status(said if isinstance(said, Mapping) else event)
-        return read_refusal(status, json.dumps(event).encode(), {}, self._redacted)
-
     def _close(self) -> None:
         """The body is complete."""
         if self._body is None:
             self._waiting = self._events.feed(b"\n\n")
-            return
-        if error := error_in(self._body):
-            self._waiting = iter([error])
             return
         whole = read_completion(bytes(self._body), self._request)
         usage = json.loads(self._body).get("usage")
@@ -252,7 +252,3 @@ class Talk:
         if self._written:
             return Failure(Cause.BROKEN_OFF)
         return Failure(Cause.MALFORMED, 200, "the answer is no stream of events")
-
-
-def _is_error(event: Mapping[str, Any]) -> bool:
-    return bool(event.get("error")) or "error" in (event.get("object"), event.get("type"))

@@ -59,7 +59,7 @@ def forbidden_address(refused: AddressRefused, provider: Provider) -> ModelUnrea
 
 def final_error(verdict: Verdict, failure: Failure, spec: ModelSpec, *, now: float) -> ModelError:
     """The error for a failure after which nothing more is tried."""
-    provider, said = where(spec.provider), _said(failure)
+    provider, said = where(spec.provider), _said(failure.message)
     if verdict is Verdict.KEY:
         source = spec.provider.api_key_env or "none is configured for this provider"
         return WrongKey(
@@ -71,7 +71,7 @@ def final_error(verdict: Verdict, failure: Failure, spec: ModelSpec, *, now: flo
             f"/v1. Check both.{said}"
         )
     if verdict is Verdict.QUOTA:
-        return quota_error(spec.provider, resume_after(failure, now=now), said)
+        return quota_error(spec.provider, resume_after(failure, now=now), _said(failure.note))
     if verdict is Verdict.TOO_LONG:
         return ContextTooLong(f"Too long for model '{spec.name}' of {provider}.{said}")
     return RequestRejected(
@@ -171,8 +171,8 @@ def _what(failure: Failure, provider: Provider) -> str:
     return f"status {failure.status}"
 
 
-def _said(failure: Failure) -> str:
-    return f" It said: {failure.message[:300]}" if failure.message else ""
+def _said(words: str) -> str:
+    return f" It said: {words[:300]}" if words else ""
 
 
 def _duration(seconds: float) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from apps.llm.extras import check_extra_body
+from apps.llm.failures import error_in
 from apps.llm.logprobs import TOP_LOGPROBS, read_logprobs
 from apps.llm.models import ModelSpec
 from apps.llm.structured import response_format
@@ -46,6 +47,14 @@ MOST_TOKENS = 10**8
 
 class Malformed(ValueError):
     """An answer with status 200 that is not a chat completion."""
+
+
+class ErrorTold(Malformed):
+    """An answer with status 200 that tells an ``error``, after ``length`` characters of text."""
+
+    def __init__(self, error: Any, length: int = 0) -> None:
+        super().__init__("the answer tells an error")
+        self.error, self.length = error, length
 
 
 def build_request(
@@ -158,16 +167,13 @@ def read_completion(body: bytes, request: Mapping[str, Any]) -> Completion:
     """Read the answer to ``request``.
 
     Raises:
-        Malformed: it is not JSON, holds no choice, or says that something went wrong.
+        ErrorTold: it says that something went wrong.
+        Malformed: it is not JSON, or holds no choice.
     """
-    try:
-        data = json.loads(body)
-    except (ValueError, RecursionError):
-        raise Malformed("the answer is not JSON") from None
+    data = read_json(body)
     choice = _first_choice(data)
     message = choice["message"]
-    text = _text_of(message.get("content"))
-    reasoning = _text_of(message.get("reasoning_content") or message.get("reasoning"))
+    text, reasoning = _written(message)
     return Completion(
         text=text,
         finish_reason=clean(str(choice.get("finish_reason") or "stop")),
@@ -190,14 +196,26 @@ class Delta:
     raw_usage: Any = None
 
 
-def error_in(body: bytes | bytearray) -> dict[str, Any] | None:
-    """What came with status 200 and is nothing but an error; None where it is anything else."""
+def read_json(body: bytes) -> Any:
+    """What an answer with status 200 holds.
+
+    Raises:
+        ErrorTold: it says that something went wrong.
+        Malformed: it is not JSON.
+    """
     try:
         found = json.loads(body)
     except (ValueError, RecursionError):
-        return None
-    only = isinstance(found, dict) and found.get("error") and not found.get("choices")
-    return found if only else None
+        raise Malformed("the answer is not JSON") from None
+    _check_error(found)
+    return found
+
+
+def _check_error(found: Any) -> None:
+    """Raises: ErrorTold."""
+    if error := error_in(found):
+        holder = found if isinstance(found, Mapping) else {}
+        raise ErrorTold(error, len("".join(_written(_said_in(_choice_of(holder))))))
 
 
 def written_in(body: bytes | bytearray) -> int:
@@ -210,19 +228,17 @@ def read_delta(event: Any) -> Delta:
     """Read one event of a streamed answer; one without anything of use adds nothing.
 
     Raises:
+        ErrorTold: it says that something went wrong.
         Malformed: it is no JSON object.
     """
     if not isinstance(event, Mapping):
         raise Malformed("a part of the answer is not a JSON object")
-    choices = event.get("choices")
-    choice = choices[0] if isinstance(choices, list) and choices else None
-    choice = choice if isinstance(choice, Mapping) else {}
-    # Some endpoints that cannot stream send the whole message as their only event.
-    said = choice["delta"] if "delta" in choice else choice.get("message")
-    said = said if isinstance(said, Mapping) else {}
+    _check_error(event)
+    choice = _choice_of(event)
+    text, reasoning = _written(_said_in(choice))
     return Delta(
-        text=_text_of(said.get("content")),
-        reasoning=_text_of(said.get("reasoning_content") or said.get("reasoning")),
+        text=text,
+        reasoning=reasoning,
         finish_reason=clean(str(choice.get("finish_reason") or "")),
         raw_usage=event.get("usage"),
     )
@@ -234,10 +250,10 @@ def read_model_names(body: bytes) -> list[str]:
     Raises:
         Malformed: it is not such a list.
     """
+    data = read_json(body)
     try:
-        data = json.loads(body)
         return sorted(clean(str(row["id"])) for row in data["data"])
-    except (ValueError, TypeError, KeyError, RecursionError):
+    except (TypeError, KeyError):
         raise Malformed("the answer is not a list of models") from None
 
 
@@ -286,6 +302,25 @@ def _first_choice(data: Any) -> Mapping[str, Any]:
     if not isinstance(choice, Mapping) or not isinstance(choice.get("message"), Mapping):
         raise Malformed("the answer has no message")
     return choice
+
+
+def _choice_of(holder: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The first choice, as far as there is one."""
+    choices = holder.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    return choice if isinstance(choice, Mapping) else {}
+
+
+def _said_in(choice: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Some endpoints that cannot stream send the whole message as their only event."""
+    said = choice["delta"] if "delta" in choice else choice.get("message")
+    return said if isinstance(said, Mapping) else {}
+
+
+def _written(message: Mapping[str, Any]) -> tuple[str, str]:
+    """Its text, and the thoughts that are shown beside it."""
+    reasoning = message.get("reasoning_content") or message.get("reasoning")
+    return _text_of(message.get("content")), _text_of(reasoning)
 
 
 def _text_of(content: Any) -> str:
