@@ -69,7 +69,7 @@ class Asking(Trying[Completion]):
         self._request: dict[str, Any] = {}
         self._adapted: set[tuple[str, Any]] = set()
         self._plain = False
-        self._trial = FormTrial(call)
+        self._trial = FormTrial(call, line.forms_kept(spec))
         self._cap = 0
         self._most: int | None = None
         #: Without room for thinking.

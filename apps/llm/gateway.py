@@ -206,6 +206,10 @@ class HttpLine:
         self.traffic.close()
         await remember(self._memory, self.provider, self.traffic)
 
+    def forms_kept(self, spec: ModelSpec) -> set[str]:
+        """The forms that ``spec`` has answered in, to be added to."""
+        return self.traffic.forms.setdefault(spec.name, set())
+
     def learn_soon(self, spec: ModelSpec, capability: Capability) -> None:
         """Keep what was learnt on the object now, and in the database without a wait for it: who
         is cancelled meanwhile would lose an answer that is paid for."""

@@ -103,13 +103,19 @@ class FormTrial:
 
     HTTP 500 may be about the form: llama.cpp answers so to a schema that it cannot take, and any
     server to a fault of its own. So a less demanding form is tried where the refusal names the
-    form, or comes twice in a row; only if it named it, and the other form is answered, has the
-    model shown which form it takes. What an item's own options are refused for, the others are not.
+    form, or comes twice in a row. If that one is answered, the model has shown which form it takes,
+    unless the refusal did not name a form that it has kept to before. What an item's own options
+    are refused for, the others are not.
+
+    Args:
+        call: what is asked.
+        kept: the forms that the model has kept to; added to.
     """
 
-    def __init__(self, call: Call) -> None:
+    def __init__(self, call: Call, kept: set[str]) -> None:
         #: The form to ask for in place of the usual one; None for that.
         self.structured: str | None = None
+        self._kept = kept
         self._own = call.schema.offered(call.options) != call.schema.offered(())
         self._in_a_row = 0
         self._said = ""
@@ -125,18 +131,24 @@ class FormTrial:
 
     def heed(self, answer: Completion | Failure, request: Mapping[str, Any]) -> Capability | None:
         """Take note of the answer to ``request``; what it teaches about the model, if anything."""
+        form = request.get("response_format", {}).get("type", "")
         if isinstance(answer, Completion):
+            self._kept.add(form)
             said, self._said, self._in_a_row = self._said, "", 0
-            return Capability("structured", self.structured, said) if said else None
+            return (
+                Capability("structured", self.structured, said)
+                if said and self.structured
+                else None
+            )
         if answer.status != 500:
             return None
-        if "response_format" not in request:
+        if not form:
             self.structured, self._said, self._in_a_row = None, "", 0
             return None
         self._in_a_row += 1
         named = speaks_of_form(answer)
-        if named and self.teaches(answer, request):
-            self._said = self._said or answer.message
+        if (named or form not in self._kept) and self.teaches(answer, request):
+            self._said = self._said or answer.message or "HTTP 500"
         if self.structured or self._in_a_row > 1 or named:
             self.structured = less_structured(request)
         return None

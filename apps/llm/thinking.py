@@ -11,7 +11,7 @@ import asyncio
 import math
 from collections import deque
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -59,10 +59,12 @@ class Thinking:
     @asynccontextmanager
     async def first(self, spec: ModelSpec) -> AsyncIterator[None]:
         """Wait until it is known, or until nobody else is finding it out."""
-        if self._known(spec):
-            yield
-            return
-        async with self._locks.setdefault(spec.pk, asyncio.Lock()):
+        async with AsyncExitStack() as finding_out:
+            if not self._known(spec):
+                lock = self._locks.setdefault(spec.pk, asyncio.Lock())
+                await finding_out.enter_async_context(lock)
+            if self._known(spec):
+                await finding_out.aclose()  # others need not wait for this one
             yield
 
     def heed(self, spec: ModelSpec, answer: Completion) -> None:
@@ -102,9 +104,13 @@ class Thinking:
 
 
 class ChatLine(Line, Protocol):
-    """A line that knows which of its models think."""
+    """A line that knows which of its models think, and which forms of answers they keep to."""
 
     thinking: Thinking
+
+    def forms_kept(self, spec: ModelSpec) -> set[str]:
+        """The forms that ``spec`` has answered in, to be added to."""
+        ...
 
     def learn_soon(self, spec: ModelSpec, capability: Capability) -> None:
         """Keep what was learnt on the object now, and in the database without a wait for it."""

@@ -22,6 +22,7 @@ from labelhub.core.llm.limiter import LimitChange, Limiter, Slot, TimeOuts
 
 START = 8
 PROVIDER_RATE = "provider rate"
+RATE_LIMIT = "rate limit"
 CONCURRENCY_SETTING = "concurrency setting"
 ADAPTIVE_LIMIT = "adaptive limit"
 TIME_OUTS = "time-outs"
@@ -36,8 +37,9 @@ class LineState:
 
     ``limit`` calls may be in flight at the moment, ``rpm`` and ``tpm`` are the limits known (None:
     none), ``refused_share`` the refusals among the last 50 answers (0 to 1). ``limited_by`` is
-    ``provider rate``, ``concurrency setting``, ``adaptive limit``, ``time-outs`` or empty;
-    ``unanswered`` calls timed out since the last answer.
+    ``provider rate``, ``rate limit`` (the last answer was HTTP 429), ``concurrency setting``,
+    ``adaptive limit``, ``time-outs`` or empty; ``unanswered`` calls timed out since the last
+    answer.
     """
 
     limit: int
@@ -62,6 +64,7 @@ class _Known:
     time_outs: TimeOuts = field(default_factory=TimeOuts)
     limited: Limited = field(default_factory=Limited)
     thoughts: dict[int, Thoughts] = field(default_factory=dict)
+    forms: dict[str, set[str]] = field(default_factory=dict)
 
 
 _known: dict[tuple[int | None, str, str], _Known] = {}
@@ -105,6 +108,7 @@ class Traffic:
         with _lock:
             self._known = _known.setdefault(at, _Known())
         self.thoughts = self._known.thoughts
+        self.forms = self._known.forms
         self.limited = self._known.limited
         self.limited.take_up(provider.rate_limited)
         self._longest = provider.read_timeout
@@ -186,6 +190,8 @@ class Traffic:
         return unanswered
 
     def _limited_by(self) -> str:
+        if self.limiter.refused_last:
+            return RATE_LIMIT
         if self.limiter.time_outs.unanswered:
             return TIME_OUTS
         if self._queue.held_up:

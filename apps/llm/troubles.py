@@ -168,7 +168,10 @@ def _what(failure: Failure, provider: Provider) -> str:
         return "no connection"
     if failure.cause is Cause.MALFORMED:
         return failure.message
-    return f"status {failure.status}"
+    said = failure.message[:100]
+    # A proxy sends a page of HTML, which tells nobody anything.
+    told = f" ({said})" if said and not said.lstrip().startswith("<") else ""
+    return f"status {failure.status}{told}"
 
 
 def _said(words: str) -> str:

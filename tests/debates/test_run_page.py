@@ -166,6 +166,7 @@ class Lines(Script):
     [
         ({"limited_by": "provider rate", "rpm": 500}, "it takes 500 calls a minute."),
         ({"limited_by": "provider rate"}, "it takes no more calls for the moment."),
+        ({"limited_by": "rate limit"}, "Rate limit. provider"),
         ({"limited_by": "concurrency setting"}, "at most 8 calls at a time."),
         ({"limited_by": "adaptive limit"}, "8 calls at a time, as many as it took so far."),
         ({"breaker_open": True}, "nothing is sent any more."),

@@ -8,6 +8,7 @@ import pytest
 from apps.llm.gateway import Gateway
 from apps.llm.wire import MOST_ROOM
 from labelhub.core.llm.errors import ContextTooLong, RequestRejected
+from tests.fakes.openai_server import FakeServer
 from tests.llm.asking_helpers import Learnt, make_call, make_json_call, make_spec, opened
 from tests.llm.tiny_endpoint import Answer, Heard, TinyEndpoint, error, said, tiny_endpoint
 
@@ -212,3 +213,72 @@ async def test_a_long_text_has_what_its_context_leaves() -> None:
         async with opened(spec) as gateway:
             await gateway.complete(spec, make_call("a word " * 4000))
     assert endpoint.heard[0].body["max_tokens"] < 16_384 - 4000
+
+
+async def test_only_the_first_call_to_an_unknown_model_goes_alone(model_server: FakeServer) -> None:
+    model_server.options.latency = 0.2
+    spec = make_spec(model_server, thinking_tokens=None)
+    most = {"unknown": 0, "known": 0}
+    async with opened(spec) as gateway:
+        calls = [gateway.complete(spec, make_call(f"Text {each}.")) for each in range(9)]
+        asking = asyncio.gather(*calls)
+        while not asking.done():
+            now = "unknown" if spec.thinking_tokens is None else "known"
+            most[now] = max(most[now], gateway.in_flight())
+            await asyncio.sleep(0.01)
+        await asking
+    assert most == {"unknown": 1, "known": 8}
+
+
+def _bare_500(*refused: str, before: int = 99) -> Any:
+    """An endpoint that answers each of the ``refused`` forms with an error that says nothing, to
+    the first ``before`` requests."""
+
+    def say(heard: Heard) -> Answer:
+        form = heard.body.get("response_format", {}).get("type", "text")
+        if form in refused and heard.before < before:
+            return 500, error("Internal Server Error"), {}
+        return 200, said(), {}
+
+    return say
+
+
+async def test_a_form_that_a_server_fails_at_without_a_word_of_it_is_given_up_for_good() -> None:
+    schema, json_object, text = "json_schema", "json_object", "text"
+    cases = {
+        "no schema": (_bare_500(schema), json_object, [500, 500, 200, 200]),
+        "no form at all": (_bare_500(schema, json_object), "none", [500, 500, 500, 200, 200]),
+        "one passing trouble": (_bare_500(schema, before=1), schema, [500, 200, 200]),
+        "trouble without a form too": (
+            _bare_500(schema, json_object, text, before=4), schema, [500, 500, 500, 500, 200, 200]),
+    }  # fmt: skip
+    failures = []
+    for case, (say, form, statuses) in cases.items():
+        learnt = Learnt()
+        async with tiny_endpoint(say) as endpoint:
+            spec = spec_of(endpoint, structured="json_schema")
+            async with opened(spec, learnt=learnt) as gateway:
+                asked = [await gateway.complete(spec, make_json_call()) for _ in range(2)]
+        found = [attempt.http_status for each in asked for attempt in each.attempts]
+        told = {each.said for each in learnt.seen} - {"Internal Server Error"}
+        if (spec.structured, found) != (form, statuses) or told:
+            failures.append((case, spec.structured, found, told))
+    assert not failures
+
+
+async def test_a_passing_trouble_takes_no_form_away_that_was_answered_before() -> None:
+    def say(heard: Heard) -> Answer:
+        return (500, error("Internal Server Error"), {}) if heard.before in (1, 2) else _ok()
+
+    def _ok() -> Answer:
+        return 200, said(), {}
+
+    async with tiny_endpoint(say) as endpoint:
+        spec = spec_of(endpoint, structured="json_schema")
+        for _ in range(2):
+            # What is known outlasts the line.
+            async with opened(spec) as gateway:
+                await gateway.complete(spec, make_json_call())
+    forms = [heard.body["response_format"]["type"] for heard in endpoint.heard]
+    assert forms == ["json_schema", "json_schema", "json_schema", "json_object"]
+    assert spec.structured == "json_schema"

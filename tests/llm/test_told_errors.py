@@ -60,7 +60,7 @@ async def test_what_never_came_is_not_counted_and_what_came_is() -> None:
         async with tiny_endpoint(lambda _, answer=answer: (200, answer, {})) as endpoint:
             spec = make_spec(provider={"base_url": endpoint.base_url})
             async with opened(spec, attempts=2) as gateway:
-                with pytest.raises(ModelError, match="status 502") as caught:
+                with pytest.raises(ModelError, match=r"status 502 \(Provider disc") as caught:
                     await gateway.complete(spec, make_call())
         counted[text[:6]] = caught.value.data["usage"]
     assert counted[""] == asdict(Usage())

@@ -9,7 +9,7 @@ import pytest
 
 from apps.llm.gateway import Gateway
 from apps.llm.models import ModelSpec, Provider
-from apps.llm.trying import LONGEST_GAP, Limited
+from apps.llm.trying import LONGEST_GAP, Limited, Patience
 from labelhub.core.llm.errors import QuotaExhausted
 from tests.fakes.openai_server import FakeServer
 from tests.llm.asking_helpers import Learnt, make_call, make_spec, opened
@@ -207,3 +207,21 @@ def test_what_was_kept_before_an_answer_does_not_come_back() -> None:
     limited.forget()
     limited.take_up(before)
     assert limited.kept == {}
+
+
+async def test_a_rate_limit_is_told_while_the_calls_it_refused_wait() -> None:
+    def say(heard: Heard) -> Answer:
+        return (200, said(), {}) if heard.before >= 3 else (429, error("Slow down."), {})
+
+    told = []
+
+    async def sleep(_: float) -> None:
+        told.append(gateway.state_of(spec.provider).limited_by)
+
+    async with tiny_endpoint(say) as endpoint:
+        spec = spec_of(endpoint)
+        patience = Patience(sleep=sleep)
+        async with Gateway.open([spec], patience=patience, memory=Learnt()) as gateway:
+            await ask(gateway, spec)
+            told.append(gateway.state_of(spec.provider).limited_by)
+    assert told == ["rate limit"] * 3 + [""]

@@ -119,6 +119,7 @@ class Limiter:
         self.limit = max(1, min(start, self.ceiling))
         self.in_flight = 0
         self.found = found
+        self.refused_last = False
         self.time_outs = time_outs
         self._longest = longest
         self._held = False
@@ -212,6 +213,7 @@ class Limiter:
 
     def _heed(self, slot: Slot) -> None:
         now = self._clock()
+        self.refused_last = slot.was_refused
         self._refusals.append(slot.was_refused)
         self._unanswered.append(slot.has_timed_out)
         if slot.has_timed_out:

@@ -10,6 +10,7 @@ from apps.llm.traffic import (
     ADAPTIVE_LIMIT,
     CONCURRENCY_SETTING,
     PROVIDER_RATE,
+    RATE_LIMIT,
     TIME_OUTS,
     LineState,
 )
@@ -63,6 +64,8 @@ def _told(provider: Provider, state: LineState) -> dict[str, Any]:
 def _words(provider: Provider, state: LineState) -> str:
     if state.breaker_open:
         return f"{provider.name}: call after call failed; nothing is sent any more."
+    if state.limited_by == RATE_LIMIT:
+        return f"Rate limit. {provider.name}: the last answer was 'too many requests' (429)."
     if state.limited_by == TIME_OUTS:
         last = "the last call" if state.unanswered == 1 else f"the last {state.unanswered} calls"
         waited = f"no answer within {provider.read_timeout:g} s to {last}"
