@@ -41,6 +41,8 @@ PART_OF_CONTEXT = 0.75
 
 #: What every answer has that a model has written, and what tells its price.
 _WRITTEN = re.compile(rb'"(?:choices|usage|data)"')
+#: How endpoints say that an answer ended for want of room, in lower case; we say ``length``.
+_CUT_OFF = ("length", "max_tokens", "max_output_tokens", "model_length")
 #: A count above this is a fault of whoever counted, and more than a turn can hold.
 MOST_TOKENS = 10**8
 
@@ -174,10 +176,14 @@ def read_completion(body: bytes, request: Mapping[str, Any]) -> Completion:
     choice = _first_choice(data)
     message = choice["message"]
     text, reasoning = _written(message)
+    usage = read_usage(data.get("usage"), request, reasoning + text)
+    reason = _finish_reason(choice) or "stop"
+    # Some endpoints say "stop" of an answer that has used up all of its tokens.
+    cut_off = reason == "stop" and not usage.estimated and usage.tokens_out == _cap_of(request)
     return Completion(
         text=text,
-        finish_reason=clean(str(choice.get("finish_reason") or "stop")),
-        usage=read_usage(data.get("usage"), request, reasoning + text),
+        finish_reason="length" if cut_off else reason,
+        usage=usage,
         model_answered=clean(str(data.get("model") or "")),
         reasoning=reasoning,
         refusal=_text_of(message.get("refusal")),
@@ -239,7 +245,7 @@ def read_delta(event: Any) -> Delta:
     return Delta(
         text=text,
         reasoning=reasoning,
-        finish_reason=clean(str(choice.get("finish_reason") or "")),
+        finish_reason=_finish_reason(choice),
         raw_usage=event.get("usage"),
     )
 
@@ -315,6 +321,11 @@ def _said_in(choice: Mapping[str, Any]) -> Mapping[str, Any]:
     """Some endpoints that cannot stream send the whole message as their only event."""
     said = choice["delta"] if "delta" in choice else choice.get("message")
     return said if isinstance(said, Mapping) else {}
+
+
+def _finish_reason(choice: Mapping[str, Any]) -> str:
+    told = clean(str(choice.get("finish_reason") or "")).lower()
+    return "length" if told in _CUT_OFF else told
 
 
 def _written(message: Mapping[str, Any]) -> tuple[str, str]:

@@ -211,3 +211,17 @@ def test_a_larger_cap_keeps_to_what_is_known(
     model = model_at(model_server, **{"thinking_tokens": 0, "structured": "none", **limits})
     drive(started_run(project_with_items(1), "cot", model=model))
     assert [body["max_tokens"] for body in model_server.requests] == caps
+
+
+@pytest.mark.parametrize("reason", ["max_tokens", "MAX_TOKENS"])
+def test_an_answer_cut_off_by_another_word_is_never_asked_for_again_unchanged(
+    model_server: FakeServer, reason: str
+) -> None:
+    def say(body: dict[str, Any]) -> tuple[int, Any]:
+        usage = {"prompt_tokens": 100, "completion_tokens": body["max_tokens"]}
+        return 200, completion(body["model"], "I th", finish_reason=reason, usage=usage)
+
+    model_server.answer_with(say)
+    model = model_at(model_server, thinking_tokens=0, structured="none")
+    drive(started_run(project_with_items(1), "cot", model=model))
+    assert [body["max_tokens"] for body in model_server.requests] == [1024, 2048]

@@ -282,3 +282,30 @@ async def test_a_passing_trouble_takes_no_form_away_that_was_answered_before() -
     forms = [heard.body["response_format"]["type"] for heard in endpoint.heard]
     assert forms == ["json_schema", "json_schema", "json_schema", "json_object"]
     assert spec.structured == "json_schema"
+
+
+async def test_an_answer_at_its_cap_is_cut_off_however_its_endpoint_says_so() -> None:
+    capped = {"prompt_tokens": 10, "completion_tokens": 9}
+    longer = {"prompt_tokens": 10, "completion_tokens": 90}
+    cases = {
+        "max_tokens": (said("Half", finish_reason="max_tokens"), "length"),
+        "MAX_TOKENS": (said("Half", finish_reason="MAX_TOKENS"), "length"),
+        "LENGTH": (said("Half", finish_reason="LENGTH"), "length"),
+        "model_length": (said("Half", finish_reason="model_length"), "length"),
+        "all tokens used": (said("Half") | {"usage": capped}, "length"),
+        "all tokens used without a reason": (
+            said("Half", finish_reason=None) | {"usage": capped}, "length"),
+        "a wrong count": (said("Whole") | {"usage": longer}, "stop"),
+        "filtered at its cap": (
+            said("Half", finish_reason="content_filter") | {"usage": capped}, "content_filter"),
+        "no reason": (said("Whole", finish_reason=None), "stop"),
+    }  # fmt: skip
+    failures = []
+    for case, (answer, reason) in cases.items():
+        async with tiny_endpoint(lambda _, answer=answer: (200, answer, {})) as endpoint:
+            spec = spec_of(endpoint)
+            async with opened(spec) as gateway:
+                done = await gateway.complete(spec, make_call(max_tokens=9))
+        if done.finish_reason != reason:
+            failures.append((case, done.finish_reason))
+    assert not failures
