@@ -31,10 +31,12 @@ def ecj(item: DebateItem, spec: DebateSpec) -> Debate:
             break
     judge = heard.get("judge", Reply(status=Status.UNPARSED))
     differing = _flips(heard, judge, spec.schema) if judge.ok else {}
+    # The judge gives no reasons: they are those of the role that it agrees with most.
+    nearest = sorted(heard, key=lambda role: (role != "judge", len(differing.get(role, ()))))
     return Outcome(
         value=judge.value,
         evidence=merged_evidence(judge.value, spec.schema, list(heard.values())),
-        rationale=rationale(*reversed(list(heard.values()))),
+        rationale=rationale(*(heard[role] for role in nearest)),
         signals=told(
             item, heard, first=heard["extractor"].value, decided=judge, labels=spec.schema.names
         )

@@ -10,7 +10,7 @@ from tests.core.debate.canned import Play, fenced, played
 
 EXTRACTOR = '- Food: "the soup was cold"\n- Price: "the bill"\nFinal Decision: Food, Price'
 CRITIC = '- Food: agree - it says "cold"\nFinal Decision: Food'
-JUDGE = "- Food: both say so.\nFinal Decision: Food"
+JUDGE = "Final Decision: Food"
 SAID = {"extractor": EXTRACTOR, "critic": CRITIC, "judge": JUDGE}
 
 
@@ -18,7 +18,7 @@ def test_the_judge_decides_and_the_others_are_remembered(play: Play) -> None:
     outcome = play("ecj", SAID)
     assert outcome.value == ["Food"]
     assert outcome.evidence == {"Food": ("The soup was cold", "cold")}
-    assert outcome.rationale == "- Food: both say so."
+    assert outcome.rationale == '- Food: agree - it says "cold"'
     assert outcome.flags == ("extractor_differs",)
     assert outcome.signals == {
         "values": {"extractor": ["Food", "Price"], "critic": ["Food"], "judge": ["Food"]},
@@ -33,6 +33,22 @@ def test_the_judge_decides_and_the_others_are_remembered(play: Play) -> None:
     }
     assert outcome.uncertainty == 0.3
     assert not outcome.failed
+
+
+def test_the_judge_answers_in_one_line_without_reasons(schema: Schema) -> None:
+    judge = played("ecj", SAID, asked=schema).call("judge")
+    assert judge.fields == ("label",)
+    assert "reason" not in judge.messages[-1].content
+    assert "this one line" in judge.messages[-1].content
+
+
+def test_the_reasons_are_those_of_a_role_that_the_judge_agrees_with(play: Play) -> None:
+    contested = {"critic": "- Food: disagree - it may be the tea\nFinal Decision: none"}
+    found = play("ecj", SAID | contested | {"judge": "Final Decision: Food"})
+    assert found.rationale.startswith('- Food: "the soup was cold"')
+    assert play("ecj", SAID | {"judge": "- Both say so.\nFinal Decision: Food"}).rationale == (
+        "- Both say so."
+    )
 
 
 def test_three_calls_each_of_which_waits_for_the_one_before(schema: Schema) -> None:
