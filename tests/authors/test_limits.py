@@ -76,15 +76,33 @@ def test_a_network_has_a_limit_for_all_in_it_also_for_those_who_stay_unknown() -
     site = site_with_features(replies_anonymous=3, replies_network=4)
     assert times(site, person_of(anonymous(site, HOME))) == 3
     assert times(site, person_of(anonymous(site, HOME))) == 1
-    assert times(site, Person("", HOME, verified=False)) == 0
+    assert times(site, unknown_person("", HOME, "a socket")) == 0
     assert times(site, person_of(anonymous(site, network_hash("198.51.100.0/24")))) == 3
 
 
 def test_whom_the_host_signs_in_has_their_limit_also_where_they_stay_unknown() -> None:
     site = site_with_features(replies_verified=4)
-    assert times(site, unknown_person("customer-1", HOME)) == 4
+    assert times(site, unknown_person("customer-1", HOME, "a socket")) == 4
     assert times(site, person_of(author_of(site, "customer-1"))) == 0
-    assert times(site, unknown_person("customer-2", HOME)) == 4
+    assert times(site, unknown_person("customer-2", HOME, "a socket")) == 4
+
+
+def test_who_stays_unknown_has_the_limit_of_one_anonymous_person() -> None:
+    site = site_with_features(replies_anonymous=3)
+    away = network_hash("198.51.100.0/24")
+    people = {
+        "a socket": (unknown_person("", HOME, "first"), 3),
+        "another one from the same network": (unknown_person("", HOME, "second"), 0),
+        "one from another network": (unknown_person("", away, "third"), 3),
+        "one whose network is not known": (unknown_person("", "", "fourth"), 3),
+        "another one": (unknown_person("", "", "fifth"), 3),
+    }
+    wrong = {
+        name: found
+        for name, (person, most) in people.items()
+        if (found := times(site, person)) != most
+    }
+    assert wrong == {}
 
 
 def test_an_erasure_gives_an_anonymous_person_no_new_replies() -> None:

@@ -187,25 +187,44 @@ def test_the_chat_says_when_it_was_all_for_today(address: str) -> None:
         ends = []
         for number in range(2):
             page.outcome(write(page, f"{TEXT} Number {number}."))
-            ends.append(
-                page.until(lambda each: each["t"] == "reply" and "delta" not in each["d"], 10)["d"]
-            )
+            ends.append(end_of_reply(page))
     assert ends[0]["final"]
     assert (ends[1]["code"], ends[1]["retry"]) == ("limit", False)
     assert ends[1]["message"] == "Das war alles für heute. Bitte kommen Sie morgen wieder."
     assert site.uses.get().refused == 1
 
 
-def test_a_new_hello_does_not_begin_the_limit_of_a_person_anew(address: str) -> None:
+CHAT_ONLY = {"scope": ["chat"]}
+
+
+@pytest.mark.parametrize("consents", [[{}, {}], [{}, CHAT_ONLY]], ids=["as before", "chat only"])
+def test_a_new_hello_does_not_begin_the_limit_of_a_person_anew(
+    address: str, consents: list[dict[str, Any]]
+) -> None:
     site = site_with_features(replies_anonymous=1)
     told = []
     tok = ""
-    for _ in range(2):
-        with Page.connect(address) as page:
-            page.say("hello", **hello_for(site, mode="chat", tok=tok))
-            tok = page.wait_for("welcome")["d"]["tok"]
+    for consent in consents:
+        agreed = hello_for(site)["consent"] | consent
+        with Page.open(address, site, mode="chat", tok=tok, consent=agreed) as page:
+            tok = page.heard[0]["d"]["tok"]
             write(page)
-            told.append(
-                page.until(lambda each: each["t"] == "reply" and "delta" not in each["d"], 10)["d"]
-            )
+            told.append(end_of_reply(page))
     assert [each.get("code") for each in told] == [None, "limit"]
+
+
+def test_who_only_chats_has_the_limit_of_an_anonymous_person(address: str) -> None:
+    site = site_with_features(replies_anonymous=1)
+    with Page.open(address, site, mode="chat", consent=CHAT_ONLY) as page:
+        told = []
+        for number in range(2):
+            write(page, f"{TEXT} Number {number}.")
+            told.append(end_of_reply(page))
+    assert [each.get("code") for each in told] == [None, "limit"]
+
+
+def end_of_reply(page: Page) -> dict[str, Any]:
+    """How the next reply ends: its last frame."""
+    ended = page.until(lambda each: each["t"] == "reply" and "delta" not in each["d"], 10)
+    found: dict[str, Any] = ended["d"]
+    return found

@@ -175,11 +175,12 @@ def _store_reply(author: Author, incoming: hearing.Incoming, cost: int) -> None:
 
 
 def _reserve(session: Session) -> None:
-    author = Author.objects.filter(pk=session.author_id).first()
+    # Whoever was an author before has one limit, whether or not what they write now is kept.
+    author = Author.objects.filter(pk=session.owner_id).first()
     if author is None and session.author_id:
         raise Erased("Your data was deleted.")
-    person = person_of(author) if author else unknown_person(session.subject, session.network)
-    reserve(session.known.site, REPLY, person)
+    unknown = unknown_person(session.subject, session.network, session.uid)
+    reserve(session.known.site, REPLY, person_of(author) if author else unknown)
 
 
 def _redacted(text: str, region: str) -> str:

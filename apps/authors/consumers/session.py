@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Coroutine
 from datetime import datetime
 from typing import Any, TypeVar
-from uuid import UUID
+from uuid import UUID, uuid4
 from weakref import WeakSet
 
 from django.db.models import QuerySet
@@ -64,6 +64,8 @@ class Session:
 
     def __init__(self, socket: Socket, crowd: Crowd, known: KnownSite, mode: str) -> None:
         self.socket, self.crowd, self.mode = socket, crowd, mode
+        #: Its own name, for what is counted where nothing says who sits there.
+        self.uid = uuid4().hex
         self.key = known.site.public_key
         self.known = known
         #: Of whom what is written here is kept; 0 for somebody who wants to stay unknown. What

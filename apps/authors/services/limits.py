@@ -29,9 +29,8 @@ class LimitReached(LabelhubError):
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """For whom models work. ``key`` is empty for somebody who stays unknown and whom the host has
-    not signed in, ``network`` (a keyed hash) where it is not known; what is empty has no limit of
-    its own."""
+    """For whom models work. ``network`` (a keyed hash) is empty where it is not known, and then has
+    no limit of its own."""
 
     key: str
     network: str
@@ -40,13 +39,23 @@ class Person:
 
 def person_of(author: Author) -> Person:
     """The person whom ``author`` stands for."""
-    known = unknown_person(author.subject, author.network)
-    return known if author.verified else Person(_key(author), author.network, verified=False)
+    key = _subject_key(author.subject) if author.verified else _key(author)
+    return Person(key, author.network, author.verified)
 
 
-def unknown_person(subject: str, network: str) -> Person:
-    """Somebody of whom nothing is kept; ``subject`` is the host's id for them, if it says one."""
-    return Person(f"subject {subject}" if subject else "", network, bool(subject))
+def unknown_person(subject: str, network: str, socket: str) -> Person:
+    """Somebody of whom nothing is kept.
+
+    All who stay unknown in one network are one person: a new socket tells nobody from those before.
+
+    Args:
+        subject: the host's id for them, if it says one.
+        network: a keyed hash, empty where it is not known.
+        socket: names the socket they sit at, which is the person where nothing else is known.
+    """
+    if subject:
+        return Person(_subject_key(subject), network, verified=True)
+    return Person(f"unknown {network or socket}", network, verified=False)
 
 
 def reserve(site: Site, kind: str, person: Person) -> None:
@@ -59,8 +68,7 @@ def reserve(site: Site, kind: str, person: Person) -> None:
     most = site.replies_verified if person.verified else site.replies_anonymous
     try:
         with transaction.atomic():
-            if person.key:
-                _take(site, day, f"{kind} {person.key}", most, "this person")
+            _take(site, day, f"{kind} {person.key}", most, "this person")
             if person.network:
                 named = f"{kind} network {person.network}"
                 _take(site, day, named, site.replies_network, "this network")
@@ -99,6 +107,10 @@ def _take(site: Site, day: date, whom: str, most: int, name: str) -> None:
         if below.update(count=F("count") + 1):
             return
     raise LimitReached(f"Models have worked {most} times today for {name}; no more until midnight.")
+
+
+def _subject_key(subject: str) -> str:
+    return f"subject {subject}"
 
 
 def _key(author: Author) -> str:
