@@ -38,14 +38,37 @@ _PLACEHOLDER = re.compile(
     r"|\[(?:your|insert|enter|customer|recipient)[ _][\w ]{1,30}\]",
     re.IGNORECASE,
 )
+#: How lines of code, of a log or of a data format begin, or are from end to end.
 _CODE = re.compile(
     r"^\s*(?:at [\w$.<>]+ ?\(|File \".{1,200}\", line \d|Traceback \(|Caused by:"
-    r"|[\w.]+(?:Error|Exception): |import [\w.]+$|from [\w.]+ import |def \w+\(|class \w+[:({]"
+    r"|Exception in thread|panic: |npm ERR!|fatal: |Segmentation fault|[\w.]+(?:Error|Exception): "
+    r"|import [\w.]+(?:;|$)|from [\w.]+ import |def \w+\(|class \w+[:({]|for \w+ in \w+\("
+    r"|\"?(?:GET|POST|PUT|PATCH|DELETE|HEAD) /\S*"
+    r"|\[?(?:ERROR|WARN|INFO|DEBUG|FATAL)\b[\]:]?\s+[\d[(]"
     r"|(?:const|let|var) \w+ =|(?:public|private|static|void|function) .{0,200}[({]|#include"
     r"|(?:SELECT|INSERT|UPDATE|DELETE) .{1,200}(?:FROM|INTO|SET|WHERE)|[})\];]+\s*;?$"
-    r"|<[/!]?\w+[^>]{0,200}>$"
+    r"|<[/!]?\w+[^>]{0,200}>$|[\[{]\s*[\"'{\[].{0,4000}[\]}]$"
     r"|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|.{0,300}(?:;|\{|\}|\):|\);)\s*$|return [\w.(\[]+\)?$)"
 )
+#: What people hardly ever write between two blanks, wherever it stands in a line.
+_SHAPE = re.compile(
+    r"""[\"'(\[]?(?:
+    [a-z_$]\w*(?:(?:\.|::|->)\w{2,}){2,}        # a chain of names
+    | \w[\w.]*\((?:[\"'$({\[\d)]|\w+,).*        # a call
+    | </?[a-z]\S* | \S*</\w+>\S*                # a tag
+    | [\w.-]+=(?!\)|.*,$).+ | [\"']\w+[\"']:.*  # a name with its value
+    | [{}]+[;,]? | \S*[{}]\S+ | \S*\)\S*[;{]    # a block, the end of a statement
+    | [=!<>]=|=>|&&|\|\|                        # an operator
+    | /\w[\w.-]*/\S+ | --?[a-z][\w-]*           # a path, an option
+    | \S*\w\.[a-z]{1,5}:\d+\S*                  # a line in a file
+    | \S*\d\d:\d\d:\d\d\S* | 0x[\da-f]+         # a time to the second, a hexadecimal number
+    | [\w./-]+@\"?\^?\d+\.\d\S*                 # a version of a package
+    | \S*error: | err! | \[[a-z]+\]:?           # what a log calls a line
+    )[\"')\],;]*""",
+    re.IGNORECASE | re.VERBOSE,
+)
+#: So many words of such shapes, and this share of all, make a line one of a machine.
+LEAST_SHAPES, SHAPE_SHARE = 2, 0.25
 _ROWS = (
     *("qwertyuiop", "asdfghjkl", "zxcvbnm", "qwertzuiop", "azertyuiop"),
     *("qsdfghjklm", "wxcvbn", "yxcvbnm", "1234567890"),
@@ -134,7 +157,15 @@ def _is_of_a_machine(text: str, tokens: Sequence[str]) -> bool:
     if _PLACEHOLDER.search(text[:LONGEST]) or _is_mashed(tokens) or _repeats(tokens):
         return True
     lines = [line for line in text[:LONGEST].splitlines() if line.strip()]
-    return sum(_CODE.match(line) is not None for line in lines) > CODE_SHARE * len(lines)
+    return sum(map(_is_code, lines)) > CODE_SHARE * len(lines)
+
+
+def _is_code(line: str) -> bool:
+    words = line.split()
+    shapes = sum(_SHAPE.fullmatch(word) is not None for word in words)
+    if shapes >= min(LEAST_SHAPES, len(words)) and shapes >= SHAPE_SHARE * len(words):
+        return True
+    return _CODE.match(line) is not None
 
 
 def _repeats(tokens: Sequence[str]) -> bool:
