@@ -178,6 +178,8 @@ BAD_BANDS = (
     ("under 2", "3 to 4 days", "5 to 7 days", "over 7"),
     ("under 2", "2 to under 4 days", "5 to 7 days", "over 7"),
     ("bis 2", "2 bis 4 Tage", "5 bis 7 Tage", "über 7"),
+    ("a day or two", "two to four days", "four to seven days", "a week or more"),
+    ("weniger als zwei", "zwei bis vier Tage", "vier bis sieben Tage", "mehr als sieben"),
 )
 GOOD_BANDS = (
     ("under 2", "2 to 3 days", "4 to 7 days", "over 7"),
@@ -194,6 +196,48 @@ def test_bands_that_overlap_or_leave_a_number_out_are_refused(words: tuple[str, 
 @pytest.mark.parametrize("words", GOOD_BANDS)
 def test_bands_that_hold_every_number_once_pass(words: tuple[str, ...]) -> None:
     assert refusal(words) == ""
+
+
+APART = (
+    ("2 to under 4 days", "4 to 7 days", "over 7 days"), ("a pair", "one more pair"),
+    ("1 adult and 3 kids", "2 adults and 4 kids"), ("iPhone 12", "iPhone 15"),
+    ("up to 3", "4 to 6", "7 or more"), ("under two", "two to three", "über drei"),
+    ("24/7 help", "9 to 5 help"), ("moins de 4 jours", "4 à 7 jours"),
+    ("2以上4日未満", "4以上7日未満"),
+    ("a couple of days", "a week", "no hurry"), ("10-20 cm", "21-30 cm"),
+)  # fmt: skip
+TOGETHER = (
+    ("0 to 2 days", "2 to 4 days"), ("2-4 days", "4-7 days"), ("two to four", "three to five"),
+    ("up to 4 days", "4 to 7 days"), ("between 2 and 5", "3 to 4"), ("5 or more", "over 7"),
+    ("zwei bis vier Tage", "vier bis sieben Tage"), ("de dos a cuatro días", "de cuatro a siete"),
+    ("deux à quatre jours", "quatre à sept jours"), ("2日から4日", "4日から7日"),
+    ("من يومين 2 إلى 4", "من 4 إلى 7"), ("twenty to fifty", "forty to two hundred"),
+    ("خمسة إلى عشرة أيام", "عشرة إلى عشرين يوما"), ("500 to 1,000", "900 to 2,000"),
+)  # fmt: skip
+
+
+def test_values_and_options_of_a_choice_that_have_a_number_in_common_are_refused() -> None:
+    wrong = [(each, refusals(each)) for each in TOGETHER if refusals(each) != (True, True)]
+    wrong += [(each, refusals(each)) for each in APART if refusals(each) != (False, False)]
+    assert wrong == []
+
+
+def refusals(words: tuple[str, ...]) -> tuple[bool, bool]:
+    """Whether they are refused as values, and as options for others."""
+    named = {f"v{at}": each for at, each in enumerate(words)}
+    template = {"en": {"question": "How long was it for you?", "options": named}}
+    return (
+        "overlap" in refusal_of(values=[each.replace(",", "") for each in words]),
+        "overlap" in refusal_of(values=list(named), templates=template),
+    )
+
+
+def refusal_of(**fields: Any) -> str:
+    try:
+        parse_feature(raw("choice", **fields))
+    except InvalidInput as error:
+        return error.message
+    return ""
 
 
 def refusal(words: tuple[str, ...]) -> str:

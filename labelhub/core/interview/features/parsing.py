@@ -18,6 +18,7 @@ from labelhub.core.interview.features.feature import (
     Template,
     derived_words,
 )
+from labelhub.core.interview.features.numbers import overlapping_spans
 from labelhub.core.interview.features.spaces import (
     LARGEST,
     LEAST_BOUNDS,
@@ -37,6 +38,7 @@ _KEY = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _LANGUAGE = re.compile(r"[a-z]{2,3}")
 _MOST_CUES = 200
 _LONGEST = {"name": 60, "definition": 500, "applies": 500, "hint": 500, "unit": 12}
+_BETTER_BANDS = "Write '2 to under 4' and '4 to under 7'."
 _LONGEST_VALUE, _LONGEST_MEANING, _LONGEST_QUESTION = 60, 500, 140
 
 
@@ -195,6 +197,8 @@ def _check_values(values: tuple[str, ...], answer: str) -> None:
         raise InvalidInput.at("values", f"'{bad}' must not contain commas, '#', '|' or '='.")
     if len({fold(value) for value in values}) < len(values):
         raise InvalidInput.at("values", "must not name the same value twice.")
+    if pair := overlapping_spans([value.replace("_", " ") for value in values]):
+        raise InvalidInput.at("values", f"{pair} overlap. {_BETTER_BANDS}")
 
 
 def _meanings(raw: Mapping[str, Any], values: tuple[str, ...]) -> dict[str, str]:
@@ -244,7 +248,9 @@ def _options(given: Any, where: str, feature: Feature) -> dict[str, str]:
         value: _checked(told, f"{where}, {value}", _LONGEST_VALUE)
         for value, told in zip(named, map(given.get, values or given), strict=True)
     }
-    if feature.answer == NUMBER and (pair := overlapping_words(list(words.values()))):
-        better = "Write '2 to under 4' and '4 to under 7'."
-        raise InvalidInput.at(where, f"{pair} overlap or leave a number out. {better}")
+    told = list(words.values())
+    if feature.answer == NUMBER and (pair := overlapping_words(told)):
+        raise InvalidInput.at(where, f"{pair} overlap or leave a number out. {_BETTER_BANDS}")
+    if pair := overlapping_spans(told):
+        raise InvalidInput.at(where, f"{pair} overlap. {_BETTER_BANDS}")
     return words

@@ -5,10 +5,11 @@ asked for as bands, because a click is what an author gives (paper 004, section 
 are answered with one click).
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from itertools import pairwise
+
+from labelhub.core.interview.features.numbers import begins_above, ends_below, numbers_in
 
 #: One value more than bounds, and two bounds at least, so that every number has its band.
 LEAST_BOUNDS, MOST_BOUNDS = 2, 19
@@ -35,12 +36,6 @@ _BANDS: Mapping[str, tuple[str, str, str]] = {
 }
 #: The names of the values, which labels keep.
 _NAMES = ("under {0}{u}", "{0} to {1}{u}", "over {0}{u}")
-_NUMBER = re.compile(r"(?<![\d.,])-?\d+(?:[.,]\d+)?")
-#: That the last number of a band is not in it, and that the first is not.
-_BELOW = re.compile(r"\b(?:under|below|less|unter|weniger|menos|moins)\b|未満|أقل|<", re.IGNORECASE)
-_ABOVE = re.compile(
-    r"\b(?:over|above|more than|über|mehr als|más de|plus de)\b|超|أكثر من|>", re.IGNORECASE
-)
 
 
 def band_values(bounds: Sequence[float]) -> tuple[str, ...]:
@@ -68,15 +63,15 @@ def band_words(bounds: Sequence[float], unit: str, language: str) -> dict[str, s
 def overlapping_words(words: Sequence[str]) -> str:
     """What two neighbours among words for bands both hold, or neither does; "" where that is clear.
 
-    Only bounds that are written in digits are compared; numbers are taken for whole ones.
+    Numbers are taken for whole ones.
     """
     for low, high in pairwise(words):
-        ends, begins = _NUMBER.findall(low), _NUMBER.findall(high)
+        ends, begins = numbers_in(low), numbers_in(high)
         if not ends or not begins:
             continue
-        end, begin = float(ends[-1].replace(",", ".")), float(begins[0].replace(",", "."))
-        is_open = _BELOW.search(low) is not None
-        if (end == begin and is_open == (_ABOVE.search(high) is not None)) or not (
+        end, begin = ends[-1], begins[0]
+        is_open = ends_below(low)
+        if (end == begin and is_open == begins_above(high)) or not (
             end <= begin <= end + (not is_open)
         ):
             return f"'{low}' and '{high}'"

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from labelhub.core.interview.features import Feature
+from labelhub.core.interview.features.numbers import overlapping_spans
 from labelhub.core.interview.questions.draft import Draft, Fault
 from labelhub.core.interview.questions.tables import Table, plain
 from labelhub.core.interview.questions.text import content, word_count
@@ -14,7 +15,6 @@ LONGEST_OPTION = 40
 MOST_OPTION_WORDS = 6
 
 _PUNCTUATION = re.compile(r"[^\w\s']+")
-_NUMBERS = re.compile(r"\d+(?:[.,]\d+)?")
 
 
 def option_faults(draft: Draft, feature: Feature, table: Table) -> Iterator[Fault]:
@@ -63,7 +63,9 @@ def _one(option: str, table: Table) -> Iterator[Fault]:
 def _two(first: str, second: str, table: Table) -> Iterator[Fault]:
     if _bare(first) == _bare(second):
         yield Fault("duplicate", "Two options are the same.")
-    elif _overlap(content(first, table), content(second, table), table) or _ranges(first, second):
+    elif _overlap(content(first, table), content(second, table), table) or overlapping_spans(
+        (first, second)
+    ):
         yield Fault("overlap", "Two options do not exclude each other.")
 
 
@@ -77,19 +79,6 @@ def _overlap(one: frozenset[str], other: frozenset[str], table: Table) -> bool:
     if not (one < other or other < one):
         return False
     return not any(table.degree.fullmatch(word) for word in one ^ other)
-
-
-def _ranges(first: str, second: str) -> bool:
-    """Whether both are a range of numbers, and some number is in both."""
-    one, other = _range(first), _range(second)
-    if one is None or other is None:
-        return False
-    return max(one[0], other[0]) <= min(one[1], other[1])
-
-
-def _range(option: str) -> tuple[float, float] | None:
-    numbers = [float(found.replace(",", ".")) for found in _NUMBERS.findall(option)]
-    return (numbers[0], numbers[1]) if len(numbers) == 2 and numbers[0] < numbers[1] else None
 
 
 def _bare(option: str) -> str:

@@ -1,0 +1,154 @@
+"""Numbers in a text, in digits and in words, and the ranges that two of them make."""
+
+import re
+from collections.abc import Sequence
+from itertools import combinations
+from math import inf
+from typing import NamedTuple
+
+from labelhub.core.interview.tokens import folded
+
+#: Each language's words for one to twenty, then for the tens to a hundred, as they are folded;
+#: forms of one number as "a/b".
+_WORDS = """
+one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen \
+sixteen seventeen eighteen nineteen twenty \
+thirty forty fifty sixty seventy eighty ninety hundred
+ein/eins/eine/einen/einem zwei drei vier funf sechs sieben acht neun zehn elf zwolf dreizehn \
+vierzehn funfzehn sechzehn siebzehn achtzehn neunzehn zwanzig \
+dreissig vierzig funfzig sechzig siebzig achtzig neunzig hundert
+uno/un/una dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince \
+dieciseis diecisiete dieciocho diecinueve veinte \
+treinta cuarenta cincuenta sesenta setenta ochenta noventa cien
+un/une deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize \
+dix-sept dix-huit dix-neuf vingt \
+trente quarante cinquante soixante soixante-dix quatre-vingts quatre-vingt-dix cent
+一 二 三 四 五 六 七 八 九 十 十一 十二 十三 十四 十五 十六 十七 十八 十九 二十 \
+三十 四十 五十 六十 七十 八十 九十 百
+واحد/واحده اثنان/اثنين ثلاثه/ثلاث اربعه/اربع خمسه/خمس سته/ست سبعه/سبع ثمانيه/ثماني تسعه/تسع \
+عشره/عشر احد-عشر اثنا-عشر ثلاثه-عشر اربعه-عشر خمسه-عشر سته-عشر سبعه-عشر ثمانيه-عشر تسعه-عشر \
+عشرون/عشرين ثلاثون/ثلاثين اربعون/اربعين خمسون/خمسين ستون/ستين سبعون/سبعين ثمانون/ثمانين \
+تسعون/تسعين مئه/مائه
+"""
+_COUNTED = (*range(1, 21), *range(30, 101, 10))
+_VALUES = {
+    folded(form).replace("-", " "): number
+    for words in _WORDS.strip().splitlines()
+    for number, forms in zip(_COUNTED, words.split(), strict=True)
+    for form in forms.split("/")
+}
+_NAMED = "|".join(sorted(map(re.escape, _VALUES), key=len, reverse=True)).replace(r"\ ", "[ -]")
+_DENSE = "一二三四五六七八九"
+#: A number in digits or in words, as folded text has it; "two hundred" and "twenty five" are one.
+NUMBER_FORM = (
+    rf"(?:(?<![\d.,])-?\d+(?:[.,]\d+)*|[{_DENSE}十百]+"
+    rf"|(?<!\w)(?:{_NAMED})(?:[ -](?:{_NAMED}))*(?!\w))"
+)
+_NUMBER = re.compile(NUMBER_FORM)
+_NAME = re.compile(_NAMED)
+_THOUSANDS = re.compile(r"-?[1-9]\d{0,2}(?:[.,]\d{3})+")
+#: That the last number of a band is not in it, and that the first is not.
+_BELOW = re.compile(r"\b(?:under|below|less|unter|weniger|menos|moins)\b|未満|اقل|<")
+_ABOVE = re.compile(r"\b(?:over|above|more than|uber|mehr als|mas de|plus de)\b|超|اكثر من|>")
+#: That a band with one number ends with it, or begins with it.
+_AT_MOST = re.compile(
+    r"\b(?:up to|at most|bis|hochstens|maximal|hasta|como maximo|jusqu|au plus)\b|以下|まで|حتي|الي"
+)
+_AT_LEAST = re.compile(
+    r"\b(?:(?:or|and) more|at least|from|oder mehr|mindestens|ab|[oy] mas|al menos|desde"
+    r"|(?:ou|et) plus|au moins)\b|以上|او اكثر|علي الاقل|\+"
+)
+_UNIT = r" ?(?:[^\W\d]{1,12} )?"
+_SPAN = re.compile(
+    rf"({NUMBER_FORM})(?:{_UNIT}(?:[-–—~〜]|\b(?:to|until|bis|a|hasta|jusqu'a)\b|الي|حتي)|\D?(?:から|以上))"
+    rf"(?: (?:[^\W\d]{{1,8}} ){{0,2}}| ?)({NUMBER_FORM})"
+    rf"|\b(?:between|zwischen|entre|بين) ({NUMBER_FORM}){_UNIT}(?:and|und|y|et|و) ?({NUMBER_FORM})"
+)
+
+
+class Span(NamedTuple):
+    """All numbers from ``low`` to ``high``; an end that is open is not in it."""
+
+    low: float
+    high: float
+    low_is_open: bool = False
+    high_is_open: bool = False
+
+
+def numbers_in(text: str) -> list[float]:
+    """The numbers that ``text`` names, in their order."""
+    return [_value(form) for form in _NUMBER.findall(folded(text))]
+
+
+def ends_below(text: str) -> bool:
+    """Whether the last number of words for a band is not in it."""
+    return _BELOW.search(folded(text)) is not None
+
+
+def begins_above(text: str) -> bool:
+    """Whether the first number of words for a band is not in it."""
+    return _ABOVE.search(folded(text)) is not None
+
+
+def overlapping_spans(words: Sequence[str]) -> str:
+    """The first two of ``words`` that are both spans of numbers with a number in common; "" where
+    there are none."""
+    spans = [(each, found) for each in words if (found := span_of(each)) is not None]
+    for (one, first), (other, second) in combinations(spans, 2):
+        if _meet(first, second):
+            return f"'{one}' and '{other}'"
+    return ""
+
+
+def span_of(text: str) -> Span | None:
+    """The span that ``text`` names: "2 to 4 days", "four or more"; None where it names none."""
+    said = folded(text)
+    found = _SPAN.search(said)
+    if found:
+        low, high = map(_value, filter(None, found.groups()))
+        return Span(low, high, begins_above(text), ends_below(text)) if low < high else None
+    numbers = numbers_in(text)
+    return _half(said, numbers[0]) if len(numbers) == 1 else None
+
+
+def _half(said: str, number: float) -> Span | None:
+    for pattern, span in (
+        (_AT_LEAST, Span(number, inf)),
+        (_BELOW, Span(-inf, number, high_is_open=True)),
+        (_ABOVE, Span(number, inf, low_is_open=True)),
+        (_AT_MOST, Span(-inf, number)),
+    ):
+        if pattern.search(said):
+            return span
+    return None
+
+
+def _meet(one: Span, other: Span) -> bool:
+    below, above = sorted((one, other))
+    if below.high == above.low:
+        return not (below.high_is_open or above.low_is_open)
+    return above.low < below.high
+
+
+def _value(form: str) -> float:
+    if any(map(str.isdigit, form)) and form[-1].isascii():
+        plain = re.sub("[.,]", "", form) if _THOUSANDS.fullmatch(form) else form.replace(",", ".")
+        return float(plain) if plain.count(".") < 2 else 0.0
+    if set(form) <= {*_DENSE, "十", "百"}:
+        return _dense_value(form)
+    total = 0
+    for name in _NAME.findall(form):
+        number = _VALUES[name.replace("-", " ")]
+        total = total * number if number == 100 and total else total + number
+    return total
+
+
+def _dense_value(form: str) -> int:
+    total = waiting = 0
+    for character in form:
+        if character in "十百":
+            total += (waiting or 1) * _VALUES[character]
+            waiting = 0
+        else:
+            waiting = _VALUES[character]
+    return total + waiting
