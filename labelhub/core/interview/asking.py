@@ -11,7 +11,7 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from labelhub.core.interview.features import YES_NO, Feature
+from labelhub.core.interview.features import YES_NO, Feature, stated_by
 from labelhub.core.interview.judgement import MOST_JUDGED, judged_first, read_verdict, stage_of
 from labelhub.core.interview.questions import (
     Draft,
@@ -24,7 +24,6 @@ from labelhub.core.interview.questions import (
 from labelhub.core.interview.questions.choices import LONGEST_OPTION
 from labelhub.core.interview.questions.tables import is_known
 from labelhub.core.interview.questions.text import bad_character, word_count
-from labelhub.core.interview.stated import is_stated
 from labelhub.core.interview.turns import (
     MOST_PREDICTED_WORDS,
     AuthorMessage,
@@ -143,7 +142,6 @@ def is_in_danger(message: AuthorMessage) -> bool:
 
 def _relevance(message: AuthorMessage, plan: InterviewPlan) -> _Features:
     """What the message is, and the relevant features, those most worth asking about first."""
-    always = [feature.key for feature in plan.features if feature.always]
     undecided = [feature for feature in plan.features if not feature.always]
     open_, left_out = _to_judge(message, plan, undecided)
     (reply,) = yield [relevance_turn(message, plan, open_)]
@@ -152,12 +150,16 @@ def _relevance(message: AuthorMessage, plan: InterviewPlan) -> _Features:
     verdict = read_verdict(reply.value)
     if verdict:
         return [], _dropped(stage_of(verdict), verdict, {})
-    stated = {each.key for each in open_ if is_stated(each, message.text, message.language)}
-    found = [each.key for each in open_ if each.key in reply.value and each.key not in stated]
-    keys = {*always, *found}
-    data = {"always": always, "relevant": found}
-    if stated.intersection(reply.value):
-        data["stated"] = sorted(stated.intersection(reply.value))
+    always = [feature for feature in plan.features if feature.always]
+    named = [feature for feature in open_ if feature.key in reply.value]
+    stated = stated_by(message.text, message.language, (*always, *named))
+    data = {
+        "always": [each.key for each in always if each.key not in stated],
+        "relevant": [each.key for each in named if each.key not in stated],
+    }
+    keys = {*data["always"], *data["relevant"]}
+    if stated:
+        data["stated"] = sorted(stated)
     if left_out:
         data["left_out"] = [feature.key for feature in left_out]
     if not keys:

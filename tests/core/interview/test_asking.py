@@ -30,7 +30,7 @@ from tests.core.interview.cases import CAUSE, RECIPIENT, URGENCY, WORD
 LIBRARY = PromptLibrary(Path(__file__).parents[3] / "prompts")
 PROMPTS = {role: LIBRARY.get("interview", role) for role in ROLES}
 FEATURES = (URGENCY, RECIPIENT, CAUSE, WORD)
-MESSAGE = AuthorMessage("I need a quiet printer by Friday.", "en")
+MESSAGE = AuthorMessage("I need a quiet printer for my desk.", "en")
 
 QUESTIONS = {
     "urgency": "Question: How urgent was it to you?\nOptions:\n- No hurry = no_hurry\n"
@@ -143,6 +143,23 @@ def test_what_a_message_is_is_judged_where_all_features_always_apply() -> None:
 def test_features_that_always_apply_need_no_relevance() -> None:
     result, _ = asked(plan(), saying({"relevance": Reply(value=[ORDINARY])}))
     assert [draft.feature for draft in result.drafts] == ["recipient"]
+
+
+def test_what_a_message_says_itself_is_not_asked() -> None:
+    given = plan(RECIPIENT, URGENCY, CAUSE)
+    message = AuthorMessage("A quiet printer for my family by Friday.", "en")
+    result, _ = asked(given, message=message)
+    assert [draft.feature for draft in result.drafts] == ["cause"]
+    assert result.stages[0].data == {
+        "always": [], "relevant": ["cause"], "stated": ["recipient", "urgency"],
+    }  # fmt: skip
+
+
+def test_a_message_that_says_all_that_would_be_asked_is_dropped() -> None:
+    result, seen = asked(plan(RECIPIENT), message=AuthorMessage("For my family, please.", "en"))
+    assert (result.dropped_at, result.stages[-1].reason) == ("relevance", "none_relevant")
+    assert result.stages[-1].data == {"always": [], "relevant": [], "stated": ["recipient"]}
+    assert len(seen) == 1
 
 
 @pytest.mark.parametrize(
