@@ -11,7 +11,7 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from labelhub.core.interview.features import YES_NO, Feature, stated_by
+from labelhub.core.interview.features import Feature, stated_by
 from labelhub.core.interview.judgement import MOST_JUDGED, judged_first, read_verdict, stage_of
 from labelhub.core.interview.questions import (
     Draft,
@@ -22,7 +22,6 @@ from labelhub.core.interview.questions import (
     template_draft,
 )
 from labelhub.core.interview.questions.choices import LONGEST_OPTION
-from labelhub.core.interview.questions.tables import is_known
 from labelhub.core.interview.questions.text import bad_character, word_count
 from labelhub.core.interview.turns import (
     MOST_PREDICTED_WORDS,
@@ -229,7 +228,7 @@ def _questions(
     wanted: Sequence[Feature],
     values: Mapping[str, str],
 ) -> _Drafts:
-    """Each question worded by a model, once more where it has faults, else by its template."""
+    """Each question as its feature has it, or worded by a model, once more where it has faults."""
     texts = [
         _Writing(feature, values[feature.key], ready=_asks_itself(feature, message.language))
         for feature in wanted
@@ -251,11 +250,9 @@ def _questions(
 
 
 def _asks_itself(feature: Feature, language: str) -> bool:
-    """Whether no model words a question about it: of a yes or no the sense is turned too easily,
-    and in a language without a table nobody could tell."""
-    if not feature.values or (feature.answer != YES_NO and is_known(language)):
-        return False
-    return feature.template(language) is not None
+    """Whether its own question is asked: a model that words another one for fixed answers can turn
+    the meaning of them all round, and nobody could tell for certain."""
+    return bool(feature.values) and feature.template(language) is not None
 
 
 def _question_turn(

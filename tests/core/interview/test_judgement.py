@@ -56,7 +56,7 @@ def test_each_has_its_turn() -> None:
 def test_one_call_holds_no_more_than_the_limit_and_the_stage_says_the_rest(count: int) -> None:
     always = replace(URGENCY, key="always", always=True)
     plan = InterviewPlan(features=(always, *features(count)), prompts=PROMPTS, salt="s")
-    run = ask(AuthorMessage("I need it today.", "en"), plan)
+    run = ask(AuthorMessage("I need a quiet one.", "en"), plan)
     ((call),) = next(run)
     assert len(call.schema.names) == len(VERDICTS) + MOST_JUDGED
     run.send([Reply(value=[ORDINARY])])
