@@ -23,8 +23,7 @@ from apps.agreement.turns import turn
 from apps.authors.models import Site
 from apps.debates.models import Run
 from apps.labels.blindness import hidden_from
-from apps.labels.models import PEOPLE, Gold, ItemState, Label
-from apps.labels.services import VIEW_UNKNOWN
+from apps.labels.models import PEOPLE, VIEW_UNKNOWN, Gold, ItemState, Label
 from apps.projects.models import Project
 from apps.projects.selectors import current_schema
 from labelhub.core.agreement.figures import share

@@ -47,7 +47,7 @@ def hidden_from(user_id: int, *, item: str = "pk") -> Q:
         user_id: who looks.
         item: the rows' reference to the item.
     """
-    return _hidden(user_id, item, _BLIND | _CHECKED_BY) | _blind_before(user_id, item)
+    return _hidden(user_id, item, _BLIND | _CHECKED_BY) | handed_blind(user_id, item=item)
 
 
 def answer_hidden_from(user_id: int, *, item: str = "pk") -> Q:
@@ -57,7 +57,19 @@ def answer_hidden_from(user_id: int, *, item: str = "pk") -> Q:
 
 def debate_hidden_from(user_id: int, *, item: str = "pk") -> Q:
     """Rows about items that this reviewer is to answer without a suggestion; as above."""
-    return _hidden(user_id, item, _BLIND) | _blind_before(user_id, item)
+    return _hidden(user_id, item, _BLIND) | handed_blind(user_id, item=item)
+
+
+def handed_blind(user_id: int, *, item: str = "pk") -> Q:
+    """Rows about items that were handed to this person, whatever their role, to answer without a
+    suggestion; what is before them because people disagree they may know all of."""
+    handed = ItemState.objects.filter(
+        _BLIND,
+        item__slots__holder=user_id,
+        item__slots__label__isnull=True,
+        item__slots__purpose__in=("work", "check", "qualify"),
+    )
+    return Q(**{f"{item}__in": handed.values("item")}) & unanswered(user_id, item=item)
 
 
 def opinions_hidden_from(user_id: int, *, item: str = "pk") -> Q:
@@ -74,18 +86,6 @@ _ASKED_ABOUT = Q(queued=True) & (~_TO_DECIDE | Q(project__memberships__kind=Revi
 
 def _hidden(user_id: int, item: str, condition: Q) -> Q:
     return Q(Exists(_before(user_id, item, condition))) & unanswered(user_id, item=item)
-
-
-def _blind_before(user_id: int, item: str) -> Q:
-    """Rows about items that were handed to this person, whatever their role, to answer without a
-    suggestion; what is before them because people disagree they may know all of."""
-    handed = ItemState.objects.filter(
-        _BLIND,
-        item__slots__holder=user_id,
-        item__slots__label__isnull=True,
-        item__slots__purpose__in=("work", "check", "qualify"),
-    )
-    return Q(**{f"{item}__in": handed.values("item")}) & unanswered(user_id, item=item)
 
 
 def _before(user_id: int, item: str, condition: Q) -> QuerySet[ItemState]:

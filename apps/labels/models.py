@@ -28,6 +28,9 @@ class Kind(models.TextChoices):
 PEOPLE = (Kind.CROWD, Kind.EXPERT)
 #: Who suggests.
 MACHINES = (Kind.LLM, Kind.MODEL)
+#: In the provenance of a label whose item had a suggestion, of which nobody knows whether it was in
+#: view: the item was not handed out, and who answered does not say.
+VIEW_UNKNOWN = "view_unknown"
 
 
 class Annotator(models.Model):
@@ -178,6 +181,8 @@ class Label(models.Model):
             return "Rejected the suggestion, gave no label"
         if self.abstained and self.action == self.Action.NEW:
             return "Unsure; a suggestion was shown" if self.shown_id else "Unsure"
+        if self.provenance.get(VIEW_UNKNOWN):
+            return "Labelled; whether a suggestion was in view is not known"
         return self.get_action_display()
 
 

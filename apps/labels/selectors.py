@@ -28,7 +28,7 @@ def current_gold(project: Project) -> QuerySet[Gold]:
     return Gold.objects.current().filter(item__project=project)
 
 
-def rejected_suggestions(project: Project) -> QuerySet[Label, int]:
+def rejected_suggestions(project: Project) -> QuerySet[Label, int | None]:
     """Ids of the suggestions that somebody rejected without a label, and has not answered since."""
     rejections = Label.objects.standing().filter(annotator__project=project, rejected=True)
     return rejections.order_by().values_list("shown", flat=True)

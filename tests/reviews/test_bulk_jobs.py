@@ -7,8 +7,8 @@ from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.accounts.roles import ReviewerKind, Role
-from apps.labels.models import Assignment, Gold, ItemState, Label
-from apps.labels.services import VIEW_UNKNOWN, assign_items, record_label
+from apps.labels.models import VIEW_UNKNOWN, Assignment, Gold, ItemState, Label
+from apps.labels.services import assign_items, record_label
 from apps.projects.models import Item, Membership, Project
 from apps.reviews.models import BulkChange, BulkJob, Intervention
 from apps.reviews.selectors.bulk import Plan, preview

@@ -20,8 +20,8 @@ from apps.agreement.sheets.repeats import read_repeats
 from apps.agreement.sheets.slicing import Slice
 from apps.dashboards.past import past_answers
 from apps.dashboards.work import desk_of, work_report
-from apps.labels.models import Annotator, Assignment, Gold, ItemState, Kind, Label
-from apps.labels.services import VIEW_UNKNOWN, assign_items, keep_for_kind
+from apps.labels.models import VIEW_UNKNOWN, Annotator, Assignment, Gold, ItemState, Kind, Label
+from apps.labels.services import assign_items, keep_for_kind
 from apps.labels.services.deciding import next_gold
 from apps.labels.services.facts import facts_from
 from apps.projects.models import Item, Project
@@ -558,6 +558,8 @@ def test_over_rest_nothing_was_shown_of_an_item_that_nobody_handed_out(project: 
     assert told == {handed: ("accepted", True), other: ("new", False)}
     unknown = {one.item_id: VIEW_UNKNOWN in one.provenance for one in Label.objects.by_people()}
     assert unknown == {handed: False, other: True}
+    label = Label.objects.by_people().get(item=other)
+    assert label.action_words == "Labelled; whether a suggestion was in view is not known"
 
 
 def test_over_rest_what_was_handed_out_decides_and_not_what_was_suggested_since(

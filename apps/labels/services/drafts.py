@@ -24,9 +24,6 @@ ADJUDICATES = "adjudicates"
 UNCLEAR = "unclear"
 #: In the provenance of a label of an item whose answer was known: it tells of the person alone.
 CHECK = "check"
-#: In the provenance of a label whose item had a suggestion, of which nobody knows whether it was in
-#: view: the item was not handed out, and who answered does not say.
-VIEW_UNKNOWN = "view_unknown"
 #: In the provenance of a label by a model that this project's gold has taught: which version of it.
 LEARNED = "learned"
 

@@ -5,7 +5,12 @@ from django.db.models import BooleanField, ExpressionWrapper, Q, QuerySet
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
-from apps.labels.blindness import debate_hidden_from, hidden_from, opinions_hidden_from
+from apps.labels.blindness import (
+    debate_hidden_from,
+    handed_blind,
+    hidden_from,
+    opinions_hidden_from,
+)
 from apps.labels.models import Kind, Label
 from apps.projects.models import Item, Project
 from apps.projects.selectors import role_in
@@ -38,14 +43,17 @@ def _with_state(items: QuerySet[Item], user: User | AnonymousUser) -> QuerySet[I
 def labels_of(project: Project, user: User) -> QuerySet[Label]:
     """Every label in the project's ledger, oldest first; a reviewer reads nothing that the review
     screen withholds from them: what models say of items that they are to answer blind, and what
-    others say of any before they have answered it."""
+    others say of any before they have answered it. Managers too read nothing that models say of
+    what they were handed to answer blind."""
+    by_models = Q(annotator__kind__in=(Kind.LLM, Kind.MODEL))
+    reviews = role_in(user, project) == Role.REVIEWER
+    hidden = hidden_from if reviews else handed_blind
     labels = Label.objects.filter(item__project=project)
-    if role_in(user, project) == Role.REVIEWER:
-        by_models = Q(annotator__kind__in=(Kind.LLM, Kind.MODEL))
+    labels = labels.exclude(by_models & hidden(user.pk, item="item_id"))
+    if reviews:
         by_others = ~by_models & ~Q(annotator__user=user.pk)
         told = review_settings(project).show_opinions
         opinions = hidden_from if told else opinions_hidden_from
-        labels = labels.exclude(by_models & hidden_from(user.pk, item="item_id"))
         labels = labels.exclude(by_others & opinions(user.pk, item="item_id"))
     return labels.select_related(
         "item", "annotator", "schema", "superseded_by", "supersedes", "shown", "proposed_from"

@@ -13,13 +13,12 @@ from apps.accounts.models import User
 from apps.common.prepared import prepared
 from apps.common.rows import insert_row
 from apps.labels.blindness import is_audit
-from apps.labels.models import MACHINES, Annotator, ItemState, Kind, Label
+from apps.labels.models import MACHINES, VIEW_UNKNOWN, Annotator, ItemState, Kind, Label
 from apps.labels.services import (
     ADJUDICATES,
     CHECK,
     UNASKED,
     UNCLEAR,
-    VIEW_UNKNOWN,
     LabelDraft,
     annotator_for_user,
     as_carried,
@@ -196,9 +195,10 @@ def _place(user: User, item_id: int, answer: Answer) -> Slot | None:
 def _within(case: _Case, answer: Answer, lease_token: UUID | None) -> float | None:
     """In how many seconds at most they answered what they were handed, where they do not say."""
     place = case.place
-    if answer.seconds is not None or place is None or place.lease_token != lease_token:
+    given = place.leased_at if place and lease_token == place.lease_token else None
+    if answer.seconds is not None or lease_token is None or given is None:
         return None
-    return (timezone.now() - place.leased_at).total_seconds() if place.leased_at else None
+    return (timezone.now() - given).total_seconds()
 
 
 def _view(case: _Case, answer: Answer) -> _View:

@@ -5,8 +5,8 @@ from typing import Any
 from uuid import uuid4
 
 from apps.accounts.models import User
-from apps.labels.models import ItemState, Label
-from apps.labels.services import VIEW_UNKNOWN, LabelDraft, annotator_for_user, import_labels
+from apps.labels.models import VIEW_UNKNOWN, ItemState, Label
+from apps.labels.services import LabelDraft, annotator_for_user, import_labels
 from apps.labels.services.assigning import assign_items, keep_for_kind, promote_items
 from apps.projects.selectors import current_schema, guideline_version
 from apps.reviews.models import BulkChange, BulkJob, Decision
