@@ -1,5 +1,6 @@
 // The desk of one item: whose quotes stand out in the text, what is chosen, what is marked as evidence.
 // Without it the page is a plain form.
+import { watchFresh } from "./review/fresh.js";
 import { Leases } from "./review/leases.js";
 import { watchNone } from "./review/none.js";
 
@@ -196,4 +197,5 @@ watchOpinions();
 watchChoices();
 watchMarking();
 watchDetails();
+watchFresh(desk);
 watchSending(hold());

@@ -201,4 +201,3 @@ localTimes();
 watchGuideline(document.querySelector("[data-guideline]"));
 const first = stage.querySelector("[data-task]");
 if (first) show(new Task(first));
-stage.dataset.ready = ""; // until then answers go the plain way, as forms

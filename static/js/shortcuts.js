@@ -58,7 +58,8 @@ export function watchKeys() {
     const found = offered().find((element) => element.dataset.key.split(" ").includes(wanted));
     if (!found) return;
     event.preventDefault();
-    act(found);
+    // Nobody can have read what the form is about; its page's script says when.
+    if (!found.matches("[data-fresh] [type=submit]")) act(found);
   });
   document.addEventListener("click", (event) => {
     if (event.target.closest?.("[data-opens=shortcuts]")) list();

@@ -22,7 +22,7 @@ def go_to(page: Page, name: str) -> None:
 
 def task(page: Page) -> Locator:
     """The item on the review screen, once its script is at work and it could be read."""
-    return page.locator("[data-stage][data-ready] form[data-task]:not([data-fresh])")
+    return page.locator("form[data-task]:not([data-fresh])")
 
 
 def item_of(page: Page) -> str:
@@ -44,9 +44,8 @@ def review(page: Page, slug: str) -> None:
 
 
 def readable(page: Page) -> None:
-    """Wait until what is on the review screen could be read: before, no key is an answer."""
-    expect(page.locator("[data-stage][data-ready]")).to_have_count(1)
-    expect(page.locator("form[data-task][data-fresh]")).to_have_count(0)
+    """Wait until the item on the page could be read: before, no key is an answer."""
+    expect(page.locator("form[data-fresh]")).to_have_count(0)
 
 
 def mark(page: Page) -> None:

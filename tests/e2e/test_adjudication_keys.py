@@ -1,13 +1,15 @@
 """Adjudication by keyboard: choosing, marking evidence, naming people, deciding, undoing."""
 
 import re
+from datetime import UTC, datetime, timedelta
 
-from playwright.sync_api import expect
+from playwright.sync_api import Page, Request, Route, expect
 
 from tests.e2e.conftest import OpenAs
 from tests.e2e.fought import fought
 from tests.e2e.pages import SCHEMAS
-from tests.e2e.server import Server
+from tests.e2e.server import Server, until
+from tests.e2e.steps import readable
 
 
 def test_an_expert_decides_without_a_mouse(open_as: OpenAs, server: Server) -> None:
@@ -17,6 +19,7 @@ def test_an_expert_decides_without_a_mouse(open_as: OpenAs, server: Server) -> N
     page.goto("/p/keys-fought/adjudication/")
     page.keyboard.press("Enter")
     page.wait_for_url(f"**/adjudication/{first}/")
+    readable(page)
 
     page.keyboard.press("Enter")
     expect(page.get_by_role("alert")).to_have_text("Choose what is right first.")
@@ -55,6 +58,7 @@ def test_enter_decides_no_set_that_nobody_chose(open_as: OpenAs, server: Server)
     page.goto("/p/none-fought/adjudication/")
     page.keyboard.press("Enter")
     page.wait_for_url(f"**/adjudication/{item}/")
+    readable(page)
     go = page.locator("[data-go]")
 
     expect(go).to_contain_text("Choose an answer")
@@ -79,6 +83,54 @@ def test_enter_decides_no_set_that_nobody_chose(open_as: OpenAs, server: Server)
     page.wait_for_url("**/adjudication/")
     (gold,) = server.api("GET", "projects/none-fought/gold/")["results"]
     assert gold["value"] == []
+
+
+def test_nothing_is_stored_of_a_case_that_nobody_can_have_read(
+    open_as: OpenAs, server: Server
+) -> None:
+    sides = ["negative", "positive"]
+    (first,) = fought(server, "quick-fought", SCHEMAS["single"], sides)
+    page = open_as("manager")
+    page.clock.install()
+    page.clock.pause_at(datetime.now(tz=UTC) + timedelta(hours=1))
+    sent: list[str] = []
+    held: list[Route] = []
+
+    def note(request: Request) -> None:
+        if request.method == "POST":
+            sent.append(request.url)
+
+    def hold_back(route: Route) -> None:
+        held.append(route)
+
+    page.on("request", note)
+    page.route("**/js/adjudication.js", hold_back)
+    page.goto(f"/p/quick-fought/adjudication/{first}/", wait_until="commit")
+    until(lambda: _chooses(page, "2"), "the keys to be at work")
+    failures: list[str] = []
+
+    def press_all(when: str) -> None:
+        for key in ("Enter", "0", "s", "Control+Enter"):
+            page.keyboard.press(key)
+            page.wait_for_timeout(100)  # a form would be on its way
+            if sent:
+                failures.append(f"{key}, {when}: {sent.pop()}")
+
+    press_all("before the script is there")
+    held[0].continue_()
+    expect(page.locator("[data-steps]")).to_be_visible()
+    press_all("as the case appears")
+    assert failures == []
+    page.clock.run_for(400)
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/adjudication/")
+    (gold,) = server.api("GET", "projects/quick-fought/gold/")["results"]
+    assert gold["value"] == "negative"
+
+
+def _chooses(page: Page, key: str) -> bool:
+    page.keyboard.press(key)
+    return page.locator(f".ruling [data-key='{key}']").is_checked()
 
 
 def test_a_name_is_completed_and_a_comment_resolved(open_as: OpenAs, server: Server) -> None:
@@ -107,6 +159,7 @@ def test_where_nobody_can_tell_one_key_says_so(open_as: OpenAs, server: Server) 
     page.keyboard.type("10 readings.")
     page.keyboard.press("Escape")
     page.keyboard.press("2")
+    readable(page)
 
     page.keyboard.press("0")
 

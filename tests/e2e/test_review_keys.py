@@ -1,11 +1,13 @@
 """Reviewing by keyboard and by touch: what keys do and do not, and that no answer is lost."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Any
+from urllib.parse import parse_qs
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Page, Request, Response, Route, expect
 
 from tests.e2e.browser import Troubles
 from tests.e2e.conftest import OpenAs
@@ -73,18 +75,126 @@ def test_number_keys_choose_and_enter_saves(
     assert label["value"] == ["Cleanliness"]
 
 
-def test_a_second_press_is_no_answer_to_the_next_item(
+def test_nothing_is_stored_of_an_item_that_nobody_can_have_read(
+    open_as: OpenAs, project: Project
+) -> None:
+    page = open_as("manager")
+    sent, ahead = _answers_of(page), list[Response]()
+    page.on("response", lambda one: one.url.endswith("/review/next/") and ahead.append(one))
+    review(page, project(6))
+    read: list[str] = []
+    for keys in ("Enter Enter Enter", "s s s", "x x x x", "p p p", "0 0 0"):
+        until(lambda: _arrived(page, ahead), "the next item to be at hand")
+        ahead.clear()
+        read.append(item_of(page))
+        for key in keys.split():
+            page.keyboard.press(key)
+        readable(page)
+        all_saved(page)
+    assert sent == read
+
+
+def _answers_of(page: Page) -> list[str]:
+    """The items that the page stores an answer or a skip of, as it sends them."""
+    sent: list[str] = []
+
+    def note(request: Request) -> None:
+        if re.search(r"/review/(submit|skip|postpone)/$", request.url):
+            sent.extend(parse_qs(request.post_data or "")["item"])
+
+    page.on("request", note)
+    return sent
+
+
+def test_until_its_script_is_there_the_page_answers_to_clicks_alone(
     open_as: OpenAs, server: Server, project: Project
 ) -> None:
-    slug = project(3)
+    slug = project(2)
+    page = open_as("manager")
+    held = _hold_back_one(page, "**/js/review.js")
+    page.goto(f"/p/{slug}/review/", wait_until="commit")
+    sent = _answers_of(page)
+    until(lambda: _ticks(page, "5"), "the keys to be at work")
+    for key in ("Enter", "x", "0", "s", "p"):
+        page.keyboard.press(key)
+        page.wait_for_timeout(100)  # a form would be on its way
+    assert sent == []
+    held[0].continue_()
+    readable(page)
+    # What was chosen meanwhile is a change of the suggestion.
+    expect(task(page).get_by_role("button", name="Save")).to_be_visible()
+    fixed = press_and_go_on(page, "Enter")
+    all_saved(page)
+    page.unroute_all()
+
+    page.route(
+        "**/js/review.js", lambda route: route.fulfill(content_type="text/javascript", body="")
+    )
+    page.goto(f"/p/{slug}/review/")
+    page.get_by_role("button", name="Accept").click()
+    expect(page.get_by_role("heading", name="All done")).to_be_visible()
+    actions = {str(label["item"]): label["action"] for label in said(server, slug, 2)}
+    assert actions.pop(fixed) == "fixed"
+    assert list(actions.values()) == ["accepted"]
+
+
+def _ticks(page: Page, key: str) -> bool:
+    page.keyboard.press(key)
+    return page.locator(f"[data-task] [data-key='{key}']").is_checked()
+
+
+def test_keys_never_become_an_answer_in_words(open_as: OpenAs, server: Server) -> None:
+    slug = _summed_up(server, TEXTS[:3])
     page = open_as("manager")
     review(page, slug)
-    answered = item_of(page)
-    for _ in range(3):
-        page.keyboard.press("Enter")
-    readable(page)
-    all_saved(page)
-    assert [str(label["item"]) for label in said(server, slug, 1)] == [answered]
+    answer = task(page).locator("textarea[name=value]")
+    page.keyboard.press("x")
+    expect(answer).to_have_value("")
+    rejected = press_and_go_on(page, "x")
+    page.keyboard.press("x")
+    page.keyboard.press("1")
+    page.keyboard.type("cold breakfast")
+    page.keyboard.press("Escape")
+    corrected = press_and_go_on(page, "Enter")
+    accepted = press_and_go_on(page, "Enter")
+    labels = {str(label["item"]): label for label in said(server, slug, 3)}
+    assert {item: (label["action"], label["value"]) for item, label in labels.items()} == {
+        rejected: ("rejected", None),
+        corrected: ("rejected", "cold breakfast"),
+        accepted: ("accepted", "a summary"),
+    }
+
+
+def _summed_up(server: Server, texts: list[str]) -> str:
+    """A project that asks for words, each text with a suggestion; its slug."""
+    slug = f"keys-{next(SLUGS)}"
+    schema = {"task": "text", "question": "What is it about?"}
+    server.api("POST", "projects/", {"slug": slug, "schema": schema, "blind_share": 0})
+    suggested = [{"annotator": "bot", "kind": "llm", "value": "a summary"}]
+    rows = [{"id": text[:9], "text": text, "labels": suggested} for text in texts]
+    server.api("POST", f"projects/{slug}/import/", rows)
+    return slug
+
+
+def test_the_suggestion_chosen_after_all_is_called_accepted_before_it_is_stored(
+    open_as: OpenAs, server: Server, project: Project
+) -> None:
+    slug = project(2)
+    page = open_as("manager")
+    review(page, slug)
+    suggested = [key for key in "123456" if _is_suggested(page, key)]
+    status = task(page).get_by_role("status")
+    for key in ["x", *suggested]:
+        page.keyboard.press(key)
+    expect(status).to_have_text("This is the suggestion again: it is stored as accepted.")
+    expect(task(page).get_by_role("button", name="Accept")).to_be_visible()
+    press_and_go_on(page, "Enter")
+    [label] = said(server, slug, 1)
+    assert label["action"] == "accepted"
+
+
+def _is_suggested(page: Page, key: str) -> bool:
+    return task(page).locator(f"[data-suggested][data-key='{key}']").count() == 1
 
 
 def test_undo_takes_a_rejection_back_that_was_not_stored(
@@ -178,9 +288,8 @@ def test_x_asks_for_the_right_answer_and_a_second_x_leaves_it_to_others(
     page.keyboard.press("x")
     assert chosen(page) == []
     expect(task(page).get_by_role("status")).to_have_text(
-        "Choose the right answer. “Only wrong” leaves it to others; Undo takes the rejection back."
+        "Give the right answer. “Only wrong” leaves it to others; Undo takes the rejection back."
     )
-    expect(task(page).locator("[name=value]").first).to_be_focused()
     expect(only).to_be_visible()
     page.keyboard.press("Enter")  # nothing is chosen: nothing is sent
     expect(task(page).get_by_role("alert")).to_be_visible()
@@ -397,9 +506,9 @@ def _hold_back_one(page: Page, address: str) -> list[Route]:
     return held
 
 
-def _arrived(page: Page, requests: list[Route]) -> bool:
+def _arrived(page: Page, events: Sequence[object]) -> bool:
     page.wait_for_timeout(20)  # lets the page's events arrive
-    return bool(requests)
+    return bool(events)
 
 
 def test_a_phone_reviews_by_touch(open_as: OpenAs, server: Server, project: Project) -> None:

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import OpenAs
 from tests.e2e.server import Server
-from tests.e2e.steps import all_saved, go_to, press_and_go_on, sign_in, task
+from tests.e2e.steps import all_saved, go_to, press_and_go_on, readable, sign_in, task
 from tests.e2e.test_journey import download, expect_imported, upload
 
 LABELS = ["praise", "complaint"]
@@ -92,6 +92,7 @@ def decide_the_conflict(page: Page) -> None:
     expect(page.locator("[data-opinion]")).to_have_count(2)
     for name in ("two-anna", "two-ben"):
         expect(page.locator("[data-opinion]", has_text=name)).to_be_visible()
+    readable(page)
     page.keyboard.press("2")
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile(r"/adjudication/$"))

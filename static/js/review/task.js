@@ -1,12 +1,12 @@
 // One item on screen: what is chosen, whether that is the suggestion, how long it took.
 import { Evidence } from "./evidence.js";
+import { watchFresh } from "./fresh.js";
 import { watchNone } from "./none.js";
 
 const CHOICES = ["value", "none"];
 const DRAFTED = [...CHOICES, "comment", "rationale", "confidence", "spans"];
-const WRONG = "Choose the right answer. “Only wrong” leaves it to others; Undo takes the rejection back.";
-/** Milliseconds in which nobody can have read anything: a second press of a key is not an answer. */
-const UNREAD = 400;
+const WRONG = "Give the right answer. “Only wrong” leaves it to others; Undo takes the rejection back.";
+const AGAIN = "This is the suggestion again: it is stored as accepted.";
 
 export class Task {
   constructor(form) {
@@ -14,7 +14,7 @@ export class Task {
     this.token = form.dataset.lease;
     this.seconds = 0;
     this.since = null;
-    this.original = JSON.stringify(this.chosen());
+    this.fields = [...form.querySelectorAll("[name=value], [name=none]")];
     this.rejecting = false;
     watchNone(form);
     form.addEventListener("input", () => this.#say());
@@ -31,8 +31,7 @@ export class Task {
   /** What has been begun, for the server to keep; empty fields where nothing differs. */
   begun() {
     const data = new FormData(this.form);
-    const same = JSON.stringify(this.chosen()) === this.original;
-    const kept = [...data].filter(([name]) => DRAFTED.includes(name) && !(same && CHOICES.includes(name)));
+    const kept = [...data].filter(([name]) => DRAFTED.includes(name) && !(this.#accepts() && CHOICES.includes(name)));
     const schema = this.form.elements.schema?.value ?? "";
     return [["item", this.form.dataset.item], ["schema", schema], ...kept];
   }
@@ -71,8 +70,7 @@ export class Task {
 
   /** On the screen from now on; what is chosen is in sight. */
   appear() {
-    this.form.dataset.fresh = "";
-    setTimeout(() => delete this.form.dataset.fresh, UNREAD);
+    watchFresh(this.form);
     const chosen = this.form.querySelector(".choice:has(:checked)");
     const hidden = chosen?.getBoundingClientRect().bottom - this.form.querySelector(".task__actions").getBoundingClientRect().top;
     if (hidden > 0) this.form.querySelector(".task__answer").scrollTop += hidden;
@@ -85,7 +83,6 @@ export class Task {
       this.#askForTheRightAnswer();
       return null;
     }
-    if (!skips && "fresh" in this.form.dataset) return null;
     const complaint = this.form.querySelector("[data-complaint]");
     const gives = !skips && button?.name !== "abstain";
     const missing = gives && !this.chosen().length;
@@ -107,46 +104,45 @@ export class Task {
     return { url: button?.getAttribute("formaction") || this.form.getAttribute("action"), pairs: [...data], skips, leaves: ["", "reject"].includes(button?.dataset.skip) };
   }
 
-  /** Whether what is chosen is what was suggested. */
+  /** Whether what is chosen is what the server chose: the suggestion, or nothing. */
   #accepts() {
-    return JSON.stringify(this.chosen()) === this.original;
+    return this.fields.every((field) => field.type === "textarea"
+      ? field.value.trim() === field.defaultValue.trim()
+      : field.checked === field.defaultChecked);
   }
 
-  /** Nothing is stored yet: the suggestion is taken out, and the cursor is where the answer goes. */
+  /** Nothing is stored yet. The cursor goes nowhere: the next key must not be written as an answer. */
   #askForTheRightAnswer() {
     this.rejecting = true;
-    const fields = [...this.form.querySelectorAll("[name=value], [name=none]")];
-    for (const field of fields) {
+    for (const field of this.fields) {
       if (field.type === "textarea") field.value = "";
       else field.checked = false;
     }
-    this.form.querySelector("[data-rejecting]").textContent = WRONG;
-    const [reject, only] = this.form.querySelectorAll("button[name=reject]");
-    reject.hidden = true;
-    only.hidden = false;
     this.#say();
-    fields[0]?.focus();
   }
 
   /** The suggestion is chosen again. */
   takeRejectionBack() {
     this.rejecting = false;
-    const chosen = JSON.parse(this.original);
-    for (const field of this.form.querySelectorAll("[name=value], [name=none]")) {
-      if (field.type === "textarea") field.value = chosen[0]?.[1] ?? "";
-      else field.checked = chosen.some(([name, value]) => name === field.name && value === field.value);
+    for (const field of this.fields) {
+      if (field.type === "textarea") field.value = field.defaultValue;
+      else field.checked = field.defaultChecked;
     }
-    this.form.querySelector("[data-rejecting]").textContent = "";
-    const [reject, only] = this.form.querySelectorAll("button[name=reject]");
-    reject.hidden = false;
-    only.hidden = true;
     this.#say();
   }
 
   #say() {
+    const accepts = this.suggested && this.#accepts();
     const words = this.form.querySelector("[data-go-words]");
-    words.textContent = !this.chosen().length ? "Choose an answer" : this.suggested && this.#accepts() ? "Accept" : "Save";
+    words.textContent = !this.chosen().length ? "Choose an answer" : accepts ? "Accept" : "Save";
     this.form.querySelector("[data-complaint]").hidden = true;
+    if (!this.suggested) return;
+    const status = this.form.querySelector("[data-rejecting]");
+    const told = !this.rejecting ? "" : accepts ? AGAIN : WRONG;
+    if (status.textContent !== told) status.textContent = told; // it is read out, but not at each letter
+    const [reject, only] = this.form.querySelectorAll("button[name=reject]");
+    reject.hidden = this.rejecting;
+    only.hidden = !this.rejecting;
   }
 
   /** The cursor is in the field at once: "toggle" comes later, and a key typed before it would act. */
