@@ -56,7 +56,7 @@ def read(task: Data, columns: ColumnMap, schema: Schema) -> Translated:
         if not isinstance(given, list):
             raise RowFault("Must be a list.", field=f"meta.{OURS}.labels")
         asked = Asked.of(row, schema, columns.question)
-        since, truth = _since(task, given, asked, number_of(f"gold {row.get('id')}"))
+        since, truth = _since(task, row, given, asked)
         if truth is not None and row.get("gold") is None and not row.get("gold_history"):
             row["gold"] = truth
         return Translated(row | {"labels": [*given, *since]})
@@ -71,11 +71,11 @@ def read(task: Data, columns: ColumnMap, schema: Schema) -> Translated:
 
 
 def _since(
-    task: Data, given: list[Any], asked: Asked, gold: int
+    task: Data, row: Data, given: list[Any], asked: Asked
 ) -> tuple[list[dict[str, Any]], Any]:
     """Labels for what was not in our export, or says something else by now; and what is marked as
-    the truth."""
-    known: dict[Any, Any] = {gold: None}
+    the truth. Gold went out as an annotation that has no label here."""
+    known: dict[Any, Any] = {number_of(f"gold {row.get('id')}"): {"value": row.get("gold")}}
     results: dict[str, dict[str, Any]] = {}
     for label in given:
         if isinstance(label, dict) and isinstance(label.get("uid"), str):
@@ -110,13 +110,10 @@ def _is_known(label: dict[str, Any], known: Mapping[Any, Any]) -> bool:
         return False
     (one,) = (kept[what] for what in ("annotation", "draft") if what in kept)
     told = [n for n in (one.get("import_id"), one.get("id")) if isinstance(n, int | str)]
-    number = next((n for n in told if n in known), None)
-    before = known[number] if number is not None else None
-    if number is None or before is None:
-        return number is not None
-    if label.get("value") == before.get("value"):
-        return True
-    label["proposed_from"] = before["uid"]
+    before = next((known[number] for number in told if number in known), None)
+    if before is None or label.get("value") == before.get("value"):
+        return before is not None
+    label |= {"proposed_from": before["uid"]} if "uid" in before else {}
     return False
 
 
