@@ -1,11 +1,13 @@
 """Which column is which field: by choice, else by the names people use."""
 
 from collections.abc import Iterable, Mapping
+from typing import TypeAlias
 
 from apps.exchange.readers.base import RowFault
 
+Names: TypeAlias = tuple[str, ...]
 #: Field → names it goes by, most telling first. Compared without case, blanks and underscores.
-ALIASES: dict[str, tuple[str, ...]] = {
+ALIASES: dict[str, Names] = {
     "id": ("id", "item_id", "external_id", "ext_id", "uid", "row_id"),
     "text": (
         "text", "document", "content", "review", "sentence", "message", "body", "comment", "tweet",
@@ -19,6 +21,9 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "gold_history": ("gold_history",),
     "meta": ("meta", "metadata"),
 }  # fmt: skip
+#: What a task of another tool holds itself. Its labels and decisions stand elsewhere: a column of
+#: such a name is neither.
+CONTENT = ("id", "text", "context", "question", "options", "meta")
 #: Fields a person may choose a column for; the others are found by name.
 CHOOSABLE = ("id", "text", "question", "gold", "answer")
 #: Columns of our own exports that are no metadata.
@@ -33,14 +38,14 @@ def folded(name: str) -> str:
 _BY_FIELD = {field: tuple(map(folded, names)) for field, names in ALIASES.items()}
 
 
-def guess_columns(columns: Iterable[str]) -> dict[str, str]:
-    """Field → column for the columns whose names say what they are."""
+def guess_columns(columns: Iterable[str], fields: Iterable[str] = ALIASES) -> dict[str, str]:
+    """Field → column for the columns whose names say that they are one of ``fields``."""
     by_name: dict[str, str] = {}
     for column in columns:
         by_name.setdefault(folded(column), column)
     guessed = {}
-    for field, names in _BY_FIELD.items():
-        found = next((by_name[name] for name in names if name in by_name), None)
+    for field in fields:
+        found = next((by_name[name] for name in _BY_FIELD[field] if name in by_name), None)
         if found is not None:
             guessed[field] = found
     return guessed
@@ -77,25 +82,25 @@ class ColumnMap:
         """``chosen`` overrides the guess; an empty column means that the file has no such field."""
         self.chosen = dict(chosen or {})
         self.question = Question(self.chosen.pop("answer", ""))
-        self._known: dict[tuple[str, ...], tuple[dict[str, str], tuple[str, ...]]] = {}
+        self._known: dict[tuple[Names, Names], tuple[dict[str, str], Names]] = {}
 
-    def of(self, columns: Iterable[str]) -> tuple[dict[str, str], tuple[str, ...]]:
-        """(field → column, the remaining columns) for one row's columns."""
+    def of(
+        self, columns: Iterable[str], fields: Names = tuple(ALIASES)
+    ) -> tuple[dict[str, str], Names]:
+        """(field → column, the remaining columns) for one row's columns; ``fields`` are those that
+        go by name where nobody chose."""
         shape = tuple(columns)
-        known = self._known.get(shape)
+        known = self._known.get((fields, shape))
         if known is None:
             if len(self._known) > 1000:  # rows of ever new shapes must not fill the memory
                 self._known.clear()
-            known = self._known[shape] = self._resolve(shape)
+            known = self._known[fields, shape] = self._resolve(shape, fields)
         return known
 
-    def _resolve(self, shape: tuple[str, ...]) -> tuple[dict[str, str], tuple[str, ...]]:
+    def _resolve(self, shape: Names, guessed: Names) -> tuple[dict[str, str], Names]:
         free = [column for column in shape if column not in self.chosen.values()]
-        fields = {
-            field: column
-            for field, column in guess_columns(free).items()
-            if field not in self.chosen
-        }
+        open_fields = [field for field in guessed if field not in self.chosen]
+        fields = guess_columns(free, open_fields)
         fields |= {field: column for field, column in self.chosen.items() if column in shape}
         used = {*fields.values(), *IGNORED}
         return fields, tuple(column for column in shape if column not in used)

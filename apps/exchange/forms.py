@@ -45,12 +45,14 @@ class ColumnsForm(forms.Form):
             offered = preview.questions if name == "answer" else preview.choices
             if name == "answer" and not offered:
                 continue
+            required = name == "text" or (name == "answer" and len(offered) > 1)
+            only = offered[0] if name == "answer" and not required else NONE
             self.fields[name] = forms.ChoiceField(
                 label=label,
                 help_text=help_text,
-                required=name == "text",
-                choices=_choices(offered, required=name == "text"),
-                initial=preview.guess.get(name, offered[0] if name == "answer" else NONE),
+                required=required,
+                choices=_choices(offered, required=required),
+                initial=preview.guess.get(name, only),
             )
         self.order_fields([*WORDS, "strict"])
 

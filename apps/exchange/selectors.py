@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from django.conf import settings
 
-from apps.exchange.columns import CHOOSABLE, ColumnMap, guess_columns
+from apps.exchange.columns import ALIASES, CHOOSABLE, CONTENT, ColumnMap, guess_columns
 from apps.exchange.readers import RawRow, open_rows, refuse_after
 from apps.exchange.readers.base import RowFault, one_row
 from apps.exchange.shapes import Shape, gathered, shape_of, translated
@@ -70,9 +70,10 @@ def preview_batch(batch: ImportBatch) -> Preview:
     seen = [_seen(raw, schema) for raw in rows]
     columns = tuple(dict.fromkeys(name for row in seen for name in row.cells))
     choices = dict.fromkeys(name for row in seen for name in row.choices)
-    guess = guess_columns(choices)
+    detected = ", ".join(dict.fromkeys(row.tool for row in seen if row.tool))
+    guess = guess_columns(choices, CONTENT if detected else ALIASES)
     return Preview(
-        detected=", ".join(dict.fromkeys(row.tool for row in seen if row.tool)),
+        detected=detected,
         choices=tuple(choices),
         questions=tuple(dict.fromkeys(name for row in seen for name in row.questions)),
         columns=columns,

@@ -93,17 +93,11 @@ def test_nothing_is_stored_of_a_case_that_nobody_can_have_read(
     page = open_as("manager")
     page.clock.install()
     page.clock.pause_at(datetime.now(tz=UTC) + timedelta(hours=1))
-    sent: list[str] = []
-    held: list[Route] = []
-
-    def note(request: Request) -> None:
-        if request.method == "POST":
-            sent.append(request.url)
+    sent, held = _posts_of(page), list[Route]()
 
     def hold_back(route: Route) -> None:
         held.append(route)
 
-    page.on("request", note)
     page.route("**/js/adjudication.js", hold_back)
     page.goto(f"/p/quick-fought/adjudication/{first}/", wait_until="commit")
     until(lambda: _chooses(page, "2"), "the keys to be at work")
@@ -126,6 +120,18 @@ def test_nothing_is_stored_of_a_case_that_nobody_can_have_read(
     page.wait_for_url("**/adjudication/")
     (gold,) = server.api("GET", "projects/quick-fought/gold/")["results"]
     assert gold["value"] == "negative"
+
+
+def _posts_of(page: Page) -> list[str]:
+    """Where the page posts to, as it does."""
+    sent: list[str] = []
+
+    def note(request: Request) -> None:
+        if request.method == "POST":
+            sent.append(request.url)
+
+    page.on("request", note)
+    return sent
 
 
 def _chooses(page: Page, key: str) -> bool:

@@ -80,7 +80,12 @@ def test_nothing_is_stored_of_an_item_that_nobody_can_have_read(
 ) -> None:
     page = open_as("manager")
     sent, ahead = _answers_of(page), list[Response]()
-    page.on("response", lambda one: one.url.endswith("/review/next/") and ahead.append(one))
+
+    def note(response: Response) -> None:
+        if response.url.endswith("/review/next/"):
+            ahead.append(response)
+
+    page.on("response", note)
     review(page, project(6))
     read: list[str] = []
     for keys in ("Enter Enter Enter", "s s s", "x x x x", "p p p", "0 0 0"):

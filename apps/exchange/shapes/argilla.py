@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from apps.exchange.columns import ColumnMap
+from apps.exchange.columns import CONTENT, ColumnMap
 from apps.exchange.readers.base import RowFault
 from apps.exchange.shapes.base import Data, Shape, Translated
 from apps.exchange.shapes.said import Asked, Said
@@ -47,7 +47,7 @@ def read(data: Data, columns: ColumnMap, schema: Schema) -> Translated:
 
 def _content(data: Data, columns: ColumnMap) -> dict[str, Any]:
     given = dict(data["fields"])
-    fields, others = columns.of(given)
+    fields, others = columns.of(given, CONTENT)
     row = {name: given[fields[name]] for name in FIELDS if name in fields}
     if _is_chat(row.get("text")):
         others = (*others, fields["text"])

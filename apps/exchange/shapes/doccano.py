@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from apps.exchange.columns import ColumnMap
+from apps.exchange.columns import CONTENT, ColumnMap
 from apps.exchange.readers.base import RowFault
 from apps.exchange.shapes.base import Data, Shape, Translated
 from apps.exchange.shapes.said import Asked, Said
@@ -38,7 +38,7 @@ def read(data: Data, columns: ColumnMap, schema: Schema) -> Translated:
     """
     used = [name for name in SPANS if name in data]
     content = {name: value for name, value in data.items() if name not in (*used, "relations")}
-    fields, others = columns.of(content)
+    fields, others = columns.of(content, CONTENT)
     row = {name: data[fields[name]] for name in FIELDS if name in fields}
     said = Said(Asked.of({**row, "text": data["text"]}, schema, columns.question))
     for name in used:

@@ -4,26 +4,27 @@ In tables what is no single text is spelled as JSON. No I/O.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import uuid5
 
-from apps.exchange.columns import ColumnMap, guess_columns
+from apps.exchange.columns import ColumnMap
 from apps.exchange.readers.base import RawRow, RowFault
 from apps.exchange.readers.checks import check_row
 from apps.exchange.readers.objects import DECODER
 from apps.exchange.shapes.base import NAMESPACE, Data, Shape, Translated
 from apps.exchange.shapes.said import Asked, Said, seconds_of, user_name
 from apps.exchange.values import as_object
-from labelhub.core.schema import Schema, Task, role_of
+from labelhub.core.schema import Schema, role_of
 
 #: Columns of the annotation, not of the task.
 OWN = ("annotator", "annotation_id", "created_at", "updated_at", "lead_time")
+FIELDS = ("id", "text", "context", "question", "options")
 #: What a column of ``data`` is called where a control has its name.
 RENAMED = "_data_"
-#: An answer to these is one of a few: a column of something else is not taken for it.
-CLOSED = (Task.SINGLE, Task.MULTI, Task.ORDINAL)
+#: What our own configuration calls the answer and the quotes.
+OUR_ANSWER, OUR_QUOTES = "label", "evidence"
 #: The rows of one task, once :func:`gathered` has put them together.
 ALL = "label_studio_rows"
 MOST = 1000
@@ -103,11 +104,8 @@ def read(data: Data, columns: ColumnMap, schema: Schema) -> Translated:
     Raises:
         RowFault: several columns could hold the answer and nobody chose.
     """
-    together = data.get(ALL)
-    given = together if isinstance(together, list) else [dict(data)]
-    rows = [as_object(one, f"row {at + 1}") for at, one in enumerate(given)]
-    annotated = [one for one in rows if one["annotation_id"] not in (None, "")]
-    content = {name: value for name, value in data.items() if name not in (*OWN, ALL)}
+    rows = _rows(data)
+    content = [name for name in data if name not in (*OWN, ALL)]
     renamed = next((name for name in content if name.startswith(RENAMED)), "")
     if renamed and renamed not in columns.chosen.values():
         name = renamed.removeprefix(RENAMED)
@@ -116,53 +114,97 @@ def read(data: Data, columns: ColumnMap, schema: Schema) -> Translated:
             f"name: choose '{renamed}' where you mean it, and '{name}' as the answer.",
             field=renamed,
         )
-    fields, others = columns.of(content)
-    answer = _answer(columns, fields, others, data, schema.task) if annotated else ""
+    annotated = [one for one in rows if one["annotation_id"] not in (None, "")]
+    fields, given = _parted(data, rows, columns)
+    answer = columns.question.chosen or (_answer(given, rows) if annotated else "")
     asked = Asked(schema, str(data.get(fields.get("text", "")) or ""), (), columns.question)
-    names = ("id", "text", "context", "question", "options")
-    row: dict[str, Any] = {name: data[fields[name]] for name in names if name in fields}
-    row["labels"] = _labels(annotated, answer, others, asked)
-    said = {answer, *(name for name in others if role_of(name) or _is_quotes(_cell(data, name)))}
+    row: dict[str, Any] = {name: data[column] for name, column in fields.items()}
+    row["labels"] = _labels(annotated, answer, given.names, asked)
+    said = {answer, *fields.values(), *(name for name in given.names if _is_beside(name, rows))}
     row["meta"] = {
-        name: data[name] for name in others if name not in said and data[name] is not None
+        name: data[name] for name in content if name not in said and data[name] is not None
     }
     return Translated(row)
 
 
-def _answer(
-    columns: ColumnMap, fields: Mapping[str, str], others: tuple[str, ...], data: Data, task: Task
-) -> str:
-    """The column that answers the project's question; empty where there is none in this row.
+def _rows(data: Data) -> list[dict[str, Any]]:
+    together = data.get(ALL)
+    given = together if isinstance(together, list) else [dict(data)]
+    return [as_object(one, f"row {at + 1}") for at, one in enumerate(given)]
+
+
+class _Given(NamedTuple):
+    """The columns that controls may have written."""
+
+    names: tuple[str, ...]
+    #: The task's own columns are not among them.
+    apart: bool
+    #: The only one that may be the answer is the answer.
+    alone: bool
+
+
+def _parted(
+    data: Data, rows: list[dict[str, Any]], columns: ColumnMap
+) -> tuple[dict[str, str], _Given]:
+    """Field → column for what the task holds, and what was said of it."""
+    fields, _ = columns.of([name for name in data if name not in (*OWN, ALL)], FIELDS)
+    behind = [_behind(row, fields.get("text", "")) for row in rows]
+    apart = all(given.apart for given in behind)
+    sure = columns.chosen if apart else fields
+    held = {column for field, column in sure.items() if field != "gold"}
+    names = dict.fromkeys(name for given in behind for name in given.names if name not in held)
+    told = {field: one for field, one in fields.items() if field == "gold" or one not in names}
+    return told, _Given(tuple(names), apart, all(given.alone for given in behind))
+
+
+def _behind(row: Data, text: str) -> _Given:
+    """JSON_MIN has the task's data, its id, then what was answered, if anything was; where the id
+    stands before the text, the data had one of its own, and may go on behind the text. Tables are
+    sorted by name, and each row has all columns."""
+    names = list(row)
+    places = {name: at for at, name in enumerate(names)}
+    id_at, text_at = places.get("id", -1), places.get(text, -1)
+    in_order = -1 < id_at < places.get("annotation_id", -1)
+    start = max(id_at, text_at) + 1 if in_order else 0
+    behind = tuple(name for name in names[start:] if name not in (*OWN, ALL))
+    apart = in_order and text_at < id_at
+    return _Given(behind, apart, alone=apart or not in_order)
+
+
+def _is_beside(name: str, rows: list[dict[str, Any]]) -> bool:
+    """Whether a column holds words, a sureness or quotes that go with an answer."""
+    return bool(role_of(name)) or any(_is_quotes(_cell(row, name)) for row in rows)
+
+
+def _candidates(given: _Given, rows: list[dict[str, Any]]) -> list[str]:
+    return [name for name in given.names if name != OUR_QUOTES and not _is_beside(name, rows)]
+
+
+def _answer(given: _Given, rows: list[dict[str, Any]]) -> str:
+    """The column that answers the project's question; empty where there is none in these rows.
 
     Raises:
         RowFault: it may be another one.
     """
-    named = columns.question.chosen or fields.get("gold")
-    if named:
-        return named
-    quoted = [name for name in others if _is_quotes(_cell(data, name))]
-    left = [name for name in others if not role_of(name) and name not in quoted]
-    told = True
-    if isinstance(data["annotation_id"], int):  # JSON_MIN: only what has a value, behind the id
-        places = {name: at for at, name in enumerate(data)}
-        id_at = places.get("id", -1)
-        told = id_at > places.get(fields.get("text", ""), -1)
-        left = [name for name in left if places[name] > id_at]
-    if not left or (len(left) == 1 and (told or task in CLOSED)):
+    left = _candidates(given, rows)
+    if not left or (len(left) == 1 and (given.alone or left[0] == OUR_ANSWER)):
         return left[0] if left else ""
-    shown = ", ".join([*left, *quoted][:12])
-    raise RowFault(f"Which column has the answer? Choose one (answer) of: {shown}.", field=left[0])
+    shown = ", ".join(left[:12])
+    raise RowFault(
+        f"Which column has the answer? Choose it (answer, --answer NAME) of: {shown}.",
+        field=left[0],
+    )
 
 
 def _labels(
-    rows: list[dict[str, Any]], answer: str, others: tuple[str, ...], asked: Asked
+    rows: list[dict[str, Any]], answer: str, names: tuple[str, ...], asked: Asked
 ) -> list[dict[str, Any]]:
     """The labels in the order in which they were given: who annotated a task several times says
     by now what they said last."""
     last: dict[str, str] = {}
     labels = []
     for one in sorted(rows, key=lambda row: str(row.get("created_at") or "")):
-        label = _label(one, answer, others, asked)
+        label = _label(one, answer, names, asked)
         label["uid"] = str(uuid5(NAMESPACE, json.dumps(one, sort_keys=True)))
         labels.append(label)
         if label.get("withdrawn"):
@@ -174,10 +216,10 @@ def _labels(
 
 
 def _label(
-    one: dict[str, Any], answer: str, others: tuple[str, ...], asked: Asked
+    one: dict[str, Any], answer: str, names: tuple[str, ...], asked: Asked
 ) -> dict[str, Any]:
     said = Said(asked)
-    for name in others:
+    for name in names:
         raw = _cell(one, name)
         if name != answer and _is_quotes(raw):
             _take_quotes(said, raw, name)
@@ -238,9 +280,8 @@ def _columns(data: Data) -> list[str]:
 
 
 def _questions(data: Data) -> list[str]:
-    told = guess_columns(_columns(data))
-    left = [name for name in _columns(data) if name not in (told.get("text"), told.get("id"))]
-    return [name for name in left if not role_of(name) and not _is_quotes(_cell(data, name))]
+    rows = _rows(data)
+    return _candidates(_parted(data, rows, ColumnMap())[1], rows)
 
 
 SHAPE = Shape("Label Studio JSON_MIN, CSV or TSV", fits, read, _columns, _questions)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from apps.exchange.columns import ColumnMap
+from apps.exchange.columns import CONTENT, ColumnMap
 from apps.exchange.shapes.base import Data
 from apps.exchange.values import as_object
 
@@ -19,10 +19,11 @@ def content_of(task: Data, columns: ColumnMap) -> dict[str, Any]:
     """A row without labels: item fields out of ``data``; the remaining columns and the task's own
     ``meta`` are metadata.
 
-    A ``gold`` column of ``data`` is kept as gold alone: metadata is shown to those who label.
+    A column of ``data`` is gold only where somebody chose it, and then kept as that alone: metadata
+    is shown to those who label.
     """
     data = as_object(task["data"], "data")
-    fields, others = columns.of(data)
+    fields, others = columns.of(data, CONTENT)
     fields = dict(fields)
     if "text" not in fields and (only := _only_text(data)):
         fields["text"] = only
@@ -45,7 +46,7 @@ def _only_text(data: Mapping[str, Any]) -> str:
 
 
 def _gold(data: Mapping[str, Any], fields: Mapping[str, str]) -> str:
-    """The column that holds a decided value, if its value can be one."""
+    """The column that was chosen to hold a decided value, if its value can be one."""
     column = fields.get("gold", "")
     value = data.get(column)
     parts = value if isinstance(value, list) else [value]
