@@ -10,7 +10,7 @@ from apps.llm.wire import MOST_ROOM
 from labelhub.core.llm.errors import ContextTooLong, RequestRejected
 from tests.fakes.openai_server import FakeServer
 from tests.llm.asking_helpers import Learnt, make_call, make_json_call, make_spec, opened
-from tests.llm.tiny_endpoint import Answer, Heard, TinyEndpoint, error, said, tiny_endpoint
+from tests.llm.tiny_endpoint import Answer, Heard, TinyEndpoint, always, error, said, tiny_endpoint
 
 
 def spec_of(endpoint: TinyEndpoint, **changes: Any) -> Any:
@@ -302,7 +302,7 @@ async def test_an_answer_at_its_cap_is_cut_off_however_its_endpoint_says_so() ->
     }  # fmt: skip
     failures = []
     for case, (answer, reason) in cases.items():
-        async with tiny_endpoint(lambda _, answer=answer: (200, answer, {})) as endpoint:
+        async with tiny_endpoint(always(answer)) as endpoint:
             spec = spec_of(endpoint)
             async with opened(spec) as gateway:
                 done = await gateway.complete(spec, make_call(max_tokens=9))

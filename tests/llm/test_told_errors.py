@@ -10,7 +10,7 @@ from apps.llm.failures import Verdict, judge, read_refusal, resume_after, retry_
 from labelhub.core.llm.errors import ModelError, QuotaExhausted
 from labelhub.core.llm.types import Message, Usage
 from tests.llm.asking_helpers import Learnt, Sleeper, make_call, make_spec, opened
-from tests.llm.tiny_endpoint import Answer, Heard, said, tiny_endpoint
+from tests.llm.tiny_endpoint import Answer, Heard, always, said, tiny_endpoint
 
 MESSAGES = (Message("user", "Hello."),)
 
@@ -21,8 +21,12 @@ def broken(text: str = "", **told: Any) -> dict[str, Any]:
     return answer | {"usage": {"prompt_tokens": 0, "completion_tokens": 0}}
 
 
-DISCONNECTED = {"error": {"code": 502, "message": "Provider disconnected mid-generation"}}
-SLOW_DOWN = {"error": {"code": 429, "message": "Rate limit exceeded: free-models-per-min"}}
+DISCONNECTED: dict[str, Any] = {
+    "error": {"code": 502, "message": "Provider disconnected mid-generation"}
+}
+SLOW_DOWN: dict[str, Any] = {
+    "error": {"code": 429, "message": "Rate limit exceeded: free-models-per-min"}
+}
 
 
 async def test_an_error_within_an_answer_is_the_error_it_names_and_never_an_answer() -> None:
@@ -56,8 +60,7 @@ async def test_an_error_within_an_answer_is_the_error_it_names_and_never_an_answ
 async def test_what_never_came_is_not_counted_and_what_came_is() -> None:
     counted = {}
     for text in ("", "So far I would say that it is about the price"):
-        answer = broken(text, **DISCONNECTED)
-        async with tiny_endpoint(lambda _, answer=answer: (200, answer, {})) as endpoint:
+        async with tiny_endpoint(always(broken(text, **DISCONNECTED))) as endpoint:
             spec = make_spec(provider={"base_url": endpoint.base_url})
             async with opened(spec, attempts=2) as gateway:
                 with pytest.raises(ModelError, match=r"status 502 \(Provider disc") as caught:
@@ -69,7 +72,7 @@ async def test_what_never_came_is_not_counted_and_what_came_is() -> None:
 
 async def test_a_rate_limit_within_an_answer_is_waited_for_and_cuts_the_limit() -> None:
     sleeper, learnt = Sleeper(), Learnt()
-    async with tiny_endpoint(lambda _: (200, broken(**SLOW_DOWN), {})) as endpoint:
+    async with tiny_endpoint(always(broken(**SLOW_DOWN))) as endpoint:
         spec = make_spec(provider={"base_url": endpoint.base_url})
         async with opened(spec, sleeper=sleeper, learnt=learnt, total_wait=60.0) as gateway:
             with pytest.raises(QuotaExhausted):
@@ -80,7 +83,7 @@ async def test_a_rate_limit_within_an_answer_is_waited_for_and_cuts_the_limit() 
 
 
 async def test_a_stream_that_ends_in_an_error_is_no_whole_answer() -> None:
-    async with tiny_endpoint(lambda _: (200, broken("Hello", **DISCONNECTED), {})) as endpoint:
+    async with tiny_endpoint(always(broken("Hello", **DISCONNECTED))) as endpoint:
         spec = make_spec(provider={"base_url": endpoint.base_url})
         async with opened(spec, attempts=1) as gateway:
             with pytest.raises(ModelError, match="status 502"):
@@ -121,7 +124,7 @@ def test_a_refusal_in_a_list_is_read_with_its_wait_and_its_quota() -> None:
         "an empty list": (b"[]", {}, Verdict.WAIT, None),
         "details that are no list": (b'[{"error": {"details": 5}}]', {}, Verdict.WAIT, None),
     }
-    failures = []
+    failures: list[tuple[str, Any]] = []
     for case, (body, headers, verdict, seconds) in cases.items():
         failure = read_refusal(429, body, headers, str)
         if judge(failure, now=0) is not verdict:

@@ -46,6 +46,11 @@ def error(message: str, **more: Any) -> dict[str, Any]:
     return {"error": {"message": message, **more}}
 
 
+def always(body: Any) -> Say:
+    """Every request is answered with ``body``."""
+    return lambda _: (200, body, {})
+
+
 @asynccontextmanager
 async def tiny_endpoint(say: Say) -> AsyncIterator[TinyEndpoint]:
     """The endpoint, in the test's own event loop."""
