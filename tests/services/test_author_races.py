@@ -2,6 +2,8 @@
 
 import random
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -11,17 +13,19 @@ import pytest
 from django.utils import timezone
 
 from apps.authors.models import Answer, Author, Payout, Question, Reward, Site
-from apps.authors.selectors.sites import current_consent
+from apps.authors.refusals import Erased
+from apps.authors.selectors.sites import consent_hash, consent_words, current_consent, known_site
 from apps.authors.services.answering import Said, dismiss, record_answer, undo
 from apps.authors.services.privacy import erase_author, forget_old
 from apps.authors.services.rewarding import pay_out
 from apps.authors.services.showing import mark_shown, next_question
 from apps.authors.services.trusting import judge_author, rule
-from apps.authors.services.welcoming import consent_of, opt_in, opt_out
+from apps.authors.services.welcoming import Arrival, consent_of, opt_in, opt_out, welcome
 from apps.labels.models import Gold, Kind, Label
 from apps.labels.services import record_label
 from apps.projects.models import Item
 from labelhub.core.errors import LabelhubError
+from tests.authors.live import token
 from tests.factories.authors import asked, author_of, message_of, site_with_features
 from tests.factories.labels import draft, person
 from tests.services.threads import shared_database, together
@@ -34,6 +38,8 @@ pytestmark = [
 ]
 
 THREADS, PEOPLE, ACTS = 8, 4, 40
+#: Of each kind of person, that say hello while they are erased.
+HELLOS = 15
 LONG_AGO = timedelta(minutes=1)
 
 
@@ -140,6 +146,28 @@ def test_whatever_comes_at_once_the_ledger_says_what_stands(tmp_path: Path) -> N
         troubles = together([partial(_live, site, seed) for seed in range(THREADS)])
         assert [each for told in troubles for each in told if not _erased_meanwhile(each)] == []
         together([partial(_check, site)])
+
+
+def _come_back(site: Site, arrival: Arrival) -> None:
+    """Say hello again and again, until they were erased."""
+    with suppress(Erased):
+        while True:
+            welcome(known_site(site.public_key), arrival)
+
+
+def test_a_hello_beside_an_erasure_makes_nobody(tmp_path: Path) -> None:
+    site = site_with_features()
+    text = current_consent(site)
+    words = consent_hash(consent_words(text, "en", "en"))
+    first = Arrival(consent_version=text.version, consent_hash=words)
+    signed = replace(first, ident=token(site))
+    with shared_database(tmp_path):
+        for arrival in [first, signed] * HELLOS:
+            (found,) = together([partial(welcome, known_site(site.public_key), arrival)])
+            again = replace(arrival, sid=found.author.uid.hex, token=found.token)
+            hello = partial(_come_back, site, again)
+            together([partial(erase_author, found.author), hello, hello])
+            assert together([Author.objects.count]) == [0]
 
 
 def _check(site: Site) -> None:

@@ -3,6 +3,7 @@
 import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
@@ -12,7 +13,6 @@ from apps.authors.models import Author, CarriedLimits, Consent, ConsentText, Eve
 from apps.authors.refusals import ConsentOutdated, Erased, IdentRequired
 from apps.authors.selectors.sites import KnownSite, consent_hash, consent_words, signing_secrets
 from apps.authors.services.carried import take_over
-from apps.authors.services.locking import lock_author
 from apps.common.sealing import digest, keyed_hash
 from labelhub.core.errors import LabelhubError
 from labelhub.core.interview.identity import Ident, read_ident
@@ -66,15 +66,12 @@ def welcome(known: KnownSite, arrival: Arrival) -> Welcome:
     site = known.site
     check_consent(known, arrival)
     ident = check_ident(site, arrival.ident)
-    _check_remembered(site, arrival)
     now = timezone.now()
     with transaction.atomic():
         author, token, made = _author(site, arrival, ident, now)
         resumed = not made and now - author.seen_at < RESUMED_WITHIN
         author.seen_at = now
         author.network = network_hash(arrival.network)
-        if lock_author(author.pk) is None:
-            raise Erased("Your data was deleted.")
         author.save(update_fields=["seen_at", "network", "token_digest", "token_until"])
         if made:
             _check_agreed_anew(arrival, author, take_over(author))
@@ -97,22 +94,18 @@ def network_hash(network: str) -> str:
     return keyed_hash("network", network) if network and not local else ""
 
 
-def _check_remembered(site: Site, arrival: Arrival) -> None:
-    """Make nobody anew who was here before: their page still holds a consent that was deleted with
-    their data. Who agrees after that comes without an id of before.
+def _known_before(site: Site, **named: Any) -> Author:
+    """Whom a page names that was here before, locked: an erasure comes before this transaction or
+    after it.
 
     Raises:
-        Erased: see there.
+        Erased: they are not known any more. Their page still holds a consent that was deleted with
+            their data; who agrees after that comes without an id of before.
     """
-    authors = Author.objects.filter(site=site)
-    if arrival.sid:
-        found = _is_uuid(arrival.sid) and authors.filter(uid=arrival.sid).exists()
-    elif arrival.token and not arrival.ident:
-        found = authors.filter(token_digest=digest(arrival.token)).exists()
-    else:
-        return
-    if not found:
+    author = Author.objects.select_for_update(no_key=True).filter(site=site, **named).first()
+    if author is None:
         raise Erased("Your data was deleted, and your consent with it; ask for it anew.")
+    return author
 
 
 def _check_agreed_anew(arrival: Arrival, author: Author, kept: CarriedLimits | None) -> None:
@@ -129,11 +122,11 @@ def _check_agreed_anew(arrival: Arrival, author: Author, kept: CarriedLimits | N
         raise Erased("Your data was deleted, and your consent with it; ask for it anew.")
 
 
-def _is_uuid(text: str) -> bool:
+def _uuid(text: str) -> UUID | None:
     try:
-        return bool(UUID(text))
+        return UUID(text)
     except ValueError:
-        return False
+        return None
 
 
 def check_consent(known: KnownSite, arrival: Arrival) -> None:
@@ -220,16 +213,20 @@ def opt_in(author: Author) -> None:
 def _author(
     site: Site, arrival: Arrival, ident: Ident | None, now: datetime
 ) -> tuple[Author, str, bool]:
-    """The author, the token to come back with, and whether they are new."""
+    """The author, locked, the token to come back with, and whether they are new."""
+    remembered = None
+    if arrival.sid:
+        _known_before(site, uid=_uuid(arrival.sid))
+    if arrival.token:
+        remembered = _known_before(site, token_digest=digest(arrival.token))
     until = now + timedelta(days=site.retention_days)
     if ident is not None:
-        author, made = Author.objects.get_or_create(site=site, subject=ident.sub)
+        authors = Author.objects.select_for_update(no_key=True)
+        author, made = authors.get_or_create(site=site, subject=ident.sub)
         return author, "", made
-    if arrival.token:
-        known = Author.objects.with_token(digest(arrival.token), now).filter(site=site).first()
-        if known is not None:
-            known.token_until = until
-            return known, arrival.token, False
+    if remembered is not None and (remembered.token_until or now) > now:
+        remembered.token_until = until
+        return remembered, arrival.token, False
     token = secrets.token_urlsafe(32)
     author = Author(site=site, token_digest=digest(token), token_until=until, seen_at=now)
     try:

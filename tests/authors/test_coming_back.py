@@ -1,0 +1,83 @@
+"""Whoever was here before comes back as themselves, or, once their data was deleted, not at all."""
+
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+from django.db import transaction
+
+from apps.authors.models import Author, Consent, Site
+from apps.authors.refusals import Erased
+from apps.authors.selectors.sites import consent_hash, consent_words, current_consent, known_site
+from apps.authors.services import welcoming
+from apps.authors.services.privacy import erase_author
+from apps.authors.services.welcoming import Arrival, welcome
+from tests.authors.live import token
+from tests.factories.authors import site_with_features
+
+pytestmark = pytest.mark.django_db
+
+#: Whether somebody was signed in when they were here, and what the page brings when it comes back.
+VISITS = [
+    (False, "sid"), (False, "tok"), (False, "sid tok"), (False, "sid ident"), (False, "tok ident"),
+    (True, "sid ident"),
+]  # fmt: skip
+
+
+def came_before(site: Site, *, signed_in: bool, brings: str) -> tuple[Author, Arrival]:
+    """Somebody who was here, and how they come back with what they were told."""
+    text = current_consent(site)
+    words = consent_words(text, "en", "en")
+    first = Arrival(consent_version=text.version, consent_hash=consent_hash(words))
+    ident = token(site)
+    found = welcome(known_site(site.public_key), replace(first, ident=ident if signed_in else ""))
+    told = {"sid": found.author.uid.hex, "token": found.token, "ident": ident}
+    names = brings.replace("tok", "token").split()
+    return found.author, replace(first, **{name: told[name] for name in names})
+
+
+def makes_somebody(site: Site, arrival: Arrival) -> bool:
+    try:
+        welcome(known_site(site.public_key), arrival)
+    except Erased:
+        return False
+    return True
+
+
+def test_a_hello_of_an_erased_author_makes_nobody() -> None:
+    site, made = site_with_features(), []
+    for signed_in, brings in VISITS:
+        author, again = came_before(site, signed_in=signed_in, brings=brings)
+        erase_author(author)
+        if makes_somebody(site, again):
+            made.append((signed_in, brings))
+    assert made == []
+    assert not Author.objects.exists()
+
+
+def test_an_erasure_at_the_last_moment_before_the_hello_s_transaction_leaves_nobody(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    site, made = site_with_features(), []
+    for signed_in, brings in VISITS:
+        author, again = came_before(site, signed_in=signed_in, brings=brings)
+
+        def erased_first(author: Author = author) -> AbstractContextManager[None]:
+            erase_author(author)
+            return transaction.atomic()
+
+        with monkeypatch.context() as patched:
+            patched.setattr(welcoming, "transaction", SimpleNamespace(atomic=erased_first))
+            if makes_somebody(site, again):
+                made.append((signed_in, brings))
+    assert made == []
+    assert not Consent.objects.exists()
+
+
+def test_who_signs_in_after_an_anonymous_visit_is_who_the_host_says() -> None:
+    site = site_with_features()
+    author, again = came_before(site, signed_in=False, brings="sid tok ident")
+    found = welcome(known_site(site.public_key), again).author
+    assert found != author
+    assert found.subject == "customer-1"
