@@ -126,7 +126,7 @@ def test_a_consent_that_the_host_said_before_an_erasure_makes_nobody() -> None:
     known, arrival = known_site(site.public_key), Arrival(ident=token(site), consent_by="host")
     before = timezone.now()
     erase_author(welcome(known, arrival).author)
-    for moment in (None, before):
+    for moment in (None, before, timezone.now() + timedelta(days=365)):
         with pytest.raises(Erased):
             welcome(known, replace(arrival, consented_at=moment))
         assert not Author.objects.exists()
@@ -323,7 +323,8 @@ def test_a_server_s_message_of_an_erased_author_needs_a_consent_given_since() ->
     post(site)
     erase_author(Author.objects.get())
     before = timezone.now() - timedelta(minutes=1)
-    for fields in ({}, {"consented_at": before}):
+    to_come = timezone.now() + timedelta(days=365)
+    for fields in ({}, {"consented_at": before}, {"consented_at": to_come}):
         with pytest.raises(Erased, match="consented_at"):
             post(site, **fields)
         assert not Author.objects.exists()

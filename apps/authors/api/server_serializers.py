@@ -1,13 +1,16 @@
 """What a host's own server sends, and what it is told."""
 
+from datetime import datetime
 from typing import Any
 
+from django.utils import timezone
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from apps.authors.models import Erasure, Message, Question
 from apps.authors.refusals import BadField, ConsentRequired, TooLong
 from apps.authors.services.answering import DISMISSALS
+from apps.authors.services.carried import CLOCKS_DIFFER
 from apps.authors.services.hearing import Incoming
 from apps.authors.services.said import LONGEST_WORD, Said
 
@@ -80,12 +83,21 @@ class PostedMessageSerializer(serializers.Serializer[Any]):
     consented_at = serializers.DateTimeField(
         required=False,
         default=None,
-        help_text="When they agreed; needed of an author whose data was deleted before.",
+        help_text="When they agreed, not later than now; needed of an author whose data was "
+        "deleted before.",
     )
     wait = serializers.FloatField(
         min_value=0, max_value=LONGEST_WAIT, default=0,
         help_text="Seconds to wait for the questions.",
     )  # fmt: skip
+
+    def validate_consented_at(self, moment: datetime | None) -> datetime | None:
+        """A moment that has come."""
+        if moment is not None and moment > timezone.now() + CLOCKS_DIFFER:
+            raise serializers.ValidationError(
+                "Lies in the future: send when they agreed, and look at your server's clock."
+            )
+        return moment
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         """Without consent nothing else is looked at."""

@@ -20,6 +20,8 @@ from apps.common.sealing import keyed_hash
 
 KEPT = timedelta(days=90)
 DAY = timedelta(days=1)
+#: So much a host's clock may be ahead of this server's.
+CLOCKS_DIFFER = timedelta(minutes=1)
 WHY = "Before their data was deleted their answers did not count."
 
 
@@ -71,6 +73,14 @@ def take_over(author: Author) -> CarriedLimits | None:
     if not author.verified:
         take_over_uses(author, found)
     return found
+
+
+def has_agreed_since(kept: CarriedLimits, moment: datetime | None) -> bool:
+    """Whether a consent of that moment is newer than the erasure. One that is still to come proves
+    nothing: it would outlive the next erasure too."""
+    if moment is None:
+        return False
+    return kept.erased_at < moment <= timezone.now() + CLOCKS_DIFFER
 
 
 def surveys_before(author: Author, now: datetime) -> int:

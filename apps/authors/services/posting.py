@@ -8,7 +8,7 @@ from django.utils import timezone
 from apps.authors.models import Author, ConsentText, Site
 from apps.authors.refusals import ConsentOutdated, Erased, OptedOut
 from apps.authors.selectors.sites import KnownSite, check_open, current_consent
-from apps.authors.services.carried import take_over
+from apps.authors.services.carried import has_agreed_since, take_over
 from apps.authors.services.hearing import Heard, Incoming, hear
 from apps.authors.services.welcoming import Arrival, check_consent, consent_of
 
@@ -30,7 +30,7 @@ def post_message(
     Args:
         version: the consent text that they agreed to; None for the present one.
         consented_at: when they agreed; needed of somebody whose data was deleted, as a consent of
-            before does not count any more.
+            before does not count any more, nor one that is still to come.
 
     Returns:
         The message with its author and their site.
@@ -62,7 +62,7 @@ def _author(site: Site, subject: str, text: ConsentText, consented_at: datetime 
     locked = Author.objects.select_for_update(no_key=True)
     author, made = locked.get_or_create(site=site, subject=subject)
     kept = take_over(author) if made else None
-    if kept is not None and (consented_at is None or consented_at <= kept.erased_at):
+    if kept is not None and not has_agreed_since(kept, consented_at):
         raise Erased(
             "This author's data was deleted, and their consent with it; nothing was stored. Once "
             'they have agreed anew, send when that was as "consented_at".'

@@ -12,7 +12,7 @@ from django.utils import timezone
 from apps.authors.models import Author, CarriedLimits, Consent, ConsentText, Event, Site
 from apps.authors.refusals import ConsentOutdated, Erased, IdentRequired
 from apps.authors.selectors.sites import KnownSite, consent_hash, consent_words, signing_secrets
-from apps.authors.services.carried import take_over
+from apps.authors.services.carried import has_agreed_since, take_over
 from apps.common.sealing import digest, keyed_hash
 from labelhub.core.errors import LabelhubError
 from labelhub.core.interview.identity import Ident, read_ident
@@ -118,7 +118,7 @@ def _check_agreed_anew(arrival: Arrival, author: Author, kept: CarriedLimits | N
     # An anonymous newcomer is only taken for the one who went, as far as caps go.
     if kept is None or not author.verified or arrival.consent_by != Site.ConsentBy.HOST:
         return
-    if arrival.consented_at is None or arrival.consented_at <= kept.erased_at:
+    if not has_agreed_since(kept, arrival.consented_at):
         raise Erased("Your data was deleted, and your consent with it; ask for it anew.")
 
 

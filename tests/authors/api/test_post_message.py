@@ -151,6 +151,7 @@ def test_a_message_can_be_too_long(site: Site, host: APIClient, long: str) -> No
         ({"country": "GER"}, "country"),
         ({"country": "1'"}, "country"),
         ({"lang": "<script>"}, "lang"),
+        ({"consented_at": "2999-01-01T00:00:00Z"}, "consented_at"),
         ({"wait": -1}, "wait"),
         ({"wait": 10.1}, "wait"),
         ({"wait": "inf"}, "wait"),
