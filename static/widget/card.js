@@ -202,6 +202,6 @@ export function openCard({ stage, question, quote, strings, terms, hooks }) {
   stage.show(card);
   // What is answered keeps its undo; the server says what became of what is under way.
   const retract = () => phase === "asking" && close(strings.gone);
-  const dismiss = () => leave("close");
+  const dismiss = () => leave("host");
   return { focus, retract, dismiss, close };
 }

@@ -85,7 +85,7 @@ export async function start(context) {
         return panel.close();
       }
       storage.refuse(undefined);
-      session.agree(scope, Math.max(session.now(), storage.erasedAt() + 1));
+      session.agree(scope, Math.max(Date.now(), session.now()));
       return enter();
     })));
   }

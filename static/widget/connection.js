@@ -4,9 +4,14 @@ const RATE_PAUSE = 60_000;
 const ENDED = [4400, 4401, 4403, 4410, 4413];
 const DORMANT = [4408, 4409]; // come back when the person does
 
-/** One socket that comes back while it `may()`: `greet()` makes hello, `onReady(boolean)` follows welcome and loss. */
-export function createConnection({ url, may, greet, onFrame, onReady, onEnd }) {
+/**
+ * One socket that comes back while it `may()`: `greet()` makes hello, `onReady(boolean)` follows welcome and
+ * loss. It waits for `enter()`, and calls what that resolved with when it is welcome or lost.
+ */
+export function createConnection({ url, may, enter, greet, onFrame, onReady, onEnd }) {
   let socket = null;
+  let entering = false;
+  let leave;
   let ready = false;
   let wanted = false;
   let failures = 0;
@@ -27,7 +32,8 @@ export function createConnection({ url, may, greet, onFrame, onReady, onEnd }) {
     const frame = JSON.parse(data);
     clearTimeout(deadline);
     onFrame(frame);
-    if (frame.t !== "welcome") return;
+    if (frame.t !== "welcome" || !socket) return;
+    leave?.();
     ready = true;
     failures = 0;
     beat = setInterval(ping, (frame.d.hb ?? 25) * (900 + Math.random() * 200));
@@ -38,6 +44,7 @@ export function createConnection({ url, may, greet, onFrame, onReady, onEnd }) {
     const wasReady = ready;
     socket = null;
     ready = false;
+    leave?.();
     clearInterval(beat);
     clearTimeout(deadline);
     if (wasReady) onReady(false);
@@ -59,10 +66,14 @@ export function createConnection({ url, may, greet, onFrame, onReady, onEnd }) {
     lost({ code: 1006 });
   }
 
-  function open() {
+  async function open() {
     wanted = true;
-    if (socket || !may() || !navigator.onLine || Date.now() < notBefore) return;
+    if (socket || entering || !may() || !navigator.onLine || Date.now() < notBefore) return;
     clearTimeout(retry);
+    entering = true;
+    leave = await enter();
+    entering = false;
+    if (!wanted || !may()) return leave?.();
     socket = new WebSocket(url, "al.v1");
     socket.onopen = () => plain("hello", greet());
     socket.onmessage = receive;

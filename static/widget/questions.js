@@ -128,14 +128,14 @@ export function createQuestions({ key, config, options, session, stage, boundary
       queue.length = 0;
       for (const qid of known.keys()) abort(qid);
     },
-    /** Sends away what is open or waits for its turn: the server may ask about the next message. */
+    /** Sends away for the host what is open or waits: the server may ask about the next message. */
     dismiss() {
       queue.length = 0;
       for (const [qid, waits] of known) {
         if (!waits) continue;
         if (card && qid === shown) card.dismiss();
         else {
-          dismiss(qid, "close");
+          dismiss(qid, "host");
           abort(qid);
         }
       }

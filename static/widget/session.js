@@ -1,6 +1,7 @@
 import { createConnection } from "./connection.js";
 import { uuid } from "./dom.js";
 import { createOutbox } from "./outbox.js";
+import { lock } from "./tabs.js";
 
 const LONGEST_TEXT = 8000;
 const MOST_BYTES = 14_000; // of a text in a frame of 16 KB
@@ -29,22 +30,33 @@ export function createSession({ config, key, options, language, emit, warn, sock
   const conversation = uuid();
   const terms = { v: config.consent.version, hash: config.consent.hash };
   let last = 0;
-  let skew = 0;
+  let skew = config.time - Date.now();
   let ended = 0; // or the code that ended it
   let gone = false; // erased: nothing goes out any more, whatever is still clicked
   let ident, greeted, erasure, me;
 
   // A page that slept through an erasure still knows the terms, and must not agree to them for anybody.
-  const may = () => storage.load().consent !== undefined;
-  const connection = createConnection({ url: socket, may, greet, onFrame, onReady, onEnd });
+  const agreed = () => storage.load().consent !== undefined;
+  const may = () => !gone && agreed();
+  const connection = createConnection({ url: socket, may, enter, greet, onFrame, onReady, onEnd });
   const outbox = createOutbox(connection.transmit, storage);
 
   const tell = (name, detail) => listeners[name]?.forEach((listen) => listen(detail));
 
+  // Until this browser has met the server, one tab at a time says hello; the next one finds who it is.
+  async function enter() {
+    if (storage.load().sid) return;
+    const leave = await lock(`${storage.name}.hello`);
+    return storage.load().sid ? leave() : leave;
+  }
+
+  // By the page's clock or by the server's, whichever makes it earlier.
+  const earliest = (at) => at && at + Math.min(skew, 0);
+
   function greet() {
     const { sid, tok, at, scope: agreed = scope } = storage.load();
     greeted = ident;
-    const consent = { ...terms, scope: agreed, by: options.consent, at };
+    const consent = { ...terms, scope: agreed, by: options.consent, at: earliest(at) };
     return { key, mode: options.mode, sid, tok, ident, last, lang: language, sdk: "1", consent };
   }
 
@@ -52,6 +64,7 @@ export function createSession({ config, key, options, language, emit, warn, sock
     me = sid;
     if (time) skew = new Date(time) - Date.now();
     storage.update((kept) => Object.assign(kept, { sid, tok }));
+    if (gone) connection.close(); // another tab erases who this is
   }
 
   const erases = ({ outbox }) => outbox?.some(({ t }) => t === "erase");
@@ -127,39 +140,41 @@ export function createSession({ config, key, options, language, emit, warn, sock
   // than what is told of.
   window.addEventListener("storage", ({ key: item, newValue, oldValue }) => {
     if (item !== storage.name) return;
-    const asked = newValue && erases(JSON.parse(newValue));
+    const asked = newValue && !erasure && erases(JSON.parse(newValue));
     if (newValue && !asked) return;
     // Written here before this page was told, maybe before it met the server.
     const { sid } = storage.load();
     if (!newValue && sid && (sid === me || sid === JSON.parse(oldValue)?.sid)) storage.clear();
     if (gone) return;
     gone = Boolean(asked || storage.erasedAt());
-    connection.close();
+    // A hello is under way: only its welcome tells that tab whom to erase.
+    if (!asked || connection.isReady()) connection.close();
     outbox.clear(false);
     texts.clear();
     tell("end", gone ? 4410 : 4401);
   });
 
   async function erase() {
-    // Of whom the server has never heard it keeps nothing.
-    if (!storage.load().sid && !connection.isReady()) return erased();
+    // Of whom the server has never heard it keeps nothing; once a tab has agreed, it may have heard.
+    if (!agreed()) return erased();
     outbox.clear();
     tell("erasing");
     const done = await push("erase");
     if (done.ok || gone) return { receipt: "", ...done, ok: true };
+    if (done.code === "not_yours") return erased(); // they only chat: nothing is kept
     erasure = undefined;
     return done;
   }
 
   // At that moment, where one is known.
-  function agree(agreed, at, { version: v, hash } = config.consent) {
+  function agree(scope, at, { version: v, hash } = config.consent) {
     Object.assign(terms, { v, hash });
     ended = 0;
     gone = false;
     erasure = undefined;
     storage.markErased();
-    storage.update((kept) => Object.assign(kept, { consent: v, at, scope: agreed }));
-    if (connection.isReady()) push("consent", { ...terms, scope: agreed, at });
+    storage.update((kept) => Object.assign(kept, { consent: v, at, scope }));
+    if (connection.isReady()) push("consent", { ...terms, scope, at: earliest(at) });
   }
 
   return {
@@ -176,7 +191,8 @@ export function createSession({ config, key, options, language, emit, warn, sock
     vouch(moment) {
       const at = new Date(moment ?? NaN).getTime();
       const { at: known = 0, out } = storage.load();
-      if (options.consent !== "host" || out || !(at > Math.max(known, storage.erasedAt()))) return false;
+      const news = at > known && earliest(at) > storage.erasedAt() && earliest(at) <= now();
+      if (options.consent !== "host" || out || !news) return false;
       agree(scope, at);
       return true;
     },

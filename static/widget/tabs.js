@@ -11,8 +11,8 @@ function visible(signal) {
   });
 }
 
-// Resolves with the release. Without https, or in a sandbox, there are no locks: this tab is alone then.
-function lock(name, signal) {
+/** Resolves with the release. Without https, or in a sandbox, there are no locks: this tab is alone then. */
+export function lock(name, signal) {
   return new Promise((got) => {
     const request = async () => navigator.locks.request(name, { signal }, () => new Promise(got));
     request().catch(() => got(() => {}));

@@ -25,6 +25,7 @@ from apps.authors.refusals import (
 from apps.authors.services.answering import Said, dismiss, record_answer, undo
 from apps.authors.services.privacy import erase_author
 from apps.authors.services.showing import next_question
+from apps.authors.services.throttling import asked_before, history_of
 from apps.authors.services.trusting import rule
 from apps.authors.services.welcoming import opt_out
 from apps.labels.models import Gold, Kind, Label
@@ -235,7 +236,13 @@ def test_who_opted_out_is_not_heard(author: Author) -> None:
 
 @pytest.mark.parametrize(
     ("how", "status"),
-    [("skip", "skipped"), ("close", "closed"), ("esc", "closed"), ("timeout", "expired")],
+    [
+        ("skip", "skipped"),
+        ("close", "closed"),
+        ("esc", "closed"),
+        ("host", "retracted"),
+        ("timeout", "expired"),
+    ],
 )
 def test_a_question_can_be_sent_away(author: Author, how: str, status: str) -> None:
     question = question_for(author)
@@ -255,9 +262,22 @@ def test_skipping_brings_the_next_question_and_closing_none(author: Author) -> N
     assert next_question(author) is None
 
 
-def test_closing_the_first_closes_the_survey(author: Author) -> None:
-    dismiss(author, question_for(author).uid, "close")
+@pytest.mark.parametrize("how", ["close", "host"])
+def test_closing_the_first_closes_the_survey(author: Author, how: str) -> None:
+    dismiss(author, question_for(author).uid, how)
     assert next_question(author) is None
+
+
+def test_what_the_page_closes_by_itself_is_no_sign_of_its_author(author: Author) -> None:
+    wrong = []
+    for how, signs in {"host": 0, "timeout": 0, "close": 1, "esc": 2, "skip": 3}.items():
+        question = question_for(author, features=["urgency"])
+        dismiss(author, question.uid, how)
+        asked_so_far = asked_before(author.pk)
+        history = history_of(author, question.message, asked_so_far, timezone.now())
+        if (history.dismissals_in_a_row, history.open_questions) != (signs, 0):
+            wrong.append((how, history))
+    assert wrong == []
 
 
 def test_an_answer_can_be_taken_back_at_once_and_given_anew(author: Author) -> None:

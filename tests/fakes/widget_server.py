@@ -172,7 +172,8 @@ class WidgetServer:
 
     async def _config(self, request: web.Request) -> web.Response:
         self.requests.append(request.path)
-        body = self.config if self.config_status == 200 else {"code": "origin"}
+        told = self.config | {"time": int(time.time() * 1000)}
+        body = told if self.config_status == 200 else {"code": "origin"}
         return web.json_response(body, status=self.config_status, headers=CORS)
 
     async def _file(self, request: web.Request) -> web.Response:

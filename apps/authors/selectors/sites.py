@@ -167,6 +167,7 @@ def widget_config(known: KnownSite, language: str) -> Mapping[str, Any]:
     matcher = site.chat_model is None or site.chat_model.offline
     return {
         "site": site.name,
+        "time": int(timezone.now().timestamp() * 1000),
         "languages": site.languages,
         "lang": spoken_language,
         "dir": "rtl" if spoken_language in RIGHT_TO_LEFT else "ltr",

@@ -41,6 +41,8 @@ DISMISSALS = {
     "skip": Question.Status.SKIPPED,
     "close": Question.Status.CLOSED,
     "esc": Question.Status.CLOSED,
+    # By the page, not by the person: no sign that they do not want to be asked.
+    "host": Question.Status.RETRACTED,
     "timeout": Question.Status.EXPIRED,
 }
 
@@ -87,7 +89,7 @@ def dismiss(author: Author, uid: UUID, how: str) -> Question:
         if question.status in OPEN:
             question.status, question.closed_at = status, now
             update_row(question, "status", "closed_at")
-            if status == Question.Status.CLOSED:
+            if status in (Question.Status.CLOSED, Question.Status.RETRACTED):
                 _drop_rest(question, now)
         return question
 
@@ -233,7 +235,7 @@ def _known_answer(author: Author, uid: UUID, ref: str) -> Answer | None:
 
 
 def _drop_rest(question: Question, now: datetime) -> None:
-    """Who closes one question wants none of the others about the same message."""
+    """With one question the others about the same message are closed too."""
     rest = Question.objects.filter(message=question.message_id, status__in=OPEN)
     rest.update(status=Question.Status.RETRACTED, closed_at=now)
 

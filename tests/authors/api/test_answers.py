@@ -167,7 +167,13 @@ def test_who_opted_out_answers_nothing(host: APIClient, question: Question) -> N
 
 @pytest.mark.parametrize(
     ("how", "status"),
-    [("skip", "skipped"), ("close", "closed"), ("esc", "closed"), ("timeout", "expired")],
+    [
+        ("skip", "skipped"),
+        ("close", "closed"),
+        ("esc", "closed"),
+        ("host", "retracted"),
+        ("timeout", "expired"),
+    ],
 )
 def test_a_question_is_sent_away(
     host: APIClient, question: Question, how: str, status: str

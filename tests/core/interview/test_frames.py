@@ -80,6 +80,7 @@ GOOD: list[tuple[str, dict[str, Any], Body]] = [
     ("answer", ANSWER, Answer("q1", "o2", "", 7_012, kb=True)),
     ("answer", {"qid": "q1", "val": " blau ", "ms": 1}, Answer("q1", "", "blau", 1, kb=False)),
     ("dismiss", {"qid": "q1", "how": "skip"}, Dismiss("q1", "skip", "")),
+    ("dismiss", {"qid": "q1", "how": "host"}, Dismiss("q1", "host", "")),
     ("dismiss", {"qid": "q1", "how": "nofit", "val": ""}, Dismiss("q1", "nofit", "")),
     ("dismiss", {"qid": "q1", "how": "nofit", "val": "価格"}, Dismiss("q1", "nofit", "価格")),
     ("undo", {"qid": "q1"}, Undo("q1")),

@@ -97,7 +97,8 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Dismiss:
-    """No answer; with ``how`` "nofit", ``val`` may be the word that was missing."""
+    """No answer; with ``how`` "nofit", ``val`` may be the word that was missing. With "host" the
+    page has closed the question by itself."""
 
     qid: str
     how: str
@@ -223,7 +224,7 @@ def _answer(d: _Fields) -> Answer:
 
 
 def _dismiss(d: _Fields) -> Dismiss:
-    how = take(d, "how", one_of("skip", "close", "esc", "timeout", "nofit"))
+    how = take(d, "how", one_of("skip", "close", "esc", "host", "timeout", "nofit"))
     # The word of "none of these fit" need not be given.
     val = take(d, "val", word, "") if d.get("val") != "" else ""
     if val and how != "nofit":
