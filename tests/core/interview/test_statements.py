@@ -67,7 +67,7 @@ def test_a_message_states_nothing_that_it_does_not_say() -> None:
 
 
 def test_a_feature_of_ones_own_tells_by_its_cues_unit_and_meanings_what_states_it() -> None:
-    raw = {"key": "own", "name": "Own", "definition": "What the author needs."}
+    raw: dict[str, Any] = {"key": "own", "name": "Own", "definition": "What the author needs."}
     number = {**raw, "answer": "number", "bounds": [2, 5]}
     place = {**raw, "values": ["hall", "yard"], "meanings": {"yard": "garden, lawn"}}
     cases = [
