@@ -1,6 +1,7 @@
 """No words of a model change what an answer stands for, or turn a question round."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -122,29 +123,16 @@ def test_denials_are_known_in_every_language_of_the_widget(language: str, questi
 
 
 def test_a_good_question_of_a_model_is_shown() -> None:
-    (draft,) = interview(URGENCY, "Question: How urgent was the printer to you?", "soon").drafts
-    assert (draft.text, draft.source) == ("How urgent was the printer to you?", "model")
+    """Of a feature without a question of its own."""
+    bare = replace(URGENCY, templates={})
+    (draft,) = interview(bare, "Question: How pressing was the printer to you?", "soon").drafts
+    assert (draft.text, draft.source) == ("How pressing was the printer to you?", "model")
 
 
-@pytest.mark.parametrize(
-    ("language", "question"),
-    [
-        ("en", "How did you feel 🙂 while you wrote this?"),
-        ("de", "Wie haben Sie sich beim Schreiben gefühlt?"),
-        ("es", "¿Cómo se sentía mientras escribía esto?"),
-        ("fr", "Comment vous sentiez-vous à ce moment ?"),
-        ("ja", "書いた時、どんな気持ちでしたか？"),
-        ("ar", "كيف كان شعورك لحظة الكتابة؟"),
-    ],
-)
-def test_what_asks_for_a_feeling_alone_is_asked_in_other_words_too(
-    language: str, question: str
-) -> None:
-    feature = next(each for each in starter_library()["shopping"] if each.key == "sentiment")
-    draft = read_draft(f"Question: {question}", feature, "neutral", language)
-    assert "unrelated" not in {fault.code for fault in faults(draft, "", feature)}
-    other = read_draft("Question: How did you feel about it?", URGENCY, "soon", "en")
-    assert "unrelated" in {fault.code for fault in faults(other, "", URGENCY)}
+def test_a_question_about_something_else_is_not_shown_where_nobody_has_worded_one() -> None:
+    bare = replace(URGENCY, templates={})
+    for question in ("What did you have for breakfast?", "How was the weather where you were?"):
+        assert interview(bare, f"Question: {question}", "soon").drafts == ()
 
 
 def test_where_two_open_options_share_a_number_the_question_is_not_shown() -> None:

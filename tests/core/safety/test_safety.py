@@ -31,13 +31,13 @@ PLAIN = {
            "se murió mi padre y mi madre murió también", "pienso en el suicidio"),
     "fr": ("je veux mourir", "mon mari me frappe", "J'ai été violée", "mon père est mort",
            "je pense au suicide", "Je me fais vomir"),
-    "ja": ("死にたい", "自殺したい", "夫に殴られた", "レイプされた", "母が亡くなりました", "リスカ"),
+    "ja": ("死にたい", "自殺したい", "夫に殴られた", "レイプされた", "母が亡くなりました"),
     "ar": ("أريد أن أموت", "أفكر في الانتحار", "زوجي يضربني", "اغتصبني", "ماتت أمي"),
 }  # fmt: skip
 DISGUISED = (
     *("KILL MYSELF", "kill\u200b my\u00adself", "k1ll mys3lf", "k.i.l.l m.y.s.e.l.f"),
     *("kiiiill myself", "suicidé", "ＳＵＩＣＩＤＥ", "s u i c i d a l", "suіcide", "k*ll myself"),
-    *("Don´t want to live", "りすか", "اِنْتِحار", "إنتحار"),
+    *("Don´t want to live", "りすか", "リスカ", "اِنْتِحار", "إنتحار"),
 )
 IDIOMS = (
     *("this queue is killing me", "I'd kill for a coffee", "my old phone died", "bath bombs"),

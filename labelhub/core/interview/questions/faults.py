@@ -13,16 +13,23 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 
 from labelhub.core.interview.features import CHOICE, NUMBER, WORD, Feature
+from labelhub.core.interview.language import detect_language
 from labelhub.core.interview.questions.choices import option_faults
 from labelhub.core.interview.questions.draft import Draft, Fault
-from labelhub.core.interview.questions.tables import Table, is_known, plain, table_of
+from labelhub.core.interview.questions.tables import (
+    Table,
+    is_known,
+    known_languages,
+    plain,
+    table_of,
+)
 from labelhub.core.interview.questions.text import (
     bad_character,
     content,
     is_written_in,
     word_count,
 )
-from labelhub.core.interview.tokens import folded, is_dense
+from labelhub.core.interview.tokens import is_dense
 from labelhub.core.safety import names_danger
 
 LONGEST_QUESTION, MOST_WORDS = 140, 14
@@ -57,11 +64,6 @@ _CODES: Mapping[str, str] = {
 #: Letters from which on a word says what a question is about.
 _LEAST_LETTERS = 4
 _WORD = re.compile(r"\w+")
-#: How it is asked what somebody felt, where that is all that is asked.
-_FEELING = re.compile(
-    r"\b(?:feel(?:ing)?|felt|ge?fuhl\w*|fuhl\w*|sent\w+|sient\w+|sint\w+|ressent\w+)\b"
-    "|気持ち|感じ|شعور|شعرت|تشعر"
-)
 
 
 def no_leaks(_: str) -> bool:
@@ -211,21 +213,12 @@ def _turned(text: str, own: str, table: Table) -> Iterator[Fault]:
 
 
 def _unrelated(draft: Draft, feature: Feature, own: str, table: Table) -> Iterator[Fault]:
-    ready = feature.template(draft.language)
-    if not is_known(draft.language) or ready is None:
-        return
-    if not (
-        _subject(draft.text, table) & _subject(own, table)
-        or (
-            _asks_for_feeling_alone(draft.text, table)
-            and _asks_for_feeling_alone(ready.question, table)
-        )
-    ):
+    """A question in the language in which the feature is defined shares a word with it."""
+    told, language = f"{feature.name}. {feature.definition}", draft.language
+    defined_in = detect_language(told, known_languages(), language)
+    comparable = is_known(language) and defined_in.partition("-")[0] == language.partition("-")[0]
+    if comparable and not _subject(draft.text, table) & _subject(own, table):
         yield Fault("unrelated", f"It does not ask what '{feature.name}' asks.")
-
-
-def _asks_for_feeling_alone(text: str, table: Table) -> bool:
-    return not _subject(text, table) and _FEELING.search(folded(text)) is not None
 
 
 def _subject(text: str, table: Table) -> frozenset[str]:

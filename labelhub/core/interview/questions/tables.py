@@ -55,6 +55,11 @@ def table_of(language: str) -> Table:
     return tables.get(language.partition("-")[0], tables[_FALLBACK])
 
 
+def known_languages() -> tuple[str, ...]:
+    """The languages with words of their own."""
+    return tuple(_tables())
+
+
 def is_known(language: str) -> bool:
     """Whether that language has words of its own."""
     return language.partition("-")[0] in _tables()
