@@ -198,7 +198,7 @@ def test_bands_that_hold_every_number_once_pass(words: tuple[str, ...]) -> None:
     assert refusal(words) == ""
 
 
-APART = (
+APART: tuple[tuple[str, ...], ...] = (
     ("2 to under 4 days", "4 to 7 days", "over 7 days"), ("a pair", "one more pair"),
     ("1 adult and 3 kids", "2 adults and 4 kids"), ("iPhone 12", "iPhone 15"),
     ("up to 3", "4 to 6", "7 or more"), ("under two", "two to three", "über drei"),
@@ -206,7 +206,7 @@ APART = (
     ("2以上4日未満", "4以上7日未満"),
     ("a couple of days", "a week", "no hurry"), ("10-20 cm", "21-30 cm"),
 )  # fmt: skip
-TOGETHER = (
+TOGETHER: tuple[tuple[str, ...], ...] = (
     ("0 to 2 days", "2 to 4 days"), ("2-4 days", "4-7 days"), ("two to four", "three to five"),
     ("up to 4 days", "4 to 7 days"), ("between 2 and 5", "3 to 4"), ("5 or more", "over 7"),
     ("zwei bis vier Tage", "vier bis sieben Tage"), ("de dos a cuatro días", "de cuatro a siete"),
