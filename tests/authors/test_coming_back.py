@@ -3,6 +3,7 @@
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from django.db import transaction
@@ -32,7 +33,7 @@ def came_before(site: Site, *, signed_in: bool, brings: str) -> tuple[Author, Ar
     first = Arrival(consent_version=text.version, consent_hash=consent_hash(words))
     ident = token(site)
     found = welcome(known_site(site.public_key), replace(first, ident=ident if signed_in else ""))
-    told = {"sid": found.author.uid.hex, "token": found.token, "ident": ident}
+    told: dict[str, Any] = {"sid": found.author.uid.hex, "token": found.token, "ident": ident}
     names = brings.replace("tok", "token").split()
     return found.author, replace(first, **{name: told[name] for name in names})
 

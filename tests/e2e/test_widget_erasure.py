@@ -2,6 +2,7 @@
 closed is settled, so that the next message may be asked about."""
 
 import json
+from typing import Any
 
 from playwright.sync_api import Page, expect
 
@@ -225,7 +226,8 @@ def test_what_a_tab_writes_back_after_another_one_s_erasure_is_cleared(
       localStorage.setItem(key, kept);
       dispatchEvent(new StorageEvent("storage", { key, oldValue: before, newValue: null }));
     }"""
-    old, newer = ({"sid": sid, "consent": 1, "outbox": []} for sid in ("old", "newer"))
+    old: dict[str, Any] = {"sid": "old", "consent": 1, "outbox": []}
+    newer = {**old, "sid": "newer"}
     wrong = []
     for written, stays in ((old, {}), (newer, newer)):
         args = [f"labelhub.{site.key}", json.dumps(written), json.dumps(old)]

@@ -20,6 +20,8 @@ from labelhub.core.safety import DANGER
 #: For so long nothing is asked in another conversation; in the same one, never again.
 PEACE = timedelta(hours=24)
 _REASONS = (DANGER, JUDGED_DANGER)
+#: Stages that only a message comes to which a model has called ordinary.
+AFTER_JUDGEMENT = ("prediction", "enough", "choice", "questions")
 #: Messages that one verdict covers beside its own, and characters of each.
 MOST, LONGEST = 10, 4_000
 #: For so long after a message that nobody judged and of which no text is kept nothing is asked.
@@ -47,10 +49,10 @@ def leave_in_peace(author_id: int) -> None:
 
 
 def is_ordinary() -> Q:
-    """Messages that a model has called ordinary: only such a one comes to these stages."""
+    """Messages that a model has called ordinary."""
     return (
         Q(status=Message.Status.ASKED)
-        | Q(dropped_at__in=("prediction", "enough", "choice", "questions"))
+        | Q(dropped_at__in=AFTER_JUDGEMENT)
         | Q(dropped_at="relevance", reason="none_relevant")
     )
 
