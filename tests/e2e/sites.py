@@ -11,7 +11,7 @@ from playwright.sync_api import Page
 from tests.e2e.server import Server
 from tests.e2e.widget_steps import change, insert
 
-WISH = "I need a quiet laptop for the train by Friday, under 800 dollars."
+WISH = "I want to buy a quiet laptop for the train, and it must not cost too much."
 GREETING = "hello there!"
 
 

@@ -14,7 +14,7 @@ from tests.e2e.conftest import OpenAs
 from tests.e2e.host_page import HostPages, host_pages
 from tests.e2e.server import Server, until
 
-MESSAGE = "I need a warm lamp for a camping trip next week, and it should not cost too much."
+MESSAGE = "I need to buy a warm lamp quickly for a camping trip, and it should not cost too much."
 HOST = '<p>Our shop.</p><textarea aria-label="Ask us" rows="3"></textarea>{snippet}'
 #: Milliseconds until the longest question can have been read.
 READ = 12_000

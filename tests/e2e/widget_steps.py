@@ -21,7 +21,7 @@ from tests.e2e.browser import SETTLED
 from tests.e2e.host_page import HostPages, host_pages
 from tests.e2e.server import Server
 
-MESSAGE = "I need a warm lamp for a camping trip next week, and it should not cost too much."
+MESSAGE = "I need to buy a warm lamp quickly for a camping trip, and it should not cost too much."
 HOST = (
     '<main><h1>Our shop</h1><p id="told"></p>'
     '<label>Ask us <textarea rows="3" cols="30"></textarea></label></main>'

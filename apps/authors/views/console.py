@@ -17,7 +17,7 @@ from apps.authors.stage_words import reason_words, stage_name, told_stages
 
 #: Messages to try with one press, and what each shows.
 SAMPLES = (
-    ("A wish", "I need a quiet laptop for the train by Friday, under 800 dollars."),
+    ("A wish", "I want to buy a quiet laptop for the train, and it must not cost too much."),
     ("A greeting", "hi there!"),
     (
         "Personal data",

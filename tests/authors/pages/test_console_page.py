@@ -15,7 +15,7 @@ from labelhub.core.llm.types import Call, Completion
 from tests.authors.pages.reading import page, words
 
 pytestmark = pytest.mark.django_db
-WISH = "I need a quiet laptop for the train by Friday, under 800 dollars."
+WISH = "I want to buy a quiet laptop for the train, and it must not cost too much."
 
 
 def nothing_is_stored() -> bool:
