@@ -266,24 +266,6 @@ async def test_a_form_that_a_server_fails_at_without_a_word_of_it_is_given_up_fo
     assert not failures
 
 
-async def test_a_passing_trouble_takes_no_form_away_that_was_answered_before() -> None:
-    def say(heard: Heard) -> Answer:
-        return (500, error("Internal Server Error"), {}) if heard.before in (1, 2) else _ok()
-
-    def _ok() -> Answer:
-        return 200, said(), {}
-
-    async with tiny_endpoint(say) as endpoint:
-        spec = spec_of(endpoint, structured="json_schema")
-        for _ in range(2):
-            # What is known outlasts the line.
-            async with opened(spec) as gateway:
-                await gateway.complete(spec, make_json_call())
-    forms = [heard.body["response_format"]["type"] for heard in endpoint.heard]
-    assert forms == ["json_schema", "json_schema", "json_schema", "json_object"]
-    assert spec.structured == "json_schema"
-
-
 async def test_an_answer_at_its_cap_is_cut_off_however_its_endpoint_says_so() -> None:
     capped = {"prompt_tokens": 10, "completion_tokens": 9}
     longer = {"prompt_tokens": 10, "completion_tokens": 90}
