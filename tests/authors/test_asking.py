@@ -28,7 +28,7 @@ from tests.factories.llm import ModelSpecFactory
 # The models' side runs in threads of its own, which see only what is committed.
 pytestmark = pytest.mark.django_db(transaction=True)
 
-WISH = "I need a cheap laptop for college next week, please help me decide."
+WISH = "Please help me decide which cheap laptop to buy, it is for college."
 Answer = Callable[[Call], str]
 
 

@@ -14,7 +14,7 @@ from labelhub.core.interview.features import parse_feature
 from tests.factories.authors import author_of, message_of, shown_to, site_with_features
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.thorough]
-TEXT = "I want a sturdy laptop as a gift for my wife, at most 180 dollars."
+TEXT = "Would a laptop that is sturdy make a good gift near 180, as they say?"
 KINDS: dict[str, dict[str, Any]] = {
     "choice": {"values": ["solid", "cheap", "pretty"], "meanings": {"solid": "sturdy"}},
     "scale": {"values": ["low", "middle", "high"], "ordinal": True},
