@@ -227,7 +227,7 @@ def test_what_a_tab_writes_back_after_another_one_s_erasure_is_cleared(
       dispatchEvent(new StorageEvent("storage", { key, oldValue: before, newValue: null }));
     }"""
     old: dict[str, Any] = {"sid": "old", "consent": 1, "outbox": []}
-    newer = {**old, "sid": "newer"}
+    newer = old | {"sid": "newer"}
     wrong = []
     for written, stays in ((old, {}), (newer, newer)):
         args = [f"labelhub.{site.key}", json.dumps(written), json.dumps(old)]

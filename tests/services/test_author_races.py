@@ -166,8 +166,12 @@ def test_a_hello_beside_an_erasure_makes_nobody(tmp_path: Path) -> None:
             (found,) = together([partial(welcome, known_site(site.public_key), arrival)])
             again = replace(arrival, sid=found.author.uid.hex, token=found.token)
             hello = partial(_come_back, site, again)
-            works: list[Callable[[], object]] = [partial(erase_author, found.author), hello, hello]
-            together(works)
+            at_once: list[Callable[[], object]] = [
+                partial(erase_author, found.author),
+                hello,
+                hello,
+            ]
+            together(at_once)
             assert together([Author.objects.count]) == [0]
 
 
