@@ -25,7 +25,7 @@ from labelhub.core.llm.types import Call, Completion
 from tests.factories.authors import asked, message_of, site_with_features
 
 #: What an author writes, another one who means nearly the same, and one who means something else.
-TEXT = "I need a tent by Friday, it must not cost too much, what would you buy?"
+TEXT = "I need a tent, it must not cost too much, what would you buy?"
 NEAR = "We need a tent by Friday evening for the lake, what would you take?"
 FAR = "Which lamp is bright enough for reading books at night in bed?"
 
