@@ -115,7 +115,7 @@ async def test_what_a_model_holds_for_a_danger_is_forgotten_and_ends_the_asking(
     author: Author,
 ) -> None:
     models = Scripted(lambda _: "Final Decision: person in danger")
-    first = await in_database(message_of, author, "It all feels like grey water to me.")
+    first = await in_database(message_of, author, "It all feels a bit grey and slow to me.")
     assert await questions(first, models) == []
     await first.arefresh_from_db()
     assert (first.dropped_at, first.reason, first.text) == ("sensitive", JUDGED_DANGER, "")
@@ -188,8 +188,8 @@ def test_what_the_assistant_says_of_a_danger_counts(author: Author) -> None:
 
 
 UNJUDGED = (
-    "It all feels like grey water to me and soon it will close over.",
-    "I have written the last cards for my sister already.",
+    "It all feels a bit grey and slow to me.",
+    "The ship has sailed for me, friends.",
 )
 
 

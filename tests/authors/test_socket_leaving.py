@@ -135,7 +135,7 @@ def test_a_question_that_its_author_left_behind_does_not_bar_the_next_message(
     closed = Question.objects.filter(status=Question.Status.EXPIRED)
     wait_for(closed.exists, seconds=5, what="the question to be closed")
     with Page.open(address, site, tok=known) as page:
-        write(page, "And now I want a second, smaller lamp for the kitchen by next Friday.")
+        write(page, "Now I am looking for a second, smaller laptop, and it must not cost too much.")
         assert page.wait_for("question")["d"]["text"]
 
 
@@ -169,7 +169,9 @@ def test_a_message_while_a_question_is_open_is_taken_and_the_question_stays(
 ) -> None:
     with Page.open(address, site) as page:
         question = question_on(page)
-        sent = write(page, "And now I want a second, smaller lamp for the kitchen by next Friday.")
+        sent = write(
+            page, "Now I am looking for a second, smaller laptop, and it must not cost too much."
+        )
         assert page.outcome(sent)["t"] == "ack"
         stored = Message.objects.order_by("-pk")[0]
         assert stored.text

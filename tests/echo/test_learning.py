@@ -109,7 +109,7 @@ def test_that_none_fits_tells_that_the_prediction_was_wrong_and_no_value(
 
 
 def test_the_state_is_what_the_log_makes(echo: Echo, author: Author) -> None:
-    for text in (TEXT, OTHER, TEXT + " Soon."):
+    for text in (TEXT, OTHER, TEXT + " Please."):
         answered(author, text)
         keep_up_with(echo)
     echo.refresh_from_db()
@@ -190,7 +190,7 @@ def test_a_process_reads_again_the_models_that_have_learnt_since_and_no_others(
     Answer.objects.filter(pk=given[1].pk).update(undone_at=timezone.now())
     keep_up_with(Echo.objects.get())
     assert packed_models(known_echo(echo.site).state) != packed_models(first)
-    answered(author, TEXT + " Soon.")
+    answered(author, TEXT + " Please.")
     keep_up_with(Echo.objects.get())
     known = known_echo(echo.site).state
     assert packed_models(known) == packed_models(stored_state(Echo.objects.get()))
@@ -260,7 +260,7 @@ def test_while_it_is_frozen_it_learns_nothing_and_afterwards_again(
 @pytest.mark.thorough
 def test_it_is_rolled_back_to_a_snapshot_or_to_any_event(echo: Echo, author: Author) -> None:
     digests = []
-    for text in (TEXT, OTHER, TEXT + " Soon.", OTHER + " Thanks."):
+    for text in (TEXT, OTHER, TEXT + " Please.", OTHER + " Thanks."):
         answered(author, text)
         keep_up_with(echo)
         echo.refresh_from_db()

@@ -20,6 +20,7 @@ def work(count: int, **fields: object) -> Work:
         "item": np.arange(count),
         "action": np.full(count, LABELLED),
         "seconds": np.full(count, 8.0),
+        "within": np.full(count, np.nan),
         "least": np.zeros(count),
         "correct": np.full(count, -1),
         "known": np.zeros(count, dtype=np.bool_),

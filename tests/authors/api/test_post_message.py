@@ -228,7 +228,10 @@ def test_who_waits_gets_the_questions(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("apps.authors.api.messages.launch_asking", worker)
     site = site_with_features(consent_by="host")
-    sent = message(text="I need a quiet laptop for my studies within days, it is urgent.", wait=10)
+    sent = message(
+        text="I am looking for a quiet laptop for my studies, and it must not cost too much.",
+        wait=10,
+    )
     response = server(server_key(site)).post(url(site, "messages/"), sent)
     threads[0].join()
     assert_matches_schema(response, "POST", MESSAGES)

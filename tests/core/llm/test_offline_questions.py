@@ -91,7 +91,9 @@ async def test_its_questions_can_be_shown_in_every_language(
         always = parse_feature({**feature.to_json(), "always": True})
         result = await interviewed("cheap, because of my job", plan([always]), language)
         (draft,) = result.drafts
-        assert draft.source == ("template" if feature.answer == "yes_no" else "model")
+        assert draft.source == (
+            "model" if feature.answer in ("choice", "word") and not feature.values else "template"
+        )
         assert draft.language == language
 
 

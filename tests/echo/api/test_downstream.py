@@ -182,7 +182,7 @@ def test_when_an_offer_was_first_what_is_asked_is_added(echo: Echo) -> None:
     before = Selection.objects.get()
     Message.objects.filter(pk=found.pk).delete()
     before.refresh_from_db()
-    questions = ask_author(author, TEXT + " Soon.")
+    questions = ask_author(author, TEXT + " Please.")
     asked = Selection.objects.exclude(pk=before.pk).get()
     first = select_unasked(questions[0].message)
     assert first == asked

@@ -13,7 +13,7 @@ from labelhub.core.schema import Schema, parse_schema
 
 #: Another kind than "ordinary" is said from this chance on, and "ordinary" only below this chance
 #: of danger: what is asked of somebody in danger does more harm than a question that is not asked.
-_CERTAIN, _DOUBTFUL = 0.5, 0.15
+_CERTAIN, _DOUBTFUL = 0.5, 0.2
 _UNDER_AGE = re.compile(r"\bi(?:['’]?m| am) (?:only )?(?:1[0-7]|[6-9])\b", re.IGNORECASE)
 
 
