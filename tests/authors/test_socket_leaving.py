@@ -135,7 +135,7 @@ def test_a_question_that_its_author_left_behind_does_not_bar_the_next_message(
     closed = Question.objects.filter(status=Question.Status.EXPIRED)
     wait_for(closed.exists, seconds=5, what="the question to be closed")
     with Page.open(address, site, tok=known) as page:
-        write(page, "Now I am looking for a second, smaller laptop, and it must not cost too much.")
+        write(page, "I want to buy a second lamp as a gift, and it must not cost too much.")
         assert page.wait_for("question")["d"]["text"]
 
 
