@@ -126,9 +126,9 @@ def test_a_feature_tells_its_answers_to_managers_alone(
     keep_up_with(echo)
     rest = f"echo/features/{question.feature.key}/"
     shown = told(manager, site, rest)
-    assert "by Friday" in shown
+    assert "not cost too much" in shown
     assert "the words of the message" in shown
-    assert "by Friday" not in told(viewer, site, rest)
+    assert "not cost too much" not in told(viewer, site, rest)
     assert manager.get(page(site, "echo/features/nothing/")).status_code == 404
 
 
@@ -137,18 +137,18 @@ def test_what_was_asked_is_told_with_its_reason(
 ) -> None:
     ask_author(author_of(site), TEXT)
     shown = told(manager, site)
-    assert "by Friday" in shown
+    assert "not cost too much" in shown
     assert "Asked about" in shown
     assert re.search(r"Asked about .+ %", shown)
     assert "Expected" in shown
     seen = told(viewer, site)
     assert "Asked about" in seen
-    assert "by Friday" not in seen
+    assert "not cost too much" not in seen
     assert "Expected" not in seen
 
 
 def test_hostile_text_stays_text(manager: Client, site: Site) -> None:
-    ask_author(author_of(site), "<script>alert(1)</script> I need a tent by Friday, not dear.")
+    ask_author(author_of(site), "<script>alert(1)</script> I need a tent, which must not cost much.")
     assert "<script>alert" not in manager.get(page(site, "echo/")).content.decode()
 
 
