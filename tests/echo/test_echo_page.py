@@ -148,7 +148,7 @@ def test_what_was_asked_is_told_with_its_reason(
 
 
 def test_hostile_text_stays_text(manager: Client, site: Site) -> None:
-    ask_author(author_of(site), "<script>alert(1)</script> I need a tent, which must not cost much.")
+    ask_author(author_of(site), "<script>alert(1)</script> I want a tent, it must not cost much.")
     assert "<script>alert" not in manager.get(page(site, "echo/")).content.decode()
 
 
