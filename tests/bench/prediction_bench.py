@@ -38,7 +38,7 @@ from labelhub.core.llm.types import Call
 from labelhub.core.prompts import PromptLibrary
 
 LIBRARY = PromptLibrary(Path(__file__).resolve().parents[2] / "prompts")
-TEXT = "I need a tent for two by Friday, it must not cost too much, what would you buy?"
+TEXT = "I need a tent for two, it must not cost too much, what would you buy?"
 WORDS = (TEXT + " which lamp is bright enough for reading at night I am new to this").split()
 #: Questions after one message, as a new site has it.
 QUESTIONS = 3
