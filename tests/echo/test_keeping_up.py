@@ -94,7 +94,7 @@ def test_everything_of_who_is_not_believed_is_withdrawn_in_one_round(
 ) -> None:
     monkeypatch.setattr(withdrawing, "AT_ONCE", 1)
     author = author_of(echo.site)
-    for text in (TEXT, "We need a lamp for reading at night by Monday, which one would you buy?"):
+    for text in (TEXT, "A normal price is fine for the lamp. My daughter would like one."):
         given = next(each for each in ask_author(author, text) if each.options)
         answer(author, given)
         author.questions.exclude(status="answered").update(status="skipped")

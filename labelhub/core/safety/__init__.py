@@ -7,7 +7,7 @@ __all__ = ["DANGER", "ORDINARY", "kind_chances", "names_danger", "shows_danger"]
 
 #: From this chance on the classifier alone drops a message. Lower finds more people in danger and
 #: silences more who are not; the figures are in ``tests/core/safety``.
-LEAST_CHANCE = 0.55
+LEAST_CHANCE = 0.5
 
 
 def shows_danger(text: str) -> bool:

@@ -1,8 +1,8 @@
 """The offline model as an interviewer: relevance, predictions and questions without a network.
 
 Measured on the 420 messages of kind "request" of a shared data set that is no part of this
-repository: the share with at least one relevant feature is .24 for the first nine features of the
-set "shopping", and .20 for the first six of "emotion".
+repository: the share with at least one relevant feature is .19 for the first nine features of the
+set "shopping", and .16 for the first six of "emotion".
 """
 
 import json
@@ -167,11 +167,11 @@ async def test_a_whole_interview_takes_milliseconds() -> None:
 
 
 @pytest.mark.thorough
-async def test_about_a_quarter_of_requests_give_a_reason_to_ask() -> None:
+async def test_about_a_sixth_of_requests_give_a_reason_to_ask() -> None:
     if not DATA.exists():
         pytest.skip("shared data set chat_messages.jsonl is not on this machine")
     rows = [json.loads(line) for line in DATA.read_text(encoding="utf-8").splitlines()]
     texts = [row["text"] for row in rows if row["kind"] == "request"]
-    for features, share in ((SHOPPING[:9], 0.24), (EMOTION[:6], 0.20)):
+    for features, share in ((SHOPPING[:9], 0.19), (EMOTION[:6], 0.16)):
         found = [bool(await relevant(text, features)) for text in texts]
         assert sum(found) / len(found) == pytest.approx(share, abs=0.02)

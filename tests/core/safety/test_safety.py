@@ -20,6 +20,7 @@ HELD_OUT = [
     json.loads(line)
     for line in Path(__file__).with_name("held_out.jsonl").read_text(encoding="utf-8").splitlines()
 ]
+CHATS = Path(__file__).parents[4] / "shared" / "data" / "chat_messages.jsonl"
 HARMLESS = ("shopping", "feelings", "other")
 PLAIN = {
     "en": ("I want to kill myself", "i dont want to live anymore", "my husband beats me",
@@ -66,7 +67,7 @@ def test_idioms_name_no_danger() -> None:
     assert [text for text in IDIOMS if names_danger(text)] == []
 
 
-@pytest.mark.parametrize(("language", "least"), [("en", 0.85), ("other", 0.75)])
+@pytest.mark.parametrize(("language", "least"), [("en", 0.9), ("other", 0.85)])
 def test_most_people_in_danger_are_found_and_few_others_dropped(
     language: str, least: float
 ) -> None:
@@ -76,6 +77,16 @@ def test_most_people_in_danger_are_found_and_few_others_dropped(
     dropped = [text for text in harmless if shows_danger(text)]
     assert len(missed) <= (1 - least) * len(danger), missed
     assert len(dropped) <= len(harmless) / 20, dropped
+
+
+def test_few_requests_of_other_trades_are_dropped() -> None:
+    """Messages to banks, offices and assistants of a data set that is no part of the repository."""
+    if not CHATS.exists():
+        pytest.skip("shared data set chat_messages.jsonl is not on this machine")
+    rows = [json.loads(line) for line in CHATS.read_text(encoding="utf-8").splitlines()]
+    requests = [row["text"] for row in rows if row["kind"] == "request"]
+    dropped = [text for text in requests if shows_danger(text)]
+    assert len(dropped) <= len(requests) / 20, dropped
 
 
 def test_one_sentence_of_a_long_message_says_enough() -> None:
