@@ -26,9 +26,20 @@ from tests.e2e.widget_steps import (
 from tests.fakes.openai_server import FakeServer
 
 #: What the model says of a message, and what it expects, before it words a question.
-JUDGED = ("Final Decision: ordinary message", "Final Decision: neutral")
+JUDGED = ("Final Decision: ordinary message", "Final Decision: Calm")
 FINE = ("Angry", "Torn", "Calm", "Glad")
 TEMPLATE = "How did you feel when you wrote this message?"
+#: A feature without fixed values: the model makes up question and options, the template is what
+#: is asked where they are refused.
+OPEN_MOOD = {
+    "key": "mood",
+    "name": "Mood",
+    "definition": "How the author felt.",
+    "always": True,
+    "templates": {
+        "en": {"question": TEMPLATE, "options": {mood.lower(): mood for mood in MOODS}},
+    },
+}
 IMAGE = "<img src=x onerror='window.harmed=1'>"
 TURNED = "\u202eturned\u202c"
 LONG = "endless " * 62
@@ -78,7 +89,7 @@ def harmless(page: Page) -> None:
 def test_odd_questions_are_refused_for_the_sites_own(
     first: str, second: str, open_as: OpenAs, shop: Shop, endpoint: FakeServer, model: str
 ) -> None:
-    site, page = shop.site(model=model), open_as(None)
+    site, page = shop.site(OPEN_MOOD, model=model), open_as(None)
     endpoint.reset()
     endpoint.script(*JUDGED, worded(first), worded(second))
     page.goto(shop.page(site))
@@ -92,13 +103,14 @@ def test_odd_questions_are_refused_for_the_sites_own(
 def test_options_that_a_model_makes_up_are_not_shown(
     open_as: OpenAs, shop: Shop, endpoint: FakeServer, model: str
 ) -> None:
-    site, page = shop.site(model=model), open_as(None)
+    site, page = shop.site(OPEN_MOOD, model=model), open_as(None)
     odd = (IMAGE, TURNED, UNBROKEN, "Call 555-0100-4711")
     reply = worded("How did you feel when you wrote this message?", odd)
     endpoint.reset()
-    endpoint.script(*JUDGED, reply)
+    endpoint.script(*JUDGED, reply, reply)
     page.goto(shop.page(site))
     asked(page)
+    assert endpoint.outcomes["scripted"] == 4, "worded, and worded again"
     assert sorted(options(page).locator("span").all_inner_texts()) == sorted(MOODS)
     harmless(page)
 
@@ -106,7 +118,7 @@ def test_options_that_a_model_makes_up_are_not_shown(
 def test_a_decent_question_of_a_model_is_shown_as_it_is(
     open_as: OpenAs, shop: Shop, server: Server, endpoint: FakeServer, model: str
 ) -> None:
-    site, page = shop.site(model=model), open_as(None)
+    site, page = shop.site(OPEN_MOOD, model=model), open_as(None)
     text = "How did you feel 🙂 while you wrote this?"
     endpoint.reset()
     endpoint.script(*JUDGED, worded(text))
@@ -115,8 +127,7 @@ def test_a_decent_question_of_a_model_is_shown_as_it_is(
     (row,) = open_questions(server, site)
     assert row["source"] == "model"
     expect(card(page).get_by_text(text)).to_be_visible()
-    # What an answer means is the site's to say.
-    assert sorted(options(page).locator("span").all_inner_texts()) == sorted(MOODS)
+    assert sorted(options(page).locator("span").all_inner_texts()) == sorted(FINE)
 
 
 @pytest.mark.parametrize("width", [320, 1280])
@@ -180,7 +191,7 @@ def test_a_reply_in_the_chat_is_text_too(
 def test_a_message_full_of_markup_is_quoted_as_text(open_as: OpenAs, shop: Shop) -> None:
     page = open_as(None)
     page.goto(shop.page(shop.site()))
-    tell(page, f"{IMAGE} I want a lamp that is warm and cheap.")
+    tell(page, f"{IMAGE} I want a lamp that is warm and cheap, it is for our old tent.")
     agree(page)
     expect(options(page).first).to_be_visible()
     assert card(page).locator("blockquote").inner_text().startswith("<img")
