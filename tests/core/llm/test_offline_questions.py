@@ -1,7 +1,7 @@
 """The offline model as an interviewer: relevance, predictions and questions without a network.
 
 Measured on the 420 messages of kind "request" of a shared data set that is no part of this
-repository: the share with at least one relevant feature is .19 for the first nine features of the
+repository: the share with at least one relevant feature is .18 for the first nine features of the
 set "shopping", and .16 for the first six of "emotion".
 """
 
@@ -172,6 +172,6 @@ async def test_about_a_sixth_of_requests_give_a_reason_to_ask() -> None:
         pytest.skip("shared data set chat_messages.jsonl is not on this machine")
     rows = [json.loads(line) for line in DATA.read_text(encoding="utf-8").splitlines()]
     texts = [row["text"] for row in rows if row["kind"] == "request"]
-    for features, share in ((SHOPPING[:9], 0.19), (EMOTION[:6], 0.16)):
+    for features, share in ((SHOPPING[:9], 0.18), (EMOTION[:6], 0.16)):
         found = [bool(await relevant(text, features)) for text in texts]
         assert sum(found) / len(found) == pytest.approx(share, abs=0.02)
