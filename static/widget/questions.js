@@ -13,7 +13,7 @@ export function createQuestions({ key, config, options, session, stage, boundary
   let busy = false;
   let card = null;
   let shown; // the id of its question
-  let own = false; // whether the person deletes their data by this card
+  let own = false; // whether the person ends it all by this card, which says so
   let followed = false;
   let held = 0; // until when an answer that came too early is not sent again
 
@@ -84,6 +84,7 @@ export function createQuestions({ key, config, options, session, stage, boundary
     show: () => session.push("export"),
     stop() {
       queue.length = 0;
+      own = true;
       stop();
     },
     erase() {

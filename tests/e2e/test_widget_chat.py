@@ -261,6 +261,8 @@ def test_dont_ask_again_in_the_companion_lasts(open_as: OpenAs, shop: Shop, serv
     page.get_by_role("button", name="Don’t ask again").click()
     expect(page.get_by_text("You will not be asked again.").first).to_be_visible()
     soon(page, lambda: "opted_out" in happened(server, site), "the opt-out")
+    page.wait_for_timeout(500)
+    assert page.get_by_text("You will not be asked again.").first.is_visible(), "cut off at once"
     page.reload()
     expect(page.locator("labelhub-widget")).to_be_attached()
     page.evaluate("(text) => LabelHub.message(text)", "Another lamp, please, a warm one.")
