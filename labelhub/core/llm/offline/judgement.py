@@ -32,10 +32,12 @@ def judged(call: Call) -> str:
 
 
 def _kind(text: str) -> str:
-    chances = kind_chances(text)
-    kind = max(chances, key=lambda name: chances[name])
-    certain = chances[DANGER] < _DOUBTFUL if kind == ORDINARY else chances[kind] >= _CERTAIN
-    return kind if certain else "unsure"
+    chances = dict(kind_chances(text))
+    ordinary = chances.pop(ORDINARY)
+    other = max(chances, key=lambda name: chances[name])
+    if chances[other] >= _CERTAIN:
+        return other
+    return ORDINARY if ordinary > chances[other] and chances[DANGER] < _DOUBTFUL else "unsure"
 
 
 @lru_cache(maxsize=256)
