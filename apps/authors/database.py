@@ -35,9 +35,13 @@ def with_pauses(things: Iterable[Thing], every: int) -> Iterator[Thing]:
 async def in_database(
     work: Callable[Given, Result], *args: Given.args, **kwargs: Given.kwargs
 ) -> Result:
-    """What ``work`` returns or raises, done in one of the threads with a connection of its own."""
+    """What ``work`` returns or raises, done in one of the threads with a connection of its own.
+
+    What was handed over is done, also where the caller is cancelled before a thread is free.
+    """
     call = partial(work, *args, **kwargs)
-    return await asyncio.get_running_loop().run_in_executor(_threads, _with_connection, call)
+    running = asyncio.get_running_loop().run_in_executor(_threads, _with_connection, call)
+    return await asyncio.shield(running)
 
 
 def _with_connection(call: Callable[[], Result]) -> Result:
