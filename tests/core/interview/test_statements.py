@@ -88,7 +88,10 @@ def own(raw: dict[str, Any], text: str, language: str = "en") -> set[str]:
 
 
 def test_a_hostile_message_is_read_at_once() -> None:
-    hostile = ("for ", "i am ", "1 ", "one ", "$", "gift for ", "一", "1.", "budget ", "のため母")
+    hostile = (
+        *("for ", "i am ", "1 ", "one ", "$", "gift for ", "一", "1.", "budget ", "のため母"),
+        *("quatre vingt dix ", "soixante dix sept "),
+    )
     for language in ("en", "ja"):
         stated("a lamp", language)
         began = time.process_time()

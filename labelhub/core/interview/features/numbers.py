@@ -42,7 +42,8 @@ _DENSE = "一二三四五六七八九"
 #: A number in digits or in words, as folded text has it; "two hundred" and "twenty five" are one.
 NUMBER_FORM = (
     rf"(?:(?<![\d.,])-?\d+(?:[.,]\d+)*|[{_DENSE}十百]+"
-    rf"|(?<!\w)(?:{_NAMED})(?:[ -](?:{_NAMED}))*(?!\w))"
+    # Atomic: "quatre vingt dix" can be split in several ways, and not all are to be tried.
+    rf"|(?<!\w)(?>(?:{_NAMED})(?!\w)(?:[ -](?:{_NAMED})(?!\w))*))"
 )
 _NUMBER = re.compile(NUMBER_FORM)
 _NAME = re.compile(_NAMED)
