@@ -8,6 +8,7 @@ import pytest
 from apps.authors.database import THREADS, in_database
 
 
+@pytest.mark.django_db(transaction=True)
 async def test_what_was_handed_over_is_done_though_nobody_waits_for_it_any_more() -> None:
     go_on, done = threading.Event(), threading.Event()
     busy = [asyncio.ensure_future(in_database(go_on.wait, 20)) for _ in range(THREADS)]

@@ -6,6 +6,7 @@ grammar and nothing of the world: it is the floor beneath a language model, and 
 one where a site has none.
 """
 
+import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -25,9 +26,13 @@ ORDINARY = "ordinary"
 KINDS = (DANGER, ORDINARY, "sensitive", "small_talk", "spam")
 #: Features are hashed into so many places, a power of two.
 PLACES = 1 << 17
-#: A longer text is read in parts of so many words, each of which begins amid the one before: one
-#: sentence says enough.
-PART = 60
+#: A text is read by sentences and in windows of so many words, or characters of a script without
+#: blanks, each of which begins amid the one before: one sentence says enough.
+WINDOW = 20
+DENSE_WINDOW = 40
+_SENTENCE_END = re.compile(r"[.!?;\n。！？؟؛…]+")
+#: What stands for a number or a name that was taken out of a text.
+_PLACEHOLDER = re.compile(r"\[\w+\]")
 _SHORTEST, _LONGEST = 3, 5
 _LONGEST_DENSE = 4
 
@@ -42,18 +47,25 @@ class _Weights(NamedTuple):
 def kind_chances(text: str) -> Mapping[str, float]:
     """How probable it is for a text to be of each of :data:`KINDS`, each from 0 to 1.
 
-    Of a long text the part counts that shows most danger. The kinds are judged apart, so the sum
+    It shows as much danger as the part that shows most. The kinds are judged apart, so the sum
     need not be one.
     """
-    chances = [_chances(part) for part in _parts(spell_plainly(text))]
-    worst = max(chances, key=lambda chance: chance[0])
-    return dict(zip(KINDS, map(float, worst), strict=True))
+    plain = _PLACEHOLDER.sub(" ", spell_plainly(text))
+    whole = _chances(plain)
+    worst = max(_chances(part)[0] for part in parts_of(plain))
+    return dict(zip(KINDS, map(float, (worst, *whole[1:])), strict=True))
 
 
 def places_of(text: str) -> NDArray[np.int64]:
     """Where the features of a plainly spelt text are, each once, in order."""
     found = {zlib.crc32(gram.encode("utf-8", "surrogatepass")) % PLACES for gram in _grams(text)}
     return np.array(sorted(found), dtype=np.int64)
+
+
+def parts_of(text: str) -> set[str]:
+    """What of a plainly spelt text is judged by itself: sentences and windows."""
+    sentences = (each.strip() for each in _SENTENCE_END.split(text))
+    return {*filter(None, sentences), *_windows(text)}
 
 
 def _chances(text: str) -> NDArray[np.float64]:
@@ -65,10 +77,12 @@ def _chances(text: str) -> NDArray[np.float64]:
     return result
 
 
-def _parts(text: str) -> Iterator[str]:
-    words = text.split()
-    for start in range(0, max(1, len(words) - PART // 2), PART // 2):
-        yield " ".join(words[start : start + PART])
+def _windows(text: str) -> Iterator[str]:
+    pieces, size, blank = text.split(), WINDOW, " "
+    if DENSE.search(text):
+        pieces, size, blank = list(text), DENSE_WINDOW, ""
+    for start in range(0, max(1, len(pieces) - size // 2), size // 2):
+        yield blank.join(pieces[start : start + size])
 
 
 def _grams(text: str) -> Iterator[str]:

@@ -34,11 +34,15 @@ def spell_plainly(text: str) -> str:
     text = unicodedata.normalize("NFKC", text).casefold()
     text = _ACCENTS.sub("", unicodedata.normalize("NFD", text[:READ]))
     text = unicodedata.normalize("NFC", text).translate(_ALIKE)
-    if _LATIN.search(text):
-        text = text.translate(_LOOKALIKES)
+    text = WORD.sub(_spell_in_latin, text)
     text = _SPACED.sub(lambda found: re.sub(r"[ ._*-]", "", found[0]), text)
     text = _LEET_WORD.sub(_spell_out, text)
     return _DRAWN_OUT.sub(r"\1", _CONTRACTED.sub("", text))
+
+
+def _spell_in_latin(found: re.Match[str]) -> str:
+    word = found[0]
+    return word.translate(_LOOKALIKES) if _LATIN.search(word) else word
 
 
 def _spell_out(found: re.Match[str]) -> str:

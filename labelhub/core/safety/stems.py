@@ -15,6 +15,8 @@ _SOURCE = Path(__file__).with_name("stems.toml")
 #: Letters that are left out: "k*ll"; any of these sounds may stand there.
 _HIDDEN = re.compile(r"(?<=[^\W\d_])[*#•](?=[^\W\d_])")
 _SOUNDS = "aeiou"
+#: Read without blanks.
+_UNSPACED = ("ja", "zh", "ko", "hi")
 
 
 def names_danger(text: str) -> bool:
@@ -23,9 +25,9 @@ def names_danger(text: str) -> bool:
 
 
 def _read(plain: str) -> bool:
-    spaced, japanese = _patterns()
+    spaced, dense = _patterns()
     words = " ".join(WORD.findall(plain))
-    return bool(spaced.search(words) or japanese.search(_in_hiragana(words.replace(" ", ""))))
+    return bool(spaced.search(words) or dense.search(_in_hiragana(words.replace(" ", ""))))
 
 
 def _readings(plain: str) -> Iterator[str]:
@@ -42,6 +44,6 @@ def _in_hiragana(text: str) -> str:
 @lru_cache(maxsize=1)
 def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
     rules = tomllib.loads(_SOURCE.read_text(encoding="utf-8"))
-    japanese = "|".join(rules.pop("ja"))
+    dense = "|".join(rule for language in _UNSPACED for rule in rules.pop(language))
     spaced = "|".join(rule for language in rules.values() for rule in language)
-    return re.compile(rf"\b(?:{spaced})\b"), re.compile(japanese)
+    return re.compile(rf"\b(?:{spaced})\b"), re.compile(dense)

@@ -4,7 +4,7 @@ The examples were written for LabelHub and are no messages of real people. One l
 tab and a message; a file is a language.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from scipy.sparse import csr_matrix, diags
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import normalize
 
-from labelhub.core.safety.kinds import KINDS, PLACES, WEIGHTS, places_of
+from labelhub.core.safety.kinds import DANGER, KINDS, PLACES, WEIGHTS, parts_of, places_of
 from labelhub.core.safety.spelling import spell_plainly
 
 EXAMPLES = Path(__file__).with_name("examples")
@@ -33,6 +33,7 @@ def read_examples() -> list[tuple[str, str]]:
 
 def fit_weights(rows: Sequence[tuple[str, str]]) -> Mapping[str, Any]:
     """The arrays of ``kinds.npz``, fitted on (kind, message) rows."""
+    rows = sorted({each for kind, message in rows for each in _readings(kind, message)})
     counted = _count_features(message for _, message in rows)
     rarity = np.log((1 + len(rows)) / (1 + np.asarray(counted.sum(axis=0)).ravel())) + 1
     features = normalize(counted @ diags(rarity))
@@ -53,9 +54,17 @@ def fit_weights(rows: Sequence[tuple[str, str]]) -> Mapping[str, Any]:
     }
 
 
+def _readings(kind: str, message: str) -> Iterator[tuple[str, str]]:
+    """A message, and what is read of it by itself: no part of a harmless message shows danger."""
+    plain = spell_plainly(message)
+    yield kind, plain
+    if kind != DANGER:
+        yield from ((kind, part) for part in parts_of(plain))
+
+
 def _count_features(messages: Iterable[str]) -> csr_matrix:
-    """Message by place: 1 where a message has a feature."""
-    found = [places_of(spell_plainly(message)) for message in messages]
+    """Message by place: 1 where a plainly spelt message has a feature."""
+    found = [places_of(message) for message in messages]
     ends = np.cumsum([0, *map(len, found)])
     places = np.concatenate(found)
     return csr_matrix((np.ones(len(places)), places, ends), shape=(len(found), PLACES))

@@ -25,15 +25,21 @@ HARMLESS = ("shopping", "feelings", "other")
 PLAIN = {
     "en": ("I want to kill myself", "i dont want to live anymore", "my husband beats me",
            "He raped me", "she throws up after every meal", "my dad died last week",
-           "im going to shoot my boss", "I'm better off dead", "thinking about suicide again"),
+           "im going to shoot my boss", "I'm better off dead", "thinking about suicide again",
+           "There is a gun in my mouth", "slit wrists", "I was raped", "im gonna kms"),
     "de": ("Ich will nicht mehr leben", "Ich moechte sterben", "Mein Mann schlägt mich",
-           "Er hat mich vergewaltigt", "Meine Mutter ist gestorben", "Ich bringe mich um"),
+           "Er hat mich vergewaltigt", "Meine Mutter ist gestorben", "Ich bringe mich um",
+           "ich ritze mich", "Ich werde sie alle umbringen"),
     "es": ("quiero morir", "no quiero vivir", "mi novio me pega", "Me violaron anoche",
            "se murió mi padre y mi madre murió también", "pienso en el suicidio"),
     "fr": ("je veux mourir", "mon mari me frappe", "J'ai été violée", "mon père est mort",
-           "je pense au suicide", "Je me fais vomir"),
-    "ja": ("死にたい", "自殺したい", "夫に殴られた", "レイプされた", "母が亡くなりました"),
+           "je pense au suicide", "Je me fais vomir", "un couteau sous la gorge",
+           "il m'a frappée"),
+    "ja": ("死にたい", "自殺したい", "夫に殴られた", "レイプされた", "飛び降ります"),
     "ar": ("أريد أن أموت", "أفكر في الانتحار", "زوجي يضربني", "اغتصبني", "ماتت أمي"),
+    "others": ("não quero mais viver", "voglio morire", "ik wil niet meer leven", "chcę umrzeć",
+               "ölmek istiyorum", "хочу умереть, iPhone не нужен", "муж меня бьёт", "我不想活了",
+               "죽고 싶어", "मैं मरना चाहता हूँ", "tôi muốn chết", "میخوام بمیرم"),
 }  # fmt: skip
 DISGUISED = (
     *("KILL MYSELF", "kill\u200b my\u00adself", "k1ll mys3lf", "k.i.l.l m.y.s.e.l.f"),
@@ -44,6 +50,16 @@ IDIOMS = (
     *("this queue is killing me", "I'd kill for a coffee", "my old phone died", "bath bombs"),
     *("he beats me at chess", "cut some bread", "rapeseed oil, 5 litres", "dead battery"),
     *("Mein Akku ist tot", "Der Rücken bringt mich um", "muero de hambre", "mort de rire"),
+    *("my Brother printer died", "our baby monitor is dead", "the battery is going to die"),
+    *("ants: I want to kill them", "I don't want to wake up the kids", "within 40 kms"),
+    *(
+        "il a la batterie à plat",
+        "une râpe à fromage",
+        "je vais les planter",
+        "il me bat aux échecs",
+    ),
+    *("Ritzen im Parkett", "die sich aufhängen lässt", "Machen Sie ab Montag auf?"),
+    *("no me pega con nada", "rape fresco", "イギリスから届きますか", "練炭コンロ"),
 )
 
 
@@ -77,6 +93,17 @@ def test_most_people_in_danger_are_found_and_few_others_dropped(
     dropped = [text for text in harmless if shows_danger(text)]
     assert len(missed) <= (1 - least) * len(danger), missed
     assert len(dropped) <= len(harmless) / 20, dropped
+
+
+@pytest.mark.parametrize("around", [
+    "Hi, I ordered a desk lamp last week and it works fine. {}",
+    "{} Also, does the blue one come in a larger size?",
+    "so my question is {} is the blue one in stock and what does shipping to norway cost",
+])  # fmt: skip
+def test_harmless_words_beside_it_hide_few(around: str) -> None:
+    danger = [row["text"] for row in HELD_OUT if row["kind"] == "danger"]
+    missed = [text for text in danger if not shows_danger(around.format(text))]
+    assert len(missed) <= len(danger) / 4, missed
 
 
 def test_few_requests_of_other_trades_are_dropped() -> None:
