@@ -7,6 +7,7 @@ known answer people are checked by: what the review screen withholds no other pa
 """
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils import timezone
 
 from apps.accounts.roles import ReviewerKind, Role
 from apps.labels.models import ItemState, Label
@@ -62,12 +63,14 @@ def debate_hidden_from(user_id: int, *, item: str = "pk") -> Q:
 
 def handed_blind(user_id: int, *, item: str = "pk") -> Q:
     """Rows about items that were handed to this person, whatever their role, to answer without a
-    suggestion; what is before them because people disagree they may know all of."""
+    suggestion, until their lease of it runs out; what is before them because people disagree they
+    may know all of."""
+    still_theirs = Q(item__slots__purpose="work", item__slots__lease_until__gt=timezone.now())
     handed = ItemState.objects.filter(
         _BLIND,
+        still_theirs | Q(item__slots__purpose__in=("check", "qualify")),
         item__slots__holder=user_id,
         item__slots__label__isnull=True,
-        item__slots__purpose__in=("work", "check", "qualify"),
     )
     return Q(**{f"{item}__in": handed.values("item")}) & unanswered(user_id, item=item)
 

@@ -119,6 +119,7 @@ class FormTrial:
         self._own = call.schema.offered(call.options) != call.schema.offered(())
         self._in_a_row = 0
         self._said = ""
+        self._unnamed: str | None = None
 
     def teaches(self, failure: Failure, request: Mapping[str, Any]) -> bool:
         """Whether what was refused is the form, for every call, and not the schema of this one."""
@@ -135,11 +136,9 @@ class FormTrial:
         if isinstance(answer, Completion):
             self._kept.add(form)
             said, self._said, self._in_a_row = self._said, "", 0
-            return (
-                Capability("structured", self.structured, said)
-                if said and self.structured
-                else None
-            )
+            if not (said and self.structured) or self._unnamed in self._kept:
+                return None
+            return Capability("structured", self.structured, said)
         if answer.status != 500:
             return None
         if not form:
@@ -149,6 +148,8 @@ class FormTrial:
         named = speaks_of_form(answer)
         if (named or form not in self._kept) and self.teaches(answer, request):
             self._said = self._said or answer.message or "HTTP 500"
+            # Another call may yet be answered in it.
+            self._unnamed = None if named else form
         if self.structured or self._in_a_row > 1 or named:
             self.structured = less_structured(request)
         return None

@@ -1,5 +1,7 @@
 """A promise from the drawing of its sample to its end, on a project that is labelled for it."""
 
+from typing import Any
+
 import pytest
 
 from apps.accounts.roles import Role
@@ -20,7 +22,7 @@ from apps.debates.models import Debate
 from apps.debates.selectors import rule_of
 from apps.debates.services import change_routing_rule, reroute
 from apps.labels.blindness import ONLY_AUDITED
-from apps.labels.models import ItemState, Label
+from apps.labels.models import VIEW_UNKNOWN, ItemState, Label
 from apps.labels.services import record_label
 from apps.projects.models import Project
 from apps.reviews.services import change_review_plan
@@ -68,9 +70,10 @@ def test_what_a_flag_or_another_bound_sends_is_never_drawn(project: Project) -> 
 def test_who_was_led_by_the_suggestion_is_neither_drawn_nor_counted(project: Project) -> None:
     who = person(project)
     debates = list(Debate.objects.filter(run__project=project).select_related("item")[:20])
+    unknown: dict[str, Any] = {"provenance": {VIEW_UNKNOWN: True}}
     for debate in debates:
         led = {"proposed_from_id": debate.label_id, "action": Label.Action.ACCEPTED}
-        record_label(draft(debate.item, who, "good", **led))
+        record_label(draft(debate.item, who, "good", **(led if debate.pk % 2 else unknown)))
     pool = read_pool(project)
     assert len(pool.drawable) == 180
     assert not {debate.item_id for debate in debates} & set(drawn(project).sample)

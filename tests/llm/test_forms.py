@@ -11,13 +11,14 @@ import pytest
 from django.conf import settings
 
 from apps.llm.capabilities import Capability
+from apps.llm.failures import Cause, Failure
 from apps.llm.models import ModelSpec
-from apps.llm.structured import answer_schema
+from apps.llm.structured import FormTrial, answer_schema
 from labelhub.core.debate import PROTOCOLS
 from labelhub.core.debate.calls import Caller
 from labelhub.core.debate.outcome import DebateItem
 from labelhub.core.errors import LabelhubError
-from labelhub.core.llm.types import Call
+from labelhub.core.llm.types import Call, Completion
 from labelhub.core.prompts import PromptLibrary
 from labelhub.core.schema import Schema, parse_schema, schema_from_names
 from tests.llm.asking_helpers import Learnt, make_json_call, make_spec, opened
@@ -182,6 +183,17 @@ async def test_two_faults_in_a_row_teach_nothing_of_a_form_that_was_kept_to_befo
     assert kinds_asked(endpoint.heard) == ["json_schema", "json_schema", "json_schema",
                                            "json_object", "json_schema"]  # fmt: skip
     assert learnt.seen == []
+
+
+def test_nor_of_a_form_that_another_call_is_answered_in_meanwhile() -> None:
+    kept: set[str] = set()
+    trial, fault = FormTrial(make_json_call(), kept), Failure(Cause.ANSWERED, status=500)
+    for _ in range(2):
+        trial.heed(fault, {"response_format": {"type": "json_schema"}})
+    kept.add("json_schema")
+    assert trial.structured == "json_object"
+    answered = Completion(text="{}")
+    assert trial.heed(answered, {"response_format": {"type": "json_object"}}) is None
 
 
 ODD = "Invalid schema for response_format 'answer': 'enum' values must not contain newlines"

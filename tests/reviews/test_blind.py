@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 from rest_framework.test import APIClient
 
 from apps.accounts.models import User
@@ -11,6 +12,7 @@ from apps.accounts.roles import Role
 from apps.debates.models import Debate, RoutingRule
 from apps.labels.models import ItemState, Label
 from apps.projects.models import Item, Project
+from apps.reviews.models import Slot
 from apps.reviews.services import change_review_plan
 from labelhub.core.debate.routing import MOST_AUDIT
 from tests.debates.routing_world import debated
@@ -108,6 +110,17 @@ def test_a_manager_who_reviews_is_blind_as_well(project: Project, audited: Item)
     assert "Suggested by" not in client.get(page(project, "")).content.decode()
     html = client.get(page(project, f"items/{audited.pk}/debate/")).content.decode()
     assert "Label this item first" in html
+
+
+def test_what_a_manager_let_lapse_is_hidden_from_them_no_longer(
+    project: Project, audited: Item
+) -> None:
+    api = APIClient()
+    api.force_authenticate(member(project, Role.MANAGER))
+    api.post(rest(project, "next/"))
+    assert api.get(rest(project, "labels/")).json()["results"] == []
+    Slot.objects.update(lease_until=timezone.now())
+    assert len(api.get(rest(project, "labels/")).json()["results"]) == 1
 
 
 def test_the_debate_of_another_projects_audit_is_not_shown_either(

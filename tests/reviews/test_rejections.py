@@ -562,6 +562,17 @@ def test_over_rest_nothing_was_shown_of_an_item_that_nobody_handed_out(project: 
     assert label.action_words == "Labelled; whether a suggestion was in view is not known"
 
 
+def test_nor_of_a_place_of_which_it_was_not_noted(project: Project) -> None:
+    suggested(project, 1)
+    who = reviewer(project)
+    api, root = APIClient(), f"/api/v1/projects/{project.slug}"
+    api.force_authenticate(who)
+    item = api.post(f"{root}/next/").json()["item"]["id"]
+    Slot.objects.update(leased_at=None, shown=None)
+    api.post(f"{root}/labels/", {"item": item, "value": "good"}, format="json")
+    assert VIEW_UNKNOWN in Label.objects.by_people().get().provenance
+
+
 def test_over_rest_what_was_handed_out_decides_and_not_what_was_suggested_since(
     project: Project,
 ) -> None:

@@ -19,17 +19,18 @@ from django.utils import timezone
 
 from apps.agreement.models import Guarantee
 from apps.labels.blindness import ONLY_AUDITED
-from apps.labels.models import Gold, ItemState, Kind, Label
+from apps.labels.models import VIEW_UNKNOWN, Gold, ItemState, Kind, Label
 from apps.labels.selectors import VERIFIED
 from apps.labels.services.drafts import ADVISORY, UNASKED, UNCLEAR
 from apps.projects.changes import Translator
 from apps.projects.models import LabelSchema, Project
 from labelhub.core.schema import value_key
 
-#: Answers of people who saw the suggestion: with it in view, or after they had rejected it. A mere
-#: rejection is no answer: it leads nobody else, and takes no item out of a sample.
+#: Answers of people who saw the suggestion, or may have: with it in view, or after they rejected
+#: it. A mere rejection is no answer: it leads nobody else, and takes no item out of a sample.
 LED = Q(rejected=False, withdrawn=False) & (
     Q(shown__isnull=False)
+    | Q(provenance__has_key=VIEW_UNKNOWN)
     | Q(action__in=(Label.Action.ACCEPTED, Label.Action.FIXED, Label.Action.REJECTED))
     | Q(supersedes__rejected=True)
 )

@@ -20,7 +20,7 @@ from apps.common.sealing import keyed_hash, seal
 from labelhub.core.interview.language import detect_language
 from labelhub.core.interview.redaction import finder, redact
 from labelhub.core.interview.screening import screen
-from labelhub.core.safety import DANGER, names_danger, shows_danger
+from labelhub.core.safety import DANGER, reacts_to_danger, shows_danger
 from labelhub.core.schema import fold
 
 #: Earlier messages that a repetition is looked for in, and that belong to a message (paper 004,
@@ -129,7 +129,7 @@ def _fill_context(message: Message, site: Site, incoming: Incoming) -> None:
     """What the assistant said repeats what the author told it: it is redacted too, and not kept
     where nothing is. Where it speaks of a danger, its author may have."""
     message.status = Message.Status.CONTEXT
-    message.reason = DANGER if names_danger(incoming.text) else ""
+    message.reason = DANGER if reacts_to_danger(incoming.text) else ""
     if site.keep_text != Site.KeepText.NOTHING and not message.reason:
         message.text = redact(incoming.text, region=site.region, names=finder()).text
 

@@ -9,12 +9,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
+from django.db.models import Q
 from django.utils import timezone
 
 from apps.debates.selectors.rules import Ended, latest_debates
 from apps.debates.services.routing import Way, way_of
 from apps.labels.blindness import ONLY_AUDITED
-from apps.labels.models import ItemState, Label
+from apps.labels.models import VIEW_UNKNOWN, ItemState, Label
 from apps.labels.selectors import verified_as_of
 from apps.projects.models import Project
 from apps.projects.selectors import current_schema
@@ -187,8 +188,10 @@ def _answered(project: Project) -> frozenset[int]:
 
 
 def _led(project: Project) -> frozenset[int]:
-    """Audited items whose people saw a suggestion after all, as before they were audited."""
-    labels = Label.objects.current().by_people().filter(shown__isnull=False)
+    """Audited items whose people saw a suggestion after all, as before they were audited, or may
+    have."""
+    seen = Q(shown__isnull=False) | Q(provenance__has_key=VIEW_UNKNOWN)
+    labels = Label.objects.current().by_people().filter(seen)
     labels = labels.filter(item__project=project, item__state__reasons=ONLY_AUDITED)
     return frozenset(labels.order_by().values_list("item_id", flat=True))
 

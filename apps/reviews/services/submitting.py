@@ -206,7 +206,8 @@ def _view(case: _Case, answer: Answer) -> _View:
     belongs to neither side: they were handed the item before it had one, or before the draw."""
     drawn = arm_of(case.project, case.user.pk, case.state)
     shown = _shown(case, answer, drawn)
-    told = shown or case.place or answer.shown is not None
+    noted = case.place is not None and case.place.leased_at is not None
+    told = shown or noted or answer.shown is not None
     unknown = not told and case.proposal is not None
     as_drawn = not unknown and (drawn == Decision.Arm.SHOWN) == (shown is not None)
     return _View(shown, unknown=unknown, arm=drawn if as_drawn else None)

@@ -5,6 +5,7 @@ dependent calls for all labels together. A judge that has not heard both others 
 debate then ends without a value.
 """
 
+import math
 from collections.abc import Mapping
 
 from labelhub.core.debate.evidence import merged_evidence, names_in, rationale, silent
@@ -31,8 +32,10 @@ def ecj(item: DebateItem, spec: DebateSpec) -> Debate:
             break
     judge = heard.get("judge", Reply(status=Status.UNPARSED))
     differing = _flips(heard, judge, spec.schema) if judge.ok else {}
-    # The judge gives no reasons: they are those of the role that it agrees with most.
-    nearest = sorted(heard, key=lambda role: (role != "judge", len(differing.get(role, ()))))
+    # The judge gives no reasons: they are those of the role that it agrees with most. With what
+    # could not be read nobody agrees.
+    apart = {"judge": -1.0} | {role: float(len(names)) for role, names in differing.items()}
+    nearest = sorted(heard, key=lambda role: apart.get(role, math.inf))
     return Outcome(
         value=judge.value,
         evidence=merged_evidence(judge.value, spec.schema, list(heard.values())),

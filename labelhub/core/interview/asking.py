@@ -32,7 +32,7 @@ from labelhub.core.interview.turns import (
     relevance_turn,
 )
 from labelhub.core.llm.types import Call, Reply, Status
-from labelhub.core.safety import DANGER, names_danger, shows_danger
+from labelhub.core.safety import DANGER, reacts_to_danger, shows_danger
 
 __all__ = ["SPARE", "Asked", "AuthorMessage", "InterviewPlan", "StageVerdict", "ask"]
 
@@ -134,7 +134,7 @@ def ask(message: AuthorMessage, plan: InterviewPlan) -> Asking:
 def is_in_danger(message: AuthorMessage) -> bool:
     """Whether the message, or what was said before it, shows somebody in danger."""
     return shows_danger(message.text) or any(
-        shows_danger(text) if role == "author" else names_danger(text)
+        shows_danger(text) if role == "author" else reacts_to_danger(text)
         for role, text in message.context
     )
 

@@ -51,6 +51,12 @@ def test_the_reasons_are_those_of_a_role_that_the_judge_agrees_with(play: Play) 
     )
 
 
+def test_nobody_agrees_with_what_could_not_be_read(play: Play) -> None:
+    unclear = {"critic": "- Food: perhaps, perhaps not."}
+    found = play("ecj", SAID | unclear | {"judge": "Final Decision: none"})
+    assert found.rationale.startswith('- Food: "the soup was cold"')
+
+
 def test_three_calls_each_of_which_waits_for_the_one_before(schema: Schema) -> None:
     debate = played("ecj", SAID, asked=schema)
     assert debate.steps == [["extractor"], ["critic"], ["judge"]]

@@ -12,7 +12,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from labelhub.core.safety import DANGER, ORDINARY, kind_chances, names_danger, shows_danger
+from labelhub.core.safety import (
+    DANGER,
+    ORDINARY,
+    kind_chances,
+    names_danger,
+    reacts_to_danger,
+    shows_danger,
+)
 from labelhub.core.safety.kinds import KINDS, WEIGHTS
 from labelhub.core.safety.training import fit_weights, read_examples
 
@@ -62,6 +69,37 @@ IDIOMS = (
     *("no me pega con nada", "rape fresco", "イギリスから届きますか", "練炭コンロ"),
 )
 
+REACTIONS = (
+    *(
+        "Please call or text 988, the Suicide & Crisis Lifeline.",
+        "Samaritans are there on 116 123.",
+    ),
+    *("If you are in immediate danger, call your local emergency services.", "You are not alone."),
+    *("I'm so sorry for your loss.", "My deepest condolences to you and your family."),
+    *("Please reach out to a mental health professional.", "Contact the crisis text line."),
+    *("The National Domestic Violence Hotline is open day and night.", "May she rest in peace."),
+    *("Die Telefonseelsorge erreichst du unter 0800 111 0 111.", "Mein herzliches Beileid."),
+    *("Das Hilfetelefon berät Frauen rund um die Uhr.", "Du bist nicht allein."),
+    *("Llama al 024, es gratis.", "Mi más sentido pésame.", "No estás sola."),
+    *("Appelez le 3114, c'est gratuit.", "Toutes mes condoléances.", "Vous n'êtes pas seule."),
+    *("いのちの電話に相談してください。", "お悔やみ申し上げます。", "ご愁傷様です。"),
+    *("اتصل بخط المساعدة من فضلك", "لست وحدك", "تعازيّ الحارة"),
+)
+EVERYDAY_REPLIES = (
+    *("Sorry for the inconvenience.", "Your order 988 has shipped.", "That is 3114 euros in all."),
+    *("Sorry about your lost parcel.", "Call our support line on Monday.", "Reach out any time."),
+    *("Our hotline is open from 9 to 5.", "The emergency exit light is in stock.", "Lamp no. 024"),
+    *("I'm sorry for the delay on your order.", "You alone decide the colour.", "rest assured"),
+    *("Unsere Hotline hilft Ihnen gern.", "Es tut mir leid.", "Beilage ist dabei."),
+    *(
+        "Lo siento mucho.",
+        "Llame a la tienda.",
+        "Je suis désolée du retard.",
+        "Appelez le magasin.",
+    ),
+    *("お電話ください。", "ご不便をおかけしました。", "اتصل بنا من فضلك", "نأسف للتأخير"),
+)
+
 
 def said(*kinds: str, language: str = "") -> Iterator[str]:
     """The held-out messages of these kinds; of one language, or of all others than English."""
@@ -77,6 +115,11 @@ def test_plain_words_of_danger_are_named_in_every_language() -> None:
 
 def test_case_accents_and_disguises_do_not_matter() -> None:
     assert [text for text in DISGUISED if not names_danger(text)] == []
+
+
+def test_an_assistant_who_consoles_or_names_a_help_line_is_heard() -> None:
+    assert [text for text in REACTIONS if not reacts_to_danger(text)] == []
+    assert [text for text in EVERYDAY_REPLIES if reacts_to_danger(text)] == []
 
 
 def test_idioms_name_no_danger() -> None:
