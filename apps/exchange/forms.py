@@ -45,14 +45,13 @@ class ColumnsForm(forms.Form):
             offered = preview.questions if name == "answer" else preview.choices
             if name == "answer" and not offered:
                 continue
-            required = name == "text" or (name == "answer" and len(offered) > 1)
-            only = offered[0] if name == "answer" and not required else NONE
+            required = name in ("text", "answer")
             self.fields[name] = forms.ChoiceField(
                 label=label,
                 help_text=help_text,
                 required=required,
                 choices=_choices(offered, required=required),
-                initial=preview.guess.get(name, only),
+                initial=preview.guess.get(name, NONE),
             )
         self.order_fields([*WORDS, "strict"])
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from apps.exchange.columns import ColumnMap
+from apps.exchange.forms import ColumnsForm
 from apps.exchange.readers import RawRow
 from apps.exchange.rows import ItemRow, read_row
 from apps.exchange.selectors import Preview, preview_batch
@@ -104,6 +105,15 @@ def test_a_table_with_two_such_columns_is_asked_about() -> None:
 
 
 @pytest.mark.django_db
+def test_no_column_of_a_table_is_taken_for_an_answer_in_free_words() -> None:
+    table = "annotation_id,annotator,id,lead_time,source,text\n1,ann,1,3.5,web,The soup was cold\n"
+    project = ProjectFactory.create(definition={"task": "text", "question": "Why?"})
+    batch = imported(project, table.encode(), "x.csv")
+    assert counts(batch) == (0, 0, 0, 1)
+    assert "Which column has the answer?" in batch.errors[0]["message"]
+
+
+@pytest.mark.django_db
 def test_gold_is_what_was_chosen_as_such() -> None:
     task = {"id": 1, "data": {"text": "a", "label": "Negative"}}
     chosen = {"answer": "sentiment", "gold": "label"}
@@ -132,4 +142,7 @@ def test_the_preview_shows_the_same() -> None:
     ):
         told = previewed(content.encode(), name)
         assert (told.guess.get("gold"), told.questions) == (None, questions), content
+        answer = ColumnsForm(told).fields.get("answer")
+        assert bool(questions) == (answer is not None and answer.required), "chosen by somebody"
+        assert answer is None or answer.initial == ""
         assert "gold" not in told.columns

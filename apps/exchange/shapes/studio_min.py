@@ -16,7 +16,7 @@ from apps.exchange.readers.objects import DECODER
 from apps.exchange.shapes.base import NAMESPACE, Data, Shape, Translated
 from apps.exchange.shapes.said import Asked, Said, seconds_of, user_name
 from apps.exchange.values import as_object
-from labelhub.core.schema import Schema, role_of
+from labelhub.core.schema import Schema, Task, role_of
 
 #: Columns of the annotation, not of the task.
 OWN = ("annotator", "annotation_id", "created_at", "updated_at", "lead_time")
@@ -116,7 +116,7 @@ def read(data: Data, columns: ColumnMap, schema: Schema) -> Translated:
         )
     annotated = [one for one in rows if one["annotation_id"] not in (None, "")]
     fields, given = _parted(data, rows, columns)
-    answer = columns.question.chosen or (_answer(given, rows) if annotated else "")
+    answer = columns.question.chosen or (_answer(given, rows, schema) if annotated else "")
     asked = Asked(schema, str(data.get(fields.get("text", "")) or ""), (), columns.question)
     row: dict[str, Any] = {name: data[column] for name, column in fields.items()}
     row["labels"] = _labels(annotated, answer, given.names, asked)
@@ -180,14 +180,15 @@ def _candidates(given: _Given, rows: list[dict[str, Any]]) -> list[str]:
     return [name for name in given.names if name != OUR_QUOTES and not _is_beside(name, rows)]
 
 
-def _answer(given: _Given, rows: list[dict[str, Any]]) -> str:
+def _answer(given: _Given, rows: list[dict[str, Any]], schema: Schema) -> str:
     """The column that answers the project's question; empty where there is none in these rows.
 
     Raises:
-        RowFault: it may be another one.
+        RowFault: it may be another one. In free words any column of a table could be the answer.
     """
     left = _candidates(given, rows)
-    if not left or (len(left) == 1 and (given.alone or left[0] == OUR_ANSWER)):
+    sure = given.apart or (given.alone and schema.task is not Task.TEXT)
+    if not left or (len(left) == 1 and (sure or left[0] == OUR_ANSWER)):
         return left[0] if left else ""
     shown = ", ".join(left[:12])
     raise RowFault(
