@@ -33,7 +33,7 @@ export function createSession({ config, key, options, language, emit, warn, sock
   let skew = config.time - Date.now();
   let ended = 0; // or the code that ended it
   let gone = false; // erased: nothing goes out any more, whatever is still clicked
-  let ident, greeted, erasure, me;
+  let ident, greeted, erasure, me, refused;
 
   // A page that slept through an erasure still knows the terms, and must not agree to them for anybody.
   const agreed = () => storage.load().consent !== undefined;
@@ -113,6 +113,7 @@ export function createSession({ config, key, options, language, emit, warn, sock
     }
     if (gone) return;
     ended = code;
+    refused?.({ ok: false, code: "ended" });
     // Sent again, the same frame would end the next socket too; who has left says nothing more.
     if ([4400, 4410, 4413].includes(code)) outbox.clear();
     if (code === 4403) warn(`site "${key}" is closed to this page.`);
@@ -159,7 +160,8 @@ export function createSession({ config, key, options, language, emit, warn, sock
     if (!agreed()) return erased();
     outbox.clear();
     tell("erasing");
-    const done = await push("erase");
+    // It waits in the outbox until the site lets this browser in; whoever asked is told at once.
+    const done = await Promise.race([push("erase"), new Promise((tell) => { refused = tell; })]);
     if (done.ok || gone) return { receipt: "", ...done, ok: true };
     if (done.code === "not_yours") return erased(); // they only chat: nothing is kept
     erasure = undefined;

@@ -77,6 +77,23 @@ def test_a_site_that_closes_while_somebody_is_there(
     assert len(told) == 1
 
 
+def test_who_is_let_in_no_more_is_told_that_nothing_was_erased(
+    open_as: OpenAs, shop: Shop, server: Server
+) -> None:
+    site, page = shop.site(), open_as(None)
+    events(page, "closed")
+    page.goto(shop.page(site))
+    asked(page)
+    server.api("PATCH", f"sites/{site.key}/", OFF)
+    tell(page, "Is anybody there, with a tent for two?")
+    soon(page, lambda: heard(page), "the end")
+    for _ in range(2):
+        assert page.evaluate("LabelHub.erase()")["ok"] is False
+    server.api("PATCH", f"sites/{site.key}/", {"enabled": True})
+    page.reload()
+    soon(page, lambda: kept(page, site) == {}, "the erasure that waited")
+
+
 def test_changed_words_are_agreed_to_anew(open_as: OpenAs, shop: Shop, server: Server) -> None:
     site, page = shop.site(), open_as(None)
     opened = sockets_of(page)
