@@ -205,6 +205,8 @@ APART: tuple[tuple[str, ...], ...] = (
     ("24/7 help", "9 to 5 help"), ("moins de 4 jours", "4 à 7 jours"),
     ("2以上4日未満", "4以上7日未満"),
     ("a couple of days", "a week", "no hurry"), ("10-20 cm", "21-30 cm"),
+    ("no more than 5", "more than 5"), ("pas plus de 4", "plus de 4"), ("$0-$99", "$100-$200"),
+    ("less than 3", "no less than 3"), ("لا أكثر من ٥", "أكثر من ٥"), ("١ إلى ٣", "٤ إلى ٦"),
 )  # fmt: skip
 TOGETHER: tuple[tuple[str, ...], ...] = (
     ("0 to 2 days", "2 to 4 days"), ("2-4 days", "4-7 days"), ("two to four", "three to five"),
@@ -213,6 +215,8 @@ TOGETHER: tuple[tuple[str, ...], ...] = (
     ("deux à quatre jours", "quatre à sept jours"), ("2日から4日", "4日から7日"),
     ("من يومين 2 إلى 4", "من 4 إلى 7"), ("twenty to fifty", "forty to two hundred"),
     ("خمسة إلى عشرة أيام", "عشرة إلى عشرين يوما"), ("500 to 1,000", "900 to 2,000"),
+    ("no more than 5 days", "5 to 10 days"), ("höchstens 5", "4 bis 6"), ("€10-€20", "15€-30€"),
+    ("between $10 and $20", "$20 or more"), ("١ إلى ٤", "٤ إلى ٦"), ("no más de 4", "3 a 6"),
 )  # fmt: skip
 
 

@@ -48,22 +48,29 @@ NUMBER_FORM = (
 _NUMBER = re.compile(NUMBER_FORM)
 _NAME = re.compile(_NAMED)
 _THOUSANDS = re.compile(r"-?[1-9]\d{0,2}(?:[.,]\d{3})+")
+_NOT = r"(?<!\bno )(?<!\bnot )(?<!\bnicht )(?<!\bpas )(?<!\bلا )"
 #: That the last number of a band is not in it, and that the first is not.
-_BELOW = re.compile(r"\b(?:under|below|less|unter|weniger|menos|moins)\b|未満|اقل|<")
-_ABOVE = re.compile(r"\b(?:over|above|more than|uber|mehr als|mas de|plus de)\b|超|اكثر من|>")
+_BELOW = re.compile(rf"{_NOT}\b(?:under|below|less|unter|weniger|menos|moins)\b|未満|اقل|<")
+_ABOVE = re.compile(
+    rf"{_NOT}\b(?:over|above|more than|uber|mehr als|mas de|plus de|اكثر من)\b|超|>"
+)
 #: That a band with one number ends with it, or begins with it.
 _AT_MOST = re.compile(
-    r"\b(?:up to|at most|bis|hochstens|maximal|hasta|como maximo|jusqu|au plus)\b|以下|まで|حتي|الي"
+    r"\b(?:up to|at most|not? more than|bis|hochstens|maximal|nicht mehr als|hasta|como maximo"
+    r"|no mas de|jusqu|au plus|pas plus de)\b|以下|まで|حتي|الي|لا اكثر من|لا يزيد عن"
 )
 _AT_LEAST = re.compile(
-    r"\b(?:(?:or|and) more|at least|from|oder mehr|mindestens|ab|[oy] mas|al menos|desde"
-    r"|(?:ou|et) plus|au moins)\b|以上|او اكثر|علي الاقل|\+"
+    r"\b(?:(?:or|and) more|at least|no less than|no fewer than|nicht weniger als|no menos de"
+    r"|pas moins de|from|oder mehr|mindestens|ab|[oy] mas|al menos|desde"
+    r"|(?:ou|et) plus|au moins)\b|以上|او اكثر|علي الاقل|لا يقل عن|\+"
 )
-_UNIT = r" ?(?:[^\W\d]{1,12} )?"
+_UNIT = r" ?(?:[$€£¥] ?|[^\W\d]{1,12} )?"
+_SIGN = "[$€£¥]? ?"
 _SPAN = re.compile(
     rf"({NUMBER_FORM})(?:{_UNIT}(?:[-–—~〜]|\b(?:to|until|bis|a|hasta|jusqu'a)\b|الي|حتي)|\D?(?:から|以上))"
-    rf"(?: (?:[^\W\d]{{1,8}} ){{0,2}}| ?)({NUMBER_FORM})"
-    rf"|\b(?:between|zwischen|entre|بين) ({NUMBER_FORM}){_UNIT}(?:and|und|y|et|و) ?({NUMBER_FORM})"
+    rf"(?: (?:[^\W\d]{{1,8}} ){{0,2}}| ?){_SIGN}({NUMBER_FORM})"
+    rf"|\b(?:between|zwischen|entre|بين) {_SIGN}({NUMBER_FORM}){_UNIT}(?:and|und|y|et|و) ?"
+    rf"{_SIGN}({NUMBER_FORM})"
 )
 
 
@@ -132,7 +139,7 @@ def _meet(one: Span, other: Span) -> bool:
 
 
 def _value(form: str) -> float:
-    if any(map(str.isdigit, form)) and form[-1].isascii():
+    if form[-1].isdecimal():
         plain = re.sub("[.,]", "", form) if _THOUSANDS.fullmatch(form) else form.replace(",", ".")
         return float(plain) if plain.count(".") < 2 else 0.0
     if set(form) <= {*_DENSE, "十", "百"}:
