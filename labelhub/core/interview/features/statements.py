@@ -1,9 +1,9 @@
 """What a message says by itself: whoever wrote "I am angry" is not asked how they felt.
 
-Only what is said outright counts: words of one answer and of no other, not denied; a deadline or a
-day for what asks about time; a sum for what asks about money; a number with its unit. What is less
-plain, the model judges with the rest of a message's relevance. How each language says it stands in
-``statements.toml``.
+Only what is said outright counts: words of one answer and of no other, not denied, that the author
+says of themselves or of what they want; a deadline for what asks about time; a limit for what asks
+about money; a number with its unit. What is less plain, the model judges with the rest of a
+message's relevance. How each language says it stands in ``statements.toml``.
 """
 
 import re
@@ -40,6 +40,7 @@ class _Speech:
     denied: str
     joined: str
     bounds: tuple[str, str]
+    now: str
     units: Mapping[str, str]
     time: re.Pattern[str]
     money: re.Pattern[str]
@@ -93,8 +94,9 @@ def _is_stated(feature: Feature, message: _Message) -> bool:
 
 def _spoken(text: str, *, blank: str = " ") -> str:
     """The words, numbers and ends of clauses, each end as "."."""
+    end = "." if blank else ". "  # a number that follows is none of decimals
     pieces = _PIECES.finditer(folded(text))
-    return blank.join((".", *("." if each[1] else each[0] for each in pieces), "."))
+    return blank.join((end, *(end if each[1] else each[0] for each in pieces), end))
 
 
 def _asks_about(cues: str, units: tuple[str, ...], feature: Feature) -> bool:
@@ -112,7 +114,9 @@ def _is_counted(unit: str, message: _Message) -> bool:
     kind = next((each for each in _UNITS if plain in _listed(each)), "")
     words = message.speech.units[kind] if kind else re.escape(plain.removesuffix("s")) + "s?"
     before, after = message.speech.bounds
-    counted = rf"{NUMBER_FORM} ?(?:{words}){after}|{before}(?:{words}) ?{NUMBER_FORM}"
+    counted = (
+        rf"{NUMBER_FORM} ?(?:{words}){after}{message.speech.now}|{before}(?:{words}) ?{NUMBER_FORM}"
+    )
     return re.search(counted, message.said) is not None
 
 
@@ -128,17 +132,9 @@ def _is_topmost(feature: Feature, message: _Message) -> bool:
 
 
 def _is_one_said(feature: Feature, message: _Message) -> bool:
-    """Whether one of its values is said, and no other."""
-    return sum(_is_said(feature, value, message) for value in feature.values) == 1
-
-
-def _is_said(feature: Feature, value: str, message: _Message) -> bool:
-    """Whether a value is said by name, or by its meaning in words that make it the author's own."""
-    named = _names(feature, value, message.language)
-    if named is not None and named.search(message.said):
-        return True
-    meant = _meanings(feature, value, message.language)
-    return _is_framed(meant, message.speech.said, message.said)
+    """Whether one of its values is said, and no other, in words that make it the author's own."""
+    told = (_value_words(feature, value, message.language) for value in feature.values)
+    return sum(_is_framed(words, message.speech.said, message.said) for words in told) == 1
 
 
 def _is_framed(words: re.Pattern[str] | None, frames: re.Pattern[str], said: str) -> bool:
@@ -151,15 +147,11 @@ def _is_framed(words: re.Pattern[str] | None, frames: re.Pattern[str], said: str
 
 
 @lru_cache(maxsize=4096)
-def _names(feature: Feature, value: str, language: str) -> re.Pattern[str] | None:
-    if feature.answer == YES_NO:
-        return None
-    return _any_of((value.replace("_", " "), feature.own_words(language).get(value, "")), language)
-
-
-@lru_cache(maxsize=4096)
-def _meanings(feature: Feature, value: str, language: str) -> re.Pattern[str] | None:
-    return _any_of(feature.meanings.get(value, "").split(","), language)
+def _value_words(feature: Feature, value: str, language: str) -> re.Pattern[str] | None:
+    words = feature.meanings.get(value, "").split(",")
+    if feature.answer != YES_NO:
+        words += [value.replace("_", " "), feature.own_words(language).get(value, "")]
+    return _any_of(words, language)
 
 
 @lru_cache(maxsize=1024)
@@ -193,11 +185,17 @@ def _speech_of(language: str) -> _Speech:
     gap = rf"(?: (?!(?:{denial})\b)\w+){{0,2}} " if spaced else r"\w{0,4}"
     denied = "".join(rf"(?<!\b{each} )" for each in words["denial"])
     units = {each: _either(words[each]) for each in _UNITS}
+    amount = f"{_ONE}{NUMBER_FORM}"
+    currency = _either(_sections()["all"]["currency"])
     fills = {
         "day": _either(words["day"]),
         "unit": "|".join(units.values()),
-        "n": NUMBER_FORM,
+        "want": _either(words["want"]),
+        "soon": _either(words["soon"]),
+        "n": amount,
+        "price": rf"{amount} ?(?:{currency}){bounds[1]}|(?:{currency}) ?{amount}",
         "*": gap,
+        "far": rf"(?: (?!(?:{denial})\b)\w+){{0,5}} " if spaced else r"\w{0,12}",
     }
 
     def compiled(entries: Iterable[str], **more: str) -> re.Pattern[str]:
@@ -209,17 +207,14 @@ def _speech_of(language: str) -> _Speech:
         # A denial before it is found first.
         return re.compile(rf"(?:(?P<no>\b(?:{denial}))(?: \w+)? )?{frames}")
 
-    amount = f"{_ONE}{NUMBER_FORM}"
-    ends = rf"{amount}(?= (?:\.|(?:{_either(words['after'])})\b))"
-    currency = _either(_sections()["all"]["currency"])
-    sums = compiled(words["money"], n=amount, sum=ends).pattern
     return _Speech(
         joined=joined,
         denied=denied,
         bounds=bounds,
+        now=rf"(?! ?(?:{_either(words['past'])}){bounds[1]})",
         units=units,
         time=compiled(words["time"]),
-        money=re.compile(rf"{sums}|{amount} ?(?:{currency}){bounds[1]}|(?:{currency}) ?{amount}"),
+        money=compiled(words["money"]),
         said=framed(words["said"], _MARK),
         top=framed(words["top"], _MARK),
         top_any=compiled(words["top"], w=r"\w+"),
