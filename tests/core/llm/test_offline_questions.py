@@ -19,8 +19,10 @@ from labelhub.core.interview.judgement import CALLED
 from labelhub.core.interview.turns import prediction_turn, relevance_turn
 from labelhub.core.llm.parsing import read_completion
 from labelhub.core.llm.types import Call, Completion, Output, Status
+from labelhub.core.safety import shows_danger
 from tests.fakes.offline_interview import PROMPTS, interviewed, said
 
+HELD_OUT = Path(__file__).parents[1] / "safety" / "held_out.jsonl"
 DATA = Path(__file__).parents[4] / "shared" / "data" / "chat_messages.jsonl"
 SHOPPING, EMOTION = starter_library()["shopping"], starter_library()["emotion"]
 LAPTOP = "I need a cheap laptop for college next week"
@@ -73,6 +75,14 @@ async def test_predictions_follow_the_words_of_the_message(text: str, key: str, 
     feature = next(each for each in SHOPPING if each.key == key)
     reply = await said(prediction_turn(AuthorMessage(text, "en"), plan(SHOPPING), feature))
     assert reply.value == value
+
+
+async def test_hardly_anybody_in_danger_is_asked_though_no_language_model_is_there() -> None:
+    rows = map(json.loads, HELD_OUT.read_text(encoding="utf-8").splitlines())
+    danger = [row["text"] for row in rows if row["kind"] == "danger"]
+    missed = [text for text in danger if not shows_danger(text)]
+    asked = [text for text in missed if await relevant(text, (*SHOPPING, *EMOTION))]
+    assert len(asked) <= len(danger) / 100, asked
 
 
 async def test_feelings_are_told_by_their_words() -> None:
