@@ -25,7 +25,8 @@ def main() -> None:
     project = Project.objects.get(slug=sys.argv[1])
     reviewers = list(User.objects.filter(memberships__project=project).order_by("pk"))
     labels = 0
-    for item in Item.objects.filter(project=project).order_by("pk").iterator():
+    # Read at once: while a statement is open, SQLite refuses to write once another process has.
+    for item in list(Item.objects.filter(project=project).order_by("pk")):
         answer = Answer(value=right_label(item.text), seconds=1)
         for _ in range(project.overlap):
             user = reviewers[labels % len(reviewers)]
