@@ -5,6 +5,8 @@ from datetime import timedelta
 from unittest.mock import Mock
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from apps.authors.models import Answer, Author, Question
@@ -330,6 +332,19 @@ def test_a_snapshot_that_cannot_be_read_is_passed_over(echo: Echo, author: Autho
         kept.packed = packed
         with pytest.raises(InvalidInput, match="cannot be read"):
             states.snapshot_state(kept)
+
+
+def test_no_statement_is_open_while_the_log_is_learnt_from(
+    echo: Echo, author: Author, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answered(author)
+    learn_from_log(echo)
+    made = digest(rebuilt(echo))
+    monkeypatch.setattr(learning, "AT_ONCE", 1)
+    with CaptureQueriesContext(connection) as queries:
+        assert digest(rebuilt(echo)) == made
+    read = [query["sql"] for query in queries if "LIMIT 1" in query["sql"]]
+    assert len(read) == echo.log.count() + 1
 
 
 def test_of_two_who_learn_at_once_one_does(echo: Echo, author: Author) -> None:

@@ -11,7 +11,7 @@ from datetime import timedelta
 from itertools import chain
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from apps.echo.models import Echo, LogEvent, Snapshot
@@ -219,8 +219,17 @@ def _lessons(echo: Echo, after: int, until: int) -> Iterator[Entry]:
     switches = told.filter(kind__in=(LogEvent.Kind.FROZEN, LogEvent.Kind.ROLLED_BACK))
     about = told.filter(about__in=rows.values("ref"))
     controls = Controls(_entries(chain(switches, about)))
-    ordered = rows.order_by("number").iterator(chunk_size=AT_ONCE)
-    return _entries(row for row in ordered if controls.counts(row.number, row.ref))
+    counted = (row for row in _in_pages(rows) if controls.counts(row.number, row.ref))
+    return _entries(counted)
+
+
+def _in_pages(rows: QuerySet[LogEvent]) -> Iterator[LogEvent]:
+    """In order. While a statement is open, SQLite refuses to write once another process has: who
+    learns writes amid the log that they keep it."""
+    after = 0
+    while page := list(rows.filter(number__gt=after).order_by("number")[:AT_ONCE]):
+        yield from page
+        after = page[-1].number
 
 
 def _entries(rows: Iterable[LogEvent]) -> Iterator[Entry]:
