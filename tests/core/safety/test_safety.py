@@ -59,31 +59,24 @@ IDIOMS = (
     *("Mein Akku ist tot", "Der Rücken bringt mich um", "muero de hambre", "mort de rire"),
     *("my Brother printer died", "our baby monitor is dead", "the battery is going to die"),
     *("ants: I want to kill them", "I don't want to wake up the kids", "within 40 kms"),
-    *(
-        "il a la batterie à plat",
-        "une râpe à fromage",
-        "je vais les planter",
-        "il me bat aux échecs",
-    ),
+    *("il a la batterie à plat", "une râpe à fromage", "je vais les planter"),
+    *("il me bat aux échecs", "no me pega con nada", "rape fresco"),
     *("Ritzen im Parkett", "die sich aufhängen lässt", "Machen Sie ab Montag auf?"),
-    *("no me pega con nada", "rape fresco", "イギリスから届きますか", "練炭コンロ"),
+    *("イギリスから届きますか", "練炭コンロ"),
 )
 
 REACTIONS = (
-    *(
-        "Please call or text 988, the Suicide & Crisis Lifeline.",
-        "Samaritans are there on 116 123.",
-    ),
-    *("If you are in immediate danger, call your local emergency services.", "You are not alone."),
+    *("Call or text 988, the Suicide & Crisis Lifeline.", "The Samaritans answer 116 123."),
+    "If you are in immediate danger, call your local emergency services.",
     *("I'm so sorry for your loss.", "My deepest condolences to you and your family."),
     *("Please reach out to a mental health professional.", "Contact the crisis text line."),
     *("The National Domestic Violence Hotline is open day and night.", "May she rest in peace."),
     *("Die Telefonseelsorge erreichst du unter 0800 111 0 111.", "Mein herzliches Beileid."),
-    *("Das Hilfetelefon berät Frauen rund um die Uhr.", "Du bist nicht allein."),
-    *("Llama al 024, es gratis.", "Mi más sentido pésame.", "No estás sola."),
-    *("Appelez le 3114, c'est gratuit.", "Toutes mes condoléances.", "Vous n'êtes pas seule."),
+    "Das Hilfetelefon berät Frauen rund um die Uhr.",
+    *("Llama al 024, es gratis.", "Mi más sentido pésame."),
+    *("Appelez le 3114, c'est gratuit.", "Toutes mes condoléances."),
     *("いのちの電話に相談してください。", "お悔やみ申し上げます。", "ご愁傷様です。"),
-    *("اتصل بخط المساعدة من فضلك", "لست وحدك", "تعازيّ الحارة"),
+    *("اتصل بخط الدعم النفسي", "تعازيّ الحارة"),
 )
 EVERYDAY_REPLIES = (
     *("Sorry for the inconvenience.", "Your order 988 has shipped.", "That is 3114 euros in all."),
@@ -98,6 +91,9 @@ EVERYDAY_REPLIES = (
         "Appelez le magasin.",
     ),
     *("お電話ください。", "ご不便をおかけしました。", "اتصل بنا من فضلك", "نأسف للتأخير"),
+    *("You're not alone: many ask about that zip.", "Sorry for the loss of your parcel."),
+    *("Call 988 555 0100 for spare parts.", "Le numéro d'urgence du plombier"),
+    *("ご相談窓口に連絡してください。", "خط الدعم مفتوح"),
 )
 
 
