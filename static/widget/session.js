@@ -6,6 +6,7 @@ import { lock } from "./tabs.js";
 const LONGEST_TEXT = 8000;
 const MOST_BYTES = 14_000; // of a text in a frame of 16 KB
 const TEXTS_KNOWN = 30;
+const ENDED = { ok: false, code: "ended" };
 const PRINTABLE = /^(?! *$)( |[^\p{C}\p{Z}]){1,64}$/u;
 const PRIMES = [16_777_619, 2_654_435_761];
 
@@ -113,7 +114,7 @@ export function createSession({ config, key, options, language, emit, warn, sock
     }
     if (gone) return;
     ended = code;
-    refused?.({ ok: false, code: "ended" });
+    refused?.(ENDED);
     // Sent again, the same frame would end the next socket too; who has left says nothing more.
     if ([4400, 4410, 4413].includes(code)) outbox.clear();
     if (code === 4403) warn(`site "${key}" is closed to this page.`);
@@ -122,7 +123,7 @@ export function createSession({ config, key, options, language, emit, warn, sock
   }
 
   async function push(t, d = {}, onDelay) {
-    if (gone || (t !== "erase" && (ended || erasing()))) return { ok: false, code: "ended" };
+    if (gone || (t !== "erase" && (ended || erasing()))) return ENDED;
     const result = outbox.push(t, d, onDelay);
     connection.open();
     return result;
@@ -161,7 +162,7 @@ export function createSession({ config, key, options, language, emit, warn, sock
     outbox.clear();
     tell("erasing");
     // It waits in the outbox until the site lets this browser in; whoever asked is told at once.
-    const done = await Promise.race([push("erase"), new Promise((tell) => { refused = tell; })]);
+    const done = await new Promise((tell) => push("erase").then(refused = tell));
     if (done.ok || gone) return { receipt: "", ...done, ok: true };
     if (done.code === "not_yours") return erased(); // they only chat: nothing is kept
     erasure = undefined;
@@ -193,10 +194,10 @@ export function createSession({ config, key, options, language, emit, warn, sock
     vouch(moment) {
       const at = new Date(moment ?? NaN).getTime();
       const { at: known = 0, out } = storage.load();
-      const news = at > known && earliest(at) > storage.erasedAt() && earliest(at) <= now();
-      if (options.consent !== "host" || out || !news) return false;
-      agree(scope, at);
-      return true;
+      const news = options.consent === "host" && !out && at > known
+        && earliest(at) > storage.erasedAt() && earliest(at) <= now();
+      if (news) agree(scope, at);
+      return news;
     },
     resume: connection.open,
     message(raw, { id = uuid(), conversation: conv = conversation, role = "author" } = {}) {
