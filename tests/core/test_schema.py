@@ -75,6 +75,12 @@ def test_what_is_not_offered_is_refused(schema: Schema, raw: Any) -> None:
         schema.normalise(raw)
 
 
+def test_several_values_for_one_choice_are_refused_as_such() -> None:
+    """And not as a label of that name."""
+    with pytest.raises(ValueNotOffered, match="2 values were given, the question takes one"):
+        SINGLE.normalise(["entailment", "neutral"])
+
+
 def test_a_per_item_value_is_one_of_the_items_own_options() -> None:
     assert PER_ITEM.normalise("yes", ["Yes", "No"]) == "Yes"
     with pytest.raises(ValueNotOffered, match="Yes, No"):

@@ -227,9 +227,11 @@ def number(raw: Any) -> float | None:
 
 
 def _not_offered(raw: Any, offered: Iterable[str]) -> ValueNotOffered:
-    return ValueNotOffered(
-        f"'{str(raw)[:80]}' is not offered here; the choice is: {_listed(list(offered))}."
-    )
+    choice = _listed(list(offered))
+    if isinstance(raw, list | tuple):
+        values = "1 value was" if len(raw) == 1 else f"{len(raw)} values were"
+        return ValueNotOffered(f"A list of {values} given, the question takes one: {choice}.")
+    return ValueNotOffered(f"'{str(raw)[:80]}' is not offered here; the choice is: {choice}.")
 
 
 def _listed(names: Sequence[str]) -> str:
