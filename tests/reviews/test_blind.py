@@ -10,7 +10,7 @@ from rest_framework.test import APIClient
 from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.debates.models import Debate, RoutingRule
-from apps.labels.models import ItemState, Label
+from apps.labels.models import VIEW_UNKNOWN, ItemState, Label
 from apps.projects.models import Item, Project
 from apps.reviews.models import Slot
 from apps.reviews.services import change_review_plan
@@ -117,10 +117,14 @@ def test_what_a_manager_let_lapse_is_hidden_from_them_no_longer(
 ) -> None:
     api = APIClient()
     api.force_authenticate(member(project, Role.MANAGER))
-    api.post(rest(project, "next/"))
+    token = api.post(rest(project, "next/")).json()["lease"]["token"]
     assert api.get(rest(project, "labels/")).json()["results"] == []
     Slot.objects.update(lease_until=timezone.now())
     assert len(api.get(rest(project, "labels/")).json()["results"]) == 1
+
+    given = {"item": audited.pk, "value": "good", "lease": token}
+    assert api.post(rest(project, "labels/"), given, format="json").status_code == 201
+    assert VIEW_UNKNOWN in Label.objects.by_people().get().provenance, "they may have seen it"
 
 
 def test_the_debate_of_another_projects_audit_is_not_shown_either(

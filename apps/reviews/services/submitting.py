@@ -206,11 +206,17 @@ def _view(case: _Case, answer: Answer) -> _View:
     belongs to neither side: they were handed the item before it had one, or before the draw."""
     drawn = arm_of(case.project, case.user.pk, case.state)
     shown = _shown(case, answer, drawn)
-    noted = case.place is not None and case.place.leased_at is not None
+    noted = case.place is not None and case.place.leased_at is not None and not _lapsed(case.place)
     told = shown or noted or answer.shown is not None
     unknown = not told and case.proposal is not None
     as_drawn = not unknown and (drawn == Decision.Arm.SHOWN) == (shown is not None)
     return _View(shown, unknown=unknown, arm=drawn if as_drawn else None)
+
+
+def _lapsed(place: Slot) -> bool:
+    """Whether they could see since what the place was to withhold (``handed_blind``)."""
+    until = place.lease_until
+    return place.purpose == Purpose.WORK and until is not None and until <= timezone.now()
 
 
 def _draft(

@@ -34,8 +34,8 @@ def spell_plainly(text: str) -> str:
     text = unicodedata.normalize("NFKC", text).casefold()
     text = _ACCENTS.sub("", unicodedata.normalize("NFD", text[:READ]))
     text = unicodedata.normalize("NFC", text).translate(_ALIKE)
-    text = WORD.sub(_spell_in_latin, text)
     text = _SPACED.sub(lambda found: re.sub(r"[ ._*-]", "", found[0]), text)
+    text = WORD.sub(_spell_in_latin, text)
     text = _LEET_WORD.sub(_spell_out, text)
     return _DRAWN_OUT.sub(r"\1", _CONTRACTED.sub("", text))
 

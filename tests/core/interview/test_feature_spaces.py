@@ -206,6 +206,7 @@ APART: tuple[tuple[str, ...], ...] = (
     ("2以上4日未満", "4以上7日未満"),
     ("a couple of days", "a week", "no hurry"), ("10-20 cm", "21-30 cm"),
     ("no more than 5", "more than 5"), ("pas plus de 4", "plus de 4"), ("$0-$99", "$100-$200"),
+    ("not over 5", "6 to 9"), ("less than 5", "not under 5"), ("لا أقل من ٥", "أقل من ٥"),
     ("less than 3", "no less than 3"), ("لا أكثر من ٥", "أكثر من ٥"), ("١ إلى ٣", "٤ إلى ٦"),
 )  # fmt: skip
 TOGETHER: tuple[tuple[str, ...], ...] = (
@@ -216,6 +217,8 @@ TOGETHER: tuple[tuple[str, ...], ...] = (
     ("من يومين 2 إلى 4", "من 4 إلى 7"), ("twenty to fifty", "forty to two hundred"),
     ("خمسة إلى عشرة أيام", "عشرة إلى عشرين يوما"), ("500 to 1,000", "900 to 2,000"),
     ("no more than 5 days", "5 to 10 days"), ("höchstens 5", "4 bis 6"), ("€10-€20", "15€-30€"),
+    ("not less than 5", "5 or more"), ("nicht unter 5", "5 oder mehr"),
+    ("not over 5", "5 to 9"), ("لا أقل من ٥", "٥ أو أكثر"),
     ("between $10 and $20", "$20 or more"), ("١ إلى ٤", "٤ إلى ٦"), ("no más de 4", "3 a 6"),
 )  # fmt: skip
 

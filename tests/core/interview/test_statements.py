@@ -43,6 +43,12 @@ NOT_SAID = [
     ("en", "It arrived today, with a scratch; the old one cost 50 euros."),
     ("en", "Air Max 90 or a 20 pounds kettlebell, and can I pay in 3 instalments?"),
     ("en", "It's not a gift and not for work."),
+    ("en", "I bought it for 50 euros yesterday, how do I return it?"),
+    ("en", "I have a hole in the tent today. Why was it not delivered today?"),
+    ("de", "Das habe ich für 50 Euro gekauft, es ist kaputt. Haben Sie heute offen?"),
+    ("es", "Me cobraron un cargo de 50 euros; lo compré por 30 euros."),
+    ("fr", "Je l'ai acheté pour 20 euros et il n'a pas été livré aujourd'hui."),
+    ("ja", "今日お店に行く必要がありますか"),
     ("en", "Is the birthday card aisle open? The price tag fell off."),
     ("de", "Guten Morgen, am Montag kam das Paket an. Haben Sie am Samstag offen?"),
     ("es", "Compré dos el lunes, ¿la tienda abre por la mañana?"),
@@ -83,7 +89,7 @@ def test_a_feature_of_ones_own_tells_by_its_cues_unit_and_meanings_what_states_i
     place = {**raw, "values": ["hall", "yard"], "meanings": {"yard": "garden, lawn"}}
     cases = [
         ({**raw, "values": ["a", "b"], "cues": ["Frist"]}, "Ich brauche es bis Montag.", "de"),
-        ({**number, "unit": "USD"}, "for 80 € or so", "en"),
+        ({**number, "unit": "USD"}, "for around 80 €", "en"),
         ({**number, "unit": "lamps"}, "I need 4 lamps", "en"),
         ({**number, "unit": "weeks"}, "before Christmas, please", "en"),
         (place, "a bench for the garden", "en"),
@@ -92,7 +98,8 @@ def test_a_feature_of_ones_own_tells_by_its_cues_unit_and_meanings_what_states_i
     assert asked == []
     assert not own(place, "a bench, not for the garden")
     assert own({**number, "unit": "years"}, "a desk that lasts 9 years")
-    assert not own({**number, "unit": "years"}, "my son is 9 years old")
+    for said in ("my son is 9 years old", "he is 9 years and 3 months", "2 years later it broke"):
+        assert not own({**number, "unit": "years"}, said)
     assert not own(place, "for the hall or for the garden")
 
 

@@ -33,24 +33,32 @@ PLAIN = {
     "en": ("I want to kill myself", "i dont want to live anymore", "my husband beats me",
            "He raped me", "she throws up after every meal", "my dad died last week",
            "im going to shoot my boss", "I'm better off dead", "thinking about suicide again",
-           "There is a gun in my mouth", "slit wrists", "I was raped", "im gonna kms"),
+           "There is a gun in my mouth", "slit wrists", "I was raped", "im gonna kms",
+           "I don't want to live with this pain", "I don't want to live in this world anymore",
+           "I don't want to wake up anymore", "I dont want to wake up at all", "He rapes me",
+           "it was marital rape", "I should just kms", "gonna die tonight",
+           "i think im just going to die", "i am gonna shoot them tomorrow",
+           "my brother Tom died", "my friend Anna passed away", "my brother in law died"),
     "de": ("Ich will nicht mehr leben", "Ich moechte sterben", "Mein Mann schlägt mich",
            "Er hat mich vergewaltigt", "Meine Mutter ist gestorben", "Ich bringe mich um",
-           "ich ritze mich", "Ich werde sie alle umbringen"),
+           "ich ritze mich", "Ich werde sie alle umbringen", "er will sich aufhängen"),
     "es": ("quiero morir", "no quiero vivir", "mi novio me pega", "Me violaron anoche",
-           "se murió mi padre y mi madre murió también", "pienso en el suicidio"),
+           "se murió mi padre y mi madre murió también", "Él me golpea en la cara",
+           "Ella me pega con un cinturón", "me pega un puñetazo", "pienso en el suicidio"),
     "fr": ("je veux mourir", "mon mari me frappe", "J'ai été violée", "mon père est mort",
            "je pense au suicide", "Je me fais vomir", "un couteau sous la gorge",
-           "il m'a frappée"),
+           "il m'a frappée", "je vais le buter ce soir"),
     "ja": ("死にたい", "自殺したい", "夫に殴られた", "レイプされた", "飛び降ります"),
     "ar": ("أريد أن أموت", "أفكر في الانتحار", "زوجي يضربني", "اغتصبني", "ماتت أمي"),
     "others": ("não quero mais viver", "voglio morire", "ik wil niet meer leven", "chcę umrzeć",
                "ölmek istiyorum", "хочу умереть, iPhone не нужен", "муж меня бьёт", "我不想活了",
-               "죽고 싶어", "मैं मरना चाहता हूँ", "tôi muốn chết", "میخوام بمیرم"),
+               "죽고 싶어", "मैं मरना चाहता हूँ", "tôi muốn chết", "میخوام بمیرم", "می خوام بمیرم",
+               "annem öldü", "나 자살할래", "aku pengen mati"),
 }  # fmt: skip
 DISGUISED = (
     *("KILL MYSELF", "kill\u200b my\u00adself", "k1ll mys3lf", "k.i.l.l m.y.s.e.l.f"),
     *("kiiiill myself", "suicidé", "ＳＵＩＣＩＤＥ", "s u i c i d a l", "suіcide", "k*ll myself"),
+    *("k і l l m у s e l f", "s u і c і d е", "ѕ.u.і.c.і.d.е"),
     *("Don´t want to live", "りすか", "リスカ", "اِنْتِحار", "إنتحار"),
 )
 IDIOMS = (
@@ -62,7 +70,14 @@ IDIOMS = (
     *("il a la batterie à plat", "une râpe à fromage", "je vais les planter"),
     *("il me bat aux échecs", "no me pega con nada", "rape fresco"),
     *("Ritzen im Parkett", "die sich aufhängen lässt", "Machen Sie ab Montag auf?"),
-    *("イギリスから届きますか", "練炭コンロ"),
+    *("イギリスから届きますか", "練炭コンロ", "クリスからもらった", "アリスカフェ"),
+    *("I don't want to live with my parents", "I don't want to live there any more"),
+    *("my wife phone died", "my dad phone just died", "my friend's old laptop died"),
+    *("me pega muy bien", "me pega el sol", "esta chaqueta me pega con los zapatos"),
+    *("mi ammazzo di lavoro", "vou me matar de estudar", "Ik wil dood hout kopen"),
+    *("a painless way out of this contract", "kızım oldu", "HP saya mau mati"),
+    *("혼자 살아서 작은 냉장고가 필요해요", "혼자 살기 싫어서", "투자해도 될까요", "건강간식"),
+    *("खुद की शादी के लिए जूते", "不想活动", "国家暴雨预警"),
 )
 
 REACTIONS = (
@@ -93,7 +108,10 @@ EVERYDAY_REPLIES = (
     *("お電話ください。", "ご不便をおかけしました。", "اتصل بنا من فضلك", "نأسف للتأخير"),
     *("You're not alone: many ask about that zip.", "Sorry for the loss of your parcel."),
     *("Call 988 555 0100 for spare parts.", "Le numéro d'urgence du plombier"),
-    *("ご相談窓口に連絡してください。", "خط الدعم مفتوح"),
+    *("ご相談窓口に連絡してください。", "خط الدعم مفتوح", "السلام عليكم و رحمة الله و بركاته"),
+    *("La lámpara de la marca Philips 112 cm", "Le 119 est en stock", "Item 116123"),
+    *("You are in danger of losing your discount", "A Rest in Peace T-shirt"),
+    "Please reach out to a certified professional to install it.",
 )
 
 
@@ -142,7 +160,15 @@ def test_most_people_in_danger_are_found_and_few_others_dropped(
 def test_harmless_words_beside_it_hide_few(around: str) -> None:
     danger = [row["text"] for row in HELD_OUT if row["kind"] == "danger"]
     missed = [text for text in danger if not shows_danger(around.format(text))]
-    assert len(missed) <= len(danger) / 4, missed
+    assert len(danger) - len(missed) >= 200, missed  # as docs/sites.md says
+
+
+def test_three_harmless_messages_in_one_are_seldom_dropped() -> None:
+    """At most six times as often as one, as docs/sites.md says."""
+    harmless = [row["text"] for row in HELD_OUT if row["kind"] in HARMLESS]
+    three = [" ".join(harmless[at : at + 3]) for at in range(0, len(harmless), 3)]
+    dropped = [text for text in three if shows_danger(text)]
+    assert len(dropped) <= len(three) * 6 * 14 / 480, dropped
 
 
 def test_few_requests_of_other_trades_are_dropped() -> None:

@@ -50,19 +50,19 @@ _NAME = re.compile(_NAMED)
 _THOUSANDS = re.compile(r"-?[1-9]\d{0,2}(?:[.,]\d{3})+")
 _NOT = r"(?<!\bno )(?<!\bnot )(?<!\bnicht )(?<!\bpas )(?<!\bلا )"
 #: That the last number of a band is not in it, and that the first is not.
-_BELOW = re.compile(rf"{_NOT}\b(?:under|below|less|unter|weniger|menos|moins)\b|未満|اقل|<")
+_BELOW = re.compile(rf"{_NOT}\b(?:under|below|less|unter|weniger|menos|moins)\b|未満|(?<!لا )اقل|<")
 _ABOVE = re.compile(
     rf"{_NOT}\b(?:over|above|more than|uber|mehr als|mas de|plus de|اكثر من)\b|超|>"
 )
 #: That a band with one number ends with it, or begins with it.
 _AT_MOST = re.compile(
-    r"\b(?:up to|at most|not? more than|bis|hochstens|maximal|nicht mehr als|hasta|como maximo"
+    r"\b(?:up to|at most|not? more than|not? over|not? above|nicht uber|bis|hochstens|maximal|nicht mehr als|hasta|como maximo"
     r"|no mas de|jusqu|au plus|pas plus de)\b|以下|まで|حتي|الي|لا اكثر من|لا يزيد عن"
 )
 _AT_LEAST = re.compile(
-    r"\b(?:(?:or|and) more|at least|no less than|no fewer than|nicht weniger als|no menos de"
+    r"\b(?:(?:or|and) more|at least|not? less than|not? fewer than|not? under|not? below|nicht weniger als|nicht unter|no menos de"
     r"|pas moins de|from|oder mehr|mindestens|ab|[oy] mas|al menos|desde"
-    r"|(?:ou|et) plus|au moins)\b|以上|او اكثر|علي الاقل|لا يقل عن|\+"
+    r"|(?:ou|et) plus|au moins)\b|以上|او اكثر|علي الاقل|لا يقل عن|لا اقل من|\+"
 )
 _UNIT = r" ?(?:[$€£¥] ?|[^\W\d]{1,12} )?"
 _SIGN = "[$€£¥]? ?"
