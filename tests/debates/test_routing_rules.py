@@ -17,7 +17,7 @@ from apps.debates.services import change_routing_rule, read_sample, reroute, wei
 from apps.debates.services.driving.results import Claimed, Finished, Reporter, Spent
 from apps.debates.services.routing import Way
 from apps.debates.services.weighing import Known, Sample
-from apps.labels.models import Gold, ItemState
+from apps.labels.models import VIEW_UNKNOWN, Gold, ItemState
 from apps.labels.services import record_label
 from apps.projects.models import Project
 from labelhub.core.debate.outcome import Outcome
@@ -345,3 +345,13 @@ def test_two_who_apply_a_reviewer_and_a_run_leave_every_item_in_line(project: Pr
     assert states.filter(reasons=[], queued=False).count() == 70
     assert states.filter(stage="decided", labels_by_people=1).count() == 20
     assert Debate.objects.filter(reasons=[]).count() == 70
+
+
+def test_of_audits_only_answers_without_a_suggestion_in_view_count(project: Project) -> None:
+    """Nor does one whose view nobody knows."""
+    blind, unknown = open_several(project, 2)
+    for item in (blind, unknown):
+        debated(item, reasons=["audit"])
+    record_label(draft(blind, person(project), "good"))
+    record_label(draft(unknown, person(project), "good", provenance={VIEW_UNKNOWN: True}))
+    assert read_sample(project).led == {unknown.pk}
