@@ -56,11 +56,13 @@ _ABOVE = re.compile(
 )
 #: That a band with one number ends with it, or begins with it.
 _AT_MOST = re.compile(
-    r"\b(?:up to|at most|not? more than|not? over|not? above|nicht uber|bis|hochstens|maximal|nicht mehr als|hasta|como maximo"
+    r"\b(?:up to|at most|not? more than|not? over|not? above|nicht uber|bis|hochstens|maximal"
+    r"|nicht mehr als|hasta|como maximo"
     r"|no mas de|jusqu|au plus|pas plus de)\b|以下|まで|حتي|الي|لا اكثر من|لا يزيد عن"
 )
 _AT_LEAST = re.compile(
-    r"\b(?:(?:or|and) more|at least|not? less than|not? fewer than|not? under|not? below|nicht weniger als|nicht unter|no menos de"
+    r"\b(?:(?:or|and) more|at least|not? less than|not? fewer than|not? under|not? below"
+    r"|nicht weniger als|nicht unter|no menos de"
     r"|pas moins de|from|oder mehr|mindestens|ab|[oy] mas|al menos|desde"
     r"|(?:ou|et) plus|au moins)\b|以上|او اكثر|علي الاقل|لا يقل عن|لا اقل من|\+"
 )
