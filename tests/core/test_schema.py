@@ -77,7 +77,7 @@ def test_what_is_not_offered_is_refused(schema: Schema, raw: Any) -> None:
 
 def test_several_values_for_one_choice_are_refused_as_such() -> None:
     """And not as a label of that name."""
-    with pytest.raises(ValueNotOffered, match="2 values were given, the question takes one"):
+    with pytest.raises(ValueNotOffered, match="A list of 2 was given for one value"):
         SINGLE.normalise(["entailment", "neutral"])
 
 

@@ -229,8 +229,7 @@ def number(raw: Any) -> float | None:
 def _not_offered(raw: Any, offered: Iterable[str]) -> ValueNotOffered:
     choice = _listed(list(offered))
     if isinstance(raw, list | tuple):
-        values = "1 value was" if len(raw) == 1 else f"{len(raw)} values were"
-        return ValueNotOffered(f"A list of {values} given, the question takes one: {choice}.")
+        return ValueNotOffered(f"A list of {len(raw)} was given for one value: {choice}.")
     return ValueNotOffered(f"'{str(raw)[:80]}' is not offered here; the choice is: {choice}.")
 
 
