@@ -113,6 +113,12 @@ def test_no_column_of_a_table_is_taken_for_an_answer_in_free_words() -> None:
     assert "Which column has the answer?" in batch.errors[0]["message"]
 
 
+def test_the_one_column_behind_the_id_is_an_answer_in_free_words() -> None:
+    row = {"text": "a", "source": "web", "id": 1, "cause": "The soup was cold", **SAID}
+    asked = {"task": "text", "question": "Why?"}
+    assert said(row, schema=asked) == ["The soup was cold"]
+
+
 @pytest.mark.django_db
 def test_gold_is_what_was_chosen_as_such() -> None:
     task = {"id": 1, "data": {"text": "a", "label": "Negative"}}

@@ -185,15 +185,24 @@ async def test_two_faults_in_a_row_teach_nothing_of_a_form_that_was_kept_to_befo
     assert learnt.seen == []
 
 
-def test_nor_of_a_form_that_another_call_is_answered_in_meanwhile() -> None:
+@pytest.mark.parametrize(
+    ("told", "teaches"),
+    [(["Internal error"] * 2, False), (["Internal error", "failed to parse grammar"], True)],
+    ids=["unnamed", "named in the end"],
+)
+def test_a_form_that_another_call_is_answered_in_meanwhile_is_kept_unless_it_was_named(
+    told: list[str], teaches: bool
+) -> None:
     kept: set[str] = set()
-    trial, fault = FormTrial(make_json_call(), kept), Failure(Cause.ANSWERED, status=500)
-    for _ in range(2):
+    trial = FormTrial(make_json_call(), kept)
+    for message in told:
+        fault = Failure(Cause.ANSWERED, status=500, message=message)
         trial.heed(fault, {"response_format": {"type": "json_schema"}})
     kept.add("json_schema")
     assert trial.structured == "json_object"
     answered = Completion(text="{}")
-    assert trial.heed(answered, {"response_format": {"type": "json_object"}}) is None
+    learnt = trial.heed(answered, {"response_format": {"type": "json_object"}})
+    assert (learnt is not None) == teaches
 
 
 ODD = "Invalid schema for response_format 'answer': 'enum' values must not contain newlines"

@@ -12,7 +12,7 @@ from apps.accounts.roles import Role
 from apps.debates.models import Debate, RoutingRule
 from apps.labels.models import VIEW_UNKNOWN, ItemState, Label
 from apps.projects.models import Item, Project
-from apps.reviews.models import Slot
+from apps.reviews.models import Purpose, Slot
 from apps.reviews.services import change_review_plan
 from labelhub.core.debate.routing import MOST_AUDIT
 from tests.debates.routing_world import debated
@@ -125,6 +125,17 @@ def test_what_a_manager_let_lapse_is_hidden_from_them_no_longer(
     given = {"item": audited.pk, "value": "good", "lease": token}
     assert api.post(rest(project, "labels/"), given, format="json").status_code == 201
     assert VIEW_UNKNOWN in Label.objects.by_people().get().provenance, "they may have seen it"
+
+
+@pytest.mark.parametrize("purpose", [Purpose.CHECK, Purpose.QUALIFY])
+def test_what_a_manager_is_measured_by_stays_hidden_however_long_it_takes(
+    project: Project, audited: Item, purpose: Purpose
+) -> None:
+    api = APIClient()
+    api.force_authenticate(member(project, Role.MANAGER))
+    api.post(rest(project, "next/"))
+    Slot.objects.update(purpose=purpose, lease_until=timezone.now())
+    assert api.get(rest(project, "labels/")).json()["results"] == []
 
 
 def test_the_debate_of_another_projects_audit_is_not_shown_either(
