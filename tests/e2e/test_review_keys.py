@@ -253,7 +253,7 @@ def test_a_suggestion_of_none_is_chosen_and_is_accepted(open_as: OpenAs, server:
     expect(task(page).get_by_role("alert")).to_be_visible()
     assert item_of(page) == before
     page.keyboard.press("n")
-    expect(task(page).get_by_role("button", name="Accept")).to_be_visible()
+    expect(task(page).get_by_role("button", name="Accept: None of these")).to_be_visible()
     press_and_go_on(page, "Enter")
     [label] = said(server, slug, 1)
     assert (label["value"], label["action"]) == ([], "accepted")
@@ -266,7 +266,8 @@ def test_a_accepts_x_rejects_s_skips(open_as: OpenAs, server: Server, project: P
     expect(task(page).get_by_role("button", name="Accept")).to_be_visible()
     accepted = press_and_go_on(page, "a")
     page.keyboard.press("5")
-    expect(task(page).get_by_role("button", name="Save")).to_be_visible()
+    names = task(page).locator(".choice:has(:checked) .choice__name").all_inner_texts()
+    expect(task(page).get_by_role("button", name=f"Save: {', '.join(names)}")).to_be_visible()
     changed = press_and_go_on(page, "Enter")
     page.keyboard.press("x")
     page.keyboard.press("5")

@@ -82,6 +82,11 @@ def selected(host: httpx.Client, message: dict[str, Any]) -> str:
     return str(wait_for(ask, seconds=PATIENCE, what=f"a selection for {message['id']}")["id"])
 
 
+def go_on_until(told: dict[str, float], count: int) -> None:
+    """Wait for so many acknowledged rewards."""
+    wait_for(lambda: len(told) >= count, seconds=PATIENCE, what=f"{count} rewards")
+
+
 def test_what_was_acknowledged_is_learnt_once_through_three_kills(data_folder: Path) -> None:
     with Stack(data_folder) as stack:
         site, key, boss = json.loads(stack.manage("shell", "-v", "0", "-c", _SITE).splitlines()[-1])
@@ -96,29 +101,20 @@ def test_what_was_acknowledged_is_learnt_once_through_three_kills(data_folder: P
                 served.kill()
             for each in talks:
                 each.result()
-        learnt_once(stack, address, boss, told)
+        # Every reward stands in the log once, as it was told; all of it is learnt, and verified.
+        rows = stack.rows("SELECT data FROM echo_logevent WHERE kind = 'rewarded'")
+        logged = sorted(json.loads(data)["value"] for (data,) in rows)
+        assert len(told) == PEOPLE * EACH
+        assert logged == sorted(told.values())
+        messages = stack.rows("SELECT count(*) FROM authors_message WHERE role = 'author'")
+        selections = stack.rows("SELECT count(*) FROM echo_selection")
+        assert messages == selections == [(PEOPLE * EACH,)]
+        headers = {"Authorization": f"Token {boss}"}
+        with httpx.Client(base_url=address, headers=headers, timeout=30) as manager:
 
+            def level() -> bool:
+                now = manager.get("").raise_for_status().json()
+                return bool(now["learnt"] == now["logged"] >= PEOPLE * EACH)
 
-def go_on_until(told: dict[str, float], count: int) -> None:
-    """Wait for so many acknowledged rewards."""
-    wait_for(lambda: len(told) >= count, seconds=PATIENCE, what=f"{count} rewards")
-
-
-def learnt_once(stack: Stack, address: str, boss: str, told: dict[str, float]) -> None:
-    """Every reward stands in the log once, as it was told; all of it is learnt, and verified."""
-    rows = stack.rows("SELECT data FROM echo_logevent WHERE kind = 'rewarded'")
-    logged = sorted(json.loads(data)["value"] for (data,) in rows)
-    assert len(told) == PEOPLE * EACH
-    assert logged == sorted(told.values())
-    messages = stack.rows("SELECT count(*) FROM authors_message WHERE role = 'author'")
-    selections = stack.rows("SELECT count(*) FROM echo_selection")
-    assert messages == selections == [(PEOPLE * EACH,)]
-    headers = {"Authorization": f"Token {boss}"}
-    with httpx.Client(base_url=address, headers=headers, timeout=30) as manager:
-
-        def level() -> bool:
-            now = manager.get("").raise_for_status().json()
-            return bool(now["learnt"] == now["logged"] >= PEOPLE * EACH)
-
-        wait_for(level, seconds=PATIENCE, what="everything to be learnt")
-        assert manager.post("verify/").raise_for_status().json()["ok"] is True
+            wait_for(level, seconds=PATIENCE, what="everything to be learnt")
+            assert manager.post("verify/").raise_for_status().json()["ok"] is True

@@ -131,10 +131,17 @@ export class Task {
     this.#say();
   }
 
+  /** The names of what is chosen; on a phone the choices themselves may be out of sight. */
+  #named() {
+    const names = this.form.querySelectorAll(".choice:has(:checked) .choice__name");
+    return [...names].map((each) => each.textContent).join(", ");
+  }
+
   #say() {
     const accepts = this.suggested && this.#accepts();
     const words = this.form.querySelector("[data-go-words]");
-    words.textContent = !this.chosen().length ? "Choose an answer" : accepts ? "Accept" : "Save";
+    const act = [accepts ? "Accept" : "Save", this.#named()].filter(Boolean).join(": ");
+    words.textContent = this.chosen().length ? act : "Choose an answer";
     this.form.querySelector("[data-complaint]").hidden = true;
     if (!this.suggested) return;
     const status = this.form.querySelector("[data-rejecting]");

@@ -76,7 +76,7 @@ _SPAN = re.compile(
 )
 
 
-class Span(NamedTuple):
+class Range(NamedTuple):
     """All numbers from ``low`` to ``high``; an end that is open is not in it."""
 
     low: float
@@ -100,40 +100,40 @@ def begins_above(text: str) -> bool:
     return _ABOVE.search(folded(text)) is not None
 
 
-def overlapping_spans(words: Sequence[str]) -> str:
-    """The first two of ``words`` that are both spans of numbers with a number in common; "" where
+def overlapping_ranges(words: Sequence[str]) -> str:
+    """The first two of ``words`` that are both ranges of numbers with a number in common; "" where
     there are none."""
-    spans = [(each, found) for each in words if (found := span_of(each)) is not None]
-    for (one, first), (other, second) in combinations(spans, 2):
+    ranges = [(each, found) for each in words if (found := range_of(each)) is not None]
+    for (one, first), (other, second) in combinations(ranges, 2):
         if _meet(first, second):
             return f"'{one}' and '{other}'"
     return ""
 
 
-def span_of(text: str) -> Span | None:
-    """The span that ``text`` names: "2 to 4 days", "four or more"; None where it names none."""
+def range_of(text: str) -> Range | None:
+    """The range that ``text`` names: "2 to 4 days", "four or more"; None where it names none."""
     said = folded(text)
     found = _SPAN.search(said)
     if found:
         low, high = map(_value, filter(None, found.groups()))
-        return Span(low, high, begins_above(text), ends_below(text)) if low < high else None
+        return Range(low, high, begins_above(text), ends_below(text)) if low < high else None
     numbers = numbers_in(text)
     return _half(said, numbers[0]) if len(numbers) == 1 else None
 
 
-def _half(said: str, number: float) -> Span | None:
-    for pattern, span in (
-        (_AT_LEAST, Span(number, inf)),
-        (_BELOW, Span(-inf, number, high_is_open=True)),
-        (_ABOVE, Span(number, inf, low_is_open=True)),
-        (_AT_MOST, Span(-inf, number)),
+def _half(said: str, number: float) -> Range | None:
+    for pattern, half in (
+        (_AT_LEAST, Range(number, inf)),
+        (_BELOW, Range(-inf, number, high_is_open=True)),
+        (_ABOVE, Range(number, inf, low_is_open=True)),
+        (_AT_MOST, Range(-inf, number)),
     ):
         if pattern.search(said):
-            return span
+            return half
     return None
 
 
-def _meet(one: Span, other: Span) -> bool:
+def _meet(one: Range, other: Range) -> bool:
     below, above = sorted((one, other))
     if below.high == above.low:
         return not (below.high_is_open or above.low_is_open)

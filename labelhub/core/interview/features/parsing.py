@@ -18,7 +18,7 @@ from labelhub.core.interview.features.feature import (
     Template,
     derived_words,
 )
-from labelhub.core.interview.features.numbers import overlapping_spans
+from labelhub.core.interview.features.numbers import overlapping_ranges
 from labelhub.core.interview.features.spaces import (
     LARGEST,
     LEAST_BOUNDS,
@@ -197,7 +197,7 @@ def _check_values(values: tuple[str, ...], answer: str) -> None:
         raise InvalidInput.at("values", f"'{bad}' must not contain commas, '#', '|' or '='.")
     if len({fold(value) for value in values}) < len(values):
         raise InvalidInput.at("values", "must not name the same value twice.")
-    if pair := overlapping_spans([value.replace("_", " ") for value in values]):
+    if pair := overlapping_ranges([value.replace("_", " ") for value in values]):
         raise InvalidInput.at("values", f"{pair} overlap. {_BETTER_BANDS}")
 
 
@@ -251,6 +251,6 @@ def _options(given: Any, where: str, feature: Feature) -> dict[str, str]:
     told = list(words.values())
     if feature.answer == NUMBER and (pair := overlapping_words(told)):
         raise InvalidInput.at(where, f"{pair} overlap or leave a number out. {_BETTER_BANDS}")
-    if pair := overlapping_spans(told):
+    if pair := overlapping_ranges(told):
         raise InvalidInput.at(where, f"{pair} overlap. {_BETTER_BANDS}")
     return words

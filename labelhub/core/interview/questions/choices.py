@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from labelhub.core.interview.features import Feature
-from labelhub.core.interview.features.numbers import overlapping_spans
+from labelhub.core.interview.features.numbers import overlapping_ranges
 from labelhub.core.interview.questions.draft import Draft, Fault
 from labelhub.core.interview.questions.tables import Table, plain
 from labelhub.core.interview.questions.text import content, word_count
@@ -63,7 +63,7 @@ def _one(option: str, table: Table) -> Iterator[Fault]:
 def _two(first: str, second: str, table: Table) -> Iterator[Fault]:
     if _bare(first) == _bare(second):
         yield Fault("duplicate", "Two options are the same.")
-    elif _overlap(content(first, table), content(second, table), table) or overlapping_spans(
+    elif _overlap(content(first, table), content(second, table), table) or overlapping_ranges(
         (first, second)
     ):
         yield Fault("overlap", "Two options do not exclude each other.")
