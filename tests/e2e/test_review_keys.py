@@ -259,6 +259,21 @@ def test_a_suggestion_of_none_is_chosen_and_is_accepted(open_as: OpenAs, server:
     assert (label["value"], label["action"]) == ([], "accepted")
 
 
+def test_what_the_button_names_stays_within_a_phone(open_as: OpenAs, project: Project) -> None:
+    slug = project(1)
+    page = open_as("manager", viewport={"width": 390, "height": 844})
+    review(page, slug)
+    for each in task(page).get_by_role("checkbox").all()[:-1]:
+        each.check()
+    go = task(page).get_by_role("button", name="Save:")
+    names = task(page).locator(".choice:has(:checked) .choice__name").all_inner_texts()
+    assert len(names) > 2
+    expect(go).to_contain_text(", ".join(names))
+    box = go.bounding_box()
+    assert box is not None
+    assert box["x"] + box["width"] <= 390
+
+
 def test_a_accepts_x_rejects_s_skips(open_as: OpenAs, server: Server, project: Project) -> None:
     slug = project(4)
     page = open_as("manager")
