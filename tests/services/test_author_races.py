@@ -1,6 +1,7 @@
 """Authors, managers, keepers and tabs that all want the same rows at once."""
 
 import random
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -12,15 +13,24 @@ from uuid import UUID
 import pytest
 from django.utils import timezone
 
-from apps.authors.models import Answer, Author, Payout, Question, Reward, Site
+from apps.authors.models import Answer, Author, CarriedLimits, Payout, Question, Reward, Site
 from apps.authors.refusals import Erased
 from apps.authors.selectors.sites import consent_hash, consent_words, current_consent, known_site
+from apps.authors.services import welcoming
 from apps.authors.services.answering import Said, dismiss, record_answer, undo
+from apps.authors.services.carried import take_over
 from apps.authors.services.privacy import erase_author, forget_old
 from apps.authors.services.rewarding import pay_out
 from apps.authors.services.showing import mark_shown, next_question
 from apps.authors.services.trusting import judge_author, rule
-from apps.authors.services.welcoming import Arrival, consent_of, opt_in, opt_out, welcome
+from apps.authors.services.welcoming import (
+    Arrival,
+    author_of_subject,
+    consent_of,
+    opt_in,
+    opt_out,
+    welcome,
+)
 from apps.labels.models import Gold, Kind, Label
 from apps.labels.services import record_label
 from apps.projects.models import Item
@@ -28,7 +38,7 @@ from labelhub.core.errors import LabelhubError
 from tests.authors.live import token
 from tests.factories.authors import asked, author_of, message_of, site_with_features
 from tests.factories.labels import draft, person
-from tests.services.threads import shared_database, together
+from tests.services.threads import in_thread, shared_database, together
 
 # Ten seconds of races; on SQLite, where all writers take turns, there is little to win.
 pytestmark = [
@@ -153,6 +163,32 @@ def _come_back(site: Site, arrival: Arrival) -> None:
     with suppress(Erased):
         while True:
             welcome(known_site(site.public_key), arrival)
+
+
+def test_nobody_is_erased_halfway_into_being_named_by_their_host(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = site_with_features()
+    rule(author_of_subject(site, "customer"), trusted=False)
+    erase_author(Author.objects.get())  # their limits stay, for whoever comes by that name
+    erasing: list[threading.Thread] = []
+
+    def take_over_meanwhile(author: Author) -> CarriedLimits | None:
+        erasing.append(threading.Thread(target=in_thread, args=[partial(_erase_all, site)]))
+        erasing[0].start()
+        erasing[0].join(timeout=1)
+        return take_over(author)
+
+    monkeypatch.setattr(welcoming, "take_over", take_over_meanwhile)
+    with shared_database(tmp_path):
+        (author,) = together([partial(author_of_subject, site, "customer")])
+        erasing[0].join()
+    assert author.ruling is False
+
+
+def _erase_all(site: Site) -> None:
+    for author in Author.objects.filter(site=site):
+        erase_author(author)
 
 
 def test_a_hello_beside_an_erasure_makes_nobody(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
+from django.db import transaction
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
@@ -172,9 +173,10 @@ class OptOutView(SiteServerView):
     )
     def post(self, request: Request, public_key: str, subject: str) -> Response:
         """Also before they have written anything: it is remembered. What they answered stays."""
-        author = author_of_subject(server_of(request).site, _subject(subject))
-        opt_out(author)
-        author.refresh_from_db(fields=["opted_out_at"])
+        with transaction.atomic():
+            author = author_of_subject(server_of(request).site, _subject(subject))
+            opt_out(author)
+            author.refresh_from_db(fields=["opted_out_at"])
         return Response(OptedOutSerializer(author).data)
 
 

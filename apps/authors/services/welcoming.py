@@ -177,9 +177,12 @@ def _note_refused(site: Site, code: str) -> None:
         Event.objects.create(site=site, kind=Event.Kind.IDENT, data={"code": code})
 
 
+@transaction.atomic
 def author_of_subject(site: Site, subject: str) -> Author:
-    """The author whom the host knows by ``subject``."""
-    author, made = Author.objects.get_or_create(site=site, subject=subject)
+    """The author whom the host knows by ``subject``; nobody erases them before the transaction
+    ends."""
+    locked = Author.objects.select_for_update(no_key=True)
+    author, made = locked.get_or_create(site=site, subject=subject)
     if made:
         take_over(author)
     return author
