@@ -165,7 +165,7 @@ def _come_back(site: Site, arrival: Arrival) -> None:
             welcome(known_site(site.public_key), arrival)
 
 
-def test_nobody_is_erased_halfway_into_being_named_by_their_host(
+def test_an_author_is_not_erased_while_their_host_names_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     site = site_with_features()
