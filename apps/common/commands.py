@@ -14,6 +14,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import connection, connections
 from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
 
 from labelhub.core.errors import LabelhubError
 
@@ -92,15 +93,38 @@ def prepare_database() -> None:
     """Set up a database that is still empty; leave an older one to its operator.
 
     Raises:
-        CommandError: migrations are pending on a database that holds something.
+        CommandError: migrations are pending on a database that holds something, or another
+            version has made it.
     """
     executor = MigrationExecutor(connection)
+    refuse_foreign_history(executor.loader)
     if not executor.migration_plan(executor.loader.graph.leaf_nodes()):
         return
     if connection.introspection.table_names():
         raise CommandError("The database is of an older version: run 'python manage.py migrate'.")
     call_command("migrate", verbosity=0, interactive=False)
     _give_back_memory()
+
+
+def refuse_foreign_history(loader: MigrationLoader) -> None:
+    """Refuse a database to which migrations were applied that this version does not have.
+
+    Raises:
+        CommandError: names such a migration and the way to take the data along.
+    """
+    ours = {label for label, _ in loader.disk_migrations}
+    unknown = [
+        f"{label}.{name}"
+        for label, name in loader.applied_migrations
+        if label in ours and (label, name) not in loader.graph.nodes
+    ]
+    if unknown:
+        raise CommandError(
+            f"Another version of LabelHub made this database ({min(unknown)} is applied), and this"
+            " version cannot upgrade it. Export its projects with the version that made it, then"
+            " import them into an empty database: see 'Moving to a new database' in"
+            " docs/operators.md."
+        )
 
 
 def _give_back_memory() -> None:

@@ -4,15 +4,18 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.conf import settings
-from django.core.management import CommandError
+from django.core.management import CommandError, call_command
 from django.core.management.base import CommandParser
+from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
 
 from apps.common import commands
 from apps.common.commands import LabelhubCommand
@@ -82,6 +85,18 @@ def test_an_older_database_asks_for_migrate(monkeypatch: pytest.MonkeyPatch) -> 
     )
     with pytest.raises(CommandError, match="manage\\.py migrate"):
         commands.prepare_database()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "prepare", [commands.prepare_database, partial(call_command, "migrate")], ids=["any", "migrate"]
+)
+def test_a_database_of_another_version_is_refused_with_the_way_out(
+    prepare: Callable[[], object],
+) -> None:
+    MigrationRecorder(connection).record_applied("labels", "0002_append_only")
+    with pytest.raises(CommandError, match=r"labels\.0002_append_only.*docs/operators\.md"):
+        prepare()
 
 
 def manage(tmp_path: Path, *args: str, **more: Any) -> subprocess.CompletedProcess[str]:
