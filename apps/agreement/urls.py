@@ -9,13 +9,11 @@ from apps.agreement.views import (
     evaluation,
     experiments,
     predictivity,
-    table_audit,
 )
 
 ONE = "p/<slug:slug>/experiments/<int:experiment_id>/"
 
 urlpatterns = [
-    path("audit/", table_audit.table_audit, name="table_audit"),
     path("p/<slug:slug>/evaluation/", evaluation.evaluation, name="evaluation"),
     path("p/<slug:slug>/evaluation/items/", evaluation.evaluation_items, name="evaluation_items"),
     path("p/<slug:slug>/agreement/", agreement.agreement, name="agreement"),

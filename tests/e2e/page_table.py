@@ -244,8 +244,6 @@ VIEWS = (
     View("provider_edit", "operator", "{provider}"),
     View("model_create", "operator", "{provider}models/new/"),
     View("model_edit", "operator", "{model}"),
-    View("table_audit", "manager", "/audit/"),
-    View("table_audit", "manager", "/audit/?sample=yes", "sample"),
     View("design_system", "manager", "/design/"),
     View("api_docs", None, "/api/docs/"),
     View("not_found", "manager", "/p/no-such-project/", status=404),

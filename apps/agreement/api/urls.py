@@ -11,12 +11,9 @@ from apps.agreement.api.predictivity import (
     PredictivityResume,
     PredictivityView,
 )
-from apps.agreement.api.table_audit import SignificanceView, TableAuditView
 from apps.agreement.api.views import EvaluationView, GoldView
 
 urlpatterns = [
-    path("audit/table/", TableAuditView.as_view(), name="api_audit_table"),
-    path("audit/tests/", SignificanceView.as_view(), name="api_audit_tests"),
     path("projects/<slug:slug>/evaluation/", EvaluationView.as_view(), name="api_evaluation"),
     path("projects/<slug:slug>/agreement/", AgreementView.as_view(), name="api_agreement"),
     path("projects/<slug:slug>/automation/", AutomationView.as_view(), name="api_automation"),
