@@ -8,6 +8,7 @@ from apps.exchange.exporters import (
     json_list,
     jsonl,
     labelstudio,
+    long,
     parquet,
     studio_config,
 )
@@ -16,7 +17,7 @@ from apps.exchange.exporters.ledger import gold_chunks, ledger_chunks
 from apps.projects.models import Project
 from labelhub.core.errors import InvalidInput
 
-_MODULES = (jsonl, json_list, delimited, parquet, labelstudio, studio_config, huggingface)
+_MODULES = (jsonl, json_list, delimited, long, parquet, labelstudio, studio_config, huggingface)
 
 #: Every format by its name.
 FORMATS: dict[str, ExportFormat] = {module.FORMAT.name: module.FORMAT for module in _MODULES}

@@ -1,0 +1,60 @@
+"""CSV in long form: one row per current label, for statistics and for ``import_labels``."""
+
+import csv
+import io
+from collections.abc import Iterator
+from typing import Any
+
+from apps.common.spreadsheets import guard
+from apps.exchange.exporters.base import Chunks, ExportFormat, Row, Source
+from apps.exchange.exporters.table import MARKER, VERSION
+from apps.exchange.values import value_cell
+
+COLUMNS = (
+    "item_id", "annotator_id", "annotator_type", "label", "gold", "seconds", "cost_usd",
+    "replicate", "created_at", MARKER,
+)  # fmt: skip
+
+
+def write(chunks: Chunks, _source: Source) -> Iterator[bytes]:
+    """A header, then the current labels item by item; of gold alone one row per item."""
+    buffer = io.StringIO(newline="")
+    writer = csv.writer(buffer)
+    writer.writerow(COLUMNS)
+    for rows in chunks:
+        writer.writerows([guard(cell) for cell in cells] for row in rows for cells in _lines(row))
+        yield buffer.getvalue().encode()
+        buffer.seek(0)
+        buffer.truncate()
+    if rest := buffer.getvalue():  # no item at all
+        yield rest.encode()
+
+
+def _lines(row: Row) -> Iterator[list[str]]:
+    gold = value_cell(row["gold"])
+    if "labels" not in row:
+        yield [row["id"], "", "", "", gold, "", "", "", "", VERSION]
+        return
+    replaced = {label["supersedes"] for label in row["labels"]}
+    for label in row["labels"]:
+        if label["uid"] not in replaced and label["value"] is not None and not label["withdrawn"]:
+            yield [
+                row["id"], label["annotator"], label["kind"], value_cell(label["value"]), gold,
+                _number(label["seconds"]), _number(label["cost_nanousd"], 1e9),
+                str(label["replicate"]), label["created_at"], VERSION,
+            ]  # fmt: skip
+
+
+def _number(value: Any, divisor: float = 1.0) -> str:
+    return "" if value is None else f"{value / divisor:.9g}"
+
+
+FORMAT = ExportFormat(
+    name="csv_long",
+    title="CSV, one row per label",
+    suffix=".csv",
+    content_type="text/csv; charset=utf-8",
+    purpose="Current labels with annotator, gold, seconds and cost, for pandas, R or Excel.",
+    write=write,
+    lossless=False,
+)

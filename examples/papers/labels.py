@@ -1,0 +1,15 @@
+"""Paper 004: labels of ``export_labels SLUG --format csv_long`` beside the authors' own."""
+
+import pandas as pd
+
+
+def read_labels(path: str) -> pd.DataFrame:
+    """One row per label about an item that its author answered, with the author's label beside it.
+
+    Columns: those of the file and ``author``; the authors' own rows are left out.
+    """
+    labels = pd.read_csv(path, dtype={"item_id": str, "label": str})
+    own = labels["annotator_type"] == "author"
+    author = labels[own].drop_duplicates("item_id").set_index("item_id")["label"]
+    others = labels[~own].assign(author=labels["item_id"].map(author))
+    return others.dropna(subset="author")
