@@ -9,7 +9,6 @@ from apps.debates.models import PromptVariant
 from apps.debates.selectors.prompts import (
     get_variant,
     runs_by_version,
-    variants_for,
     versions_of,
 )
 from apps.debates.services import prompts, start_run
@@ -140,7 +139,6 @@ def test_what_other_projects_wrote_stays_theirs() -> None:
         prompts.version_called(known, foreign.version.hash)
     with pytest.raises(NotFound):
         get_variant(ours, foreign.pk)
-    assert variants_for(ours, "single", {}) == {}
 
 
 def test_what_a_deleted_project_wrote_is_nobody_elses() -> None:
@@ -161,18 +159,6 @@ def test_an_earlier_text_of_the_file_stays_readable() -> None:
     known = prompts.versions(project, present)
     assert [each.title for each in known] == ["Present text", "Earlier text"]
     assert prompts.version_called(known, older.hash[:12]).prompt == older
-
-
-def test_a_run_is_offered_the_variants_of_its_own_prompts() -> None:
-    project = project_with_items(1)
-    variant, gone = kept(project), kept(project, "gone", system=texts()["system"] + "\nGone.")
-    prompts.retire_variant(variant=gone)
-    kept(project, "critic", "ecj-critic", system=texts("ecj-critic")["system"] + "\nBe kind.")
-    assert variants_for(project, "single", {}) == {"single/annotator": [variant]}
-    assert set(variants_for(project, "ecj", {})) == {"ecj/critic"}
-    assert set(variants_for(project, "cascade", {"first": "single"})) == {
-        *("single/annotator", "ecj/critic"),
-    }
 
 
 def test_a_run_with_a_variant_counts_for_it() -> None:

@@ -27,7 +27,7 @@ from apps.debates.selectors.progress import (
     limited_by,
     progress,
 )
-from apps.debates.selectors.prompts import get_variant, variants_for, variants_of
+from apps.debates.selectors.prompts import get_variant, variants_of
 from apps.debates.selectors.rules import (
     Ended,
     latest_debates,
@@ -85,7 +85,6 @@ __all__ = [
     "status_counts",
     "stored_rule",
     "troubles",
-    "variants_for",
     "variants_of",
     "visible_debate",
     "visible_run",

@@ -1,7 +1,7 @@
 """Looking at prompts: their stored versions, a project's variants, and how trials came out."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,6 @@ from apps.debates.selectors.experiments import verified_items
 from apps.labels.blindness import hidden_from
 from apps.llm.models import PromptVersion
 from apps.projects.models import Item, Project
-from labelhub.core.debate import protocol
 from labelhub.core.errors import NotFound
 from labelhub.core.llm.types import Status
 from labelhub.core.schema import Task
@@ -108,23 +107,6 @@ def variants_of(project: Project, name: str = "") -> QuerySet[PromptVariant]:
     """The project's variants with their versions, retired ones too; of one prompt by ``name``."""
     found = PromptVariant.objects.filter(project=project, **({"name": name} if name else {}))
     return found.select_related("version", "created_by")
-
-
-def variants_for(
-    project: Project, protocol_name: str, settings: Mapping[str, Any]
-) -> dict[str, list[PromptVariant]]:
-    """What a run may use in place of the files: for each prompt of the protocol under these
-    settings that the project has variants of, those that are not retired, the newest first.
-
-    Raises:
-        UnknownProtocol, InvalidSetting: there is no such protocol or setting.
-    """
-    info = protocol(protocol_name)
-    names = {part.prompt for part in info.parts(info.read_settings(settings))}
-    found: dict[str, list[PromptVariant]] = {}
-    for variant in variants_of(project).filter(name__in=names, retired=False):
-        found.setdefault(variant.name, []).append(variant)
-    return found
 
 
 def get_variant(project: Project, pk: int) -> PromptVariant:

@@ -33,7 +33,6 @@ from apps.labels.services.migrating import (
     RELABEL,
     Carried,
     as_carried,
-    carried_from,
     carry_over,
 )
 from apps.labels.services.ranking import rank_items, unrank_items
@@ -60,7 +59,6 @@ __all__ = [
     "annotator_for_user",
     "as_carried",
     "assign_items",
-    "carried_from",
     "carry_over",
     "import_gold",
     "import_labels",

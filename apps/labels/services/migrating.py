@@ -14,7 +14,7 @@ from django.db import transaction
 
 from apps.common.bulk import insert_rows
 from apps.labels.models import Gold, ItemState, Label
-from apps.labels.services.carrying import MIGRATED_FROM, Carrier, carrier_of
+from apps.labels.services.carrying import Carrier, carrier_of
 from apps.labels.services.deciding import next_gold
 from apps.labels.services.facts import Facts, read_facts
 from apps.labels.services.states import lock_states, read_plan, settle_states
@@ -132,12 +132,6 @@ def _count_gold(before: Gold | None, after: Gold | None, counts: Counter[str]) -
         counts["gold_withdrawn"] += stood
     else:
         counts["gold_carried" if stood else "gold_made"] += 1
-
-
-def carried_from(label: Label) -> int | None:
-    """The version of the schema that a carried label was given under."""
-    found = label.provenance.get(MIGRATED_FROM) if label.change_id else None
-    return found if isinstance(found, int) else None
 
 
 def as_carried(label: Label, history: Sequence[Label]) -> Label:

@@ -12,7 +12,6 @@ from apps.reviews.selectors.settings import review_settings
 from labelhub.core.errors import InvalidInput
 from labelhub.core.schema import Task, Value, unstorable
 
-NOTHING_SHOWN = 0
 MOST_SPANS = 200
 
 
@@ -31,7 +30,7 @@ class Answer:
 
     ``value`` is raw, the empty set never None; None together with ``reject`` says only that the
     suggestion is wrong, which leaves the item to others, with ``abstain`` "cannot be told".
-    ``shown`` is the id of the suggestion the reviewer saw, ``NOTHING_SHOWN`` for none, and None
+    ``shown`` is the id of the suggestion the reviewer saw, 0 for none, and None
     when the sender does not say: what they were handed with the item counts, of a rejection else
     what is suggested now; who was not handed it saw nobody knows what.
     ``evidence`` are quotes by label, ``spans`` the same by place. ``order`` is that in which the

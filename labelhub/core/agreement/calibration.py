@@ -34,21 +34,6 @@ class Bin:
     right: Figure
 
 
-@dataclass(frozen=True, slots=True)
-class BrierParts:
-    """Brier score = reliability - resolution + uncertainty + within_variance - within_covariance.
-
-    The last two are 0 where all confidences of a bin are the same.
-    """
-
-    score: float
-    reliability: float
-    resolution: float
-    uncertainty: float
-    within_variance: float
-    within_covariance: float
-
-
 def reliability_bins(
     confidences: ArrayLike, right: ArrayLike, *, bins: int = BINS, by: Binning = "width"
 ) -> list[Bin]:
@@ -88,32 +73,6 @@ def brier_score(confidences: ArrayLike, right: ArrayLike) -> float | None:
     """
     sure, hits = _checked(confidences, right)
     return float(np.mean((sure - hits) ** 2)) if sure.size else None
-
-
-def brier_parts(
-    confidences: ArrayLike, right: ArrayLike, *, bins: int = BINS, by: Binning = "width"
-) -> BrierParts | None:
-    """The Brier score taken apart by bins (Murphy 1973; Stephenson et al. 2008, section 2).
-
-    Murphy's three parts add up only where a bin has one confidence; the two within-bin parts make
-    them add up always. Arguments as in ``reliability_bins``; None without items.
-    """
-    sure, hits = _checked(confidences, right)
-    if sure.size == 0:
-        return None
-    places = _places(sure, bins, by)
-    n = np.maximum(np.bincount(places), 1)
-    stated = (np.bincount(places, weights=sure) / n)[places]
-    seen = (np.bincount(places, weights=hits) / n)[places]
-    base = hits.mean()
-    return BrierParts(
-        score=float(np.mean((sure - hits) ** 2)),
-        reliability=float(np.mean((stated - seen) ** 2)),
-        resolution=float(np.mean((seen - base) ** 2)),
-        uncertainty=float(base * (1 - base)),
-        within_variance=float(np.mean((sure - stated) ** 2)),
-        within_covariance=float(2 * np.mean((sure - stated) * (hits - seen))),
-    )
 
 
 def _bin(sure: Floats, hits: Floats) -> Bin:

@@ -8,7 +8,6 @@ Only options that are shared can be compared: not those written anew for each it
 
 from enum import StrEnum
 from math import log
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,17 +23,6 @@ class Unit(StrEnum):
 
     BITS = "bits"
     NATS = "nats"
-
-
-class OverItems(NamedTuple):
-    """The mean over ``items``; None without any, and where an item is infinitely far.
-
-    ``undefined`` items have no answer to compare.
-    """
-
-    mean: float | None
-    items: int
-    undefined: int
 
 
 def distribution(counts: ArrayLike, prior: float = 0.0) -> Floats:
@@ -54,19 +42,6 @@ def entropy(shares: ArrayLike, unit: Unit = Unit.BITS) -> Floats:
     return _in(entr(_shares(shares)).sum(axis=-1), unit)
 
 
-def kl_divergence(
-    *, truth: ArrayLike, model: ArrayLike, unit: Unit = Unit.BITS, smoothing: float = 0.0
-) -> Floats:
-    """KL(truth || model) = sum truth log(truth / model) (Kullback and Leibler 1951).
-
-    What is lost when ``model`` is taken for ``truth``; the other direction is another number.
-    Infinite where the model excludes what is true. ``smoothing`` is added to every share of both
-    before they are scaled to 1 again, so that nothing is excluded and equals stay at 0.
-    """
-    p, q = _pair(truth, model)
-    return _in(rel_entr(_smooth(p, smoothing), _smooth(q, smoothing)).sum(axis=-1), unit)
-
-
 def js_divergence(one: ArrayLike, other: ArrayLike, unit: Unit = Unit.BITS) -> Floats:
     """Jensen-Shannon (Lin 1991, equal weights): mean KL of both to their middle.
 
@@ -79,36 +54,6 @@ def js_divergence(one: ArrayLike, other: ArrayLike, unit: Unit = Unit.BITS) -> F
     return _in(np.maximum(both, 0), unit)
 
 
-def js_distance(one: ArrayLike, other: ArrayLike, unit: Unit = Unit.BITS) -> Floats:
-    """Root of ``js_divergence``, which obeys the triangle inequality (Endres, Schindelin 2003)."""
-    return np.asarray(np.sqrt(js_divergence(one, other, unit)))
-
-
-def cross_entropy(
-    *, human: ArrayLike, source: ArrayLike, unit: Unit = Unit.BITS, smoothing: float = 0.0
-) -> Floats:
-    """-sum human log source (Peterson et al. 2019): entropy of the humans plus KL to the source.
-
-    Infinite where the source excludes what a human said; ``smoothing`` is added to every share of
-    the source, which is then scaled to 1 again (the humans stay as they are).
-    """
-    p, q = _pair(human, source)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        terms = np.where(p == 0, 0.0, -p * np.log(_smooth(q, smoothing)))
-    # What the humans never said counts nothing, but a source without answer stays undefined.
-    return _in(np.where(np.isnan(q).any(axis=-1), np.nan, terms.sum(axis=-1)), unit)
-
-
-def soft_accuracy(*, human: ArrayLike, source: ArrayLike) -> Floats:
-    """sum human x source: the chance that the source says what a human drawn at random said.
-
-    For one hard answer (a share of 1) the share of humans who gave it. At most the largest human
-    share, which it reaches by always giving the most frequent answer.
-    """
-    p, q = _pair(human, source)
-    return np.asarray((p * q).sum(axis=-1))
-
-
 def overlap(one: ArrayLike, other: ArrayLike) -> Floats:
     """sum min(p, q): the part both share, 1 less the total variation; 1 just for equals.
 
@@ -116,14 +61,6 @@ def overlap(one: ArrayLike, other: ArrayLike) -> Floats:
     """
     p, q = _pair(one, other)
     return np.asarray(np.minimum(p, q).sum(axis=-1))
-
-
-def over_items(values: ArrayLike) -> OverItems:
-    """Mean of a number by item, shape (items,), each item with the same weight; NaN is left out."""
-    numbers = np.asarray(values, dtype=np.float64)
-    known = numbers[~np.isnan(numbers)]
-    mean = float(known.mean()) if len(known) and np.isfinite(known).all() else None
-    return OverItems(mean, items=len(known), undefined=len(numbers) - len(known))
 
 
 def _shares(given: ArrayLike) -> Floats:
@@ -141,12 +78,6 @@ def _pair(one: ArrayLike, other: ArrayLike) -> tuple[Floats, Floats]:
     if first.shape[-1] != second.shape[-1]:
         raise InvalidInput("Only distributions over the same categories can be compared.")
     return first, second
-
-
-def _smooth(shares: Floats, smoothing: float) -> Floats:
-    if not smoothing >= 0:
-        raise InvalidInput("Smoothing is never negative.")
-    return _normalised(shares + smoothing) if smoothing else shares
 
 
 def _normalised(table: Floats) -> Floats:

@@ -39,22 +39,6 @@ def wilson(successes: int, n: int, confidence: float = CONFIDENCE) -> Interval:
     return _wilson(successes, n, 0.5 + _inside(confidence) / 2)
 
 
-def wilson_lower(successes: int, n: int, confidence: float = CONFIDENCE) -> float:
-    """One-sided lower score bound of a share (Wilson 1927); 0 where ``n`` is 0.
-
-    The lower end of the two-sided interval at 2 x ``confidence`` - 1. Errors as for ``wilson``.
-    """
-    return _wilson(successes, n, _inside(confidence)).low
-
-
-def wilson_upper(successes: int, n: int, confidence: float = CONFIDENCE) -> float:
-    """One-sided upper score bound of a share (Wilson 1927); 1 where ``n`` is 0.
-
-    The upper end of the two-sided interval at 2 x ``confidence`` - 1. Errors as for ``wilson``.
-    """
-    return _wilson(successes, n, _inside(confidence)).high
-
-
 def _wilson(successes: int, n: int, quantile: float) -> Interval:
     """Both ends, each passed with a chance of 1 - ``quantile``."""
     if not 0 <= successes <= n:

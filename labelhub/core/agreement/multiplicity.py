@@ -26,15 +26,6 @@ def holm(p_values: Sequence[P]) -> list[P]:
     return _adjusted(p_values, _step_down)
 
 
-def benjamini_hochberg(p_values: Sequence[P]) -> list[P]:
-    """False discovery rate (1995, section 3.1): the i-th smallest of m is multiplied by m / i.
-
-    For tests that are independent or positively dependent. In the order given; each at most 1 and
-    none above that of a larger one; None, NaN and errors as for ``holm``.
-    """
-    return _adjusted(p_values, _step_up)
-
-
 def benjamini_yekutieli(p_values: Sequence[P]) -> list[P]:
     """False discovery rate under any dependence (2001, theorem 1.3).
 

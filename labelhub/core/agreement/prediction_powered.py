@@ -18,7 +18,6 @@ from labelhub.core.errors import InvalidInput
 Floats = NDArray[np.float64]
 
 POWERED = "prediction-powered, Student's t"
-DESIGN = "design-based with predictions (Hájek), Student's t"
 LABELS = "labels only, Student's t"
 #: With fewer labels the mean is too far from normal for its interval.
 FEW = 50
@@ -74,53 +73,6 @@ def ppi_mean(
     of_labels = float(np.var(truth - trust * said, ddof=1)) / n
     of_rest = trust**2 * float(np.var(rest)) / rest.size
     return PoweredMean(_figure(mean, of_labels + of_rest, truth, confidence, POWERED), trust, alone)
-
-
-def design_mean(
-    labels: ArrayLike,
-    predictions: ArrayLike,
-    probabilities: ArrayLike,
-    *,
-    tuning: float | None = None,
-    confidence: float = CONFIDENCE,
-) -> PoweredMean:
-    """Mean where items had different, known chances to be labelled.
-
-    The mean prediction of all items plus the mean error of the labelled ones, each weighted by one
-    over its chance, divided by the sum of weights (Hájek's form of Horvitz and Thompson 1952; Zrnic
-    and Candès 2024). Items must have been drawn independently. The rest as in ``ppi_mean``.
-
-    Args:
-        labels: shape (items,), NaN where there is none.
-        predictions: shape (items,), of all items.
-        probabilities: shape (items,), in (0, 1]: the chance each item had, stored when it was
-            drawn. Those of items without a label are not used and may be NaN.
-    """
-    truth, said = np.asarray(labels, dtype=np.float64), _finite(predictions)
-    chances = np.asarray(probabilities, dtype=np.float64)
-    if not truth.shape == said.shape == chances.shape:
-        raise InvalidInput("Every item needs a label or NaN, a prediction and a chance.")
-    drawn = ~np.isnan(truth)
-    n = int(drawn.sum())
-    if n < 2:
-        return _too_few(n)
-    weights = _weights(chances, drawn)
-    known, truth = truth[drawn], np.where(drawn, truth, 0.0)
-    # What each item adds to the mean, about 0: of the labels alone, and of the predictions.
-    mean_truth, mean_said = float(weights @ truth), float(weights @ said)
-    of_labels = said.size * weights * (truth - mean_truth)
-    of_predictions = said - said.mean() - said.size * weights * (said - mean_said)
-    slope = _slope(-float(of_labels @ of_predictions), float(of_predictions @ of_predictions))
-    trust = slope if tuning is None else _trust(tuning)
-    mean = mean_truth + trust * (said.mean() - mean_said)
-    added = of_labels + trust * of_predictions
-    alone = _figure(mean_truth, _of_mean(of_labels), known, confidence, LABELS)
-    return PoweredMean(_figure(mean, _of_mean(added), known, confidence, DESIGN), trust, alone)
-
-
-def _of_mean(added: Floats) -> float:
-    """Variance of the mean of independent terms that are 0 on average."""
-    return float(added @ added) / added.size**2
 
 
 def _weights(chances: Floats, drawn: NDArray[np.bool_]) -> Floats:

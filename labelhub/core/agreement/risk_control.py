@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from labelhub.core.agreement.intervals import CONFIDENCE, Interval
+from labelhub.core.agreement.intervals import CONFIDENCE
 from labelhub.core.agreement.ratings import Floats, Ints
 from labelhub.core.errors import InvalidInput
 
@@ -70,22 +70,10 @@ class Audit:
     broken_at: int | None
 
 
-def clopper_pearson(successes: int, n: int, confidence: float = CONFIDENCE) -> Interval:
-    """Exact two-sided interval of a share (Clopper and Pearson 1934); 0 to 1 where ``n`` is 0."""
-    side = 0.5 + _rate(confidence) / 2
-    return Interval(lower_bound(successes, n, side), upper_bound(successes, n, side))
-
-
 def upper_bound(successes: int, n: int, confidence: float = CONFIDENCE) -> float:
     """Exact one-sided upper bound of a share (Clopper and Pearson 1934); 1 where ``n`` is 0."""
     _counts(successes, n)
     return float(_upper(np.array(successes), np.array(n), _rate(confidence)))
-
-
-def lower_bound(successes: int, n: int, confidence: float = CONFIDENCE) -> float:
-    """Exact one-sided lower bound of a share (Clopper and Pearson 1934); 0 where ``n`` is 0."""
-    _counts(successes, n)
-    return 1 - float(_upper(np.array(n - successes), np.array(n), _rate(confidence)))
 
 
 def labels_needed(target: float, confidence: float = CONFIDENCE, errors: int = 0) -> int:
@@ -216,20 +204,6 @@ def risk_coverage(scores: ArrayLike, wrong: ArrayLike) -> tuple[Floats, Floats]:
     """
     errors, ends = _ranked(scores, wrong)
     return ends / max(errors.size, 1), errors[ends - 1] / ends
-
-
-def aurc(scores: ArrayLike, wrong: ArrayLike) -> float | None:
-    """Area under the risk-coverage curve (Geifman et al. 2019): mean error rate over coverages.
-
-    The mean over k = 1 ... n of the error rate of the k surest items, in [0, 1], lower is better;
-    within equal scores the mean over their orders. None without items.
-    """
-    if np.size(scores) == 0:
-        return None
-    errors, ends = _ranked(scores, wrong)
-    k = np.arange(1, errors.size + 1)
-    expected = np.interp(k, np.concatenate([[0], ends]), np.concatenate([[0], errors[ends - 1]]))
-    return float(np.mean(expected / k))
 
 
 def _upper(errors: Ints, n: Ints, confidence: float) -> Floats:

@@ -20,7 +20,6 @@ from scipy import sparse
 from labelhub.core.agreement.aggregation.majority import SAME
 from labelhub.core.agreement.intervals import SEED
 from labelhub.core.agreement.ratings import Floats, Ints
-from labelhub.core.schema import fold
 
 #: Of a text so many characters are read.
 READ = 20_000
@@ -138,12 +137,6 @@ def texts_of(by_item: Sequence[Iterable[str]]) -> Texts:
         numbers += [known.setdefault(text, len(known)) for text in own]
     bags = bags_of(known)
     return Texts(bags, np.array(starts, dtype=np.int64), np.array(numbers, dtype=np.int64))
-
-
-def token_f1(one: str, other: str) -> float:
-    """Of two texts as they are written: from 0 to 1; 1 for two without words."""
-    bags = bags_of([fold(one), fold(other)])
-    return float(f1_of(bags, np.array([0]), np.array([1]))[0])
 
 
 def f1_of(bags: Bags, one: Ints, other: Ints) -> Floats:

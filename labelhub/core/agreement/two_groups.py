@@ -9,10 +9,10 @@ from math import sqrt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln, ndtr
+from scipy.stats import rankdata
 
 from labelhub.core.agreement.figures import Figure, figure, undefined
 from labelhub.core.agreement.intervals import CONFIDENCE, Interval, wilson
-from labelhub.core.agreement.ranks import average_ranks
 from labelhub.core.errors import InvalidInput
 
 NEWCOMBE = "difference of two shares, Newcombe's hybrid score interval"
@@ -73,7 +73,7 @@ def mann_whitney(one: ArrayLike, other: ArrayLike) -> float | None:
     n, m = len(first), len(values) - len(first)
     if n == 0 or m == 0:
         return None
-    ranks = average_ranks(values)
+    ranks = rankdata(values)
     ties = np.unique(values, return_counts=True)[1].astype(np.float64)
     total = float(n + m)
     spread = n * m / 12 * (total + 1 - float((ties**3 - ties).sum()) / (total * (total - 1)))

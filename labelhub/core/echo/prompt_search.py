@@ -47,11 +47,10 @@ from labelhub.core.echo.search_plan import (
     LEVEL,
     Found,
     SearchPlan,
-    calls_needed,
 )
 from labelhub.core.llm.types import Call, Reply, Status
 
-__all__ = ["Found", "SearchPlan", "Searching", "calls_needed", "search"]
+__all__ = ["Found", "SearchPlan", "Searching", "search"]
 
 #: Where more of the trials' calls fail, nothing is decided.
 _MOST_FAILED = 0.2

@@ -101,13 +101,8 @@ class Found:
         return {**found, **told, "candidates": [dict(each) for each in self.candidates]}
 
 
-def calls_needed(plan: SearchPlan) -> int:
-    """How many calls a search makes at most, whatever the labels and the replies."""
-    return most_calls(plan.candidates, plan.most_labels, present=bool(plan.present))
-
-
 def most_calls(candidates: int = CANDIDATES, labels: int = LABELS, *, present: bool) -> int:
-    """The same by figures; ``present``: whether an instruction is in use, so that none is tried
-    too."""
+    """How many calls a search makes at most, whatever the labels and the replies; ``present``:
+    whether an instruction is in use, so that none is tried too."""
     challengers = candidates + (1 if present else 0)
     return ceil(candidates / AT_ONCE) + trial_calls(challengers, labels)

@@ -15,7 +15,7 @@ from tests.core.agreement.by_pairs import Table, measures, tables
 Q = 4
 SCORES = [1.0, 2.0, 4.0, 4.5]
 METRICS: dict[str, alpha.Metric] = {
-    "nominal": alpha.fixed(metrics.nominal_distance(Q)),
+    "nominal": alpha.fixed(1 - np.eye(Q)),
     "ordinal": alpha.ordinal(),
     "interval": alpha.fixed(metrics.interval_distance(SCORES)),
     "ratio": alpha.fixed(metrics.ratio_distance(SCORES)),
@@ -66,7 +66,7 @@ def test_with_nominal_distance_it_is_nominal_alpha(table: Table) -> None:
 @pytest.mark.parametrize(
     "distances",
     [
-        metrics.nominal_distance(Q),
+        1 - np.eye(Q),
         metrics.interval_distance(SCORES),
         metrics.ratio_distance(SCORES),
     ],

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from labelhub.core.agreement.calibration import (
     Binning,
-    brier_parts,
     brier_score,
     expected_calibration_error,
     reliability_bins,
@@ -54,23 +53,6 @@ def test_the_brier_score_by_hand() -> None:
     assert brier_score([0.9, 0.2, 1.0], [1, 0, 0]) == pytest.approx((0.01 + 0.04 + 1) / 3)
 
 
-def test_murphys_three_parts_where_a_bin_has_one_confidence() -> None:
-    parts = brier_parts([0.1] * 10 + [0.9] * 10, [1] + [0] * 9 + [1] * 8 + [0] * 2)
-    assert parts is not None
-    assert parts.reliability == pytest.approx(0.5 * 0.0 + 0.5 * 0.01)
-    assert parts.resolution == pytest.approx(0.5 * 0.35**2 * 2)
-    assert parts.uncertainty == pytest.approx(0.45 * 0.55)
-    assert parts.within_variance == pytest.approx(0)
-    assert parts.within_covariance == pytest.approx(0)
-
-
-def test_without_items_all_is_none() -> None:
-    assert expected_calibration_error([], []) is None
-    assert brier_score([], []) is None
-    assert brier_parts([float("nan")], [1]) is None
-    assert reliability_bins([], [], by="mass") == []
-
-
 def test_items_without_a_confidence_are_left_out() -> None:
     assert brier_score([0.9, float("nan")], [1, 0]) == pytest.approx(0.01)
 
@@ -88,20 +70,6 @@ def test_impossible_input_is_refused() -> None:
         brier_score([0.5], [2])
     with pytest.raises(InvalidInput, match="at least one bin"):
         reliability_bins([0.5], [1], bins=0)
-
-
-@pytest.mark.parametrize("by", BY)
-@given(items=ITEMS, bins=st.integers(1, 15))
-def test_the_parts_add_up_to_the_score(
-    by: Binning, items: list[tuple[int, bool]], bins: int
-) -> None:
-    sure, right = [step / 20 for step, _ in items], [hit for _, hit in items]
-    parts = brier_parts(sure, right, bins=bins, by=by)
-    assert parts is not None
-    inside = parts.within_variance - parts.within_covariance
-    total = parts.reliability - parts.resolution + parts.uncertainty + inside
-    assert total == pytest.approx(parts.score, abs=1e-12)
-    assert parts.score == pytest.approx(brier_score(sure, right))
 
 
 @pytest.mark.parametrize("by", BY)

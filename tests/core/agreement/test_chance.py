@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.core.agreement.coefficients import chance, metrics, pairwise, sums
+from labelhub.core.agreement.coefficients import chance, sums
 from labelhub.core.agreement.ratings import Floats, Ints, from_matrix
 from tests.core.agreement import by_pairs
 from tests.core.agreement.by_pairs import Table, measures, tables
@@ -63,22 +63,6 @@ def test_kappas_follow_their_definitions(
 def test_nominal_alpha_follows_its_definition(table: Table) -> None:
     found = chance.estimate(counts_of(table), chance.alpha_nominal(Q))
     assert found == near(by_pairs.alpha(table, lambda a, b: float(a != b)))
-
-
-@given(tables(), measures())
-def test_alpha_by_weights_is_alpha_of_the_distances_they_leave(
-    table: Table, weights: list[list[float]]
-) -> None:
-    w = np.array(weights)
-    found = chance.estimate(counts_of(table), chance.alpha_weighted(Q, w), w)
-    assert found == near(by_pairs.alpha(table, lambda a, b: 1 - weights[a][b]))
-
-
-@given(tables())
-def test_alpha_by_identity_weights_is_nominal_alpha(table: Table) -> None:
-    counts, identity = counts_of(table), metrics.identity(Q)
-    weighted = chance.estimate(counts, chance.alpha_weighted(Q, identity), identity)
-    assert weighted == near(chance.estimate(counts, chance.alpha_nominal(Q)))
 
 
 @pytest.mark.thorough
@@ -148,15 +132,6 @@ def test_an_item_with_one_rating_counts_for_how_common_a_category_is() -> None:
     assert chance.estimate(counts, chance.fleiss_kappa(2)) == near(1 / 3)
 
 
-@given(tables(raters=2))
-def test_fleiss_of_two_raters_who_rated_all_is_scotts_pi(table: Table) -> None:
-    both = [item for item in table if min(item) >= 0] or [[0, 1]]
-    one, other = np.array(both).T
-    scott = float(pairwise.scott_pi(pairwise.contingency(one, other, Q)))
-    found = chance.estimate(counts_of(both), chance.fleiss_kappa(Q))
-    assert found == near(None if np.isnan(scott) else scott)
-
-
 def test_declared_categories_count_even_if_nobody_uses_them() -> None:
     counts = np.array([[2, 0], [2, 0], [0, 2], [1, 1]])
     declared = np.hstack([counts, np.zeros((4, 1), dtype=np.int64)])
@@ -218,35 +193,3 @@ def test_values_are_one_for_each_row_of_sums() -> None:
     assert np.isnan(found[1])
     alone = [chance.alpha_nominal(Q)(draw[None, :])[0] for draw in draws[[0, 2]]]
     assert found[[0, 2]] == pytest.approx(alone)
-
-
-@given(tables())
-def test_fleiss_is_the_mean_of_its_categories_weighted_by_their_variance(table: Table) -> None:
-    """Fleiss 1971, equation 20."""
-    counts = counts_of(table)
-    each = chance.fleiss_by_category(counts)
-    shares = np.array(by_pairs.shares(table, Q))
-    spread = shares * (1 - shares)
-    overall = chance.estimate(counts, chance.fleiss_kappa(Q))
-    if overall is not None:
-        assert np.nansum(spread * each) / spread.sum() == near(overall)
-
-
-@given(tables())
-def test_kappa_by_category_is_fleiss_of_the_category_against_the_rest(table: Table) -> None:
-    found = chance.fleiss_by_category(counts_of(table))
-    for category, kappa in enumerate(found):
-        binary = [[-1 if c < 0 else int(c == category) for c in item] for item in table]
-        slow = by_pairs.fleiss(binary, 2)
-        assert kappa == pytest.approx(np.nan if slow is None else slow, abs=1e-9, nan_ok=True)
-
-
-def test_a_category_that_nobody_chose_has_no_kappa() -> None:
-    found = chance.fleiss_by_category(np.array([[2, 0, 0], [0, 2, 0]]))
-    assert found == pytest.approx([1, 1, np.nan], nan_ok=True)
-    assert chance.fleiss_by_category(np.zeros((2, 0), dtype=np.int64)).shape == (0,)
-
-
-def test_against_the_rest_no_rating_is_lost() -> None:
-    counts = np.array([[2, 1, 3], [0, 0, 0]])
-    assert chance.against_rest(counts, 1).tolist() == [[1, 5], [0, 0]]

@@ -13,8 +13,6 @@ from labelhub.core.agreement.coefficients.clustered_pairs import (
     kappa_parts,
     percent_parts,
 )
-from labelhub.core.agreement.coefficients.metrics import quadratic
-from labelhub.core.agreement.jackknife import jackknife
 from labelhub.core.agreement.ratings import Ratings, from_matrix
 from labelhub.core.agreement.reports.between import between_raters
 from labelhub.core.schema import Task
@@ -51,21 +49,6 @@ def test_clusters_of_one_item_have_the_errors_of_items(seed: int) -> None:
     share = pairwise.percent(tables)
     assert percent == pytest.approx(np.sqrt(share * (1 - share) / (n - 1)))
     assert kappa == pytest.approx(pairwise.kappa_error(tables) * np.sqrt(n / (n - 1)))
-
-
-@pytest.mark.parametrize("weights", [None, quadratic([0.0, 1.0, 2.0])])
-def test_leaving_out_each_cluster_tells_nearly_the_same(weights: Any) -> None:
-    table, clusters = world(3, items=2000, clusters=200)
-    _, kappa = errors(table, clusters, weights)
-    for other, error in enumerate(kappa, 1):
-        both = (table[:, [0, other]] >= 0).all(axis=1)
-        cells = table[both, 0] * 3 + table[both, other]
-
-        def value(sums: Any) -> Any:
-            return pairwise.cohen_kappa(sums.reshape(-1, 3, 3), weights)
-
-        found = jackknife(np.eye(9)[cells], value, clusters=clusters[both])
-        assert error == pytest.approx(found.error, rel=0.03)
 
 
 def test_neither_the_order_of_items_nor_the_numbers_of_clusters_matter() -> None:

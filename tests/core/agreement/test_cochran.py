@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from labelhub.core.agreement.cochran import cochran
 from labelhub.core.agreement.multiplicity import holm
-from labelhub.core.agreement.significance import mcnemar, mcnemar_chi_square
+from labelhub.core.agreement.significance import mcnemar
 from labelhub.core.errors import InvalidInput
 
 #: Three sources, twelve items: 10, 7 and 4 right.
@@ -34,16 +34,6 @@ def test_the_pairs_are_exact_mcnemar_tests_with_holm() -> None:
     plain = [mcnemar(4, 1), mcnemar(6, 0), mcnemar(4, 1)]
     assert [each.p for each in pairs] == plain
     assert [each.p_holm for each in pairs] == holm(plain)
-
-
-@given(st.lists(st.lists(st.integers(0, 1), min_size=2, max_size=2), min_size=1, max_size=40))
-def test_of_two_sources_it_is_the_uncorrected_mcnemar(right: list[list[int]]) -> None:
-    found = cochran(right)
-    (pair,) = found.pairs
-    plain = mcnemar_chi_square(pair.only_one, pair.only_other)
-    assert found.q.statistic == (
-        None if plain.statistic is None else pytest.approx(plain.statistic)
-    )
 
 
 @given(ANSWERS, st.permutations(range(3)))

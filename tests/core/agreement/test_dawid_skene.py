@@ -1,4 +1,4 @@
-"""The EM of Dawid and Skene: published results, gold, priors, and what never may change them."""
+"""The EM of Dawid and Skene: published results, gold, and what never may change them."""
 
 from typing import Any
 
@@ -11,7 +11,6 @@ from hypothesis.extra.numpy import arrays
 from labelhub.core.agreement.aggregation.dawid_skene import (
     DawidSkene,
     dawid_skene,
-    group_priors,
 )
 from labelhub.core.agreement.ratings import Ints, Ratings, from_matrix
 from labelhub.core.errors import InvalidInput
@@ -91,28 +90,6 @@ def test_two_raters_who_always_differ_leave_everything_undecided() -> None:
     assert found.labels().tolist() == [-1, -1]
 
 
-def test_a_prior_for_experts_lets_them_overrule_the_crowd() -> None:
-    # Without it, two that agree outweigh one.
-    ratings = from_matrix([[0, 1, 1], [1, 0, 0], [0, 0, 0], [1, 1, 1]], 2)
-    assert dawid_skene(ratings).labels()[:2].tolist() == [1, 0]
-    expert_and_crowd = np.array([0, 1, 1])
-    priors = group_priors(expert_and_crowd, [0.99, 0.6], strength=50, n_categories=2)
-    assert dawid_skene(ratings, priors=priors).labels()[:2].tolist() == [0, 1]
-
-
-def test_a_group_prior_is_as_many_ratings_as_it_is_strong() -> None:
-    priors = group_priors(np.array([1, 0]), [0.4, 0.7], strength=10, n_categories=4)
-    assert priors.sum(axis=2) == pytest.approx(np.full((2, 4), 10))
-    assert priors[0, 2] == pytest.approx([1, 1, 7, 1])
-    assert priors[1, 0] == pytest.approx([4, 2, 2, 2])
-
-
-def test_with_much_of_it_the_prior_is_the_confusion() -> None:
-    priors = group_priors(np.zeros(5, dtype=np.int64), [0.85], strength=1e9, n_categories=4)
-    confusion = dawid_skene(anaesthetists(), priors=priors).confusion
-    assert confusion == pytest.approx(priors / 1e9, abs=1e-6)
-
-
 def test_a_rater_who_rated_nothing_has_no_confusion() -> None:
     found = dawid_skene(from_matrix([[0, -1, 0], [1, -1, 1]], 2))
     assert np.isnan(found.confusion[1]).all()
@@ -136,17 +113,12 @@ def test_wrong_input_is_refused() -> None:
     wrong: list[dict[str, Any]] = [
         {"known": np.array([0])},
         {"known": np.array([0, 2])},
-        {"priors": np.ones((2, 2))},
-        {"priors": np.full((2, 2, 2), -1.0)},
         {"smoothing": 0.0},
         {"iterations": 0},
     ]
     for options in wrong:
         with pytest.raises(InvalidInput):
             dawid_skene(ratings, **options)
-    for groups, accuracies, strength in [([0], [1.1], 1.0), ([0], [0.5], -1.0), ([1], [0.5], 1.0)]:
-        with pytest.raises(InvalidInput):
-            group_priors(np.array(groups), accuracies, strength=strength, n_categories=2)
 
 
 @given(TABLES)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from labelhub.core.agreement.intervals import wilson, wilson_lower, wilson_upper
+from labelhub.core.agreement.intervals import wilson
 from labelhub.core.errors import InvalidInput
 
 LEVELS = st.sampled_from([0.5, 0.8, 0.95, 0.99])
@@ -23,31 +23,11 @@ def test_it_is_that_of_scipy(successes: int, rest: int, confidence: float) -> No
     assert found == pytest.approx((other.low, other.high), abs=1e-9)
 
 
-@given(st.integers(0, 300), st.integers(1, 300), LEVELS)
-def test_one_sided_bounds_are_those_of_scipy(successes: int, rest: int, confidence: float) -> None:
-    n = successes + rest
-    less, greater = (
-        stats.binomtest(successes, n, alternative=side).proportion_ci(confidence, "wilson")
-        for side in ("less", "greater")
-    )
-    assert wilson_upper(successes, n, confidence) == pytest.approx(less.high, abs=1e-9)
-    assert wilson_lower(successes, n, confidence) == pytest.approx(greater.low, abs=1e-9)
-
-
-@given(st.integers(0, 50), st.integers(0, 50))
-def test_one_sided_bounds_are_the_ends_of_a_wider_spaced_interval(a: int, b: int) -> None:
-    assert wilson(a, a + b, 0.9) == pytest.approx(
-        (wilson_lower(a, a + b, 0.95), wilson_upper(a, a + b, 0.95))
-    )
-
-
 def test_of_nothing_the_share_may_be_anything() -> None:
     assert wilson(0, 0) == (0, 1)
-    assert (wilson_lower(0, 0), wilson_upper(0, 0)) == (0, 1)
 
 
 @pytest.mark.parametrize("wrong", [(2, 1, 0.95), (-1, 1, 0.95), (1, 2, 1.0), (1, 2, 0.0)])
 def test_impossible_numbers_are_refused(wrong: tuple[int, int, float]) -> None:
-    for bound in (wilson, wilson_lower, wilson_upper):
-        with pytest.raises(InvalidInput):
-            bound(*wrong)
+    with pytest.raises(InvalidInput):
+        wilson(*wrong)

@@ -9,27 +9,14 @@ from hypothesis import strategies as st
 
 from labelhub.core.agreement.coefficients import metrics
 from labelhub.core.agreement.ratings import Floats
-from labelhub.core.errors import InvalidInput
 
 NAMES = st.frozensets(st.sampled_from("abcd"))
 SCORES = st.lists(st.floats(0, 100), min_size=1, max_size=6)
 
 
-def test_identity_and_nominal_distance_are_each_others_rest() -> None:
-    assert (metrics.identity(3) + metrics.nominal_distance(3) == 1).all()
-
-
-def test_gwets_ordinal_weights_of_four_ranks() -> None:
-    """Pairs of ranks between: 1, 3 and 6 for ranks one, two and three apart."""
-    assert metrics.ordinal_gwet(4)[0] == pytest.approx([1, 5 / 6, 1 / 2, 0])
-    assert metrics.ordinal_gwet(4)[1] == pytest.approx([5 / 6, 1, 5 / 6, 1 / 2])
-
-
-def test_linear_and_quadratic_weights() -> None:
-    assert metrics.linear(range(4))[0] == pytest.approx([1, 2 / 3, 1 / 3, 0])
+def test_quadratic_weights() -> None:
     assert metrics.quadratic(range(4))[0] == pytest.approx([1, 8 / 9, 5 / 9, 0])
-    assert metrics.linear([1, 2, 5])[1] == pytest.approx([3 / 4, 1, 1 / 4])
-    assert metrics.linear([0, 0.2, 0.4])[0] == pytest.approx([1, 1 / 2, 0])
+    assert metrics.quadratic([1, 2, 5])[1] == pytest.approx([15 / 16, 1, 7 / 16])
 
 
 @given(SCORES, st.floats(0.5, 10), st.floats(-100, 100))
@@ -39,16 +26,14 @@ def test_the_unit_of_the_scores_does_not_matter_for_weights(
     rounded = [round(score, 2) for score in scores]
     moved = [unit * score + zero for score in rounded]
     if len(set(rounded)) > 1:
-        assert metrics.linear(moved) == pytest.approx(metrics.linear(rounded), abs=1e-6)
         assert metrics.quadratic(moved) == pytest.approx(metrics.quadratic(rounded), abs=1e-6)
 
 
-@pytest.mark.parametrize("weights", [metrics.linear, metrics.quadratic])
 @given(scores=SCORES)
 def test_weights_are_symmetric_one_on_the_diagonal_and_from_nought_to_one(
-    weights: Callable[[list[float]], Floats], scores: list[float]
+    scores: list[float],
 ) -> None:
-    table = weights(scores)
+    table = metrics.quadratic(scores)
     assert (table == table.T).all()
     assert (np.diag(table) == 1).all()
     assert ((table >= 0) & (table <= 1)).all()
@@ -66,18 +51,14 @@ def test_distances_are_symmetric_and_nought_on_the_diagonal(
 
 
 def test_categories_of_one_score_are_the_same() -> None:
-    assert (metrics.linear([3]) == 1).all()
-    assert (metrics.linear([2, 2]) == 1).all()
-    assert (metrics.ordinal_gwet(1) == 1).all()
+    assert (metrics.quadratic([3]) == 1).all()
+    assert (metrics.quadratic([2, 2]) == 1).all()
 
 
 @pytest.mark.parametrize(
     "table",
     [
         metrics.identity(0),
-        metrics.nominal_distance(0),
-        metrics.ordinal_gwet(0),
-        metrics.linear([]),
         metrics.quadratic([]),
         metrics.interval_distance([]),
         metrics.ratio_distance([]),
@@ -136,25 +117,6 @@ def test_masi_is_never_below_jaccard_and_both_are_distances(sets: list[frozenset
         assert (table == table.T).all()
         assert (np.diag(table) == 0).all()
         assert ((table >= 0) & (table <= 1)).all()
-
-
-def test_cohens_weights_of_disagreement_become_weights_of_agreement() -> None:
-    found = metrics.of_disagreement([[0, 1, 3], [1, 0, 6], [3, 6, 0]])
-    assert found == pytest.approx(np.array([[1, 5 / 6, 1 / 2], [5 / 6, 1, 0], [1 / 2, 0, 1]]))
-    assert (metrics.of_disagreement(np.zeros((2, 2))) == 1).all()
-
-
-@given(SCORES)
-def test_squared_differences_as_disagreement_are_quadratic_weights(scores: list[float]) -> None:
-    rounded = [round(score, 2) for score in scores]
-    found = metrics.of_disagreement(metrics.interval_distance(rounded))
-    assert found == pytest.approx(metrics.quadratic(rounded), abs=1e-9)
-
-
-@pytest.mark.parametrize("wrong", [[[0, 1]], [[1, 0], [0, 1]], [[0, -1], [1, 0]], [0, 1]])
-def test_what_is_no_disagreement_is_refused(wrong: list[list[int]]) -> None:
-    with pytest.raises(InvalidInput):
-        metrics.of_disagreement(wrong)
 
 
 def test_two_sets_by_masi_and_jaccard() -> None:

@@ -8,21 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import false_discovery_control
 
-from labelhub.core.agreement.multiplicity import benjamini_hochberg, benjamini_yekutieli, holm
+from labelhub.core.agreement.multiplicity import benjamini_yekutieli, holm
 from labelhub.core.errors import InvalidInput
 from tests.core.agreement.published import reference
 
 P_VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=30)
 Adjustment = Callable[[Sequence[float | None]], list[float | None]]
-ALL = (holm, benjamini_hochberg, benjamini_yekutieli)
+ALL = (holm, benjamini_yekutieli)
 
 
-@pytest.mark.parametrize(
-    ("name", "adjust"), [("bh1995_holm", holm), ("bh1995_fdr_bh", benjamini_hochberg)]
-)
-def test_fifteen_published_p_values(name: str, adjust: Adjustment) -> None:
-    known = reference(name)
-    assert adjust(known["input"]["p"]) == pytest.approx(known["expected"], abs=known["tolerance"])
+def test_fifteen_published_p_values() -> None:
+    known = reference("bh1995_holm")
+    assert holm(known["input"]["p"]) == pytest.approx(known["expected"], abs=known["tolerance"])
 
 
 def test_benjamini_and_yekutieli_is_stricter_by_the_harmonic_sum() -> None:
@@ -34,9 +31,8 @@ def test_benjamini_and_yekutieli_is_stricter_by_the_harmonic_sum() -> None:
 
 @given(P_VALUES)
 def test_false_discovery_rates_are_those_of_scipy(p_values: list[float]) -> None:
-    ours = benjamini_hochberg(p_values), benjamini_yekutieli(p_values)
-    theirs = [false_discovery_control(p_values, method=method) for method in ("bh", "by")]
-    np.testing.assert_allclose(ours, theirs, rtol=1e-12)
+    theirs = false_discovery_control(p_values, method="by")
+    np.testing.assert_allclose(benjamini_yekutieli(p_values), theirs, rtol=1e-12)
 
 
 @pytest.mark.thorough
@@ -53,12 +49,6 @@ def test_an_adjusted_value_is_a_probability_and_never_smaller(
 @given(p_values=P_VALUES)
 def test_the_order_of_the_tests_does_not_matter(adjust: Adjustment, p_values: list[float]) -> None:
     assert adjust(p_values[::-1]) == adjust(p_values)[::-1]
-
-
-@given(P_VALUES)
-def test_the_false_discovery_rate_is_never_stricter_than_holm(p_values: list[float]) -> None:
-    pairs = zip(benjamini_hochberg(p_values), holm(p_values), strict=True)
-    assert all(rate <= family * (1 + 1e-12) for rate, family in pairs)
 
 
 @pytest.mark.parametrize("adjust", ALL)

@@ -112,30 +112,6 @@ def test_cohens_kappa_follows_its_definition(table: Table, weights: list[list[fl
 
 
 @given(TABLES)
-def test_scotts_pi_is_fleiss_of_the_two(table: Ints) -> None:
-    pairs = np.array([[a, b] for a in range(Q) for b in range(Q) for _ in range(table[a, b])])
-    slow = by_pairs.fleiss(pairs.tolist(), Q) if len(pairs) else None
-    assert float(pairwise.scott_pi(table)) == near(slow)
-
-
-@given(TABLES, st.permutations(range(Q)))
-def test_neither_the_side_of_a_rater_nor_the_names_matter(table: Ints, names: list[int]) -> None:
-    for coefficient in (pairwise.percent, pairwise.cohen_kappa, pairwise.scott_pi):
-        plain = near(float(coefficient(table)))
-        assert float(coefficient(table.T)) == plain
-        assert float(coefficient(table[names][:, names])) == plain
-
-
-@given(TABLES)
-def test_bounds(table: Ints) -> None:
-    kappa, pi = float(pairwise.cohen_kappa(table)), float(pairwise.scott_pi(table))
-    for found in (kappa, pi):
-        assert np.isnan(found) or -1 - 1e-12 <= found <= 1 + 1e-12
-    # Pi's chance is never the smaller one.
-    assert np.isnan(kappa) or pi <= kappa + 1e-12
-
-
-@given(TABLES)
 def test_kappa_by_identity_weights_is_plain_kappa(table: Ints) -> None:
     weighted = float(pairwise.cohen_kappa(table, metrics.identity(Q)))
     assert weighted == near(float(pairwise.cohen_kappa(table)))
@@ -162,34 +138,6 @@ def test_the_error_for_an_interval_is_that_of_the_delta_method(weights: Floats |
     assert error == pytest.approx(expected * sqrt((n - 1) / n), rel=1e-6)
 
 
-def test_the_error_by_chance_is_the_spread_of_kappa_among_raters_who_guess() -> None:
-    rows, columns = np.array([0.5, 0.3, 0.2]), np.array([0.4, 0.4, 0.2])
-    cells = np.outer(rows, columns).ravel()
-    drawn = np.random.default_rng(5).multinomial(400, cells, size=20_000).reshape(-1, Q, Q)
-    spread = float(pairwise.cohen_kappa(drawn).std())
-    error = float(pairwise.kappa_error_by_chance(400 * np.outer(rows, columns)))
-    assert error == pytest.approx(spread, rel=0.02)
-
-
-@pytest.mark.parametrize(
-    "table",
-    [
-        pytest.param(np.zeros((Q, Q), dtype=np.int64), id="no item in common"),
-        pytest.param(np.diag([5, 0, 0]), id="both always say the same"),
-        pytest.param(np.zeros((0, 0), dtype=np.int64), id="no category"),
-        pytest.param(np.array([[4]]), id="one category"),
-    ],
-)
-def test_where_nothing_varies_there_is_no_kappa_and_no_error(table: Ints) -> None:
-    for measure in (
-        pairwise.cohen_kappa,
-        pairwise.scott_pi,
-        pairwise.kappa_error,
-        pairwise.kappa_error_by_chance,
-    ):
-        assert np.isnan(measure(table))
-
-
 def test_each_pair_of_raters_has_its_own_value_or_none() -> None:
     found = pairwise.cohen_kappa(np.array([np.diag([3, 2]), np.zeros((2, 2)), [[1, 1], [1, 1]]]))
     assert found == pytest.approx([1, np.nan, 0], nan_ok=True)
@@ -200,12 +148,3 @@ def test_percent_agreement_may_count_near_pairs_in_part() -> None:
     table = np.array([[1, 1], [0, 2]])
     assert pairwise.percent(table) == 0.75
     assert pairwise.percent(table, np.array([[1, 0.5], [0.5, 1]])) == 0.875
-
-
-def test_lights_kappa_is_the_mean_over_the_pairs_that_have_one() -> None:
-    table = np.array([[0, 0, 1, -1], [1, 1, 0, -1], [0, 1, 1, -1], [1, 1, 1, 1]])
-    tables = pairwise.all_pairs(from_matrix(table, 2))
-    known = [float(pairwise.cohen_kappa(tables[pair])) for pair in ((0, 1), (0, 2), (1, 2))]
-    # The last rater has one item in common with each: nothing varies.
-    assert pairwise.light_kappa(from_matrix(table, 2)) == pytest.approx(np.mean(known))
-    assert pairwise.light_kappa(from_matrix(table[:, :1], 2)) is None

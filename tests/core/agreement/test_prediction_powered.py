@@ -9,13 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
-from labelhub.core.agreement.prediction_powered import (
-    TOO_FEW_LABELS,
-    PoweredMean,
-    design_mean,
-    ppi_mean,
-)
-from labelhub.core.errors import InvalidInput
+from labelhub.core.agreement.prediction_powered import PoweredMean, ppi_mean
 
 Floats = NDArray[np.float64]
 SHARE, PROJECTS = 0.3, 1500
@@ -46,27 +40,6 @@ def test_full_trust_is_the_formula_of_the_paper() -> None:
     assert result.mean["value"] == pytest.approx(0.4 + 1.25)
     error = sqrt(np.var([1, 1, 2, 1], ddof=1) / 4 + np.var(rest) / 5)
     assert width(result.mean) == pytest.approx(2 * stats.t.ppf(0.975, 3) * error)
-
-
-def test_a_share_stays_between_0_and_1() -> None:
-    result = ppi_mean([0.0, 0.0, 1.0], [1.0, 1.0, 1.0], [0.0] * 20, tuning=1.0)
-    assert (result.mean["value"], result.mean["low"]) == (0, 0)
-    nan = float("nan")
-    weighted = design_mean([1.0, 1.0, 0.0, nan], [1.0, 1.0, 0.0, 1.0], [0.5, 0.5, 0.5, nan])
-    assert (weighted.mean["high"], weighted.labels_only["high"]) == (1, 1)
-    whole = ppi_mean([2.0, 3.0, 2.0], [1.0, 1.0, 0.0], [1.0])
-    assert whole.mean["high"] is not None
-    assert whole.mean["high"] > 3
-
-
-@pytest.mark.parametrize(("labels", "doubted"), [(49, True), (50, False)])
-def test_below_fifty_labels_the_interval_is_in_doubt(labels: int, doubted: bool) -> None:
-    truth = np.arange(labels) % 2.0
-    said, rest = np.roll(truth, 3), np.arange(100) % 2.0
-    powered = ppi_mean(truth, said, rest)
-    weighted = design_mean(truth, said, np.full(labels, 0.3))
-    figures = (powered.mean, powered.labels_only, weighted.mean, weighted.labels_only)
-    assert [("doubt" in each) for each in figures] == [doubted] * 4
 
 
 @pytest.mark.parametrize("labels", [4, 8])
@@ -108,24 +81,6 @@ def test_the_interval_covers_the_truth(accuracy: float, tuning: float | None) ->
     assert 0.92 <= hits / PROJECTS <= 0.97
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("accuracy", [0.5, 0.9])
-@pytest.mark.parametrize("tuning", [None, 1.0])
-def test_the_interval_covers_where_hard_items_are_drawn_more_often(
-    accuracy: float, tuning: float | None
-) -> None:
-    generator = np.random.default_rng(6)
-    hits = 0
-    for _ in range(PROJECTS):
-        hardness = generator.random(1000)
-        truth = (generator.random(1000) < 0.1 + 0.4 * hardness).astype(float)
-        chances = 0.05 + 0.3 * hardness
-        labels = np.where(generator.random(1000) < chances, truth, np.nan)
-        said = noisy(generator, truth, accuracy)
-        hits += covers(design_mean(labels, said, chances, tuning=tuning), SHARE)
-    assert 0.92 <= hits / PROJECTS <= 0.97
-
-
 def test_good_predictions_shorten_the_interval_and_bad_ones_do_not_harm() -> None:
     generator = np.random.default_rng(7)
     truth = (generator.random(5200) < SHARE).astype(float)
@@ -133,33 +88,6 @@ def test_good_predictions_shorten_the_interval_and_bad_ones_do_not_harm() -> Non
         said = noisy(generator, truth, accuracy)
         result = ppi_mean(truth[:200], said[:200], said[200:])
         assert width(result.mean) <= most * width(result.labels_only)
-
-
-def test_equal_chances_give_what_a_random_sample_gives() -> None:
-    generator = np.random.default_rng(8)
-    truth = (generator.random(1000) < SHARE).astype(float)
-    said = noisy(generator, truth, 0.9)
-    labels = np.where(np.arange(1000) < 200, truth, np.nan)
-    design = design_mean(labels, said, np.full(1000, 0.2))
-    sample = ppi_mean(truth[:200], said[:200], said[200:])
-    assert design.mean["value"] == pytest.approx(sample.mean["value"], abs=0.002)
-    assert width(design.mean) == pytest.approx(width(sample.mean), rel=0.02)
-
-
-def test_hajeks_mean_by_hand() -> None:
-    nan = float("nan")
-    result = design_mean([1.0, 0.0, nan], [0.0, 0.0, 0.0], [0.5, 0.25, nan])
-    assert result.mean["value"] == pytest.approx(2 / (2 + 4))
-    assert result.mean["n"] == 2
-
-
-def test_fewer_than_two_labels_are_too_few() -> None:
-    for result in (
-        ppi_mean([1.0], [1.0], [0.0]),
-        design_mean([1.0, np.nan], [1.0, 0.0], [0.5] * 2),
-    ):
-        assert (result.mean["value"], result.mean["reason"]) == (None, TOO_FEW_LABELS)
-        assert result.tuning is None
 
 
 def test_without_further_predictions_the_labels_decide() -> None:
@@ -170,19 +98,6 @@ def test_without_further_predictions_the_labels_decide() -> None:
 def test_without_variation_there_is_no_interval() -> None:
     result = ppi_mean([1.0] * 50, [1.0] * 50, [1.0] * 100)
     assert (result.mean["value"], result.mean["low"]) == (1, None)
-
-
-def test_impossible_input_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="one label and one prediction"):
-        ppi_mean([1.0], [1.0, 0.0], [])
-    with pytest.raises(InvalidInput, match="finite"):
-        ppi_mean([np.nan, 1.0], [1.0, 0.0], [])
-    with pytest.raises(InvalidInput, match="tuning"):
-        ppi_mean([0.0, 1.0], [1.0, 0.0], [1.0], tuning=1.5)
-    with pytest.raises(InvalidInput, match="a prediction and a chance"):
-        design_mean([0.0, 1.0], [1.0, 0.0], [1.0])
-    with pytest.raises(InvalidInput, match="above 0"):
-        design_mean([0.0, 1.0], [1.0, 0.0], [0.0, 1.0])
 
 
 @given(VALUES, st.integers(-20, 20))

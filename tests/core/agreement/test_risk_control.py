@@ -15,43 +15,18 @@ from labelhub.core.agreement.risk_control import (
     TOO_FEW_LABELS,
     Choice,
     audit_bound,
-    aurc,
     choose_threshold,
-    clopper_pearson,
     labels_needed,
     log_evidence,
-    lower_bound,
     quantile_thresholds,
-    risk_coverage,
     upper_bound,
 )
 from labelhub.core.errors import InvalidInput
-from tests.core.agreement.published import reference_cases
 
 PROJECTS, CALIBRATION, TARGET, DELTA = 2000, 500, 0.05, 0.05
 MOST_VIOLATIONS = DELTA + 1.65 * sqrt(DELTA * (1 - DELTA) / PROJECTS)
 Floats = NDArray[np.float64]
 SCORED = st.lists(st.tuples(st.integers(0, 10), st.booleans()), min_size=1, max_size=80)
-
-
-def test_clopper_pearson_of_newcombe_1998() -> None:
-    for case in reference_cases("binomial_ci wilson+cp"):
-        found = clopper_pearson(case["input"]["k"], case["input"]["n"])
-        assert found == pytest.approx(case["expected"][2:], abs=case["tolerance"])
-
-
-@given(st.integers(0, 300), st.integers(0, 300), st.sampled_from([0.8, 0.95, 0.99]))
-def test_bounds_are_those_of_scipy(errors: int, rest: int, confidence: float) -> None:
-    n = errors + rest
-    if n == 0:
-        assert clopper_pearson(0, 0) == (0, 1)
-        return
-    other = stats.binomtest(errors, n).proportion_ci(confidence)
-    assert clopper_pearson(errors, n, confidence) == pytest.approx((other.low, other.high))
-    above = stats.binomtest(errors, n, alternative="less").proportion_ci(confidence)
-    assert upper_bound(errors, n, confidence) == pytest.approx(above.high)
-    below = stats.binomtest(errors, n, alternative="greater").proportion_ci(confidence)
-    assert lower_bound(errors, n, confidence) == pytest.approx(below.low, abs=1e-12)
 
 
 @pytest.mark.parametrize(("target", "labels"), [(0.01, 299), (0.02, 149), (0.05, 59), (0.1, 29)])
@@ -191,46 +166,6 @@ def test_a_stream_within_the_target_raises_no_alarm() -> None:
 def test_an_empty_stream_says_nothing() -> None:
     audit = audit_bound([], TARGET)
     assert (audit.n, audit.low, audit.high, audit.evidence) == (0, 0, 1, 1)
-
-
-@given(st.integers(0, 60), st.integers(0, 60))
-def test_sequential_bounds_are_wider_than_those_of_a_single_look(errors: int, right: int) -> None:
-    audit = audit_bound([1] * errors + [0] * right, 0.5)
-    assert audit.low <= lower_bound(errors, errors + right) + 1e-9
-    assert audit.high >= upper_bound(errors, errors + right) - 1e-9
-    mirrored = audit_bound([1] * right + [0] * errors, 0.5)
-    assert mirrored.low == pytest.approx(1 - audit.high)
-
-
-def test_the_risk_coverage_curve_has_a_point_for_each_score() -> None:
-    coverage, risk = risk_coverage([0.9, 0.9, 0.1, float("nan")], [1, 0, 1, 0])
-    np.testing.assert_allclose(coverage, [0.5, 0.75, 1])
-    np.testing.assert_allclose(risk, [1 / 2, 2 / 3, 1 / 2])
-    assert aurc([0.9, 0.9, 0.1, float("nan")], [1, 0, 1, 0]) == pytest.approx(
-        (1 / 2 + 1 / 2 + 2 / 3 + 1 / 2) / 4
-    )
-
-
-def test_the_area_of_no_items_is_none() -> None:
-    assert aurc([], []) is None
-    assert [each.size for each in risk_coverage([], [])] == [0, 0]
-
-
-def test_scores_that_put_errors_last_have_the_least_area() -> None:
-    wrong = [0, 0, 0, 1]
-    assert aurc([4, 3, 2, 1], wrong) == pytest.approx(1 / 16)
-    assert aurc([1, 2, 3, 4], wrong) == pytest.approx((1 + 1 / 2 + 1 / 3 + 1 / 4) / 4)
-    assert aurc([1, 1, 1, 1], wrong) == pytest.approx(1 / 4)
-
-
-@given(SCORED, st.integers(0, 9))
-def test_order_and_scale_of_scores_do_not_matter(items: list[tuple[int, bool]], seed: int) -> None:
-    scores, wrong = np.array([score for score, _ in items]), np.array([bad for _, bad in items])
-    mixed = np.random.default_rng(seed).permutation(len(items))
-    area = aurc(scores, wrong)
-    assert aurc(scores[mixed] ** 3, wrong[mixed]) == pytest.approx(area)
-    _, risk = risk_coverage(scores, wrong)
-    assert risk[-1] == pytest.approx(wrong.mean())
 
 
 def test_impossible_input_is_refused() -> None:

@@ -8,7 +8,6 @@ from hypothesis.extra.numpy import arrays
 
 from labelhub.core.agreement.aggregation.majority import majority
 from labelhub.core.agreement.aggregation.weighted import (
-    accuracy_on_gold,
     agreement_with_others,
     log_odds,
     weighted_vote,
@@ -71,25 +70,9 @@ def test_a_rater_whom_nobody_met_has_the_agreement_of_all() -> None:
     assert agreement_with_others(ratings, shrinkage=0).tolist() == [0.5, 0.5, 0.5]
 
 
-def test_accuracy_on_gold_passes_over_items_without_gold() -> None:
-    ratings = from_matrix([[0, 1], [0, 0], [1, 1]], 2)
-    gold = np.array([0, -1, 1])
-    assert accuracy_on_gold(ratings, gold, shrinkage=0).tolist() == [1.0, 0.5]
-
-
-def test_shrinkage_draws_those_with_few_ratings_to_the_accuracy_of_all() -> None:
-    table = np.full((8, 2), 0)
-    table[1:, 1] = -1
-    table[6:, 0] = 1
-    found = accuracy_on_gold(from_matrix(table, 2), np.zeros(8, dtype=np.int64), shrinkage=2)
-    together = 7 / 9
-    assert found == pytest.approx([(6 + 2 * together) / 10, (1 + 2 * together) / 3])
-
-
 def test_without_evidence_all_weigh_the_same() -> None:
     alone = from_matrix([[0, -1], [-1, 1]], 2)
     assert agreement_with_others(alone).tolist() == [1, 1]
-    assert accuracy_on_gold(alone, np.array([-1, -1])).tolist() == [1, 1]
     nothing = from_matrix(np.empty((0, 0)))
     assert agreement_with_others(nothing).shape == (0,)
     assert weighted_vote(nothing, np.empty(0)).labels.shape == (0,)

@@ -15,12 +15,12 @@ from labelhub.core.debate.driver import run_debate
 from labelhub.core.debate.injection import injection_flags
 from labelhub.core.debate.outcome import DebateItem, Outcome, Precedent
 from labelhub.core.llm.parsing.structured import in_words
-from labelhub.core.llm.scripted import ScriptedModel
 from labelhub.core.llm.types import Call, Output, Reply
 from labelhub.core.prompts import fence
 from labelhub.core.schema import Schema, parse_schema, schema_from_names
 from tests.core.debate.canned import STANCE, canned, opened
 from tests.core.debate.hostile_texts import HOSTILE, ORDINARY, THEFT
+from tests.fakes.scripted import ScriptedModel
 
 MULTI = schema_from_names("multi", ["Dovish", "Hawkish"])
 CHOICES = parse_schema({"task": "per_item"})

@@ -19,10 +19,10 @@ from labelhub.core.debate.routing import FLAGS
 from labelhub.core.errors import InvalidInput
 from labelhub.core.llm.errors import WrongKey
 from labelhub.core.llm.parsing import read_completion
-from labelhub.core.llm.scripted import NothingScripted, ScriptedModel
 from labelhub.core.llm.types import Call, Completion, Output, Reply, Status
 from labelhub.core.schema import Schema, Task, Value, parse_schema, schema_from_names
 from tests.core.debate.canned import LIBRARY, STANCE, Start, answering, opened
+from tests.fakes.scripted import NothingScripted, ScriptedModel
 
 #: Fewer examples of what is tried for every protocol and kind of question.
 often = settings(max_examples=settings().max_examples // 4)

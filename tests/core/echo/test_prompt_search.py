@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labelhub.core.echo.examples import Example
-from labelhub.core.echo.prompt_search import Found, calls_needed, search
+from labelhub.core.echo.prompt_search import Found, search
 from labelhub.core.echo.prompt_trials import sides
-from labelhub.core.echo.search_plan import LEAST_KEPT_BACK, SearchPlan
+from labelhub.core.echo.search_plan import LEAST_KEPT_BACK, SearchPlan, most_calls
 from labelhub.core.errors import InvalidInput
 from labelhub.core.llm.offline import OfflineModel
 from labelhub.core.llm.parsing import read_completion
@@ -26,6 +26,12 @@ from tests.core.echo.searches import (
     plan,
     played,
 )
+
+
+def at_most(given: SearchPlan) -> int:
+    """The calls that a search announces."""
+    return most_calls(given.candidates, given.most_labels, present=bool(given.present))
+
 
 BETTER = World(1, gains=((PROPOSED[3], 0.3),))
 KNOWN = labels(100, 100)
@@ -66,7 +72,7 @@ def test_calls_are_told_in_advance_and_named_apart(present: str, candidates: int
     known = labels(160, 160)
     given = plan(present=present, candidates=candidates, most_labels=60)
     found, calls = played(known, given, model(World(2), known))
-    assert found.calls == len(calls) == len({each.step for each in calls}) == calls_needed(given)
+    assert found.calls == len(calls) == len({each.step for each in calls}) == at_most(given)
 
 
 def test_nobody_whose_answers_were_shown_is_tried_on() -> None:
@@ -220,7 +226,7 @@ def test_whatever_is_replied_it_ends(texts: list[str], status: Status) -> None:
 
     found, calls = played(KNOWN, plan(**SMALL), answer)
     assert found.kept
-    assert len(calls) <= calls_needed(plan(**SMALL))
+    assert len(calls) <= at_most(plan(**SMALL))
     json.dumps(found.to_json(), allow_nan=False)
 
 

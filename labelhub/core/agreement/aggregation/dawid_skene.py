@@ -5,7 +5,6 @@ E-step finds the chance of each class for each item from the matrices, the M-ste
 those chances. Both are one product of a sparse table of who said what with a dense one.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,7 +40,7 @@ class DawidSkene:
     ``shares``: of the classes among the items, shape (categories,).
     ``confusion``: [rater, true class, answer], shape (raters, categories, categories), rows sum to
     1; NaN for a rater who rated nothing. A row of a class the rater never met is the prior's.
-    ``log_likelihood``: of ratings and gold, natural logarithm, without the priors' part.
+    ``log_likelihood``: of ratings and gold, natural logarithm.
     ``converged``: False where the iterations ran out first.
     """
 
@@ -89,68 +88,37 @@ class Evidence:
 def dawid_skene(
     ratings: Ratings,
     *,
-    priors: Floats | None = None,
     known: Ints | None = None,
     smoothing: float = SMOOTHING,
     tolerance: float = TOLERANCE,
     iterations: int = ITERATIONS,
 ) -> DawidSkene:
-    """Maximum likelihood, or with priors maximum a posteriori, of the model of Dawid and Skene.
+    """Maximum likelihood of the model of Dawid and Skene.
 
     EM starts from the vote shares (Dawid and Skene 1979, section 3); repeated ratings by one rater
-    all count. It may end in a local maximum. Where raters have few ratings each, the likelihood
-    alone learns their matrices by heart and can do worse than the majority: give priors then.
+    all count. It may end in a local maximum, and with few ratings per rater do worse than the
+    majority.
 
     Args:
         ratings: who said what; what was not said is no evidence.
-        priors: ratings imagined beforehand, [rater, true class, answer] (see ``group_priors``).
         known: gold, shape (items,), -1 where unknown; known items keep their class throughout.
         smoothing: added to every expected count.
         tolerance: gain in log likelihood an item below which EM has converged.
     """
-    _check(ratings, priors, smoothing, iterations)
+    if not LEAST_SMOOTHING <= smoothing < np.inf or iterations < 1:
+        raise InvalidInput(f"smoothing must be {LEAST_SMOOTHING} or more, iterations 1 or more")
     evidence = gather(ratings, known)
-    imagined = smoothing + (0.0 if priors is None else priors.transpose(0, 2, 1))
     posterior = _vote_shares(ratings, known)[evidence.present]
-    found = _step(evidence, posterior, imagined, smoothing)
+    found = _step(evidence, posterior, smoothing)
     done, gain, enough = 1, np.inf, tolerance * len(posterior)
     while gain > enough and done < iterations:
         before, done = found.objective, done + 1
-        found = _step(evidence, found.posterior, imagined, smoothing)
+        found = _step(evidence, found.posterior, smoothing)
         gain = found.objective - before
     confusion = found.chances.transpose(0, 2, 1)
     confusion[np.bincount(ratings.raters, minlength=ratings.n_raters) == 0] = np.nan
     posterior, reached = evidence.of_all_items(found.posterior), found.log_likelihood
     return DawidSkene(posterior, found.shares, confusion, reached, done, gain <= enough)
-
-
-def group_priors(
-    groups: Ints, accuracies: Sequence[float], *, strength: float, n_categories: int
-) -> Floats:
-    """Priors of raters by the group they belong to, e.g. experts more accurate than the crowd.
-
-    Args:
-        groups: number of each rater's group, shape (raters,).
-        accuracies: of each group, from 0 to 1: its share of right answers in every class; wrong
-            answers are spread evenly.
-        strength: how many ratings of each class the prior is worth.
-        n_categories: how many there are.
-
-    Returns:
-        Imagined ratings, [rater, true class, answer].
-
-    Raises:
-        InvalidInput: an accuracy outside 0 to 1, a negative strength, or a group without accuracy.
-    """
-    accuracy = np.asarray(accuracies, dtype=np.float64)
-    if not ((accuracy >= 0) & (accuracy <= 1)).all() or not 0 <= strength < np.inf:
-        raise InvalidInput("a prior needs accuracies from 0 to 1 and a strength of 0 or more")
-    if groups.size and (groups.min() < 0 or groups.max() >= len(accuracy)):
-        raise InvalidInput("every rater's group needs an accuracy")
-    right = np.eye(n_categories)
-    wrong = (1 - right) / max(n_categories - 1, 1)
-    each = accuracy[groups][:, None, None]
-    return np.asarray(strength * (each * right + (1 - each) * wrong))
 
 
 def gather(ratings: Ratings, known: Ints | None) -> Evidence:
@@ -206,18 +174,16 @@ class _Step:
     objective: float
 
 
-def _step(
-    evidence: Evidence, posterior: Floats, imagined: Floats | float, smoothing: float
-) -> _Step:
-    """M-step, then E-step; ``imagined``: ratings added, [rater, answer, true class]."""
+def _step(evidence: Evidence, posterior: Floats, smoothing: float) -> _Step:
+    """M-step, then E-step."""
     # The sum over items; as a product it takes a sixth of the time.
     class_counts = np.ones(len(posterior)) @ posterior + smoothing
     class_shares = class_counts / class_counts.sum()
-    counts = evidence.heard(posterior) + imagined
+    counts = evidence.heard(posterior) + smoothing
     chances = counts / counts.sum(axis=1, keepdims=True)
     posterior, log_likelihood = expect(evidence, chances, class_shares)
-    # What EM never lowers is the likelihood with the imagined ratings counted in.
-    prior = (imagined * np.log(chances)).sum() + (smoothing * np.log(class_shares)).sum()
+    # What EM never lowers is the likelihood with the smoothing counted in.
+    prior = smoothing * (np.log(chances).sum() + np.log(class_shares).sum())
     return _Step(class_shares, chances, posterior, log_likelihood, log_likelihood + float(prior))
 
 
@@ -227,15 +193,3 @@ def _vote_shares(ratings: Ratings, known: Ints | None) -> Floats:
     if known is not None:
         start[known >= 0] = one_hot(known[known >= 0], ratings.n_categories)
     return start
-
-
-def _check(ratings: Ratings, priors: Floats | None, smoothing: float, iterations: int) -> None:
-    if not LEAST_SMOOTHING <= smoothing < np.inf or iterations < 1:
-        raise InvalidInput(f"smoothing must be {LEAST_SMOOTHING} or more, iterations 1 or more")
-    wanted = (ratings.n_raters, ratings.n_categories, ratings.n_categories)
-    if priors is None:
-        return
-    if priors.shape != wanted:
-        raise InvalidInput("priors need a number for each rater, true class and answer")
-    if not ((priors >= 0) & (priors < np.inf)).all():
-        raise InvalidInput("priors are counts: 0 or more")

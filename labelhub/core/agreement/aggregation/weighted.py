@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from labelhub.core.agreement.aggregation.majority import check_known, only, shares, winners
+from labelhub.core.agreement.aggregation.majority import only, shares, winners
 from labelhub.core.agreement.ratings import Floats, Ints, Ratings
 from labelhub.core.errors import InvalidInput
 
@@ -75,26 +75,6 @@ def agreement_with_others(ratings: Ratings, *, shrinkage: float = SHRINKAGE) -> 
     return _shrunk(alike, all_pairs, shrinkage)
 
 
-def accuracy_on_gold(ratings: Ratings, gold: Ints, *, shrinkage: float = SHRINKAGE) -> Floats:
-    """How often a rater says what gold says: shape (raters,), from 0 to 1.
-
-    Args:
-        ratings: those of items without gold are passed over; repeated ratings all count.
-        gold: category numbers, shape (items,), -1 where unknown.
-        shrinkage: so many ratings with the accuracy of all raters together are added for each.
-
-    Returns:
-        NaN nowhere: a rater without rated gold has the accuracy of all; 1 where nobody has any.
-
-    Raises:
-        InvalidInput: gold of a wrong shape or no category, or a shrinkage below 0 or not finite.
-    """
-    check_known(gold, ratings.n_items, ratings.n_categories)
-    said = ratings.where(gold[ratings.items] >= 0)
-    right = said.where(gold[said.items] == said.codes)
-    return _shrunk(_per_rater(right), _per_rater(said), shrinkage)
-
-
 def log_odds(accuracy: Floats, n_categories: int) -> Floats:
     """Weight of a rater of this accuracy, same shape: 0 for one no better than chance.
 
@@ -116,10 +96,6 @@ def _shrunk(part: Floats, whole: Floats, shrinkage: float) -> Floats:
     out = np.full(len(whole), together)
     mixed = part + shrinkage * together
     return np.asarray(np.divide(mixed, whole + shrinkage, out=out, where=whole + shrinkage > 0))
-
-
-def _per_rater(ratings: Ratings) -> Floats:
-    return np.bincount(ratings.raters, minlength=ratings.n_raters).astype(np.float64)
 
 
 def _pairs(ratings: Ratings, groups: Ints, n_groups: int) -> Floats:

@@ -35,24 +35,6 @@ def fleiss_kappa(q: int, weights: Floats | None = None) -> Value:
     return coefficient(q, fleiss_chance(q, weights))
 
 
-def against_rest(counts: Ints, category: int) -> Ints:
-    """Counts of one category and of all the others together: shape (items, 2)."""
-    chosen = counts[:, category]
-    return np.column_stack([chosen, counts.sum(axis=1) - chosen])
-
-
-def fleiss_by_category(counts: Ints) -> Floats:
-    """Kappa of each category against all the others, shape (categories,); Fleiss 1971, section 4.
-
-    NaN of a category that nobody or everybody chose. For an interval of one of them, take the parts
-    of ``against_rest`` and ``fleiss_kappa(2)``.
-    """
-    kappa = fleiss_kappa(2)
-    tables = [against_rest(counts, category) for category in range(counts.shape[1])]
-    found = [kappa(parts(table).sum(axis=0, keepdims=True)) for table in tables]
-    return np.concatenate([np.empty(0), *found])
-
-
 def gwet_ac(q: int, weights: Floats | None = None) -> Value:
     """Gwet 2008: AC1, and AC2 with weights. ``q`` counts the declared categories."""
     return coefficient(q, gwet_chance(q, weights))
@@ -105,21 +87,6 @@ def alpha_nominal(q: int) -> Value:
         observed = divided(sums[:, layout.pairs], n)
         chance = divided((margins * (margins - 1)).sum(axis=1), n * (n - 1))
         return corrected(observed, chance)
-
-    return value
-
-
-def alpha_weighted(q: int, weights: Floats) -> Value:
-    """Alpha by weights instead of distances: what some packages call Krippendorff's ordinal alpha
-    is this with Gwet's ordinal weights."""
-    layout = Layout(q)
-
-    def value(sums: Floats) -> Floats:
-        margins = sums[:, layout.margins]
-        n = margins.sum(axis=1)
-        observed = divided(sums[:, layout.pairs], n)
-        alike = ((margins @ weights) * margins).sum(axis=1) - n
-        return corrected(observed, divided(alike, n * (n - 1)))
 
     return value
 

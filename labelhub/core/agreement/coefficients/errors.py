@@ -11,8 +11,8 @@ from math import nan, sqrt
 import numpy as np
 
 from labelhub.core.agreement.coefficients.chance import NIL, divided
-from labelhub.core.agreement.coefficients.sums import Layout, Value, parts
-from labelhub.core.agreement.ratings import Floats, Ints
+from labelhub.core.agreement.coefficients.sums import Value
+from labelhub.core.agreement.ratings import Floats
 
 STEP = 1e-5
 
@@ -35,53 +35,6 @@ def gwet_error(columns: Floats, chance: Value, *, corrected: bool = True) -> flo
     each = n / pairs * (agree - expected * pairable) / beyond
     each -= (1 - kappa) * n * _influence(columns, sums, chance) / beyond
     return _error(each - kappa, corrected=corrected)
-
-
-def alpha_error(counts: Ints, weights: Floats | None = None, *, corrected: bool = True) -> float:
-    """Of Krippendorff's alpha by weights (nominal by default), counts of shape (items, q).
-
-    Computed of alpha without its correction for small samples, as published.
-    """
-    kept = counts[counts.sum(axis=1) >= 2]
-    if not len(kept):
-        return nan
-    q = kept.shape[1]
-    table = np.eye(q) if weights is None else weights
-    ratings = kept.sum(axis=1)
-    n, mean = len(kept), float(ratings.mean())
-    shares = kept.sum(axis=0) / (n * mean)
-    expected = float(shares @ table @ shares)
-    beyond = 1 - expected
-    if beyond <= NIL:
-        return nan
-    more = (ratings - mean) / mean
-    agree = parts(kept, weights)[:, Layout.pairs] / mean
-    observed = float(agree.mean())
-    alpha = (observed - expected) / beyond
-    each = (agree - observed * more - expected) / beyond
-    guessed = kept @ (table @ shares) / mean - expected * more
-    each -= 2 * (1 - alpha) * (guessed - expected) / beyond
-    return _error(each - alpha, corrected=corrected)
-
-
-def fleiss_error_by_chance(counts: Ints) -> float:
-    """Of Fleiss' kappa if there were no agreement beyond chance (Fleiss, Nee and Landis 1979).
-
-    For a test, never for an interval: it covers far too little. NaN unless every rated item has the
-    same number of ratings, two or more, and something varies.
-    """
-    ratings = counts.sum(axis=1)
-    rated = ratings[ratings > 0]
-    if not len(rated) or rated.min() != rated.max() or rated.max() < 2:
-        return float("nan")
-    n, m = len(rated), int(rated[0])
-    shares = counts.sum(axis=0) / (n * m)
-    apart = shares * (1 - shares)
-    whole = float(apart.sum())
-    if whole == 0:
-        return float("nan")
-    inside = whole**2 - float((apart * (1 - 2 * shares)).sum())
-    return sqrt(2 * inside / (n * m * (m - 1))) / whole
 
 
 def _influence(columns: Floats, sums: Floats, chance: Value) -> Floats:

@@ -10,10 +10,8 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from labelhub.core.agreement.ratings import Floats
-from labelhub.core.errors import InvalidInput
 
 
 def identity(q: int) -> Floats:
@@ -21,42 +19,9 @@ def identity(q: int) -> Floats:
     return np.eye(q)
 
 
-def linear(scores: Sequence[float]) -> Floats:
-    """1 less the distance of the scores, over the widest distance (Cicchetti and Allison 1971)."""
-    return _falling(scores, power=1.0)
-
-
 def quadratic(scores: Sequence[float]) -> Floats:
     """1 less the squared distance over the widest (Fleiss and Cohen 1973)."""
     return _falling(scores, power=2.0)
-
-
-def ordinal_gwet(q: int) -> Floats:
-    """1 less the number of pairs of ranks between two categories, over the widest (Gwet 2014)."""
-    ranks = np.arange(q)
-    between = np.abs(ranks[:, None] - ranks[None, :]) + 1
-    pairs = between * (between - 1) / 2
-    return np.asarray(1 - pairs / max(float(pairs.max(initial=0)), 1.0))
-
-
-def of_disagreement(distances: ArrayLike) -> Floats:
-    """Weights of agreement from weights of disagreement (Cohen 1968): 1 less each over the largest.
-
-    ``distances``: shape (categories, categories), 0 on the diagonal, none negative. All ones where
-    nothing disagrees. Raises ``InvalidInput`` for anything else.
-    """
-    apart = np.asarray(distances, dtype=np.float64)
-    if apart.ndim != 2 or apart.shape[0] != apart.shape[1] or np.diagonal(apart).any():
-        raise InvalidInput("Disagreement is a square table with 0 on its diagonal.")
-    if not (np.isfinite(apart) & (apart >= 0)).all():
-        raise InvalidInput("Weights of disagreement are finite and never negative.")
-    widest = float(apart.max(initial=0))
-    return np.asarray(1 - apart / widest) if widest else np.ones_like(apart)
-
-
-def nominal_distance(q: int) -> Floats:
-    """0 for the same category, else 1."""
-    return 1 - np.eye(q)
 
 
 def interval_distance(scores: Sequence[float]) -> Floats:

@@ -138,25 +138,6 @@ def cohen_kappa(tables: Ints | Floats, weights: Floats | None = None) -> Floats:
     return corrected(observed, chance)
 
 
-def light_kappa(ratings: Ratings, weights: Floats | None = None) -> float | None:
-    """Light's kappa (1971): the mean of Cohen's kappa over all pairs of raters.
-
-    Each pair by the items both rated, each with the same weight. Pairs without common items, or
-    whose kappa is undefined, are left out; None where all are. Errors as for ``all_pairs``.
-    """
-    tables = all_pairs(ratings)[np.triu_indices(ratings.n_raters, 1)]
-    found = cohen_kappa(tables, weights)
-    known = found[~np.isnan(found)]
-    return float(known.mean()) if known.size else None
-
-
-def scott_pi(tables: Ints | Floats, weights: Floats | None = None) -> Floats:
-    """Scott 1955: chance from what both raters said together."""
-    _, rows, columns, table = _shares(tables, weights)
-    both = (rows + columns) / 2
-    return corrected(percent(tables, weights), ((both @ table) * both).sum(axis=-1))
-
-
 def kappa_error(tables: Ints | Floats, weights: Floats | None = None) -> Floats:
     """Standard error of Cohen's kappa for an interval (Fleiss, Cohen and Everitt 1969)."""
     observed, chance, mixed = observed_and_chance(tables, weights)
@@ -166,37 +147,6 @@ def kappa_error(tables: Ints | Floats, weights: Floats | None = None) -> Floats:
     spread = inside - (observed * chance - 2 * chance + observed) ** 2
     n = np.asarray(tables).sum(axis=(-2, -1))
     return np.sqrt(divided(np.maximum(spread, 0), n * _beyond(chance) ** 4))
-
-
-def scott_error(tables: Ints | Floats, weights: Floats | None = None) -> Floats:
-    """Standard error of Scott's pi for an interval (Gwet 2014, section 5.3), by items, not less 1.
-
-    From each cell's influence on agreement and on the shared margins. NaN where pi is.
-    """
-    shares, rows, columns, table = _shares(tables, weights)
-    both = (rows + columns) / 2
-    near = both @ table
-    chance = (near * both).sum(axis=-1)
-    pi = corrected(percent(tables, weights), chance)
-    guessed = (near[..., :, None] + near[..., None, :]) / 2
-    c, value = chance[..., None, None], pi[..., None, None]
-    influence = table - c - 2 * (1 - value) * (guessed - c) - value * (1 - c)
-    spread = (shares * influence**2).sum(axis=(-2, -1))
-    n = np.asarray(tables).sum(axis=(-2, -1))
-    return np.sqrt(divided(spread, n * _beyond(chance) ** 2))
-
-
-def kappa_error_by_chance(tables: Ints | Floats, weights: Floats | None = None) -> Floats:
-    """Standard error if there were no agreement beyond chance: for a test, never for an interval.
-
-    Fleiss, Cohen and Everitt 1969.
-    """
-    _, chance, mixed = observed_and_chance(tables, weights)
-    _, rows, columns, table = _shares(tables, weights)
-    expected = rows[..., :, None] * columns[..., None, :]
-    spread = (expected * (table - mixed) ** 2).sum(axis=(-2, -1)) - chance**2
-    n = np.asarray(tables).sum(axis=(-2, -1))
-    return np.sqrt(divided(np.maximum(spread, 0), n * _beyond(chance) ** 2))
 
 
 def _beyond(chance: Floats) -> Floats:

@@ -39,77 +39,10 @@ def cohen(table: ArrayLike, weights: Floats | None = None) -> Estimate:
     return _estimate(value, float(pairwise.kappa_error(counts, weights)))
 
 
-def scott(table: ArrayLike, weights: Floats | None = None) -> Estimate:
-    """Scott's pi (1955); error of Gwet (2014, chapter 5)."""
-    counts = _table(table)
-    value = float(pairwise.scott_pi(counts, weights))
-    return _estimate(value, float(pairwise.scott_error(counts, weights)))
-
-
-def gwet(table: ArrayLike, weights: Floats | None = None) -> Estimate:
-    """Gwet's AC1, with weights AC2 (2008; errors 2014, chapter 5)."""
-    q = len(_table(table))
-    return _by_chance(table, chance.gwet_chance(q, weights), weights)
-
-
 def brennan_prediger(table: ArrayLike, weights: Floats | None = None) -> Estimate:
     """Brennan and Prediger's coefficient (1981); of two categories it is PABAK."""
     q = len(_table(table))
     return _by_chance(table, chance.brennan_prediger_chance(q, weights), weights)
-
-
-def krippendorff(table: ArrayLike, weights: Floats | None = None) -> Estimate:
-    """Krippendorff's alpha by weights, nominal by default (2011; error Gwet 2014, section 2.6)."""
-    counts = _counts(table)
-    q = counts.shape[1]
-    value = chance.alpha_nominal(q) if weights is None else chance.alpha_weighted(q, weights)
-    return _estimate(
-        _value(counts, value, weights), errors.alpha_error(counts, weights, corrected=False)
-    )
-
-
-def kappa_max(table: ArrayLike) -> float | None:
-    """The largest Cohen's kappa that the two raters' margins allow (Cohen 1960, section 5).
-
-    As much agreement as the smaller of both margins of each category. None where nothing varies.
-    """
-    counts = _table(table)
-    rows, columns = counts.sum(axis=1), counts.sum(axis=0)
-    n = float(counts.sum())
-    expected = float(rows @ columns)
-    if n**2 - expected <= 0:
-        return None
-    return (n * float(np.minimum(rows, columns).sum()) - expected) / (n**2 - expected)
-
-
-def prevalence_index(table: ArrayLike) -> float | None:
-    """(a - d) / n of a table of two categories: -1 to 1, 0 where both are as common.
-
-    Byrt, Bishop and Carlin 1993; signed, positive where the first category prevails. None without
-    items. Raises ``InvalidInput`` for other than two categories.
-    """
-    (a, _), (_, d), n = *_two_by_two(table), _items(table)
-    return (a - d) / n if n else None
-
-
-def bias_index(table: ArrayLike) -> float | None:
-    """(b - c) / n: how much more often the rows' rater chose the first category than the other did.
-
-    Byrt, Bishop and Carlin 1993; signed, -1 to 1, 0 where the margins are the same. None without
-    items. Raises ``InvalidInput`` for other than two categories.
-    """
-    (_, b), (c, _), n = *_two_by_two(table), _items(table)
-    return (b - c) / n if n else None
-
-
-def pabak(table: ArrayLike) -> float | None:
-    """Kappa adjusted for prevalence and bias: 2 x percent agreement - 1 (Byrt et al. 1993).
-
-    What kappa would be were both categories as common and the margins the same. None without items.
-    Raises ``InvalidInput`` for other than two categories; see ``brennan_prediger`` for more.
-    """
-    (a, _), (_, d), n = *_two_by_two(table), _items(table)
-    return 2 * (a + d) / n - 1 if n else None
 
 
 def _by_chance(table: ArrayLike, expected: sums.Value, weights: Floats | None) -> Estimate:
