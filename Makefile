@@ -8,7 +8,7 @@ PEERS := .venv-peers
 MANAGE := $(BIN)/python manage.py
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-dev demo secret serve broker worker test test-thorough check format test-services test-peers e2e bench lock
+.PHONY: help install install-dev demo secret serve broker worker test quick test-thorough check format test-services test-peers e2e bench lock
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -48,11 +48,14 @@ worker: broker secret install  ## extra worker (needs REDIS_URL and LABELHUB_SEC
 test: install-dev  ## the suite on the embedded default, without what takes long
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not services and not thorough and not e2e and not peers" -ra
 
+quick:  ## the tests of what was touched since the last commit that has landed (SINCE=REF), no browser
+	@$(BIN)/python tests/quick.py "$(SINCE)"
+
 test-thorough: install-dev  ## what takes long, on the embedded default: kills, servers, simulations
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "thorough and not services and not e2e and not peers" -ra
 
 test-services: install-dev  ## PostgreSQL, Redis, Celery workers and several servers
-	LABELHUB_HYPOTHESIS=thorough deploy/with-services $(BIN)/python -m pytest -m "(services or not e2e) and not peers" -n 2 --dist worksteal -ra
+	LABELHUB_HYPOTHESIS=thorough deploy/with-services $(BIN)/python -m pytest -m "(services or not e2e) and not peers" --ignore tests/core --ignore tests/architecture -n 2 --dist worksteal -ra
 
 e2e: install-dev  ## browser tests, every page in every state; fails without a Chromium
 	LABELHUB_REQUIRE_BROWSER=1 $(BIN)/python -m pytest -m e2e -ra

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
+from tests.cases import all_cases
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -19,7 +19,7 @@ def pointed_at(guide: Path) -> Iterator[Path]:
     yield from (guide.parent / link for link in LINK.findall(text))
 
 
-@pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: str(guide.relative_to(ROOT)))
+@all_cases("guide", GUIDES, ids=lambda guide: str(guide.relative_to(ROOT)))
 def test_it_is_there(guide: Path) -> None:
     missing = [place for place in pointed_at(guide) if not place.exists()]
     assert missing == []

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-import pytest
+from tests.cases import all_cases
 
 ROOT = Path(__file__).parents[2]
 TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
@@ -31,21 +31,21 @@ def name(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-@pytest.mark.parametrize("path", TEMPLATES, ids=name)
+@all_cases("path", TEMPLATES, ids=name)
 def test_a_template_carries_no_style_and_no_script(path: Path) -> None:
     source = DATA.sub("", path.read_text())
     found = [what for what, pattern in FORBIDDEN.items() if pattern.search(source)]
     assert found == []
 
 
-@pytest.mark.parametrize("path", [*STYLES, *SCRIPTS], ids=name)
+@all_cases("path", [*STYLES, *SCRIPTS], ids=name)
 def test_style_sheets_and_scripts_bring_nothing_from_elsewhere(path: Path) -> None:
     source = path.read_text()
     assert "@import" not in source
     assert not re.search(r"url\(|https?://", source)
 
 
-@pytest.mark.parametrize("path", SCRIPTS, ids=name)
+@all_cases("path", SCRIPTS, ids=name)
 def test_scripts_never_make_html_of_text(path: Path) -> None:
     source = path.read_text()
     unsafe = re.findall(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(", source)
@@ -53,7 +53,7 @@ def test_scripts_never_make_html_of_text(path: Path) -> None:
     assert set(unsafe) <= allowed
 
 
-@pytest.mark.parametrize("path", STYLES, ids=name)
+@all_cases("path", STYLES, ids=name)
 def test_colours_are_named_in_the_tokens_only(path: Path) -> None:
     if path.name == "tokens.css":
         return

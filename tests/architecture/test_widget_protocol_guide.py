@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 
 from labelhub.core.interview.frames import KINDS, Offered, Shown
+from tests.cases import all_cases
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "widget-protocol.md").read_text(encoding="utf-8")
 ROW = re.compile(r"^\| `(\w+)` \|(.*)\|$", re.MULTILINE)
 ROWS = dict(ROW.findall(GUIDE))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@all_cases("kind", KINDS)
 def test_every_kind_of_frame_has_its_row(kind: str) -> None:
     assert kind in ROWS
 

@@ -7,6 +7,7 @@ import pytest
 from django.test import Client
 
 from apps.authors.views.widget import build_of_files
+from tests.cases import all_cases
 
 WIDGET = Path(__file__).parents[2] / "static" / "widget"
 MODULES = sorted(WIDGET.rglob("*.js"))
@@ -81,7 +82,7 @@ def test_every_language_has_the_same_words(folder: str) -> None:
     assert all(words == tables["en"] for words in tables.values())
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(WIDGET).as_posix())
+@all_cases("path", MODULES, ids=lambda path: path.relative_to(WIDGET).as_posix())
 def test_a_module_is_short_and_passes_a_strict_policy(path: Path) -> None:
     text = path.read_text()
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from labelhub.client import PandasMissing, WrongUse, rows
 from labelhub.client.frames import frame_of
 from labelhub.client.rows import source_of
+from tests.cases import all_cases
 
 CELLS = st.none() | st.booleans() | st.integers() | st.text() | st.lists(st.text(), max_size=2)
 ROWS = st.lists(st.dictionaries(st.text(), CELLS, max_size=3), max_size=12)
@@ -116,7 +117,7 @@ def test_half_a_character_pair_is_left_to_the_server() -> None:
     assert bodies([{"text": "a\ud800"}]) == [b'{"text": "a\\ud800"}\n']
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("made", "words"),
     [
         ([{"text": "a"}, {"x": float("nan")}], "Row 2 cannot be sent as JSON"),

@@ -16,6 +16,7 @@ from labelhub.client.errors import ClientError, Problem
 from labelhub.client.records import Project
 from labelhub.client.sending import refusal
 from labelhub.client.wire import Broken, Reply, Request, Send, Sleep
+from tests.cases import all_cases
 from tests.client.helpers import problem
 
 REPEATS = st.sampled_from(list(Repeat))
@@ -60,7 +61,7 @@ FAULT = reply(problem(500, "internal"))
 SAID_NO = reply(problem(409, "conflict"))
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("outcome", "code", "reads", "never"),
     [
         (UNSENT, "unreachable", 5, 5),
@@ -73,7 +74,7 @@ SAID_NO = reply(problem(409, "conflict"))
         (SAID_NO, "conflict", 1, 1),
     ],
 )
-@pytest.mark.parametrize("name", ENDPOINTS)
+@all_cases("name", ENDPOINTS)
 def test_how_often_each_is_sent(
     name: str, outcome: Reply | Broken, code: str, reads: int, never: int
 ) -> None:

@@ -18,6 +18,7 @@ import pytest
 
 import labelhub.client
 from labelhub.client import AsyncClient, Client, ClientError, WrongUse, asynchronous, sync
+from tests.cases import all_cases
 from tests.client.helpers import ADDRESS, KEY, QUICK, problem, scripted
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -139,7 +140,7 @@ def test_errors_travel_between_processes(copied: Callable[[Any], Any]) -> None:
     assert again.errors[0].field == "value"
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("address", "words"),
     [
         ("", "address"),
@@ -158,7 +159,7 @@ def test_an_address_of_no_use_is_told(address: Any, words: str) -> None:
     assert KEY not in str(told.value)
 
 
-@pytest.mark.parametrize("key", ["", "a b c d e f g h", "kéykéykéy", "lh_0123456789\nX: y", None])
+@all_cases("key", ["", "a b c d e f g h", "kéykéykéy", "lh_0123456789\nX: y", None])
 def test_a_key_of_no_use_is_told_and_not_shown(key: Any) -> None:
     with pytest.raises(WrongUse, match="API key") as told:
         Client(ADDRESS, key)
@@ -201,7 +202,7 @@ def imported(path: Path) -> set[str]:
     return {name if name.startswith("labelhub") else name.partition(".")[0] for name in found}
 
 
-@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.py")), ids=lambda path: path.name)
+@all_cases("path", sorted(FOLDER.glob("*.py")), ids=lambda path: path.name)
 def test_it_stands_on_httpx_alone(path: Path) -> None:
     outer = {name for name in imported(path) if not name.startswith("labelhub.client")}
     allowed = {"httpx", *sys.stdlib_module_names}

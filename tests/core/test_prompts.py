@@ -13,6 +13,7 @@ from labelhub.core.prompts import (
     fence,
     parse_prompt,
 )
+from tests.cases import all_cases
 
 ROOT = Path(__file__).parents[2] / "prompts"
 
@@ -65,7 +66,7 @@ def test_every_prompt_is_pinned() -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", PINNED)
+@all_cases("name", PINNED)
 def test_a_stored_body_gives_the_same_prompt_back(name: str) -> None:
     prompt = PromptLibrary(ROOT).get(*name.split("/"))
     again = parse_prompt(prompt.name, prompt.body)
@@ -74,7 +75,7 @@ def test_a_stored_body_gives_the_same_prompt_back(name: str) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", PINNED)
+@all_cases("name", PINNED)
 def test_a_prompt_knows_where_it_belongs(name: str) -> None:
     prompt = PromptLibrary(ROOT).get(*name.split("/"))
     assert name == f"{prompt.protocol}/{prompt.role}"
@@ -111,7 +112,7 @@ def test_a_template_cannot_reach_into_python() -> None:
         parse_prompt("demo/role", body).render(item="x")
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("body", "problem"),
     [
         ("## system\nx\n## user\ny", "front matter"),

@@ -18,6 +18,7 @@ from labelhub.core.schema import (
     value_key,
     value_words,
 )
+from tests.cases import all_cases
 
 SINGLE = schema_from_names("single", ["entailment", "non-entailment"])
 MULTI = schema_from_names("multi", ["Food", "Price", "Staff"])
@@ -27,7 +28,7 @@ TEXT = parse_schema({"task": "text"})
 PER_ITEM = parse_schema({"task": "per_item"})
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("schema", "raw", "value"),
     [
         (SINGLE, "Entailment", "entailment"),
@@ -49,7 +50,7 @@ def test_an_offered_value_becomes_canonical(schema: Schema, raw: Any, value: Any
     assert schema.normalise(raw) == value
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("schema", "raw"),
     [
         (SINGLE, "entail"),
@@ -105,7 +106,7 @@ def test_an_object_without_a_present_label_is_a_set_only_where_it_names_them_all
     assert MULTI.normalise({"food": True}) == ["Food"]
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("data", "message"),
     [
         ([], "must be a JSON object"),
@@ -231,7 +232,7 @@ def test_points_that_cannot_be_squared_are_refused(far: float) -> None:
         parse_schema({"task": "ordinal", "labels": labels})
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("text", "names"),
     [
         ("Food, drinks", ["Food, drinks"]),

@@ -24,6 +24,7 @@ from labelhub.core.schema.operations import (
     to_json,
 )
 from labelhub.core.schema.planning import plan
+from tests.cases import all_cases
 
 ABC = schema_from_names("single", "ABC")
 SETS = schema_from_names("multi", "ABC")
@@ -141,7 +142,7 @@ EVERYTHING = [
 ]
 
 
-@pytest.mark.parametrize("operation", EVERYTHING, ids=str)
+@all_cases("operation", EVERYTHING, ids=str)
 def test_an_operation_comes_back_from_json(operation: Operation) -> None:
     assert parse_operations(to_json([operation])) == (operation,)
 
@@ -155,7 +156,7 @@ def test_hostile_names_come_back_from_json(name: str, other: str, ask: bool) -> 
     assert list(parse_operations(to_json(told))) == told
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("raw", "words"),
     [
         ({}, "must be a list"),
@@ -179,7 +180,7 @@ def test_json_that_says_nothing_is_refused(raw: Any, words: str) -> None:
         parse_operations(raw)
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("operations", "words"),
     [
         ([Rename("A", "B")], "two labels 'B'. If they mean the same, merge"),

@@ -19,6 +19,7 @@ from labelhub.core.similarity import (
     same_text_key,
     words,
 )
+from tests.cases import all_cases
 
 REVIEWS = (
     "The food was good and the soup was hot.",
@@ -88,7 +89,7 @@ def test_case_width_and_what_is_invisible_make_no_other_word() -> None:
     assert words("Straße, ＦＵＬＬ na\u00ad\u200bïve") == ["strasse", "full", "naïve"]
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("text", "expected"),
     [
         ("今天天气", ["今天", "天天", "天气"]),
@@ -146,7 +147,7 @@ def test_whatever_is_written_likeness_is_between_nothing_and_all(
     assert found == sorted(found, key=lambda each: (-each[1], each[0]))
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "hostile",
     ["a" * 1_000_000, "a\u0301\u0316" * 300_000, "\ud800 half", "a " * 500_000, "\ufdfa" * 100_000],
     ids=["one word", "marks", "half a pair", "many words", "one that unfolds to eighteen"],
@@ -203,7 +204,7 @@ def test_vectors_of_nothing_and_of_the_largest_numbers() -> None:
     assert VectorIndex([]).nearest([1.0, 2.0], [], 3) == []
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "vectors",
     [
         [[1.0, 2.0], [1.0]],

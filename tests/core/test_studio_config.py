@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from labelhub.core.schema import SchemaError, schema_from_studio
+from tests.cases import all_cases
 
 TEXT = '<Text name="t" value="$text"/>'
 CHOICES = '<Choices name="mood" toName="t" choice="{}"><Choice value="Good" alias="good" hint="Glad"/><Choice value="bad"/></Choices>'  # noqa: E501
@@ -24,7 +25,7 @@ def test_choices_are_labels_by_what_results_hold() -> None:
     assert read(CHOICES.format("multiple")) == {**found, "task": "multi"}
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("controls", "task", "names"),
     [
         ('<Rating name="r" toName="t" maxRating="3"/>', "ordinal", ["1", "2", "3"]),
@@ -53,7 +54,7 @@ NESTED = '<Choices name="c" toName="t"><Choice value="a"><Choice value="b"/></Ch
 BOMB = '<!DOCTYPE v [<!ENTITY a "aaaa">]><View>&a;</View>'
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("config", "words"),
     [
         ("", "is not XML"),

@@ -21,6 +21,7 @@ from labelhub.core.errors import LabelhubError
 from labelhub.core.llm.types import Call, Completion
 from labelhub.core.prompts import PromptLibrary
 from labelhub.core.schema import Schema, parse_schema, schema_from_names
+from tests.cases import all_cases
 from tests.llm.asking_helpers import Learnt, make_json_call, make_spec, opened
 from tests.llm.tiny_endpoint import Answer, Heard, error, said, tiny_endpoint
 
@@ -63,7 +64,7 @@ def example_in(call: Call) -> Any:
     return json.loads(asked[asked.index("{") : asked.rindex("}") + 1])
 
 
-@pytest.mark.parametrize(("name", "task"), list(in_json()))
+@all_cases(("name", "task"), list(in_json()))
 def test_a_prompt_shows_exactly_the_keys_of_the_schema(name: str, task: str) -> None:
     call = rendered(name, task)
     words, asked = call.messages[-1].content, call.json_messages[-1].content

@@ -23,6 +23,7 @@ from labelhub.core.agreement.alt_test import (
 from labelhub.core.agreement.contests import Contest, against_author, against_humans
 from labelhub.core.agreement.ratings import Ratings, from_matrix
 from labelhub.core.errors import InvalidInput
+from tests.cases import all_cases
 from tests.core.agreement.published import reference_cases, shared
 
 Ints = NDArray[np.int64]
@@ -107,8 +108,8 @@ def test_six_models_beside_ten_humans_as_published() -> None:
         assert (found.tested, found.lacking) == (10, 0)
 
 
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("graded", [False, True])
+@all_cases("seed", range(5))
+@all_cases("graded", [False, True])
 def test_it_is_the_test_told_plainly(seed: int, graded: bool) -> None:
     table, llm = crowd(seed)
     near = 1 - np.abs(np.subtract.outer(range(4), range(4))) / 3 if graded else np.eye(4)

@@ -16,6 +16,7 @@ from labelhub.core.agreement.evaluation import evaluate
 from labelhub.core.agreement.pairs import FLIPPED, compare, difference, sign_flip
 from labelhub.core.agreement.resampling import Ints, resample
 from labelhub.core.schema import Schema, parse_schema
+from tests.cases import all_cases
 
 MOODS = parse_schema({"task": "single", "labels": [{"name": "good"}, {"name": "bad"}]})
 ASPECTS = parse_schema({"task": "multi", "labels": [{"name": "Food"}, {"name": "Service"}]})
@@ -47,7 +48,7 @@ def scored(schema: Schema, gold: Sequence[Any], answers: Sequence[tuple[int, Any
     return scores(resample(len(gold)), counted(schema, gold, answers), names)
 
 
-@pytest.mark.parametrize("task", VALUES)
+@all_cases("task", VALUES)
 def test_codes_are_equal_where_values_say_the_same(task: str) -> None:
     schema, values = VALUES[task]
 

@@ -24,6 +24,7 @@ from labelhub.core.agreement.coefficients import (
     sums,
 )
 from labelhub.core.agreement.ratings import Floats, Ints, Ratings, from_matrix
+from tests.cases import all_cases
 
 FILE = Path(__file__).resolve().parents[4] / "shared" / "reference" / "reference_values_dev.json"
 CASES: dict[str, Any] = (
@@ -224,7 +225,7 @@ def case(name: str) -> Any:
     return CASES[name]
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "name",
     [key for key, each in CASES.items() if set(asked(each["method"])) <= set(MEASURES)] or [""],
 )
@@ -235,7 +236,7 @@ def test_a_reference_case_is_reproduced(name: str) -> None:
     assert found == pytest.approx(np.atleast_1d(each["expected"]), abs=each["tolerance"])
 
 
-@pytest.mark.parametrize("name", OURS)
+@all_cases("name", OURS)
 def test_no_case_is_passed_over_because_its_method_has_another_name(name: str) -> None:
     assert set(asked(case(name)["method"])) <= set(MEASURES)
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from labelhub.core.agreement.coefficients import conger, pairwise
 from labelhub.core.agreement.ratings import Floats, from_matrix
+from tests.cases import all_cases
 from tests.core.agreement import by_pairs
 from tests.core.agreement.by_pairs import Table, measures, tables
 
@@ -79,7 +80,7 @@ def test_raters_who_lean_apart_leave_less_to_chance_than_for_fleiss() -> None:
     assert kappa(table) > fleiss
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "table",
     [
         pytest.param([[0, 0], [0, 0]], id="everybody says the same"),

@@ -13,6 +13,7 @@ from scipy.stats import f as f_distribution
 
 from labelhub.core.agreement.icc import Icc, icc
 from labelhub.core.errors import InvalidInput
+from tests.cases import all_cases
 
 TARGETS = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
 FORMS = ("icc_1_1", "icc_2_1", "icc_3_1", "icc_1_k", "icc_2_k", "icc_3_k")
@@ -99,7 +100,7 @@ def test_a_constant_distance_is_full_consistency_but_not_full_agreement() -> Non
     assert found.icc_2_1.value < 0.9
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "table", [[[0.1, 0.1], [0.1, 0.1]], [[1e6 / 3] * 2] * 3, [[1, 2]], [[1], [2]], np.empty((0, 2))]
 )
 def test_without_variation_or_two_items_and_raters_all_is_undefined(table: Any) -> None:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from labelhub.core.agreement.coefficients import metrics
 from labelhub.core.agreement.ratings import Floats
+from tests.cases import all_cases
 
 NAMES = st.frozensets(st.sampled_from("abcd"))
 SCORES = st.lists(st.floats(0, 100), min_size=1, max_size=6)
@@ -91,7 +92,7 @@ def test_ordinal_distances_of_many_rows_of_margins_at_once() -> None:
     assert (found[1] == metrics.ordinal_distance(margins[1])).all()
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("one", "other", "masi", "jaccard"),
     [
         ("a", "a", 0, 0),

@@ -31,6 +31,7 @@ from labelhub.core.agreement.predictivity_scores import (
     score,
 )
 from labelhub.core.errors import InvalidInput
+from tests.cases import all_cases
 
 OPTIONS = ("calm", "cross", "glad", "sad")
 
@@ -169,7 +170,7 @@ def test_an_author_of_very_many_answers_is_no_trouble() -> None:
     assert all(len(task.shown) == 5 for task in tasks)
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("sources", "examples", "limit", "field"),
     [
         ([], [1], None, "sources"),

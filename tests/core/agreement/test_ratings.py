@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from labelhub.core.agreement.narrowing import latest, on_items
 from labelhub.core.agreement.ratings import Ratings, from_matrix
 from labelhub.core.errors import InvalidInput
+from tests.cases import all_cases
 from tests.core.agreement.by_pairs import Table, tables
 
 Q = 3
@@ -89,7 +90,7 @@ def test_categories_are_those_declared_or_up_to_the_highest_used() -> None:
     assert from_matrix(np.empty((0, 4))).counts().shape == (0, 0)
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "table", [[0, 1], [[0.5, 1.0]], [["a", "b"]], [[0, 1], [1]], np.zeros((2, 2, 2), int), None]
 )
 def test_what_is_no_table_of_numbers_is_refused(table: Any) -> None:

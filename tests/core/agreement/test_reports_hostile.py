@@ -13,6 +13,7 @@ from labelhub.core.agreement.reports import reasons
 from labelhub.core.agreement.reports.report import report
 from labelhub.core.agreement.reports.sheet import Sheet
 from labelhub.core.schema import Task
+from tests.cases import all_cases
 from tests.core.agreement.sheets import NOTHING, UNSURE, sheet
 
 N = NOTHING
@@ -108,7 +109,7 @@ def check_figure(path: str, found: dict[str, Any]) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", SHEETS)
+@all_cases("name", SHEETS)
 def test_a_hostile_sheet_has_an_honest_report(name: str) -> None:
     check(SHEETS[name])
 

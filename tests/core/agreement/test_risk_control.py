@@ -22,6 +22,7 @@ from labelhub.core.agreement.risk_control import (
     upper_bound,
 )
 from labelhub.core.errors import InvalidInput
+from tests.cases import all_cases
 
 PROJECTS, CALIBRATION, TARGET, DELTA = 2000, 500, 0.05, 0.05
 MOST_VIOLATIONS = DELTA + 1.65 * sqrt(DELTA * (1 - DELTA) / PROJECTS)
@@ -107,8 +108,8 @@ def worst_in_the_middle(scores: Floats) -> Floats:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("risk", [rising, just_above, worst_in_the_middle])
-@pytest.mark.parametrize("start_errors", [0, 2])
+@all_cases("risk", [rising, just_above, worst_in_the_middle])
+@all_cases("start_errors", [0, 2])
 def test_the_promise_is_kept_in_simulated_projects(risk: Any, start_errors: int) -> None:
     generator = np.random.default_rng(11)
     pool = generator.random(100_000)

@@ -25,6 +25,7 @@ from labelhub.core.agreement.scores import (
     tabulate,
 )
 from labelhub.core.errors import InvalidInput
+from tests.cases import all_cases
 from tests.core.agreement.published import reference
 
 CODES = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=40)
@@ -201,7 +202,7 @@ def test_one_label_throughout_has_an_accuracy_but_no_chance_correction() -> None
     assert np.isnan(rank_correlation(np.array([[7.0, 0], [0, 0]])))
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "wrong",
     [
         lambda: matrix([[1, 2, 3], [1, 2, 3]]),

@@ -10,6 +10,7 @@ from scipy.stats import chi2
 
 from labelhub.core.agreement.multiplicity import holm
 from labelhub.core.agreement.significance import chi_square, mcnemar, mcnemar_mid_p
+from tests.cases import all_cases
 from tests.core.agreement.published import paper_tables, reference
 
 COUNTS = st.integers(0, 400)
@@ -23,7 +24,7 @@ def approx(value: Any) -> Any:
     return None if value is None else pytest.approx(value, rel=1e-8, abs=1e-8)
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("b", "c", "p"),
     [
         (0, 0, 1.0),

@@ -14,6 +14,7 @@ from labelhub.core.agreement import texts
 from labelhub.core.agreement.coefficients import texts as coefficients
 from labelhub.core.agreement.coefficients.texts import alpha_of_texts, alpha_parts, apart
 from labelhub.core.agreement.texts import Texts, medoids, texts_of, tokens, within_items
+from tests.cases import all_cases
 
 WORDS = st.text(alphabet="ab cd", max_size=12)
 #: Labels of each item, in words; every item has two or more.
@@ -52,7 +53,7 @@ def medoids_of(said: list[list[str]]) -> list[set[str]]:
     return told
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("text", "expected"),
     [
         ("a cat, sat.", ["a", "cat", "sat"]),

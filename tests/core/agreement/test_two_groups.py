@@ -10,6 +10,7 @@ from scipy import stats
 
 from labelhub.core.agreement.two_groups import fisher, mann_whitney, median, newcombe
 from labelhub.core.errors import InvalidInput
+from tests.cases import all_cases
 
 COUNTS = st.integers(0, 40).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 
@@ -88,7 +89,7 @@ def test_mann_whitney_of_nothing_is_undefined() -> None:
     assert mann_whitney([1.0], []) is None
 
 
-@pytest.mark.parametrize("n", [6, 8, 9, 20, 50, 101])
+@all_cases("n", [6, 8, 9, 20, 50, 101])
 def test_a_medians_interval_covers_what_it_says_and_hardly_more(n: int) -> None:
     found = median(list(range(n)))
 

@@ -17,6 +17,7 @@ from labelhub.core.agreement.coefficients.two_raters import (
 )
 from labelhub.core.agreement.ratings import from_matrix
 from labelhub.core.errors import InvalidInput
+from tests.cases import all_cases
 
 #: Gwet 2014, two abstractors and 100 patients.
 ABSTRACTORS = [[13, 0, 0], [0, 20, 7], [0, 4, 56]]
@@ -41,7 +42,7 @@ def test_expanding_a_table_and_counting_again_gives_the_table(table: list[list[i
     assert from_matrix(pairs, q).n_items == np.sum(table)
 
 
-@pytest.mark.parametrize("table", [[[1, 2]], [1, 2], [[1.5, 0], [0, 1]], [[1, -1], [0, 1]], []])
+@all_cases("table", [[[1, 2]], [1, 2], [[1.5, 0], [0, 1]], [[1, -1], [0, 1]], []])
 def test_what_is_no_table_of_two_raters_is_refused(table: ArrayLike) -> None:
     for measure in (pairwise.expand, cohen):
         with pytest.raises(InvalidInput):

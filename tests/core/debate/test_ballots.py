@@ -3,12 +3,12 @@
 from collections import Counter
 from random import Random
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from labelhub.core.debate.ballots import tally
 from labelhub.core.schema import Schema, Value, parse_schema, schema_from_names
+from tests.cases import all_cases
 
 ONE = schema_from_names("single", ["A", "B", "C", "D", "E"])
 TWO = schema_from_names("single", ["A", "B"])
@@ -17,7 +17,7 @@ SCALE = schema_from_names("ordinal", ["1", "2", "3"])
 CHOICES = parse_schema({"task": "per_item"})
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("ballots", "value", "majority", "d_rate"),
     [
         ("AAAAA", "A", True, 1.0),
@@ -46,7 +46,7 @@ def test_the_first_leads_by_its_share(
     assert count.unanimous == (ballots in {"A", "AAAAA"})
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("ballots", "value", "majority", "d_rate"),
     [
         ([["Food"], ["Food"], ["Food"]], ["Food"], True, 1.0),
@@ -68,7 +68,7 @@ def test_of_several_labels_each_is_voted_on(
     assert (count.value, count.majority, count.d_rate) == (value, majority, d_rate)
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("ballots", "entropy"),
     [("AAAA", 0.0), ("AABB", 1.0), ("AAAB", 0.8113), ("AAB ", 1.0), ("    ", 0.0)],
 )

@@ -14,6 +14,7 @@ from labelhub.core.llm.parsing import read_completion
 from labelhub.core.llm.types import Call, Completion, Reply
 from labelhub.core.prompts import PromptVariables
 from labelhub.core.schema import Schema, parse_schema, schema_from_names
+from tests.cases import all_cases
 from tests.core.debate.canned import LIBRARY, fenced
 
 PROMPTS = {
@@ -97,7 +98,7 @@ def whole(asked: Call) -> str:
     return "\n".join(message.content for message in asked.messages)
 
 
-@pytest.mark.parametrize("role", PROMPTS)
+@all_cases("role", PROMPTS)
 def test_the_whole_definition_of_a_label_reaches_every_role(role: str) -> None:
     said = whole(call(role, guideline="Work slowly."))
     for part in (
@@ -107,8 +108,8 @@ def test_the_whole_definition_of_a_label_reaches_every_role(role: str) -> None:
         assert part in said
 
 
-@pytest.mark.parametrize("role", PROMPTS)
-@pytest.mark.parametrize("task", SCHEMAS)
+@all_cases("role", PROMPTS)
+@all_cases("task", SCHEMAS)
 def test_every_task_has_a_question_and_one_form_of_answer(role: str, task: str) -> None:
     said = whole(call(role, SCHEMAS[task]))
     forms = {"decision": "\nFinal Decision: <", "ranking": "\nFirst choice: <"}
@@ -120,8 +121,8 @@ def test_every_task_has_a_question_and_one_form_of_answer(role: str, task: str) 
         assert name in said
 
 
-@pytest.mark.parametrize("role", PROMPTS)
-@pytest.mark.parametrize("task", SCHEMAS)
+@all_cases("role", PROMPTS)
+@all_cases("task", SCHEMAS)
 def test_every_task_is_spoken_of_in_its_own_words(role: str, task: str) -> None:
     said = whole(call(role, SCHEMAS[task]))
     assert ("aspect" in said) <= (task == "multi")
@@ -131,16 +132,14 @@ def test_every_task_is_spoken_of_in_its_own_words(role: str, task: str) -> None:
     assert ("listed names" in said) <= (task in {"single", "multi", "ordinal"})
 
 
-@pytest.mark.parametrize(
-    "role", [name for name, prompt in PROMPTS.items() if prompt.output != "argument"]
-)
-@pytest.mark.parametrize("task", sorted(set(SCHEMAS) - {"text"}))
+@all_cases("role", [name for name, prompt in PROMPTS.items() if prompt.output != "argument"])
+@all_cases("task", sorted(set(SCHEMAS) - {"text"}))
 def test_an_echo_of_the_prompt_is_no_answer(role: str, task: str) -> None:
     asked = call(role, SCHEMAS[task])
     assert not read_completion(asked, Completion(asked.messages[1].content)).ok
 
 
-@pytest.mark.parametrize("role", sorted(set(PROMPTS) - {"courtroom/reporter"}))
+@all_cases("role", sorted(set(PROMPTS) - {"courtroom/reporter"}))
 def test_what_strangers_and_models_wrote_is_fenced(role: str) -> None:
     said = call(role, SCHEMAS["per_item"]).messages[1].content
     assert fenced(said) == [

@@ -2,12 +2,11 @@
 
 from collections import Counter
 
-import pytest
-
 from labelhub.core.debate.candidates import Candidates, candidates, name_of
 from labelhub.core.debate.outcome import DebateItem
 from labelhub.core.llm.types import Reply
 from labelhub.core.schema import Schema, Value, parse_schema, schema_from_names
+from tests.cases import all_cases
 from tests.core.debate.canned import STANCE
 
 YES_NO = schema_from_names("single", ["Yes", "No"])
@@ -20,7 +19,7 @@ def two(hearing: Reply, schema: Schema = STANCE, item: DebateItem | None = None)
     return candidates(hearing.value, hearing, item or DebateItem("1", "text"), schema)
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("hearing", "schema", "second", "how"),
     [
         (Reply(value="Dovish", ranking=("Dovish", "Neutral")), STANCE, "Neutral", "ranking"),

@@ -1,8 +1,7 @@
 """Chain of thought against canned replies: one call, free text, reasons before the answer."""
 
-import pytest
-
 from labelhub.core.llm.types import Reply, Status
+from tests.cases import all_cases
 from tests.core.debate.canned import FAILED, STANCE, fenced, played, says
 
 SAID = 'It says "rates stay".\n- Dovish: "rates stay"\nFinal Decision: Dovish'
@@ -25,7 +24,7 @@ def test_the_answer_is_the_outcome_with_its_reasons() -> None:
     assert (outcome.flags, outcome.uncertainty, outcome.failed) == ((), None, False)
 
 
-@pytest.mark.parametrize("status", [each for each in Status if each is not Status.OK])
+@all_cases("status", [each for each in Status if each is not Status.OK])
 def test_no_answer_is_no_label(status: Status) -> None:
     outcome = played("cot", {"annotator": Reply("words", status=status)}).outcome
     assert (outcome.value, outcome.uncertainty) == (None, 1.0)

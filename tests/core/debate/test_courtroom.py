@@ -8,6 +8,7 @@ from labelhub.core.debate import protocol
 from labelhub.core.debate.outcome import DebateItem, Precedent
 from labelhub.core.llm.types import Reply
 from labelhub.core.schema import parse_schema, schema_from_names
+from tests.cases import all_cases
 from tests.core.debate.canned import (
     FAILED,
     REFUSED,
@@ -65,8 +66,8 @@ def test_a_hearing_then_both_sides_then_one_judge_after_the_other() -> None:
     assert [call.output for calls in debate.asked for call in calls] == outputs
 
 
-@pytest.mark.parametrize("judges", [1, 3, 5])
-@pytest.mark.parametrize("deliberation", ["parallel", "sequential"])
+@all_cases("judges", [1, 3, 5])
+@all_cases("deliberation", ["parallel", "sequential"])
 def test_as_many_calls_as_the_table_says(judges: int, deliberation: str) -> None:
     debate = tried(judges=judges, deliberation=deliberation)
     names = [f"judge/{at}" for at in range(1, judges + 1)]
@@ -137,8 +138,8 @@ def test_arguments_are_read_at_about_the_same_length() -> None:
     )
 
 
-@pytest.mark.parametrize("most", [0, 1, 2, 3])
-@pytest.mark.parametrize(
+@all_cases("most", [0, 1, 2, 3])
+@all_cases(
     ("wanted", "labels"),
     [("all", ["Dovish", "Hawkish", "Neutral"]), ("candidates", ["Dovish", "Neutral"])],
 )
@@ -183,7 +184,7 @@ def test_a_precedent_stands_without_a_reason_too(reply: Reply) -> None:
     assert str(reply.status) in debate.outcome.flags
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("verdicts", "value", "flags", "uncertainty"),
     [
         (["Dovish"] * 3, "Dovish", (), 0.0),
@@ -206,7 +207,7 @@ def test_side_by_side_the_majority_decides(
     assert not outcome.failed
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("verdicts", "value", "flags", "changes"),
     [
         (["Dovish"] * 3, "Dovish", (), 0),
@@ -253,8 +254,8 @@ def test_without_a_hearing_there_is_no_trial(reply: Reply) -> None:
     assert debate.outcome.failed == (reply is FAILED)
 
 
-@pytest.mark.parametrize("role", ["prosecutor", "defence"])
-@pytest.mark.parametrize("said", [FAILED, REFUSED, " "])
+@all_cases("role", ["prosecutor", "defence"])
+@all_cases("said", [FAILED, REFUSED, " "])
 def test_there_is_no_trial_where_a_side_is_not_heard(role: str, said: str | Reply) -> None:
     debate = tried({role: said})
     assert len(debate.steps) == 2

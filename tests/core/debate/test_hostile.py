@@ -18,6 +18,7 @@ from labelhub.core.llm.parsing.structured import in_words
 from labelhub.core.llm.types import Call, Output, Reply
 from labelhub.core.prompts import fence
 from labelhub.core.schema import Schema, parse_schema, schema_from_names
+from tests.cases import all_cases
 from tests.core.debate.canned import STANCE, canned, opened
 from tests.core.debate.hostile_texts import HOSTILE, ORDINARY, THEFT
 from tests.fakes.scripted import ScriptedModel
@@ -38,7 +39,7 @@ def test_the_corpora_are_as_large_as_they_should_be() -> None:
     assert (len(HOSTILE), len(ORDINARY)) == (40, 40)
 
 
-@pytest.mark.parametrize("name", [*HOSTILE, *THEFT])
+@all_cases("name", [*HOSTILE, *THEFT])
 def test_a_hostile_text_is_flagged(name: str) -> None:
     assert injection_flags({**HOSTILE, **THEFT}[name])
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from labelhub.core.debate.injection import injection_flags, item_flags
 from labelhub.core.debate.outcome import DebateItem
+from tests.cases import all_cases
 from tests.core.debate.near_miss_texts import NEAR_MISSES
 from tests.core.debate.told_elsewhere_texts import TOLD_ELSEWHERE
 from tests.core.debate.told_texts import TOLD
@@ -100,24 +101,24 @@ ORDINARY = [
 ]
 
 
-@pytest.mark.parametrize(("text", "code"), ATTACKS)
+@all_cases(("text", "code"), ATTACKS)
 def test_an_attack_is_flagged(text: str, code: str) -> None:
     assert code in injection_flags(text)
 
 
-@pytest.mark.parametrize("text", ORDINARY)
+@all_cases("text", ORDINARY)
 def test_an_ordinary_text_is_not(text: str) -> None:
     assert injection_flags(text) == ()
 
 
-@pytest.mark.parametrize(("labels", "code", "text"), [*TOLD, *TOLD_ELSEWHERE])
+@all_cases(("labels", "code", "text"), [*TOLD, *TOLD_ELSEWHERE])
 def test_an_order_to_answer_a_label_is_flagged(
     labels: tuple[str, ...], code: str, text: str
 ) -> None:
     assert code in injection_flags(text, labels)
 
 
-@pytest.mark.parametrize(("labels", "text"), NEAR_MISSES)
+@all_cases(("labels", "text"), NEAR_MISSES)
 def test_a_text_that_only_names_labels_is_not(labels: tuple[str, ...], text: str) -> None:
     assert injection_flags(text, labels) == ()
 
@@ -160,7 +161,7 @@ SEEDS = [
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("seed", SEEDS)
+@all_cases("seed", SEEDS)
 def test_the_time_to_read_a_hostile_text_grows_with_its_length_and_no_faster(seed: str) -> None:
     short, long = (seconds_to_read(seed * (length // len(seed))) for length in (20_000, 160_000))
     # Eight times the text: 64 times as long, were anything looked for again from every place.

@@ -2,14 +2,14 @@
 
 import time
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from labelhub.core.debate.lengths import TOLERANCE, equalised, within
+from tests.cases import all_cases
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("text", "longest", "left"),
     [
         ("One. Two. Three.", 100, "One. Two. Three."),
@@ -30,7 +30,7 @@ def test_whole_sentences_are_kept(text: str, longest: int, left: str) -> None:
     assert within(text, longest) == left
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("one", "other", "left"),
     [
         ("Same.", "Alike", ("Same.", "Alike")),
@@ -66,7 +66,7 @@ def test_never_longer_than_allowed_nor_further_apart_than_before(
         assert [len(left), len(right)] == before
 
 
-@pytest.mark.parametrize("seed", [".", "a", ". ", "。", "\n", '."'])
+@all_cases("seed", [".", "a", ". ", "。", "\n", '."'])
 def test_a_long_text_is_cut_in_time(seed: str) -> None:
     began = time.process_time()
     equalised(seed * 100_000, "Short.", 5000)

@@ -21,6 +21,7 @@ from labelhub.core.llm.errors import WrongKey
 from labelhub.core.llm.parsing import read_completion
 from labelhub.core.llm.types import Call, Completion, Output, Reply, Status
 from labelhub.core.schema import Schema, Task, Value, parse_schema, schema_from_names
+from tests.cases import all_cases
 from tests.core.debate.canned import LIBRARY, STANCE, Start, answering, opened
 from tests.fakes.scripted import NothingScripted, ScriptedModel
 
@@ -83,7 +84,7 @@ def test_an_unknown_protocol_is_refused_with_the_known_ones() -> None:
         protocol("jury")
 
 
-@pytest.mark.parametrize(("name", "given"), VARIANTS)
+@all_cases(("name", "given"), VARIANTS)
 def test_every_part_has_a_prompt(name: str, given: dict[str, Any]) -> None:
     info = protocol(name)
     assert info.name == name

@@ -15,6 +15,7 @@ from labelhub.core.debate.routing import (
     read_rule,
     reasons,
 )
+from tests.cases import all_cases
 
 
 def why(
@@ -23,7 +24,7 @@ def why(
     return reasons(rule or Rule(), flags=flags, signals=signals, labelled=labelled)
 
 
-@pytest.mark.parametrize("flag", FLAGS)
+@all_cases("flag", FLAGS)
 def test_every_flag_goes_to_people_under_the_usual_rule(flag: str) -> None:
     assert why(flags=(flag,)) == (flag,)
     assert why(read_rule({"flags": []}), flags=(flag,)) == ()
@@ -33,7 +34,7 @@ def test_a_flag_that_the_rule_does_not_know_goes_to_people() -> None:
     assert why(read_rule({"flags": []}), flags=("new",)) == ("new",)
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("signals", "found"),
     [
         ({}, ()),
@@ -53,7 +54,7 @@ def test_signals_beyond_their_bounds_go_to_people(
     assert why(**signals) == found
 
 
-@pytest.mark.parametrize("threshold", THRESHOLDS, ids=lambda threshold: threshold.signal)
+@all_cases("threshold", THRESHOLDS, ids=lambda threshold: threshold.signal)
 def test_any_threshold_can_be_set(threshold: Any) -> None:
     rule = read_rule({"bounds": {threshold.signal: threshold.high}})
     assert why(rule, **{threshold.signal: threshold.high}) == (threshold.reason,)
@@ -80,7 +81,7 @@ def test_a_rule_is_read_back_as_it_was_written() -> None:
     assert Rule().to_json()["bounds"] == {"d_rate": 0.5, "judge_changes": 1}
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("raw", "problem"),
     [
         ([], "must be an object"),

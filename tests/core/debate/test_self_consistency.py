@@ -10,6 +10,7 @@ from labelhub.core.debate import protocol
 from labelhub.core.debate.cascade import doubts_of
 from labelhub.core.llm.types import Reply
 from labelhub.core.schema import Schema, schema_from_names
+from tests.cases import all_cases
 from tests.core.debate.canned import FAILED, REFUSED, UNREAD, fenced, played, says
 
 REFERENCE = Path(__file__).parents[4] / "shared" / "reference" / "paper_tables.json"
@@ -42,7 +43,7 @@ def test_samples_and_temperature_can_be_set() -> None:
     assert debate.call("sample/2").params == {"temperature": 1.0}
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("answers", "value", "d_rate", "flags"),
     [
         (["Dovish"] * 5, "Dovish", 1.0, ()),

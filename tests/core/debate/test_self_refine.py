@@ -1,9 +1,8 @@
 """Self-refine against canned replies: draft, review, improved answer."""
 
-import pytest
-
 from labelhub.core.llm.types import Reply, Status
 from labelhub.core.schema import Schema, parse_schema
+from tests.cases import all_cases
 from tests.core.debate.canned import FAILED, REFUSED, UNREAD, fenced, played, says
 
 DRAFT = 'Rates stay.\n- Dovish: "soup"\nFinal Decision: Dovish'
@@ -56,8 +55,8 @@ def test_a_refined_answer_that_cannot_be_read_is_no_label() -> None:
     assert (outcome.value, outcome.flags, outcome.uncertainty) == (None, ("unparsed",), 1.0)
 
 
-@pytest.mark.parametrize("role", ROLES)
-@pytest.mark.parametrize("reply", [FAILED, REFUSED, Reply(status=Status.UNPARSED)])
+@all_cases("role", ROLES)
+@all_cases("reply", [FAILED, REFUSED, Reply(status=Status.UNPARSED)])
 def test_it_ends_where_a_role_has_nothing_to_go_by(role: str, reply: Reply) -> None:
     debate = played("self_refine", SAID | {role: reply})
     assert [step for (step,) in debate.steps] == list(ROLES[: ROLES.index(role) + 1])

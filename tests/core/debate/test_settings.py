@@ -8,6 +8,7 @@ from labelhub.core.debate import PROTOCOLS, CallCount, check_task, protocol
 from labelhub.core.debate.settings import InvalidSetting, Setting
 from labelhub.core.errors import InvalidInput
 from labelhub.core.schema import Task
+from tests.cases import all_cases
 
 DEFAULTS: dict[str, dict[str, Any]] = {
     "single": {"quotes": "none"},
@@ -50,18 +51,18 @@ COUNTS = {
 }
 
 
-@pytest.mark.parametrize("name", PROTOCOLS)
+@all_cases("name", PROTOCOLS)
 def test_what_is_not_set_is_as_usual(name: str) -> None:
     assert protocol(name).read_settings({}) == DEFAULTS[name]
 
 
-@pytest.mark.parametrize("name", PROTOCOLS)
+@all_cases("name", PROTOCOLS)
 def test_calls_and_depth_are_known_beforehand(name: str) -> None:
     info = protocol(name)
     assert info.calls(info.read_settings({})) == CallCount(*COUNTS[name])
 
 
-@pytest.mark.parametrize("name", PROTOCOLS)
+@all_cases("name", PROTOCOLS)
 def test_every_setting_has_words_for_people_and_a_default_that_may_be_set(name: str) -> None:
     for setting in protocol(name).known_settings({}):
         assert setting.title
@@ -69,7 +70,7 @@ def test_every_setting_has_words_for_people_and_a_default_that_may_be_set(name: 
         assert setting.read(setting.default) == setting.default
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("name", "setting", "raw", "value"),
     [
         ("self_consistency", "samples", "7", 7),
@@ -87,7 +88,7 @@ def test_a_value_is_read_from_a_word_too(name: str, setting: str, raw: Any, valu
     assert type(read) is type(value)
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("name", "setting", "raw", "menu"),
     [
         ("self_consistency", "samples", 1, "a whole number from 2 to 25"),
@@ -149,8 +150,8 @@ def test_a_setting_is_bounded_on_both_sides() -> None:
 NOT_FOR_TEXT = {"self_consistency", "vote", "discussion", "courtroom"}
 
 
-@pytest.mark.parametrize("name", PROTOCOLS)
-@pytest.mark.parametrize("task", Task)
+@all_cases("name", PROTOCOLS)
+@all_cases("task", Task)
 def test_a_protocol_is_refused_for_what_it_cannot_answer(name: str, task: Task) -> None:
     info = protocol(name)
     cannot = (

@@ -8,6 +8,7 @@ from labelhub.core.debate import protocol
 from labelhub.core.debate.outcome import Outcome
 from labelhub.core.llm.types import Reply
 from labelhub.core.schema import schema_from_names
+from tests.cases import all_cases
 from tests.core.debate.canned import FAILED, REFUSED, UNREAD, fenced, played, says
 
 
@@ -40,7 +41,7 @@ def test_as_many_are_asked_as_are_set(annotators: int) -> None:
     assert protocol("vote").calls({"annotators": annotators}).most == annotators
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("answers", "value", "flags"),
     [
         (["Dovish", "Dovish", "Dovish"], "Dovish", ()),

@@ -5,6 +5,7 @@ import pytest
 
 from labelhub.core.echo.credible import relevance_bounds
 from labelhub.core.echo.relevance import Relevance, new_relevance
+from tests.cases import all_cases
 
 
 def belief(odds: float, weight: float, variance: float) -> Relevance:
@@ -12,8 +13,8 @@ def belief(odds: float, weight: float, variance: float) -> Relevance:
     return Relevance(odds * one, weight * one, variance * one, odds * one)
 
 
-@pytest.mark.parametrize("odds", [-4.0, -1.7, 0.0, 2.0, 6.0])
-@pytest.mark.parametrize(("weight", "variance"), [(0.4, 0.03), (0.1, 0.04), (-0.2, 0.01)])
+@all_cases("odds", [-4.0, -1.7, 0.0, 2.0, 6.0])
+@all_cases(("weight", "variance"), [(0.4, 0.03), (0.1, 0.04), (-0.2, 0.01)])
 def test_the_bounds_hold_what_they_say(odds: float, weight: float, variance: float) -> None:
     found = belief(odds, weight, variance)
     (low,), (high,) = relevance_bounds(found, 0.9)

@@ -19,6 +19,7 @@ from labelhub.core.echo.events import (
 )
 from labelhub.core.echo.vectors import PLACES, vector_of
 from labelhub.core.errors import InvalidInput
+from tests.cases import all_cases
 
 ANSWERED = Answered(
     id="a",
@@ -44,7 +45,7 @@ EVENTS: list[Event] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("event", EVENTS, ids=kind_of)
+@all_cases("event", EVENTS, ids=kind_of)
 def test_it_is_read_as_it_was_written(event: Event) -> None:
     read = from_json(kind_of(event), event.id, to_json(event))
     assert to_json(read) == to_json(event)
@@ -96,7 +97,7 @@ DAMAGED: list[tuple[Event, str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("event", "field", "told"), DAMAGED)
+@all_cases(("event", "field", "told"), DAMAGED)
 def test_what_cannot_be_is_refused_by_the_events_name(event: Event, field: str, told: Any) -> None:
     raw = {**to_json(event), field: told}
     with pytest.raises(InvalidInput, match=f"Event {event.id} cannot be read"):

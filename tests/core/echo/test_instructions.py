@@ -1,6 +1,5 @@
 """Instructions written by models: how they are read, and what speaks against using one."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +12,7 @@ from labelhub.core.echo.instructions import (
     read_instructions,
 )
 from labelhub.core.llm.offline.instruct import _WAYS
+from tests.cases import all_cases
 
 GOOD = (
     *_WAYS,
@@ -29,12 +29,12 @@ def codes(text: str, **more: object) -> set[str]:
     return {each.code for each in instruction_faults(text, **more)}  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("text", GOOD)
+@all_cases("text", GOOD)
 def test_what_says_where_to_look_may_be_used(text: str) -> None:
     assert instruction_faults(text) == ()
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("text", "code"),
     [
         ("", "length"),

@@ -12,6 +12,7 @@ from labelhub.core.echo import off_policy
 from labelhub.core.echo.experiments.figures import Figure
 from labelhub.core.echo.off_policy import Decision, evaluate
 from labelhub.core.errors import InvalidInput
+from tests.cases import all_cases
 
 Floats = NDArray[np.float64]
 ACTIONS, RUNS = 4, 1000
@@ -86,8 +87,8 @@ def inside(found: Figure, truth: float) -> bool:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("alike", [0.0, 0.5])
-@pytest.mark.parametrize(("base", "apart"), [(0.05, 0.5), (0.05, 1.5), (0.15, 1.0)])
+@all_cases("alike", [0.0, 0.5])
+@all_cases(("base", "apart"), [(0.05, 0.5), (0.05, 1.5), (0.15, 1.0)])
 def test_intervals_hold_what_the_candidate_earns(base: float, apart: float, alike: float) -> None:
     rng = np.random.default_rng([41, int(base * 100), int(apart * 10), int(alike * 10)])
     world = World(rng, base=base, apart=apart)
@@ -231,7 +232,7 @@ def test_any_log_gives_finite_numbers_or_reasons(log: list[tuple[float, float, f
             assert figure["low"] - 1e-9 <= figure["value"] <= figure["high"] + 1e-9
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("wrong", "field"),
     [
         (Decision(0.0, 0.5, 1), "propensity"),

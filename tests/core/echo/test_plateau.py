@@ -13,6 +13,7 @@ from labelhub.core.echo.plateau import (
     Stretch,
     answers_left,
 )
+from tests.cases import all_cases
 
 stretches = st.lists(
     st.tuples(st.integers(0, 400), st.floats(0, 1)).map(
@@ -86,7 +87,7 @@ def test_what_falls_far_is_not_said_to_be_flat() -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(
+@all_cases(
     ("level", "fall", "steepness", "answers"),
     [
         (0.1, 0.8, 0.3, 300),

@@ -25,6 +25,7 @@ from labelhub.core.llm.prices import estimate_tokens
 from labelhub.core.llm.types import Call, Completion, Output, Reply, Status, TokenChoices
 from labelhub.core.prompts import PromptLibrary
 from labelhub.core.schema import Task
+from tests.cases import all_cases
 
 PROMPT = PromptLibrary(Path(__file__).parents[3] / "prompts").get("echo", "predict")
 PLAN = PredictPlan(prompt=PROMPT, salt="s")
@@ -130,7 +131,7 @@ def read(text: str, task: FeatureTask = URGENCY, **more: Any) -> Prediction:
     return read_prediction(task, read_completion(ask(task), Completion(text, **more)))
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("text", "prediction"),
     [
         ("Final Decision: soon", Prediction("soon")),
@@ -163,7 +164,7 @@ def test_free_words_that_hold_personal_data_are_of_no_use() -> None:
     assert found == Prediction("", "not_fit_to_show")
 
 
-@pytest.mark.parametrize("status", [each for each in Status if each is not Status.OK])
+@all_cases("status", [each for each in Status if each is not Status.OK])
 def test_a_call_that_gave_nothing_says_how_it_ended(status: Status) -> None:
     assert read_prediction(URGENCY, Reply(status=status)) == Prediction("", str(status))
 

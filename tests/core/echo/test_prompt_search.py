@@ -16,6 +16,7 @@ from labelhub.core.errors import InvalidInput
 from labelhub.core.llm.offline import OfflineModel
 from labelhub.core.llm.parsing import read_completion
 from labelhub.core.llm.types import Call, Reply, Status
+from tests.cases import all_cases
 from tests.core.echo.searches import (
     PRESENT,
     PROPOSED,
@@ -66,8 +67,8 @@ def test_the_same_labels_in_any_order_and_twice_find_the_same() -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("present", ["", PRESENT])
-@pytest.mark.parametrize("candidates", [1, 3, 8])
+@all_cases("present", ["", PRESENT])
+@all_cases("candidates", [1, 3, 8])
 def test_calls_are_told_in_advance_and_named_apart(present: str, candidates: int) -> None:
     known = labels(160, 160)
     given = plan(present=present, candidates=candidates, most_labels=60)
@@ -100,7 +101,7 @@ def few_kept_back() -> list[Example]:
     return [*split.shown, *split.kept_back[: LEAST_KEPT_BACK - 1]]
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("known", "why"),
     [
         ([], "too_few_shown"),
@@ -163,7 +164,7 @@ def test_an_answer_that_cannot_be_used_counts_against_the_instruction() -> None:
     assert (found.why, found.chance) == ("not_better", 1.0)
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "more",
     [
         {"candidates": 0},

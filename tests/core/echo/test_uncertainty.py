@@ -20,6 +20,7 @@ from labelhub.core.echo.uncertainty import (
     new_uncertainty,
     sigma,
 )
+from tests.cases import all_cases
 
 shares = st.floats(0, 1)
 #: A thousand such signs at once are no prediction's, but no reason to fall either.
@@ -137,8 +138,8 @@ def test_the_recent_rate_follows_a_feature_that_grew_better() -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("seed", range(2))
-@pytest.mark.parametrize(
+@all_cases("seed", range(2))
+@all_cases(
     "wrong",
     [
         lambda _feature, top: 1 - top,

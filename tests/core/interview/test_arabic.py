@@ -8,6 +8,7 @@ from labelhub.core.interview.language import detect_language
 from labelhub.core.interview.questions import faults, read_draft, template_draft
 from labelhub.core.interview.questions.text import is_written_in, word_count
 from labelhub.core.interview.tokens import tokens_of
+from tests.cases import all_cases
 from tests.fakes.offline_interview import PROMPTS, interviewed
 
 LANGUAGES = ("en", "de", "es", "fr", "ja", "ar")
@@ -48,14 +49,14 @@ async def test_the_offline_model_asks_an_arabic_author_in_arabic(text: str) -> N
         assert draft.text == feature.templates["ar"].question
 
 
-@pytest.mark.parametrize("feature", FEATURES, ids=lambda feature: feature.key)
+@all_cases("feature", FEATURES, ids=lambda feature: feature.key)
 def test_no_two_options_of_a_template_are_the_same(feature: Feature) -> None:
     options = feature.templates["ar"].options.values()
     assert len({tuple(tokens_of(option)) for option in options}) == len(options)
     assert all(is_written_in(option, "ar") for option in options)
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("code", "text"),
     [
         ("leading", "كنت مستعجلًا، أليس كذلك؟"),

@@ -25,6 +25,7 @@ from labelhub.core.interview.turns import ROLES, prediction_turn
 from labelhub.core.llm.types import Call, Output, Reply, Status
 from labelhub.core.prompts import PromptLibrary
 from labelhub.core.schema import Task
+from tests.cases import all_cases
 from tests.core.interview.cases import CAUSE, RECIPIENT, URGENCY, WORD
 
 LIBRARY = PromptLibrary(Path(__file__).parents[3] / "prompts")
@@ -164,7 +165,7 @@ def test_a_message_that_says_all_that_would_be_asked_is_dropped() -> None:
     assert len(seen) == 1
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("reply", "reason"),
     [
         (Reply(value=[ORDINARY]), "none_relevant"),
@@ -188,7 +189,7 @@ def test_a_message_without_relevant_features_is_dropped(reply: Reply, reason: st
     assert not result.stages[-1].passed
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("feature", "reply", "reason"),
     [
         (URGENCY, Reply(status=Status.TRUNCATED), "truncated"),

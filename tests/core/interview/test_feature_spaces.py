@@ -14,6 +14,7 @@ from labelhub.core.interview.features.spaces import band_words, overlapping_word
 from labelhub.core.interview.questions import Unreadable, faults, read_draft, template_draft
 from labelhub.core.interview.turns import prediction_turn
 from labelhub.core.schema.reading import FORBIDDEN_IN_NAMES
+from tests.cases import all_cases
 from tests.fakes.offline_interview import PROMPTS, said
 
 LANGUAGES = ("en", "de", "es", "fr", "ja", "ar")
@@ -92,7 +93,7 @@ def test_derived_options_are_not_written_but_those_of_ones_own_are() -> None:
     assert told["de"]["options"] == own
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("field", "wrong"),
     [
         ("bounds", {}),
@@ -134,7 +135,7 @@ def test_a_fault_is_told_by_its_field(field: str, wrong: dict[str, Any]) -> None
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("language", LANGUAGES)
+@all_cases("language", LANGUAGES)
 @given(bounds=ascending)
 def test_options_made_of_bounds_have_no_fault_in_any_language(
     language: str, bounds: list[float]
@@ -188,7 +189,7 @@ GOOD_BANDS = (
 )
 
 
-@pytest.mark.parametrize("words", BAD_BANDS)
+@all_cases("words", BAD_BANDS)
 def test_bands_that_overlap_or_leave_a_number_out_are_refused(words: tuple[str, ...]) -> None:
     assert "overlap" in refusal(words)
 
@@ -258,7 +259,7 @@ def refusal(words: tuple[str, ...]) -> str:
     return ""
 
 
-@pytest.mark.parametrize("language", ["en", "de", "es", "fr", "ja", "ar"])
+@all_cases("language", ["en", "de", "es", "fr", "ja", "ar"])
 def test_our_own_bands_hold_every_number_once(language: str) -> None:
     words = band_words((2, 4, 7), "days", language)
     assert overlapping_words(list(words.values())) == ""

@@ -9,6 +9,7 @@ from labelhub.core.interview.features import Feature, parse_feature, starter_lib
 from labelhub.core.interview.questions import faults, template_draft
 from labelhub.core.interview.questions.choices import MOST_OPTION_WORDS
 from labelhub.core.interview.questions.text import word_count
+from tests.cases import all_cases
 
 LANGUAGES = {"en", "de", "es", "fr", "ja", "ar"}
 LIBRARY = starter_library()
@@ -40,12 +41,12 @@ def test_keys_are_unique_within_a_set(name: str) -> None:
     assert len(set(keys)) == len(keys)
 
 
-@pytest.mark.parametrize("feature", FEATURES, ids=lambda feature: feature.key)
+@all_cases("feature", FEATURES, ids=lambda feature: feature.key)
 def test_a_feature_goes_to_json_and_back(feature: Feature) -> None:
     assert parse_feature(feature.to_json()) == feature
 
 
-@pytest.mark.parametrize("feature", FEATURES, ids=lambda feature: feature.key)
+@all_cases("feature", FEATURES, ids=lambda feature: feature.key)
 def test_a_feature_of_the_library_can_be_asked_about_in_every_language(feature: Feature) -> None:
     assert set(feature.templates) == LANGUAGES
     for language in LANGUAGES:
@@ -56,7 +57,7 @@ def test_a_feature_of_the_library_can_be_asked_about_in_every_language(feature: 
             assert len(draft.options) == feature.option_count
 
 
-@pytest.mark.parametrize("feature", FEATURES, ids=lambda feature: feature.key)
+@all_cases("feature", FEATURES, ids=lambda feature: feature.key)
 def test_the_words_of_the_library_are_short(feature: Feature) -> None:
     for template in feature.templates.values():
         assert word_count(template.question) <= 14
@@ -65,7 +66,7 @@ def test_the_words_of_the_library_are_short(feature: Feature) -> None:
         assert all(word_count(option) <= most for option in template.options.values())
 
 
-@pytest.mark.parametrize("feature", FEATURES, ids=lambda feature: feature.key)
+@all_cases("feature", FEATURES, ids=lambda feature: feature.key)
 def test_a_feature_of_the_library_says_when_it_applies_and_what_its_values_mean(
     feature: Feature,
 ) -> None:
@@ -108,7 +109,7 @@ TWO = ["up", "down"]
 GOOD = {"question": "How did you feel?", "options": {"up": "Up", "down": "Down"}}
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("field", "wrong"),
     [
         ("key", {"key": "Mood"}),

@@ -39,6 +39,7 @@ from labelhub.core.interview.frames import (
     frame_in_pieces,
     read_frame,
 )
+from tests.cases import all_cases
 
 AGREED = {"v": 3, "hash": "ab12", "scope": ["chat", "questions"], "by": "host"}
 HELLO = {"key": "pk_live_9f", "mode": "chat", "consent": AGREED}
@@ -111,7 +112,7 @@ def refused(raw: str | bytes) -> BadFrame:
     return caught.value
 
 
-@pytest.mark.parametrize(("t", "d", "body"), GOOD)
+@all_cases(("t", "d", "body"), GOOD)
 def test_each_kind_is_read_into_its_own_type(t: str, d: dict[str, Any], body: Body) -> None:
     expected = Frame(t, "f-1", body, 1_763_689_000_123)
     assert read_frame(wire(t, d)) == expected
@@ -134,14 +135,14 @@ def test_kinds_and_fields_that_are_not_known_are_passed_over() -> None:
     assert read_frame(wire("undo", {"qid": "q1", "new": [1]}, mood="fine")).d == Undo("q1")
 
 
-@pytest.mark.parametrize("v", [0, 2, "1", 1.0, True, None, [1]])
+@all_cases("v", [0, 2, "1", 1.0, True, None, [1]])
 def test_another_version_is_told_so_by_a_nack(v: object) -> None:
     fault = refused(wire("ping", {}, v=v))
     assert isinstance(fault, UnsupportedVersion)
     assert (fault.code, fault.close, fault.id) == ("unsupported_version", None, "f-1")
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "raw",
     [
         "",
@@ -193,7 +194,7 @@ def test_the_limit_of_a_frame_is_of_bytes(sign: str) -> None:
         assert (fault.code, fault.close) == ("too_big", 4413)
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("t", "d", "word"),
     [
         ("hello", HELLO | {"key": "pk live"}, "key"),
@@ -259,7 +260,7 @@ def test_a_frame_without_an_id_cannot_be_named(changed: dict[str, object]) -> No
     assert (fault.code, fault.id) == ("bad_field", "")
 
 
-@pytest.mark.parametrize("ts", ['"now"', "-1", "9007199254740992", "[1]", "1e400", "true"])
+@all_cases("ts", ['"now"', "-1", "9007199254740992", "[1]", "1e400", "true"])
 def test_a_time_that_is_none_is_refused(ts: str) -> None:
     fault = refused(f'{{"v":1,"t":"ping","id":"f-1","ts":{ts}}}')
     assert isinstance(fault, BadField)

@@ -14,6 +14,7 @@ from labelhub.core.interview.trust.chance import (
     two_shares,
     wilson,
 )
+from tests.cases import all_cases
 
 WEEK = Funnel(
     messages=1_000,
@@ -31,7 +32,7 @@ WEEK = Funnel(
 )
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("name", "part", "n"),
     [
         ("dropped:greeting", 400, 1_000),
@@ -137,7 +138,7 @@ def test_too_few_answers_say_nothing_of_places(counts: list[int]) -> None:
     assert "too few" in found.words
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("statistic", "freedom", "p"),
     [
         (3.841459, 1, 0.05),

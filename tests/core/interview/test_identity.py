@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labelhub.core.interview.identity import Ident, IdentExpired, IdentInvalid, read_ident
+from tests.cases import all_cases
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 AT = int(NOW.timestamp())
@@ -79,7 +80,7 @@ def test_a_secret_that_could_be_guessed_is_not_used() -> None:
         read(weak, {"new": b"short"})
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("changed", "words"),
     [
         ({"exp": ...}, "exp"),
@@ -138,7 +139,7 @@ def test_no_other_algorithm_counts_even_with_the_right_secret(algorithm: str) ->
         read(token(NEW * 2, algorithm=algorithm), {"new": NEW * 2})
 
 
-@pytest.mark.parametrize("alg", ["none", "None", "NONE", "", None, 1])
+@all_cases("alg", ["none", "None", "NONE", "", None, 1])
 def test_an_unsigned_token_is_refused(alg: object) -> None:
     with pytest.raises(IdentInvalid):
         read(unsigned({"alg": alg, "typ": "JWT"}, CLAIMS))
@@ -167,7 +168,7 @@ def test_a_changed_token_is_refused() -> None:
         read(f"{head}.{body}.{signature}")
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "written",
     [
         "",

@@ -10,12 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labelhub.core.interview.language import detect_language
+from tests.cases import all_cases
 
 ROOT = Path(__file__).resolve().parents[3]
 ALL = ("en", "de", "es", "fr", "ja", "pt", "it", "nl")
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("text", "language"),
     [
         ("I would like to buy a new phone", "en"),
@@ -32,9 +33,7 @@ def test_a_sentence_is_known_by_its_words(text: str, language: str) -> None:
     assert detect_language(text, ALL, "xx") == language
 
 
-@pytest.mark.parametrize(
-    "text", ["", "ok", "hallo du", "12 34 56 78", "!!! ??? ...", "👍 👍 👍", "東京"]
-)
+@all_cases("text", ["", "ok", "hallo du", "12 34 56 78", "!!! ??? ...", "👍 👍 👍", "東京"])
 def test_what_could_be_of_any_language_gets_the_default(text: str) -> None:
     assert detect_language(text, ALL, "xx") == "xx"
 

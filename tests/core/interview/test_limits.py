@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from labelhub.core.errors import InvalidInput
 from labelhub.core.interview.limits import TokenBucket, network_prefix
+from tests.cases import all_cases
 
 
 class Clock:
@@ -68,7 +69,7 @@ def test_what_is_shut_gives_nothing_and_goes_on_collecting(clock: Clock) -> None
     assert [bucket.take() for _ in range(6)] == [True] * 5 + [False]
 
 
-@pytest.mark.parametrize(("rate", "burst"), [(0, 1), (-1, 1), (math.inf, 1), (1, 0), (1, math.nan)])
+@all_cases(("rate", "burst"), [(0, 1), (-1, 1), (math.inf, 1), (1, 0), (1, math.nan)])
 def test_a_bucket_out_of_range_is_refused(rate: float, burst: float) -> None:
     with pytest.raises(InvalidInput):
         TokenBucket(rate, burst)
@@ -88,7 +89,7 @@ def test_no_more_passes_than_the_burst_and_the_rate_allow(
     assert passed <= burst + rate * sum(pauses) + 1e-6
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("address", "prefix"),
     [
         ("203.0.113.77", "203.0.113.0/24"),
@@ -103,7 +104,7 @@ def test_neighbouring_addresses_are_one_network(address: str, prefix: str) -> No
     assert network_prefix(address) == prefix
 
 
-@pytest.mark.parametrize("address", ["", "localhost", "1.2.3", "1.2.3.4:80", "[::1]", "1.2.3.04"])
+@all_cases("address", ["", "localhost", "1.2.3", "1.2.3.4:80", "[::1]", "1.2.3.04"])
 def test_what_is_no_address_is_refused(address: str) -> None:
     with pytest.raises(InvalidInput, match="IP address"):
         network_prefix(address)

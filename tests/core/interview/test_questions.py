@@ -3,10 +3,9 @@
 from collections import Counter
 from dataclasses import replace
 
-import pytest
-
 from labelhub.core.interview.features import Template
 from labelhub.core.interview.questions import shuffled, template_draft
+from tests.cases import all_cases
 from tests.core.interview.cases import CAUSE, GOOD, RECIPIENT, URGENCY, WORD
 
 
@@ -18,7 +17,7 @@ def test_a_template_offers_the_predicted_value() -> None:
     assert draft.values[draft.predicted] == "soon"
 
 
-@pytest.mark.parametrize("predicted", RECIPIENT.values)
+@all_cases("predicted", RECIPIENT.values)
 def test_of_many_values_the_predicted_one_and_three_others_are_shown(predicted: str) -> None:
     draft = template_draft(RECIPIENT, predicted, "en")
     assert draft is not None

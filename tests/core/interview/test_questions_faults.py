@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from labelhub.core.interview.features import Feature, Template
 from labelhub.core.interview.questions import Draft, Fault, faults, read_draft, template_draft
 from labelhub.core.interview.questions.faults import LONGEST_QUOTE
+from tests.cases import all_cases
 from tests.core.interview.cases import CAUSE, GOOD, URGENCY, WORD, asking, offering
 
 MESSAGE = "I need a quiet printer by Friday."
@@ -34,7 +35,7 @@ def test_a_fault_says_what_is_wrong_in_words() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "text",
     [
         "How did you feel about the long wait for your printer?",
@@ -53,7 +54,7 @@ def test_fair_questions_pass(text: str) -> None:
     assert codes(as_open(asking(text, language)), CAUSE) == set()
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("code", "text", "language"),
     [
         ("empty", " ", "en"),
@@ -146,7 +147,7 @@ def test_a_question_may_not_repeat_much_of_the_message() -> None:
     assert "quote" not in codes(asking(said), message="internationalisation")
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("code", "options"),
     [
         ("option_count", ("Slow", "Fast", "Calm")),

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from labelhub.core.interview.questions import Draft, Unreadable, faults, read_draft
 from labelhub.core.interview.questions.reading import MOST_CHARACTERS, MOST_OPTIONS
+from tests.cases import all_cases
 from tests.core.interview.cases import CAUSE, RECIPIENT, URGENCY, WORD
 
 QUESTION = "How urgent did this feel to you?"
@@ -53,7 +54,7 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("form", FORMS)
+@all_cases("form", FORMS)
 def test_a_question_is_read_from(form: str) -> None:
     draft = read_draft(FORMS[form], CAUSE, "days", "en")
     assert draft.text == QUESTION
@@ -62,7 +63,7 @@ def test_a_question_is_read_from(form: str) -> None:
     assert (draft.feature, draft.kind, draft.source) == ("cause", "choice", "model")
 
 
-@pytest.mark.parametrize("form", FORMS)
+@all_cases("form", FORMS)
 def test_of_fixed_values_the_question_alone_is_read_from(form: str) -> None:
     draft = read_draft(FORMS[form], URGENCY, "soon", "en")
     assert draft.text == QUESTION
@@ -129,7 +130,7 @@ def test_japanese() -> None:
     assert (draft.options, draft.predicted) == (("騒音", "暑さ", "仕事", "好奇心"), "暑さ")
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("text", "problem"),
     [
         ("", "no question"),
@@ -152,7 +153,7 @@ def test_not_more_options_are_read_than_any_question_has() -> None:
     assert len(read_draft(text, CAUSE, "noise", "en").options) == MOST_OPTIONS
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "piece",
     ["(", "a (", " =", "how ", "a@", "“", "> ", "A. ", "{", '{"question":', "\u0301", "a/b"],
 )

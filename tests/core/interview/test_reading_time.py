@@ -7,6 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from labelhub.core.interview.reading_time import LEAST_MS, MOST_MS, Timing, judge_timing, minimum_ms
+from tests.cases import all_cases
 
 PUSHED = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 MIN_MS = st.integers(LEAST_MS, MOST_MS)
@@ -24,7 +25,7 @@ def timing(received: float, *, shown: float | None = 0, **changes: int | bool | 
     return judge_timing(pushed=PUSHED, shown=seen, received=after(received), **asked)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("question", "options", "ms"),
     [
         ("", (), 5_000),
@@ -53,7 +54,7 @@ def test_more_to_read_never_needs_less_time(question: str, options: list[str], m
     assert LEAST_MS <= before <= minimum_ms(question, [*options, more]) <= MOST_MS
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("received", "shown", "verdict", "after_ms", "server_ms"),
     [
         (7_000, 0, "ok", 0, 7_000),
@@ -76,8 +77,8 @@ def test_what_the_browser_claims_does_not_help_while_the_line_is_up() -> None:
     assert timing(3_000, visible_ms=60_000).verdict == "too_early"
 
 
-@pytest.mark.parametrize("shown", [None, 60_000])
-@pytest.mark.parametrize(
+@all_cases("shown", [None, 60_000])
+@all_cases(
     ("visible_ms", "verdict", "after_ms"),
     [(7_000, "client_attested", 0), (6_500, "too_early", 500), (None, "too_early", 7_000)],
 )

@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labelhub.core.interview.redaction import Redacted, redact
+from tests.cases import all_cases
 
 
 def rebuilt(text: str, redacted: Redacted) -> str:
@@ -115,14 +116,12 @@ INTRODUCTIONS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"), [*CONTACTS, *NUMBERS, *SECRETS, *ADDRESSES, *INTRODUCTIONS]
-)
+@all_cases(("text", "expected"), [*CONTACTS, *NUMBERS, *SECRETS, *ADDRESSES, *INTRODUCTIONS])
 def test_personal_data_is_replaced_by_its_mark(text: str, expected: str) -> None:
     assert redact(text).text == expected
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "text",
     [
         "Order 12345678 from 2023-05-14 cost 1,299.99 EUR, paid 12/11/2023 14:30:22",

@@ -5,6 +5,7 @@ import time
 import pytest
 
 from labelhub.core.interview.redaction import redact
+from tests.cases import all_cases
 
 SHORT, LONG = 2_000, 8_000
 #: Four times the length may take four times as long; a square would be sixteen.
@@ -36,14 +37,14 @@ def seconds(text: str) -> float:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("unit", UNITS)
+@all_cases("unit", UNITS)
 def test_the_time_grows_with_the_length(unit: str) -> None:
     long = seconds((unit * LONG)[:LONG])
     if long > SECONDS_IGNORED:
         assert long <= MOST_GROWTH * seconds((unit * SHORT)[:SHORT])
 
 
-@pytest.mark.parametrize("unit", UNITS)
+@all_cases("unit", UNITS)
 def test_a_second_time_changes_nothing_in_such_texts_either(unit: str) -> None:
     once = redact((unit * 600)[:600]).text
     assert redact(once).text == once

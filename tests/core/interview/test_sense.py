@@ -10,6 +10,7 @@ from labelhub.core.interview.features import Feature, parse_feature, starter_lib
 from labelhub.core.interview.judgement import ORDINARY, VERDICTS
 from labelhub.core.interview.questions import faults, read_draft
 from labelhub.core.llm.types import Call, Reply
+from tests.cases import all_cases
 from tests.core.interview.cases import CAUSE, URGENCY
 from tests.core.interview.test_asking import asked, plan
 
@@ -54,7 +55,7 @@ def test_answers_stand_for_what_the_feature_says(feature: Feature, value: str) -
     assert draft.values[draft.predicted] == value
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("feature", "questions"),
     [
         (
@@ -106,7 +107,7 @@ def test_a_question_that_turns_or_pushes_is_not_shown(
     assert shown == {}
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("language", "question"),
     [
         ("de", "Wie wenig dringend war Ihnen das nicht?"),

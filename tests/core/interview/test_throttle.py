@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from labelhub.core.errors import InvalidInput
 from labelhub.core.interview.throttle import AskHistory, Permit, ThrottleRule, may_ask, sampled
+from tests.cases import all_cases
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 RULE = ThrottleRule()
@@ -72,7 +73,7 @@ def test_who_is_within_all_limits_may_be_asked_again() -> None:
     assert ask().allowed
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("changed", "reason", "seconds"),
     [
         ({"opted_out": True}, "opted_out", None),
@@ -121,7 +122,7 @@ def test_sampling_none_asks_nobody() -> None:
     assert not ask(rule=ThrottleRule(sampling=0), draw=0.0).allowed
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "wrong",
     [
         {"every_messages": -1},

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from labelhub.core.errors import InvalidInput
 from labelhub.core.interview.trust import TrustEvidence, elicits, judge_trust, near_duplicates
 from labelhub.core.interview.trust.judging import SIGNS, STRONG
+from tests.cases import all_cases
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 HONEST = TrustEvidence(
@@ -68,8 +69,8 @@ def test_every_sign_has_a_worst_case_here() -> None:
     assert WORST.keys() == SIGNS.keys()
 
 
-@pytest.mark.parametrize("verified", [True, False])
-@pytest.mark.parametrize("name", SIGNS)
+@all_cases("verified", [True, False])
+@all_cases("name", SIGNS)
 def test_one_sign_alone_never_makes_trust_low(name: str, verified: bool) -> None:
     found = judge_trust(replace(HONEST, **WORST[name], verified=verified))
     if not (verified and name == "crowded_network"):
@@ -77,8 +78,8 @@ def test_one_sign_alone_never_makes_trust_low(name: str, verified: bool) -> None
     assert not found.low
 
 
-@pytest.mark.parametrize("verified", [True, False])
-@pytest.mark.parametrize(("one", "other"), [*combinations(STRONG_SIGNS, 2)])
+@all_cases("verified", [True, False])
+@all_cases(("one", "other"), [*combinations(STRONG_SIGNS, 2)])
 def test_two_strong_signs_do(one: str, other: str, verified: bool) -> None:
     if {one, other} == {"early", "steady"}:
         pytest.skip("the one explains half of the other")
@@ -87,8 +88,8 @@ def test_two_strong_signs_do(one: str, other: str, verified: bool) -> None:
     assert {each.name for each in found.signals} == {one, other}
 
 
-@pytest.mark.parametrize("strong", STRONG_SIGNS)
-@pytest.mark.parametrize("weak", sorted(SIGNS.keys() - set(STRONG_SIGNS)))
+@all_cases("strong", STRONG_SIGNS)
+@all_cases("weak", sorted(SIGNS.keys() - set(STRONG_SIGNS)))
 def test_a_weak_sign_beside_a_strong_one_does_not(strong: str, weak: str) -> None:
     evidence = WORST[weak] | WORST[strong]
     assert not judge_trust(replace(HONEST, **evidence)).low
@@ -104,7 +105,7 @@ def test_a_habit_seen_in_two_ways_counts_less_than_two_habits() -> None:
     assert judge_trust(replace(HONEST, **twice)).low  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("changed", "detail"),
     [
         ({"early_attempts": 10}, "10 of 30 choices came too early to have read"),
@@ -135,7 +136,7 @@ def test_each_sign_is_told_in_words_with_its_numbers(changed: dict[str, Any], de
     assert [each.detail for each in judge_trust(replace(HONEST, **changed)).signals] == [detail]
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "changed",
     [
         {"answers": 2, "early_attempts": 5},
@@ -242,7 +243,7 @@ def test_another_broken_re_ask_or_another_answer_at_the_same_place_never_raises_
     assert judge_trust(replace(evidence, verified=True)).score >= before
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "wrong",
     [
         {"answers": -1},
@@ -263,7 +264,7 @@ def test_counts_that_cannot_be_are_refused_by_name(wrong: dict[str, Any]) -> Non
 LONG = "I am looking for a quiet dishwasher that fits under a low kitchen worktop please"
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("texts", "share"),
     [
         ([], 0.0),
@@ -291,7 +292,7 @@ def test_the_share_is_one_whatever_the_order(texts: list[str]) -> None:
     assert 0 <= near_duplicates(texts) == near_duplicates(texts[::-1]) <= 1
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("text", "earlier", "sent_for_it"),
     [
         ("hi", [], True),

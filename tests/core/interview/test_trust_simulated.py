@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from random import Random
 from statistics import median
 
-import pytest
-
 from labelhub.core.interview.trust import Trust, TrustEvidence, judge_trust
+from tests.cases import all_cases
 
 OPTIONS, USUAL = 4, 0.6
 #: Share of surveys that ask again, of people who are to be paid (``reasking.SHARE_UNPROVEN``).
@@ -143,8 +142,8 @@ def share(found: list[Trust], which: str) -> float:
     return sum(bool(getattr(each, which)) for each in found) / len(found)
 
 
-@pytest.mark.parametrize("usual", [USUAL, 0.3, None])
-@pytest.mark.parametrize("asked", [10, 30, 100])
+@all_cases("usual", [USUAL, 0.3, None])
+@all_cases("asked", [10, 30, 100])
 def test_at_most_one_honest_author_in_a_hundred_is_excluded(
     asked: int, usual: float | None
 ) -> None:
@@ -155,14 +154,14 @@ def test_at_most_one_honest_author_in_a_hundred_is_excluded(
     assert max(found.values()) <= 0.01, found
 
 
-@pytest.mark.parametrize("name", AT_THE_GATE)
+@all_cases("name", AT_THE_GATE)
 def test_bots_at_the_least_time_are_excluded_also_where_nothing_is_expected(name: str) -> None:
     for usual in (USUAL, None):
         assert share(judged(BOTS[name], 30, usual), "low") >= 0.95, usual
 
 
-@pytest.mark.parametrize("name", BOTS)
-@pytest.mark.parametrize("asked", [10, 30, 100])
+@all_cases("name", BOTS)
+@all_cases("asked", [10, 30, 100])
 def test_hardly_a_bot_is_ever_paid(name: str, asked: int) -> None:
     assert share(judged(BOTS[name], asked), "proven") <= 0.02
 
@@ -171,7 +170,7 @@ def test_most_slow_random_answers_are_excluded_once_there_are_enough() -> None:
     assert share(judged(BOTS["slow random"], 150), "low") >= 0.5
 
 
-@pytest.mark.parametrize("name", HONEST)
+@all_cases("name", HONEST)
 def test_honest_authors_are_paid_once_there_are_enough_answers(name: str) -> None:
     paid = [share(judged(HONEST[name], asked), "proven") for asked in (10, 60, 150)]
     assert paid[0] == 0 < paid[1] <= paid[2]

@@ -3,13 +3,13 @@
 from dataclasses import replace
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from labelhub.core.llm.identity import call_key
 from labelhub.core.llm.types import Call, Message
 from labelhub.core.schema import schema_from_names
+from tests.cases import all_cases
 
 CALL = Call(
     step="annotator",
@@ -32,7 +32,7 @@ def test_equal_calls_have_equal_keys() -> None:
     assert len(key()) == 64
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "other",
     [
         key(endpoint="1 http://b/v1"),

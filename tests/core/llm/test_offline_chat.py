@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labelhub.core.llm.offline.chat import chat_reply
+from tests.cases import all_cases
 
 HONEST = {
     "en": "not a language model",
@@ -45,7 +46,7 @@ def questions(reply: str) -> int:
     return len(re.findall(r"[?？]|か。", reply))
 
 
-@pytest.mark.parametrize(("text", "language", "taken_up"), WISHES)
+@all_cases(("text", "language", "taken_up"), WISHES)
 def test_it_takes_up_what_is_asked_in_the_authors_language(
     text: str, language: str, taken_up: tuple[str, ...]
 ) -> None:
@@ -56,8 +57,8 @@ def test_it_takes_up_what_is_asked_in_the_authors_language(
     assert len(reply) < 300
 
 
-@pytest.mark.parametrize(("text", "language", "_"), WISHES)
-def test_it_says_what_it_is_once_in_its_first_reply(text: str, language: str, _: object) -> None:
+@all_cases("text, language", [wish[:2] for wish in WISHES])
+def test_it_says_what_it_is_once_in_its_first_reply(text: str, language: str) -> None:
     replies = talk(text, "OK", text, "?", text)
     assert [HONEST[language] in reply for reply in replies] == [True, False, False, False, False]
 
@@ -104,7 +105,7 @@ def test_a_short_word_changes_no_language() -> None:
     assert all(re.search("Sie|Ihnen|mir|es", reply) for reply in replies)
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "text",
     [
         "Write to jo.doe@example.com about the laptop",
@@ -129,7 +130,7 @@ def test_not_every_number_is_a_price(text: str) -> None:
     assert not re.search(r"\d", chat_reply([("author", text)], ""))
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("text", "price"),
     [
         ("no more than $1,200", "$1,200"),

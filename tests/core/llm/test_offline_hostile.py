@@ -15,6 +15,7 @@ from labelhub.core.llm.offline.words import read, stem
 from labelhub.core.llm.parsing import read_completion
 from labelhub.core.llm.types import Call, Output, Reply, Status
 from labelhub.core.schema import Schema, Task, parse_schema, schema_from_names
+from tests.cases import all_cases
 
 SCHEMAS = (
     schema_from_names("multi", ["Food", "Service", "other"]),
@@ -166,7 +167,7 @@ def test_a_reading_covers_the_text_and_quotes_it(text: str) -> None:
         assert '"' not in quote
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("words", "expected"),
     [
         (("serve", "served", "serving", "serves"), "serv"),

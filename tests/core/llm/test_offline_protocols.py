@@ -11,6 +11,7 @@ from labelhub.core.llm.offline.roles import BALANCED, GENEROUS, STRICT, Role, ca
 from labelhub.core.llm.parsing import read_completion
 from labelhub.core.llm.types import Call, Output, Reply
 from labelhub.core.schema import Schema, parse_schema, schema_from_names
+from tests.cases import all_cases
 from tests.core.llm.test_offline_debates import played
 
 ASPECTS = schema_from_names("multi", ["Cleanliness", "Staff", "Food", "Price", "Location"])
@@ -37,7 +38,7 @@ def case(*claims: tuple[str, str, str], **more: Any) -> Mapping[str, Any]:
     return {"arguments": sides, "precedents": [], "opinions": [], **more}
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("role", "sample", "expected"),
     [
         ("annotator", 1, (Role.ANNOTATOR, BALANCED)),

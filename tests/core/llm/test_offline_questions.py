@@ -19,6 +19,7 @@ from labelhub.core.interview.turns import prediction_turn, relevance_turn
 from labelhub.core.llm.parsing import read_completion
 from labelhub.core.llm.types import Call, Completion, Output, Status
 from labelhub.core.safety import shows_danger
+from tests.cases import all_cases
 from tests.fakes.offline_interview import PROMPTS, interviewed, said
 
 HELD_OUT = Path(__file__).parents[1] / "safety" / "held_out.jsonl"
@@ -140,7 +141,7 @@ async def test_any_text_gets_an_answer(text: str) -> None:
 QUESTION_CALL = Call("question/x", "question", (), "", CUSTOM, "", output=Output.QUESTION)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("completion", "status"),
     [
         (Completion("Question: How?\n- a"), Status.OK),

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from labelhub.core.llm.prices import cost_nanousd, estimate_tokens, estimate_usage
 from labelhub.core.llm.types import Message, Usage
+from tests.cases import all_cases
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("tokens_in", "tokens_out", "price_in", "price_out", "cost"),
     [
         (1_000_000, 0, "2.5", "10", 2_500_000_000),

@@ -1,10 +1,9 @@
 """The corpus of answers, good and bad, that the parsing ladder has to tell apart."""
 
-import pytest
-
 from labelhub.core.llm.parsing import read_answer
 from labelhub.core.llm.types import Status
 from labelhub.core.schema import Schema, parse_schema, schema_from_names
+from tests.cases import all_cases
 
 MULTI = schema_from_names("multi", ["Food", "Price", "Room service", "Food and drink", "Misc."])
 COMMAS = schema_from_names("multi", ["Food, drinks", "Staff", "Rain, snow, hail", "Food"])
@@ -211,14 +210,14 @@ UNREAD: list[tuple[Schema, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("schema", "text", "value", "rung"), READ)
+@all_cases(("schema", "text", "value", "rung"), READ)
 def test_an_answer_is_read_on_its_rung(schema: Schema, text: str, value: object, rung: int) -> None:
     reply = read_answer(text, schema, OPTIONS)
     assert (reply.value, reply.rung) == (value, rung), reply.note
     assert reply.ok == (value is not None)
 
 
-@pytest.mark.parametrize(("schema", "text"), UNREAD)
+@all_cases(("schema", "text"), UNREAD)
 def test_what_is_not_certain_is_unparsed(schema: Schema, text: str) -> None:
     reply = read_answer(text, schema, OPTIONS)
     assert (reply.status, reply.value) == (Status.UNPARSED, None)
@@ -230,7 +229,7 @@ def test_the_note_names_a_label_that_is_not_offered() -> None:
     assert "Foods" in read_answer('{"labels": ["Foods"]}', MULTI).note
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("text", "finish_reason", "refusal", "status"),
     [
         ("", "stop", "I cannot judge people.", Status.REFUSED),
@@ -270,7 +269,7 @@ def test_the_thought_is_no_part_of_what_was_said() -> None:
     assert reply.text == "Final Decision: Food"
 
 
-@pytest.mark.parametrize("name", ["Food}}", "{{ x }}", "{% if %}", "a:b", "(x)", "***", "Mr. X"])
+@all_cases("name", ["Food}}", "{{ x }}", "{% if %}", "a:b", "(x)", "***", "Mr. X"])
 def test_strange_names_are_read_back(name: str) -> None:
     schema = schema_from_names("multi", [name, "Price"])
     assert read_answer(f"Final Decision: {name}", schema).value == [name]

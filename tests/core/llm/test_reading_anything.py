@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from labelhub.core.llm.parsing import read_answer, without_thinking
 from labelhub.core.llm.types import Status
 from labelhub.core.schema import Schema, Task, parse_schema, schema_from_names
+from tests.cases import all_cases
 
 NAMES = ["Food", "Food and drink", "Price}}", "not relevant", "Misc.", "2"]
 SCHEMAS = st.sampled_from(
@@ -65,8 +66,8 @@ def _is_offered(schema: Schema, value: object) -> bool:
             return value in schema.offered(OPTIONS)
 
 
-@pytest.mark.parametrize("task", ["multi", "single", "ordinal"])
-@pytest.mark.parametrize("number", ["9" * 4000, "9" * 5000, "1e999", "NaN", "-Infinity"])
+@all_cases("task", ["multi", "single", "ordinal"])
+@all_cases("number", ["9" * 4000, "9" * 5000, "1e999", "NaN", "-Infinity"])
 def test_numbers_beyond_all_bounds_are_no_label(task: str, number: str) -> None:
     schema = schema_from_names(task, ["1", "2"])
     for said in (f'{{"label": {number}}}', f'{{"labels": [{number}]}}'):
@@ -99,8 +100,8 @@ HOSTILE = [
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("piece", HOSTILE)
-@pytest.mark.parametrize("schema", [schema_from_names(task, NAMES) for task in ("multi", "single")])
+@all_cases("piece", HOSTILE)
+@all_cases("schema", [schema_from_names(task, NAMES) for task in ("multi", "single")])
 def test_a_long_hostile_answer_is_no_label(piece: str, schema: Schema) -> None:
     text = piece * (LONG // len(piece))
     started = time.process_time()

@@ -1,15 +1,14 @@
 """An argument needs words, no label."""
 
-import pytest
-
 from labelhub.core.llm.parsing import read_argument, read_completion
 from labelhub.core.llm.types import Call, Completion, Output, Status
 from labelhub.core.schema import schema_from_names
+from tests.cases import all_cases
 
 STANCE = schema_from_names("single", ["Dovish", "Hawkish"])
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("text", "finish_reason", "refusal", "status"),
     [
         ('The words "cut rates" show it.', "stop", "", Status.OK),

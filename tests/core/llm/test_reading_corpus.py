@@ -14,6 +14,7 @@ import pytest
 
 from labelhub.core.llm.parsing import read_answer
 from labelhub.core.schema import parse_schema
+from tests.cases import all_cases
 
 CORPUS = Path(__file__).parent / "corpus"
 SCHEMAS = {
@@ -33,7 +34,7 @@ def spelled_out(answer: Any) -> str:
     return "".join(part if isinstance(part, str) else part[0] * part[1] for part in parts)
 
 
-@pytest.mark.parametrize("case", CASES)
+@all_cases("case", CASES)
 def test_an_answer_is_read_as_the_corpus_says(case: dict[str, Any]) -> None:
     reply = read_answer(
         spelled_out(case["answer"]),

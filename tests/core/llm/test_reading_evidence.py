@@ -1,17 +1,16 @@
 """Quotations count as evidence only where the text has them."""
 
-import pytest
-
 from labelhub.core.llm.parsing import read_answer, read_completion
 from labelhub.core.llm.parsing.evidence import find_quote, keep_quotes, read_evidence
 from labelhub.core.llm.types import Call, Completion
 from labelhub.core.schema import schema_from_names
+from tests.cases import all_cases
 
 TEXT = 'The Pizza was "divine", so we\ncame back. It’s cheap; the waiter\'s smile is free.'
 NAMES = ("Food", "Price", "Food and drink")
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("phrase", "found"),
     [
         ("the pizza was", "The Pizza was"),
@@ -34,7 +33,7 @@ def test_invented_phrases_are_dropped() -> None:
     assert keep_quotes(["The Pizza", "the soup", "the pizza"], TEXT) == ("The Pizza",)
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("line", "expected"),
     [
         ('- Food: "The Pizza"; "came back"', {"Food": ("The Pizza", "came back")}),

@@ -3,13 +3,12 @@
 import json
 from typing import Any
 
-import pytest
-
 from labelhub.core.debate.evidence import rationale, words
 from labelhub.core.llm.parsing import read_answer
 from labelhub.core.llm.parsing.structured import in_words
 from labelhub.core.llm.types import Reply, Status
 from labelhub.core.schema import schema_from_names
+from tests.cases import all_cases
 
 ASPECTS = schema_from_names("multi", ["Food", "Price"])
 STANCE = schema_from_names("single", ["Good", "Bad"])
@@ -28,14 +27,14 @@ def read(answer: str) -> Reply:
     return read_answer(answer, ASPECTS, source=TEXT)
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("before", "after"),
     [
         ("", ""), ("```json\n", "\n```"), ("Here it is:\n", ""), ("", "\n\nI hope this helps!"),
         ('<think>Perhaps {"labels": []}?</think>', ""), ("```\n", "\n```\nThat is all."),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("indent", [None, 2])
+@all_cases("indent", [None, 2])
 def test_json_is_read_wherever_it_stands(before: str, after: str, indent: int | None) -> None:
     reply = read(before + json.dumps(WHOLE, indent=indent) + after)
     assert (reply.status, reply.value) == (Status.OK, ["Food", "Price"])
@@ -78,12 +77,12 @@ def test_others_hear_it_in_words() -> None:
     )
 
 
-@pytest.mark.parametrize("text", ["", "Final Decision: Good", "{", '{"a": 1}', '{"label":', "{}{"])
+@all_cases("text", ["", "Final Decision: Good", "{", '{"a": 1}', '{"label":', "{}{"])
 def test_other_texts_stay_as_they_are(text: str) -> None:
     assert in_words(text) == text
 
 
-@pytest.mark.parametrize("found", [None, 3, "x", [], [1], {"name": 3}, [{"quotes": "x"}], [[]]])
+@all_cases("found", [None, 3, "x", [], [1], {"name": 3}, [{"quotes": "x"}], [[]]])
 def test_odd_fields_do_no_harm(found: Any) -> None:
     odd = {"reasoning": found, "evidence": found, "verdicts": found, "quotes": found}
     assert in_words(json.dumps({**odd, "label": "Good"})).endswith("Final Decision: Good")

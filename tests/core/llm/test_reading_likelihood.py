@@ -8,6 +8,7 @@ import pytest
 from labelhub.core.llm.parsing import label_probabilities, margin, read_completion, set_margin
 from labelhub.core.llm.types import Call, Completion, Output, TokenChoices
 from labelhub.core.schema import parse_schema, schema_from_names
+from tests.cases import all_cases
 
 NAMES = ("Dovish", "Hawkish", "Neutral")
 IDS = {"Dovish": "0", "Hawkish": "1", "Neutral": "2"}
@@ -70,7 +71,7 @@ def test_a_sampled_label_need_not_be_the_likeliest() -> None:
     assert read(*tokens, decided="Hawkish") == {"Dovish": 0.8, "Hawkish": 0.2}
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "tokens",
     [
         [],

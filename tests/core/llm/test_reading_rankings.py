@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from labelhub.core.llm.parsing import read_completion, read_ranking
 from labelhub.core.llm.types import Call, Completion, Output, Status
 from labelhub.core.schema import Schema, parse_schema, schema_from_names
+from tests.cases import all_cases
 
 STANCE = schema_from_names("single", ["Dovish", "Hawkish", "Neutral"])
 ASPECTS = schema_from_names("multi", ["Food", "Price"])
@@ -74,7 +75,7 @@ UNREAD: list[tuple[Schema, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("schema", "text", "ranking", "rung"), READ)
+@all_cases(("schema", "text", "ranking", "rung"), READ)
 def test_a_ranking_is_read(
     schema: Schema, text: str, ranking: tuple[object, ...], rung: int
 ) -> None:
@@ -83,7 +84,7 @@ def test_a_ranking_is_read(
     assert (reply.ok, reply.value) == (True, ranking[0])
 
 
-@pytest.mark.parametrize(("schema", "text"), UNREAD)
+@all_cases(("schema", "text"), UNREAD)
 def test_a_first_choice_that_is_not_certain_is_none(schema: Schema, text: str) -> None:
     reply = read_ranking(text, schema, OPTIONS)
     assert (reply.status, reply.value, reply.ranking) == (Status.UNPARSED, None, ())
@@ -93,7 +94,7 @@ def test_a_first_choice_off_the_list_is_named() -> None:
     assert read_ranking("First choice: Mixed\nSecond choice: Dovish", STANCE).off_menu == "Mixed"
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("text", "finish_reason", "status", "ranking"),
     [
         ("First choice: Dovish\nSecond choice: Haw", "length", Status.OK, ("Dovish",)),
@@ -138,7 +139,7 @@ def test_a_ranking_holds_offered_answers_each_once(
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("piece", ["1. ", "First choice: ", "\n1. Dovish", "Dovish, ", "> ", "{"])
+@all_cases("piece", ["1. ", "First choice: ", "\n1. Dovish", "Dovish, ", "> ", "{"])
 def test_a_long_hostile_ranking_is_read_in_time(piece: str) -> None:
     read_ranking(piece * (LONG // len(piece)), STANCE)
     read_ranking("Final Decision: " + piece * (LONG // len(piece)), STANCE)

@@ -21,6 +21,7 @@ from labelhub.core.echo.experiments.assignment import (
     window_of,
 )
 from labelhub.core.errors import InvalidInput
+from tests.cases import all_cases
 
 KEY, OTHER_KEY = b"k" * 16, b"o" * 16
 START = datetime(2026, 3, 2, tzinfo=UTC)
@@ -114,7 +115,7 @@ def test_a_fingerprint_tells_any_change() -> None:
     assert len(found[0]) == 64
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("arms", "control"),
     [
         (ARMS[:1], "echo"),

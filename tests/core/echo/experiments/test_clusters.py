@@ -17,6 +17,7 @@ from labelhub.core.echo.experiments.clusters import (
     share_bounds,
 )
 from labelhub.core.errors import InvalidInput
+from tests.cases import all_cases
 from tests.core.echo.experiments.trials import AGAIN, Planted, rates
 
 RUNS = 2000
@@ -110,7 +111,7 @@ def test_of_one_author_nothing_is_told() -> None:
     assert not any(isfinite(end) for end in difference_bounds(others, alone))
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("events", "exposure"),
     [([1], [1, 2]), ([-1], [1]), ([1], [-1]), ([nan], [1]), ([[1]], [[1]])],
 )
@@ -120,9 +121,9 @@ def test_unusable_sums_are_refused(events: list[float], exposure: list[float]) -
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("alike", [0.0, 0.03, 0.1])
-@pytest.mark.parametrize("ratio", [1.0, 1.5, 3.0, 5.4])
-@pytest.mark.parametrize("base", [0.01, 0.014, 0.05])
+@all_cases("alike", [0.0, 0.03, 0.1])
+@all_cases("ratio", [1.0, 1.5, 3.0, 5.4])
+@all_cases("base", [0.01, 0.014, 0.05])
 def test_planted_rates_lie_in_their_intervals(base: float, ratio: float, alike: float) -> None:
     """Arms as large as the paper's; per click-through, share, ratio and difference."""
     seed = np.random.SeedSequence(entropy=71, spawn_key=(int(base * 1000), int(ratio * 10)))

@@ -11,6 +11,7 @@ from labelhub.core.echo.experiments.click_through import Totals
 from labelhub.core.echo.experiments.clusters import Clusters, clusters, rate_of, ratio_bounds
 from labelhub.core.echo.experiments.looks import Look, Plan, look, look_at, plan
 from labelhub.core.errors import InvalidInput
+from tests.cases import all_cases
 from tests.core.echo.experiments.trials import AGAIN, Floats, Planted, likings
 
 DAYS, RUNS = 28, 400
@@ -54,7 +55,7 @@ def outside(found: Look, truth: float) -> bool:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(("arm", "base", "chance", "alike"), SIZES)
+@all_cases(("arm", "base", "chance", "alike"), SIZES)
 def test_arms_that_are_alike_raise_no_more_alarms_than_promised(
     arm: int, base: int, chance: float, alike: float
 ) -> None:

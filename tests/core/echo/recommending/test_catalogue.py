@@ -10,6 +10,7 @@ from labelhub.core.echo.recommending import catalogue
 from labelhub.core.echo.recommending.catalogue import Catalogue, RowFault, read_catalogue
 from labelhub.core.errors import InvalidInput
 from labelhub.core.interview.features import starter_library
+from tests.cases import all_cases
 from tests.core.echo.recommending.wares import DEMO
 
 HEADER = "id,title,text,link\n"
@@ -20,9 +21,9 @@ def faults(text: str | bytes) -> list[tuple[int, str]]:
     return [(fault.row, fault.field) for fault in read_catalogue(text).faults]
 
 
-@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@all_cases("delimiter", [",", ";", "\t"])
+@all_cases("end", ["\n", "\r\n", "\r"])
+@all_cases("mark", ["", "\ufeff"])
 def test_forms_of_csv(delimiter: str, end: str, mark: str) -> None:
     text = mark + (HEADER + ROW).replace(",", delimiter).replace("\n", end)
     read = read_catalogue(text.encode())
@@ -85,7 +86,7 @@ def test_a_quote_that_is_never_closed_is_told() -> None:
     assert faults(HEADER + ROW + '"k2,Lamp,Shines.,/l\n' + ROW) == [(3, "")]
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "text",
     [
         b"",

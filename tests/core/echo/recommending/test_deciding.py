@@ -18,6 +18,7 @@ from labelhub.core.echo.recommending.deciding import (
 )
 from labelhub.core.echo.recommending.matching import Match
 from labelhub.core.errors import InvalidInput
+from tests.cases import all_cases
 from tests.core.echo.recommending.wares import ware
 
 RULE = OfferRule(least_match=0.3, least_topic=0.1, least_success=0.02, exploring=0.0)
@@ -40,7 +41,7 @@ def test_the_best_is_shown() -> None:
     assert found.show
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("matches", "more", "why"),
     [
         ((GOOD,), {"sensitive": True}, Why.SENSITIVE),

@@ -1,8 +1,7 @@
 """A catalogue made ready: what items say of whom they suit."""
 
-import pytest
-
 from labelhub.core.echo.recommending.item_index import ItemIndex
+from tests.cases import all_cases
 from tests.core.echo.recommending.wares import says, ware
 
 INDEX = ItemIndex(
@@ -15,7 +14,7 @@ INDEX = ItemIndex(
 )
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("value", "is_open", "verdicts"),
     [
         ("first_time", False, [1, -1, 0, 0]),

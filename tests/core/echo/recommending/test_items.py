@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from labelhub.core.echo.recommending.items import LONGEST, Item, read_item
 from labelhub.core.errors import InvalidInput
+from tests.cases import all_cases
 
 GOOD: dict[str, Any] = {
     "id": "kettle-small",
@@ -57,7 +58,7 @@ def test_all_faults_of_a_row_are_told_at_once() -> None:
     assert faulty_fields(bad) == ["id", "link", "price"]
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "link",
     [
         "https://shop.example/a?b=c#d",
@@ -71,7 +72,7 @@ def test_links_lead_to_the_web_or_stay_on_the_site(link: str) -> None:
     assert read_item(GOOD | {"link": link}).link == link
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "link",
     [
         "javascript:alert(1)",
@@ -100,7 +101,7 @@ def test_links_lead_nowhere_else(link: Any) -> None:
     assert faulty_fields(GOOD | {"link": link}) == ["link"]
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("picture", "fits"),
     [
         ("", True),
@@ -122,7 +123,7 @@ def test_pictures(picture: str, *, fits: bool) -> None:
         assert faulty_fields(raw) == ["picture"]
 
 
-@pytest.mark.parametrize("price", ["1.299,00", "-1", "1e3", "NaN", "٣", True, [1], "1000000001"])
+@all_cases("price", ["1.299,00", "-1", "1e3", "NaN", "٣", True, [1], "1000000001"])
 def test_prices_are_plain_numbers(price: Any) -> None:
     assert faulty_fields(GOOD | {"price": price, "currency": "EUR"}) == ["price"]
 
@@ -134,8 +135,8 @@ def test_a_price_needs_its_currency_and_the_other_way_round() -> None:
     assert read_item(GOOD | {"price": 0, "currency": "EUR"}).price == 0
 
 
-@pytest.mark.parametrize("bad", ["\0", "\ud800", "\u202e", "\x07"])
-@pytest.mark.parametrize("name", ["id", "title", "text", "vertical", "tags"])
+@all_cases("bad", ["\0", "\ud800", "\u202e", "\x07"])
+@all_cases("name", ["id", "title", "text", "vertical", "tags"])
 def test_what_cannot_be_stored_or_turns_text_round_is_refused(name: str, bad: str) -> None:
     assert faulty_fields(GOOD | {name: f"a{bad}b"}) == [name]
 
@@ -146,7 +147,7 @@ def test_lengths_are_bounded(name: str) -> None:
     assert faulty_fields(GOOD | {name: "x" * (LONGEST[name] + 1)}) == [name]
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "told",
     [
         "first_time",

@@ -10,6 +10,7 @@ from labelhub.core.echo.recommending.item_index import ItemIndex
 from labelhub.core.echo.recommending.matching import Fit, Meanings, Weights, match
 from labelhub.core.echo.selected import Selected
 from labelhub.core.errors import InvalidInput
+from tests.cases import all_cases
 from tests.core.echo.recommending.wares import demo_index, ids, says, ware
 
 #: All equally like a lamp: each has two words of its own.
@@ -109,7 +110,7 @@ def test_weights_are_checked() -> None:
             Weights(**wrong)
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("text", "told", "best"),
     [
         ("a backpack for college, my laptop must fit", {"budget": "middle"}, "day-backpack"),

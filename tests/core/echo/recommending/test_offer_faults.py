@@ -1,10 +1,10 @@
 """What may not be said in an offer, and that honest words pass."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from labelhub.core.echo.recommending.offer_faults import OfferLimits, offer_faults
+from tests.cases import all_cases
 from tests.core.echo.recommending.wares import ware
 
 KETTLE = ware(
@@ -30,7 +30,7 @@ def codes(text: str, language: str = "en", limits: OfferLimits | None = None) ->
     return [fault.code for fault in found]
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("text", "language"),
     [
         (
@@ -50,7 +50,7 @@ def test_honest_words_pass(text: str, language: str) -> None:
     assert codes(text, language) == []
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("text", "code"),
     [
         ("", "empty"),
@@ -86,7 +86,7 @@ def test_what_may_not_be_said(text: str, code: str) -> None:
     assert code in codes(text)
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("text", "language", "code"),
     [
         ("Ein Kessel, garantiert dicht.", "de", "claim"),

@@ -1,7 +1,5 @@
 """Words about offers: every language has a label, and patterns that find what they name."""
 
-import pytest
-
 from labelhub.core.echo.recommending.offer_tables import (
     is_known,
     label_of,
@@ -10,9 +8,10 @@ from labelhub.core.echo.recommending.offer_tables import (
     plain,
     tables_for,
 )
+from tests.cases import all_cases
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("language", "label"),
     [
         ("en", "Recommendation"),
@@ -36,7 +35,7 @@ def test_other_languages_are_spoken_of_in_english() -> None:
     assert tables_for("fr") == (offer_table("fr"), offer_table("en"))
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("language", "said"),
     [
         ("en", "Guaranteed to please"),

@@ -1,13 +1,13 @@
 """Words in the form in which they are compared; values that say no."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from labelhub.core.echo.recommending.terms import denied, is_no, is_yes, spelled, terms
+from tests.cases import all_cases
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("text", "found"),
     [
         ("I am looking for two Tents, please!", ["two", "tent"]),
@@ -22,7 +22,7 @@ def test_what_says_something_is_kept(text: str, found: list[str]) -> None:
     assert terms(text) == found
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("value", "rest"),
     [
         ("no plastic", "plastic"),

@@ -22,6 +22,7 @@ from labelhub.core.llm.offline import OfflineModel
 from labelhub.core.llm.parsing import read_completion
 from labelhub.core.llm.types import Call, Completion, Output, Reply, Status
 from labelhub.core.prompts import PromptLibrary
+from tests.cases import all_cases
 from tests.core.echo.recommending.wares import demo_index, ware
 
 PROMPT = PromptLibrary(Path(__file__).parents[4] / "prompts").get("echo", "offer")
@@ -86,7 +87,7 @@ def test_after_two_faulty_answers_the_template_is_taken() -> None:
     assert offer.told() == {"source": "template", "failed": "", "faults": [["claim"], ["speaker"]]}
 
 
-@pytest.mark.parametrize("status", [each for each in Status if each is not Status.OK])
+@all_cases("status", [each for each in Status if each is not Status.OK])
 def test_a_call_that_failed_is_not_made_again(status: Status) -> None:
     offer, calls = worded(Reply(status=status))
     assert (offer.source, offer.failed, len(calls)) == ("template", str(status), 1)
@@ -104,7 +105,7 @@ def test_what_strangers_wrote_is_delimited() -> None:
     assert hostile not in call.messages[0].content
 
 
-@pytest.mark.parametrize(
+@all_cases(
     "reply",
     [
         "Offer: A kettle.",
@@ -120,7 +121,7 @@ def test_forms_of_answers(reply: str) -> None:
     assert read_offer(reply) == "A kettle."
 
 
-@pytest.mark.parametrize("reply", ["", "Offer: a\nOffer: b", "Sure!\nA kettle.", "\n\n", "Offer:"])
+@all_cases("reply", ["", "Offer: a\nOffer: b", "Sure!\nA kettle.", "\n\n", "Offer:"])
 def test_what_is_no_offer(reply: str) -> None:
     assert read_offer(reply) == ""
     assert worded(reply, GOOD)[0].told()["faults"] == [["empty"]]
@@ -136,7 +137,7 @@ def test_the_label_cannot_be_left_out() -> None:
     assert Offer(item=KETTLE, text="x", language="").label == "Recommendation"
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("language", "label", "text"),
     [
         ("de", "Empfehlung", "Camping kettle: Boils a litre."),

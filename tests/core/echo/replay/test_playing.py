@@ -21,6 +21,7 @@ from labelhub.core.echo.replay.playing import (
 )
 from labelhub.core.echo.replay.reading import Labelled
 from labelhub.core.errors import InvalidInput
+from tests.cases import all_cases
 from tests.core.echo.replay.plants import texts_with
 
 EASY = texts_with(90, telling=True)
@@ -137,7 +138,7 @@ def test_echo_asks_where_sigma_is_high_and_explores_now_and_then() -> None:
     assert all(len(each) == 4 for each in chosen)
 
 
-@pytest.mark.parametrize("share", [0.0, 0.049, 0.91, 1.0, -1.0, float("nan"), float("inf")])
+@all_cases("share", [0.0, 0.049, 0.91, 1.0, -1.0, float("nan"), float("inf")])
 def test_a_share_out_of_range_is_refused(share: float) -> None:
     with pytest.raises(InvalidInput, match=r"^share: must be from 0\.05 to 0\.9\.$"):
         Order(0, share)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from labelhub.core.echo.replay import reading
 from labelhub.core.echo.replay.reading import LEAST_TEXTS, Columns, Labelled, read_labelled
 from labelhub.core.errors import InvalidInput
+from tests.cases import all_cases
 
 
 def rows(count: int = LEAST_TEXTS, **fields: Any) -> list[dict[str, Any]]:
@@ -36,10 +37,8 @@ def refused(source: bytes, columns: Columns | None = None) -> str:
     return str(told.value)
 
 
-@pytest.mark.parametrize(
-    "source", [jsonl(rows()), csv_of(rows()), csv_of(rows(), ";"), csv_of(rows(), "\t")]
-)
-@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+@all_cases("source", [jsonl(rows()), csv_of(rows()), csv_of(rows(), ";"), csv_of(rows(), "\t")])
+@all_cases("mark", [b"", b"\xef\xbb\xbf"])
 def test_json_lines_and_csv_hold_the_same(source: bytes, mark: bytes) -> None:
     found = read_labelled(mark + source, Columns())
     assert found.texts == tuple(row["text"] for row in rows())
@@ -48,7 +47,7 @@ def test_json_lines_and_csv_hold_the_same(source: bytes, mark: bytes) -> None:
     assert found.shares == {"no": 0.5, "yes": 0.5}
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("bad", "told"),
     [
         ("{", "line 61: is no JSON."),
@@ -105,7 +104,7 @@ def test_bytes_that_are_not_utf8_are_told_by_their_line() -> None:
     assert refused(source) == "The file is not UTF-8 (line 61)."
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("source", "told"),
     [
         (b"", "The file is empty."),
@@ -193,7 +192,7 @@ def test_the_mean_over_a_list_is_a_number() -> None:
     assert told == "line 1: there is no 'ratings.*.0'."
 
 
-@pytest.mark.parametrize("number", ['"many"', "1e999", "true", "null", "[1]", '"nan"'])
+@all_cases("number", ['"many"', "1e999", "true", "null", "[1]", '"nan"'])
 def test_what_is_no_number_has_no_band(number: str) -> None:
     source = jsonl(rows(label=1)) + f'\n{{"text": "a", "label": {number}}}'.encode()
     assert refused(source, Columns(bands=2)) == "line 61: 'label' is no number."

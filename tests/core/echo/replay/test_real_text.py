@@ -10,6 +10,7 @@ import pytest
 
 from labelhub.core.echo.replay.playing import ARMS, Order, play
 from labelhub.core.echo.replay.reading import Columns, Labelled, read_labelled
+from tests.cases import all_cases
 
 DATA = Path(__file__).resolve().parents[5] / "shared" / "data"
 VALENCE = Columns(label="writer_perspective_ratings_VAD.*.0", bands=3)
@@ -38,8 +39,8 @@ def test_real_sets_are_read_whole(name: str, columns: Columns, texts: int, value
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("arm", ARMS)
-@pytest.mark.parametrize(("name", "columns", "texts", "values"), SETS)
+@all_cases("arm", ARMS)
+@all_cases(("name", "columns", "texts", "values"), SETS)
 def test_real_texts_are_replayed_within_the_share(
     name: str, columns: Columns, texts: int, values: int, arm: str
 ) -> None:

@@ -19,6 +19,7 @@ from labelhub.core.echo.simulation.figures import (
     question_share,
 )
 from labelhub.core.echo.simulation.playing import ARMS, ECHO, NO_ASKING, RANDOM, Trace
+from tests.cases import all_cases
 
 LENGTH = 4 * WINDOW
 
@@ -64,7 +65,7 @@ def test_who_is_as_good_from_the_start_needs_one_window() -> None:
     assert question_share(trace(0.9), trace(0.8)) == pytest.approx(WINDOW / LENGTH)
 
 
-@pytest.mark.parametrize("accuracy", [0.1, 0.3, 0.6, 0.7, 0.9])
+@all_cases("accuracy", [0.1, 0.3, 0.6, 0.7, 0.9])
 def test_to_be_just_as_good_is_to_reach_it_whatever_rounding_says(accuracy: float) -> None:
     assert question_share(trace(accuracy), trace(accuracy)) == pytest.approx(WINDOW / LENGTH)
 
@@ -99,14 +100,14 @@ def test_a_seed_that_never_gets_there_counts_as_more_than_all() -> None:
     json.dumps(share, allow_nan=False)
 
 
-@pytest.mark.parametrize("count", range(1, 6))
+@all_cases("count", range(1, 6))
 def test_of_five_seeds_and_fewer_no_ranks_hold_the_median_surely_enough(count: int) -> None:
     share = share_of([step(1_000 + 100 * at) for at in range(count)])
     assert isinstance(share["value"], float)
     assert (share["low"], share["high"]) == (None, None)
 
 
-@pytest.mark.parametrize("count", range(6, 41))
+@all_cases("count", range(6, 41))
 def test_the_ranks_hold_the_median_in_95_of_100_samples_at_least(count: int) -> None:
     share = share_of([step(500 + 50 * at) for at in range(count)])
     ordered = sorted(question_share(step(500 + 50 * at), trace(0.8)) or 0 for at in range(count))

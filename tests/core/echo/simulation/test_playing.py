@@ -25,6 +25,7 @@ from labelhub.core.echo.simulation.world import (
     World,
 )
 from labelhub.core.echo.uncertainty import BEGUN_RATE
+from tests.cases import all_cases
 
 SMALL = Settings(features=40, k=5, messages=100)
 COUNT = SMALL.messages
@@ -48,7 +49,7 @@ def beliefs(of: Learner) -> dict[str, bytes]:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("arm", ARMS, ids=lambda arm: str(arm.name))
+@all_cases("arm", ARMS, ids=lambda arm: str(arm.name))
 def test_a_play_is_the_same_each_time_and_its_trace_is_whole(arm: Arm) -> None:
     trace = play(SMALL, 0, arm)
     assert bits(trace) == bits(play(SMALL, 0, arm))

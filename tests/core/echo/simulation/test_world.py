@@ -23,6 +23,7 @@ from labelhub.core.echo.simulation.world import (
     World,
 )
 from labelhub.core.errors import InvalidInput
+from tests.cases import all_cases
 
 SMALL = Settings(features=40, k=5, messages=400)
 
@@ -46,7 +47,7 @@ def test_the_numbers_are_those_that_are_fixed() -> None:
     assert Settings() == Settings(features=200, k=10, messages=20_000)
 
 
-@pytest.mark.parametrize(
+@all_cases(
     ("field", "value", "told"),
     [
         ("features", 19, "features: must be from 20 to 5000."),

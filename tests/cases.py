@@ -1,0 +1,43 @@
+"""A table of cases as one test: collected once, with every case that fails listed by itself."""
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import pytest
+
+PARAMETER_SET = type(pytest.param())
+
+
+def all_cases(names: str | Iterable[str], cases: Iterable[Any], **_: Any) -> Callable[..., Any]:
+    """As ``pytest.mark.parametrize`` with the same arguments, but one test that tries all cases.
+
+    For tests that leave nothing behind: fixtures are shared by all cases.
+    """
+    named = [name.strip() for name in names.split(",")] if isinstance(names, str) else [*names]
+    rows = [_values(case, len(named)) for case in cases]
+
+    def decorate(test: Callable[..., Any]) -> Callable[..., Any]:
+        wanted = inspect.signature(test).parameters
+
+        @functools.wraps(test)
+        def run(*args: Any, subtests: pytest.Subtests, **fixtures: Any) -> None:
+            if "subtests" in wanted:
+                fixtures["subtests"] = subtests
+            for row in rows:
+                case = dict(zip(named, row, strict=True))
+                with subtests.test(**case):
+                    test(*args, **fixtures, **case)
+
+        kept = [each for name, each in wanted.items() if name not in {*named, "subtests"}]
+        own = inspect.Parameter("subtests", inspect.Parameter.KEYWORD_ONLY)
+        run.__signature__ = inspect.Signature([*kept, own])  # type: ignore[attr-defined] # pytest reads it
+        return run
+
+    return decorate
+
+
+def _values(case: Any, count: int) -> tuple[Any, ...]:
+    values = case.values if isinstance(case, PARAMETER_SET) else case
+    return tuple(values) if count > 1 or isinstance(case, PARAMETER_SET) else (values,)
