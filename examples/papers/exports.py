@@ -1,11 +1,19 @@
 """What the scripts share: an export read into pandas, and an interval for a mean over items."""
 
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from scipy.stats import binomtest
+
+
+def arguments(least: int) -> list[str]:
+    """What the script was called with; with fewer than ``least`` it says how it is called."""
+    if len(sys.argv) <= least:
+        raise SystemExit(sys.modules["__main__"].__doc__ or "Name the files.")
+    return sys.argv[1:]
 
 
 def read_debates(path: str) -> pd.DataFrame:
@@ -14,19 +22,22 @@ def read_debates(path: str) -> pd.DataFrame:
     Columns: item, replicate, value, gold, right, signals (a dict), models (role → model), file.
     A debate without a usable answer has no value and is wrong; failed ones are left out.
     """
-    frame = pd.DataFrame(
-        {
-            "item": row["item_external_id"],
-            "replicate": row["replicate"],
-            "value": hashable(row["value"]),
-            "gold": hashable(row["gold"]),
-            "signals": row["signals"],
-            "models": {turn["role"]: turn["model"] for turn in row["turns"]},
-            "file": Path(path).stem,
-        }
-        for row in map(json.loads, Path(path).read_text(encoding="utf-8").splitlines())
-        if row["status"] in {"done", "unparsed"} and row["gold"] is not None
-    )
+    try:
+        frame = pd.DataFrame(
+            {
+                "item": row["item_external_id"],
+                "replicate": row["replicate"],
+                "value": hashable(row["value"]),
+                "gold": hashable(row["gold"]),
+                "signals": row["signals"],
+                "models": {turn["role"]: turn["model"] for turn in row["turns"]},
+                "file": Path(path).stem,
+            }
+            for row in map(json.loads, Path(path).read_text(encoding="utf-8").splitlines())
+            if row["status"] in {"done", "unparsed"} and row["gold"] is not None
+        )
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise SystemExit(f"{path}: not a file of export_debates ({error!r}).") from error
     if frame.empty:
         raise SystemExit(f"{path}: no finished debate about an item with gold.")
     return frame.assign(right=is_right(frame["value"], frame["gold"]))

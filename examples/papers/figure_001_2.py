@@ -1,13 +1,11 @@
 """Paper 001, figure 2: accuracy and agreement by round. ``figure_001_2.py DISCUSSION.jsonl``"""
 
-import sys
-
 import pandas as pd
 from discussion import fleiss_kappa, majorities, opinions
-from exports import mean_by_item, read_debates, show
+from exports import arguments, mean_by_item, read_debates, show
 
 if __name__ == "__main__":
-    stood = opinions(read_debates(sys.argv[1]))
+    stood = opinions(read_debates(arguments(1)[0]))
     rows = []
     for number, held in stood.groupby("round"):
         framework = majorities(held)

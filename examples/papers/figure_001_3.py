@@ -3,15 +3,13 @@
 Upper bound: some first label is right. The gap is the upper bound less the discussion.
 """
 
-import sys
-
 import pandas as pd
 from discussion import majorities, opinions
-from exports import mean_by_item, model_names, read_debates, show
+from exports import arguments, mean_by_item, model_names, read_debates, show
 
 if __name__ == "__main__":
     rows = []
-    for debates in map(read_debates, sys.argv[1:]):
+    for debates in map(read_debates, arguments(1)):
         stood = opinions(debates)
         first = stood[stood["round"] == 0]
         right = pd.DataFrame(

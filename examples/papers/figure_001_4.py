@@ -1,13 +1,11 @@
 """Paper 001, figure 4: how right and wrong labels move. ``figure_001_4.py DISCUSSION.jsonl``"""
 
-import sys
-
 import numpy as np
 from discussion import opinions
-from exports import read_debates, show
+from exports import arguments, read_debates, show
 
 if __name__ == "__main__":
-    stood = opinions(read_debates(sys.argv[1]))
+    stood = opinions(read_debates(arguments(1)[0]))
     stood["word"] = np.where(stood["right"], "right", "wrong")
     before = stood.assign(round=stood["round"] + 1)[["debate", "agent", "round", "value", "word"]]
     moves = stood[stood["held"]].merge(

@@ -3,16 +3,15 @@
 Beside the paper's rate (pairs of judges with the same verdict) stands Fleiss' kappa.
 """
 
-import sys
 from itertools import combinations
 
 import pandas as pd
 from courtroom import kinds_of, parts_of
 from discussion import fleiss_kappa
-from exports import mean_by_item, read_debates, show
+from exports import arguments, mean_by_item, read_debates, show
 
 if __name__ == "__main__":
-    vote, trial = map(read_debates, sys.argv[1:3])
+    vote, trial = map(read_debates, arguments(2))
     rows = []
     for name, part in parts_of(trial, kinds_of(vote)).items():
         verdicts = [signals.get("verdicts") or [] for signals in part["signals"]]

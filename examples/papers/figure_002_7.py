@@ -4,14 +4,12 @@
 judge reads the opinions of those before, so that agreement rises by construction.
 """
 
-import sys
-
 import pandas as pd
 from courtroom import kinds_of, parts_of
-from exports import mean_by_item, read_debates, show
+from exports import arguments, mean_by_item, read_debates, show
 
 if __name__ == "__main__":
-    vote, trial = map(read_debates, sys.argv[1:3])
+    vote, trial = map(read_debates, arguments(2))
     rows = []
     for name, part in parts_of(trial, kinds_of(vote)).items():
         row = {"Items": name}

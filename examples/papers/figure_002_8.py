@@ -1,13 +1,11 @@
 """Paper 002, figure 8: what a trial changes. ``figure_002_8.py COURTROOM.jsonl …``"""
 
-import sys
-
 import pandas as pd
-from exports import mean_by_item, read_debates, show
+from exports import arguments, mean_by_item, read_debates, show
 
 if __name__ == "__main__":
     rows = []
-    for run in map(read_debates, sys.argv[1:]):
+    for run in map(read_debates, arguments(1)):
         first = pd.Series([signals.get("first") for signals in run["signals"]], index=run.index)
         before, after = first == run["gold"], run["right"]
         changed = first != run["value"]

@@ -12,4 +12,6 @@ def read_labels(path: str) -> pd.DataFrame:
     own = labels["annotator_type"] == "author"
     author = labels[own].drop_duplicates("item_id").set_index("item_id")["label"]
     others = labels[~own].assign(author=labels["item_id"].map(author))
+    if own.sum() == 0 or others["author"].isna().all():
+        raise SystemExit(f"{path}: nobody else labelled an item that its author answered.")
     return others.dropna(subset="author")

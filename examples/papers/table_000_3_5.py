@@ -4,15 +4,13 @@
 the rows judged by gpt-4.1 are shifted by one column; here they are not.
 """
 
-import sys
-
 from ecj import label_row
-from exports import model_names, read_debates, show
+from exports import arguments, model_names, read_debates, show
 
 ROLES = ("extractor", "critic", "judge")
 
 if __name__ == "__main__":
-    label, *files = sys.argv[1:]
+    label, *files = arguments(2)
     rows = []
     for run in map(read_debates, files):
         models = dict(zip(map(str.title, ROLES), model_names(run, *ROLES), strict=True))

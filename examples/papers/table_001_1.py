@@ -5,11 +5,9 @@ other one is compared with it, item by item, by the exact McNemar test with Holm
 paper tests none of these differences.
 """
 
-import sys
-
 import numpy as np
 import pandas as pd
-from exports import mean_by_item, model_names, read_debates, show
+from exports import arguments, mean_by_item, model_names, read_debates, show
 from scipy.stats import binomtest
 
 
@@ -30,7 +28,7 @@ def won_and_lost(run: pd.DataFrame, plain: pd.DataFrame) -> tuple[int, int]:
 
 
 if __name__ == "__main__":
-    plain, *others = map(read_debates, sys.argv[1:])
+    plain, *others = map(read_debates, arguments(2))
     changes = [won_and_lost(run, plain) for run in others]
     tests = holm([binomtest(won, max(won + lost, 1)).pvalue for won, lost in changes])
     rows = [

@@ -3,13 +3,11 @@
 Runs of ``single``, ``vote`` and ``courtroom``; each file is a row, named by the file.
 """
 
-import sys
-
-from exports import mean_by_item, read_debates, show
+from exports import arguments, mean_by_item, read_debates, show
 
 if __name__ == "__main__":
     rows = []
-    for run in map(read_debates, sys.argv[1:]):
+    for run in map(read_debates, arguments(1)):
         signals = run["signals"].iloc[0]
         makers = len(signals.get("verdicts") or signals.get("values") or [None])
         row = {"Run": run["file"].iloc[0], "Decision makers": makers}

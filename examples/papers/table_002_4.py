@@ -1,12 +1,10 @@
 """Paper 002, table 4: ambiguous and normal items. ``table_002_4.py VOTE.jsonl RUN.jsonl …``"""
 
-import sys
-
 from courtroom import kinds_of, parts_of
-from exports import mean_by_item, read_debates, show
+from exports import arguments, mean_by_item, read_debates, show
 
 if __name__ == "__main__":
-    runs = list(map(read_debates, sys.argv[1:]))
+    runs = list(map(read_debates, arguments(2)))
     kinds = kinds_of(runs[0])
     rows = [{"Run": "Share of items", **kinds.value_counts(normalize=True).round(3)}]
     for run in runs:

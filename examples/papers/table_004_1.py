@@ -5,12 +5,11 @@ the distribution of the authors' labels to that of the kind, in nats, with half 
 label.
 """
 
-import sys
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
-from exports import mean_by_item, show
+from exports import arguments, mean_by_item, show
 from labels import read_labels
 from scipy.stats import entropy
 from sklearn.metrics import cohen_kappa_score
@@ -25,7 +24,7 @@ def kappa_of(own: pd.DataFrame) -> float:
 
 
 if __name__ == "__main__":
-    labels = read_labels(sys.argv[1])
+    labels = read_labels(arguments(1)[0])
     names = sorted({*labels["label"], *labels["author"]})
     authors = (
         labels.drop_duplicates("item_id")["author"].value_counts().reindex(names, fill_value=0)

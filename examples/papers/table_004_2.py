@@ -4,10 +4,8 @@ Of the items that three or more of a kind labelled: the share on which their mos
 the author's, by the number who gave it. Labels that are equally frequent share the item.
 """
 
-import sys
-
 import pandas as pd
-from exports import show
+from exports import arguments, show
 from labels import read_labels
 
 
@@ -19,7 +17,7 @@ def score(own: pd.DataFrame) -> pd.Series:
 
 
 if __name__ == "__main__":
-    labels = read_labels(sys.argv[1])
+    labels = read_labels(arguments(1)[0])
     several = labels.groupby(["annotator_type", "item_id"]).filter(lambda own: len(own) > 2)
     if several.empty:
         raise SystemExit("No item has three labels of one kind and its author's.")

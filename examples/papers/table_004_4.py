@@ -4,13 +4,11 @@ Seconds are the median of the labels that have a time. Cost is what was recorded
 pay makes of the time.
 """
 
-import sys
-
 import pandas as pd
-from exports import show
+from exports import arguments, show
 
 if __name__ == "__main__":
-    path, *pay = sys.argv[1:]
+    path, *pay = arguments(1)
     hourly = {kind: float(usd) for kind, _, usd in (part.partition("=") for part in pay)}
     rows = []
     for kind, own in pd.read_csv(path).groupby("annotator_type"):
