@@ -48,7 +48,7 @@ worker: broker secret install  ## extra worker (needs REDIS_URL and LABELHUB_SEC
 test: install-dev  ## the suite on the embedded default, without what takes long
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not services and not thorough and not e2e and not peers" -ra
 
-quick:  ## the tests of what was touched since the last commit that has landed (SINCE=REF), no browser
+quick:  ## the tests of what you touched since the last commit (SINCE=REF: since another), no browser
 	@$(BIN)/python tests/quick.py "$(SINCE)"
 
 test-thorough: install-dev  ## what takes long, on the embedded default: kills, servers, simulations
