@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from math import inf
 
 from django.db.models import Q
 from django.utils import timezone
@@ -222,8 +223,10 @@ def _signal(
     read = [
         (each, routing.number_in(each.ended.signals.get(threshold.signal))) for each, _ in routed
     ]
+    # What is not known is beyond every bound, unless the bound says nothing of it.
+    unknown = None if threshold.known_only else -inf if threshold.side == AT_MOST else inf
     free = [
-        (value, each.wrong)
+        (unknown if value is None else value, each.wrong)
         for (each, value), (_, reasons) in zip(read, routed, strict=True)
         if each.ended.labelled and not set(reasons) - {threshold.reason}
     ]
