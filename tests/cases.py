@@ -25,10 +25,18 @@ def all_cases(names: str | Iterable[str], cases: Iterable[Any], **_: Any) -> Cal
         def run(*args: Any, subtests: pytest.Subtests, **fixtures: Any) -> None:
             if "subtests" in wanted:
                 fixtures["subtests"] = subtests
+            skipped: list[str] = []
+            ended = 0
             for row in rows:
                 case = dict(zip(named, row, strict=True))
                 with subtests.test(**case):
-                    test(*args, **fixtures, **case)
+                    try:
+                        test(*args, **fixtures, **case)
+                    except pytest.skip.Exception as skip:
+                        skipped.append(str(skip))
+                    ended += 1
+            if skipped and ended == len(rows):  # a case that failed is told, not what was skipped
+                pytest.skip(f"{len(skipped)} of {len(rows)} cases: {skipped[0]}")
 
         kept = [each for name, each in wanted.items() if name not in {*named, "subtests"}]
         own = inspect.Parameter("subtests", inspect.Parameter.KEYWORD_ONLY)

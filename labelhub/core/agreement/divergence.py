@@ -1,9 +1,9 @@
 """Answers as distributions: how divided an item is, and how far a source is from the humans.
 
 Every function takes shares along the last axis and gives one number for each row: pass
-(items, categories) for numbers by item, the distribution of the summed counts for the data set as
-one, or average the items with ``over_items``. Rows of NaN (items without answers) give NaN.
-Only options that are shared can be compared: not those written anew for each item.
+(items, categories) for numbers by item, or the distribution of the summed counts for the data set
+as one. Rows of NaN (items without answers) give NaN. Only options that are shared can be compared:
+not those written anew for each item.
 """
 
 from enum import StrEnum

@@ -29,7 +29,7 @@ def holm(p_values: Sequence[P]) -> list[P]:
 def benjamini_yekutieli(p_values: Sequence[P]) -> list[P]:
     """False discovery rate under any dependence (2001, theorem 1.3).
 
-    As ``benjamini_hochberg``, times 1 + 1/2 + ... + 1/m; None, NaN and errors as for ``holm``.
+    Steps up with the factor 1 + 1/2 + ... + 1/m; None, NaN and errors as for ``holm``.
     """
     return _adjusted(p_values, lambda p: _step_up(p, factor=_harmonic(len(p))))
 

@@ -75,17 +75,6 @@ def ppi_mean(
     return PoweredMean(_figure(mean, of_labels + of_rest, truth, confidence, POWERED), trust, alone)
 
 
-def _weights(chances: Floats, drawn: NDArray[np.bool_]) -> Floats:
-    """One over the chance of each labelled item, 0 elsewhere; they sum to 1."""
-    known = chances[drawn]
-    if not np.all((known > 0) & (known <= 1)):
-        raise InvalidInput("The chance of a labelled item lies above 0 and is at most 1.")
-    weights = np.zeros(chances.size)
-    weights[drawn] = 1 / known
-    weights /= weights.sum()
-    return weights
-
-
 def _power_tuning(truth: Floats, said: Floats, rest: Floats) -> float:
     """Covariance with the labels over the variance of all predictions, less for a small rest."""
     covariance = float(np.mean((truth - truth.mean()) * (said - said.mean())))

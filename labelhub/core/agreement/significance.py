@@ -1,15 +1,14 @@
 """Whether a difference between two sources on the same items is more than chance.
 
 Right or wrong is compared by McNemar's test (1947), on the items on which just one is right. The
-exact form decides: with few such items the chi-square form says too much. Whole answers are
-compared by their square table: do both use the categories equally often (Stuart-Maxwell, Bhapkar),
-do they exchange them evenly (Bowker). Several tests at once are corrected in ``multiplicity``.
+exact form decides: with few such items the chi-square form says too much. Several tests at once are
+corrected in ``multiplicity``.
 """
 
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.special import betainc, chdtrc
 
 from labelhub.core.errors import InvalidInput
@@ -74,12 +73,3 @@ def _at_most(k: int, n: int) -> float:
     if k < 0:
         return 0.0
     return float(betainc(n - k, k + 1, 0.5)) if k < n else 1.0
-
-
-def _square(table: ArrayLike) -> Floats:
-    counts = np.asarray(table, dtype=np.float64)
-    if counts.ndim != 2 or counts.shape[0] != counts.shape[1] or not counts.size:
-        raise InvalidInput("The table must have as many rows as columns.")
-    if not (np.isfinite(counts) & (counts >= 0)).all():
-        raise InvalidInput("Counts of items are never negative and never missing.")
-    return counts

@@ -7,13 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.core.agreement.divergence import Unit, distribution, entropy, js_divergence, overlap
+from labelhub.core.agreement.divergence import distribution, entropy, js_divergence, overlap
 from labelhub.core.errors import InvalidInput
 
-BASES = {Unit.BITS: 2.0, Unit.NATS: float(np.e)}
 COUNTS = st.lists(st.integers(0, 9), min_size=4, max_size=4).filter(any)
-ORDERS = st.permutations(range(4))
-FULL = st.lists(st.integers(1, 9), min_size=4, max_size=4)
 
 
 def test_shares_of_counts_with_and_without_prior() -> None:

@@ -7,7 +7,6 @@ from labelhub.core.agreement.coefficients import chance, conger, errors, sums
 from labelhub.core.agreement.ratings import from_matrix
 
 Q = 3
-NOTHING = np.zeros((4, Q), dtype=np.int64)
 
 
 def test_dividing_by_items_instead_of_one_less_is_the_smaller_error() -> None:

@@ -27,7 +27,6 @@ from tests.cases import all_cases
 PROJECTS, CALIBRATION, TARGET, DELTA = 2000, 500, 0.05, 0.05
 MOST_VIOLATIONS = DELTA + 1.65 * sqrt(DELTA * (1 - DELTA) / PROJECTS)
 Floats = NDArray[np.float64]
-SCORED = st.lists(st.tuples(st.integers(0, 10), st.booleans()), min_size=1, max_size=80)
 
 
 @pytest.mark.parametrize(("target", "labels"), [(0.01, 299), (0.02, 149), (0.05, 59), (0.1, 29)])

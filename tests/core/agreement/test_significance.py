@@ -14,10 +14,6 @@ from tests.cases import all_cases
 from tests.core.agreement.published import paper_tables, reference
 
 COUNTS = st.integers(0, 400)
-TABLES = st.lists(st.lists(st.integers(0, 30), min_size=4, max_size=4), min_size=4, max_size=4)
-
-#: Unaided distance vision, right eye by left, of 7477 women (Stuart 1953, 1955).
-VISION = [[1520, 266, 124, 66], [234, 1512, 432, 78], [117, 362, 1772, 205], [36, 82, 179, 492]]
 
 
 def approx(value: Any) -> Any:

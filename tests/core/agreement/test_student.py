@@ -2,14 +2,9 @@
 
 import numpy as np
 import pytest
-from hypothesis import strategies as st
 from scipy import stats
 
 from labelhub.core.agreement.student import t_cdf, t_quantile
-
-SLEEP_A = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]
-SLEEP_B = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4]
-VALUES = st.lists(st.integers(-50, 50).map(float), min_size=3, max_size=20)
 
 
 @pytest.mark.parametrize("df", [1, 2.5, 9, 1000])

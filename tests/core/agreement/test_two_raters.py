@@ -21,11 +21,9 @@ from tests.cases import all_cases
 
 #: Gwet 2014, two abstractors and 100 patients.
 ABSTRACTORS = [[13, 0, 0], [0, 20, 7], [0, 4, 56]]
-COHEN_1960 = [[88, 14, 18], [10, 40, 10], [2, 6, 12]]
 TABLES = st.integers(2, 4).flatmap(
     lambda q: st.lists(st.lists(st.integers(0, 12), min_size=q, max_size=q), min_size=q, max_size=q)
 )
-FOURFOLD = st.lists(st.lists(st.integers(0, 20), min_size=2, max_size=2), min_size=2, max_size=2)
 ALL = [percent, cohen, brennan_prediger]
 
 

@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 
 from labelhub.core.agreement.coefficients import chance, errors, pairwise, sums
 from labelhub.core.agreement.ratings import Floats, Ints, from_matrix
-from labelhub.core.errors import InvalidInput
 
 
 class Estimate(NamedTuple):
@@ -71,15 +70,3 @@ def _table(table: ArrayLike) -> Ints:
     """Checked as ``expand`` checks."""
     pairwise.expand(table)
     return np.asarray(table, dtype=np.int64)
-
-
-def _items(table: ArrayLike) -> int:
-    return int(np.asarray(table).sum())
-
-
-def _two_by_two(table: ArrayLike) -> list[list[int]]:
-    counts = _table(table)
-    if counts.shape != (2, 2):
-        raise InvalidInput("Prevalence and bias are those of two raters and two categories.")
-    rows: list[list[int]] = counts.tolist()
-    return rows
