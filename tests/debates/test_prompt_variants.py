@@ -1,6 +1,5 @@
 """Variants: hostile templates come to nothing, a content is a version, projects keep their own."""
 
-import time
 from typing import Any
 
 import pytest
@@ -23,7 +22,6 @@ from tests.factories.projects import ProjectFactory
 
 pytestmark = pytest.mark.django_db
 KEY = "single-annotator"
-SOON = 3.0
 
 
 def texts(key: str = KEY) -> dict[str, str]:
@@ -74,10 +72,8 @@ HOSTILE = {
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_template_is_refused_at_once(name: str) -> None:
     project = project_with_items(1)
-    begun = time.process_time()
     with pytest.raises(InvalidInput) as caught:
         checked(project, user=f"{texts()['user']}\n{HOSTILE[name]}")
-    assert time.process_time() - begun < SOON
     assert len(caught.value.message) < 400
     assert not PromptVersion.objects.exists()
 
@@ -87,10 +83,8 @@ def test_what_a_template_renders_to_is_bounded() -> None:
     definition = {"task": "single", "question": "", "labels": labels}
     project = project_with_items(1, definition=definition)
     loops = "{% for a in labels %}" * 3 + "{% endfor %}" * 3
-    begun = time.process_time()
     with pytest.raises(InvalidInput, match="too long"):
         checked(project, user=f"{texts()['user']}\n{loops}")
-    assert time.process_time() - begun < SOON
 
 
 def test_a_text_that_orders_is_never_a_template() -> None:

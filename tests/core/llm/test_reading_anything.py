@@ -1,7 +1,5 @@
 """Whatever a model writes: no crash, and no value that was not offered."""
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,6 +8,7 @@ from labelhub.core.llm.parsing import read_answer, without_thinking
 from labelhub.core.llm.types import Status
 from labelhub.core.schema import Schema, Task, parse_schema, schema_from_names
 from tests.cases import all_cases
+from tests.growth import assert_linear_time
 
 NAMES = ["Food", "Food and drink", "Price}}", "not relevant", "Misc.", "2"]
 SCHEMAS = st.sampled_from(
@@ -22,8 +21,6 @@ SCHEMAS = st.sampled_from(
         parse_schema({"task": "per_item"}),
     ]
 )
-#: What is quadratic takes minutes for this many characters; a busy machine gets some leave.
-LONG, MOST_SECONDS = 200_000, 3.0
 OPTIONS = ("A", "B, then C", "", "a")
 PIECES = st.sampled_from(
     [
@@ -103,8 +100,8 @@ HOSTILE = [
 @all_cases("piece", HOSTILE)
 @all_cases("schema", [schema_from_names(task, NAMES) for task in ("multi", "single")])
 def test_a_long_hostile_answer_is_no_label(piece: str, schema: Schema) -> None:
-    text = piece * (LONG // len(piece))
-    started = time.process_time()
-    assert not read_answer(text, schema, source="x" * 20_000).ok
-    read_answer(f"Final Decision: {text}", schema)
-    assert time.process_time() - started < MOST_SECONDS
+    def read(text: str) -> None:
+        assert not read_answer(text, schema, source="x" * 20_000).ok
+        read_answer(f"Final Decision: {text}", schema)
+
+    assert_linear_time(read, piece, 25_000)
