@@ -16,7 +16,6 @@ from django.db import close_old_connections, connections
 from kombu.transport import redis
 
 from apps.agreement.automation.tasks import keep_guarantees
-from apps.agreement.tasks import resume_unfinished as resume_studies
 from apps.authors.tasks import keep_house, resume_messages
 from apps.common.workers import show_sign
 from apps.debates.services import stop_all_slices
@@ -50,7 +49,6 @@ KEEPERS: tuple[Callable[[], object], ...] = (
     resume_messages,
     keep_house,
     keep_guarantees,
-    resume_studies,
     keep_learning,
     keep_offers,
     keep_echo,

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 from django import forms
@@ -28,7 +29,10 @@ SHOWN = {
     "discussion": ("annotators", "rounds"),
     "courtroom": ("judges", "deliberation", "precedents"),
     "cascade": ("first", "then", "theta"),
+    "predict": ("labels_by", "examples"),
 }
+#: Settings of which each chosen value is an arm of its own, and what is chosen at first.
+COMPARED = {"labels_by": ("author", "llm", "chance")}
 USUAL = ("single", "ecj", "self_refine")
 ALONE, TOGETHER, BOTH = "alone", "together", "both"
 MIXES = (
@@ -91,10 +95,7 @@ class ExperimentForm(forms.Form):
                 required=False, label=info.title, initial=info.name in USUAL
             )
             for setting in self._settings(info):
-                # Never required: empty means as usual.
-                field = setting_form_field(setting)
-                field.required = False
-                self.fields[field_name(info, setting)] = field
+                self.fields[field_name(info, setting)] = _setting_field(setting)
 
     def protocols(self) -> Iterator[dict[str, Any]]:
         """Each protocol for its card: its box, its settings, why it is not offered."""
@@ -119,9 +120,12 @@ class ExperimentForm(forms.Form):
         for info in chosen:
             for setting in self._settings(info):
                 name = field_name(info, setting)
+                given = cleaned.get(name)
+                if setting.name in COMPARED:
+                    cleaned[name] = given or [setting.default]
+                    continue
                 try:
-                    said = cleaned.get(name)
-                    cleaned[name] = setting.read(setting.default if said in (None, "") else said)
+                    cleaned[name] = setting.read(setting.default if given in (None, "") else given)
                 except InvalidSetting as error:
                     self.add_error(name, error.message)
         return cleaned
@@ -133,13 +137,24 @@ class ExperimentForm(forms.Form):
             InvalidInput: a protocol cannot answer the project's question.
         """
         chosen = [info for info in PROTOCOLS.values() if self.cleaned_data[f"arm_{info.name}"]]
-        return [plan for info in chosen for plan in self._arms_of(info)]
+        return [
+            plan
+            for info in chosen
+            for given in self._given(info)
+            for plan in self._arms_of(info, given)
+        ]
 
-    def _arms_of(self, info: ProtocolInfo) -> Iterator[RunPlan]:
-        given = {
+    def _given(self, info: ProtocolInfo) -> Iterator[dict[str, Any]]:
+        """The settings of each arm."""
+        read = {
             setting.name: self.cleaned_data[field_name(info, setting)]
             for setting in self._settings(info)
         }
+        compared = [name for name in read if name in COMPARED]
+        for values in product(*(read[name] for name in compared)):
+            yield read | dict(zip(compared, values, strict=True))
+
+    def _arms_of(self, info: ProtocolInfo, given: Mapping[str, Any]) -> Iterator[RunPlan]:
         settings = info.read_settings(given)
         check_task(info, settings, self._task)
         models = list(dict.fromkeys(self.cleaned_data["models"]))
@@ -217,6 +232,22 @@ def mixed(
 def field_name(info: ProtocolInfo, setting: Setting) -> str:
     """``set_discussion_rounds``."""
     return f"set_{info.name}_{setting.name}"
+
+
+def _setting_field(setting: Setting) -> forms.Field:
+    """Never required: empty means as usual."""
+    if setting.name in COMPARED:
+        return forms.MultipleChoiceField(
+            choices=[(choice, str(choice)) for choice in setting.choices],
+            initial=COMPARED[setting.name],
+            label=setting.title,
+            help_text=setting.help,
+            widget=forms.CheckboxSelectMultiple,
+            required=False,
+        )
+    field = setting_form_field(setting)
+    field.required = False
+    return field
 
 
 def _without_seats(given: Mapping[str, Any]) -> dict[str, Any]:

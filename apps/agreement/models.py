@@ -1,11 +1,10 @@
-"""Reports that hold as long as the ledger stays as it is, and studies of predictivity."""
+"""Reports that hold as long as the ledger stays as it is, and guarantees of automatic labels."""
 
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
-from apps.llm.models import ModelSpec, PromptVersion
-from apps.projects.models import Item, Project
+from apps.projects.models import Project
 
 
 class StoredReport(models.Model):
@@ -29,127 +28,6 @@ class StoredReport(models.Model):
 
     def __str__(self) -> str:
         return f"{self.project_id} {self.asked}"
-
-
-class Study(models.Model):
-    """One study of predictivity: how well a model predicts authors by the labels of others.
-
-    The same plan is one study, however often it is started; a cancelled one is over.
-    """
-
-    class Status(models.TextChoices):
-        QUEUED = "queued", "Queued"
-        RUNNING = "running", "Running"
-        PAUSED = "paused", "Paused"
-        CANCELLED = "cancelled", "Cancelled"
-        DONE = "done", "Done"
-
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="studies")
-    model = models.ForeignKey(ModelSpec, on_delete=models.PROTECT, related_name="+")
-    prompt = models.ForeignKey(PromptVersion, on_delete=models.PROTECT, related_name="+")
-    sources = models.JSONField(help_text="Whose labels are shown.")
-    examples = models.JSONField(help_text="How many of them, each number in turn.")
-    limit = models.PositiveIntegerField(null=True, blank=True, help_text="Items at most.")
-    seed = models.PositiveIntegerField(help_text="Decides which examples are taken.")
-    plan_hash = models.CharField(max_length=64, help_text="All that was asked for but the budget.")
-    offline_labels = models.BooleanField(
-        default=False, help_text="What stands for an LLM's labels was said by the offline model."
-    )
-    status = models.CharField(max_length=10, choices=Status.choices, default=Status.QUEUED)
-    pause_code = models.CharField(max_length=40, blank=True)
-    message = models.TextField(blank=True, help_text="What happened, in words for people.")
-    resume_at = models.DateTimeField(null=True, blank=True)
-    faults = models.PositiveSmallIntegerField(
-        default=0, help_text="How often in a row a fault of the server stopped it."
-    )
-    budget_nanousd = models.BigIntegerField(null=True, blank=True, help_text="None: no limit.")
-    # Sums over all calls, added to in the transaction that writes them: what was paid stays told
-    # when an author's predictions are erased.
-    calls = models.PositiveBigIntegerField(default=0)
-    unpriced_calls = models.PositiveBigIntegerField(default=0, help_text="Their cost is unknown.")
-    tokens_in = models.PositiveBigIntegerField(default=0)
-    tokens_out = models.PositiveBigIntegerField(default=0)
-    cost_nanousd = models.BigIntegerField(default=0)
-    lease_token = models.UUIDField(null=True, blank=True, help_text="Of the worker driving it.")
-    lease_until = models.DateTimeField(null=True, blank=True)
-    dispatched_until = models.DateTimeField(
-        null=True, blank=True, help_text="A task for it is on its way."
-    )
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
-    created_at = models.DateTimeField(default=timezone.now, editable=False)
-    started_at = models.DateTimeField(null=True, blank=True)
-    finished_at = models.DateTimeField(null=True, blank=True)
-
-    class Meta:
-        ordering = ["-created_at", "-pk"]
-        verbose_name_plural = "studies"
-        constraints = [
-            models.UniqueConstraint(
-                fields=["project", "plan_hash"],
-                condition=~models.Q(status="cancelled"),
-                name="agreement_study_once",
-            )
-        ]
-
-    def __str__(self) -> str:
-        return f"study {self.pk}"
-
-    @property
-    def going(self) -> bool:
-        """Whether some worker should be driving it."""
-        return self.status in (self.Status.QUEUED, self.Status.RUNNING)
-
-
-class Prediction(models.Model):
-    """One task of a study: an author's answer, predicted once. Gone when the item is erased."""
-
-    class Status(models.TextChoices):
-        WAITING = "waiting", "Waiting"
-        ANSWERED = "answered", "Predicted"
-        UNPARSED = "unparsed", "No usable answer"
-        FAILED = "failed", "Failed"
-        VOID = "void", "What it rests on is no longer there"
-
-    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="predictions")
-    item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="+")
-    user_key = models.CharField(max_length=32, help_text="Equal for items of one author.")
-    source = models.CharField(max_length=10, help_text="Whose labels were shown; none: nobody's.")
-    examples = models.PositiveSmallIntegerField(help_text="How many were shown.")
-    status = models.CharField(max_length=10, choices=Status.choices, default=Status.WAITING)
-    shown = models.JSONField(default=list, blank=True, help_text="Items of the examples.")
-    options = models.PositiveIntegerField(default=0, help_text="Answers to choose from.")
-    asked = models.CharField(max_length=64, blank=True, help_text="Hash of what was sent.")
-    expected = models.TextField(blank=True, help_text="What the author had said when it was asked.")
-    answered = models.TextField(blank=True, help_text="The answer that was read.")
-    right = models.BooleanField(null=True)
-    text = models.TextField(blank=True, help_text="What the model said, word for word.")
-    off_menu = models.CharField(max_length=80, blank=True)
-    note = models.TextField(blank=True)
-    model_answered = models.CharField(max_length=200, blank=True)
-    params = models.JSONField(default=dict, blank=True, help_text="Effective.")
-    tokens_in = models.PositiveIntegerField(default=0)
-    tokens_out = models.PositiveIntegerField(default=0)
-    usage_estimated = models.BooleanField(default=False)
-    cost_nanousd = models.BigIntegerField(null=True, help_text="None: unknown, or not asked yet.")
-    seconds = models.FloatField(default=0)
-    attempts = models.JSONField(
-        default=list, blank=True, help_text="HTTP status, seconds, note of each try."
-    )
-    answered_at = models.DateTimeField(null=True, blank=True)
-
-    class Meta:
-        ordering = ["pk"]
-        constraints = [
-            models.UniqueConstraint(
-                fields=["study", "item", "source", "examples"], name="agreement_prediction_once"
-            )
-        ]
-        indexes = [models.Index(fields=["study", "status"], name="agreement_prediction_status")]
-
-    def __str__(self) -> str:
-        return f"{self.item_id} by {self.examples} of {self.source}"
 
 
 class Guarantee(models.Model):

@@ -8,7 +8,6 @@ from apps.agreement.views import (
     automation,
     evaluation,
     experiments,
-    predictivity,
 )
 
 ONE = "p/<slug:slug>/experiments/<int:experiment_id>/"
@@ -38,27 +37,6 @@ urlpatterns = [
         name="agreement_items",
     ),
     path("p/<slug:slug>/agreement/report.html", agreement.agreement_file, name="agreement_file"),
-    path("p/<slug:slug>/agreement/predictivity/", predictivity.predictivity, name="predictivity"),
-    path(
-        "p/<slug:slug>/agreement/predictivity/preview/",
-        predictivity.predictivity_preview,
-        name="predictivity_preview",
-    ),
-    path(
-        "p/<slug:slug>/agreement/predictivity/progress/",
-        predictivity.predictivity_progress,
-        name="predictivity_progress",
-    ),
-    path(
-        "p/<slug:slug>/agreement/predictivity/by-examples.<slug:form>",
-        predictivity.predictivity_figure,
-        name="predictivity_figure",
-    ),
-    path(
-        "p/<slug:slug>/agreement/predictivity/steer/",
-        predictivity.predictivity_steer,
-        name="predictivity_steer",
-    ),
     path("p/<slug:slug>/automation/", automation.automation, name="automation"),
     path("p/<slug:slug>/experiments/", experiments.experiment_list, name="experiment_list"),
     path("p/<slug:slug>/experiments/new/", experiments.experiment_create, name="experiment_create"),

@@ -20,7 +20,7 @@ from apps.debates.models import PromptVariant
 from apps.debates.naming import role_words
 from apps.debates.services import RunPlan, models_for_roles
 from apps.llm.selectors import default_models, list_models
-from labelhub.core.debate import PROTOCOLS, CallCount, ProtocolInfo, cascade
+from labelhub.core.debate import LABELLING, PROTOCOLS, CallCount, ProtocolInfo, cascade
 from labelhub.core.debate.settings import InvalidSetting, Setting
 from labelhub.core.schema import Task
 
@@ -68,7 +68,7 @@ class RunForm(forms.Form):
     """
 
     protocol = forms.ChoiceField(
-        choices=[(info.name, info.title) for info in PROTOCOLS.values()],
+        choices=[(info.name, info.title) for info in LABELLING.values()],
         initial=USUAL_PROTOCOL,
         widget=forms.RadioSelect,
     )
@@ -110,7 +110,7 @@ class RunForm(forms.Form):
         #: The data, with what is usual filled in for the fields that the protocol adds.
         self._filled: Any = self.data
         self.task = task
-        self.info: ProtocolInfo = PROTOCOLS.get(self._said("protocol"), PROTOCOLS[USUAL_PROTOCOL])
+        self.info: ProtocolInfo = LABELLING.get(self._said("protocol"), LABELLING[USUAL_PROTOCOL])
         self._settings = self._add_settings()
         self._chosen = self._readable(self._settings)
         self._roles = self.info.roles(self._chosen)

@@ -9,6 +9,14 @@ from apps.common.prepared import prepared
 from apps.projects.models import Guideline, LabelSchema, Membership, Project
 from labelhub.core.errors import Forbidden, NotFound
 
+#: Keys of an item's meta data that say whom or what it belongs to, the widest first.
+CLUSTER_KEYS = {
+    "user_id": "users", "user": "users", "author_id": "authors", "author": "authors",
+    "conversation_id": "conversations", "conversation": "conversations",
+    "dialogue_id": "dialogues", "document_id": "documents", "document": "documents",
+    "doc_id": "documents", "paper_id": "papers", "thread_id": "threads",
+}  # fmt: skip
+
 
 def get_project(user: User | AnonymousUser, slug: str, right: Right) -> Project:
     """The project ``slug``, provided that ``user`` holds ``right`` there. One query.

@@ -5,16 +5,18 @@ from datetime import date
 from typing import Any
 
 import pytest
-from django.db import OperationalError
+from django.db import OperationalError, transaction
 from rest_framework.test import APIClient
 
 from apps.accounts.roles import Role
 from apps.agreement.models import StoredReport
 from apps.agreement.reporting import agreement_report
 from apps.agreement.sheets.slicing import Slice
+from apps.authors.services.privacy import erase_author
 from apps.labels.models import ItemState, Label
 from apps.projects.models import Project
 from tests.agreement.report_help import G, get, six_moods
+from tests.factories.authors import TEXT, asked, author_of, site_with_features
 from tests.factories.ledger import ledger
 from tests.factories.projects import member
 
@@ -94,12 +96,12 @@ def test_a_reviewer_does_not_learn_what_machines_say_of_items_to_audit_blind(
 
 @pytest.mark.thorough
 def test_what_may_be_about_one_author_is_not_stored(project: Project) -> None:
-    for asked in (
+    for part in (
         Slice(tag="user_id=alice@example.com"),
         Slice(since=date(2026, 1, 1)),
         Slice(annotator=project.annotators.get(name="ann").pk),
     ):
-        agreement_report(project, asked)
+        agreement_report(project, part)
 
     assert not StoredReport.objects.exists()
 
@@ -111,3 +113,30 @@ def test_reports_of_an_earlier_ledger_are_forgotten(project: Project) -> None:
     agreement_report(project)
 
     assert StoredReport.objects.count() == 1
+
+
+def test_who_is_erased_is_in_no_stored_report() -> None:
+    site = site_with_features()
+    author = author_of(site, "customer-1")
+    asked(author, TEXT, features=["urgency"])
+    agreement_report(site.project)
+    assert StoredReport.objects.exists()
+
+    erase_author(author)
+
+    assert not StoredReport.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_nor_in_one_that_was_measured_while_the_erasure_was_under_way() -> None:
+    site = site_with_features()
+    author = author_of(site, "customer-1")
+    asked(author, TEXT, features=["urgency"])
+    agreement_report(site.project)
+    measured = StoredReport.objects.get()
+
+    with transaction.atomic():
+        erase_author(author)
+        measured.save(force_insert=True)
+
+    assert not StoredReport.objects.exists()

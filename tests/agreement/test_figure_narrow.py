@@ -7,8 +7,7 @@ from apps.agreement.figures.curve import curve
 from apps.agreement.figures.drawing import WIDTH
 from apps.agreement.figures.lines import Series
 from apps.agreement.figures.over_time import over_time
-from apps.agreement.figures.wording import cut_apart, width_of
-from apps.agreement.predictivity import drawing as predictivity
+from apps.agreement.figures.wording import width_of
 from tests.agreement.figure_help import TESTS, fig
 
 
@@ -45,8 +44,3 @@ def test_the_epsilon_used_stands_above_the_letters_of_who_beats_all() -> None:
     line_of_type = 12
     assert used.y <= letters.y - line_of_type
     assert picture.axes.y_words_y <= used.y - line_of_type
-
-
-def test_names_beside_the_lines_of_a_study_are_whole() -> None:
-    names = list(predictivity.WHOSE.values())
-    assert cut_apart(names, predictivity.ROOM - 9) == names

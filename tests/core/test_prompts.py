@@ -36,7 +36,7 @@ PINNED = {
     "interview/question": "048bae169679ebfe4550b17c950835c74fa77e2b58ec2575266e4d687b40b682",
     "interview/relevance": "e48cc8f7d821808fa4d6d64833a4e3ad108c122e98abbd5ab5fa22b0557ebadd",
     "interview/word": "f571215c30935a7898554e6bd424d99ae4cf62aaf034dce8a8cf98a4db7be081",
-    "predictivity/predictor": "4278d46160a008e63f2a76f0ea07e5669cfe21f220ac0b0a181b044473fe6b76",
+    "predict/predictor": "ca437a7c840f5ec63023d2679ff300f02f3e411a81235889aa5dc32c859cf741",
     "self_consistency/annotator": "f095317050c19ac25938f21e3745e11bb8b748002c405618d0abf326f33e13a1",  # noqa: E501
     "self_refine/drafter": "289979a83c74c68dd3ee8c284a1d264f89f2ea1e81db43a35c58134bfcc34d75",
     "self_refine/refiner": "adb8c746430d0619ef3fc2ff8cec7cd3667cb805d711bb12061f014bbeaa7313",

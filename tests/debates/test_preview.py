@@ -14,7 +14,7 @@ from apps.debates.services import (
 from apps.labels.models import Gold
 from apps.projects.models import Project
 from apps.projects.selectors import current_schema
-from labelhub.core.debate import PROTOCOLS
+from labelhub.core.debate import LABELLING
 from tests.factories.debates import (
     QUICK,
     Script,
@@ -36,7 +36,7 @@ def verified(project: Project, count: int) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", PROTOCOLS)
+@pytest.mark.parametrize("name", LABELLING)
 def test_every_protocol_makes_the_calls_that_were_announced(name: str) -> None:
     project, model = project_with_items(6), ModelSpecFactory.create()
     plan = plan_for(name, model)

@@ -7,7 +7,7 @@ import pytest
 
 from apps.debates.models import Run, Turn
 from apps.debates.services import run_slice
-from labelhub.core.debate import PROTOCOLS
+from labelhub.core.debate import LABELLING
 from tests.factories.debates import QUICK, add_items, project_with_items, started_run
 from tests.factories.llm import ModelSpecFactory
 from tests.fakes.openai_server import FakeServer
@@ -101,7 +101,7 @@ def test_a_cascade_in_doubt_asks_the_second_protocol(model_server: FakeServer) -
 
 
 def test_every_protocol_is_spoken_of_here() -> None:
-    assert set(PROTOCOLS) == {
+    assert set(LABELLING) == {
         "single", "cot", "self_consistency", "self_refine", "vote", "ecj", "discussion",
         "courtroom", "cascade",
     }  # fmt: skip

@@ -14,7 +14,7 @@ from apps.debates.models import Run
 from apps.debates.services import prompts
 from apps.llm.services import ensure_builtin
 from apps.projects.models import Project
-from labelhub.core.debate import PROTOCOLS
+from labelhub.core.debate import LABELLING
 from labelhub.core.schema import Task
 from tests.factories.debates import project_with_items
 from tests.factories.llm import ModelSpecFactory
@@ -54,12 +54,12 @@ def started(project: Project, **data: Any) -> Any:
 
 
 def test_every_protocol_can_be_chosen() -> None:
-    assert {name for _, names in GROUPS for name in names} == set(PROTOCOLS)
+    assert {name for _, names in GROUPS for name in names} == set(LABELLING)
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("task", QUESTIONS)
-@pytest.mark.parametrize("name", PROTOCOLS)
+@pytest.mark.parametrize("name", LABELLING)
 def test_the_page_shows_settings_and_roles_of_any_protocol_for_any_question(
     name: str, task: str
 ) -> None:
@@ -73,7 +73,7 @@ def test_the_page_shows_settings_and_roles_of_any_protocol_for_any_question(
     for field in form.fields:
         assert f'name="{field}"' in page
     seen = asked(project, "run_preview", protocol=name)
-    if Task(task) in PROTOCOLS[name].tasks:
+    if Task(task) in LABELLING[name].tasks:
         assert "Calls" in seen
         assert started(project, protocol=name).status_code == 302
     else:

@@ -37,8 +37,8 @@ SCHEMAS: dict[str, Schema] = {
 ANSWERED = said('{"labels": ["Price"]}')
 #: Inputs of prompts beside those that every item has.
 GIVEN: dict[str, Any] = {"name": "A", "history": [], "arguments": [], "precedents": [],
-                         "opinions": [], "extractor": "x", "critic": "x", "drafter": "x",
-                         "reviewer": "x"}  # fmt: skip
+                         "examples": [], "opinions": [], "extractor": "x", "critic": "x",
+                         "drafter": "x", "reviewer": "x"}  # fmt: skip
 
 
 def in_json() -> Iterator[Any]:

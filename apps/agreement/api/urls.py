@@ -5,12 +5,6 @@ from django.urls import path
 from apps.agreement.api.agreement import AgreementView
 from apps.agreement.api.automation import AutomationView
 from apps.agreement.api.experiments import ExperimentDetail, ExperimentList
-from apps.agreement.api.predictivity import (
-    PredictivityCancel,
-    PredictivityPause,
-    PredictivityResume,
-    PredictivityView,
-)
 from apps.agreement.api.views import EvaluationView, GoldView
 
 urlpatterns = [
@@ -18,22 +12,6 @@ urlpatterns = [
     path("projects/<slug:slug>/agreement/", AgreementView.as_view(), name="api_agreement"),
     path("projects/<slug:slug>/automation/", AutomationView.as_view(), name="api_automation"),
     path("projects/<slug:slug>/gold/", GoldView.as_view(), name="api_gold"),
-    path("projects/<slug:slug>/predictivity/", PredictivityView.as_view(), name="api_predictivity"),
-    path(
-        "projects/<slug:slug>/predictivity/pause/",
-        PredictivityPause.as_view(),
-        name="api_predictivity_pause",
-    ),
-    path(
-        "projects/<slug:slug>/predictivity/resume/",
-        PredictivityResume.as_view(),
-        name="api_predictivity_resume",
-    ),
-    path(
-        "projects/<slug:slug>/predictivity/cancel/",
-        PredictivityCancel.as_view(),
-        name="api_predictivity_cancel",
-    ),
     path("projects/<slug:slug>/experiments/", ExperimentList.as_view(), name="api_experiment_list"),
     path("experiments/<int:experiment_id>/", ExperimentDetail.as_view(), name="api_experiment"),
 ]

@@ -1,17 +1,22 @@
 """The answers of an experiment's arms as arrays: one row for each verified item."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from django.db.models import QuerySet
 
 from apps.agreement.experiments.opinions import signals_for
+from apps.agreement.sheets.clusters import clusters_of
 from apps.debates.models import Debate, Experiment
 from apps.debates.selectors.experiments import Arm, ended_debates, turn_sums, verified_items
+from apps.labels.models import Kind, Label
+from apps.projects.models import Project
 from labelhub.core.agreement.arms import Tally, tally
 from labelhub.core.agreement.coding import Codes
 from labelhub.core.agreement.resampling import Floats, Ints
+from labelhub.core.debate import predict
 from labelhub.core.schema import Schema
 
 
@@ -45,13 +50,18 @@ class ArmAnswers:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """Everything a comparison needs of an experiment."""
+    """Everything a comparison needs of an experiment.
+
+    ``decided`` is the verified label of each item; where an arm predicts authors, what the author
+    answered, and ``authors``, shape (items,), tells whose items they are.
+    """
 
     schema: Schema
     codes: Codes
     items: Sequence[int]
     decided: Sequence[Any]
     gold: Ints
+    authors: Ints | None
     arms: Sequence[ArmAnswers]
 
 
@@ -59,8 +69,14 @@ def answers_of(experiment: Experiment, arms: Sequence[Arm]) -> Answers:
     """Read them; the number of queries does not depend on the number of arms."""
     labels = arms[0].run.schema
     tried = Debate.objects.filter(run=arms[0].run).values("item")
-    decided = verified_items(experiment.project, labels).filter(item__in=tried)
-    gold = dict(decided.order_by("item_id").values_list("item_id", "value"))
+    predicting = predicts(arms)
+    if predicting:
+        own = author_labels(experiment.project).filter(item__in=tried)
+        # Of several answers the first counts: the last of these rows.
+        gold = dict(own.order_by("item_id", "-pk").values_list("item_id", "value"))
+    else:
+        decided = verified_items(experiment.project, labels).filter(item__in=tried)
+        gold = dict(decided.order_by("item_id").values_list("item_id", "value"))
     codes = Codes(labels.parsed)
     coded = codes.all_of(gold.values())
     place = {item_id: row for row, item_id in enumerate(gold)}
@@ -83,7 +99,34 @@ def answers_of(experiment: Experiment, arms: Sequence[Arm]) -> Answers:
                 spent=spent[arm.run.pk],
             )
         )
-    return Answers(labels.parsed, codes, list(gold), list(gold.values()), coded, found)
+    return Answers(
+        schema=labels.parsed,
+        codes=codes,
+        items=list(gold),
+        decided=list(gold.values()),
+        gold=coded,
+        authors=_authors(experiment, gold) if predicting else None,
+        arms=found,
+    )
+
+
+def predicts(arms: Sequence[Arm]) -> bool:
+    """Whether an arm predicts authors."""
+    return any(arm.run.protocol == predict.NAME for arm in arms)
+
+
+def author_labels(project: Project) -> QuerySet[Label]:
+    """What the authors of the project's items have answered."""
+    return Label.objects.current().filter(
+        item__project=project, annotator__kind=Kind.AUTHOR, value__isnull=False
+    )
+
+
+def _authors(experiment: Experiment, items: Collection[int]) -> Ints | None:
+    """A number for each item's author; None where nobody knows which items go together."""
+    own = author_labels(experiment.project).order_by("-pk").values_list("item_id", "annotator_id")
+    found = clusters_of(experiment.project, np.array([*items], dtype=np.int64), dict(own))
+    return None if found is None else found.numbers
 
 
 @dataclass(slots=True)

@@ -9,8 +9,8 @@ from apps.debates.services.experiments import setup_key, vote_for
 from labelhub.core.debate import protocol
 from labelhub.core.schema import Task
 
-#: What always stands beside a protocol's name, because it is what it costs.
-ALWAYS = {"self_consistency": "samples", "vote": "annotators"}
+#: What always stands beside a protocol's name, because it tells the arms of an experiment apart.
+ALWAYS = {"self_consistency": "samples", "vote": "annotators", "predict": "labels_by"}
 
 
 def letter_of(place: int) -> str:

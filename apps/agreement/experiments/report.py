@@ -5,10 +5,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from django.core.cache import cache
+from django.db.models import Max
 
 from apps.agreement.experiments import ambiguity
 from apps.agreement.experiments.ambiguity import NO_MEASURE, Ambiguity
-from apps.agreement.experiments.answers import Answers, ArmAnswers, answers_of
+from apps.agreement.experiments.answers import (
+    Answers,
+    ArmAnswers,
+    answers_of,
+    author_labels,
+    predicts,
+)
 from apps.agreement.experiments.doubt import with_ends
 from apps.agreement.experiments.minds import Step, steps_of
 from apps.agreement.experiments.naming import letter_of, models_of, title_of, votes_for
@@ -28,11 +35,12 @@ from labelhub.core.agreement.figures import Figure, undefined
 from labelhub.core.agreement.pairs import Pair, compare
 from labelhub.core.agreement.pareto import front
 from labelhub.core.agreement.resampling import Resample, clustered_share, resample
+from labelhub.core.debate import protocol
 from labelhub.core.schema import Task
 
 #: How long a comparison is kept that nobody asks for again; it is made anew in about a second.
 KEPT_SECONDS = 3600
-VERSION = 2
+VERSION = 3
 NO_PRICE = "the price of a model is not known"
 
 
@@ -46,6 +54,7 @@ class ArmReport:
 
     run_id: int
     protocol: str
+    trials_only: bool
     letter: str
     title: str
     models: str
@@ -122,7 +131,10 @@ class ExperimentReport:
 
 def report_of(experiment: Experiment, arms: Sequence[Arm]) -> ExperimentReport:
     """Compare ``arms`` as they stand; kept until a debate ends or gold changes."""
-    key = f"experiment-{VERSION}-{experiment.pk}-{hash_of(state_of(experiment))}"
+    state = state_of(experiment)
+    if predicts(arms):
+        state += (author_labels(experiment.project).aggregate(last=Max("pk"))["last"],)
+    key = f"experiment-{VERSION}-{experiment.pk}-{hash_of(state)}"
     found: ExperimentReport | None = cache.get(key)
     if found is None or len(found.arms) != len(arms):
         found = make_report(experiment, arms)
@@ -162,7 +174,7 @@ def readings_of(experiment: Experiment, arms: Sequence[Arm], kind: str) -> list[
 def make_report(experiment: Experiment, arms: Sequence[Arm]) -> ExperimentReport:
     """Read everything and compare it."""
     answers = answers_of(experiment, arms)
-    sample = resample(len(answers.items))
+    sample = resample(len(answers.items), answers.authors)
     shared = ambiguity.shared(answers.arms, len(answers.items))
     votes = votes_for([(arm.run, arm.roles) for arm in arms], answers.schema.task)
     letters = {arm.run.pk: letter_of(place) for place, arm in enumerate(arms)}
@@ -202,6 +214,7 @@ def _arm(context: _Context, place: int) -> ArmReport:
     return ArmReport(
         run_id=arm.run.pk,
         protocol=arm.run.protocol,
+        trials_only=protocol(arm.run.protocol).trials_only,
         letter=context.letters[arm.run.pk],
         title=title_of(arm.run.protocol, arm.run.protocol_settings),
         models=models_of(arm.roles),

@@ -12,16 +12,8 @@ from django.db.models.fields.json import KeyTextTransform
 
 from apps.authors.models import Question
 from apps.projects.models import Item, Project
+from apps.projects.selectors import CLUSTER_KEYS
 from labelhub.core.agreement.ratings import Ints
-
-#: Keys of an item's meta data that say whom or what it belongs to, the widest first.
-KEYS = {
-    "user_id": "users", "user": "users", "author_id": "authors", "author": "authors",
-    "conversation_id": "conversations", "conversation": "conversations",
-    "dialogue_id": "dialogues", "document_id": "documents", "document": "documents",
-    "doc_id": "documents", "paper_id": "papers", "thread_id": "threads",
-}  # fmt: skip
-
 
 #: Items whose meta data are looked at for a key.
 LOOKED_AT = 500
@@ -53,7 +45,7 @@ def clusters_of(
         key = _key_of(items.order_by("pk").values_list("meta", flat=True)[:LOOKED_AT])
         if key is not None:
             told = items.annotate(told=KeyTextTransform(key, "meta"))
-            owners, unit = dict(told.values_list("pk", "told")), KEYS[key]
+            owners, unit = dict(told.values_list("pk", "told")), CLUSTER_KEYS[key]
         elif authors and len(set(authors.values())) > 1:
             owners = dict(authors)
     # One database gives JSON's null as a text.
@@ -68,5 +60,7 @@ def clusters_of(
 
 def _key_of(metas: Iterable[Any]) -> str | None:
     """The known key that most of these items have, the widest among equals; None without any."""
-    often = Counter(key for meta in metas for key in KEYS if (meta or {}).get(key) is not None)
-    return max(KEYS, key=lambda key: often[key]) if often else None
+    often = Counter(
+        key for meta in metas for key in CLUSTER_KEYS if (meta or {}).get(key) is not None
+    )
+    return max(CLUSTER_KEYS, key=lambda key: often[key]) if often else None

@@ -14,6 +14,7 @@ from django_htmx.http import HttpResponseClientRefresh
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right, Role
 from apps.agreement.experiments import KIND_WORDS, readings_of, report_of
+from apps.agreement.experiments.answers import author_labels
 from apps.agreement.experiments.naming import letter_of
 from apps.agreement.experiments.page import comparison_page, expected_width, texts_of
 from apps.agreement.forms import ExperimentForm, UseForm
@@ -69,7 +70,11 @@ def experiment_create(request: SignedInRequest, slug: str) -> HttpResponse:
             for run_id in made.runs.values_list("pk", flat=True):
                 tasks.launch_run(run_id)
             return redirect("experiment_detail", slug, made.pk)
-    context: dict[str, Any] = {"form": form, "verified": len(chosen_items(project, None))}
+    context: dict[str, Any] = {
+        "form": form,
+        "verified": len(chosen_items(project, None)),
+        "answered": author_labels(project).values("item").distinct().count(),
+    }
     if showing:
         context |= {"weighed": True} | _weighed(project, form)
     page = _frame(request, project) | context

@@ -10,7 +10,7 @@ from apps.debates.conversation.standing import gold_of, verdict_of
 from apps.debates.models import Debate, Run, RunRole, Turn
 from apps.debates.selectors import RunProgress, progress
 from apps.debates.transcripts import DEBATE_FIELDS, TURN_FIELDS
-from labelhub.core.debate import PROTOCOLS
+from labelhub.core.debate import LABELLING
 
 
 def _budget_field() -> serializers.DecimalField:
@@ -33,7 +33,7 @@ class ResumeSerializer(serializers.Serializer[Any]):
 class RunRequestSerializer(serializers.Serializer[Any]):
     """A run as asked for. ``model`` plays every role that ``models`` does not name."""
 
-    protocol = serializers.ChoiceField(choices=list(PROTOCOLS))
+    protocol = serializers.ChoiceField(choices=list(LABELLING))
     model = serializers.CharField(required=False)
     annotators = serializers.ListField(
         child=serializers.CharField(),

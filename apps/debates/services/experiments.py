@@ -14,6 +14,7 @@ from django.db import transaction
 from apps.accounts.models import User
 from apps.debates.models import Experiment, Run, RunRole
 from apps.debates.selectors.experiments import verified_items
+from apps.debates.services.author_examples import AuthorExamples, read_answers
 from apps.debates.services.casting import models_for_roles
 from apps.debates.services.plans import RunPlan, checked_cast
 from apps.debates.services.preview import Preview, preview
@@ -21,7 +22,7 @@ from apps.debates.services.runs import start_run
 from apps.llm.models import ModelSpec
 from apps.projects.models import Project
 from apps.projects.selectors import current_schema
-from labelhub.core.debate import protocol
+from labelhub.core.debate import predict, protocol
 from labelhub.core.debate.seats import ANNOTATORS
 from labelhub.core.errors import InvalidInput
 from labelhub.core.schema import Task
@@ -30,6 +31,10 @@ from labelhub.core.schema import Task
 DEBATES = ("ecj", "discussion", "courtroom", "self_refine", "cascade")
 MOST_ARMS = 20
 MOST_ITEMS = 10_000
+NO_ANSWERS = (
+    "No author has as many answers as the examples need, each labelled by every source that is "
+    "compared. Show fewer examples, or compare fewer sources."
+)
 NO_GOLD = (
     "No item of this project has a verified label under the current labels. Review some items "
     "first, or import items with a gold column: an experiment needs to know what is right."
@@ -98,22 +103,33 @@ def experiment_plans(
     plans = _each_once(plans)
     if not 1 <= len(plans) <= MOST_ARMS:
         raise InvalidInput(f"arms: choose 1 to {MOST_ARMS} set-ups, not {len(plans)}.")
-    item_ids = chosen_items(project, arms[0].limit)
+    predictions = [plan.settings for plan in plans if plan.protocol == predict.NAME]
+    item_ids = chosen_items(project, arms[0].limit, predictions)
     if not item_ids:
-        raise InvalidInput(NO_GOLD)
+        raise InvalidInput(NO_ANSWERS if predictions else NO_GOLD)
     return [
         replace(plan, item_ids=item_ids, limit=None, trial=True, reuse_answers=False)
         for plan in plans
     ]
 
 
-def chosen_items(project: Project, limit: int | None) -> list[int]:
-    """The verified items to try on; of more than ``limit`` a sample that is always the same.
+def chosen_items(
+    project: Project, limit: int | None, predictions: Sequence[Mapping[str, Any]] = ()
+) -> list[int]:
+    """The items to try on; of more than ``limit`` a sample that is always the same.
 
-    Not the first ones: a file is often sorted by something that matters.
+    Not the first ones: a file is often sorted by something that matters. They are verified items,
+    or where authors are to be predicted (``predictions``: the settings of these arms) those that
+    authors have answered, with enough examples.
     """
-    gold = verified_items(project, current_schema(project))
-    keys = dict(gold.values_list("item_id", "item__external_id"))
+    schema = current_schema(project)
+    if predictions:
+        sources = {chosen[predict.LABELS_BY.name] for chosen in predictions}
+        widest = max(predictions, key=lambda chosen: chosen[predict.EXAMPLES.name])
+        keys = AuthorExamples(read_answers(project, schema.parsed), sources, widest).predictable()
+    else:
+        gold = verified_items(project, schema)
+        keys = dict(gold.values_list("item_id", "item__external_id"))
     most = min(limit or MOST_ITEMS, MOST_ITEMS)
     if len(keys) > most:
         drawn = sorted(keys, key=lambda pk: hashlib.sha256(keys[pk].encode()).digest())[:most]

@@ -10,7 +10,7 @@ from apps.debates.models import Run, Turn
 from apps.debates.services.casting import Cast
 from apps.debates.services.driving.costs import call_cost
 from apps.debates.services.driving.results import Claimed
-from apps.debates.services.driving.retrieval import wants_precedents
+from apps.debates.services.driving.retrieval import book_of
 from apps.debates.services.plans import RunPlan, checked_cast, selected_items
 from apps.debates.services.precedents import PrecedentBook
 from apps.debates.services.scripts import Script, salt_of
@@ -128,7 +128,13 @@ def preview(*, project: Project, plan: RunPlan) -> Preview:
     items = selected_items(project, plan)
     count = items.count()
     samples = spread(items, count)
-    book = _book(project, script)
+    run = Run(
+        project=project,
+        schema=current_schema(project),
+        protocol=plan.protocol,
+        protocol_settings=dict(plan.settings),
+    )
+    book = book_of(run, plan.settings) or PrecedentBook()
     shortest, longest = _Rehearsal(), _Rehearsal()
     for item in samples:
         claimed = Claimed(pk=0, replicate=1, item=item, precedents=book.for_item(item))
@@ -196,13 +202,6 @@ def _script(project: Project, plan: RunPlan) -> Script:
         guideline=guideline.text if guideline else "",
         params=plan.params,
     )
-
-
-def _book(project: Project, script: Script) -> PrecedentBook:
-    """What the debates would have for precedents, were they held now."""
-    if not wants_precedents(script.settings):
-        return PrecedentBook()
-    return PrecedentBook.of_run(Run(project=project, schema=current_schema(project)))
 
 
 def _rehearse(script: Script, claimed: Claimed, sums: _Rehearsal, *, agreeing: bool) -> None:

@@ -20,6 +20,7 @@ from apps.llm.services import remember_prompt
 from apps.projects.changes import Translator
 from apps.projects.models import LabelSchema, Project
 from apps.projects.selectors import current_guideline, current_schema
+from labelhub.core.debate import protocol
 from labelhub.core.errors import Conflict, InvalidInput
 
 CHUNK = 2000
@@ -38,6 +39,8 @@ def start_run(
     plan = plan.complete()
     schema, guideline = current_schema(project), current_guideline(project)
     cast = checked_cast(plan, schema)
+    if protocol(plan.protocol).trials_only and not plan.trial:
+        raise InvalidInput(f"protocol: '{plan.protocol}' makes no labels; try it in an experiment.")
     if plan.budget_nanousd is not None:
         check_prices(each.model for each in cast.values())
     with transaction.atomic():

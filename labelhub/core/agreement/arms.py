@@ -14,9 +14,7 @@ import numpy as np
 from labelhub.core.agreement.coding import NOTHING, Codes
 from labelhub.core.agreement.evaluation import Confusion
 from labelhub.core.agreement.figures import Figure, figure, share, undefined
-from labelhub.core.agreement.intervals import BOOTSTRAP
 from labelhub.core.agreement.resampling import (
-    CLUSTERED,
     Columns,
     Floats,
     Ints,
@@ -128,6 +126,7 @@ def _label_figures(
 class _Drawn:
     """Sums of the counts in each draw, shape (draws, labels)."""
 
+    sample: Resample
     tp: Floats
     fp: Floats
     fn: Floats
@@ -139,8 +138,8 @@ class _Drawn:
 
 def _drawn(sample: Resample, counts: Tally, size: int) -> _Drawn:
     sums = sample.sums(np.hstack([counts.tp, counts.fp, counts.fn]))
-    method = CLUSTERED if counts.passes.max() > 1 else BOOTSTRAP
-    return _Drawn(sums[:, :size], sums[:, size : 2 * size], sums[:, 2 * size :], method)
+    method = sample.method(counts.passes)
+    return _Drawn(sample, sums[:, :size], sums[:, size : 2 * size], sums[:, 2 * size :], method)
 
 
 def _of_label(counts: Tally, drawn: _Drawn, at: int, name: str) -> LabelFigures:
@@ -162,7 +161,7 @@ def _of_label(counts: Tally, drawn: _Drawn, at: int, name: str) -> LabelFigures:
 
 def _share(part: Ints, whole: Ints, drawn: _Drawn, draws: Floats, reason: str) -> Figure:
     """As ``clustered_share``, with draws that are there already."""
-    if whole.max() <= 1:
+    if drawn.sample.simple(whole) or not whole.any():
         return share(int(part.sum()), int(whole.sum()), reason=reason)
     low, high = ends(draws)
     value, n = int(part.sum()) / int(whole.sum()), int((whole > 0).sum())

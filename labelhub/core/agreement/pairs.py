@@ -2,7 +2,8 @@
 
 With one pass for each item this is McNemar's test. With replicates an item counts once, by how much
 more often the one arm gets it right than the other: the signs of these differences are flipped at
-random. Counting only for whom an item is would favour the arm whose answers vary less.
+random. Counting only for whom an item is would favour the arm whose answers vary less. Where the
+items of an author are drawn together, their signs are flipped together.
 """
 
 from collections.abc import Sequence
@@ -14,9 +15,9 @@ import numpy as np
 
 from labelhub.core.agreement.arms import Tally
 from labelhub.core.agreement.figures import Figure, figure, undefined
-from labelhub.core.agreement.intervals import BOOTSTRAP, SEED
+from labelhub.core.agreement.intervals import SEED
 from labelhub.core.agreement.multiplicity import holm
-from labelhub.core.agreement.resampling import CLUSTERED, SAME, Floats, Resample, divided, ends
+from labelhub.core.agreement.resampling import SAME, Floats, Resample, divided, ends
 from labelhub.core.agreement.significance import EXACT, LEVEL, mcnemar, mcnemar_mid_p
 
 NO_COMMON = "no item was answered by both"
@@ -64,7 +65,7 @@ class Pair:
 def compare(sample: Resample, arms: Sequence[Tally]) -> list[Pair]:
     """Every two arms, adjusted for their number by Holm."""
     places = list(combinations(range(len(arms)), 2))
-    tested = [_tested(arms[one], arms[other]) for one, other in places]
+    tested = [_tested(sample, arms[one], arms[other]) for one, other in places]
     adjusted = holm([each.p for each in tested])
     return [
         Pair(
@@ -114,7 +115,7 @@ def difference(sample: Resample, one: Tally, other: Tally) -> Figure:
         low=low,
         high=high,
         n=int(common.sum()),
-        method=f"paired {CLUSTERED if _several(one, other) else BOOTSTRAP}",
+        method=f"paired {sample.method(np.maximum(one.passes, other.passes) * common)}",
     )
 
 
@@ -129,21 +130,21 @@ class _Test(NamedTuple):
     method: str
 
 
-def _tested(one: Tally, other: Tally) -> _Test:
+def _tested(sample: Resample, one: Tally, other: Tally) -> _Test:
     """Items both answered; those either gets right more often; whether that is chance."""
     common = (one.passes > 0) & (other.passes > 0)
     ours, theirs = one.right * other.passes, other.right * one.passes
     items = int(common.sum())
     b, c = int((common & (ours > theirs)).sum()), int((common & (ours < theirs)).sum())
-    if not _several(one, other):
+    if sample.simple(np.maximum(one.passes, other.passes) * common):
         return _Test(items, b, c, mcnemar(b, c), mcnemar_mid_p(b, c), EXACT)
     # Whole numbers first, so that equal rates differ by nothing.
     passes = (one.passes * other.passes)[common]
-    p = sign_flip((ours - theirs)[common] / passes)
+    differences = (ours - theirs)[common] / passes
+    if sample.authors is not None:
+        by_author = np.zeros(sample.authors.max() + 1)
+        np.add.at(by_author, sample.authors[common], differences)
+        p = sign_flip(by_author)
+        return _Test(items, b, c, p, p, FLIPPED.replace("item", "author"))
+    p = sign_flip(differences)
     return _Test(items, b, c, p, p, FLIPPED)
-
-
-def _several(one: Tally, other: Tally) -> bool:
-    """Whether any item both answered has more than one pass."""
-    common = (one.passes > 0) & (other.passes > 0)
-    return bool(((one.passes > 1) | (other.passes > 1))[common].any())

@@ -22,14 +22,30 @@ FEW = 8
 SAME = 1e-12
 
 CLUSTERED = f"{BOOTSTRAP}; the passes of an item go together"
+BY_AUTHOR = f"{BOOTSTRAP.replace('items', 'authors')}; the items of an author go together"
 
 
 @dataclass(frozen=True, slots=True)
 class Resample:
-    """Weights of ``items`` in each draw, shape (draws, items)."""
+    """Weights of ``items`` in each draw, shape (draws, items).
+
+    ``authors``: shape (items,), a number from 0 for each author whose items are drawn together;
+    None where every item is drawn by itself.
+    """
 
     items: int
     weights: Floats
+    authors: Ints | None = None
+
+    def method(self, passes: Columns) -> str:
+        """How an interval is made; ``passes``: how many an item has, shape (items,)."""
+        if self.authors is not None:
+            return BY_AUTHOR
+        return CLUSTERED if passes.max(initial=0) > 1 else BOOTSTRAP
+
+    def simple(self, passes: Ints) -> bool:
+        """Whether an item counts at most once and belongs to nothing."""
+        return self.authors is None and passes.max(initial=0) <= 1
 
     def sums(self, columns: Columns) -> Floats:
         """Of columns, shape (items, k), in each draw: shape (draws, k)."""
@@ -40,11 +56,14 @@ class Resample:
         return np.column_stack([self.weights @ np.ascontiguousarray(each) for each in table.T])
 
 
-def resample(items: int) -> Resample:
-    """Draw ``items`` with replacement, again and again, by the project's seed."""
+def resample(items: int, authors: Ints | None = None) -> Resample:
+    """Draw ``items``, or ``authors`` with all their items, with replacement, again and again."""
     if items == 0:
         return Resample(0, np.empty((DRAWS, 0)))
-    return Resample(items, weights(np.ones(items, dtype=np.int64)))
+    if authors is None:
+        return Resample(items, weights(np.ones(items, dtype=np.int64)))
+    drawn = weights(np.ones(int(authors.max()) + 1, dtype=np.int64))
+    return Resample(items, drawn[:, authors], authors)
 
 
 def ends(drawn: Floats) -> tuple[float, float]:
@@ -73,15 +92,15 @@ def ratio(sample: Resample, part: Columns, whole: Columns, *, reason: str, n: in
         return undefined(reason)
     drawn = sample.sums(np.stack([part, whole], axis=1))
     low, high = ends(divided(drawn[:, 0], drawn[:, 1]))
-    method = CLUSTERED if whole.max() > 1 else BOOTSTRAP
-    return figure(float(part.sum()) / total, low=low, high=high, n=n, method=method)
+    value = float(part.sum()) / total
+    return figure(value, low=low, high=high, n=n, method=sample.method(whole))
 
 
 def clustered_share(sample: Resample, part: Ints, whole: Ints, *, reason: str) -> Figure:
-    """``part`` of ``whole`` passes of each item: Wilson where an item has one pass, else bootstrap.
+    """``part`` of ``whole`` passes of each item: Wilson where items stand alone, else bootstrap.
 
     ``n`` counts items, never passes.
     """
-    if whole.size == 0 or whole.max() <= 1:
+    if sample.simple(whole):
         return share(int(part.sum()), int(whole.sum()), reason=reason)
     return ratio(sample, part, whole, reason=reason, n=int((whole > 0).sum()))

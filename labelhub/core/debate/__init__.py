@@ -6,6 +6,7 @@ To add a protocol: write its generator in a file of its own beside ``ecj.py``, i
 
 from labelhub.core.debate.info import CallCount, Part, ProtocolInfo
 from labelhub.core.debate.protocols import (
+    LABELLING,
     PROTOCOLS,
     UnknownProtocol,
     can_answer,
@@ -14,6 +15,7 @@ from labelhub.core.debate.protocols import (
 )
 
 __all__ = [
+    "LABELLING",
     "PROTOCOLS",
     "CallCount",
     "Part",

@@ -62,6 +62,7 @@ class ProtocolInfo:
         tasks: the kinds of questions that it can answer.
         not_for: why not the others, in words.
         settings: what can be set; ``more_settings`` what else, once these are chosen.
+        trials_only: its answers are no labels; experiments compare them with gold.
     """
 
     name: str
@@ -74,6 +75,7 @@ class ProtocolInfo:
     not_for: str = ""
     settings: tuple[Setting, ...] = ()
     more_settings: Callable[[Settings], tuple[Setting, ...]] = no_more_settings
+    trials_only: bool = False
 
     def read_settings(self, given: Settings) -> dict[str, Any]:
         """All settings, those not given at their defaults.

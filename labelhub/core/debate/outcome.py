@@ -14,23 +14,25 @@ UNKNOWN_UNCERTAINTY = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Precedent:
-    """An item whose label people have verified, as like the text under debate as any of its label.
+    """An item with a label, shown beside the text under debate.
 
     ``key`` names the item within its project; ``label`` is the name of its label, also on a scale;
-    ``similarity`` is in [0, 1].
+    ``similarity`` is in [0, 1]; ``question`` is the item's own, where that is shown.
     """
 
     key: str
     label: str
     text: str
     similarity: float = 0.0
+    question: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class DebateItem:
     """The text under debate, with what belongs to it. ``key`` is stable across runs.
 
-    ``precedents`` are ordered by label as the schema lists them, the most similar first.
+    ``precedents`` are verified items, ordered by label as the schema lists them, the most similar
+    first; for the protocol ``predict`` other answers of the item's author.
     """
 
     key: str

@@ -11,6 +11,7 @@ from labelhub.core.debate import (
     courtroom,
     discussion,
     ecj,
+    predict,
     self_consistency,
     self_refine,
     single,
@@ -156,6 +157,19 @@ _PLAIN = (
         not_for=courtroom.NOT_FOR,
         settings=courtroom.SETTINGS,
     ),
+    ProtocolInfo(
+        name=predict.NAME,
+        title="Predict the author",
+        description="One model predicts an author's answer from the author's other answers, shown "
+        "with the labels of one source: arms compare whose labels tell most about the author.",
+        start=predict.predict,
+        parts=_each(predict.NAME, predict.ROLE),
+        calls=_always(1, 1),
+        tasks=predict.TASKS,
+        not_for=predict.NOT_FOR,
+        settings=(predict.LABELS_BY, predict.EXAMPLES),
+        trials_only=True,
+    ),
 )
 _BY_NAME = {info.name: info for info in _PLAIN}
 
@@ -226,6 +240,10 @@ PROTOCOLS: dict[str, ProtocolInfo] = {
         more_settings=_settings_of_stages,
     ),
 }
+
+
+#: Those that make labels.
+LABELLING = {name: info for name, info in PROTOCOLS.items() if not info.trials_only}
 
 
 def protocol(name: str) -> ProtocolInfo:

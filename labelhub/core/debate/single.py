@@ -30,16 +30,23 @@ def single(item: DebateItem, spec: DebateSpec) -> Debate:
     return (yield from asked_once(item, spec, {"logprobs": True}))
 
 
-def asked_once(item: DebateItem, spec: DebateSpec, params: Mapping[str, Any]) -> Debate:
-    """The debate of one call, with what to ask of the model."""
-    (annotator,) = yield [spec.call(ROLE, params=params)]
+def asked_once(
+    item: DebateItem,
+    spec: DebateSpec,
+    params: Mapping[str, Any],
+    *,
+    role: str = ROLE,
+    inputs: Mapping[str, Any] | None = None,
+) -> Debate:
+    """The debate of one call, with what to ask of the model and more inputs of its prompt."""
+    (annotator,) = yield [spec.call(role, params=params, inputs=inputs)]
     return Outcome(
         value=annotator.value,
         evidence=merged_evidence(annotator.value, spec.schema, [annotator]),
         rationale=rationale(annotator),
         signals=told(
             item,
-            {ROLE: annotator},
+            {role: annotator},
             first=annotator.value,
             decided=annotator,
             labels=spec.schema.names,

@@ -31,6 +31,7 @@ SAID: Mapping[str, Any] = {
     "arguments": [{"side": "defence", "claim": "Price", "text": Untrusted("FIRST")}],
     "precedents": [{"label": "Price", "text": Untrusted("SECOND"), "reason": Untrusted("THIRD")}],
     "opinions": [{"number": 1, "text": Untrusted("FOURTH")}],
+    "examples": [{name: Untrusted(name.upper()) for name in ("text", "question", "label")}],
 }
 HEARD: Mapping[str, Reply] = {
     "extractor": Reply("FIRST"),
@@ -47,6 +48,7 @@ HEARD_BY = {
     "discussion/annotator": ["FIRST"],
     "courtroom/advocate": ["FIRST"],
     "courtroom/judge": ["SECOND", "THIRD", "FIRST", "FOURTH"],
+    "predict/predictor": ["TEXT", "QUESTION", "LABEL"],
 }
 DEFINED = parse_schema(
     {

@@ -27,6 +27,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "argument_length": 600,
         "temperature": 0.5,
     },
+    "predict": {"labels_by": "author", "examples": 3},
     "cascade": {
         "first": "self_consistency",
         "then": "ecj",
@@ -47,6 +48,7 @@ COUNTS = {
     "ecj": (3, 3, 3, 3),
     "discussion": (3, 9, 1, 3),
     "courtroom": (6, 6, 5, 5),
+    "predict": (1, 1, 1, 1),
     "cascade": (5, 8, 1, 4),
 }
 
@@ -147,7 +149,7 @@ def test_a_setting_is_bounded_on_both_sides() -> None:
     assert [setting.read(number) for number in (1, 2, 3)] == [1, 2, 3]
 
 
-NOT_FOR_TEXT = {"self_consistency", "vote", "discussion", "courtroom"}
+NOT_FOR_TEXT = {"self_consistency", "vote", "discussion", "courtroom", "predict"}
 
 
 @all_cases("name", PROTOCOLS)
@@ -156,7 +158,7 @@ def test_a_protocol_is_refused_for_what_it_cannot_answer(name: str, task: Task) 
     info = protocol(name)
     cannot = (
         (task is Task.TEXT and name in {*NOT_FOR_TEXT, "cascade"})
-        or (task is Task.MULTI and name == "courtroom")
+        or (task is Task.MULTI and name in {"courtroom", "predict"})
     )  # fmt: skip
     if not cannot:
         check_task(info, info.read_settings({}), task)

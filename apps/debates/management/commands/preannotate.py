@@ -17,7 +17,7 @@ from apps.llm.selectors import default_models
 from apps.llm.services import ensure_builtin, model_for_run, seed_from_environment
 from apps.projects.models import Project
 from apps.projects.selectors import find_project
-from labelhub.core.debate import PROTOCOLS
+from labelhub.core.debate import LABELLING
 from labelhub.core.errors import InvalidInput, LabelhubError
 
 #: How long to wait before looking again at a run that another worker drives, seconds.
@@ -39,7 +39,7 @@ class Command(LabelhubCommand):
     def add_command_arguments(self, parser: CommandParser) -> None:
         """See ``--help``."""
         parser.add_argument("slug")
-        parser.add_argument("--protocol", required=True, help=", ".join(PROTOCOLS))
+        parser.add_argument("--protocol", required=True, help=", ".join(LABELLING))
         parser.add_argument(
             "--model",
             action="append",

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from apps.debates.models import Run
+from apps.debates.services.author_examples import AuthorExamples
 from apps.debates.services.driving.budget import Budget, BudgetReached
 from apps.debates.services.driving.costs import call_cost
 from apps.debates.services.driving.halt import Halt
@@ -13,6 +14,9 @@ from apps.debates.services.precedents import PrecedentBook
 from apps.llm.embedding import Embedded
 from apps.llm.models import ModelSpec
 from apps.llm.selectors import embedding_models
+from apps.projects.models import Item
+from labelhub.core.debate import predict
+from labelhub.core.debate.outcome import Precedent
 from labelhub.core.errors import LabelhubError
 from labelhub.core.llm.types import Usage
 
@@ -25,18 +29,34 @@ class Embedder(Protocol):
         ...
 
 
+class Book(Protocol):
+    """Examples by item."""
+
+    def __len__(self) -> int:
+        """How many there are."""
+        ...
+
+    def for_item(self, item: Item) -> tuple[Precedent, ...]:
+        """What to show beside ``item``."""
+        ...
+
+    async def for_items(self, items: Sequence[Item]) -> Mapping[int, tuple[Precedent, ...]]:
+        """What to show beside each item, by its id."""
+        ...
+
+
 class Retrieval:
-    """The precedents of one slice. Without a book there are none.
+    """The examples of one slice. Without a book there are none.
 
     Args:
-        book: the examples; None where the run wants no precedents.
-        model: of embeddings; None to compare words.
+        book: the examples; None where the run wants none.
+        model: of embeddings, for precedents; None to compare words.
 
     Attributes:
         unbooked: what vectors have cost that is not written down yet, nano-USD.
     """
 
-    def __init__(self, book: PrecedentBook | None, model: ModelSpec | None) -> None:
+    def __init__(self, book: Book | None, model: ModelSpec | None) -> None:
         self._book = book
         self.model = model
         self.unbooked = 0
@@ -47,16 +67,16 @@ class Retrieval:
     ) -> "Retrieval":
         """What the run's settings ask for; vectors only from the providers that it uses anyway."""
         if not wants_precedents(settings):
-            return cls(None, None)
+            return cls(book_of(run, settings), None)
         providers = {model.provider_id for model in models}
         model = embedding_models().filter(provider__in=providers).first()
         if run.budget_nanousd is not None and model is not None and model.price_in is None:
             model = None
-        return cls(PrecedentBook.of_run(run), model)
+        return cls(book_of(run, settings), model)
 
     async def begin(self, models: Embedder, budget: Budget, halt: Halt) -> None:
         """Compare by vectors from here on, if a model makes them; paid from ``budget``."""
-        if self._book is None or self.model is None or not len(self._book):
+        if not isinstance(self._book, PrecedentBook) or self.model is None or not len(self._book):
             return
         spec = self.model
 
@@ -87,6 +107,13 @@ class Retrieval:
             return list(claimed)
         found = await self._book.for_items([each.item for each in claimed])
         return [replace(each, precedents=found[each.item.pk]) for each in claimed]
+
+
+def book_of(run: Run, settings: Mapping[str, Any]) -> Book | None:
+    """Precedents, or examples of an author, if the run shows any."""
+    if run.protocol == predict.NAME:
+        return AuthorExamples.of_run(run)
+    return PrecedentBook.of_run(run) if wants_precedents(settings) else None
 
 
 def wants_precedents(settings: Mapping[str, Any]) -> bool:

@@ -1,0 +1,176 @@
+"""Examples for predictions of authors: their other answers, as one source labelled them.
+
+    book = AuthorExamples.of_run(run)       # in the database thread, once per slice
+    found = await book.for_items(items)     # for each claim: item id → examples
+
+All runs of an experiment show the same examples and differ in labels only. An author's answers are
+those of one annotator, so that erasing the author takes every debate that shows their texts along.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from apps.debates.models import Run
+from apps.labels.models import Kind, Label
+from apps.projects.models import Item, Project
+from apps.projects.selectors import CLUSTER_KEYS
+from labelhub.core.debate.candidates import name_of
+from labelhub.core.debate.outcome import Precedent
+from labelhub.core.debate.predict import (
+    EXAMPLES,
+    LABELS_BY,
+    NAME,
+    AuthorAnswer,
+    select_examples,
+    shown_label,
+)
+from labelhub.core.schema import Schema, ValueNotOffered, fold
+
+SOURCES = (Kind.AUTHOR, Kind.LLM, Kind.CROWD, Kind.EXPERT)
+COLUMNS = ("pk", "external_id", "text", "question", "options", "meta")
+#: Labels and items that are read at once.
+CHUNK = 2000
+
+
+class AuthorExamples:
+    """What authors have answered, and what a prediction shows of it.
+
+    Args:
+        answers: of all authors.
+        sources: who must have labelled an example.
+        settings: those of the protocol ``predict``.
+
+    Attributes:
+        note: what people should know about the examples.
+    """
+
+    note = ""
+
+    def __init__(
+        self,
+        answers: Sequence[AuthorAnswer],
+        sources: Collection[str],
+        settings: Mapping[str, Any],
+    ) -> None:
+        self._answers = {answer.item: answer for answer in answers}
+        self._by_author: dict[str, list[AuthorAnswer]] = defaultdict(list)
+        for answer in answers:
+            self._by_author[answer.author].append(answer)
+        self._sources = sources
+        self._source, self._count = settings[LABELS_BY.name], settings[EXAMPLES.name]
+
+    @classmethod
+    def of_run(cls, run: Run) -> "AuthorExamples":
+        """Examples that every source of the run's experiment has labelled."""
+        settings = [run.protocol_settings]
+        if run.experiment_id is not None:
+            together = Run.objects.filter(experiment=run.experiment_id, protocol=NAME)
+            settings += together.values_list("protocol_settings", flat=True)
+        sources = {chosen[LABELS_BY.name] for chosen in settings}
+        return cls(read_answers(run.project, run.schema.parsed), sources, run.protocol_settings)
+
+    def __len__(self) -> int:
+        return len(self._answers)
+
+    def for_item(self, item: Item) -> tuple[Precedent, ...]:
+        """The examples for ``item``; none where its author has not answered."""
+        return tuple(
+            Precedent(answer.key, label, answer.text, question=answer.question)
+            for answer in self._select(item.pk, self._count)
+            if (label := shown_label(answer, self._source)) is not None
+        )
+
+    async def for_items(self, items: Sequence[Item]) -> dict[int, tuple[Precedent, ...]]:
+        """The examples of each item, by its id."""
+        return {item.pk: self.for_item(item) for item in items}
+
+    def predictable(self) -> dict[int, str]:
+        """Items whose authors have as many other answers as are to be shown, at least one: id and
+        external id."""
+        least = max(1, self._count)
+        return {
+            item: answer.key
+            for item, answer in self._answers.items()
+            if len(self._select(item, least)) == least
+        }
+
+    def _select(self, item: int, count: int) -> list[AuthorAnswer]:
+        asked = self._answers.get(item)
+        if asked is None:
+            return []
+        return select_examples(asked, self._by_author[asked.author], self._sources, count)
+
+
+def read_answers(project: Project, schema: Schema) -> list[AuthorAnswer]:
+    """All answers of authors that the schema offers, in the order of their items.
+
+    Of a text with several authors the first to answer counts. The offline model stands for LLMs
+    only where no LLM has labelled.
+    """
+    labels = Label.objects.current().filter(
+        item__project=project, value__isnull=False, annotator__kind__in=SOURCES
+    )
+    answered = labels.filter(annotator__kind=Kind.AUTHOR).order_by().values("item")
+    given: dict[int, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
+    authors: dict[int, int] = {}
+    columns = ("item_id", "annotator_id", "annotator__kind", "annotator__offline", "value")
+    rows = labels.filter(item__in=answered).order_by("pk").values_list(*columns)
+    for item, annotator, kind, offline, value in rows.iterator(CHUNK):
+        given[item]["offline" if offline else kind].append(value)
+        if kind == Kind.AUTHOR:
+            authors.setdefault(item, annotator)
+    llm = Kind.LLM if any(Kind.LLM in sources for sources in given.values()) else "offline"
+    items = Item.objects.filter(project=project, pk__in=answered).order_by("pk")
+    found = (
+        _answer(item, schema, authors[item["pk"]], given[item["pk"]], llm)
+        for item in items.values(*COLUMNS).iterator(CHUNK)
+        if item["pk"] in authors
+    )
+    return [answer for answer in found if answer is not None]
+
+
+def _answer(
+    item: Mapping[str, Any],
+    schema: Schema,
+    annotator: int,
+    given: Mapping[str, Sequence[Any]],
+    llm: str,
+) -> AuthorAnswer | None:
+    """None where the author's answer is none of the options."""
+    options = tuple(schema.offered([str(option) for option in item["options"]]))
+    labels = {
+        str(kind): tuple(_offered(given.get(llm if kind == Kind.LLM else kind, ()), schema, item))
+        for kind in SOURCES
+    }
+    own = labels[Kind.AUTHOR][:1]
+    if not own or len(options) < 2:
+        return None
+    meta = item["meta"]
+    about = str(meta.get("feature") or item["question"])
+    return AuthorAnswer(
+        item=item["pk"],
+        key=item["external_id"],
+        author=f"{annotator}/{_first(meta, ('users', 'authors'))}",
+        conversation=_first(meta, ("conversations", "dialogues", "threads")),
+        text=item["text"],
+        question=item["question"],
+        asked=f"{fold(about)}\x1f{fold(item['text'])}",
+        options=options,
+        labels=labels | {str(Kind.AUTHOR): own},
+    )
+
+
+def _offered(values: Sequence[Any], schema: Schema, item: Mapping[str, Any]) -> Iterator[str]:
+    """The names of the values that the schema offers for the item."""
+    for value in values:
+        try:
+            yield name_of(schema.normalise(value, item["options"]), schema)
+        except ValueNotOffered:
+            continue
+
+
+def _first(meta: Mapping[str, Any], units: Collection[str]) -> str:
+    """What the item's meta data say that it belongs to."""
+    keys = [key for key, unit in CLUSTER_KEYS.items() if unit in units]
+    return next((str(meta[key]) for key in keys if meta.get(key) not in (None, "")), "")

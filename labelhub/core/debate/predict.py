@@ -1,0 +1,123 @@
+"""Predict: one model predicts an author's answer from other answers of the same author.
+
+Source: paper 004, section 5.3, Table 3 and Figure 6. The examples show the labels of one source:
+the author, an LLM, the crowd, an expert, or chance. All else stays the same, so a difference in
+accuracy is a difference between the labels. For trials only: a guess about a person is no label.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec, Untrusted
+from labelhub.core.debate.settings import Setting
+from labelhub.core.debate.single import asked_once
+from labelhub.core.schema import Task
+
+NAME, ROLE = "predict", "predictor"
+TASKS = (Task.SINGLE, Task.ORDINAL, Task.PER_ITEM)
+NOT_FOR = "a prediction needs one right answer out of several. Use single there."
+AUTHOR, CHANCE = "author", "chance"
+LABELS_BY = Setting(
+    name="labels_by",
+    title="Example labels",
+    help="Who gave the labels that the examples show.",
+    default=AUTHOR,
+    choices=(AUTHOR, "llm", "crowd", "expert", CHANCE),
+)
+EXAMPLES = Setting(
+    name="examples",
+    title="Number of examples",
+    help="Other answers of the same author, from the same conversation where it is known.",
+    default=3,
+    low=0,
+    high=5,
+)
+#: An author with more answers lends only so many of them as examples.
+MOST_NEIGHBOURS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorAnswer:
+    """A question that its author has answered.
+
+    Attributes:
+        item: its id; ``key`` names it within its project.
+        author: equal for the answers of one author.
+        conversation: empty where it is unknown.
+        asked: equal where the same is asked again about the same text.
+        options: what could be answered.
+        labels: source to the labels that it gave, each one of ``options``; of the author just one.
+    """
+
+    item: int
+    key: str
+    author: str
+    conversation: str
+    text: str
+    question: str
+    asked: str
+    options: tuple[str, ...]
+    labels: Mapping[str, tuple[str, ...]]
+
+
+def predict(item: DebateItem, spec: DebateSpec) -> Debate:
+    """Show the examples that the item brings along, and ask once."""
+    examples = [
+        {name: Untrusted(getattr(example, name)) for name in ("text", "question", "label")}
+        for example in item.precedents
+    ]
+    params = {"logprobs": True}
+    return (yield from asked_once(item, spec, params, role=ROLE, inputs={"examples": examples}))
+
+
+def select_examples(
+    asked: AuthorAnswer, answers: Collection[AuthorAnswer], sources: Collection[str], count: int
+) -> list[AuthorAnswer]:
+    """Up to ``count`` other answers of the same author, in the order of their items.
+
+    They come from the same conversation where it is known, and every source has labelled them: the
+    sources then differ in labels only. Which ones they are depends on the items alone, and more
+    examples contain the fewer. The same question is never shown twice.
+    """
+    near = [
+        other
+        for other in answers
+        if other.item != asked.item
+        and other.author == asked.author
+        and (not asked.conversation or other.conversation == asked.conversation)
+        and all(shown_label(other, source) is not None for source in sources)
+    ]
+    near = sorted(near, key=lambda other: _draw("pool", other.item))[:MOST_NEIGHBOURS]
+    shown = {asked.asked}
+    chosen: list[AuthorAnswer] = []
+    for other in sorted(near, key=lambda other: (_draw(asked.item, other.item), other.item)):
+        if len(chosen) < count and other.asked not in shown:
+            shown.add(other.asked)
+            chosen.append(other)
+    return sorted(chosen, key=lambda other: other.item)
+
+
+def shown_label(answer: AuthorAnswer, source: str) -> str | None:
+    """The label by which ``source`` stands beside the answer; None where it gave none.
+
+    Of several annotators the label that most of them gave; a tie is drawn (paper 004, Table 2).
+    Chance draws any option.
+    """
+    if source == CHANCE:
+        return _drawn(answer.options, CHANCE, answer.item)
+    counts = Counter(answer.labels.get(source, ()))
+    most = max(counts.values(), default=0)
+    tied = [option for option in answer.options if counts[option] == most]
+    return _drawn(tied, source, answer.item) if most and tied else None
+
+
+def _drawn(options: Sequence[str], *key: object) -> str:
+    return options[_draw(*key) % len(options)]
+
+
+def _draw(*key: object) -> int:
+    """A number that looks random and is always the same for the same key."""
+    text = "\x1f".join(str(part) for part in key)
+    return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:8])
