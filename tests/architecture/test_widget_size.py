@@ -9,7 +9,7 @@ from django.test import Client
 from apps.authors.views.widget import build_of_files
 from tests.cases import all_cases
 
-WIDGET = Path(__file__).parents[2] / "static" / "widget"
+WIDGET = Path(__file__).parents[2] / "apps" / "authors" / "widget"
 MODULES = sorted(WIDGET.rglob("*.js"))
 LOCALES = sorted(path.stem for path in (WIDGET / "locales").glob("*.js"))
 FOLDERS = ("locales", "locales/more", "locales/offer", "chat/locales")

@@ -1,6 +1,6 @@
 """The widget's side of a real websocket, for many at once: it keeps what it sends until that is
 acknowledged, has few frames under way, sends them again under the same id, and comes back with
-growing, jittered pauses, as ``static/widget/outbox.js`` and ``connection.js`` do."""
+growing, jittered pauses, as ``apps/authors/widget/outbox.js`` and ``connection.js`` do."""
 
 import asyncio
 import json

@@ -30,7 +30,7 @@ Frame: TypeAlias = dict[str, Any]
 Reply: TypeAlias = tuple[str, dict[str, Any]]
 Rule: TypeAlias = Callable[[Frame], Reply | None]
 
-STATIC = Path(__file__).resolve().parents[2] / "static" / "widget"
+STATIC = Path(__file__).resolve().parents[2] / "apps" / "authors" / "widget"
 UNDO_MS = 5000
 FINAL = {"optout", "erase"}
 CORS = {"Access-Control-Allow-Origin": "*"}

@@ -1,7 +1,7 @@
 """What pages of other sites load: the widget's files, and what a site tells before any consent.
 
-The files are the modules of ``static/widget``, joined when the first is asked for. No cookie is
-read or set here, and any origin may load the files: they hold nothing of anybody.
+The files are the modules of ``apps/authors/widget``, joined when the first is asked for. No cookie
+is read or set here, and any origin may load the files: they hold nothing of anybody.
 """
 
 import gzip
@@ -19,7 +19,7 @@ from apps.authors.bundle import joined
 from apps.authors.selectors.sites import check_open, known_site, widget_config
 from labelhub.core.errors import LabelhubError
 
-FOLDER: Path = settings.BASE_DIR / "static" / "widget"
+FOLDER: Path = settings.BASE_DIR / "apps" / "authors" / "widget"
 ENTRY = "v1.js"
 #: Stands in the entry for the address of the other files, which changes with them.
 BUILD_MARK = "__LH_BUILD__"
