@@ -8,7 +8,7 @@ PEERS := .venv-peers
 MANAGE := $(BIN)/python manage.py
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-dev demo secret serve broker worker test quick test-thorough check format test-services test-peers e2e bench lock
+.PHONY: help install install-dev demo secret serve broker worker test quick test-thorough check format test-services test-peers e2e bench bundle lock
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -75,10 +75,14 @@ bench: install-dev  ## benchmarks: a table and JSON each
 	$(BIN)/python tests/bench/widget_bench.py
 	$(BIN)/python tests/bench/agreement_bench.py
 
-check: install-dev  ## lint, format, types, imports, templates, migrations, OpenAPI
+bundle:  ## build the widget's files anew, with esbuild
+	deploy/bundle-widget
+
+check: install-dev  ## lint, format, types, imports, templates, migrations, OpenAPI, the widget's files
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/djlint templates --lint --quiet
+	deploy/bundle-widget --check
 	$(BIN)/lint-imports
 	$(BIN)/mypy
 	DJANGO_SETTINGS_MODULE=labelhub.settings.test $(MANAGE) makemigrations --check --dry-run

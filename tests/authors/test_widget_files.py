@@ -8,10 +8,12 @@ from django.test import Client
 
 from apps.authors.selectors.sites import forget_known
 from apps.authors.services.sites import update_site
-from apps.authors.views.widget import build_of_files
+from apps.authors.views.widget import build_of_files, read_files
 from tests.factories.authors import ORIGIN, site_with_features
 
 pytestmark = pytest.mark.django_db
+
+STATIC_IMPORT = re.compile(r"\bimport[\s{\"]|\bfrom\"")
 
 
 @pytest.fixture(autouse=True)
@@ -32,6 +34,18 @@ def test_the_script_names_the_build_of_its_other_files(client: Client) -> None:
     script = client.get("/widget/v1.js").content.decode()
     assert "__LH_BUILD__" not in script
     assert build_of_files() in script
+
+
+def test_the_script_is_classic_and_declares_nothing_in_the_page(client: Client) -> None:
+    script = client.get("/widget/v1.js").content.decode().strip()
+    assert script.startswith("(()=>{")
+    assert script.endswith("})();")
+    assert not STATIC_IMPORT.search(script)
+    assert "export{" not in script
+
+
+def test_no_file_names_a_source_map() -> None:
+    assert [name for name, code in read_files().items() if "sourceMappingURL" in code] == []
 
 
 def test_files_of_the_present_build_are_kept_for_ever(client: Client) -> None:
@@ -64,24 +78,24 @@ def test_nothing_else_is_served(client: Client, name: str) -> None:
 @pytest.mark.parametrize("mode", ["companion", "chat"])
 def test_a_mode_is_one_file_and_the_parts_it_names(client: Client, mode: str) -> None:
     script = client.get(f"/widget/{build_of_files()}/{mode}.js").content.decode()
-    assert not re.search(r"\bimport[\s{\"]|\bfrom\"", script)
+    assert not STATIC_IMPORT.search(script)
     parts = re.findall(r'import\("\./([\w./-]+)"\)', script)
     assert parts
     for name in parts:
         part = client.get(f"/widget/{build_of_files()}/{name}")
         assert part.status_code == 200
-        assert set(re.findall(r'from"([^"]+)"', part.content.decode())) <= {f"./{mode}.js"}
+        assert not STATIC_IMPORT.search(part.content.decode())
 
 
 @pytest.mark.parametrize("folder", ["locales", "chat/locales"])
 @pytest.mark.parametrize("language", ["ar", "de", "en", "es", "fr", "ja"])
 def test_each_language_has_its_words(client: Client, folder: str, language: str) -> None:
     words = client.get(f"/widget/{build_of_files()}/{folder}/{language}.js")
-    assert words.content.decode().startswith("export default{")
+    assert words.content.decode().strip().endswith(" as default};")
 
 
 @pytest.mark.parametrize("name", ["dom.js", "card.js", "chat/panel.js"])
-def test_what_is_in_a_joined_file_is_no_file(client: Client, name: str) -> None:
+def test_a_module_inside_a_built_file_is_not_served_itself(client: Client, name: str) -> None:
     assert client.get(f"/widget/{build_of_files()}/{name}").status_code == 404
 
 

@@ -1,7 +1,7 @@
 """What pages of other sites load: the widget's files, and what a site tells before any consent.
 
-The files are the modules of ``apps/authors/widget``, joined when the first is asked for. No cookie
-is read or set here, and any origin may load the files: they hold nothing of anybody.
+``make bundle`` builds the files from ``apps/authors/widget``; they are read when the first is asked
+for. No cookie is read or set here, and any origin may load the files: they hold nothing of anybody.
 """
 
 import gzip
@@ -15,11 +15,10 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, Js
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_safe
 
-from apps.authors.bundle import joined
 from apps.authors.selectors.sites import check_open, known_site, widget_config
 from labelhub.core.errors import LabelhubError
 
-FOLDER: Path = settings.BASE_DIR / "apps" / "authors" / "widget"
+FOLDER: Path = settings.BASE_DIR / "static" / "widget"
 ENTRY = "v1.js"
 #: Stands in the entry for the address of the other files, which changes with them.
 BUILD_MARK = "__LH_BUILD__"
@@ -75,21 +74,21 @@ def config(request: HttpRequest, public_key: str) -> HttpResponseBase:
 def build_of_files() -> str:
     """A name that changes with any of the widget's files."""
     found = hashlib.sha256()
-    for name, code in sorted(_joined().items()):
+    for name, code in sorted(read_files().items()):
         found.update(f"{name}\0{code}\0".encode())
     return found.hexdigest()[:12]
 
 
 @lru_cache(maxsize=1)
-def _joined() -> dict[str, str]:
-    """The modules of the folder as the few files that pages load."""
+def read_files() -> dict[str, str]:
+    """The text of the built files by their names within the folder."""
     paths = FOLDER.rglob("*.js")
-    return joined({path.relative_to(FOLDER).as_posix(): path.read_text() for path in paths})
+    return {path.relative_to(FOLDER).as_posix(): path.read_text("utf-8") for path in paths}
 
 
 @lru_cache(maxsize=1)
 def _files() -> dict[str, WidgetFile]:
-    return {name: _packed(code) for name, code in _joined().items()}
+    return {name: _packed(code) for name, code in read_files().items()}
 
 
 def _packed(code: str) -> WidgetFile:

@@ -1,0 +1,1 @@
+var a={look:"Take a look",tab:"opens a new tab",thanks:"Thank you."};export{a as default};
