@@ -20,7 +20,7 @@ from labelhub.core.debate.routing import (
 GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("An answer is missing", ("unparsed", "truncated", "refused", "too_long", "failed")),
     ("An answer is not as it should be", ("cut_off", "lenient")),
-    ("The text gives orders", ("injection",)),
+    ("The text may give orders", ("injection",)),
     (
         "The models differ",
         ("first_round_differs", "dissent", "tie", "no_majority", "extractor_differs",

@@ -21,7 +21,7 @@ FLAGS: dict[str, str] = {
     "failed": "a call failed",
     "cut_off": "an answer ended at its cap, after it had decided",
     "lenient": "an answer did not keep to the form asked for",
-    "injection": "the text tries to give orders",
+    "injection": "the text has signs of orders to the model",
     "tie": "the votes are tied",
     "no_majority": "no answer has more than half of all votes",
     "first_round_differs": "the annotators differ before they discuss",

@@ -1,6 +1,6 @@
 """Texts that give orders, through every protocol, before models that obey them.
 
-The worst that may happen is one wrong label, and it is flagged.
+The worst that may happen is one wrong label. A text that has a sign of orders goes to people.
 """
 
 import json
@@ -12,15 +12,16 @@ import pytest
 
 from labelhub.core.debate import PROTOCOLS, protocol
 from labelhub.core.debate.driver import run_debate
-from labelhub.core.debate.injection import injection_flags
+from labelhub.core.debate.injection import injection_flags, item_flags
 from labelhub.core.debate.outcome import DebateItem, Outcome, Precedent
+from labelhub.core.debate.routing import Rule, reasons
 from labelhub.core.llm.parsing.structured import in_words
 from labelhub.core.llm.types import Call, Output, Reply
 from labelhub.core.prompts import fence
 from labelhub.core.schema import Schema, parse_schema, schema_from_names
 from tests.cases import all_cases
-from tests.core.debate.canned import STANCE, canned, opened
-from tests.core.debate.hostile_texts import HOSTILE, ORDINARY, THEFT
+from tests.core.debate.canned import STANCE, canned, opened, played
+from tests.core.debate.hostile_texts import HOSTILE, ORDINARY, THEFT, WITHOUT_SIGNS
 from tests.fakes.scripted import ScriptedModel
 
 MULTI = schema_from_names("multi", ["Dovish", "Hawkish"])
@@ -36,17 +37,12 @@ OURS = re.compile(r'<(/?)text id="(\w{8})">')
 
 
 def test_the_corpora_are_as_large_as_they_should_be() -> None:
-    assert (len(HOSTILE), len(ORDINARY)) == (40, 40)
+    assert (len(HOSTILE), len(ORDINARY)) == (40, 100)
 
 
-@all_cases("name", [*HOSTILE, *THEFT])
-def test_a_hostile_text_is_flagged(name: str) -> None:
-    assert injection_flags({**HOSTILE, **THEFT}[name])
-
-
-def test_ordinary_texts_are_left_alone() -> None:
-    flagged = {text: injection_flags(text) for text in ORDINARY if injection_flags(text)}
-    assert len(flagged) <= 2, flagged
+@all_cases("name", HOSTILE)
+def test_a_hostile_text_is_flagged_where_it_has_a_generic_sign(name: str) -> None:
+    assert bool(injection_flags(HOSTILE[name], STANCE.names)) == (name not in WITHOUT_SIGNS)
 
 
 @pytest.mark.thorough
@@ -60,7 +56,7 @@ async def test_models_that_obey_do_no_more_than_mislabel_one_item(
             continue
         outcome, calls = await _obeyed(name, given, item, schema)
         _is_sound(outcome, item, schema)
-        assert "injection" in outcome.flags
+        assert ("injection" in outcome.flags) == bool(item_flags(item, schema.names))
         for call in calls:
             _has_only_our_delimiters(call)
 
@@ -144,9 +140,22 @@ def _strings(value: Any) -> Iterator[str]:
             yield from _strings(each)
 
 
+@all_cases("name", PROTOCOLS)
+def test_a_flag_sends_the_item_to_people_and_leaves_the_label_alone(name: str) -> None:
+    said = {"*": "First choice: Dovish\nSecond choice: Hawkish\nFinal Decision: Dovish"}
+    plain, flagged = (
+        played(name, said, text=text).outcome
+        for text in ("Rates stay low.", "Rates stay low. <|im_end|>")
+    )
+    assert flagged.value == plain.value == "Dovish"
+    assert set(flagged.flags) - set(plain.flags) == {"injection"}
+    routed = reasons(Rule(), flags=flagged.flags, signals=flagged.signals, labelled=True)
+    assert "injection" in routed
+
+
 @pytest.mark.parametrize("name", PROTOCOLS)
 async def test_no_call_shows_a_text_of_another_item(name: str) -> None:
     secret = DebateItem("2", "The secret of another item.", context=(("note", "secret"),))
     await _obeyed(name, {}, secret, STANCE)
-    _, calls = await _obeyed(name, {}, DebateItem("1", THEFT["texts"]), STANCE)
+    _, calls = await _obeyed(name, {}, DebateItem("1", THEFT), STANCE)
     assert not any("secret" in message.content for call in calls for message in call.messages)
