@@ -8,15 +8,10 @@
     project.preannotate(protocol="vote").wait()
     frame = project.export().to_dataframe()
 
-:class:`AsyncClient` has the same methods to be awaited. The guide is ``docs/client.md``.
+The guide is ``docs/client.md``.
 """
 
-from labelhub.client.asynchronous import (
-    AsyncClient,
-    AsyncExport,
-    AsyncProjectClient,
-    AsyncRunClient,
-)
+from labelhub.client.client import Client, ProjectClient, RunClient
 from labelhub.client.errors import (
     AnswerLost,
     ClientError,
@@ -38,10 +33,14 @@ from labelhub.client.errors import (
     WaitedTooLong,
     WrongUse,
 )
+from labelhub.client.exports import Export
 from labelhub.client.progress import Bar, Progress
 from labelhub.client.records import (
+    Agreement,
     Annotator,
+    Debate,
     Decision,
+    Evaluation,
     Figure,
     Gold,
     ImportOutcome,
@@ -54,23 +53,20 @@ from labelhub.client.records import (
     ModelInfo,
     Project,
     RowFault,
+    Run,
+    RunInList,
+    RunProgress,
+    RunRole,
     Skipped,
     Suggestion,
     Task,
 )
-from labelhub.client.reports import Agreement, Evaluation
-from labelhub.client.runs import Debate, Run, RunInList, RunProgress, RunRole
-from labelhub.client.sending import Retries
-from labelhub.client.sync import Client, Export, ProjectClient, RunClient
+from labelhub.client.transport import Retries
 
 __all__ = [
     "Agreement",
     "Annotator",
     "AnswerLost",
-    "AsyncClient",
-    "AsyncExport",
-    "AsyncProjectClient",
-    "AsyncRunClient",
     "Bar",
     "Client",
     "ClientError",

@@ -1,24 +1,19 @@
-"""Every address this client uses, as data: what it takes and gives, whether it may be repeated.
+"""Every address this client uses, as data: what it takes and gives, and whether it may be repeated.
 
-A test holds each of them against the server's OpenAPI document.
+The options of the client's methods are named as the server names them. A test compares all of it
+with the server's OpenAPI document.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import StrEnum
-from typing import Any
+from typing import Any, Generic, Literal, TypedDict, TypeVar
 
-from labelhub.client.options import (
-    Answer,
-    Columns,
-    DebateFilter,
-    ItemFilter,
-    LabelFilter,
-    NewProject,
-    Predicted,
-    RunPlan,
-    Slice,
-)
 from labelhub.client.records import (
+    Agreement,
+    Debate,
+    Evaluation,
     Gold,
     ImportOutcome,
     ItemStanding,
@@ -26,55 +21,180 @@ from labelhub.client.records import (
     Lease,
     ModelInfo,
     Project,
+    Run,
+    RunInList,
     Skipped,
     Task,
 )
-from labelhub.client.reports import Agreement, Evaluation
-from labelhub.client.runs import Debate, Run, RunInList
+
+T = TypeVar("T")
 
 PREFIX = "/api/v1/"
 PAGING = frozenset({"page", "page_size"})
 
+Protocol = Literal[
+    "single", "cot", "self_consistency", "self_refine", "vote", "ecj", "discussion", "courtroom",
+    "cascade",
+]  # fmt: skip
+TaskKind = Literal["single", "multi", "ordinal", "text", "per_item"]
+Kind = Literal["llm", "crowd", "expert", "author", "model"]
+
+
+class NewProject(TypedDict, total=False):
+    """A new project; give ``task`` and ``labels``, or a ``schema`` with more detail."""
+
+    name: str
+    description: str
+    task: TaskKind
+    labels: Sequence[str]
+    schema: Mapping[str, Any]
+    guideline: str
+    overlap: int
+    blind_share: float
+
+
+class Columns(TypedDict, total=False):
+    """The columns of a file or table that hold the fields, where their names differ."""
+
+    text_column: str
+    id_column: str
+    question_column: str
+    gold_column: str
+
+
+class ItemFilter(TypedDict, total=False):
+    """Which items to list; ``q`` searches text and id."""
+
+    stage: str
+    queued: bool
+    external_id: str
+    q: str
+
+
+class LabelFilter(TypedDict, total=False):
+    """Which labels to list; ``current`` ones are neither superseded nor withdrawn, and are no
+    rejections without a value, which are ``rejected``."""
+
+    kind: Kind
+    annotator: str
+    item: int
+    action: str
+    current: bool
+    rejected: bool
+
+
+class Answer(TypedDict, total=False):
+    """What goes with a label, or replaces it.
+
+    ``reject`` marks the suggestion as wrong and, without a label, leaves the item to others;
+    ``abstain`` says that you cannot decide. ``evidence`` holds phrases of the text by label;
+    ``spans`` are ``{"label", "start", "end"}`` in code points.
+    """
+
+    reject: bool
+    abstain: bool
+    seconds: float
+    comment: str
+    rationale: str
+    confidence: float
+    evidence: Mapping[str, Sequence[str]]
+    spans: Sequence[Mapping[str, Any]]
+
+
+class RunPlan(TypedDict, total=False):
+    """A run apart from its protocol; ``model`` plays every role that ``models`` does not name."""
+
+    model: str
+    models: Mapping[str, str]
+    annotators: Sequence[str]
+    settings: Mapping[str, Any]
+    params: Mapping[str, Mapping[str, Any]]
+    limit: int
+    items: Sequence[int]
+    only_unlabelled: bool
+    replicates: int
+    budget: float | str | Decimal
+    reuse_answers: bool
+
+
+class DebateFilter(TypedDict, total=False):
+    """Which debates of a run to list, and in which order."""
+
+    status: str
+    reason: str
+    flag: str
+    gold: str
+    changed: str
+    overruled: str
+    q: str
+    sort: str
+
+
+class Predicted(TypedDict, total=False):
+    """Whose labels to evaluate: a run's (the newest by default) or an annotator's, by number."""
+
+    run: int
+    annotator: int
+    replicate: int
+
+
+class Slice(TypedDict, total=False):
+    """Which part of the ledger an agreement report is about."""
+
+    kind: Kind
+    annotator: str | int
+    run: int
+    replicate: int
+    label: str
+    since: str
+    until: str
+    tag: str
+
 
 class Repeat(StrEnum):
-    """Whether a request may be sent again when nobody knows what became of it."""
+    """Whether a request may be sent again when its outcome is unknown."""
 
     READS = "it only reads"
-    IDEMPOTENT = "done twice is as done once"
-    NEVER = "done twice is something else: sent again only if the server surely did nothing"
+    IDEMPOTENT = "sending it twice has the effect of sending it once"
+    NEVER = "sending it twice has another effect: repeated only if the server surely did nothing"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Endpoint:
+class Endpoint(Generic[T]):
     """One method of one address below ``/api/v1/``.
 
     ``why`` is the reason for ``repeat``; ``query`` and ``body`` are the names that may be sent;
-    ``answer`` is the record it gives, one per row where ``paged``, None where there is none;
-    ``slow`` ones get more time.
+    ``answer`` is the record it gives, or each of its rows where ``paged``; without one, a GET gives
+    a file. ``slow`` ones get more time.
     """
 
     method: str
     path: str
     repeat: Repeat
     why: str
-    answer: type[Any] | None = None
+    answer: type[T] | None = None
     query: frozenset[str] = frozenset()
     body: frozenset[str] = frozenset()
     paged: bool = False
     slow: bool = False
+
+    @property
+    def streamed(self) -> bool:
+        """Whether the answer is a file, which is not read into memory."""
+        return self.answer is None and self.method == "GET"
 
 
 def _names(options: Any, *more: str) -> frozenset[str]:
     return frozenset({*options.__annotations__, *more})
 
 
-def _read(path: str, answer: type[Any] | None, **more: Any) -> Endpoint:
+def _read(path: str, answer: type[T] | None, **more: Any) -> Endpoint[T]:
     return Endpoint(
         method="GET", path=path, repeat=Repeat.READS, why="A GET.", answer=answer, **more
     )
 
 
-def _list(path: str, answer: type[Any], options: frozenset[str] = frozenset()) -> Endpoint:
+def _list(path: str, answer: type[T], options: frozenset[str] = frozenset()) -> Endpoint[T]:
     return _read(path, answer, paged=True, query=options | PAGING)
 
 
@@ -85,7 +205,7 @@ CREATE_PROJECT = Endpoint(
     method="POST",
     path="projects/",
     repeat=Repeat.NEVER,
-    why="The slug is taken by then: the second would be refused although the first succeeded.",
+    why="The slug is then taken: a second request is refused although the first succeeded.",
     answer=Project,
     body=_names(NewProject, "slug"),
 )
@@ -93,7 +213,7 @@ IMPORT = Endpoint(
     method="POST",
     path="projects/{slug}/import/",
     repeat=Repeat.IDEMPOTENT,
-    why="A row is known by its id, or by its text where it has none; known rows stay unchanged.",
+    why="The server knows a row by its id, or else by its text; known rows stay unchanged.",
     answer=ImportOutcome,
     query=_names(Columns, "strict", "name"),
     slow=True,
@@ -107,7 +227,7 @@ NEXT = Endpoint(
     method="POST",
     path="projects/{slug}/next/",
     repeat=Repeat.IDEMPOTENT,
-    why="The item one holds already comes first, under the same lease.",
+    why="The item that you already hold comes first, under the same lease.",
     answer=Task,
 )
 _ANSWER = _names(Answer, "item", "value", "suggestion")
@@ -123,7 +243,7 @@ SUBMIT_UNLEASED = Endpoint(
     method="POST",
     path="projects/{slug}/labels/",
     repeat=Repeat.NEVER,
-    why="Without a lease the second is a revision of the first.",
+    why="Without a lease a second answer revises the first.",
     answer=Label,
     body=_ANSWER,
 )
@@ -131,7 +251,7 @@ SKIP = Endpoint(
     method="POST",
     path="projects/{slug}/labels/",
     repeat=Repeat.IDEMPOTENT,
-    why="An item that was skipped stays skipped, and one put off is put off.",
+    why="A skipped item stays skipped, and a postponed one stays postponed.",
     answer=Skipped,
     body=frozenset({"item", "skip", "postpone", "lease", "comment"}),
 )
@@ -139,27 +259,29 @@ RENEW = Endpoint(
     method="POST",
     path="projects/{slug}/leases/{token}/",
     repeat=Repeat.IDEMPOTENT,
-    why="It sets when the lease lapses.",
+    why="It sets when the lease expires.",
     answer=Lease,
 )
-RELEASE = Endpoint(
+RELEASE: Endpoint[None] = Endpoint(
     method="DELETE",
     path="projects/{slug}/leases/{token}/",
     repeat=Repeat.IDEMPOTENT,
-    why="What was given back is given back.",
+    why="A released lease stays released.",
 )
 START_RUN = Endpoint(
     method="POST",
     path="projects/{slug}/runs/",
     repeat=Repeat.NEVER,
-    why="Each makes another run, and models are paid for each.",
+    why="Every request starts another run, and every run is paid for.",
     answer=Run,
     body=_names(RunPlan, "protocol"),
 )
 RUNS = _list("projects/{slug}/runs/", RunInList)
 RUN = _read("runs/{run_id}/", Run)
 DEBATES = _list("runs/{run_id}/debates/", Debate, _names(DebateFilter))
-_STEERED = "The run is so already: the second would be refused although the first succeeded."
+_STEERED = (
+    "The run is already in that state: a second request is refused though the first succeeded."
+)
 PAUSE = Endpoint(
     method="POST", path="runs/{run_id}/pause/", repeat=Repeat.NEVER, why=_STEERED, answer=Run
 )
@@ -176,6 +298,10 @@ CANCEL = Endpoint(
 )
 EVALUATION = _read("projects/{slug}/evaluation/", Evaluation, query=_names(Predicted), slow=True)
 AGREEMENT = _read("projects/{slug}/agreement/", Agreement, query=_names(Slice), slow=True)
-EXPORT = _read("projects/{slug}/export/", None, query=frozenset({"format", "only"}), slow=True)
+EXPORT: Endpoint[None] = _read(
+    "projects/{slug}/export/", None, query=frozenset({"format", "only"}), slow=True
+)
 
-ENDPOINTS = {name: one for name, one in list(globals().items()) if isinstance(one, Endpoint)}
+ENDPOINTS: dict[str, Endpoint[Any]] = {
+    name: value for name, value in list(globals().items()) if isinstance(value, Endpoint)
+}

@@ -1,4 +1,4 @@
-"""What can go wrong, as one tree: catch :class:`ClientError`, or what you can do something about.
+"""What can go wrong, as one tree: catch :class:`ClientError`, or the errors that you can handle.
 
 ::
 
@@ -19,9 +19,20 @@
 No error holds the key, or a request that does.
 """
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
+from typing import Any, ClassVar
+
+import httpx
+
+#: Raised before anything was written to a connection.
+BEFORE_SENDING = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError)
+#: Proxies answer so for a moment, whatever the request.
+MOMENTARY = (429, 502, 503, 504)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,12 +46,12 @@ class Fault:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """What programs may want to know of an error besides its words."""
+    """Details of an error for programs."""
 
     code: str = "client"
     status: int | None = None
     retryable: bool = False
-    #: The server surely did nothing: also what must not be done twice may be sent again.
+    #: The server surely did nothing: every request may be sent again.
     undone: bool = False
     #: Seconds the server asked to wait.
     retry_after: float | None = None
@@ -49,11 +60,13 @@ class Problem:
 
 
 class ClientError(Exception):
-    """Base of everything this package raises; ``str(error)`` is fit to be shown to a person."""
+    """Base of everything this package raises; ``str(error)`` can be shown to a person."""
+
+    default_problem: ClassVar = Problem()
 
     def __init__(self, message: str, problem: Problem | None = None) -> None:
         self.message = message
-        self.problem = problem or Problem()
+        self.problem = problem or self.default_problem
         super().__init__(message, self.problem)
 
     def __str__(self) -> str:
@@ -61,12 +74,12 @@ class ClientError(Exception):
 
     @property
     def code(self) -> str:
-        """Stable; for programs."""
+        """A stable name for programs."""
         return self.problem.code
 
     @property
     def status(self) -> int | None:
-        """HTTP's status, where there was an answer."""
+        """The HTTP status, where there was an answer."""
         return self.problem.status
 
     @property
@@ -84,18 +97,9 @@ class ClientError(Exception):
         """What is wrong with which field."""
         return self.problem.errors
 
-    def shifted(self, rows: int) -> None:
-        """Count the rows in ``errors`` from the start of the whole list, of which the server saw a
-        part that begins after so many rows."""
-        moved = (
-            replace(fault, row=fault.row + rows) if fault.row is not None else fault
-            for fault in self.errors
-        )
-        self.problem = replace(self.problem, errors=tuple(moved))
-
 
 class WrongUse(ClientError, ValueError):
-    """The call cannot be made as it stands; nothing was sent."""
+    """The call is not valid; nothing was sent."""
 
 
 class PandasMissing(WrongUse, ImportError):
@@ -105,21 +109,29 @@ class PandasMissing(WrongUse, ImportError):
 class ServerUnreachable(ClientError):
     """No connection: the server is down, or the address is wrong."""
 
+    default_problem = Problem(code="unreachable", retryable=True, undone=True)
+
 
 class AnswerLost(ClientError):
-    """The connection broke before the whole answer was here: the server may have acted."""
+    """The connection broke before the answer was complete: the server may have acted."""
+
+    default_problem = Problem(code="answer_lost", retryable=True)
 
 
 class TimedOut(AnswerLost):
     """The server took longer than ``timeout``; it may still be at work."""
 
+    default_problem = Problem(code="timed_out", retryable=True)
+
 
 class UnexpectedAnswer(ClientError):
     """Something answered, but not as LabelHub does."""
 
+    default_problem = Problem(code="unexpected_answer")
+
 
 class Refused(ClientError):
-    """The server said no, and why."""
+    """The server refused the request."""
 
 
 class Invalid(Refused):
@@ -139,7 +151,7 @@ class NotFound(Refused):
 
 
 class Conflict(Refused):
-    """It changed meanwhile, or is held by somebody else (409)."""
+    """It changed in the meantime, or somebody else holds it (409)."""
 
 
 class TooManyRequests(Refused):
@@ -155,7 +167,9 @@ class RunStopped(ClientError):
 
 
 class WaitedTooLong(ClientError):
-    """What was waited for goes on; wait again."""
+    """The run continues; wait again."""
+
+    default_problem = Problem(code="waited_too_long", retryable=True)
 
 
 BY_STATUS: dict[int, type[Refused]] = {
@@ -168,3 +182,73 @@ BY_STATUS: dict[int, type[Refused]] = {
     422: Invalid,
     429: TooManyRequests,
 }
+
+
+def connection_error(call: str, error: httpx.RequestError) -> ClientError:
+    """The error of a request without a complete answer; it does not refer to httpx's error, which
+    holds the key."""
+    reason = str(error) or type(error).__name__
+    if isinstance(error, BEFORE_SENDING):
+        return ServerUnreachable(
+            f"The server cannot be reached ({reason}). Is the address right, and is it up?"
+        )
+    if isinstance(error, httpx.TimeoutException):
+        return TimedOut(
+            f"{call}: no answer in time; it may be at work on it. `timeout` says how long to wait."
+        )
+    return AnswerLost(f"{call}: the connection broke before the whole answer was here ({reason}).")
+
+
+def refusal(call: str, response: httpx.Response) -> ClientError:
+    """The error of an answer that is no success."""
+    status = response.status_code
+    if status < HTTPStatus.BAD_REQUEST:
+        where = response.headers.get("Location", "elsewhere").partition("?")[0][:200]
+        return UnexpectedAnswer(
+            f"{call}: the server sends us to {where}; give the client that server's own address.",
+            Problem(code="redirected", status=status),
+        )
+    try:
+        body = json.loads(response.content)
+    except ValueError:
+        body = {}
+    if not isinstance(body, dict):  # not problem+json: a proxy's own page
+        body = {}
+    rows = body.get("errors")
+    faults = [
+        Fault(
+            field=str(row.get("field", "")),
+            message=str(row.get("message", "")),
+            row=row["row"] if isinstance(row.get("row"), int) else None,
+        )
+        for row in (rows if isinstance(rows, list) else [])
+        if isinstance(row, dict)
+    ]
+    marked = body.get("retryable") is True
+    problem = Problem(
+        code=str(body.get("code") or "http_error"),
+        status=status,
+        retryable=marked or status in MOMENTARY,
+        # A request may still be under way behind a 502, 503 or 504.
+        undone=marked or status == HTTPStatus.TOO_MANY_REQUESTS,
+        retry_after=parse_retry_after(response.headers.get("Retry-After")),
+        errors=tuple(faults),
+        data=body.get("data") or {},
+    )
+    kind = BY_STATUS.get(status, ServerFault if status >= 500 else Refused)
+    reason = httpx.codes.get_reason_phrase(status) or "An error without words"
+    return kind(f"{body.get('detail') or reason} ({call}: {status})", problem)
+
+
+def parse_retry_after(header: str | None) -> float | None:
+    """Seconds, also from a date (RFC 9110, 10.2.3); None for anything else."""
+    if header is None:
+        return None
+    if header.strip().isdecimal():
+        return float(header)
+    try:
+        moment = parsedate_to_datetime(header)
+    except ValueError:
+        return None
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return max(0.0, (moment - datetime.now(UTC)).total_seconds())

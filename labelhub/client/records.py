@@ -1,19 +1,28 @@
 """What comes back: frozen records whose fields are named as in the OpenAPI document.
 
-Fields that a newer server adds are passed over. Instants know their zone; ids of labels and runs
-(``uid``) are text.
+Fields that a newer server adds are ignored. Times have a time zone; ids of labels and runs
+(``uid``) are text. :func:`read` makes the records from JSON by their type hints.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from datetime import datetime
-from typing import Any
+from functools import cache, partial
+from types import NoneType, UnionType
+from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
-DONE, FAILED = "done", "failed"
+from labelhub.client.errors import UnexpectedAnswer
+
+T = TypeVar("T")
+#: Takes the JSON value and its place in the answer.
+Reader = Callable[[Any, str], Any]
+
+DONE, FAILED, PAUSED, CANCELLED = "done", "failed", "paused", "cancelled"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Annotator:
-    """Who said it; ``kind`` is llm, crowd, expert, author or model."""
+    """Who gave a label; ``kind`` is llm, crowd, expert, author or model."""
 
     id: int
     name: str
@@ -36,7 +45,7 @@ class LabelDef:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelSchema:
-    """What is asked of each item."""
+    """The question that every item is labelled for."""
 
     task: str
     question: str = ""
@@ -72,7 +81,7 @@ class ModelInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """One text with what belongs to it; ``external_id`` is the id it was imported by."""
+    """One text and its context; ``external_id`` is its id in the import."""
 
     id: int
     external_id: str
@@ -85,7 +94,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suggestion:
-    """What a debate proposes, with its quotes."""
+    """The value that a debate proposes, with its quotes."""
 
     id: int
     uid: str
@@ -113,7 +122,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemStanding(Item):
-    """An item and where it stands."""
+    """An item and its place in the workflow."""
 
     stage: str
     queued: bool
@@ -126,7 +135,7 @@ class ItemStanding(Item):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
-    """The short exclusive hold on an item."""
+    """A short exclusive hold on an item."""
 
     token: str
     expires_at: datetime
@@ -134,7 +143,7 @@ class Lease:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """An item that is yours to label until the lease lapses, and what a debate suggests."""
+    """An item that is yours to label until the lease expires, and a debate's suggestion."""
 
     item: Item
     suggestion: Suggestion | None
@@ -172,7 +181,7 @@ class Label:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skipped:
-    """An item that you left to others."""
+    """An item that you skipped or postponed."""
 
     item: int
     action: str
@@ -181,7 +190,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gold:
-    """A decided value, by the item's id."""
+    """The decided value of an item."""
 
     uid: str
     item: int
@@ -195,7 +204,7 @@ class Gold:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowFault:
-    """Why a row was not taken; rows count from 1 in what you gave."""
+    """Why a row was not imported; rows count from 1 in your data."""
 
     row: int
     field: str
@@ -204,7 +213,7 @@ class RowFault:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportOutcome:
-    """What became of the rows; of each part sent, the first 1,000 faults are listed."""
+    """The result of an import; it lists the first 1,000 faults of each part sent."""
 
     id: int = 0
     status: str = DONE
@@ -230,3 +239,247 @@ class Figure:
     n: int | None = None
     method: str = ""
     reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRole:
+    """The model and prompt behind a role of a run."""
+
+    role: str
+    model: str
+    provider: str
+    offline: bool
+    prompt: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunProgress:
+    """The progress of a run, counted in debates; None marks what is not known."""
+
+    total: int
+    done: int
+    unparsed: int
+    failed: int
+    waiting: int
+    turns: int
+    tokens_in: int
+    tokens_out: int
+    cost_usd: float | None
+    calls_per_second: float | None
+    seconds_left: float | None
+    limited_by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunInList:
+    """A run as it appears in a list of runs."""
+
+    id: int
+    uid: str
+    project: str
+    protocol: str
+    settings: Any
+    replicates: int
+    roles: tuple[RunRole, ...]
+    schema_version: int
+    status: str
+    pause_code: str
+    message: str
+    resume_at: datetime | None
+    cost_usd: float | None
+    budget_usd: float | None
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the run is over or waits for somebody to resume it; a run that rests, for
+        example because of an endpoint's limits, continues by itself."""
+        resting = self.status == PAUSED and self.resume_at is not None
+        return self.status in (DONE, PAUSED, CANCELLED) and not resting
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run(RunInList):
+    """A run with its progress."""
+
+    progress: RunProgress
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Debate:
+    """One item in a run."""
+
+    id: int
+    run: int
+    item: int
+    item_external_id: str
+    replicate: int
+    status: str
+    value: Any
+    gold: Any
+    uncertainty: float | None
+    signals: Any
+    flags: Any
+    reasons: Any
+    error: str
+    finished_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """Numbers of items by predicted and gold value."""
+
+    predicted_yes_gold_yes: int
+    predicted_yes_gold_no: int
+    predicted_no_gold_yes: int
+    predicted_no_gold_no: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelScore:
+    """One label's counts and metrics."""
+
+    label: str
+    counts: Counts
+    precision: Figure
+    recall: Figure
+    f1: Figure
+    accuracy: Figure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluation:
+    """Predicted values against gold; ``overall`` is by the name of the metric."""
+
+    project: str
+    task: str
+    run: int | None
+    replicate: int | None
+    annotator: str | None
+    kind: str | None
+    offline: bool | None
+    note: str
+    gold: int
+    items: int
+    unanswered: int
+    n: int
+    overall: Mapping[str, Figure]
+    labels: tuple[LabelScore, ...]
+    matrix: Mapping[str, Mapping[str, int]] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreement:
+    """Agreement within and between kinds of annotators, against gold and against authors.
+
+    ``within`` and ``cost`` are by kind, then by the name of the figure.
+    """
+
+    project: str
+    task: str
+    slice: Mapping[str, Any]
+    unit: str
+    categories: tuple[str, ...] | None
+    offline: Mapping[str, tuple[str, ...]]
+    items: int
+    sources: Mapping[str, Mapping[str, Any]]
+    within: Mapping[str, Mapping[str, Figure]]
+    per_label: Mapping[str, Any]
+    between: tuple[Mapping[str, Any], ...]
+    against_gold: Mapping[str, Mapping[str, Any]]
+    against_author: Mapping[str, Mapping[str, Any]]
+    alt_test: Mapping[str, Mapping[str, Any]]
+    comparisons: Mapping[str, Mapping[str, Any]]
+    intra: Mapping[str, Mapping[str, Any]]
+    left_out: Mapping[str, int]
+    reasons: Mapping[str, str]
+    cost: Mapping[str, Mapping[str, Figure]]
+
+
+def read(kind: type[T], data: Any) -> T:
+    """The record of that kind.
+
+    Raises:
+        UnexpectedAnswer: a field is missing or has another type; the message names it.
+    """
+    return cast(T, reader_of(cast(Any, kind))(data, kind.__name__))
+
+
+@cache
+def reader_of(hint: Any) -> Reader:
+    """The function that reads values of one type hint."""
+    if hint is Any:
+        return lambda data, _: data
+    if isinstance(hint, type) and is_dataclass(hint):
+        return partial(_read_record, hint)
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin is UnionType:
+        (kept,) = (option for option in inner if option is not NoneType)
+        reader = reader_of(kept)
+        return lambda data, place: None if data is None else reader(data, place)
+    if origin is tuple:
+        return partial(_read_list, reader_of(inner[0]))
+    if origin is Mapping:
+        return partial(_read_mapping, reader_of(inner[1]))
+    return _read_time if hint is datetime else partial(_read_plain, hint)
+
+
+@cache
+def _field_readers(kind: type[Any]) -> list[tuple[str, Reader, bool]]:
+    """The name and reader of each field, and whether it has a default."""
+    hints = get_type_hints(kind)
+    return [
+        (
+            item.name,
+            reader_of(hints[item.name]),
+            item.default is not MISSING or item.default_factory is not MISSING,
+        )
+        for item in fields(kind)
+    ]
+
+
+def _read_record(kind: type[Any], data: Any, place: str) -> Any:
+    if not isinstance(data, Mapping):
+        raise _wrong_type(place, "an object", data)
+    values = {}
+    for name, reader, optional in _field_readers(cast(Any, kind)):
+        if optional and data.get(name) is None:
+            continue  # null stands for the default
+        if name not in data:
+            raise UnexpectedAnswer(
+                f"The server's answer has no {place}.{name}; is this client newer than the server?"
+            )
+        values[name] = reader(data[name], f"{place}.{name}")
+    return kind(**values)
+
+
+def _read_list(reader: Reader, data: Any, place: str) -> Any:
+    if not isinstance(data, list):
+        raise _wrong_type(place, "a list", data)
+    return tuple(reader(value, f"{place}[{index}]") for index, value in enumerate(data))
+
+
+def _read_mapping(reader: Reader, data: Any, place: str) -> Any:
+    if not isinstance(data, Mapping):
+        raise _wrong_type(place, "an object", data)
+    return {str(name): reader(value, f"{place}.{name}") for name, value in data.items()}
+
+
+def _read_time(data: Any, place: str) -> datetime:
+    try:
+        return datetime.fromisoformat(data)
+    except (TypeError, ValueError):
+        raise _wrong_type(place, "an instant", data) from None
+
+
+def _read_plain(kind: type[Any], data: Any, place: str) -> Any:
+    accepted = (int, float) if kind is float else kind
+    if not isinstance(data, accepted) or (isinstance(data, bool) and kind is not bool):
+        raise _wrong_type(place, kind.__name__, data)
+    return data
+
+
+def _wrong_type(place: str, wanted: str, data: Any) -> UnexpectedAnswer:
+    return UnexpectedAnswer(f"{place} should be {wanted}, but is {type(data).__name__}.")

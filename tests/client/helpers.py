@@ -37,37 +37,15 @@ class Scripted:
     seen: list[httpx.Request] = field(default_factory=list)
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
-        answer = self._next(request)
-        request.read()
-        return self._given(answer, request)
-
-    async def answer(self, request: httpx.Request) -> httpx.Response:
-        """The same for asynchronous clients."""
-        answer = self._next(request)
-        await request.aread()
-        return self._given(answer, request)
-
-    def _next(self, request: httpx.Request) -> Answer:
         self.seen.append(request)
-        return self.answers[min(len(self.seen), len(self.answers)) - 1]
-
-    def _given(self, answer: Answer, request: httpx.Request) -> httpx.Response:
+        request.read()
+        answer = self.answers[min(len(self.seen), len(self.answers)) - 1]
         if isinstance(answer, Exception):
             raise answer
         if callable(answer):
             return answer(request)
         # Anew each time: a response is read once, and in one way.
         return httpx.Response(answer.status_code, headers=answer.headers, content=answer.content)
-
-    @property
-    def transport(self) -> httpx.MockTransport:
-        """To give to a client."""
-        return httpx.MockTransport(self)
-
-    @property
-    def asynchronous(self) -> httpx.MockTransport:
-        """To give to an asynchronous one."""
-        return httpx.MockTransport(self.answer)
 
 
 def scripted(*answers: Answer, **more: Any) -> tuple[Client, Scripted]:
@@ -76,7 +54,7 @@ def scripted(*answers: Answer, **more: Any) -> tuple[Client, Scripted]:
     made: dict[str, Any] = {
         "retries": QUICK,
         "progress": False,
-        "transport": script.transport,
+        "transport": httpx.MockTransport(script),
     } | more
     return Client(ADDRESS, KEY, **made), script
 

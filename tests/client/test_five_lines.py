@@ -1,7 +1,6 @@
 """Import, run, wait, export and the queue against a real server with its worker and the offline
 model; and the guide's examples."""
 
-import asyncio
 import json
 import re
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from labelhub.client import AsyncClient, Client, NotAuthenticated, Progress, rows
+from labelhub.client import Client, NotAuthenticated, Progress, imports
 from tests.client.helpers import KEY, Served
 from tests.fakes.texts import reviews
 
@@ -67,31 +66,8 @@ def test_a_run_tells_how_far_it_is_and_people_answer(served: Served, folder: Pat
 
 
 @pytest.mark.thorough
-async def test_the_same_awaited(served: Served, folder: Path) -> None:
-    async with AsyncClient(served.address, served.key, progress=False) as client:
-        project = await client.create_project("awaited", task="multi", labels=LABELS)
-        assert (await project.import_items("reviews.jsonl")).created == 6
-        table = folder / "more.csv"
-        table.write_text("id,text\nx,The coffee was cold.\n")
-        assert (await project.import_items(table)).created == 1
-        run = await project.preannotate(protocol="vote", limit=3)
-        assert (await run.wait(timeout=100)).status == "done"
-        assert len([debate async for debate in run.debates()]) == 3
-        tasks = await asyncio.gather(*(project.next() for _ in range(3)))
-        assert tasks[0] is not None
-        label = await project.submit(tasks[0], ["Price"])
-        assert [one.uid async for one in project.labels(kind="expert")] == [label.uid]
-        assert len([gold async for gold in project.gold()]) == 7
-        assert label.uid in set((await project.export().to_dataframe(per="label"))["uid"])
-        saved = await project.export().save("all.jsonl")
-        assert len(saved.read_bytes().splitlines()) == 7
-        assert (await project.agreement()).items >= 1
-        assert [one.slug async for one in client.projects() if one.slug == "awaited"]
-
-
-@pytest.mark.thorough
 def test_many_rows_come_in_parts(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rows, "ROWS_OF_PART", 500)
+    monkeypatch.setattr(imports, "ROWS_OF_PART", 500)
     told: list[Progress] = []
     with Client(served.address, served.key, progress=told.append) as client:
         project = client.create_project("many", task="text")
@@ -115,7 +91,7 @@ def test_the_guides_examples_work(
     served: Served, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     blocks = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.DOTALL)
-    assert len(blocks) >= 7
+    assert len(blocks) >= 6
     names: dict[str, Any] = {"key": served.key}
     for block in blocks:
         code = block.replace("http://127.0.0.1:8000", served.address)

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import pytest
 
 from apps.common.api.docs import openapi_document
-from labelhub.client import endpoints, options
+from labelhub.client import endpoints
 from labelhub.client.endpoints import ENDPOINTS, PREFIX, Endpoint, Repeat
 from labelhub.client.records import ImportOutcome
 
@@ -17,7 +17,7 @@ EACH = pytest.mark.parametrize("name", ENDPOINTS)
 JSON_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", datetime: "string"}
 
 
-def operation(endpoint: Endpoint) -> Mapping[str, Any]:
+def operation(endpoint: Endpoint[Any]) -> Mapping[str, Any]:
     """The document's words on the endpoint."""
     found: Mapping[str, Any] = _paths()[_anonymous(PREFIX + endpoint.path)]
     assert endpoint.method.lower() in found, f"{endpoint.method} of {endpoint.path}"
@@ -154,12 +154,14 @@ def test_it_says_why_it_may_be_repeated_or_not(name: str) -> None:
 @pytest.mark.parametrize(
     ("hint", "endpoint", "field"),
     [
-        (options.Protocol, endpoints.START_RUN, "protocol"),
-        (options.TaskKind, endpoints.CREATE_PROJECT, "task"),
-        (options.Kind, endpoints.LABELS, "kind"),
+        (endpoints.Protocol, endpoints.START_RUN, "protocol"),
+        (endpoints.TaskKind, endpoints.CREATE_PROJECT, "task"),
+        (endpoints.Kind, endpoints.LABELS, "kind"),
     ],
 )
-def test_words_to_choose_from_are_the_servers(hint: Any, endpoint: Endpoint, field: str) -> None:
+def test_words_to_choose_from_are_the_servers(
+    hint: Any, endpoint: Endpoint[Any], field: str
+) -> None:
     assert get_origin(hint) is Literal
     asked = operation(endpoint)
     if field in endpoint.query:

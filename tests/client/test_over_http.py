@@ -1,6 +1,5 @@
-"""Both clients against servers that fail in all the ways servers do."""
+"""The client against servers that fail in all the ways servers do."""
 
-import asyncio
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -13,7 +12,6 @@ import pytest
 
 from labelhub.client import (
     AnswerLost,
-    AsyncClient,
     Client,
     ClientError,
     Retries,
@@ -23,76 +21,52 @@ from labelhub.client import (
     TooManyRequests,
     UnexpectedAnswer,
 )
-from tests.client.helpers import ADDRESS, KEY, QUICK, Answer, Scripted, problem
+from tests.client.helpers import KEY, QUICK, Answer, problem, scripted
 
 NONE_LEFT = httpx.Response(204)
-EMPTY = httpx.Response(200, json={"count": 0, "next": None, "previous": None, "results": []})
 
 
-@pytest.fixture(params=["blocking", "awaited"])
-def asked(request: pytest.FixtureRequest) -> Callable[..., tuple[Any, list[httpx.Request]]]:
-    """Calls a method of a client, blocking and awaited: (what came of it, what was sent)."""
-
-    def ask(
-        call: Callable[[Any], Any], *answers: Answer, **more: Any
-    ) -> tuple[Any, list[httpx.Request]]:
-        script = Scripted(answers)
-        how: dict[str, Any] = {"retries": QUICK, "progress": False} | more
-        if request.param == "blocking":
-            return call(Client(ADDRESS, KEY, transport=script.transport, **how)), script.seen
-
-        async def awaited() -> Any:
-            async with AsyncClient(ADDRESS, KEY, transport=script.asynchronous, **how) as client:
-                given = call(client)
-                if hasattr(given, "__aiter__"):
-                    return [one async for one in given]
-                return await given
-
-        return asyncio.run(awaited()), script.seen
-
-    return ask
+def test_next_is_none_where_nothing_is_left() -> None:
+    client, script = scripted(NONE_LEFT)
+    assert client.project("moods").next() is None
+    (request,) = script.seen
+    assert (request.method, request.url.path) == ("POST", "/api/v1/projects/moods/next/")
+    assert request.headers["Authorization"] == f"Token {KEY}"
 
 
-def test_next_is_none_where_nothing_is_left(asked: Any) -> None:
-    task, seen = asked(lambda client: client.project("moods").next(), NONE_LEFT)
-    assert task is None
-    assert (seen[0].method, seen[0].url.path) == ("POST", "/api/v1/projects/moods/next/")
-    assert seen[0].headers["Authorization"] == f"Token {KEY}"
-
-
-def test_a_busy_server_is_asked_again(asked: Any) -> None:
-    answers = (
+def test_a_busy_server_is_asked_again() -> None:
+    client, script = scripted(
         problem(409, "queue_busy", retryable=True),
         problem(429, headers={"Retry-After": "0"}),
         httpx.Response(503),
         httpx.ReadError("broke"),
         NONE_LEFT,
     )
-    task, seen = asked(lambda client: client.project("moods").next(), *answers)
-    assert (task, len(seen)) == (None, 5)
+    assert client.project("moods").next() is None
+    assert len(script.seen) == 5
 
 
 @pytest.mark.parametrize(
     "failure", [httpx.ReadError("broke"), httpx.ReadTimeout(""), httpx.Response(502)]
 )
-def test_a_run_is_never_started_twice(asked: Any, failure: Answer) -> None:
-    # A second answer would be a success.
+def test_a_run_is_never_started_twice(failure: Answer) -> None:
+    client, _ = scripted(failure, NONE_LEFT)  # a second answer would be a success
     with pytest.raises((AnswerLost, ServerFault)):
-        asked(lambda client: client.project("moods").preannotate(), failure, NONE_LEFT)
+        client.project("moods").preannotate()
 
 
-def test_a_server_that_is_down_is_told(asked: Any) -> None:
+def test_a_server_that_is_down_is_told() -> None:
+    client, _ = scripted(httpx.ConnectError("refused"))
     with pytest.raises(ServerUnreachable, match="Is the address right") as told:
-        asked(lambda client: client.project("moods").next(), httpx.ConnectError("refused"))
+        client.project("moods").next()
     assert (told.value.code, told.value.retryable, told.value.status) == ("unreachable", True, None)
 
 
-def test_the_last_failure_is_raised(asked: Any) -> None:
+def test_the_last_failure_is_raised() -> None:
+    retries = Retries(attempts=2, first=0.0)
+    client, _ = scripted(httpx.Response(503), problem(429), retries=retries)
     with pytest.raises(TooManyRequests):
-        asked(
-            lambda client: client.project("moods").info(), httpx.Response(503), problem(429),
-            retries=Retries(attempts=2, first=0.0),
-        )  # fmt: skip
+        client.project("moods").info()
 
 
 @pytest.mark.parametrize(
@@ -105,47 +79,43 @@ def test_the_last_failure_is_raised(asked: Any) -> None:
         (httpx.Response(301, headers={"Location": "https://labelhub.test/"}), "own address"),
     ],
 )
-def test_what_is_not_labelhub_is_told(asked: Any, answer: httpx.Response, words: str) -> None:
+def test_an_answer_that_is_not_labelhubs_is_told(answer: httpx.Response, words: str) -> None:
+    client, _ = scripted(answer)
     with pytest.raises(UnexpectedAnswer, match=words):
-        asked(lambda client: client.project("moods").info(), answer)
+        client.project("moods").info()
 
 
 @pytest.mark.parametrize("body", [[], {}, {"results": 3}, {"results": [{"id": "x"}], "next": 1}])
-def test_a_list_that_is_none_is_told(asked: Any, body: Any) -> None:
+def test_a_list_that_is_none_is_told(body: Any) -> None:
+    client, _ = scripted(httpx.Response(200, json=body))
     with pytest.raises(UnexpectedAnswer):
-        asked(_all_projects, httpx.Response(200, json=body))
+        list(client.projects())
 
 
-def _all_projects(client: Any) -> Any:
-    rows = client.projects()
-    return list(rows) if isinstance(client, Client) else rows
-
-
-def test_the_address_of_a_next_page_is_not_followed(asked: Any) -> None:
+def test_the_address_of_a_next_page_is_not_followed() -> None:
     row = {"name": "m", "provider": "p", "offline": True, "prices_known": False}
     elsewhere = {"next": "http://elsewhere.test/steal/", "results": [row]}
     last = {"next": None, "results": [row]}
-
-    def models(client: Any) -> Any:
-        return list(client.models()) if isinstance(client, Client) else client.models()
-
-    found, seen = asked(models, httpx.Response(200, json=elsewhere), httpx.Response(200, json=last))
-    assert [one.name for one in found] == ["m", "m"]
-    assert {request.url.host for request in seen} == {"labelhub.test"}
-    assert [request.url.params["page"] for request in seen] == ["1", "2"]
+    client, script = scripted(httpx.Response(200, json=elsewhere), httpx.Response(200, json=last))
+    assert [model.name for model in client.models()] == ["m", "m"]
+    assert {request.url.host for request in script.seen} == {"labelhub.test"}
+    assert [request.url.params["page"] for request in script.seen] == ["1", "2"]
 
 
-def test_unknown_fields_are_passed_over_everywhere(asked: Any) -> None:
+def test_unknown_fields_are_ignored_everywhere() -> None:
     who = {"id": 1, "name": "m", "kind": "llm", "offline": True, "new": 1}
-    said = {
+    suggestion = {
         "id": 3, "uid": "u", "value": "good", "confidence": None, "rationale": "", "evidence": {},
         "action": "proposed", "annotator": who, "run_uid": None, "new": {},
         "created_at": "2026-11-22T10:00:00Z",
     }  # fmt: skip
     item = {"id": 7, "external_id": "a", "text": "t", "context": None, "new": []}
     lease = {"token": "t-1", "expires_at": "2026-11-22T10:00:00.5+01:00", "new": 0}
-    body = {"item": item, "suggestion": said, "lease": lease, "new": None}
-    task, _ = asked(lambda client: client.project("m").next(), httpx.Response(200, json=body))
+    body = {"item": item, "suggestion": suggestion, "lease": lease, "new": None}
+    client, _ = scripted(httpx.Response(200, json=body))
+    task = client.project("m").next()
+    assert task is not None
+    assert task.suggestion
     assert (task.item.id, task.item.context, task.suggestion.annotator.kind) == (7, (), "llm")
     assert task.lease.expires_at.utcoffset() is not None
 
@@ -196,13 +166,6 @@ def test_half_an_answer_is_none() -> None:
         client.project("moods").info()
 
 
-async def test_half_an_answer_is_none_either_when_awaited() -> None:
-    with answering(lambda connection: connection.sendall(HALF)) as address:
-        async with AsyncClient(address, KEY, retries=ONCE) as client:
-            with pytest.raises(AnswerLost):
-                await client.project("moods").info()
-
-
 def test_half_an_export_leaves_no_file(tmp_path: Path) -> None:
     target = tmp_path / "export.jsonl"
     target.write_text("of yesterday")
@@ -219,17 +182,6 @@ def test_half_an_export_leaves_no_file(tmp_path: Path) -> None:
             next(rows)
     assert [path.name for path in tmp_path.iterdir()] == ["export.jsonl"]
     assert target.read_text() == "of yesterday"
-
-
-async def test_half_an_export_leaves_no_file_either_when_awaited(tmp_path: Path) -> None:
-    with answering(lambda connection: connection.sendall(CHUNKED)) as address:
-        async with AsyncClient(address, KEY, retries=ONCE) as client:
-            export = client.project("moods").export()
-            with pytest.raises(AnswerLost):
-                await export.save(tmp_path / "export.jsonl")
-            with pytest.raises(AnswerLost):
-                await export.to_dataframe()
-    assert not any(tmp_path.iterdir())  # noqa: ASYNC240 - a folder of the test's own
 
 
 def test_a_slow_server_is_left_in_time() -> None:

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labelhub.client import AnswerLost, Bar, Client, Progress, RunStopped, WaitedTooLong, WrongUse
-from labelhub.client.progress import amount, line_of, shown_by, silent
-from labelhub.client.streams import Lines
+from labelhub.client.exports import parse_rows
+from labelhub.client.progress import choose_callback, format_amount, format_line, ignore_progress
 from tests.client.helpers import ADDRESS, KEY, scripted
 
 MOMENT = st.builds(
@@ -29,17 +29,17 @@ MOMENT = st.builds(
 
 @given(moment=MOMENT, width=st.integers(20, 200))
 def test_a_line_fits_and_moves_no_cursor(moment: Progress, width: int) -> None:
-    line = line_of(moment, width)
+    line = format_line(moment, width)
     assert len(line) <= width
     assert line.isprintable()
 
 
 def test_a_line_says_how_far_it_is() -> None:
     half = Progress(what="Import", done=5000, total=10_000, unit="rows")
-    assert line_of(half, 60) == "Import  [##########..........]   50%  5,000 of 10,000 rows"
+    assert format_line(half, 60) == "Import  [##########..........]   50%  5,000 of 10,000 rows"
     export = Progress(what="Export", done=1_234_567, total=None, unit="B", note="slow")
-    assert line_of(export, 60) == "Export  1.2 MB  slow"
-    assert [amount(number, "B") for number in (0, 999, 1000, 5 * 10**15)] == [
+    assert format_line(export, 60) == "Export  1.2 MB  slow"
+    assert [format_amount(number, "B") for number in (0, 999, 1000, 5 * 10**15)] == [
         "0 B", "999 B", "1.0 kB", "5000.0 TB",
     ]  # fmt: skip
 
@@ -57,13 +57,13 @@ def test_a_bar_is_not_drawn_more_often_than_eyes_see() -> None:
 
 
 def test_a_bar_shows_on_a_terminal_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert shown_by(None) is silent
-    assert shown_by(False) is silent
+    assert choose_callback(None) is ignore_progress
+    assert choose_callback(False) is ignore_progress
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    assert isinstance(shown_by(None), Bar)
-    assert isinstance(shown_by(True), Bar)
+    assert isinstance(choose_callback(None), Bar)
+    assert isinstance(choose_callback(True), Bar)
     told: list[Progress] = []
-    assert shown_by(told.append) == told.append
+    assert choose_callback(told.append) == told.append
 
 
 def run(status: str, done: int = 0, **more: Any) -> httpx.Response:
@@ -87,7 +87,7 @@ def run(status: str, done: int = 0, **more: Any) -> httpx.Response:
 def naps(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Nobody sleeps; how long they would have."""
     taken: list[float] = []
-    monkeypatch.setattr("labelhub.client.links.time.sleep", taken.append)
+    monkeypatch.setattr("time.sleep", taken.append)
     return taken
 
 
@@ -148,18 +148,15 @@ def test_rows_are_the_same_however_the_pieces_fall(
 ) -> None:
     body = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows).encode()
     marks = [0, *sorted(min(cut, len(body)) for cut in cuts), len(body)]
-    lines = Lines()
-    found = [row for a, b in pairwise(marks) for row in lines.feed(body[a:b])]
-    assert found == rows
-    lines.close()
+    assert list(parse_rows(body[start:end] for start, end in pairwise(marks))) == rows
 
 
 def test_a_last_line_without_its_end_is_none() -> None:
-    lines = Lines()
-    assert lines.feed(b'{"id": 1}\n{"id": 2}') == [{"id": 1}]
+    rows = parse_rows([b'{"id": 1}\n{"id": 2}'])
+    assert next(rows) == {"id": 1}
     with pytest.raises(AnswerLost):
-        lines.close()
+        next(rows)
 
 
 def test_a_client_shows_nothing_in_a_test() -> None:
-    assert Client(ADDRESS, KEY)._link.ways.show is silent
+    assert Client(ADDRESS, KEY)._session.on_progress is ignore_progress

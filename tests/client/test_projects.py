@@ -20,8 +20,8 @@ from labelhub.client import (
     Task,
     WrongUse,
 )
-from labelhub.client.calls import PAGE_SIZE
-from labelhub.client.options import Answer
+from labelhub.client.endpoints import Answer
+from labelhub.client.transport import PAGE_SIZE
 from tests.factories.accounts import UserFactory
 from tests.factories.projects import ItemFactory, member
 from tests.factories.reviews import queued_items, suggest
@@ -124,7 +124,7 @@ def test_leases_are_renewed_and_given_back(project: ProjectRow, reviewed: Projec
 def test_lists_go_on_over_pages(
     project: ProjectRow, managed: ProjectClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("labelhub.client.calls.PAGE_SIZE", 3)
+    monkeypatch.setattr("labelhub.client.transport.PAGE_SIZE", 3)
     made = queued_items(project, 7)
     assert [item.id for item in managed.items()] == [item.pk for item in made]
     assert [item.id for item in managed.items(q="nowhere")] == []
@@ -134,7 +134,7 @@ def test_lists_go_on_over_pages(
 def test_a_list_that_shrinks_meanwhile_ends(
     project: ProjectRow, managed: ProjectClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("labelhub.client.calls.PAGE_SIZE", 2)
+    monkeypatch.setattr("labelhub.client.transport.PAGE_SIZE", 2)
     made = queued_items(project, 3)
     seen = managed.items()
     assert next(seen).id == made[0].pk

@@ -1,4 +1,4 @@
-"""What is sent again, after how long, and what is raised: without any connection."""
+"""What is sent again, after how long, and which error is raised, with scripted answers."""
 
 import random
 from datetime import UTC, datetime, timedelta
@@ -10,55 +10,47 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.client import Retries, WrongUse, calls, endpoints
+from labelhub.client import Retries, WrongUse, endpoints
 from labelhub.client.endpoints import ENDPOINTS, Repeat
-from labelhub.client.errors import ClientError, Problem
-from labelhub.client.records import Project
-from labelhub.client.sending import refusal
-from labelhub.client.wire import Broken, Reply, Request, Send, Sleep
+from labelhub.client.errors import ClientError, Problem, refusal
+from labelhub.client.transport import Request, build_request
 from tests.cases import all_cases
-from tests.client.helpers import problem
+from tests.client.helpers import Answer, problem, scripted
 
 REPEATS = st.sampled_from(list(Repeat))
-LOOK = calls.one(endpoints.PROJECT, Project, at={"slug": "moods"})
+LOOK = build_request(endpoints.PROJECT, slug="moods")
 
 
-def played(request: Request[Any], outcomes: list[Reply | Broken], **how: Any) -> tuple[int, Any]:
-    """(how often it was sent, what came of it) when it is answered so."""
-    steps = Retries(**how).asked(request)
-    sent, step = 0, next(steps)
+@pytest.fixture
+def no_sleep(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pauses take no time."""
+    monkeypatch.setattr("time.sleep", lambda _: None)
+
+
+def send(request: Request, *answers: Answer) -> tuple[int, Any]:
+    """How often the request was sent, and the answer or the error."""
+    client, script = scripted(*answers)
+    outcome: httpx.Response | ClientError
     try:
-        while True:
-            if isinstance(step, Sleep):
-                step = steps.send(None)
-            else:
-                assert isinstance(step, Send)
-                sent += 1
-                step = steps.send(outcomes[min(sent, len(outcomes)) - 1])
-    except StopIteration as end:
-        return sent, end.value
+        outcome = client._session.send(request)
     except ClientError as error:
-        return sent, error
-
-
-def reply(response: httpx.Response) -> Reply:
-    """As a link hands it on."""
-    return Reply(response.status_code, response.headers, response.content)
+        outcome = error
+    return len(script.seen), outcome
 
 
 def error_of(response: httpx.Response) -> ClientError:
-    """What is raised for an answer."""
-    return refusal("GET x/", reply(response))
+    """The error of an answer."""
+    return refusal("GET x/", response)
 
 
-UNSENT = Broken("refused", reached=False)
-LOST = Broken("broke", reached=True)
-SLOW = Broken("", reached=True, timeout=True)
-BUSY = reply(problem(409, "queue_busy", retryable=True))
-GATEWAY = reply(httpx.Response(502, text="<html>Bad gateway</html>"))
-LIMIT = reply(problem(429, "throttled", headers={"Retry-After": "1"}))
-FAULT = reply(problem(500, "internal"))
-SAID_NO = reply(problem(409, "conflict"))
+UNSENT = httpx.ConnectError("refused")
+LOST = httpx.ReadError("broke")
+SLOW = httpx.ReadTimeout("")
+BUSY = problem(409, "queue_busy", retryable=True)
+GATEWAY = httpx.Response(502, text="<html>Bad gateway</html>")
+LIMIT = problem(429, "throttled", headers={"Retry-After": "1"})
+FAULT = problem(500, "internal")
+REFUSED = problem(409, "conflict")
 
 
 @all_cases(
@@ -71,32 +63,29 @@ SAID_NO = reply(problem(409, "conflict"))
         (SLOW, "timed_out", 5, 1),
         (GATEWAY, "http_error", 5, 1),
         (FAULT, "internal", 1, 1),
-        (SAID_NO, "conflict", 1, 1),
+        (REFUSED, "conflict", 1, 1),
     ],
 )
 @all_cases("name", ENDPOINTS)
-def test_how_often_each_is_sent(
-    name: str, outcome: Reply | Broken, code: str, reads: int, never: int
+def test_how_often_a_request_is_sent(
+    no_sleep: None, name: str, outcome: Answer, code: str, reads: int, never: int
 ) -> None:
     endpoint = ENDPOINTS[name]
-    request: Request[Any] = Request(endpoint=endpoint, path=endpoint.path, parse=lambda data: data)
-    sent, error = played(request, [outcome])
+    sent, error = send(Request(endpoint=endpoint, path=endpoint.path), outcome)
     assert sent == (never if endpoint.repeat is Repeat.NEVER else reads)
     assert error.code == code
 
 
 def test_what_must_not_be_done_twice_is_known() -> None:
-    never = {name for name, one in ENDPOINTS.items() if one.repeat is Repeat.NEVER}
+    never = {name for name, endpoint in ENDPOINTS.items() if endpoint.repeat is Repeat.NEVER}
     assert never == {
         "CREATE_PROJECT", "SUBMIT_UNLEASED", "START_RUN", "PAUSE", "RESUME", "CANCEL",
     }  # fmt: skip
 
 
-def test_it_goes_on_once_it_is_answered() -> None:
-    answer = reply(httpx.Response(200, json={"results": [], "next": None}))
-    request = calls.page(endpoints.PROJECTS, Project)
-    sent, page = played(request, [LOST, GATEWAY, answer])
-    assert (sent, page.results) == (3, ())
+def test_retries_end_with_an_answer() -> None:
+    sent, answer = send(LOOK, LOST, GATEWAY, httpx.Response(200, json=[1]))
+    assert (sent, answer.json()) == (3, [1])
 
 
 @given(
@@ -146,8 +135,8 @@ def test_a_retry_after_of_any_kind_is_survived(header: str) -> None:
     assert found is None or found >= 0
 
 
-def test_who_is_asked_to_wait_too_long_is_told_at_once() -> None:
-    sent, error = played(LOOK, [reply(problem(429, headers={"Retry-After": "3600"}))])
+def test_a_server_that_asks_for_a_long_wait_is_an_error_at_once() -> None:
+    sent, error = send(LOOK, problem(429, headers={"Retry-After": "3600"}))
     assert (sent, error.retry_after, error.retryable) == (1, 3600, True)
 
 

@@ -22,7 +22,7 @@ from labelhub.client import (
     ProjectClient,
     UnexpectedAnswer,
     WrongUse,
-    rows,
+    imports,
 )
 from tests.client.helpers import QUICK, problem, scripted
 from tests.factories.projects import member
@@ -49,7 +49,7 @@ def test_rows_come_in_and_faults_are_told_by_row(managed: ProjectClient) -> None
 def test_row_numbers_go_on_over_parts(
     managed: ProjectClient, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(rows, "ROWS_OF_PART", 2)
+    monkeypatch.setattr(imports, "ROWS_OF_PART", 2)
     outcome = managed.import_items(ROWS[:4])
     assert (outcome.rows, outcome.created) == (4, 2)
     assert [fault.row for fault in outcome.errors] == [2, 4]
@@ -122,7 +122,7 @@ def test_a_large_file_is_waited_for(
     queued: list[int] = []
     monkeypatch.setattr(views, "AT_ONCE_BYTES", 10)
     monkeypatch.setattr(views, "launch_import", queued.append)
-    monkeypatch.setattr("labelhub.client.links.time.sleep", lambda _: import_task(queued.pop()))
+    monkeypatch.setattr("time.sleep", lambda _: import_task(queued.pop()))
     outcome = managed.import_items(ROWS[:2])
     assert (outcome.created, outcome.failed, queued) == (1, 1, [])
 
@@ -137,7 +137,7 @@ def answer(**counts: Any) -> httpx.Response:
 
 
 def test_an_import_that_breaks_says_what_is_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rows, "ROWS_OF_PART", 2)
+    monkeypatch.setattr(imports, "ROWS_OF_PART", 2)
     faults = [{"row": 1, "field": "text", "message": "No."}]
     refused = problem(422, "import_failed", errors=faults)
     client, script = scripted(answer(rows=2, created=2), refused)
@@ -149,7 +149,7 @@ def test_an_import_that_breaks_says_what_is_in(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_parts_are_sent_again_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rows, "ROWS_OF_PART", 1)
+    monkeypatch.setattr(imports, "ROWS_OF_PART", 1)
     lost, done = httpx.ReadError("broke"), answer(rows=1, created=1)
     client, script = scripted(done, lost, done, httpx.Response(503), done)
     outcome = client.project("moods").import_items([{"text": str(at)} for at in range(3)])
@@ -179,7 +179,7 @@ def test_a_large_import_that_fails_is_told(status: str, monkeypatch: pytest.Monk
     faults = [{"row": 4, "field": "", "message": "No."}]
     failed = answer(id=3, status="failed", message="The file broke.", errors=faults)
     client, script = scripted(failed if status == "failed" else queued, failed)
-    monkeypatch.setattr("labelhub.client.links.time.sleep", lambda _: None)
+    monkeypatch.setattr("time.sleep", lambda _: None)
     with pytest.raises(Invalid, match="file broke") as told:
         client.project("moods").import_items([{"text": "a"}])
     assert told.value.errors[0].row == 4

@@ -6,16 +6,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import httpx
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.client import PandasMissing, WrongUse, rows
-from labelhub.client.frames import frame_of
-from labelhub.client.rows import source_of
+from labelhub.client import PandasMissing, WrongUse, imports
+from labelhub.client.imports import split_source
 from tests.cases import all_cases
+from tests.client.helpers import scripted
 
 CELLS = st.none() | st.booleans() | st.integers() | st.text() | st.lists(st.text(), max_size=2)
 ROWS = st.lists(st.dictionaries(st.text(), CELLS, max_size=3), max_size=12)
@@ -23,7 +24,7 @@ ROWS = st.lists(st.dictionaries(st.text(), CELLS, max_size=3), max_size=12)
 
 def bodies(given: Any, *, strict: bool = False) -> list[bytes]:
     """What is sent."""
-    return [_bytes(part.body) for part in source_of(given, strict=strict).parts]
+    return [_bytes(part.body) for part in split_source(given, strict=strict).parts]
 
 
 def _bytes(body: bytes | Path) -> bytes:
@@ -38,9 +39,9 @@ def sent(given: Any) -> list[Any]:
 @given(made=ROWS, size=st.integers(1, 5), room=st.integers(1, 200))
 def test_parts_hold_every_row_once_in_order(made: list[Any], size: int, room: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rows, "ROWS_OF_PART", size)
-        patch.setattr(rows, "BYTES_OF_PART", room)
-        source = source_of(made, strict=False)
+        patch.setattr(imports, "ROWS_OF_PART", size)
+        patch.setattr(imports, "BYTES_OF_PART", room)
+        source = split_source(made, strict=False)
         parts = list(source.parts)
     lines = [line for part in parts for line in _bytes(part.body).split(b"\n") if line]
     assert [json.loads(line) for line in lines] == made
@@ -62,8 +63,8 @@ def test_a_file_of_lines_is_cut_between_lines_alone(
     path = tmp_path_factory.getbasetemp() / "rows.jsonl"
     path.write_bytes(content)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rows, "ROWS_OF_PART", size)
-        source = source_of(path, strict=False)
+        patch.setattr(imports, "ROWS_OF_PART", size)
+        source = split_source(path, strict=False)
         parts = list(source.parts)
     joined = b"".join(_bytes(part.body) for part in parts)
     assert content.startswith(joined)
@@ -78,22 +79,22 @@ def test_a_file_of_lines_is_cut_between_lines_alone(
 def test_lines_of_utf_16_are_not_cut(tmp_path: Path, start: bytes) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_bytes(start + b"\n\n\n")
-    assert [part.rows for part in source_of(path, strict=False).parts] == [None]
+    assert [part.rows for part in split_source(path, strict=False).parts] == [None]
 
 
 def test_other_files_are_sent_as_they_are(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_text("text\na\n")
     for given_path in (path, str(path)):
-        (part,) = source_of(given_path, strict=False).parts
+        (part,) = split_source(given_path, strict=False).parts
         assert (part.body, part.name, part.weight) == (path, "rows.csv", 7)
     lines = path.rename(tmp_path / "rows.jsonl")
-    assert [part.body for part in source_of(lines, strict=True).parts] == [lines]
+    assert [part.body for part in split_source(lines, strict=True).parts] == [lines]
 
 
 def test_rows_may_come_one_by_one() -> None:
     made = ({"text": f"t{at}"} for at in range(3))
-    source = source_of(made, strict=False)
+    source = split_source(made, strict=False)
     assert source.total is None
     assert next(source.parts).rows == 3
 
@@ -155,20 +156,23 @@ def test_a_dataframe_is_its_rows_without_empty_cells() -> None:
     }  # fmt: skip
     assert second == {"n": 2, "7": "l"}
     assert third["gold"] == []
-    assert source_of(frame, strict=False).total == 3
+    assert split_source(frame, strict=False).total == 3
 
 
 def test_without_pandas_only_frames_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(PandasMissing, match="install it") as told:
-        frame_of([], "item")
+        scripted(httpx.Response(200))[0].project("moods").export().to_dataframe()
     assert isinstance(told.value, ImportError)
     assert sent([{"text": "a"}]) == [{"text": "a"}]
 
 
 @given(made=st.lists(st.fixed_dictionaries({"id": st.text(), "text": st.text()}), max_size=3))
 def test_an_export_without_labels_has_its_columns(made: list[dict[str, Any]]) -> None:
-    assert list(frame_of(made, "item")["id"]) == [row["id"] for row in made]
-    labels = frame_of(made, "label")
+    body = "".join(f"{json.dumps(row)}\n" for row in made)
+    client, _ = scripted(httpx.Response(200, content=body))
+    export = client.project("moods").export()
+    assert list(export.to_dataframe()["id"]) == [row["id"] for row in made]
+    labels = export.to_dataframe(per="label")
     assert len(labels) == 0
     assert str(labels["created_at"].dtype).startswith("datetime64")

@@ -12,9 +12,7 @@ from hypothesis import strategies as st
 
 from labelhub.client import UnexpectedAnswer
 from labelhub.client.endpoints import ENDPOINTS
-from labelhub.client.reading import read
-from labelhub.client.records import Annotator, ItemStanding, Lease
-from labelhub.client.runs import Run
+from labelhub.client.records import Annotator, ItemStanding, Lease, Run, read
 
 KINDS = sorted(
     {one.answer for one in ENDPOINTS.values() if one.answer}, key=lambda kind: kind.__name__

@@ -1,4 +1,4 @@
-"""Both surfaces are the same, load nothing they need not, and never show the key."""
+"""The client loads nothing that it does not need, and never shows the key."""
 
 import ast
 import copy
@@ -10,6 +10,7 @@ import subprocess
 import sys
 import traceback
 from collections.abc import Callable
+from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -17,9 +18,9 @@ import httpx
 import pytest
 
 import labelhub.client
-from labelhub.client import AsyncClient, Client, ClientError, WrongUse, asynchronous, sync
+from labelhub.client import Client, ClientError, WrongUse
 from tests.cases import all_cases
-from tests.client.helpers import ADDRESS, KEY, QUICK, problem, scripted
+from tests.client.helpers import ADDRESS, KEY, problem, scripted
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "labelhub" / "client"
@@ -27,45 +28,6 @@ HEAVY = (
     "django", "celery", "rest_framework", "channels", "apps", "numpy", "pandas", "pyarrow",
     "labelhub.core", "labelhub.settings", "structlog", "aiohttp",
 )  # fmt: skip
-PAIRS = [
-    (sync.Client, asynchronous.AsyncClient),
-    (sync.ProjectClient, asynchronous.AsyncProjectClient),
-    (sync.RunClient, asynchronous.AsyncRunClient),
-    (sync.Export, asynchronous.AsyncExport),
-]
-RENAMED = {"__enter__": "__aenter__", "__exit__": "__aexit__"}
-
-
-def methods(kind: type[Any]) -> dict[str, Any]:
-    """What a class defines itself."""
-    own = {name: one for name, one in vars(kind).items() if callable(one) or name == "id"}
-    return {name: one for name, one in own.items() if name not in ("_heard", "__module__")}
-
-
-def plain(words: str) -> str:
-    """A type or docstring without what must differ."""
-    for name in ("Async", "async ", "asynchronous", "labelhub.client.sync.", "labelhub.client.."):
-        words = words.replace(name, "")
-    return words.replace("labelhub.client.", "")
-
-
-@pytest.mark.parametrize(("blocking", "awaited"), PAIRS)
-def test_both_have_the_same_methods_that_take_and_give_the_same(
-    blocking: type[Any], awaited: type[Any]
-) -> None:
-    theirs = methods(awaited)
-    for name, ours in methods(blocking).items():
-        other = theirs.pop(RENAMED.get(name, name))
-        if isinstance(ours, property):
-            continue
-        assert plain(other.__doc__ or "") == plain(ours.__doc__ or ""), name
-        signatures = [inspect.signature(one) for one in (ours, other)]
-        assert [str(one) for one in signatures[0].parameters] == [
-            str(one) for one in signatures[1].parameters
-        ]
-        kinds = [plain(str(one.return_annotation)) for one in signatures]
-        assert kinds[0].replace(", None, None]", ", None]") == kinds[1], name
-    assert theirs == {}
 
 
 def test_what_is_given_out_is_listed() -> None:
@@ -86,19 +48,17 @@ def test_importing_it_loads_no_framework_and_no_pandas() -> None:
 
 
 def test_every_hint_of_the_records_can_be_read() -> None:
-    for one in vars(labelhub.client.records).values():
-        if inspect.isclass(one) and one.__module__.startswith("labelhub"):
-            assert get_type_hints(one)
+    for record in vars(labelhub.client.records).values():
+        if is_dataclass(record):
+            assert get_type_hints(record)
 
 
-@pytest.mark.parametrize("make", [Client, AsyncClient])
-def test_the_key_does_not_show_in_what_is_printed(make: Any) -> None:
-    client = make(ADDRESS, KEY, progress=False)
-    project = client.project("moods")
-    shown = [client, project, project.export(), client._link, client._link.settings]
-    shown += [vars(client), vars(client._link), client._link._http.headers]
-    assert not [one for one in shown if KEY in f"{one!r} {one}"]
-    assert repr(client) == f"{make.__name__}({ADDRESS!r})"
+def test_the_key_does_not_show_in_what_is_printed() -> None:
+    client = Client(ADDRESS, KEY, progress=False)
+    project, session = client.project("moods"), client._session
+    shown = [client, project, project.export(), session, vars(session), session._http.headers]
+    assert KEY not in f"{shown} {' '.join(map(str, shown))}"
+    assert repr(client) == f"Client({ADDRESS!r})"
 
 
 FAILURES: list[Any] = [
@@ -180,15 +140,11 @@ def test_a_timeout_of_nothing_is_refused(timeout: float) -> None:
         Client(ADDRESS, KEY, timeout=timeout)
 
 
-async def test_both_are_context_managers() -> None:
+def test_a_client_is_closed_by_with() -> None:
     with Client(ADDRESS, KEY) as client:
         pass
     with pytest.raises(RuntimeError, match="closed"):
         client.project("moods").info()
-    async with AsyncClient(ADDRESS, KEY, retries=QUICK) as awaited:
-        pass
-    with pytest.raises(RuntimeError, match="closed"):
-        await awaited.project("moods").info()
 
 
 def imported(path: Path) -> set[str]:
@@ -206,6 +162,6 @@ def imported(path: Path) -> set[str]:
 def test_it_stands_on_httpx_alone(path: Path) -> None:
     outer = {name for name in imported(path) if not name.startswith("labelhub.client")}
     allowed = {"httpx", *sys.stdlib_module_names}
-    # To DataFrames and back; elsewhere for type checkers only.
-    allowed |= {"pandas"} if path.name in ("frames.py", "sync.py", "asynchronous.py") else set()
+    # Imported to make a DataFrame; elsewhere for type checkers only.
+    allowed |= {"pandas"} if path.name in ("client.py", "exports.py", "imports.py") else set()
     assert outer <= allowed
