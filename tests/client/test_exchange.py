@@ -53,7 +53,7 @@ def test_row_numbers_go_on_over_parts(
     outcome = managed.import_items(ROWS[:4])
     assert (outcome.rows, outcome.created) == (4, 2)
     assert [fault.row for fault in outcome.errors] == [2, 4]
-    conflicting = [{"id": str(at), "text": f"t{at}"} for at in range(6)]
+    conflicting = [{"id": str(number), "text": f"t{number}"} for number in range(6)]
     path = tmp_path / "rows.jsonl"
     path.write_text("\n\n" + "\n".join(json.dumps(row) for row in conflicting))
     outcome = managed.import_items(path)
@@ -63,8 +63,8 @@ def test_row_numbers_go_on_over_parts(
 
 def test_what_was_sent_twice_is_in_once(managed: ProjectClient, project: ProjectRow) -> None:
     """What makes an import one that may be repeated, also with labels and without ids."""
-    said = [{"annotator": "ann", "kind": "crowd", "value": "good"}]
-    made = [{"text": "a", "labels": said, "gold": "good"}, {"text": "b", "labels": said}]
+    labels = [{"annotator": "ann", "kind": "crowd", "value": "good"}]
+    made = [{"text": "a", "labels": labels, "gold": "good"}, {"text": "b", "labels": labels}]
     first, second = managed.import_items(made), managed.import_items(made)
     assert (first.created, first.labels_created) == (2, 2)
     assert (second.created, second.unchanged, second.labels_created) == (0, 2, 0)
@@ -73,9 +73,9 @@ def test_what_was_sent_twice_is_in_once(managed: ProjectClient, project: Project
 
 
 def test_strict_keeps_everything_out(managed: ProjectClient, project: ProjectRow) -> None:
-    with pytest.raises(Invalid) as told:
+    with pytest.raises(Invalid) as raised:
         managed.import_items(ROWS, strict=True)
-    assert (told.value.code, told.value.errors[0].row) == ("import_failed", 2)
+    assert (raised.value.code, raised.value.errors[0].row) == ("import_failed", 2)
     assert project.items.count() == 0
 
 
@@ -141,18 +141,27 @@ def test_an_import_that_breaks_says_what_is_in(monkeypatch: pytest.MonkeyPatch) 
     faults = [{"row": 1, "field": "text", "message": "No."}]
     refused = problem(422, "import_failed", errors=faults)
     client, script = scripted(answer(rows=2, created=2), refused)
-    with pytest.raises(Invalid) as told:
-        client.project("moods").import_items([{"text": str(at)} for at in range(5)])
-    assert told.value.errors[0].row == 3
-    assert "Rows 1 to 2 are in" in told.value.__notes__[0]
+    with pytest.raises(Invalid) as raised:
+        client.project("moods").import_items([{"text": str(number)} for number in range(5)])
+    assert raised.value.errors[0].row == 3
+    assert "Rows 1 to 2 are in" in raised.value.__notes__[0]
     assert len(script.seen) == 2
+
+
+def test_a_row_that_cannot_be_sent_says_what_is_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(imports, "ROWS_OF_PART", 2)
+    client, _ = scripted(answer(rows=2, created=2))
+    rows: list[Any] = [{"text": "a"}, {"text": "b"}, {"text": object()}]
+    with pytest.raises(WrongUse, match="Row 3") as raised:
+        client.project("moods").import_items(rows)
+    assert "Rows 1 to 2 are in" in raised.value.__notes__[0]
 
 
 def test_parts_are_sent_again_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(imports, "ROWS_OF_PART", 1)
     lost, done = httpx.ReadError("broke"), answer(rows=1, created=1)
     client, script = scripted(done, lost, done, httpx.Response(503), done)
-    outcome = client.project("moods").import_items([{"text": str(at)} for at in range(3)])
+    outcome = client.project("moods").import_items([{"text": str(number)} for number in range(3)])
     assert (outcome.rows, outcome.created) == (3, 3)
     bodies = [json.loads(request.content)["text"] for request in script.seen]
     assert bodies == ["0", "1", "1", "2", "2"]
@@ -161,16 +170,16 @@ def test_parts_are_sent_again_one_by_one(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_file_is_read_anew_with_each_attempt(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_bytes(b"text\n" + b"a\n" * 300_000)
-    told: list[Progress] = []
-    client, script = scripted(httpx.ReadError(""), answer(rows=1), progress=told.append)
+    reports: list[Progress] = []
+    client, script = scripted(httpx.ReadError(""), answer(rows=1), progress=reports.append)
     client.project("moods").import_items(path)
     size = path.stat().st_size
     assert [len(request.content) for request in script.seen] == [size, size]
     assert script.seen[0].headers["Content-Length"] == str(size)
     assert "Transfer-Encoding" not in script.seen[0].headers
     assert script.seen[0].url.params["name"] == "rows.csv"
-    assert [one.done for one in told if one.done == 256 * 1024] == [256 * 1024] * 2
-    assert (told[-1].done, told[-1].total, told[-1].ended) == (size, size, True)
+    assert [report.done for report in reports if report.done == 256 * 1024] == [256 * 1024] * 2
+    assert (reports[-1].done, reports[-1].total, reports[-1].ended) == (size, size, True)
 
 
 @pytest.mark.parametrize("status", ["failed", "queued"])
@@ -180,15 +189,15 @@ def test_a_large_import_that_fails_is_told(status: str, monkeypatch: pytest.Monk
     failed = answer(id=3, status="failed", message="The file broke.", errors=faults)
     client, script = scripted(failed if status == "failed" else queued, failed)
     monkeypatch.setattr("time.sleep", lambda _: None)
-    with pytest.raises(Invalid, match="file broke") as told:
+    with pytest.raises(Invalid, match="file broke") as raised:
         client.project("moods").import_items([{"text": "a"}])
-    assert told.value.errors[0].row == 4
+    assert raised.value.errors[0].row == 4
     assert script.seen[-1].url.path.endswith("/imports/3/" if status == "queued" else "/import/")
 
 
 def test_an_export_comes_as_rows_a_file_and_frames(managed: ProjectClient, tmp_path: Path) -> None:
-    said = [{"annotator": "ann", "kind": "crowd", "value": "good", "seconds": 2.5}]
-    managed.import_items([{**ROWS[0], "labels": said}, {"id": "2", "text": "b"}])
+    labels = [{"annotator": "ann", "kind": "crowd", "value": "good", "seconds": 2.5}]
+    managed.import_items([{**ROWS[0], "labels": labels}, {"id": "2", "text": "b"}])
 
     first, second = managed.export().rows()
     assert (first["id"], first["text"], first["gold"]) == ("1", ROWS[0]["text"], "good")
@@ -206,7 +215,7 @@ def test_an_export_comes_as_rows_a_file_and_frames(managed: ProjectClient, tmp_p
         managed.export("csv").to_dataframe()
     with pytest.raises(Invalid, match="format"):
         managed.export("xml").save(tmp_path / "ledger.xml")
-    assert [one.name for one in tmp_path.iterdir()] == ["ledger.csv"]
+    assert [path.name for path in tmp_path.iterdir()] == ["ledger.csv"]
 
 
 def test_what_came_out_goes_in_again(

@@ -48,8 +48,8 @@ def test_from_a_file_to_a_dataframe_in_five_lines(served: Served, folder: Path) 
 
 @pytest.mark.thorough
 def test_a_run_tells_how_far_it_is_and_people_answer(served: Served, folder: Path) -> None:
-    told: list[Progress] = []
-    with Client(served.address, served.key, progress=told.append) as client:
+    reports: list[Progress] = []
+    with Client(served.address, served.key, progress=reports.append) as client:
         project = client.create_project("people", task="multi", labels=LABELS)
         assert project.import_items(folder / "reviews.jsonl").created == 6
         run = project.preannotate(protocol="single", limit=4)
@@ -62,28 +62,37 @@ def test_a_run_tells_how_far_it_is_and_people_answer(served: Served, folder: Pat
         assert len(project.export(only="gold").to_dataframe()) == answered
         path = project.export("parquet").save(folder / "all.parquet")
     assert path.read_bytes().startswith(b"PAR1")
-    assert {one.what for one in told if one.ended} == {"Import", "Export", f"Run {run.id}"}
+    assert {report.what for report in reports if report.ended} == {
+        "Import",
+        "Export",
+        f"Run {run.id}",
+    }
 
 
 @pytest.mark.thorough
 def test_many_rows_come_in_parts(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(imports, "ROWS_OF_PART", 500)
-    told: list[Progress] = []
-    with Client(served.address, served.key, progress=told.append) as client:
+    reports: list[Progress] = []
+    with Client(served.address, served.key, progress=reports.append) as client:
         project = client.create_project("many", task="text")
-        made = ({"id": f"{at}", "text": f"Text {at}" if at % 100 else ""} for at in range(1100))
+        made = (
+            {"id": f"{number}", "text": f"Text {number}" if number % 100 else ""}
+            for number in range(1100)
+        )
         outcome = project.import_items(made)
         assert (outcome.rows, outcome.created, outcome.failed) == (1100, 1089, 11)
-        assert [fault.row for fault in outcome.errors] == [at + 1 for at in range(0, 1100, 100)]
-        assert [one.done for one in told] == [0, 500, 1000, 1100, 1100]
+        assert [fault.row for fault in outcome.errors] == [
+            number + 1 for number in range(0, 1100, 100)
+        ]
+        assert [report.done for report in reports] == [0, 500, 1000, 1100, 1100]
         assert sum(1 for _ in project.export().rows()) == 1089
 
 
 @pytest.mark.thorough
 def test_a_wrong_key_is_told_by_a_real_server(served: Served) -> None:
-    with Client(served.address, KEY) as client, pytest.raises(NotAuthenticated) as told:
+    with Client(served.address, KEY) as client, pytest.raises(NotAuthenticated) as raised:
         list(client.projects())
-    assert KEY not in str(told.value)
+    assert KEY not in str(raised.value)
 
 
 @pytest.mark.thorough

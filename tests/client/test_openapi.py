@@ -40,15 +40,15 @@ def alternatives(schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
         return alternatives(openapi_document()["components"]["schemas"][name])
     for key in ("allOf", "oneOf", "anyOf"):
         if key in schema:
-            return [one for part in schema[key] for one in alternatives(part)]
+            return [option for part in schema[key] for option in alternatives(part)]
     return [schema]
 
 
 def object_of(schema: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
     """Properties of the alternative that has all of ``names``."""
-    found = [one["properties"] for one in alternatives(schema) if "properties" in one]
-    fitting = [one for one in found if set(names) <= set(one)]
-    assert fitting, f"none of {[sorted(one) for one in found]} has {sorted(names)}"
+    found = [option["properties"] for option in alternatives(schema) if "properties" in option]
+    fitting = [option for option in found if set(names) <= set(option)]
+    assert fitting, f"none of {[sorted(option) for option in found]} has {sorted(names)}"
     return dict(fitting[0])
 
 
@@ -57,8 +57,8 @@ def mismatches(hint: Any, schema: Mapping[str, Any], where: str) -> Iterator[str
     if hint is Any:
         return
     if get_origin(hint) is UnionType:
-        (hint,) = (one for one in get_args(hint) if one is not NoneType)
-    elif any("null" in _types(one) for one in alternatives(schema)):
+        (hint,) = (option for option in get_args(hint) if option is not NoneType)
+    elif any("null" in _types(option) for option in alternatives(schema)):
         yield f"{where} may be null"
     if isinstance(hint, type) and is_dataclass(hint):
         yield from _of_record(hint, schema, where)
@@ -71,16 +71,16 @@ def mismatches(hint: Any, schema: Mapping[str, Any], where: str) -> Iterator[str
 
 
 def _of_container(inner: Any, schema: Mapping[str, Any], where: str, key: str) -> Iterator[str]:
-    containers = [one[key] for one in alternatives(schema) if one.get(key)]
+    containers = [option[key] for option in alternatives(schema) if option.get(key)]
     if not containers and inner is not Any:
         yield f"{where} has no {key}"
-    for one in containers:
-        yield from mismatches(inner, one, f"{where}[]")
+    for option in containers:
+        yield from mismatches(inner, option, f"{where}[]")
 
 
 def _of_plain(hint: Any, schema: Mapping[str, Any], where: str) -> Iterator[str]:
     wanted = {JSON_TYPES[hint], "null"} | ({"integer"} if hint is float else set())
-    kinds = {kind for one in alternatives(schema) for kind in _types(one)}
+    kinds = {kind for option in alternatives(schema) for kind in _types(option)}
     if not kinds or not kinds <= wanted:
         yield f"{where} is {kinds}, not {JSON_TYPES[hint]}"
 
@@ -92,24 +92,26 @@ def _types(schema: Mapping[str, Any]) -> list[str]:
 
 def _of_record(kind: type[Any], schema: Mapping[str, Any], where: str) -> Iterator[str]:
     hints = get_type_hints(kind)
-    properties = object_of(schema, *(one.name for one in fields(kind)))
-    for one in fields(kind):
-        inner = properties[one.name]
+    properties = object_of(schema, *(item.name for item in fields(kind)))
+    for item in fields(kind):
+        inner = properties[item.name]
         # Null is read as the default.
-        hint = hints[one.name]
-        hint = hint | None if _has_default(one) and hint is not Any else hint
-        yield from mismatches(hint, inner, f"{where}.{one.name}")
+        hint = hints[item.name]
+        hint = hint | None if _has_default(item) and hint is not Any else hint
+        yield from mismatches(hint, inner, f"{where}.{item.name}")
 
 
-def _has_default(one: Field[Any]) -> bool:
-    return one.default is not MISSING or one.default_factory is not MISSING
+def _has_default(item: Field[Any]) -> bool:
+    return item.default is not MISSING or item.default_factory is not MISSING
 
 
 @EACH
 def test_its_query_is_documented(name: str) -> None:
     endpoint = ENDPOINTS[name]
     known = {
-        one["name"] for one in operation(endpoint).get("parameters", []) if one["in"] == "query"
+        parameter["name"]
+        for parameter in operation(endpoint).get("parameters", [])
+        if parameter["in"] == "query"
     }
     assert endpoint.query <= known
 
@@ -165,17 +167,19 @@ def test_words_to_choose_from_are_the_servers(
     assert get_origin(hint) is Literal
     asked = operation(endpoint)
     if field in endpoint.query:
-        schema = next(one["schema"] for one in asked["parameters"] if one["name"] == field)
+        schema = next(
+            parameter["schema"] for parameter in asked["parameters"] if parameter["name"] == field
+        )
     else:
         content = asked["requestBody"]["content"]["application/json"]
         schema = object_of(content["schema"], field)[field]
-    offered = {word for one in alternatives(schema) for word in one.get("enum", [])}
+    offered = {word for option in alternatives(schema) for word in option.get("enum", [])}
     assert set(get_args(hint)) == offered
 
 
 def test_a_word_that_is_not_documented_would_be_found() -> None:
     asked = operation(endpoints.ITEMS)
-    assert "colour" not in {one["name"] for one in asked["parameters"]}
+    assert "colour" not in {parameter["name"] for parameter in asked["parameters"]}
     with pytest.raises(AssertionError, match="colour"):
         object_of(asked["responses"]["200"]["content"]["application/json"]["schema"], "colour")
 
@@ -183,7 +187,7 @@ def test_a_word_that_is_not_documented_would_be_found() -> None:
 def test_a_type_that_is_not_promised_would_be_found() -> None:
     schema = {
         "type": "object",
-        "properties": {one.name: {"type": "string"} for one in fields(ImportOutcome)},
+        "properties": {item.name: {"type": "string"} for item in fields(ImportOutcome)},
     }
     found = list(mismatches(ImportOutcome, schema, "it"))
     assert "it.rows is {'string'}, not integer" in found

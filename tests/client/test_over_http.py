@@ -57,9 +57,13 @@ def test_a_run_is_never_started_twice(failure: Answer) -> None:
 
 def test_a_server_that_is_down_is_told() -> None:
     client, _ = scripted(httpx.ConnectError("refused"))
-    with pytest.raises(ServerUnreachable, match="Is the address right") as told:
+    with pytest.raises(ServerUnreachable, match="Is the address right") as raised:
         client.project("moods").next()
-    assert (told.value.code, told.value.retryable, told.value.status) == ("unreachable", True, None)
+    assert (raised.value.code, raised.value.retryable, raised.value.status) == (
+        "unreachable",
+        True,
+        None,
+    )
 
 
 def test_the_last_failure_is_raised() -> None:
@@ -178,8 +182,9 @@ def test_half_an_export_leaves_no_file(tmp_path: Path) -> None:
             export.save(target)
         rows = export.rows()
         assert next(rows) == {"id": "1"}
-        with pytest.raises(AnswerLost):
+        with pytest.raises(AnswerLost) as raised:
             next(rows)
+    assert raised.value.__context__ is None  # httpx's error holds the key
     assert [path.name for path in tmp_path.iterdir()] == ["export.jsonl"]
     assert target.read_text() == "of yesterday"
 
@@ -190,10 +195,10 @@ def test_a_slow_server_is_left_in_time() -> None:
         answering(lambda _: hold(silent)) as address,
         Client(address, KEY, retries=ONCE, timeout=0.2) as client,
     ):
-        with pytest.raises(TimedOut) as told:
+        with pytest.raises(TimedOut) as raised:
             client.project("moods").next()
         silent.set()
-    assert (told.value.code, told.value.retryable) == ("timed_out", True)
+    assert (raised.value.code, raised.value.retryable) == ("timed_out", True)
 
 
 def test_a_port_where_nobody_listens_is_told() -> None:

@@ -3,6 +3,7 @@
 import json
 import sys
 from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +94,7 @@ def test_other_files_are_sent_as_they_are(tmp_path: Path) -> None:
 
 
 def test_rows_may_come_one_by_one() -> None:
-    made = ({"text": f"t{at}"} for at in range(3))
+    made = ({"text": f"t{number}"} for number in range(3))
     source = split_source(made, strict=False)
     assert source.total is None
     assert next(source.parts).rows == 3
@@ -107,10 +108,11 @@ def test_values_of_other_kinds_become_json() -> None:
     row = {
         "n": np.int64(3), "x": np.float64(0.5), "a": np.array(["u", "v"]), "s": {"b", "a"},
         "at": datetime(2026, 11, 22, tzinfo=UTC), "m": {"k": np.bool_(True)},
+        "d": Decimal("1.50"),
     }  # fmt: skip
     assert sent([row]) == [
         {"n": 3, "x": 0.5, "a": ["u", "v"], "s": ["a", "b"], "at": "2026-11-22T00:00:00+00:00",
-         "m": {"k": True}}
+         "m": {"k": True}, "d": "1.50"}
     ]  # fmt: skip
 
 
@@ -161,9 +163,9 @@ def test_a_dataframe_is_its_rows_without_empty_cells() -> None:
 
 def test_without_pandas_only_frames_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(PandasMissing, match="install it") as told:
+    with pytest.raises(PandasMissing, match="install it") as raised:
         scripted(httpx.Response(200))[0].project("moods").export().to_dataframe()
-    assert isinstance(told.value, ImportError)
+    assert isinstance(raised.value, ImportError)
     assert sent([{"text": "a"}]) == [{"text": "a"}]
 
 

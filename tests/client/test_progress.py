@@ -62,8 +62,8 @@ def test_a_bar_shows_on_a_terminal_alone(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     assert isinstance(choose_callback(None), Bar)
     assert isinstance(choose_callback(True), Bar)
-    told: list[Progress] = []
-    assert choose_callback(told.append) == told.append
+    reports: list[Progress] = []
+    assert choose_callback(reports.append) == reports.append
 
 
 def run(status: str, done: int = 0, **more: Any) -> httpx.Response:
@@ -92,18 +92,18 @@ def naps(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def test_waiting_tells_how_far_it_is(naps: list[float]) -> None:
-    told: list[Progress] = []
+    reports: list[Progress] = []
     resting = run("paused", 2, resume_at="2026-11-22T10:05:00Z", message="Limits; goes on soon.")
     client, _ = scripted(
         run("queued"), run("queued"), run("running", 1), resting, run("done", 4),
-        progress=told.append,
+        progress=reports.append,
     )  # fmt: skip
     ended = client.run(5).wait()
     assert (ended.status, ended.progress.done) == ("done", 4)
-    assert [one.done for one in told] == [0, 0, 1, 2, 4, 4]
-    assert told[2].note == "about 7 s left"
-    assert told[3].note == "Limits; goes on soon."
-    assert (told[-1].what, told[-1].total, told[-1].ended) == ("Run 5", 4, True)
+    assert [report.done for report in reports] == [0, 0, 1, 2, 4, 4]
+    assert reports[2].note == "about 7 s left"
+    assert reports[3].note == "Limits; goes on soon."
+    assert (reports[-1].what, reports[-1].total, reports[-1].ended) == ("Run 5", 4, True)
     assert naps == sorted(naps)
 
 
@@ -116,17 +116,17 @@ def test_waiting_tells_how_far_it_is(naps: list[float]) -> None:
 )
 def test_a_run_that_stopped_is_told(naps: list[float], answer: httpx.Response, code: str) -> None:
     client, _ = scripted(run("running"), answer)
-    with pytest.raises(RunStopped, match=r"budget is spent|by hand") as told:
+    with pytest.raises(RunStopped, match=r"budget is spent|by hand") as raised:
         client.run(5).wait()
-    assert (told.value.code, told.value.problem.data["run"]) == (code, 5)
+    assert (raised.value.code, raised.value.problem.data["run"]) == (code, 5)
 
 
 def test_who_waits_too_long_is_told(naps: list[float]) -> None:
     client, script = scripted(run("running", 1))
     run_of_it = client.run(5)
-    with pytest.raises(WaitedTooLong, match="it goes on") as told:
+    with pytest.raises(WaitedTooLong, match="it goes on") as raised:
         run_of_it.wait(timeout=5)
-    assert told.value.retryable
+    assert raised.value.retryable
     assert sum(naps) == pytest.approx(5)
     before = len(script.seen)
     with pytest.raises(WaitedTooLong):

@@ -39,7 +39,7 @@ def test_a_project_is_made_described_and_listed(client_of: Callable[[User], Clie
     assert [label.name for label in info.schema.labels] == ["good", "bad"]
     assert (info.guideline, info.schema_version) == ("Look twice.", 1)
     assert info.created_at.tzinfo is not None
-    assert [one.slug for one in client.projects()] == ["mine"]
+    assert [project.slug for project in client.projects()] == ["mine"]
     with pytest.raises(Invalid, match="slug") as taken:
         client.create_project("mine", task="text")
     assert taken.value.errors[0].field == "slug"
@@ -61,14 +61,14 @@ def test_what_is_handed_out_is_labelled_with_what_was_shown(
     assert again is not None
     assert again.lease.token == task.lease.token
 
-    told: Answer = {
+    extras: Answer = {
         "seconds": 1.5,
         "comment": "cold soup",
         "rationale": "Bad.",
         "confidence": 0.9,
         "evidence": {"bad": ["food"]},
     }
-    label = reviewed.submit(task, "bad", **told)
+    label = reviewed.submit(task, "bad", **extras)
     assert (label.rationale, label.confidence) == ("Bad.", 0.9)
     assert (label.value, label.action, label.seconds) == ("bad", "fixed", 1.5)
     assert (label.annotator.kind, label.comment) == ("crowd", "cold soup")
@@ -173,7 +173,7 @@ def test_runs_are_started_steered_and_listed(
     assert run.resume().status == "queued"
     assert run.cancel().stopped
     assert (run.refresh().status, repr(run)) == ("cancelled", f"RunClient({run.id}, 'cancelled')")
-    assert [one.id for one in managed.runs()] == [run.id]
+    assert [run.id for run in managed.runs()] == [run.id]
     assert [debate.status for debate in run.debates(sort="")] == ["waiting"]
     again = client_of(member(project, Role.VIEWER)).run(run.id)
     assert again.info.project == project.slug

@@ -15,7 +15,8 @@ from labelhub.client.endpoints import ENDPOINTS
 from labelhub.client.records import Annotator, ItemStanding, Lease, Run, read
 
 KINDS = sorted(
-    {one.answer for one in ENDPOINTS.values() if one.answer}, key=lambda kind: kind.__name__
+    {endpoint.answer for endpoint in ENDPOINTS.values() if endpoint.answer},
+    key=lambda kind: kind.__name__,
 )
 #: Few and plain: what is tested is the shape, not the leaves.
 JSON: st.SearchStrategy[Any] = st.sampled_from(
@@ -36,12 +37,12 @@ def sent(hint: Any) -> st.SearchStrategy[Any]:
     """What a server may send for a type hint."""
     if isinstance(hint, type) and is_dataclass(hint):
         hints = get_type_hints(hint)
-        named = {one.name: sent(hints[one.name]) for one in fields(hint)}
+        named = {item.name: sent(hints[item.name]) for item in fields(hint)}
         extra = st.dictionaries(NAMES, JSON, max_size=2)
         return st.builds(lambda own, more: own | more, st.fixed_dictionaries(named), extra)
     inner = get_args(hint)
     if get_origin(hint) is UnionType:
-        (kept,) = (one for one in inner if one is not NoneType)
+        (kept,) = (option for option in inner if option is not NoneType)
         return st.none() | sent(kept)
     if get_origin(hint) is tuple:
         return st.lists(sent(inner[0]), max_size=2)
@@ -56,15 +57,15 @@ def test_what_a_server_sends_is_read_whatever_else_it_sends(kind: Any, data: st.
     body = data.draw(sent(kind))
     record = read(kind, body)
     assert isinstance(record, kind)
-    for one in fields(kind):
-        if get_type_hints(kind)[one.name] in (str, int, bool):
-            assert getattr(record, one.name) == body[one.name]
+    for item in fields(kind):
+        if get_type_hints(kind)[item.name] in (str, int, bool):
+            assert getattr(record, item.name) == body[item.name]
 
 
 @given(kind=st.sampled_from(KINDS), body=JSON)
 def test_what_is_something_else_is_told(kind: Any, body: Any) -> None:
-    needed = [one for one in fields(kind) if one.default is MISSING]
-    needed = [one for one in needed if one.default_factory is MISSING]
+    needed = [item for item in fields(kind) if item.default is MISSING]
+    needed = [item for item in needed if item.default_factory is MISSING]
     if needed or not isinstance(body, dict):
         with pytest.raises(UnexpectedAnswer, match=kind.__name__):
             read(kind, body)
@@ -101,5 +102,5 @@ def test_records_cannot_be_changed() -> None:
 
 
 def test_what_is_inherited_is_read_too() -> None:
-    assert {one.name for one in fields(ItemStanding)} >= {"id", "text", "stage", "gold"}
-    assert {one.name for one in fields(Run)} >= {"id", "status", "progress"}
+    assert {item.name for item in fields(ItemStanding)} >= {"id", "text", "stage", "gold"}
+    assert {item.name for item in fields(Run)} >= {"id", "status", "progress"}

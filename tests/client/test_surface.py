@@ -32,8 +32,8 @@ HEAVY = (
 
 def test_what_is_given_out_is_listed() -> None:
     assert [name for name in labelhub.client.__all__ if not hasattr(labelhub.client, name)] == []
-    errors = [one for one in vars(labelhub.client.errors).values() if inspect.isclass(one)]
-    named = {one.__name__ for one in errors if issubclass(one, ClientError)}
+    errors = [kind for kind in vars(labelhub.client.errors).values() if inspect.isclass(kind)]
+    named = {kind.__name__ for kind in errors if issubclass(kind, ClientError)}
     assert named <= set(labelhub.client.__all__)
 
 
@@ -83,6 +83,7 @@ def test_the_key_does_not_show_in_errors_nor_in_what_they_hold(
     traceback.print_exception(error, file=printed)
     assert error.__cause__ is None
     assert error.__context__ is None or error.__suppress_context__
+    assert not isinstance(error.__context__, httpx.HTTPError)  # it holds the request
     assert KEY not in printed.getvalue() + repr(error) + str(vars(error)) + caplog.text
     assert "?next" not in str(error)
 
@@ -114,16 +115,16 @@ def test_errors_travel_between_processes(copied: Callable[[Any], Any]) -> None:
     ],
 )
 def test_an_address_of_no_use_is_told(address: Any, words: str) -> None:
-    with pytest.raises(WrongUse, match=words) as told:
+    with pytest.raises(WrongUse, match=words) as raised:
         Client(address, KEY)
-    assert KEY not in str(told.value)
+    assert KEY not in str(raised.value)
 
 
 @all_cases("key", ["", "a b c d e f g h", "kéykéykéy", "lh_0123456789\nX: y", None])
 def test_a_key_of_no_use_is_told_and_not_shown(key: Any) -> None:
-    with pytest.raises(WrongUse, match="API key") as told:
+    with pytest.raises(WrongUse, match="API key") as raised:
         Client(ADDRESS, key)
-    assert not key or key not in str(told.value)
+    assert not key or key not in str(raised.value)
 
 
 @pytest.mark.parametrize(
