@@ -17,17 +17,21 @@ from kombu.transport import redis
 
 from apps.agreement.automation.tasks import keep_guarantees
 from apps.authors.tasks import keep_house, resume_messages
+from apps.common.jobs import resume_jobs
 from apps.common.workers import show_sign
 from apps.debates.services import stop_all_slices
 from apps.debates.tasks import resume_unfinished as resume_runs
 from apps.echo.tasks import keep_echo, keep_offers, keep_searches
+from apps.exchange.saved.running import write_export
 from apps.exchange.services import sweep_uploads
+from apps.exchange.services.running import import_rows
 from apps.exchange.tasks import keep_exports, tend_webhooks
-from apps.exchange.tasks import resume_unfinished as resume_imports
 from apps.learning.services import stop_all_learning
 from apps.learning.tasks import keep_learning
-from apps.reviews.schema_changes.tasks import resume_unfinished as resume_schema_changes
-from apps.reviews.tasks import keep_first, resume_bulk, resume_requeues
+from apps.reviews.schema_changes.running import carry_labels
+from apps.reviews.services.bulk.running import carry_out
+from apps.reviews.services.requeueing import put_labels_back
+from apps.reviews.tasks import keep_first
 from labelhub.celery import app
 
 logger = logging.getLogger(__name__)
@@ -37,12 +41,13 @@ logger = logging.getLogger(__name__)
 redis.Channel.ack_emulation = False
 redis.Channel.do_restore = False
 
+#: The jobs that a worker can carry out; importing them registers them.
+JOBS = (carry_labels, carry_out, import_rows, put_labels_back, write_export)
 HOUSEKEEPING_SECONDS = 2.0
 KEEPERS: tuple[Callable[[], object], ...] = (
     show_sign,
     resume_runs,
-    resume_imports,
-    resume_schema_changes,
+    resume_jobs,
     sweep_uploads,
     keep_exports,
     tend_webhooks,
@@ -53,8 +58,6 @@ KEEPERS: tuple[Callable[[], object], ...] = (
     keep_offers,
     keep_echo,
     keep_searches,
-    resume_requeues,
-    resume_bulk,
     keep_first,
 )
 

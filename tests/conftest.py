@@ -24,6 +24,7 @@ from django.test import TransactionTestCase
 from hypothesis import settings
 from pytest_django import DjangoDbBlocker
 
+from apps.common.jobs import work_task
 from apps.echo.services import choosing
 
 settings.register_profile("daily", max_examples=25, derandomize=True, deadline=None)
@@ -111,3 +112,11 @@ def quick_flush() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(TransactionTestCase, "_fixture_teardown", empty_the_tables)
         yield
+
+
+@pytest.fixture
+def sent_jobs(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
+    """Kind and subject of the jobs for which a worker was sent a task."""
+    sent: list[tuple[str, int]] = []
+    monkeypatch.setattr(work_task, "delay", lambda *named: sent.append(named))
+    return sent

@@ -41,7 +41,7 @@ def import_file(project: Project, manager: User, source: Path) -> None:
     """Upload and import a file that came with the demo."""
     path = store_upload([source.read_bytes()])
     batch = receive_upload(project=project, actor=manager, path=path, file_name=source.name)
-    run_import(queue_import(batch).pk)
+    run_import(queue_import(batch, send=False).pk)
 
 
 def run_offline(

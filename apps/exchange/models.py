@@ -41,8 +41,6 @@ class SavedExport(models.Model):
     erasures = models.PositiveIntegerField(
         default=0, help_text="How many authors of the project had been erased when it was begun."
     )
-    lease_token = models.UUIDField(null=True, blank=True)
-    lease_until = models.DateTimeField(null=True, blank=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )

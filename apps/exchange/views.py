@@ -26,7 +26,6 @@ from apps.exchange.selectors import (
 )
 from apps.exchange.services import cancel_upload, queue_import, receive_upload, store_upload
 from apps.exchange.streaming import export_response
-from apps.exchange.tasks import launch_import
 from apps.projects.models import ImportBatch, Project
 from apps.projects.pages import project_page
 from apps.projects.selectors import current_schema, get_project
@@ -102,7 +101,6 @@ def _choose_columns(
     form = ColumnsForm(preview, request.POST or None)
     if request.method == "POST" and form.is_valid():
         queue_import(batch, columns=form.columns(), strict=form.cleaned_data["strict"])
-        launch_import(batch.pk)
         return redirect("import_detail", context["project"].slug, batch.pk)
     context |= {"preview": preview, "form": form}
     status = 422 if form.errors else 200

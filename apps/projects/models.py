@@ -200,7 +200,6 @@ class ImportBatch(models.Model):
     errors = models.JSONField(
         default=list, blank=True, help_text="The first faults: row, field, message."
     )
-    lease_until = models.DateTimeField(null=True, blank=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )

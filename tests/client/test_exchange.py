@@ -12,7 +12,8 @@ import pytest
 from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.exchange.api import views
-from apps.exchange.tasks import import_task
+from apps.exchange.services import run_import
+from apps.projects.models import ImportBatch
 from apps.projects.models import Project as ProjectRow
 from labelhub.client import (
     AnswerLost,
@@ -119,12 +120,10 @@ def test_no_rows_are_told(managed: ProjectClient) -> None:
 def test_a_large_file_is_waited_for(
     managed: ProjectClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    queued: list[int] = []
     monkeypatch.setattr(views, "AT_ONCE_BYTES", 10)
-    monkeypatch.setattr(views, "launch_import", queued.append)
-    monkeypatch.setattr("time.sleep", lambda _: import_task(queued.pop()))
+    monkeypatch.setattr("time.sleep", lambda _: run_import(ImportBatch.objects.get().pk))
     outcome = managed.import_items(ROWS[:2])
-    assert (outcome.created, outcome.failed, queued) == (1, 1, [])
+    assert (outcome.created, outcome.failed) == (1, 1)
 
 
 def answer(**counts: Any) -> httpx.Response:

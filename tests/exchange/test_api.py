@@ -9,9 +9,10 @@ from django.urls import reverse
 from rest_framework.test import APIClient
 
 from apps.accounts.roles import Role
+from apps.common.jobs import work_task
 from apps.exchange.api import views
 from apps.exchange.exporters import FORMATS
-from apps.exchange.tasks import import_task
+from apps.exchange.services import KIND
 from apps.projects.models import ImportBatch, Project
 from tests.exchange.helpers import all_places_taken, imported, ledger, lines
 from tests.factories.projects import ProjectFactory, member
@@ -118,16 +119,16 @@ def test_what_cannot_be_read_is_a_problem_in_words(content: bytes, content_type:
 
 
 def test_a_body_that_cannot_be_read_just_now_goes_to_the_worker(
-    monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
+    monkeypatch: pytest.MonkeyPatch,
+    django_capture_on_commit_callbacks: Any,
+    sent_jobs: list[tuple[str, int]],
 ) -> None:
     monkeypatch.setattr(views, "PAGE_WAITS", 0)
-    sent: list[int] = []
-    monkeypatch.setattr(import_task, "delay", sent.append)
     rows = [{"id": "1", "text": "x" * 600_000}, {"id": "2", "text": "y" * 600_000}]
     with django_capture_on_commit_callbacks(execute=True), all_places_taken():
         answer = post(ProjectFactory.create(), rows, format="json")
-    assert (answer.status_code, sent) == (202, [answer.json()["id"]])
-    import_task(sent[0])
+    assert (answer.status_code, sent_jobs) == (202, [(KIND, answer.json()["id"])])
+    work_task(*sent_jobs[0])
     assert ImportBatch.objects.get().created == 2
 
 
@@ -137,18 +138,18 @@ def test_a_form_without_a_file_is_told() -> None:
 
 
 def test_a_large_body_goes_to_the_worker(
-    monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
+    monkeypatch: pytest.MonkeyPatch,
+    django_capture_on_commit_callbacks: Any,
+    sent_jobs: list[tuple[str, int]],
 ) -> None:
     monkeypatch.setattr(views, "AT_ONCE_BYTES", 10)
-    sent: list[int] = []
-    monkeypatch.setattr(import_task, "delay", sent.append)
     project = ProjectFactory.create()
     with django_capture_on_commit_callbacks(execute=True):
         answer = post(project, ROWS, format="json")
     assert (answer.status_code, answer.json()["status"]) == (202, "queued")
-    assert sent == [answer.json()["id"]]
-    import_task(sent[0])
-    address = reverse("api_import_detail", args=[project.slug, sent[0]])
+    assert sent_jobs == [(KIND, answer.json()["id"])]
+    work_task(*sent_jobs[0])
+    address = reverse("api_import_detail", args=[project.slug, answer.json()["id"]])
     assert client(project).get(address).json()["created"] == 1
 
 

@@ -14,14 +14,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from django.conf import LazySettings
-from django.db import OperationalError
 from django.utils import timezone
 
+from apps.common import jobs
+from apps.common.jobs import waiting_jobs
+from apps.common.models import Job
 from apps.exchange import rows
 from apps.exchange.readers import places
-from apps.exchange.services import chunks, receive_upload, run_import, running, unfinished_imports
+from apps.exchange.services import KIND, chunks, receive_upload, run_import, running
 from apps.exchange.services.uploads import store_upload, sweep_uploads
-from apps.exchange.tasks import import_task, resume_unfinished
 from apps.labels.models import Gold, ItemState, Label
 from apps.projects.models import ImportBatch, Item
 from labelhub.core.errors import Conflict, Unavailable
@@ -214,24 +215,11 @@ def test_an_aborted_import_goes_on_where_it_was(
         with pytest.raises(KeyboardInterrupt):
             run_import(batch.pk)
     assert project.items.count() == 2 * after
-    assert unfinished_imports() == []  # its lease is still running
-    ImportBatch.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
-    assert unfinished_imports() == [batch.pk]
-    import_task(batch.pk)
+    Job.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    run_import(batch.pk)
     batch.refresh_from_db()
     assert counts(batch) == counts(imported(undisturbed, lines(*rows))) == (5, 0, 0, 1)
     assert (batch.status, batch.rows_done, len(batch.errors)) == ("done", 6, 1)
-
-
-def test_a_database_fault_leaves_the_batch_for_later(monkeypatch: pytest.MonkeyPatch) -> None:
-    batch = queued(ProjectFactory.create(), THREE)
-    killing(0, monkeypatch, OperationalError("database is locked"))
-    with pytest.raises(OperationalError):
-        run_import(batch.pk)
-    batch.refresh_from_db()
-    assert (batch.status, Item.objects.count()) == ("running", 0)
-    assert batch.lease_until is not None
-    assert batch.lease_until < timezone.now() + timedelta(seconds=11)
 
 
 def test_an_unexpected_fault_is_told_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -259,19 +247,6 @@ def test_a_fault_of_ours_in_one_row_is_that_rows_error(monkeypatch: pytest.Monke
     assert "a fault of the server (KeyError)" in note["message"]
 
 
-def test_one_worker_at_a_time_holds_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
-    batch = queued(ProjectFactory.create(), THREE)
-    write, seen = chunks.write_chunk, []
-
-    def meanwhile(*args: Any) -> Any:
-        seen.append(run_import(batch.pk).status)
-        return write(*args)
-
-    monkeypatch.setattr(running, "write_chunk", meanwhile)
-    assert counts(run_import(batch.pk)) == (3, 0, 0, 0)
-    assert seen == ["running"]
-
-
 def test_a_worker_that_lost_its_lease_writes_nothing(
     monkeypatch: pytest.MonkeyPatch, short_chunks: None
 ) -> None:
@@ -279,7 +254,7 @@ def test_a_worker_that_lost_its_lease_writes_nothing(
     write = chunks.write_chunk
 
     def overtaken(*args: Any) -> Any:
-        ImportBatch.objects.update(lease_until=timezone.now() + timedelta(minutes=5))
+        Job.objects.update(lease_token=None)
         return write(*args)
 
     monkeypatch.setattr(running, "write_chunk", overtaken)
@@ -305,13 +280,13 @@ LONG = lines(*({"id": str(at), "text": "x" * 600_000} for at in range(2)))
 
 def test_an_import_waits_until_it_can_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
     batch = queued(ProjectFactory.create(), LONG)
-    monkeypatch.setattr(running, "LEASE", timedelta(seconds=0.3))
+    monkeypatch.setattr(jobs, "LEASE", timedelta(seconds=0.3))
     rest, leases = time.sleep, list[Any]()
     with ExitStack() as others:
         others.enter_context(all_places_taken())
 
         def sleep(seconds: float) -> None:
-            leases.append(ImportBatch.objects.get().lease_until)
+            leases.append(Job.objects.get().lease_until)
             rest(seconds)
             if len(leases) == 4:
                 others.close()
@@ -325,9 +300,8 @@ def test_who_has_no_time_to_wait_leaves_the_import_to_others() -> None:
     batch = queued(ProjectFactory.create(), LONG)
     with all_places_taken(), pytest.raises(Unavailable):
         run_import(batch.pk, patience=0)
-    assert unfinished_imports() == [batch.pk]
-    import_task(batch.pk)
-    batch.refresh_from_db()
+    assert waiting_jobs(KIND) == [batch.pk]
+    batch = run_import(batch.pk)
     assert (batch.status, batch.created) == ("done", 2)
 
 
@@ -337,17 +311,6 @@ def test_a_lost_upload_is_told(settings: LazySettings, name: str) -> None:
     ImportBatch.objects.filter(pk=batch.pk).update(format=name or batch.format)
     (Path(settings.DATA_DIR) / batch.stored_path).unlink()
     assert "upload it again" in run_import(batch.pk).message
-
-
-def test_unfinished_imports_are_handed_to_a_worker(
-    monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Callable[..., Any]
-) -> None:
-    batch = queued(ProjectFactory.create(), THREE)
-    sent: list[int] = []
-    monkeypatch.setattr(import_task, "delay", sent.append)
-    with django_capture_on_commit_callbacks(execute=True):
-        resume_unfinished()
-    assert sent == [batch.pk]
 
 
 def test_uploads_that_nobody_started_are_forgotten(settings: LazySettings) -> None:
@@ -369,7 +332,7 @@ def test_the_number_of_queries_does_not_grow_with_the_rows(
     label = {"annotator": "w", "value": "good"}
     rows = [{"id": str(at), "text": f"t {at}", "labels": [label]} for at in range(60)]
     batch = queued(ProjectFactory.create(), lines(*rows))
-    with django_assert_max_num_queries(40):
+    with django_assert_max_num_queries(44):
         run_import(batch.pk)
 
 

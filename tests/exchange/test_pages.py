@@ -11,8 +11,7 @@ from django.urls import reverse
 from apps.accounts.roles import Role
 from apps.exchange import selectors
 from apps.exchange.exporters import FORMATS
-from apps.exchange.services import run_import
-from apps.exchange.tasks import import_task
+from apps.exchange.services import KIND, run_import
 from apps.projects.models import ImportBatch, Project
 from tests.exchange.helpers import all_places_taken, imported, ledger, lines, queued
 from tests.factories.projects import ProjectFactory, member
@@ -32,10 +31,8 @@ def upload(client: Client, project: Project, content: bytes, name: str = "x.csv"
 
 
 def test_a_file_goes_from_upload_to_outcome(
-    monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
+    django_capture_on_commit_callbacks: Any, sent_jobs: list[tuple[str, int]]
 ) -> None:
-    sent: list[int] = []
-    monkeypatch.setattr(import_task, "delay", sent.append)
     project = ProjectFactory.create()
     client = browser(project)
     answer = upload(client, project, b"key,said,mood\n1,<b>a</b>,good\n2,,bad\n")
@@ -48,10 +45,10 @@ def test_a_file_goes_from_upload_to_outcome(
         columns = {"text": "said", "id": "key", "question": "", "gold": "mood"}
         assert client.post(answer.url, columns).status_code == 302
     batch = ImportBatch.objects.get()
-    assert sent == [batch.pk]
+    assert sent_jobs == [(KIND, batch.pk)]
     assert b"Waiting for the worker" in client.get(answer.url).content
 
-    import_task(batch.pk)
+    run_import(batch.pk)
     page = client.get(answer.url)
     assert b"The text is empty" in page.content or b"No text here" in page.content
     assert (ledger(project)[0]["id"], ledger(project)[0]["gold"]) == ("1", "good")

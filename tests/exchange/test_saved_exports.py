@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from apps.authors.services.privacy import erase_author
 from apps.authors.services.sites import delete_site
+from apps.common.models import Job
 from apps.debates.models import Run, RunRole
 from apps.exchange.exporters import FORMATS, export_pieces
 from apps.exchange.manifests import build_manifest
@@ -29,7 +30,7 @@ from apps.projects.selectors import current_schema
 from labelhub.core.errors import Conflict, InvalidInput
 from tests.exchange.helpers import exported, imported, lines
 from tests.factories.authors import answered_by, author_of, site_with_features
-from tests.factories.exchange import saved
+from tests.factories.exchange import run_export, saved
 from tests.factories.labels import draft, open_item
 from tests.factories.llm import ModelSpecFactory
 from tests.factories.projects import GuidelineFactory, ProjectFactory
@@ -121,21 +122,25 @@ def test_three_at_once_are_enough() -> None:
         running.save_export(project=project, actor=None, format_name="csv")
 
 
-def test_a_killed_worker_leaves_it_to_the_next() -> None:
+def test_a_killed_worker_leaves_it_to_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
     project = small()
     export = running.save_export(project=project, actor=None, format_name="csv")
-    dead = running._claim(export.pk)
-    assert dead is not None
-    partial = files.path_of(dead.stored_name + files.PART)
-    partial.parent.mkdir(parents=True)
-    partial.write_text("half of")
-    assert running.unfinished_exports() == []  # it is held
-    running.run_export(export.pk)  # and nobody else may
-    assert in_folder() == [partial.name]
-    later = timezone.now() - timedelta(seconds=1)
-    SavedExport.objects.update(lease_until=later)
-    assert running.unfinished_exports() == [export.pk]
-    running.run_export(export.pk)
+
+    def killed(name: str, *_: Any) -> None:
+        partial = files.path_of(name + files.PART)
+        partial.parent.mkdir(parents=True)
+        partial.write_text("half of")
+        raise SystemExit
+
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "write_file", killed)
+        with pytest.raises(SystemExit):
+            run_export(export)
+    (partial,) = in_folder()
+    run_export(export)  # it is still held
+    assert in_folder() == [partial]
+    Job.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    run_export(export)
     export.refresh_from_db()
     assert export.status == Status.DONE
     running.sweep_exports()
@@ -149,11 +154,11 @@ def test_who_lost_the_lease_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     whole = export_pieces
 
     def overtaken(*args: Any, **kwargs: Any) -> Any:
-        SavedExport.objects.update(lease_token=uuid4())
+        Job.objects.update(lease_token=None)
         return whole(*args, **kwargs)
 
     monkeypatch.setattr(running, "export_pieces", overtaken)
-    running.run_export(export.pk)
+    run_export(export)
     export.refresh_from_db()
     assert (export.status, in_folder()) == (Status.RUNNING, [])
 
@@ -168,7 +173,7 @@ def test_one_that_was_deleted_meanwhile_leaves_nothing(monkeypatch: pytest.Monke
         return whole(*args, **kwargs)
 
     monkeypatch.setattr(running, "build_manifest", deleted)
-    running.run_export(export.pk)
+    run_export(export)
     assert (SavedExport.objects.count(), in_folder()) == (0, [])
 
 
@@ -189,7 +194,7 @@ def test_what_goes_wrong_is_told_and_nothing_stays(
     project = small()
     export = running.save_export(project=project, actor=None, format_name="csv")
     monkeypatch.setattr(os, "fsync", fails)
-    running.run_export(export.pk)
+    run_export(export)
     export.refresh_from_db()
     assert (export.status, export.stored_name, in_folder()) == (Status.FAILED, "", [])
     assert words in export.message
@@ -267,11 +272,11 @@ def test_whoever_is_erased_while_it_is_written_is_not_in_it(
         return whole(*args, **kwargs)
 
     monkeypatch.setattr(running, "build_manifest", erased)
-    running.run_export(export.pk)
+    run_export(export)
     export.refresh_from_db()
-    assert (export.status, in_folder()) == (Status.QUEUED, [])
+    assert (export.status, in_folder()) == (Status.RUNNING, [])
     monkeypatch.undo()
-    running.run_export(export.pk)
+    run_export(export)
     export.refresh_from_db()
     assert (export.status, export.manifest["counts"]["labels"]) == (Status.DONE, {"author": 1})
 
@@ -289,7 +294,7 @@ def test_progress_is_told_while_it_is_written(monkeypatch: pytest.MonkeyPatch) -
         fsync(number)
 
     monkeypatch.setattr(os, "fsync", look)
-    running.run_export(export.pk)
+    run_export(export)
     assert seen == [(2, True, 2)]
 
 

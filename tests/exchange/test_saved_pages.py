@@ -12,13 +12,13 @@ from django.urls import reverse
 from rest_framework.test import APIClient
 
 from apps.accounts.roles import Role
+from apps.common.jobs import work_task
 from apps.exchange.models import SavedExport
 from apps.exchange.saved import files
 from apps.exchange.saved.running import save_export
-from apps.exchange.tasks import save_export_task
 from apps.projects.models import Project
 from tests.exchange.helpers import imported, lines
-from tests.factories.exchange import saved
+from tests.factories.exchange import run_export, saved
 from tests.factories.projects import ProjectFactory, member
 
 pytestmark = pytest.mark.django_db
@@ -49,10 +49,10 @@ def at(name: str, project: Project, *parts: Any) -> str:
 
 
 def test_from_the_button_to_the_file(
-    project: Project, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
+    project: Project,
+    django_capture_on_commit_callbacks: Any,
+    sent_jobs: list[tuple[str, int]],
 ) -> None:
-    sent: list[int] = []
-    monkeypatch.setattr(save_export_task, "delay", sent.append)
     client = browser(project)
     assert b"Save this export" in client.get(at("export_page", project)).content
     with django_capture_on_commit_callbacks(execute=True):
@@ -63,7 +63,7 @@ def test_from_the_button_to_the_file(
     assert "every 2s" in page
     part = client.get(at("saved_list", project), headers={"HX-Request": "true"}).content
     assert b"<html" not in part
-    save_export_task(sent[0])
+    work_task(*sent_jobs[0])
     page = client.get(at("saved_list", project)).content.decode()
     assert "every 2s" not in page
     export = SavedExport.objects.get()
@@ -132,7 +132,7 @@ def test_over_rest(project: Project) -> None:
     number = asked.json()["id"]
     early = client.get(at("api_saved_file", project, number))
     assert (early.status_code, early.json()["code"]) == (409, "conflict")
-    save_export_task(number)
+    run_export(SavedExport.objects.get(pk=number))
     listed = rest(project, Role.VIEWER).get(at("api_saved_list", project)).json()
     assert (listed["count"], listed["results"][0]["status"]) == (1, "done")
     one = client.get(at("api_saved", project, number)).json()

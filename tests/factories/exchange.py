@@ -2,8 +2,9 @@
 
 from typing import Any
 
+from apps.common.jobs import work_on
 from apps.exchange.models import Delivery, SavedExport, Webhook
-from apps.exchange.saved.running import run_export, save_export
+from apps.exchange.saved.running import KIND, save_export
 from apps.exchange.webhooks.deriving import derive, tops
 from apps.exchange.webhooks.editing import create_webhook
 from apps.exchange.webhooks.events import EVENTS
@@ -29,6 +30,11 @@ def derived(webhook: Webhook) -> list[Delivery]:
 def saved(project: Project, format_name: str = "jsonl", only: str = "") -> SavedExport:
     """A saved export that was written."""
     export = save_export(project=project, actor=None, format_name=format_name, only=only)
-    run_export(export.pk)
+    run_export(export)
     export.refresh_from_db()
     return export
+
+
+def run_export(export: SavedExport) -> None:
+    """A worker's turn at it."""
+    work_on(KIND, export.pk)

@@ -7,6 +7,7 @@ from django.test import Client
 
 from apps.accounts.models import User
 from apps.accounts.roles import ReviewerKind, Role
+from apps.common.jobs import waiting_jobs
 from apps.labels.models import Label
 from apps.labels.services import assign_items, record_label
 from apps.projects.models import Project
@@ -36,9 +37,8 @@ def manager(project: Project, client: Client) -> User:
 
 @pytest.fixture(autouse=True)
 def launched(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Ids of jobs that would have gone to a worker."""
+    """Ids of projects that would have gone to a worker."""
     sent: list[int] = []
-    monkeypatch.setattr("apps.reviews.views.bulk.launch_bulk", sent.append)
     monkeypatch.setattr("apps.reviews.views.filters.launch_first", sent.append)
     return sent
 
@@ -111,7 +111,7 @@ def test_a_wrong_search_names_its_fields(project: Project, manager: User, client
 
 @pytest.mark.thorough
 def test_ticked_items_are_previewed_confirmed_and_taken_back(
-    project: Project, manager: User, client: Client, launched: list[int]
+    project: Project, manager: User, client: Client
 ) -> None:
     items = open_several(project, 3)
     for item in items:
@@ -129,7 +129,7 @@ def test_ticked_items_are_previewed_confirmed_and_taken_back(
 
     job = BulkJob.objects.get()
     assert made["Location"] == f"/p/{project.slug}/bulk/{job.pk}/"
-    assert launched == [job.pk]
+    assert waiting_jobs("reviews.bulk") == [job.pk]
     assert "Waiting for the worker" in html(client, project, f"bulk/{job.pk}/")
     assert "hx-get" in html(client, project, f"bulk/{job.pk}/part/")
     run_job(job.pk)

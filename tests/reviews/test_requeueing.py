@@ -9,6 +9,8 @@ from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.accounts.roles import ReviewerKind, Role
+from apps.common.jobs import waiting_jobs
+from apps.common.models import Job
 from apps.labels.models import Gold, ItemState, Label
 from apps.labels.services import import_labels, withdraw_labels
 from apps.projects.models import Item, Project
@@ -16,8 +18,7 @@ from apps.projects.services import set_member
 from apps.reviews.models import Intervention, Purpose, Requeue, Slot
 from apps.reviews.selectors.requeueing import requeueable
 from apps.reviews.services import requeueing
-from apps.reviews.services.requeueing import requeue_labels, run_requeue, unfinished_requeues
-from apps.reviews.tasks import requeue_task, resume_requeues
+from apps.reviews.services.requeueing import KIND, requeue_labels, run_requeue
 from labelhub.core.errors import Conflict, InvalidInput
 from tests.factories.labels import draft
 from tests.factories.projects import member
@@ -237,13 +238,12 @@ def many(project: Project, person: User, monkeypatch: pytest.MonkeyPatch) -> lis
 def test_many_wait_for_a_worker(person: User, put_back: Put) -> None:
     job = put_back()
     assert (job.status, job.done, len(standing(person))) == (Requeue.Status.QUEUED, 0, 5)
-    assert unfinished_requeues() == [job.pk]
+    assert waiting_jobs(KIND) == [job.pk]
 
-    requeue_task(job.pk)
+    job = run_requeue(job.pk)
 
-    job.refresh_from_db()
     assert (job.status, job.done, standing(person)) == (Requeue.Status.DONE, 5, [])
-    assert unfinished_requeues() == []
+    assert waiting_jobs(KIND) == []
 
 
 @pytest.mark.usefixtures("many")
@@ -272,28 +272,11 @@ def test_it_goes_on_where_it_was_interrupted(
     with pytest.raises(DatabaseError):
         run_requeue(job.pk)
     assert len(standing(person)) == 3
-    assert unfinished_requeues() == []  # for a few seconds nobody tries again
-    Requeue.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    Job.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
 
     done = run_requeue(job.pk)
 
     assert (done.status, done.done, standing(person)) == (Requeue.Status.DONE, 5, [])
-
-
-@pytest.mark.usefixtures("many")
-def test_a_worker_that_was_overtaken_writes_nothing(
-    person: User, put_back: Put, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    job, real = put_back(), withdraw_labels
-
-    def overtaken(*given: object, **named: object) -> object:
-        Requeue.objects.update(lease_until=timezone.now() + timedelta(hours=1))
-        return real(*given, **named)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(requeueing, "withdraw_labels", overtaken)
-
-    assert run_requeue(job.pk).status == Requeue.Status.RUNNING
-    assert len(standing(person)) == 5
 
 
 @pytest.mark.usefixtures("many")
@@ -323,16 +306,6 @@ def test_what_was_revised_or_came_meanwhile_is_left_alone(
 
     assert (done.total, done.done) == (5, 4)
     assert sorted(standing(person)) == sorted([many[4].pk, fresh.pk])
-
-
-@pytest.mark.usefixtures("many")
-def test_what_nobody_holds_is_handed_out(put_back: Put, monkeypatch: pytest.MonkeyPatch) -> None:
-    job, sent = put_back(), list[int]()
-    monkeypatch.setattr("apps.reviews.tasks.launch_requeue", sent.append)
-
-    resume_requeues()
-
-    assert sent == [job.pk]
 
 
 def test_the_number_of_queries_does_not_grow_with_the_chunk(

@@ -6,6 +6,8 @@ import pytest
 from django.db import DatabaseError
 from django.db.models import RestrictedError
 
+from apps.common.jobs import waiting_jobs
+from apps.common.models import Job
 from apps.debates.models import Run
 from apps.labels.models import Gold, ItemState, Label
 from apps.labels.services import record_label
@@ -18,7 +20,7 @@ from apps.reviews.schema_changes import running
 from apps.reviews.schema_changes.arriving import LabelsChanged
 from apps.reviews.schema_changes.beginning import begin_change, draft_change
 from apps.reviews.schema_changes.previewing import preview_change
-from apps.reviews.schema_changes.running import resume_change, run_change, unfinished_changes
+from apps.reviews.schema_changes.running import resume_change, run_change
 from apps.reviews.services import Answer, submit_label, undo_last
 from labelhub.core.errors import Conflict
 from labelhub.core.schema import LabelDef, ValueNotOffered, schema_from_names
@@ -63,7 +65,7 @@ def test_new_words_alone_are_done_at_once(project: Project) -> None:
     change = begun(project, Ask("How is it?"))
     assert (change.status, Label.objects.count()) == ("done", 1)
     assert current_schema(project).parsed.question == "How is it?"
-    assert unfinished_changes() == []
+    assert waiting_jobs(running.KIND) == []
 
 
 def test_a_change_that_changes_nothing_is_refused(project: Project) -> None:
@@ -117,9 +119,7 @@ def test_what_was_killed_goes_on_where_it_stopped(
     change.refresh_from_db()
     assert (change.items_done, change.status) == (4, "running")
     assert [decided(item) for item in items] == ["bad"] * 4 + ["good"] * 3
-    assert unfinished_changes() == []  # free again in a moment
-    SchemaChange.objects.update(lease_until=None)
-    assert unfinished_changes() == [change.pk]
+    Job.objects.update(lease_until=None)
     assert run_change(change.pk).status == "done"
     assert [decided(item) for item in items] == ["bad"] * 7
     assert Label.objects.count() == Gold.objects.count() == 14
@@ -133,7 +133,7 @@ def test_who_lost_the_lease_writes_nothing_more(
     change = begun(project, *SWAP)
 
     def late(*told: Any) -> Any:
-        SchemaChange.objects.update(lease_until=None)  # another worker took it
+        Job.objects.update(lease_token=None)  # another worker took it
         return carry(*told)
 
     monkeypatch.setattr(running, "carry_items", late)
@@ -151,7 +151,7 @@ def test_a_fault_of_the_server_is_told_and_can_be_gone_on_from(
         patch.setattr(running, "carry_items", lambda *_: 1 / 0)
         stopped = run_change(change.pk)
     assert (stopped.status, "ZeroDivisionError" in stopped.message) == ("failed", True)
-    assert unfinished_changes() == []
+    assert waiting_jobs(running.KIND) == []
     with pytest.raises(Conflict):
         begun(project, Rename("good", "ok"))
     assert resume_change(stopped)

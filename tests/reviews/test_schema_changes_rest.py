@@ -134,10 +134,7 @@ def test_the_command_previews_and_changes(
         call_command("change_schema", project.slug, operations=path)
 
 
-def test_the_page_leads_over_a_preview_to_the_change(
-    project: Project, page: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("apps.reviews.schema_changes.beginning.launch_change", run_change)
+def test_the_page_leads_over_a_preview_to_the_change(project: Project, page: Client) -> None:
     url = f"/p/{project.slug}/labels/change/"
     assert b"Rename it" in page.get(url).content
     sent = form(project, {"fate": "rename", "to": "<b>fine</b>"}, {}, question="", reason="why")

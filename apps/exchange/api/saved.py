@@ -19,7 +19,6 @@ from apps.exchange.models import SavedExport
 from apps.exchange.saved.looking import ready_export, saved_export, saved_exports
 from apps.exchange.saved.running import delete_export, save_export
 from apps.exchange.saved.views import file_response, manifest_response, verify
-from apps.exchange.tasks import launch_export
 from apps.projects.api.mixins import ProjectScopedMixin
 
 
@@ -83,7 +82,6 @@ class SavedExportsView(ProjectScopedMixin, generics.GenericAPIView[SavedExport])
             format_name=sent.validated_data["format"],
             only=sent.validated_data.get("only", ""),
         )
-        launch_export(export.pk)
         return Response(self.get_serializer(export).data, status=status.HTTP_202_ACCEPTED)
 
 

@@ -14,6 +14,7 @@ from rest_framework.response import Response
 from apps.accounts.models import User
 from apps.accounts.roles import Right
 from apps.common.api.negotiation import OneRenderer
+from apps.common.jobs import start_job
 from apps.exchange.api.parsers import StoredBody, StoredBodyParser
 from apps.exchange.api.serializers import (
     EXPORT_FILE,
@@ -24,9 +25,8 @@ from apps.exchange.api.serializers import (
 )
 from apps.exchange.blindness import refuse_who_is_blind
 from apps.exchange.selectors import PAGE_WAITS, import_of, result_of
-from apps.exchange.services import queue_import, receive_upload, run_import, store_upload
+from apps.exchange.services import KIND, queue_import, receive_upload, run_import, store_upload
 from apps.exchange.streaming import export_response
-from apps.exchange.tasks import launch_import
 from apps.projects.api.mixins import ProjectScopedMixin
 from apps.projects.models import ImportBatch
 from labelhub.core.errors import InvalidInput, Unavailable
@@ -71,11 +71,12 @@ class ImportView(ProjectScopedMixin):
         columns = {name: asked[f"{name}_column"] for name in ("text", "id", "question", "gold")}
         columns["answer"] = asked["answer"]
         chosen = {name: column for name, column in columns.items() if column}
-        batch = queue_import(batch, columns=chosen, strict=asked["strict"])
-        if batch.bytes_total <= AT_ONCE_BYTES:
-            with suppress(Unavailable):  # the worker can wait for longer
+        small = batch.bytes_total <= AT_ONCE_BYTES
+        batch = queue_import(batch, columns=chosen, strict=asked["strict"], send=not small)
+        if small:
+            with suppress(Unavailable):  # a worker can wait for longer
                 return _answer(run_import(batch.pk, patience=PAGE_WAITS))
-        launch_import(batch.pk)
+            start_job(KIND, batch.pk)
         return Response(result_of(batch), status=HTTPStatus.ACCEPTED)
 
     def _received(self, request: Request, name: str) -> ImportBatch:

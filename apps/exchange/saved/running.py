@@ -1,18 +1,23 @@
 """Asking for a saved export, writing it (one worker at a time, anew after a kill), deleting it."""
 
-import logging
 import time
-import uuid
 from collections.abc import Sequence
-from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import DatabaseError, transaction
-from django.db.models import Q, QuerySet
+from django.db import transaction
 from django.utils import timezone
 
 from apps.accounts.models import User
+from apps.common.jobs import (
+    JobRun,
+    LeaseLost,
+    Postponed,
+    cancel_job,
+    fault_words,
+    job,
+    start_job,
+)
 from apps.exchange.exporters import Row, export_format, export_pieces, file_name
 from apps.exchange.manifests import Tally, build_manifest
 from apps.exchange.models import SavedExport
@@ -20,23 +25,15 @@ from apps.exchange.saved import files
 from apps.exchange.saved.looking import STALE, erasures_in, outdated
 from apps.exchange.selectors import export_counts
 from apps.projects.models import Project
-from labelhub.core.errors import Conflict, InvalidInput, LabelhubError
-
-logger = logging.getLogger(__name__)
+from labelhub.core.errors import Conflict, InvalidInput
 
 Status = SavedExport.Status
 UNFINISHED = (Status.QUEUED, Status.RUNNING)
-LEASE = timedelta(seconds=60)
+KIND = "exchange.save_export"
 #: Between two notes of how far it is.
 PACE = 2.0
 #: Of one project, that wait or are written.
 AT_ONCE = 3
-
-
-class LeaseLost(LabelhubError):
-    """Another worker has this export now, or it was deleted."""
-
-    code = "lease_lost"
 
 
 def save_export(
@@ -60,7 +57,7 @@ def save_export(
         Project.objects.select_for_update(no_key=True).get(pk=project.pk)
         if project.saved_exports.filter(status__in=UNFINISHED).count() >= AT_ONCE:
             raise Conflict(f"{AT_ONCE} exports of this project are being saved; wait for one.")
-        return SavedExport.objects.create(
+        export = SavedExport.objects.create(
             project=project,
             format=format_name,
             filters={"only": only} if only else {},
@@ -69,41 +66,40 @@ def save_export(
             created_by=actor,
             created_at=now,
         )
+        start_job(KIND, export.pk)
+    return export
 
 
 def delete_export(*, export: SavedExport) -> None:
     """Delete the file and its row; one that is being written stops."""
+    cancel_job(KIND, export.pk)
     SavedExport.objects.filter(pk=export.pk).delete()
     files.remove(export.stored_name)
 
 
-def unfinished_exports() -> list[int]:
-    """Ids of those that no living worker writes."""
-    free = SavedExport.objects.filter(_free(), status__in=UNFINISHED)
-    return list(free.order_by("pk").values_list("pk", flat=True))
+def fail_export(export_id: int, error: Exception) -> None:
+    """Say how it failed."""
+    export = SavedExport.objects.get(pk=export_id)
+    files.remove(export.stored_name)
+    message = fault_words(error, "It was stopped by {fault}; save it again.")
+    _end(export, status=Status.FAILED, message=message, stored_name="", size=0)
 
 
-def run_export(export_id: int) -> None:
-    """Write a queued export to its end. Safe to call twice; after a kill it begins anew.
-
-    The outcome is in the row. Only faults of the database are raised, after which the lease lapses
-    and the next worker begins anew.
-    """
-    export = _claim(export_id)
-    if export is None:
+@job(KIND, fail=fail_export)
+def write_export(run: JobRun) -> None:
+    """Write a queued export to its end; after a kill it begins anew, in a file of its own."""
+    export = SavedExport.objects.select_related("project").filter(pk=run.subject).first()
+    if export is None or export.status not in UNFINISHED:
         return
+    with run.chunk():
+        export.status, export.stored_name = Status.RUNNING, f"{export.pk}-{run.token.hex}"
+        export.size = export.items_done = 0
+        export.save(update_fields=["status", "stored_name", "size", "items_done"])
     try:
-        _write(export)
+        _write(run, export)
     except LeaseLost:
         files.remove(export.stored_name)
-        logger.warning("export %s was taken over or deleted", export_id)
-    except LabelhubError as error:
-        _fail(export, error.message)
-    except DatabaseError:
         raise
-    except Exception as error:
-        logger.exception("export %s stopped", export_id)
-        _fail(export, f"A fault of the server stopped it ({type(error).__name__}); save it again.")
 
 
 def drop_outdated() -> None:
@@ -128,38 +124,10 @@ def sweep_exports() -> None:
             files.remove(name)
 
 
-def _free() -> Q:
-    return Q(lease_until__isnull=True) | Q(lease_until__lt=timezone.now())
-
-
-def _claim(export_id: int) -> SavedExport | None:
-    """One conditional update: exclusive on every database."""
-    token = uuid.uuid4()
-    free = SavedExport.objects.filter(_free(), pk=export_id, status__in=UNFINISHED)
-    claimed = free.update(
-        lease_token=token,
-        lease_until=timezone.now() + LEASE,
-        status=Status.RUNNING,
-        stored_name=f"{export_id}-{token.hex}",
-        size=0,
-        items_done=0,
-    )
-    if not claimed:
-        return None
-    held = SavedExport.objects.select_related("project").filter(lease_token=token)
-    return held.first()
-
-
-def _held(export: SavedExport) -> "QuerySet[SavedExport]":
-    return SavedExport.objects.filter(
-        pk=export.pk, lease_token=export.lease_token, status=Status.RUNNING
-    )
-
-
-def _write(export: SavedExport) -> None:
+def _write(run: JobRun, export: SavedExport) -> None:
     project, only, name = export.project, export.filters.get("only", ""), export.stored_name
     erasures, tally = erasures_in(project), Tally(project)
-    pace = _Pace(export, tally)
+    pace = _Pace(run, export, tally)
     pieces = export_pieces(project, export_format(export.format), only=only, watch=pace.rows)
     written = files.write_file(name, pieces, pace.written)
     manifest = build_manifest(
@@ -172,26 +140,26 @@ def _write(export: SavedExport) -> None:
     if erasures_in(project) != erasures:
         # Somebody was erased while it was written: it may hold their words.
         files.remove(name)
-        _held(export).update(status=Status.QUEUED, lease_until=None, lease_token=None)
-        return
-    _finish(
-        export,
-        status=Status.DONE,
-        size=written.size,
-        sha256=written.sha256,
-        items_done=tally.items,
-        items_total=tally.items,
-        manifest=manifest,
-        erasures=erasures,
-    )
+        raise Postponed("An author was erased meanwhile.")
+    with run.chunk():
+        _end(
+            export,
+            status=Status.DONE,
+            size=written.size,
+            sha256=written.sha256,
+            items_done=tally.items,
+            items_total=tally.items,
+            manifest=manifest,
+            erasures=erasures,
+        )
     _keep_newest(project)
 
 
 class _Pace:
     """Counts what goes into the file, and now and then tells the row and renews the lease."""
 
-    def __init__(self, export: SavedExport, tally: Tally) -> None:
-        self._export, self._tally = export, tally
+    def __init__(self, run: JobRun, export: SavedExport, tally: Tally) -> None:
+        self._run, self._export, self._tally = run, export, tally
         self._size, self._told = 0, time.monotonic()
 
     def rows(self, rows: Sequence[Row]) -> None:
@@ -211,24 +179,14 @@ class _Pace:
     def _tell(self) -> None:
         if time.monotonic() - self._told < PACE:
             return
-        how_far = {"size": self._size, "items_done": self._tally.items}
-        if not _held(self._export).update(lease_until=timezone.now() + LEASE, **how_far):
-            raise LeaseLost(f"Export {self._export.pk} is no longer held.")
+        with self._run.chunk():
+            self._export.size, self._export.items_done = self._size, self._tally.items
+            self._export.save(update_fields=["size", "items_done"])
         self._told = time.monotonic()
 
 
-def _finish(export: SavedExport, **outcome: Any) -> None:
-    ended = {"lease_until": None, "lease_token": None, "finished_at": timezone.now()}
-    if not _held(export).update(**ended, **outcome):
-        raise LeaseLost(f"Export {export.pk} is no longer held.")
-
-
-def _fail(export: SavedExport, message: str) -> None:
-    files.remove(export.stored_name)
-    try:
-        _finish(export, status=Status.FAILED, message=message, stored_name="", size=0)
-    except LeaseLost:
-        logger.warning("export %s was taken over or deleted", export.pk)
+def _end(export: SavedExport, **outcome: Any) -> None:
+    SavedExport.objects.filter(pk=export.pk).update(finished_at=timezone.now(), **outcome)
 
 
 def _keep_newest(project: Project) -> None:

@@ -14,7 +14,6 @@ from apps.exchange.models import SavedExport
 from apps.exchange.saved.files import Written, checksum, read_file
 from apps.exchange.saved.looking import ready_export, saved_export, saved_exports
 from apps.exchange.saved.running import delete_export, save_export
-from apps.exchange.tasks import launch_export
 from apps.projects.pages import project_page
 from apps.projects.selectors import get_project
 from labelhub.core.errors import Conflict, LabelhubError
@@ -39,7 +38,6 @@ def saved_create(request: SignedInRequest, slug: str) -> HttpResponse:
     except LabelhubError as error:
         messages.error(request, error.message)
     else:
-        launch_export(export.pk)
         messages.success(request, f"{export.file_name} is being written; this page may be left.")
     return redirect("saved_list", slug)
 

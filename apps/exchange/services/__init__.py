@@ -1,8 +1,9 @@
 """Files in: upload, import, resume. One path for pages, REST and commands."""
 
 from apps.exchange.services.labelfile import LabelFileResult, import_label_file
-from apps.exchange.services.running import run_import, unfinished_imports
+from apps.exchange.services.running import run_import
 from apps.exchange.services.uploads import (
+    KIND,
     cancel_upload,
     queue_import,
     receive_upload,
@@ -11,6 +12,7 @@ from apps.exchange.services.uploads import (
 )
 
 __all__ = [
+    "KIND",
     "LabelFileResult",
     "cancel_upload",
     "import_label_file",
@@ -19,5 +21,4 @@ __all__ = [
     "run_import",
     "store_upload",
     "sweep_uploads",
-    "unfinished_imports",
 ]

@@ -6,14 +6,17 @@ from datetime import timedelta
 from pathlib import Path
 
 from django.conf import settings
+from django.db import transaction
 from django.utils import timezone
 
 from apps.accounts.models import User
+from apps.common.jobs import start_job
 from apps.exchange.columns import CHOOSABLE
 from apps.exchange.readers import format_of
 from apps.projects.models import ImportBatch, Project
 from labelhub.core.errors import Conflict, InvalidInput
 
+KIND = "exchange.import"
 FOLDER = "imports"
 MAX_BYTES = 20 * 1024**3
 STALE_AFTER = timedelta(days=1)
@@ -99,9 +102,14 @@ def cancel_upload(batch: ImportBatch) -> None:
 
 
 def queue_import(
-    batch: ImportBatch, *, columns: Mapping[str, str] | None = None, strict: bool = False
+    batch: ImportBatch,
+    *,
+    columns: Mapping[str, str] | None = None,
+    strict: bool = False,
+    send: bool = True,
 ) -> ImportBatch:
-    """Settle the choice of columns and make the batch ready for :func:`run_import`.
+    """Settle the choice of columns; a worker imports the file, or with ``send=False`` the caller
+    (:func:`run_import`).
 
     Raises:
         Conflict: it was started already.
@@ -112,8 +120,10 @@ def queue_import(
     if unknown is not None:
         raise InvalidInput(f"'{unknown}' cannot be chosen; fields are {', '.join(CHOOSABLE)}.")
     waiting = ImportBatch.objects.filter(pk=batch.pk, status=ImportBatch.Status.UPLOADED)
-    if not waiting.update(columns=chosen, strict=strict, status=ImportBatch.Status.QUEUED):
-        raise Conflict("This import was started already.")
+    with transaction.atomic():
+        if not waiting.update(columns=chosen, strict=strict, status=ImportBatch.Status.QUEUED):
+            raise Conflict("This import was started already.")
+        start_job(KIND, batch.pk, send=send)
     batch.refresh_from_db()
     return batch
 

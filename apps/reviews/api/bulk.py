@@ -16,7 +16,7 @@ from apps.reviews.selectors.filters import first_settings
 from apps.reviews.selectors.searching import Query, read_query
 from apps.reviews.services.bulk import plan_job, start_job, undo_job
 from apps.reviews.services.filters import delete_filter, get_filter, put_first, save_filter
-from apps.reviews.tasks import launch_bulk, launch_first
+from apps.reviews.tasks import launch_first
 from labelhub.core.errors import InvalidInput
 
 QUERY_HELP = "Fields of the search, as ``items/`` takes them."
@@ -206,7 +206,6 @@ class BulkJobsView(ProjectScopedMixin, generics.GenericAPIView[BulkJob]):
             }
             return Response(BulkPreviewSerializer(told).data)
         job = start_job(plan)
-        launch_bulk(job.pk)
         return Response(BulkJobSerializer(job).data, status=status.HTTP_202_ACCEPTED)
 
 
@@ -228,7 +227,6 @@ class BulkUndoView(ProjectScopedMixin, APIView):
     def post(self, request: SignedInApiRequest, slug: str, job_id: int) -> Response:
         """Take back what it did, where nobody has changed an item since; in the background."""
         job = undo_job(job=get_job(self.project, job_id), actor=request.user)
-        launch_bulk(job.pk)
         return Response(BulkJobSerializer(job).data, status=status.HTTP_202_ACCEPTED)
 
 

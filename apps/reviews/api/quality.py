@@ -27,7 +27,6 @@ from apps.reviews.selectors.quality.person import HUNDRED, WEEK
 from apps.reviews.selectors.requeueing import requeue_of
 from apps.reviews.services.requeueing import requeue_labels
 from apps.reviews.services.standing import pause, resume
-from apps.reviews.tasks import launch_requeue
 from labelhub.core.errors import NotFound
 
 
@@ -127,8 +126,6 @@ class RequeueView(ProjectScopedMixin, APIView):
             project=self.project, user=user, by=request.user, **wanted.validated_data
         )
         going_on = job.status in Requeue.UNFINISHED
-        if going_on:
-            launch_requeue(job.pk)
         code = status.HTTP_202_ACCEPTED if going_on else status.HTTP_200_OK
         return Response(RequeueSerializer(job).data, status=code)
 

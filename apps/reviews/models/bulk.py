@@ -67,7 +67,6 @@ class BulkJob(models.Model):
     )
     after = models.BigIntegerField(default=0, help_text="The last item that was worked on.")
     upto = models.BigIntegerField(default=0, help_text="The newest item when it was asked for.")
-    lease_until = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     finished_at = models.DateTimeField(null=True, blank=True)
 

@@ -40,7 +40,6 @@ class Requeue(models.Model):
     done = models.PositiveIntegerField(default=0)
     after = models.BigIntegerField(default=0, help_text="The last label that was looked at.")
     upto = models.BigIntegerField(help_text="The newest label when it was asked for.")
-    lease_until = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     finished_at = models.DateTimeField(null=True, blank=True)
 

@@ -1,12 +1,12 @@
 """A change of labels begins: one transaction makes the new version, and people label under it."""
 
 from collections.abc import Sequence
-from functools import partial
 
 from django.db import transaction
 from django.utils import timezone
 
 from apps.accounts.models import User
+from apps.common.jobs import start_job
 from apps.debates.models import Run
 from apps.labels.models import ItemState
 from apps.projects.models import LabelSchema, Project, SchemaChange
@@ -15,7 +15,7 @@ from apps.projects.services import refuse_while_changing
 from apps.projects.signals import labels_changed
 from apps.reviews.models import BulkJob, Requeue
 from apps.reviews.schema_changes.following import rename_filters
-from apps.reviews.schema_changes.tasks import launch_change
+from apps.reviews.schema_changes.running import KIND
 from labelhub.core.errors import Conflict, InvalidInput
 from labelhub.core.schema import unstorable
 from labelhub.core.schema.operations import InvalidChange, Operation, to_json
@@ -89,8 +89,8 @@ def begin_change(change: SchemaChange, *, launch: bool = True, heard: bool = Tru
     rename_filters(change)
     if carries and heard:
         labels_changed.send(sender=SchemaChange, project=project, plan=plan)
-    if carries and launch:
-        transaction.on_commit(partial(launch_change, change.pk), robust=True)
+    if carries:
+        start_job(KIND, change.pk, send=launch)
     return change
 
 

@@ -20,7 +20,6 @@ from apps.reviews.schema_changes.forms import ChangeForm
 from apps.reviews.schema_changes.previewing import preview_change
 from apps.reviews.schema_changes.running import resume_change
 from apps.reviews.schema_changes.selecting import get_change, is_newest, recent_changes
-from apps.reviews.schema_changes.tasks import launch_change
 from labelhub.core.errors import LabelhubError
 
 Status = SchemaChange.Status
@@ -78,7 +77,7 @@ def _done(request: SignedInRequest, project: Project, change: SchemaChange) -> S
         case "revert" if is_newest(change):
             return _stored(draft_change(project, [], actor=request.user, reverts=change))
         case "resume" if resume_change(change):
-            launch_change(change.pk)
+            pass  # a worker goes on
         case _:
             messages.info(request, "That has been done already.")
     return change

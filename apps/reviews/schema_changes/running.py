@@ -1,76 +1,74 @@
 """Carrying the labels of a project over: chunk by chunk, resumable, by one worker at a time."""
 
-import logging
 from collections import Counter
 from collections.abc import Mapping
-from datetime import timedelta
 
-from django.db import DatabaseError, transaction
-from django.db.models import Q, QuerySet
+from django.db import transaction
 from django.utils import timezone
 
 from apps.common.bulk import refresh_statistics
+from apps.common.jobs import JobRun, job, start_job, work_on
 from apps.labels.models import Gold, ItemState, Label
 from apps.labels.services import Carried, carry_over
 from apps.projects.models import LabelSchema, SchemaChange
 from apps.reviews.models import BulkChange, Decision, Slot
-from labelhub.core.errors import LabelhubError
-
-logger = logging.getLogger(__name__)
 
 CHUNK = 1000
-LEASE = timedelta(seconds=60)
-#: After a database error the change is free again for the next worker that looks.
-RETRY_AFTER = timedelta(seconds=10)
 #: From here on the database plans its queries anew.
 MANY_ROWS = 1000
 Status = SchemaChange.Status
 
 
-class LeaseLost(LabelhubError):
-    """Another worker has this change now; what this one held is rolled back."""
-
-    code = "lease_lost"
-
-
-def unfinished_changes() -> list[int]:
-    """Ids of changes that have begun and that no living worker holds."""
-    free = SchemaChange.objects.filter(_free(), status=Status.RUNNING)
-    return list(free.order_by("pk").values_list("pk", flat=True))
+KIND = "reviews.change_labels"
 
 
 def run_change(change_id: int) -> SchemaChange:
-    """Bring a change that has begun to its end, from the item it had reached.
-
-    Safe to call twice: one that another worker holds, or that is over, is left alone. Each chunk
-    commits its rows together with the cursor, so an abort at any point loses and doubles nothing.
-    """
-    change = _claim(change_id)
-    if change is None:
-        return SchemaChange.objects.get(pk=change_id)
-    try:
-        while ids := _next_items(change):
-            _commit_chunk(change, ids)
-        _finish(change)
-    except LeaseLost:
-        logger.warning("schema change %s was taken over by another worker", change_id)
-    except DatabaseError:
-        _held(change).update(lease_until=timezone.now() + RETRY_AFTER)
-        raise
-    except Exception as error:
-        logger.exception("schema change %s stopped", change_id)
-        message = (
-            f"Stopped after {change.items_done:,} items by a fault of the server "
-            f"({type(error).__name__}). What is done stays; go on to do the rest."
-        )
-        _held(change).update(status=Status.FAILED, message=message, lease_until=None)
+    """Bring a change that has begun to its end, from the item it had reached; see
+    :func:`apps.common.jobs.work_on`."""
+    work_on(KIND, change_id)
     return SchemaChange.objects.get(pk=change_id)
+
+
+def fail_change(change_id: int, error: Exception) -> None:
+    """Say how it failed."""
+    change = SchemaChange.objects.get(pk=change_id)
+    change.message = (
+        f"Stopped after {change.items_done:,} items by a fault of the server "
+        f"({type(error).__name__}). What is done stays; go on to do the rest."
+    )
+    change.status = Status.FAILED
+    change.save(update_fields=["message", "status"])
+
+
+@job(KIND, fail=fail_change)
+def carry_labels(run: JobRun) -> None:
+    """Each chunk commits its rows together with the cursor: an abort loses and doubles nothing."""
+    going = SchemaChange.objects.filter(pk=run.subject, status=Status.RUNNING)
+    change = going.select_related(
+        "project", "from_schema", "to_schema", "reverts__from_schema"
+    ).first()
+    if change is None:
+        return
+    while ids := _next_items(change):
+        with run.chunk():
+            carried = carry_items(change, ids)
+            change.cursor, change.items_done = ids[-1], change.items_done + len(ids)
+            change.counts = _added(change.counts, carried.counts)
+            change.save(update_fields=["cursor", "items_done", "counts"])
+    with run.chunk():
+        _finish(change)
+    if change.items_done >= MANY_ROWS:
+        refresh_statistics(Label, Gold, ItemState)
 
 
 def resume_change(change: SchemaChange) -> bool:
     """Let a change go on that a fault had stopped; False where it had not."""
     stopped = SchemaChange.objects.filter(pk=change.pk, status=Status.FAILED)
-    return bool(stopped.update(status=Status.RUNNING, message="", lease_until=None))
+    with transaction.atomic():
+        if not stopped.update(status=Status.RUNNING, message=""):
+            return False
+        start_job(KIND, change.pk)
+    return True
 
 
 def carry_items(change: SchemaChange, item_ids: list[int]) -> Carried:
@@ -81,47 +79,9 @@ def carry_items(change: SchemaChange, item_ids: list[int]) -> Carried:
     return carried
 
 
-def _free() -> Q:
-    return Q(lease_until__isnull=True) | Q(lease_until__lt=timezone.now())
-
-
-def _claim(change_id: int) -> SchemaChange | None:
-    """One conditional update: exclusive on every database."""
-    free = SchemaChange.objects.filter(_free(), status=Status.RUNNING, pk=change_id)
-    if not free.update(lease_until=timezone.now() + LEASE):
-        return None
-    rows = SchemaChange.objects.select_related(
-        "project", "from_schema", "to_schema", "reverts__from_schema"
-    )
-    return rows.get(pk=change_id)
-
-
-def _held(change: SchemaChange) -> "QuerySet[SchemaChange]":
-    """The change's row, provided that the lease is still ours."""
-    return SchemaChange.objects.filter(
-        pk=change.pk, lease_until=change.lease_until, status=Status.RUNNING
-    )
-
-
 def _next_items(change: SchemaChange) -> list[int]:
     states = ItemState.objects.filter(project=change.project_id, item_id__gt=change.cursor)
     return list(states.order_by("item_id").values_list("item_id", flat=True)[:CHUNK])
-
-
-def _commit_chunk(change: SchemaChange, ids: list[int]) -> None:
-    until = timezone.now() + LEASE
-    with transaction.atomic():
-        carried = carry_items(change, ids)
-        after = {
-            "cursor": ids[-1],
-            "items_done": change.items_done + len(ids),
-            "counts": _added(change.counts, carried.counts),
-            "lease_until": until,
-        }
-        if not _held(change).update(**after):
-            raise LeaseLost(f"Schema change {change.pk} is held by another worker.")
-    for name, value in after.items():
-        setattr(change, name, value)
 
 
 def _added(before: Mapping[str, int], more: Counter[str]) -> dict[str, int]:
@@ -136,21 +96,12 @@ def _finish(change: SchemaChange) -> None:
         created_at__gte=change.started_at or change.created_at,
         schema__version__lte=change.from_schema.version,
     )
-    with transaction.atomic():
-        items = sorted(set(late.order_by().values_list("item_id", flat=True)))
-        carried = carry_items(change, items)
-        ended = _held(change).update(
-            status=Status.DONE,
-            counts=_added(change.counts, carried.counts),
-            items_total=change.items_done,
-            lease_until=None,
-            finished_at=timezone.now(),
-        )
-        if not ended:
-            raise LeaseLost(f"Schema change {change.pk} is held by another worker.")
-        LabelSchema.objects.filter(change=change).update(carrying=False)
-    if change.items_done >= MANY_ROWS:
-        refresh_statistics(Label, Gold, ItemState)
+    items = sorted(set(late.order_by().values_list("item_id", flat=True)))
+    change.counts = _added(change.counts, carry_items(change, items).counts)
+    change.status, change.finished_at = Status.DONE, timezone.now()
+    change.items_total = change.items_done
+    change.save(update_fields=["counts", "status", "finished_at", "items_total"])
+    LabelSchema.objects.filter(change=change).update(carrying=False)
 
 
 def _follow(moved: Mapping[int, int]) -> None:

@@ -20,7 +20,6 @@ from apps.reviews.models import BulkJob
 from apps.reviews.selectors.bulk import Plan, get_job, jobs_of, preview, told
 from apps.reviews.selectors.searching import Query, read_query
 from apps.reviews.services.bulk import plan_job, start_job, undo_job
-from apps.reviews.tasks import launch_bulk
 from apps.reviews.views.searching import asked_of, query_string
 from labelhub.core.errors import Conflict, InvalidInput, LabelhubError
 
@@ -118,7 +117,6 @@ def _confirmed(request: SignedInRequest, project: Project) -> HttpResponse:
     except (InvalidInput, Conflict) as error:
         messages.error(request, error.message)
         return redirect("item_list", project.slug)
-    launch_bulk(job.pk)
     return redirect("bulk_detail", project.slug, job.pk)
 
 
@@ -153,8 +151,6 @@ def bulk_undo(request: SignedInRequest, slug: str, job_id: int) -> HttpResponse:
         undo_job(job=job, actor=request.user)
     except LabelhubError as error:
         messages.error(request, error.message)
-    else:
-        launch_bulk(job.pk)
     return redirect("bulk_detail", slug, job_id)
 
 

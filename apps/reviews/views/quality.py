@@ -28,7 +28,6 @@ from apps.reviews.selectors.quality.person import HUNDRED, WEEK, interventions
 from apps.reviews.selectors.requeueing import requeue_of, requeueable
 from apps.reviews.services.requeueing import requeue_labels
 from apps.reviews.services.standing import pause, resume
-from apps.reviews.tasks import launch_requeue
 from labelhub.core.errors import LabelhubError
 
 LOG_ROWS = 30
@@ -143,7 +142,6 @@ def _put_back(request: SignedInRequest, project: Project, user: User, form: Requ
         show_refusal(form, error)
         return False
     if job.status in Requeue.UNFINISHED:
-        launch_requeue(job.pk)
         messages.success(request, f"{job.total:,} labels are on their way back into the queue.")
     else:
         messages.success(request, f"{job.done:,} labels are back in the queue.")

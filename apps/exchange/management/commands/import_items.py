@@ -39,7 +39,9 @@ class Command(LabelhubCommand):
             project=project, actor=None, path=path, file_name=options["file"].name
         )
         columns = {field: column for field, column in chosen.items() if column}
-        batch = run_import(queue_import(batch, columns=columns, strict=options["strict"]).pk)
+        batch = run_import(
+            queue_import(batch, columns=columns, strict=options["strict"], send=False).pk
+        )
         result = result_of(batch)
         _refuse_failure(batch, result)
         self.say(batch.message)

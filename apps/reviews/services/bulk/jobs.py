@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
 from apps.accounts.models import User
+from apps.common import jobs
 from apps.projects.models import Project
 from apps.projects.services import hold_labels
 from apps.reviews.models import BulkJob
@@ -18,6 +19,7 @@ from apps.reviews.services.bulk.options import read_options
 from labelhub.core.errors import Conflict, InvalidInput
 
 Status = BulkJob.Status
+KIND = "reviews.bulk"
 UNDOABLE = (Status.DONE, Status.FAILED)
 #: Among the counts: who asked for the undoing.
 UNDONE_BY = "undone_by"
@@ -72,7 +74,7 @@ def plan_of(job: BulkJob, actor: User) -> Plan:
 
 @transaction.atomic
 def start_job(plan: Plan) -> BulkJob:
-    """Queue a plan; a worker carries it out (the caller may wake one: ``tasks.launch_bulk``).
+    """Queue a plan; a worker carries it out.
 
     Raises:
         NothingToDo: it would change no item.
@@ -84,7 +86,7 @@ def start_job(plan: Plan) -> BulkJob:
         why = f" Of {found.total:,} items {reasons}." if reasons else " No item is found."
         raise NothingToDo(f"Nothing would change.{why}")
     hold_labels(plan.project)  # last: others wait for the project while it is held
-    return BulkJob.objects.create(
+    queued = BulkJob.objects.create(
         project=plan.project,
         actor=plan.actor,
         action=plan.action,
@@ -94,6 +96,8 @@ def start_job(plan: Plan) -> BulkJob:
         upto=plan.upto,
         created_at=plan.asked_at,
     )
+    jobs.start_job(KIND, queued.pk)
+    return queued
 
 
 @transaction.atomic
@@ -111,8 +115,9 @@ def undo_job(*, job: BulkJob, actor: User) -> BulkJob:
     # An undoing that a fault had stopped goes on behind what it took back.
     now.after = now.after if UNDONE_BY in now.counts else 0
     now.counts |= {UNDONE_BY: actor.username}
-    now.status, now.message, now.lease_until, now.finished_at = Status.UNDOING, "", None, None
+    now.status, now.message, now.finished_at = Status.UNDOING, "", None
     now.save()
+    jobs.start_job(KIND, now.pk)
     job.refresh_from_db()
     return job
 

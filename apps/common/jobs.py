@@ -1,0 +1,245 @@
+"""Long work, carried out chunk by chunk, by one worker at a time, to its end whatever is killed.
+
+    @job("reviews.requeue", fail=fail_requeue)
+    def requeue_chunks(run: JobRun) -> None:
+        requeue = Requeue.objects.get(pk=run.subject)
+        while labels := next_labels(requeue):
+            with run.chunk():               # commits together with the lease, or not at all
+                withdraw(labels, requeue)
+
+    start_job("reviews.requeue", requeue.pk)    # in the transaction that asks for the work
+    work_on("reviews.requeue", requeue.pk)      # here and now; else a worker takes it up
+
+A job is a row as long as there is work to do. How far the work has got and how it ended stands
+with its subject. The database is the truth: a task of Celery only wakes a worker, and whoever keeps
+house sends another where it was lost (:func:`resume_jobs`).
+"""
+
+import logging
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from celery import shared_task
+from django.core.exceptions import ObjectDoesNotExist
+from django.db import DatabaseError, transaction
+from django.db.models import F, Q, QuerySet
+from django.utils import timezone
+
+from apps.common.models import Job
+from labelhub.core.errors import LabelhubError, Unavailable
+
+logger = logging.getLogger(__name__)
+
+#: A worker that shows no sign of life for so long has died.
+LEASE = timedelta(seconds=60)
+#: After a fault of the database a job is free again for the next worker that looks.
+RETRY_AFTER = timedelta(seconds=10)
+#: A task that no worker has taken up after so long is sent once more.
+SEND_AGAIN = timedelta(seconds=20)
+#: Taken up so often without getting further, a job fails: something about it kills its workers.
+MOST_ATTEMPTS = 5
+NO_PROGRESS = "It was taken up several times and never got any further; the server's log says why."
+
+
+class LeaseLost(LabelhubError):
+    """Another worker has the job now, or it was cancelled; what this one held is rolled back."""
+
+    code = "lease_lost"
+
+
+class Postponed(LabelhubError):
+    """The job is not done and nothing is wrong: the next worker that looks takes it up."""
+
+    code = "postponed"
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """``work`` carries a job out; ``fail`` writes how it failed, in a transaction of its own."""
+
+    work: Callable[..., None]
+    fail: Callable[[int, Exception], None]
+
+
+KINDS: dict[str, Kind] = {}
+Work = Callable[..., None]
+
+
+def job(name: str, *, fail: Callable[[int, Exception], None]) -> Callable[[Work], Work]:
+    """Register a function that carries out jobs of the kind ``name``.
+
+    It is called with a :class:`JobRun` and must go on from wherever the subject has got to: it is
+    called again after a kill. For a subject that is gone or over it returns at once.
+    """
+
+    def register(work: Work) -> Work:
+        KINDS[name] = Kind(work, fail)
+        return work
+
+    return register
+
+
+@dataclass(slots=True)
+class JobRun:
+    """One worker's turn at a job; ``token`` is that of its lease."""
+
+    kind: str
+    subject: int
+    token: uuid.UUID = field(default_factory=uuid.uuid4)
+    _renewed: float = field(default_factory=time.monotonic)
+
+    @contextmanager
+    def chunk(self) -> Iterator[None]:
+        """A transaction that commits only as long as the job is ours; it renews the lease.
+
+        Raises:
+            LeaseLost: it is not.
+        """
+        with transaction.atomic():
+            yield
+            self._renew(attempts=0)
+
+    def keep(self) -> None:
+        """Renew the lease in time, between chunks that take long.
+
+        Raises:
+            LeaseLost: the job is not ours any more.
+        """
+        if time.monotonic() - self._renewed > LEASE.total_seconds() / 3:
+            self._renew()
+
+    def rows(self) -> QuerySet[Job]:
+        """The job's row, as long as it is ours."""
+        return Job.objects.filter(kind=self.kind, subject=self.subject, lease_token=self.token)
+
+    def _renew(self, **fields: Any) -> None:
+        if not self.rows().update(lease_until=timezone.now() + LEASE, **fields):
+            raise LeaseLost(f"The job {self.kind} {self.subject} is not ours any more.")
+        self._renewed = time.monotonic()
+
+
+def start_job(kind: str, subject: int, *, send: bool = True) -> None:
+    """Have a worker carry out the work; for a subject that waits already nothing changes.
+
+    ``send=False`` is for those who call :func:`work_on` themselves at once.
+    """
+    Job.objects.get_or_create(
+        kind=kind, subject=subject, defaults={"sent_until": timezone.now() + SEND_AGAIN}
+    )
+    if send:
+        _send(kind, subject)
+
+
+def cancel_job(kind: str, subject: int) -> None:
+    """Stop the work: whoever is at it writes nothing more."""
+    Job.objects.filter(kind=kind, subject=subject).delete()
+
+
+def waiting_jobs(kind: str) -> list[int]:
+    """The subjects that wait for a worker, the oldest first."""
+    free = Job.objects.filter(_free(), kind=kind)
+    return list(free.order_by("pk").values_list("subject", flat=True))
+
+
+def work_on(kind: str, subject: int, **options: Any) -> None:
+    """Carry the work out, from where it had got to. Safe to call at any time, in any process.
+
+    A job that another worker holds is left alone. How it ended is for its subject to tell; only
+    faults of the database and of capacity are raised, after which it is taken up again.
+
+    Raises:
+        Unavailable: there is no room for it just now.
+    """
+    run = JobRun(kind, subject)
+    Job.objects.get_or_create(kind=kind, subject=subject)
+    attempts = _claim(run)
+    if not attempts:
+        return
+    try:
+        _carry_out(run, attempts, options)
+    except LeaseLost:
+        logger.warning("%s %s was taken over or cancelled", kind, subject)
+    except Postponed:
+        _let_go(run, attempts=0)
+    except Unavailable:
+        _let_go(run, attempts=0)
+        raise
+    except DatabaseError:
+        _let_go(run, lease_until=timezone.now() + RETRY_AFTER)
+        raise
+    else:
+        run.rows().delete()
+
+
+def fault_words(error: Exception, words: str) -> str:
+    """What people are told of a failure: the message of an error that speaks to them, else
+    ``words`` with the fault's name for ``{fault}``."""
+    if isinstance(error, LabelhubError):
+        return error.message
+    return words.format(fault=f"a fault of the server ({type(error).__name__})")
+
+
+@shared_task(name="common.work")
+def work_task(kind: str, subject: int) -> None:
+    """Carry out a job; one that has ended meanwhile is left alone."""
+    if Job.objects.filter(_free(), kind=kind, subject=subject).exists():
+        work_on(kind, subject)
+
+
+def resume_jobs() -> None:
+    """Send a task for every job that nobody is at. Cheap, safe in several processes."""
+    now = timezone.now()
+    unsent = Job.objects.filter(_free()).filter(Q(sent_until=None) | Q(sent_until__lte=now))
+    for waiting in unsent.order_by("pk"):
+        mine = unsent.filter(pk=waiting.pk)
+        if mine.update(sent_until=now + SEND_AGAIN):
+            _send(waiting.kind, waiting.subject)
+
+
+def _carry_out(run: JobRun, attempts: int, options: Mapping[str, Any]) -> None:
+    """Whatever else goes wrong fails the job."""
+    kind = KINDS[run.kind]
+    try:
+        if attempts > MOST_ATTEMPTS:
+            raise LabelhubError(NO_PROGRESS)
+        kind.work(run, **options)
+    except (LeaseLost, Postponed, Unavailable, DatabaseError):
+        raise
+    except Exception as error:
+        if not isinstance(error, LabelhubError):
+            logger.exception("%s %s stopped", run.kind, run.subject)
+        # A subject that is gone says nothing; the next turn ends its job.
+        with suppress(ObjectDoesNotExist), transaction.atomic():
+            if run.rows().delete()[0]:
+                kind.fail(run.subject, error)
+
+
+def _let_go(run: JobRun, **fields: Any) -> None:
+    free = {"lease_until": None, "lease_token": None, "sent_until": None}
+    run.rows().update(**free | fields)
+
+
+def _claim(run: JobRun) -> int:
+    """How often the job was taken up since it last got further; 0 where it is not to be had. One
+    conditional update: exclusive on every database."""
+    rows = Job.objects.filter(kind=run.kind, subject=run.subject)
+    until = timezone.now() + LEASE
+    if not rows.filter(_free()).update(
+        lease_token=run.token, lease_until=until, attempts=F("attempts") + 1
+    ):
+        return 0
+    return rows.values_list("attempts", flat=True).first() or 0
+
+
+def _free() -> Q:
+    return Q(lease_until=None) | Q(lease_until__lte=timezone.now())
+
+
+def _send(kind: str, subject: int) -> None:
+    # Robust: a broker that is down is logged, and the task is sent again by those who keep house.
+    transaction.on_commit(lambda: work_task.delay(kind, subject), robust=True)

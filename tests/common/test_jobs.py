@@ -1,0 +1,243 @@
+"""Long work: one worker at a time, to its end whatever is killed."""
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import OperationalError
+from django.utils import timezone
+
+from apps.common import jobs
+from apps.common.jobs import (
+    KINDS,
+    MOST_ATTEMPTS,
+    JobRun,
+    LeaseLost,
+    Postponed,
+    cancel_job,
+    fault_words,
+    job,
+    resume_jobs,
+    start_job,
+    waiting_jobs,
+    work_on,
+    work_task,
+)
+from apps.common.models import Job
+from apps.projects.models import Project
+from labelhub import worker
+from labelhub.core.errors import Conflict, InvalidInput, Unavailable
+from tests.factories.projects import ProjectFactory
+
+pytestmark = pytest.mark.django_db
+KIND = "tests.count"
+WANTED = 3
+
+
+class Counting:
+    """Work in three chunks; each adds a letter to a project's description."""
+
+    def __init__(self) -> None:
+        self.project = ProjectFactory.create(description="")
+        self.meanwhile: Callable[[int], object] = lambda _: None
+        self.failed: list[str] = []
+
+    def work(self, run: JobRun) -> None:
+        project = Project.objects.get(pk=run.subject)
+        while len(project.description) < WANTED:
+            with run.chunk():
+                project.description += "x"
+                project.save()
+                self.meanwhile(len(project.description))
+
+    def fail(self, _: int, error: Exception) -> None:
+        self.failed.append(fault_words(error, "Stopped by {fault}."))
+
+    @property
+    def done(self) -> int:
+        return len(Project.objects.get(pk=self.project.pk).description)
+
+    def run(self) -> None:
+        work_on(KIND, self.project.pk)
+
+
+@pytest.fixture
+def counting() -> Iterator[Counting]:
+    made = Counting()
+    job(KIND, fail=made.fail)(made.work)
+    start_job(KIND, made.project.pk)
+    yield made
+    del KINDS[KIND]
+
+
+def raising(error: BaseException, at: int = 2) -> Callable[[int], None]:
+    def meanwhile(done: int) -> None:
+        if done == at:
+            raise error
+
+    return meanwhile
+
+
+def lapse() -> None:
+    Job.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+
+
+def test_work_is_a_row_until_it_is_done(counting: Counting) -> None:
+    assert waiting_jobs(KIND) == [counting.project.pk]
+    counting.run()
+    assert (counting.done, counting.failed) == (WANTED, [])
+    assert not Job.objects.exists()
+    work_task(KIND, counting.project.pk)  # its task comes again
+    assert counting.done == WANTED
+
+
+def test_after_a_kill_it_goes_on_behind_its_last_chunk(counting: Counting) -> None:
+    counting.meanwhile = raising(SystemExit())
+    with pytest.raises(SystemExit):
+        counting.run()
+    assert counting.done == 1
+    assert waiting_jobs(KIND) == []  # its lease is still running
+    counting.meanwhile = lambda _: None
+    counting.run()
+    assert counting.done == 1
+    lapse()
+    assert waiting_jobs(KIND) == [counting.project.pk]
+    counting.run()
+    assert counting.done == WANTED
+
+
+def test_one_worker_at_a_time_is_at_it(counting: Counting) -> None:
+    counting.meanwhile = lambda _: counting.run()
+    counting.run()
+    assert (counting.done, counting.failed) == (WANTED, [])
+
+
+@pytest.mark.parametrize(
+    "taken", [lambda: Job.objects.update(lease_token=None), lambda: Job.objects.all().delete()]
+)
+def test_a_worker_that_lost_the_job_writes_nothing(
+    counting: Counting, taken: Callable[[], Any]
+) -> None:
+    counting.meanwhile = lambda _: taken()
+    counting.run()
+    assert (counting.done, counting.failed) == (0, [])
+
+
+def test_a_cancelled_job_is_not_taken_up(counting: Counting) -> None:
+    cancel_job(KIND, counting.project.pk)
+    work_task(KIND, counting.project.pk)
+    assert counting.done == 0
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (InvalidInput("Nothing fits."), "Nothing fits."),
+        (ZeroDivisionError(), "Stopped by a fault of the server (ZeroDivisionError)."),
+    ],
+)
+def test_a_failure_is_told_and_ends_it(counting: Counting, error: Exception, words: str) -> None:
+    counting.meanwhile = raising(error)
+    counting.run()
+    assert (counting.done, counting.failed) == (1, [words])
+    assert not Job.objects.exists()
+
+
+def test_a_fault_of_the_database_leaves_it_for_later(counting: Counting) -> None:
+    counting.meanwhile = raising(OperationalError("database is locked"))
+    with pytest.raises(OperationalError):
+        counting.run()
+    assert counting.failed == []
+    assert waiting_jobs(KIND) == []
+    until = Job.objects.get().lease_until
+    assert until is not None
+    assert until < timezone.now() + timedelta(seconds=11)
+
+
+def test_work_that_is_postponed_waits_for_the_next_worker(counting: Counting) -> None:
+    counting.meanwhile = raising(Postponed("Later."))
+    counting.run()
+    assert waiting_jobs(KIND) == [counting.project.pk]
+    counting.meanwhile = raising(Unavailable("No place."))
+    with pytest.raises(Unavailable):
+        counting.run()
+    assert waiting_jobs(KIND) == [counting.project.pk]
+    assert counting.failed == []
+
+
+def test_what_kills_its_workers_fails_in_the_end(counting: Counting) -> None:
+    counting.meanwhile = raising(SystemExit(), at=1)
+    for _ in range(MOST_ATTEMPTS):
+        with pytest.raises(SystemExit):
+            counting.run()
+        lapse()
+    counting.run()
+    assert counting.failed == [jobs.NO_PROGRESS]
+
+
+def test_progress_gives_it_new_attempts(counting: Counting) -> None:
+    Job.objects.update(attempts=MOST_ATTEMPTS - 1)
+    counting.meanwhile = raising(SystemExit())
+    with pytest.raises(SystemExit):
+        counting.run()
+    assert Job.objects.get().attempts == 0
+
+
+def test_a_subject_that_is_gone_ends_its_job(counting: Counting) -> None:
+    counting.meanwhile = raising(Conflict("Gone."))
+
+    def fail(subject: int, _: Exception) -> None:
+        Project.objects.get(pk=subject + 1)
+
+    KINDS[KIND] = jobs.Kind(counting.work, fail)
+    counting.run()
+    assert counting.done == 1
+
+
+def test_a_lease_is_renewed_between_chunks_that_take_long(
+    counting: Counting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = JobRun(KIND, counting.project.pk)
+    Job.objects.update(lease_token=run.token)
+    run.keep()
+    assert Job.objects.get().lease_until is None
+    monkeypatch.setattr(jobs, "LEASE", timedelta())
+    run.keep()
+    assert Job.objects.get().lease_until is not None
+    cancel_job(KIND, counting.project.pk)
+    with pytest.raises(LeaseLost):
+        run.keep()
+
+
+def test_a_task_is_sent_again_where_no_worker_took_the_job_up(
+    counting: Counting,
+    monkeypatch: pytest.MonkeyPatch,
+    django_capture_on_commit_callbacks: Callable[..., Any],
+    django_assert_num_queries: Any,
+) -> None:
+    sent: list[int] = []
+    monkeypatch.setattr(work_task, "delay", lambda _, subject: sent.append(subject))
+
+    def resume() -> list[int]:
+        sent.clear()
+        with django_capture_on_commit_callbacks(execute=True):
+            resume_jobs()
+        return list(sent)
+
+    with django_assert_num_queries(1):
+        assert resume() == []  # one is on its way
+    Job.objects.update(sent_until=timezone.now() - timedelta(seconds=1))
+    assert resume() == [counting.project.pk]
+    assert resume() == []
+    Job.objects.update(sent_until=None, lease_until=timezone.now() + timedelta(minutes=1))
+    assert resume() == []  # somebody is at it
+
+
+def test_a_worker_knows_every_kind_of_job() -> None:
+    assert resume_jobs in worker.KEEPERS
+    assert set(KINDS) == {
+        "exchange.import", "exchange.save_export", "reviews.bulk", "reviews.change_labels",
+        "reviews.requeue",
+    }  # fmt: skip
+    assert {kind.work for kind in KINDS.values()} == set(worker.JOBS)
