@@ -1,12 +1,10 @@
-"""The REST surface below /api/: version 1 of every app, the OpenAPI document and its page."""
+"""The REST surface below /api/: version 1 of every app, the OpenAPI document and its pages."""
 
 from django.urls import include, path
-from drf_spectacular.views import SpectacularAPIView
-from rest_framework.permissions import AllowAny
 
 from apps.agreement.api.urls import urlpatterns as agreement
 from apps.authors.api.urls import urlpatterns as authors
-from apps.common.api.docs import api_docs
+from apps.common.api.docs import OpenApiView, redoc, swagger_ui
 from apps.debates.api.urls import urlpatterns as debates
 from apps.echo.api.urls import urlpatterns as echo
 from apps.exchange.api.urls import urlpatterns as exchange
@@ -19,7 +17,7 @@ v1 = [*projects, *llm, *authors, *echo, *debates, *reviews, *learning, *agreemen
 
 urlpatterns = [
     path("v1/", include(v1)),
-    # The document names addresses and fields, no data: open to everybody.
-    path("schema/", SpectacularAPIView.as_view(permission_classes=[AllowAny]), name="api_schema"),
-    path("docs/", api_docs, name="api_docs"),
+    path("schema/", OpenApiView.as_view(), name="api_schema"),
+    path("docs/", swagger_ui, name="api_docs"),
+    path("docs/redoc/", redoc, name="api_redoc"),
 ]

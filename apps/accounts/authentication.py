@@ -87,10 +87,15 @@ class ApiKeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-c
                 "type": "apiKey",
                 "in": "header",
                 "name": "Authorization",
-                "description": "Token KEY",
+                "description": "The word Token, a space and your API key: `Token KEY`",
             },
-            {"type": "http", "scheme": "bearer"},
-            {"type": "apiKey", "in": "header", "name": "X-Api-Key"},
+            {"type": "http", "scheme": "bearer", "description": "Your API key"},
+            {
+                "type": "apiKey",
+                "in": "header",
+                "name": "X-Api-Key",
+                "description": "Your API key",
+            },
         ]
 
     def get_security_requirement(self, _auto_schema: object) -> list[dict[str, list[str]]]:

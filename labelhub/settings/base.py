@@ -72,6 +72,7 @@ INSTALLED_APPS = [
     "django_filters",
     "django_htmx",
     "drf_spectacular",
+    "drf_spectacular_sidecar",
     "rest_framework",
     "template_partials",
 ]

@@ -1,8 +1,22 @@
 """What the OpenAPI document says of itself."""
 
+DESCRIPTION = """
+Projects, items, labels, runs, gold, evaluation.
+
+**Signing in.** Make a key under *API keys* and send it with each request as
+`Authorization: Token KEY`, `Authorization: Bearer KEY` or `X-Api-Key: KEY`. In a browser, your
+session works too. A read key cannot change anything.
+
+**Errors** are `application/problem+json` with a stable `code` for programs, `detail` for people
+and, for invalid fields, `errors` with `field` and `message`. What you may not see answers 404.
+
+**Lists** are `{"count", "next", "previous", "results"}`. Use `page` and `page_size` (at most 1000).
+Unknown query parameters are refused. The final slash of an address is optional.
+"""
+
 SPECTACULAR_SETTINGS = {
     "TITLE": "LabelHub",
-    "DESCRIPTION": "Projects, items, labels, runs, gold, evaluation. Errors are problem+json.",
+    "DESCRIPTION": DESCRIPTION,
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": r"/api/v1",

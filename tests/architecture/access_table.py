@@ -56,6 +56,7 @@ PAGES = {
     "set_theme": row(POST=EVERYBODY),
     "design_system": row(GET=SIGNED_IN),
     "api_docs": row(GET=EVERYBODY),
+    "api_redoc": row(GET=EVERYBODY),
     "api_schema": row(GET=EVERYBODY),
     "api_keys": row(GET=SIGNED_IN, POST=SIGNED_IN),
     "api_key_revoke": row(POST=OWN),

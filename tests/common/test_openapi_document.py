@@ -35,6 +35,17 @@ def components() -> dict[str, dict[str, Any]]:
     return found
 
 
+def test_every_operation_says_what_it_does() -> None:
+    silent = [name for name, each in operations() if not each.keys() & {"summary", "description"}]
+    assert silent == []
+
+
+def test_every_operation_documents_how_it_refuses() -> None:
+    for name, operation in operations():
+        assert "401" in operation["responses"], name
+        assert "{slug}" not in name or "404" in operation["responses"], name
+
+
 def test_operation_ids_are_unique() -> None:
     counted = Counter(operation["operationId"] for _, operation in operations())
     assert [name for name, count in counted.items() if count > 1] == []

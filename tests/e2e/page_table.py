@@ -7,12 +7,13 @@ from typing import Any
 from tests.e2e import exchange_pages
 from tests.e2e.server import DEMO
 
-#: Parts of pages, files, and addresses that only take a form.
+#: Parts of pages, files, addresses that only take a form, and pages that libraries draw.
 NOT_PAGES = {
     "adjudication_debates", "adjudication_decide", "adjudication_next", "adjudication_return",
     "adjudication_skip", "adjudication_undo", "comment_people", "comment_resolve",
     "comments_seen", "item_comments",
-    "account_inactive", "account_set_password", "api_key_revoke", "api_schema",
+    "account_inactive", "account_set_password",
+    "api_docs", "api_key_revoke", "api_redoc", "api_schema",
     "agreement_annotators", "agreement_figure", "agreement_file", "agreement_over_time",
     "experiment_preview", "experiment_progress", "export_download", "health_live",
     "health_ready", "import_progress", "member_add", "member_change", "member_create",
@@ -242,7 +243,6 @@ VIEWS = (
     View("model_create", "operator", "{provider}models/new/"),
     View("model_edit", "operator", "{model}"),
     View("design_system", "manager", "/design/"),
-    View("api_docs", None, "/api/docs/"),
     View("not_found", "manager", "/p/no-such-project/", status=404),
     View("not_found", "manager", "/no/such/page/", "unknown-address", status=404),
     View("forbidden", "viewer", IN_DEMO + "/review/", status=403),

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from difflib import get_close_matches
 from functools import cache
-from threading import Lock
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -11,7 +10,7 @@ from django.urls import path
 from drf_spectacular.generators import SchemaGenerator
 
 from apps.common.api.errors import problem_answer
-from apps.common.api.openapi import METHODS
+from apps.common.api.openapi import METHODS, generating
 
 REST = "/api/v1/"
 #: What a name in a refusal is cut to.
@@ -60,10 +59,6 @@ class RestAddressMiddleware:
         return problem_answer(400, "unknown_parameter", detail, errors=errors)
 
 
-#: The generator keeps what it works on in objects that all threads share.
-_generating = Lock()
-
-
 @cache
 def query_parameters(view: Callable[..., HttpResponse], method: str, route: str) -> frozenset[str]:
     """The query parameters that the OpenAPI document declares for one operation.
@@ -71,7 +66,7 @@ def query_parameters(view: Callable[..., HttpResponse], method: str, route: str)
     They are taken from the same declarations in the same way, so the two cannot differ.
     """
     generator: Any = SchemaGenerator  # it is not typed
-    with _generating:
+    with generating:
         operations = generator(patterns=[path(route, view)]).parse(None, public=True)
     return frozenset(
         parameter["name"]

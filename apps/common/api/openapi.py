@@ -1,6 +1,7 @@
 """What every operation of the OpenAPI document has in common: its names, and how it refuses."""
 
 from collections.abc import Iterator
+from threading import Lock
 from typing import Any
 
 from drf_spectacular.openapi import AutoSchema
@@ -54,6 +55,8 @@ WITH_PAGES = ("404",)
 WRITING = ("409", "411")
 WITH_BODY = ("413", "415")
 ANYTHING_OR_NULL = [{}, {"type": "null"}]
+#: Held while a generator runs: it keeps what it works on in objects that all threads share.
+generating = Lock()
 
 
 class OperationSchema(AutoSchema):

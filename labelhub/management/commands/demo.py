@@ -57,7 +57,7 @@ class Command(PrivateCommand):
         self.say(f"  agreement     {address}/p/{MEASURED}/agreement/   (whom to trust for what)")
         self.say(f"  a shop        {address}/demo/shop/   (asks you about what you write)")
         self.say(f"  a chat        {address}/demo/chat/")
-        self.say(f"  REST docs     {address}/api/docs/\n")
+        self.say(f"  REST docs     {address}/api/docs/   (to read: /api/docs/redoc/)\n")
         for login in logins:
             self.say(
                 f"  sign in as    {login.username:10} password {login.password}   ({login.role})"
