@@ -18,7 +18,7 @@ from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import ComplementNB, MultinomialNB
 
-from labelhub.core.echo.heads import Head, learn, new_head, probabilities
+from labelhub.core.echo.heads import Head, learn, probabilities
 from labelhub.core.echo.models import VARIANCE, FeatureModel, predict, teach
 from labelhub.core.echo.replay.reading import Columns, Labelled, read_labelled
 from labelhub.core.echo.vectors import PLACES, Sparse, vector_of
@@ -191,7 +191,8 @@ def _head_of(kind: str, options: Mapping[str, Any], given: Loaded) -> Learner:
         case "shipped":
             return Shipped(given)
         case "own":
-            return Own(given, new_head(values, PLACES, variance=options["variance"]))
+            shape = (values, PLACES)
+            return Own(given, Head(np.zeros(shape), np.full(shape, options["variance"])))
         case "sgd":
             return Sklearn(
                 given.rows, values, SGDClassifier(loss="log_loss", random_state=0, **options)

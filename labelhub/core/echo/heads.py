@@ -30,12 +30,6 @@ class Head(NamedTuple):
     var: Floats
 
 
-def new_head(values: int, places: int, *, variance: float) -> Head:
-    """A head that has learnt nothing: every value equally likely on every message."""
-    shape = (values, places)
-    return Head(np.zeros(shape), np.full(shape, variance))
-
-
 def probabilities(head: Head, vector: Floats) -> Floats:
     """How likely each value is, (…, values); what is unsure is nearer to equal shares."""
     scores = dot(head.mean, vector)

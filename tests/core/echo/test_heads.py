@@ -6,11 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from labelhub.core.echo.heads import Floats, Head, learn, new_head, probabilities
+from labelhub.core.echo.heads import Floats, Head, learn, probabilities
 
 PLACES = 4
 numbers = st.floats(-3, 3)
 vectors = arrays(np.float64, PLACES, elements=numbers)
+
+
+def new_head(values: int, places: int, *, variance: float) -> Head:
+    """A head that has learnt nothing."""
+    return Head(np.zeros((values, places)), np.full((values, places), variance))
 
 
 @st.composite
