@@ -13,8 +13,6 @@ from dataclasses import dataclass
 
 from apps.echo.models import AuthorTrust, Echo, ModelState, Snapshot
 from labelhub.core.echo.packing import (
-    digest,
-    digest_after,
     pack_model,
     pack_selector,
     unpack_model,
@@ -78,14 +76,13 @@ def store_state(echo: Echo, state: EchoState, number: int) -> None:
     echo.trusts.all().delete()
     _write(echo, state, number)
     echo.era += 1
-    _write_selector(echo, state, number, digest(state))
+    _write_selector(echo, state, number)
 
 
-def store_parts(echo: Echo, state: EchoState, number: int, before: int) -> None:
-    """Write the parts that ``state`` holds; ``before`` is what :func:`parts_sum` of them was."""
+def store_parts(echo: Echo, state: EchoState, number: int) -> None:
+    """Write the parts that ``state`` holds; the others stay as they are."""
     _write(echo, state, number)
-    whole = echo.digest or f"{before:064x}"
-    _write_selector(echo, state, number, digest_after(whole, before, state))
+    _write_selector(echo, state, number)
 
 
 def _write(echo: Echo, state: EchoState, number: int) -> None:
@@ -111,9 +108,9 @@ def _write(echo: Echo, state: EchoState, number: int) -> None:
     )
 
 
-def _write_selector(echo: Echo, state: EchoState, number: int, whole: str) -> None:
-    echo.state, echo.learnt, echo.digest = pack_selector(state), number, whole
-    echo.save(update_fields=["state", "learnt", "digest", "era"])
+def _write_selector(echo: Echo, state: EchoState, number: int) -> None:
+    echo.state, echo.learnt = pack_selector(state), number
+    echo.save(update_fields=["state", "learnt", "era"])
 
 
 def take_snapshot(echo: Echo, state: EchoState, number: int) -> Snapshot:
@@ -125,7 +122,7 @@ def take_snapshot(echo: Echo, state: EchoState, number: int) -> Snapshot:
     }
     packed = zlib.compress(json.dumps(whole).encode(), 1)
     kept, _ = Snapshot.objects.update_or_create(
-        echo=echo, number=number, defaults={"packed": packed, "digest": digest(state)}
+        echo=echo, number=number, defaults={"packed": packed}
     )
     return kept
 

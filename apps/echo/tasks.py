@@ -7,11 +7,9 @@ from celery import shared_task
 from django.db import transaction
 from django.utils import timezone
 
-from apps.echo.models import Check
 from apps.echo.reporting.keeping import Of
 from apps.echo.reporting.renewing import renew_figures
 from apps.echo.services.beginning import begin_searches, stop_searches
-from apps.echo.services.checking import carry_out_check
 from apps.echo.services.gathering import WITHIN
 from apps.echo.services.learning import keep_up
 from apps.echo.services.offering import decide_about, expire_decisions, messages_due
@@ -75,19 +73,6 @@ def _is_time(what: str, every: float) -> bool:
         return False
     _last[what] = now
     return True
-
-
-@shared_task(name="echo.check_log")
-def check_log_task(echo_id: int, started_at: str) -> None:
-    """Carry out one check of what is stored against the log."""
-    carry_out_check(echo_id, datetime.fromisoformat(started_at))
-
-
-def launch_check(check: Check) -> None:
-    """Send a task for it once the transaction is through. A broker that is down is logged; then
-    nothing is heard of the check, and the page offers another."""
-    told = check.echo_id, check.started_at.isoformat()
-    transaction.on_commit(lambda: check_log_task.delay(*told), robust=True)
 
 
 @shared_task(name="echo.renew_figures")

@@ -11,7 +11,6 @@ urlpatterns = [
     path(ECHO, learning.site_echo, name="site_echo"),
     path(f"{ECHO}parts/", learning.site_echo_parts, name="site_echo_parts"),
     path(f"{ECHO}settings/", learning.site_echo_settings, name="site_echo_settings"),
-    path(f"{ECHO}roll-back/", learning.site_echo_roll_back, name="site_echo_roll_back"),
     path(
         f"{ECHO}features/<slug:feature_key>/", learning.site_echo_feature, name="site_echo_feature"
     ),

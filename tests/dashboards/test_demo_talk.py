@@ -14,7 +14,7 @@ from apps.dashboards.demo_site import prepare_demo_site
 from apps.dashboards.demo_talk import MESSAGES
 from apps.echo.models import Echo, LogEvent, OfferEvent, Scored
 from apps.echo.reporting import report_of
-from apps.echo.services.learning import verify
+from apps.echo.services.learning import rebuild_state
 from apps.llm.services import ensure_builtin
 from labelhub.core.echo.plateau import LEAST_ANSWERS
 from labelhub.core.interview.features import starter_library
@@ -42,7 +42,7 @@ def echo(db: None) -> Echo:
 def test_echo_has_learnt_enough_for_its_page_to_show_curves(echo: Echo) -> None:
     assert Scored.objects.filter(echo=echo).count() >= LEAST_ANSWERS
     assert echo.logged == echo.learnt
-    assert verify(echo)
+    assert rebuild_state(echo)
 
 
 @pytest.mark.thorough

@@ -116,7 +116,7 @@ def _switch_on(server: Server, site_id: int) -> None:
     if rows(server, "SELECT 1 FROM echo_echo WHERE site_id = ?", site_id):
         return
     demo = rows(server, "SELECT * FROM echo_echo WHERE offers_on")[0]
-    fresh = {"site_id": site_id, "logged": 0, "learnt": 0, "state": b"", "digest": ""}
+    fresh = {"site_id": site_id, "logged": 0, "learnt": 0, "state": b""}
     insert(server, "echo_echo", demo | fresh)
 
 

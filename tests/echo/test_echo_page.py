@@ -9,7 +9,7 @@ from django.test import Client
 from apps.accounts.roles import Role
 from apps.authors.models import Site
 from apps.authors.services.sites import set_features
-from apps.echo.models import Check, Echo
+from apps.echo.models import Echo
 from apps.echo.pages.learning import PAGE_SIZE
 from apps.echo.services.learning import keep_up_with, learn_from_log
 from apps.echo.services.logging import log
@@ -56,7 +56,6 @@ def told(client: Client, site: Site, rest: str = "echo/", **given: Any) -> str:
     [
         ("echo/features/urgency/", False),
         ("echo/settings/", True),
-        ("echo/roll-back/", True),
         ("offers/settings/", False),
         ("offers/switch/", True),
         ("offers/catalogue/import/", False),
@@ -153,8 +152,8 @@ def test_hostile_text_stays_text(manager: Client, site: Site) -> None:
 
 
 def test_only_managers_change_it(viewer: Client, site: Site, echo: Echo) -> None:
-    for rest in ("echo/", "echo/settings/", "echo/roll-back/"):
-        assert viewer.post(page(site, rest), {"do": "off", "to": 0}).status_code == 403
+    for rest in ("echo/", "echo/settings/"):
+        assert viewer.post(page(site, rest), {"do": "off"}).status_code == 403
     assert "Switch off" not in told(viewer, site)
     echo.refresh_from_db()
     assert echo.on
@@ -183,15 +182,6 @@ def test_of_two_managers_who_freeze_it_at_once_one_is_told_so(site: Site, echo: 
     assert not is_frozen(echo)
 
 
-def test_a_check_is_sent_to_the_worker(manager: Client, site: Site) -> None:
-    manager.post(page(site, "echo/"), {"do": "check"})
-    assert "Making the state anew from the log" in told(manager, site)
-    manager.post(page(site, "echo/"), {"do": "check"})
-    assert "A check is under way" in told(manager, site)
-    Check.objects.update(same=False, ended_at="2026-01-01T00:00:00Z")
-    assert "not what the log makes" in told(manager, site)
-
-
 def test_settings_are_kept_within_their_ranges(manager: Client, site: Site) -> None:
     address = page(site, "echo/settings/")
     good = {"k": 5, "explore": 0.2, "burden": 0.01, "models_per_message": 12}
@@ -210,21 +200,6 @@ def test_settings_are_kept_within_their_ranges(manager: Client, site: Site) -> N
     assert refused.status_code == 422
     assert "less than or equal to 1" in words(refused)
     assert Echo.objects.get().explore == 0.2
-
-
-def test_it_is_rolled_back_to_an_event_that_there_is(
-    manager: Client, site: Site, echo: Echo
-) -> None:
-    log_answers(echo, "urgency", [(0.0, 0.5)] * 5)
-    learn_from_log(echo)
-    address = page(site, "echo/roll-back/")
-    refused = manager.post(address, {"to": 77, "sure": "on"})
-    assert refused.status_code == 422
-    assert "ust be the number of an event, 0 to 5" in words(refused)
-    assert "Tick this" in words(manager.post(address, {"to": 2}))
-    assert not echo.log.filter(kind="rolled_back").exists()
-    assert manager.post(address, {"to": 2, "sure": "on"}).status_code == 302
-    assert echo.log.get(kind="rolled_back").data == {"to": 2}
 
 
 def test_who_has_seen_it_is_sent_nothing(manager: Client, site: Site, echo: Echo) -> None:

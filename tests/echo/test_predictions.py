@@ -13,7 +13,7 @@ from apps.echo.models import Echo, LogEvent, PromptSearch, Selection
 from apps.echo.services.choosing import heads_for
 from apps.echo.services.experiments import place_of
 from apps.echo.services.instructing import drop_instruction, use_instruction
-from apps.echo.services.learning import keep_up_with, verify
+from apps.echo.services.learning import keep_up_with, rebuild_state
 from apps.echo.services.ranking import rank
 from apps.echo.services.switching import switch_echo, update_echo
 from apps.echo.states import stored_state
@@ -243,7 +243,7 @@ def test_how_likely_the_model_held_each_value_is_logged_with_the_answer_and_lear
     assert LogEvent.objects.get().data["told"] == [
         told[value] for value in question.feature.parsed.values
     ]
-    assert verify(Echo.objects.get())
+    assert rebuild_state(Echo.objects.get())
 
 
 def test_a_line_of_the_log_from_before_is_still_read(echo: Echo, author: Author) -> None:
@@ -253,7 +253,7 @@ def test_a_line_of_the_log_from_before_is_still_read(echo: Echo, author: Author)
     event = LogEvent.objects.get()
     del event.data["told"]
     event.save()
-    assert verify(Echo.objects.get())
+    assert rebuild_state(Echo.objects.get())
 
 
 @pytest.mark.thorough
@@ -281,7 +281,7 @@ def test_a_model_counts_by_how_often_it_was_right(
         keep_up_with(echo)
     state = stored_state(Echo.objects.get())
     assert least <= part_weights(state.models["urgency"])[LLM] <= most
-    assert verify(Echo.objects.get())
+    assert rebuild_state(Echo.objects.get())
 
 
 def test_a_found_instruction_stands_in_its_own_features_prompt_until_it_is_dropped(

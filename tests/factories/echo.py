@@ -17,8 +17,10 @@ from apps.echo.models import Echo, PromptSearch, Scored
 from apps.echo.services.choosing import forget_known
 from apps.echo.services.logging import log
 from apps.echo.services.switching import switch_echo
+from apps.echo.states import stored_state
 from apps.llm.models import ModelSpec
 from labelhub.core.echo.events import Answered
+from labelhub.core.echo.packing import digest
 from labelhub.core.echo.vectors import vector_of
 from labelhub.core.llm.offline import OfflineModel
 from labelhub.core.llm.types import Call, Completion
@@ -70,6 +72,11 @@ def echo_of(site: Site | None = None, **fields: Any) -> Echo:
     forget_known(echo.site_id)
     forget_examples(echo.site_id)
     return echo
+
+
+def learnt_digest(echo: Echo) -> str:
+    """The digest of what is stored now."""
+    return digest(stored_state(Echo.objects.get(pk=echo.pk)))
 
 
 def forget_examples(site_id: int) -> None:

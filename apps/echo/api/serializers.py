@@ -41,12 +41,12 @@ class EchoChangeSerializer(serializers.ModelSerializer[Echo]):
 
 class EchoSerializer(EchoChangeSerializer):
     """The settings, and how far it has learnt. ``logged``: the newest event of its log;
-    ``learnt``: the newest that was learnt from; ``digest``: equal for equal states."""
+    ``learnt``: the newest that was learnt from."""
 
     frozen = serializers.SerializerMethodField(help_text="What happens is logged, not learnt.")
 
     class Meta(EchoChangeSerializer.Meta):
-        fields = [*SETTINGS, "frozen", "logged", "learnt", "digest"]
+        fields = [*SETTINGS, "frozen", "logged", "learnt"]
         read_only_fields = fields
 
     def get_frozen(self, echo: Echo) -> bool:
@@ -60,22 +60,6 @@ class PriorsSerializer(serializers.Serializer[Any]):
     priors = serializers.DictField(
         child=FiniteField(min_value=-1, max_value=1, allow_null=True), allow_empty=True
     )
-
-
-class RollBackSerializer(serializers.Serializer[Any]):
-    """Which event to go back to."""
-
-    to = serializers.IntegerField(
-        min_value=0, max_value=2**62, help_text="Its number; 0 forgets everything."
-    )
-
-
-class StateVerifiedSerializer(serializers.Serializer[Any]):
-    """Whether the state is, to the last bit, what the log makes of its events up to ``learnt``."""
-
-    ok = serializers.BooleanField()
-    learnt = serializers.IntegerField()
-    digest = serializers.CharField(allow_blank=True)
 
 
 class FeatureSummarySerializer(serializers.Serializer[Any]):

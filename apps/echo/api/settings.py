@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework.response import Response
 
 from apps.accounts.http import SignedInApiRequest
@@ -11,13 +11,11 @@ from apps.echo.api.serializers import (
     EchoChangeSerializer,
     EchoSerializer,
     PriorsSerializer,
-    RollBackSerializer,
-    StateVerifiedSerializer,
 )
 from apps.echo.models import Echo
 from apps.echo.selectors.echoes import echo_or_default
-from apps.echo.services.managing import change_echo, ensure_echo, set_priors, verify_state
-from apps.echo.services.switching import freeze, roll_back
+from apps.echo.services.managing import change_echo, ensure_echo, set_priors
+from apps.echo.services.switching import freeze
 from labelhub.core.errors import InvalidInput
 
 _PRIORS = OpenApiExample(
@@ -94,42 +92,6 @@ class ThawView(SiteScopedMixin):
     def post(self, request: SignedInApiRequest, public_key: str) -> Response:
         """What happens from now on is learnt again. Doing it again changes nothing."""
         return _frozen(self, on=False)
-
-
-class RollBackView(SiteScopedMixin):
-    """Learning undone."""
-
-    @extend_schema(
-        operation_id="site_echo_rollback",
-        request=RollBackSerializer,
-        responses=EchoSerializer,
-        summary="Roll back",
-    )
-    def post(self, request: SignedInApiRequest, public_key: str) -> Response:
-        """Forget what was learnt after an event; what happens from now on is learnt. A worker does
-        it within seconds: then ``learnt`` is ``logged`` again."""
-        sent = RollBackSerializer(data=request.data)
-        sent.is_valid(raise_exception=True)
-        echo = ensure_echo(self.site)
-        roll_back(echo, to=sent.validated_data["to"])
-        return _told(echo)
-
-
-class VerifyView(SiteScopedMixin):
-    """The state held against the log."""
-
-    @extend_schema(
-        operation_id="site_echo_verify",
-        request=None,
-        responses={
-            200: StateVerifiedSerializer,
-            409: OpenApiResponse(description="It learns meanwhile, or has too many events."),
-        },
-        summary="Verify the state",
-    )
-    def post(self, request: SignedInApiRequest, public_key: str) -> Response:
-        """Replays the whole log, at most 10,000 events, while you wait."""
-        return Response(StateVerifiedSerializer(verify_state(ensure_echo(self.site))).data)
 
 
 def _told(echo: Echo) -> Response:

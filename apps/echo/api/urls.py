@@ -13,8 +13,6 @@ urlpatterns = [
     path(f"{ECHO}priors/", settings.PriorsView.as_view(), name="api_echo_priors"),
     path(f"{ECHO}freeze/", settings.FreezeView.as_view(), name="api_echo_freeze"),
     path(f"{ECHO}thaw/", settings.ThawView.as_view(), name="api_echo_thaw"),
-    path(f"{ECHO}rollback/", settings.RollBackView.as_view(), name="api_echo_rollback"),
-    path(f"{ECHO}verify/", settings.VerifyView.as_view(), name="api_echo_verify"),
     path(f"{ECHO}features/", records.FeatureSummariesView.as_view(), name="api_echo_features"),
     path(
         f"{ECHO}features/<slug:feature_key>/instruction/",

@@ -1,7 +1,5 @@
 """The forms of a site's page on Echo."""
 
-from typing import Any
-
 from django import forms
 
 from apps.echo.models import Echo
@@ -65,21 +63,3 @@ class InstructionForm(forms.Form):
     """Whose instruction is to be used; nothing: none."""
 
     search = forms.IntegerField(min_value=1, max_value=2**62, required=False)
-
-
-class RollBackForm(forms.Form):
-    """To which event, and that it is meant."""
-
-    to = forms.IntegerField(
-        label="Number of the last event that counts",
-        min_value=0,
-        help_text="0 forgets everything.",
-    )
-    sure = forms.BooleanField(
-        label="What was learnt after it counts no more; the log stays. This cannot be undone.",
-        error_messages={"required": "Tick this: it cannot be undone."},
-    )
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["to"].widget.attrs["list"] = "echo-snapshots"

@@ -177,7 +177,8 @@ class AuthorTrust(models.Model):
 
 
 class Snapshot(models.Model):
-    """A whole state as it was after an event: what is rolled back or made anew begins there."""
+    """A whole state as it was after an event: learning goes back there when an earlier event is
+    withdrawn or restored."""
 
     echo = models.ForeignKey(Echo, on_delete=models.CASCADE, related_name="snapshots")
     number = models.PositiveBigIntegerField()

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.core.paginator import Paginator
-from django.utils import timezone
 
 from apps.authors.models import Site
 from apps.common.figures import share_words
@@ -18,7 +17,6 @@ from apps.echo.pictures.learning import (
     share_figure,
 )
 from apps.echo.selectors.choices import answers_about, choices_of
-from apps.echo.selectors.known import Kept, kept_states
 from apps.echo.selectors.learnt import (
     RankedFeature,
     histories_of,
@@ -35,8 +33,7 @@ from apps.echo.selectors.scored import (
     reliability,
     whole,
 )
-from apps.echo.selectors.standing import MOST_REWARDS, mark_of, pay_of, standing_of
-from apps.echo.services.checking import is_going
+from apps.echo.selectors.status import MOST_REWARDS, mark_of, offer_results_of, status_of
 from apps.echo.words.values import value_words
 from labelhub.core.echo.plateau import Plateau, Stretch, answers_left
 
@@ -55,7 +52,7 @@ def moving_parts(echo: Echo, given: Mapping[str, str]) -> dict[str, Any]:
     state, words = selector_of(echo), " ".join(given.get("q", "").split())[:60]
     found = ranked_features(echo, state, words)
     page = Paginator(found, PAGE_SIZE).get_page(given.get("page"))
-    pay = pay_of(echo)
+    results = offer_results_of(echo)
     return (
         {
             "mark": mark_of(echo),
@@ -63,12 +60,15 @@ def moving_parts(echo: Echo, given: Mapping[str, str]) -> dict[str, Any]:
             "page": page,
             "searched": bool(words) or page.paginator.num_pages > 1,
             "rows": rows(histories_of(echo, state, list(page))),
-            "pay": pay,
-            "clicks": share_figure(pay.clicked, pay.offers, "no offer has had its time yet"),
+            "results": results,
+            "clicks": share_figure(
+                results.clicked, results.offers, "no offer has had its time yet"
+            ),
             "most_rewards": MOST_REWARDS,
             "choices": choices_of(echo),
+            "echo": echo,
+            "status": status_of(echo),
         }
-        | _standing(echo)
         | searching_parts(echo)
         | _curves(echo)
     )
@@ -105,22 +105,6 @@ def ranked_feature(echo: Echo, key: str) -> RankedFeature | None:
 def nothing_yet(site: Site) -> dict[str, Any]:
     """Where Echo was never on: whether there is anything it could ask about."""
     return {"echo": None, "has_features": site.features.filter(active=True).exists()}
-
-
-def states_of(echo: Echo) -> dict[str, list[Kept]]:
-    """The states that are stored, the newest first: what a roll back may go to at once."""
-    return {"states": kept_states(echo)}
-
-
-def _standing(echo: Echo) -> dict[str, Any]:
-    standing = standing_of(echo)
-    check = standing.check
-    return {
-        "standing": standing,
-        "echo": echo,
-        "check": check,
-        "check_going": check is not None and is_going(check, timezone.now()),
-    }
 
 
 def _curves(echo: Echo, feature: str = "") -> dict[str, Any]:

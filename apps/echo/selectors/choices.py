@@ -46,10 +46,8 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """An answer beside what was expected; ``text`` of the message, where it is kept; ``number`` of
-    its event."""
+    """An answer beside what was expected; ``text`` of the message, where it is kept."""
 
-    number: int
     expected: str
     value: str
     loss: float
@@ -69,12 +67,11 @@ def choices_of(echo: Echo) -> list[Choice]:
 def answers_about(echo: Echo, feature: Definition) -> list[Given]:
     """The last :data:`ANSWERS` answers about a feature, the newest first."""
     scores = newest_scored(echo, feature.key).order_by("-number")
-    told = scores.values("number", "loss", "sigma", "event__ref", "event__data", "event__at")
+    told = scores.values("loss", "sigma", "event__ref", "event__data", "event__at")
     rows = list(told[:ANSWERS])
     texts = _texts([row["event__ref"] for row in rows])
     return [
         Given(
-            number=row["number"],
             expected=value_words(feature, row["event__data"]["predicted"]),
             value=value_words(feature, row["event__data"]["value"]),
             loss=row["loss"],

@@ -5,7 +5,8 @@ goes on where the last one was written, and comes to the same bits.
 """
 
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import chain
@@ -27,11 +28,11 @@ from apps.echo.states import (
     stored_state,
     take_snapshot,
 )
-from labelhub.core.echo.events import RolledBack, from_json
+from labelhub.core.echo.events import from_json
 from labelhub.core.echo.history import Controls, Entry
-from labelhub.core.echo.packing import digest, parts_sum
+from labelhub.core.echo.packing import digest
 from labelhub.core.echo.state import EchoState, learn
-from labelhub.core.errors import InvalidInput
+from labelhub.core.errors import Conflict, InvalidInput
 
 logger = logging.getLogger(__name__)
 
@@ -71,62 +72,74 @@ def keep_up_with(echo: Echo) -> int:
 
 def learn_from_log(echo: Echo) -> int:
     """Learn what is new in the log; how many events. 0 where somebody else is at it."""
+    with _lease(echo, DUE) as leased:
+        if not leased:
+            return 0
+        until = echo.logged
+        return _learn_on(echo, _begun(echo, until), until) or 0
+
+
+def rebuild_state(echo: Echo) -> bool:
+    """Make the state anew from the log and store it; whether what was stored was the same, to the
+    last bit.
+
+    Raises:
+        Conflict: somebody else is learning from the log.
+    """
+    learn_from_log(echo)
+    with _lease(echo) as leased:
+        if leased:
+            before, start = _stored_digest(echo), _anew(echo)
+            if _learn_on(echo, start, echo.learnt) is not None:
+                return digest(start.state) == before
+    raise Conflict("A worker is learning from the log; try again in a minute.")
+
+
+@contextmanager
+def _lease(echo: Echo, due: Q | None = None) -> Iterator[bool]:
+    """Whether the log is ours to learn from: nobody else has it, and it is ``due``."""
     now = timezone.now()
-    free = Echo.objects.filter(pk=echo.pk).filter(
-        Q(lease_until__isnull=True) | Q(lease_until__lt=now)
-    )
-    if not free.filter(DUE).update(lease_until=now + LEASE):
-        return 0
+    free = Q(lease_until__isnull=True) | Q(lease_until__lt=now)
+    rows = Echo.objects.filter(free, due or Q(), pk=echo.pk)
+    if not rows.update(lease_until=now + LEASE):
+        yield False
+        return
     echo.refresh_from_db()
     try:
-        return _learn_all(echo)
+        yield True
     finally:
         Echo.objects.filter(pk=echo.pk, lease_until=echo.lease_until).update(lease_until=None)
 
 
-def rebuilt(echo: Echo, come_to: Callable[[int], None] | None = None) -> EchoState:
-    """The state that the whole log makes, from nothing; what is stored is not looked at.
-
-    ``come_to`` is told the number of an event now and then.
-    """
-    state = EchoState()
-    for done, entry in enumerate(_lessons(echo, 0, echo.learnt), start=1):
-        learn(state, entry.event)  # type: ignore[arg-type]  # controls are not among them
-        if come_to is not None and done % AT_ONCE == 0:
-            come_to(entry.number)
-    return state
-
-
-def verify(echo: Echo) -> bool:
-    """Whether what is stored is, to the last bit, what the log makes."""
-    return (
-        digest(rebuilt(echo)) == digest(stored_state(echo)) == (echo.digest or digest(EchoState()))
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class _Start:
-    """Where learning goes on: a state that has learnt up to ``number``. parts: the sum of the parts
-    it holds (``packing.parts_sum``); None where it holds all, which replace what is stored."""
+    """Where learning goes on: a state that has learnt up to ``number``. whole: it holds all parts,
+    which replace what is stored; else some, and the others stay as they are."""
 
     state: EchoState
     number: int
-    parts: int | None
+    whole: bool
 
 
-def _learn_all(echo: Echo) -> int:
-    """From where the state stands, or from before what has been withdrawn or rolled back."""
-    until = echo.logged
-    start = _begun(echo, until)
+def _learn_on(echo: Echo, start: _Start, until: int) -> int | None:
+    """Learn from there on and write it; how many events, None where the lease was lost."""
     done = 0
     for entry in _lessons(echo, start.number, until):
         learn(start.state, entry.event)  # type: ignore[arg-type]  # controls are not among them
         done += 1
         if done % AT_ONCE == 0 and not _still_ours(echo):
-            return 0
-        if done % SNAPSHOT_EVERY == 0 and start.parts is None:
+            return None
+        if done % SNAPSHOT_EVERY == 0 and start.whole:
             take_snapshot(echo, start.state, entry.number)
-    return done if _written(echo, start, until) else 0
+    return done if _written(echo, start, until) else None
+
+
+def _stored_digest(echo: Echo) -> str:
+    """The digest of what is stored; "" where it cannot be read."""
+    try:
+        return digest(stored_state(echo))
+    except InvalidInput:
+        return ""
 
 
 def _still_ours(echo: Echo) -> bool:
@@ -142,10 +155,8 @@ def _written(echo: Echo, start: _Start, until: int) -> bool:
     """Write what was learnt; False where somebody else has taken it up since."""
     if not _still_ours(echo):
         return False
-    if start.parts is None:
-        store_state(echo, start.state, until)
-    else:
-        store_parts(echo, start.state, until, start.parts)
+    store = store_state if start.whole else store_parts
+    store(echo, start.state, until)
     # Whoever was deleted meanwhile may be in it: then it is made anew once more.
     Echo.objects.filter(pk=echo.pk, erased=echo.erased).update(erased=0)
     last = echo.snapshots.values_list("number", flat=True).first() or 0
@@ -156,14 +167,14 @@ def _written(echo: Echo, start: _Start, until: int) -> bool:
 
 
 def _begun(echo: Echo, until: int) -> _Start:
-    """The state to go on from."""
+    """The state to go on from: as it is stored, or before the first event that has changed."""
     if echo.erased:
         return _anew(echo)
     first = _first_changed(echo, until)
     if first is not None:
         echo.snapshots.filter(number__gte=first).delete()
         snapshot = echo.snapshots.first()
-        return _opened(snapshot) if snapshot is not None else _Start(EchoState(), 0, None)
+        return _opened(snapshot) if snapshot is not None else _Start(EchoState(), 0, whole=True)
     try:
         return _going_on(echo, until)
     except InvalidInput as fault:
@@ -174,22 +185,21 @@ def _begun(echo: Echo, until: int) -> _Start:
 def _anew(echo: Echo) -> _Start:
     """Nothing that was made of the log before is used again."""
     echo.snapshots.all().delete()
-    return _Start(EchoState(), 0, None)
+    return _Start(EchoState(), 0, whole=True)
 
 
 def _going_on(echo: Echo, until: int) -> _Start:
     """Where the stored state stands; of few news the parts that they are about."""
     if until - echo.learnt > SNAPSHOT_EVERY:
-        return _Start(stored_state(echo), echo.learnt, None)
-    state = stored_state(echo, _concerned(echo, until))
-    return _Start(state, echo.learnt, parts_sum(state))
+        return _Start(stored_state(echo), echo.learnt, whole=True)
+    return _Start(stored_state(echo, _concerned(echo, until)), echo.learnt, whole=False)
 
 
 def _opened(snapshot: Snapshot) -> _Start:
     try:
-        return _Start(snapshot_state(snapshot), snapshot.number, None)
+        return _Start(snapshot_state(snapshot), snapshot.number, whole=True)
     except InvalidInput:  # of another version: everything is made anew
-        return _Start(EchoState(), 0, None)
+        return _Start(EchoState(), 0, whole=True)
 
 
 def _concerned(echo: Echo, until: int) -> Parts:
@@ -203,22 +213,18 @@ def _concerned(echo: Echo, until: int) -> Parts:
 def _first_changed(echo: Echo, until: int) -> int | None:
     """The first event already learnt that counts no more, or again; None where there is none."""
     news = echo.log.filter(number__gt=echo.learnt, number__lte=until)
-    back = _entries(news.filter(kind=LogEvent.Kind.ROLLED_BACK))
-    firsts = [each.event.to + 1 for each in back if isinstance(each.event, RolledBack)]
     about = news.filter(kind__in=(LogEvent.Kind.WITHDRAWN, LogEvent.Kind.RESTORED))
-    told = echo.log.filter(ref__in=about.values("about"), number__lte=echo.learnt)
-    firsts += list(told.order_by("number").values_list("number", flat=True)[:1])
-    changed = [first for first in firsts if first <= echo.learnt]
-    return min(changed) if changed else None
+    changed = echo.log.filter(ref__in=about.values("about"), number__lte=echo.learnt)
+    return changed.order_by("number").values_list("number", flat=True).first()
 
 
 def _lessons(echo: Echo, after: int, until: int) -> Iterator[Entry]:
     """What is to be learnt from between two numbers, in order."""
     told = echo.log.filter(number__lte=until)
     rows = told.filter(number__gt=after).exclude(kind__in=LogEvent.CONTROLS)
-    switches = told.filter(kind__in=(LogEvent.Kind.FROZEN, LogEvent.Kind.ROLLED_BACK))
+    freezes = told.filter(kind=LogEvent.Kind.FROZEN)
     about = told.filter(about__in=rows.values("ref"))
-    controls = Controls(_entries(chain(switches, about)))
+    controls = Controls(_entries(chain(freezes, about)))
     counted = (row for row in _in_pages(rows) if controls.counts(row.number, row.ref))
     return _entries(counted)
 

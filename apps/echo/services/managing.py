@@ -1,8 +1,7 @@
-"""What a manager does to a site's Echo: settings all at once, priors, which instruction
-is in use, holding the state against the log."""
+"""What a manager does to a site's Echo: settings all at once, priors, the instruction in use."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from django.db import transaction
@@ -13,23 +12,8 @@ from apps.echo.models import Echo, PromptSearch
 from apps.echo.selectors.echoes import get_echo
 from apps.echo.services.choosing import forget_known
 from apps.echo.services.instructing import drop_instruction, use_instruction
-from apps.echo.services.learning import verify
 from apps.echo.services.switching import switch_echo, tell_priors, update_echo
-from labelhub.core.errors import Conflict, InvalidInput, NotFound
-
-#: Events that are replayed while somebody waits for it: some seconds of work.
-MOST_REPLAYED = 10_000
-#: How often it is begun again when something was learnt meanwhile.
-TIMES = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Verified:
-    """Whether the state that had learnt so far is, to the last bit, what the log makes."""
-
-    ok: bool
-    learnt: int
-    digest: str
+from labelhub.core.errors import InvalidInput, NotFound
 
 
 def ensure_echo(site: Site) -> Echo:
@@ -94,24 +78,3 @@ def set_instruction(site: Site, feature: str, search_id: int | None) -> PromptSe
         found = use_instruction(search)
     forget_known(site.pk)
     return found
-
-
-def verify_state(echo: Echo) -> Verified:
-    """Replay the whole log and hold what comes of it against what is stored.
-
-    Raises:
-        Conflict: it learns all the time, or the log is too long to wait for.
-    """
-    for _ in range(TIMES):
-        echo.refresh_from_db()
-        if echo.learnt > MOST_REPLAYED:
-            raise Conflict(
-                f"The log has {echo.learnt:,} events; while somebody waits at most "
-                f"{MOST_REPLAYED:,} are replayed."
-            )
-        before = (echo.learnt, echo.digest)
-        ok = verify(echo)
-        echo.refresh_from_db()
-        if (echo.learnt, echo.digest) == before and not echo.erased:
-            return Verified(ok, echo.learnt, echo.digest)
-    raise Conflict("It has learnt something meanwhile, again and again; try in a minute.")

@@ -1,4 +1,4 @@
-"""Switching Echo on and off, freezing what it has learnt, rolling it back, naming priors."""
+"""Switching Echo on and off, freezing what it has learnt, naming priors."""
 
 import uuid
 from typing import Any
@@ -12,7 +12,7 @@ from apps.authors.services.sites import set_consent_text
 from apps.echo.models import Echo
 from apps.echo.services.choosing import forget_known
 from apps.echo.services.logging import log
-from labelhub.core.echo.events import Event, Expected, Frozen, RolledBack
+from labelhub.core.echo.events import Event, Expected, Frozen
 from labelhub.core.errors import InvalidInput
 
 SETTINGS = (
@@ -92,14 +92,3 @@ def is_frozen(echo: Echo) -> bool:
     """Whether it learns nothing now."""
     last = echo.log.filter(kind="frozen").order_by("-number").first()
     return last is not None and bool(last.data["on"])
-
-
-def roll_back(echo: Echo, *, to: int) -> None:
-    """Forget what was learnt after the event with the number ``to``; 0 forgets everything.
-
-    Raises:
-        InvalidInput: there is no such event.
-    """
-    if not 0 <= to <= echo.logged:
-        raise InvalidInput.at("to", f"must be the number of an event, 0 to {echo.logged}.")
-    log(echo, [(RolledBack(f"rolled-back-{uuid.uuid4().hex}", to), None)])

@@ -15,32 +15,28 @@ from apps.accounts.roles import Right
 from apps.authors.models import Site
 from apps.authors.pages import site_page
 from apps.authors.selectors.sites import get_site
-from apps.common.forms import show_refusal
-from apps.echo import tasks
-from apps.echo.forms.learning import EchoSettingsForm, InstructionForm, RollBackForm
+from apps.echo.forms.learning import EchoSettingsForm, InstructionForm
 from apps.echo.models import Echo
 from apps.echo.pages.learning import (
     feature_parts,
     moving_parts,
     nothing_yet,
     ranked_feature,
-    states_of,
 )
 from apps.echo.selectors.echoes import echo_of, get_echo
-from apps.echo.selectors.standing import mark_of
-from apps.echo.services.checking import start_check
+from apps.echo.selectors.status import mark_of
 from apps.echo.services.managing import set_instruction
-from apps.echo.services.switching import freeze, roll_back, switch_echo, update_echo
-from labelhub.core.errors import Conflict, InvalidInput, LabelhubError, NotFound
+from apps.echo.services.switching import freeze, switch_echo, update_echo
+from labelhub.core.errors import Conflict, InvalidInput, NotFound
 
-STEPS = ("on", "off", "freeze", "thaw", "check")
+STEPS = ("on", "off", "freeze", "thaw")
 
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def site_echo(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
-    """The page; a POST with ``do`` switches, freezes, thaws or checks."""
+    """The page; a POST with ``do`` switches, freezes or thaws."""
     right = Right.MANAGE if request.method == "POST" else Right.VIEW
     site = get_site(request.user, slug, site_id, right)
     if request.method == "POST":
@@ -77,25 +73,6 @@ def site_echo_settings(request: SignedInRequest, slug: str, site_id: int) -> Htt
         return _page(request, site, settings=form)
     update_echo(echo, **form.cleaned_data)
     messages.success(request, "The settings are saved; they hold from the next message on.")
-    return redirect("site_echo", slug, site.pk)
-
-
-@login_required
-@require_POST
-def site_echo_roll_back(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
-    """Forget what was learnt after an event."""
-    site = get_site(request.user, slug, site_id, Right.MANAGE)
-    echo = get_echo(site)
-    form = RollBackForm(request.POST)
-    if form.is_valid():
-        try:
-            roll_back(echo, to=form.cleaned_data["to"])
-        except LabelhubError as error:
-            show_refusal(form, error)
-    if form.errors:
-        return _page(request, site, back=form)
-    told = form.cleaned_data["to"]
-    messages.success(request, f"Rolled back to event {told:,}; the worker does it within seconds.")
     return redirect("site_echo", slug, site.pk)
 
 
@@ -142,23 +119,15 @@ def site_echo_instruction(
 
 
 def _page(
-    request: SignedInRequest,
-    site: Site,
-    settings: EchoSettingsForm | None = None,
-    back: RollBackForm | None = None,
+    request: SignedInRequest, site: Site, settings: EchoSettingsForm | None = None
 ) -> HttpResponse:
     echo, page = echo_of(site), site_page(request, site, "echo")
     if echo is None:
         return render(request, "echo/nothing.html", page | nothing_yet(site))
     context: dict[str, Any] = page | moving_parts(echo, request.GET.dict())
     if page["manages"]:
-        context |= {
-            "settings": settings or EchoSettingsForm(instance=copy.copy(echo)),
-            "back": back or RollBackForm(),
-            **states_of(echo),
-        }
-    status = 422 if settings or back else 200
-    return render(request, "echo/echo.html", context, status=status)
+        context["settings"] = settings or EchoSettingsForm(instance=copy.copy(echo))
+    return render(request, "echo/echo.html", context, status=422 if settings else 200)
 
 
 def _about(request: SignedInRequest, echo: Echo, key: str) -> dict[str, Any]:
@@ -178,11 +147,7 @@ def _done(site: Site, step: str) -> str:
     if step in ("on", "off"):
         switch_echo(site, on=step == "on")
         return _SWITCHED[step]
-    echo = get_echo(site)
-    if step == "check":
-        tasks.launch_check(start_check(echo))
-        return "The worker makes the state anew from the log and compares it."
-    if not freeze(echo, on=step == "freeze"):
+    if not freeze(get_echo(site), on=step == "freeze"):
         raise Conflict("It is so already; somebody else was faster.")
     return _SWITCHED[step]
 

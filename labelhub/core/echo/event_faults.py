@@ -40,10 +40,6 @@ def _is_prior(told: Any) -> bool:
     return _is_number(told) and -1 <= told <= 1
 
 
-def _is_place(told: Any) -> bool:
-    return isinstance(told, int) and not isinstance(told, bool) and told >= 0
-
-
 def _are(each: Check) -> Check:
     return lambda told: isinstance(told, tuple) and all(map(each, told))
 
@@ -97,7 +93,6 @@ _CHECKS: Mapping[str, Mapping[str, Check]] = {
     "withdrawn": {"about": _is_name},
     "restored": {"about": _is_name},
     "frozen": {"on": _is_switch},
-    "rolled_back": {"to": _is_place},
 }
 
 

@@ -2,7 +2,7 @@
 
 An event has an id of its own; the log numbers events as they arrive, and that number is their
 order. What is told twice stands once. Nothing in the log is changed: what was wrong is withdrawn
-by a later event, and a state is rolled back by one too.
+by a later event.
 """
 
 from collections.abc import Mapping
@@ -95,15 +95,7 @@ class Frozen:
     on: bool
 
 
-@dataclass(frozen=True, slots=True)
-class RolledBack:
-    """What was learnt after the event with the number ``to`` counts no more."""
-
-    id: str
-    to: int
-
-
-Event: TypeAlias = Answered | Rewarded | Expected | Withdrawn | Restored | Frozen | RolledBack
+Event: TypeAlias = Answered | Rewarded | Expected | Withdrawn | Restored | Frozen
 
 _KINDS: Mapping[str, type[Any]] = {
     "answered": Answered,
@@ -112,7 +104,6 @@ _KINDS: Mapping[str, type[Any]] = {
     "withdrawn": Withdrawn,
     "restored": Restored,
     "frozen": Frozen,
-    "rolled_back": RolledBack,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 

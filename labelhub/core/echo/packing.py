@@ -1,8 +1,7 @@
 """A state as bytes and back, exactly; and its digest.
 
 Selector, models and trusts are packed apart: an answer changes one model and the trust in one
-author, and rewrites no other. The digest is a sum over all parts (Bellare & Micciancio 1997,
-section 5), so that it follows from that of before and the parts that have changed.
+author, and rewrites no other.
 """
 
 import hashlib
@@ -27,7 +26,6 @@ Arrays: TypeAlias = Mapping[str, NDArray[Any]]
 #: one; the migration that goes with it counts ``erased`` up, so that states are made anew.
 FORMAT = 1
 _LENGTH, _TRUST = struct.Struct("<I"), struct.Struct("<5d")
-_MODULUS = 2**256
 _TYPES = {"d": "<f8", "i": "<i4"}
 
 
@@ -108,32 +106,13 @@ def unpack_model(packed: bytes) -> FeatureModel:
 
 
 def digest(state: EchoState) -> str:
-    """Equal for equal states, to the last bit: 64 hexadecimal digits."""
-    return f"{parts_sum(state):064x}"
-
-
-def digest_after(before: str, old_parts: int, state: EchoState) -> str:
-    """The digest of a whole state of which ``state`` holds the parts that have changed.
-
-    Args:
-        before: the digest of the whole so far.
-        old_parts: :func:`parts_sum` of the same parts before the change.
-        state: the parts as they are now.
-    """
-    return f"{(int(before, 16) - old_parts + parts_sum(state)) % _MODULUS:064x}"
-
-
-def parts_sum(state: EchoState) -> int:
-    """The digest as a number."""
-    parts = [("selector", "", pack_selector(state))]
-    parts += [("model", key, pack_model(model)) for key, model in state.models.items()]
-    parts += [("trust", key, _TRUST.pack(*trust)) for key, trust in state.trusts.items()]
-    return sum(_hashed(*part) for part in parts) % _MODULUS
-
-
-def _hashed(kind: str, name: str, packed: bytes) -> int:
-    told = f"{kind} {len(name)} {name} ".encode("utf-8", "surrogatepass") + packed
-    return int.from_bytes(hashlib.sha256(told).digest())
+    """SHA-256 of a whole state in hexadecimal digits: equal for equal states, to the last bit."""
+    parts = [pack_selector(state)]
+    for key in sorted(state.models):
+        parts += [json.dumps(["model", key]).encode(), pack_model(state.models[key])]
+    for author in sorted(state.trusts):
+        parts += [json.dumps(["trust", author]).encode(), _TRUST.pack(*state.trusts[author])]
+    return hashlib.sha256(b"".join(parts)).hexdigest()
 
 
 def _pack(told: Mapping[str, Any], arrays: Arrays) -> bytes:

@@ -11,7 +11,6 @@ from labelhub.core.echo.events import (
     Frozen,
     Restored,
     Rewarded,
-    RolledBack,
     Withdrawn,
     from_json,
     kind_of,
@@ -41,7 +40,6 @@ NAN = float("nan")
 
 EVENTS: list[Event] = [
     ANSWERED, REWARDED, EXPECTED, Withdrawn("w", "a"), Restored("s", "a"), Frozen("f", True),
-    RolledBack("b", 0),
 ]  # fmt: skip
 
 
@@ -91,9 +89,6 @@ DAMAGED: list[tuple[Event, str, Any]] = [
     (Withdrawn("w", "a"), "about", ""),
     (Restored("s", "a"), "about", None),
     (Frozen("f", True), "on", 1),
-    (RolledBack("b", 0), "to", -1),
-    (RolledBack("b", 0), "to", 1.5),
-    (RolledBack("b", 0), "to", True),
 ]
 
 

@@ -15,11 +15,11 @@ from labelhub.core.echo.sums import dot
 LEARNT = """
 from random import Random
 from labelhub.core.echo.events import Answered, Rewarded
-from labelhub.core.echo.history import Entry, rebuild
 from labelhub.core.echo.packing import digest
+from labelhub.core.echo.state import EchoState, learn
 from labelhub.core.echo.vectors import vector_of
 
-chance, log = Random(1), []
+chance, state = Random(1), EchoState()
 words = [f"w{at}x{at * 7}" for at in range(900)]
 for at in range(60):
     said = dict(id=f"a{at}", author=f"u{at % 5}", trusted=True, feature="f", predicted="v1",
@@ -27,8 +27,9 @@ for at in range(60):
                 signs=(1.0, chance.gauss(0, 1), 0.1, 0.0, -0.4, 1.0),
                 vector=vector_of(" ".join(chance.choices(words, k=250))))
     shown = tuple((key, chance.random()) for key in "fghi")
-    log += [Answered(**said), Rewarded(f"r{at}", "u", True, shown, float(chance.random() < 0.2))]
-print(digest(rebuild(Entry(at, event) for at, event in enumerate(log, start=1))))
+    learn(state, Answered(**said))
+    learn(state, Rewarded(f"r{at}", "u", True, shown, float(chance.random() < 0.2)))
+print(digest(state))
 """
 
 

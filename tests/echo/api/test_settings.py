@@ -1,4 +1,4 @@
-"""REST: sites/{public_key}/echo/, priors, freeze, thaw, rollback and verify."""
+"""REST: sites/{public_key}/echo/, priors, freeze and thaw."""
 
 from typing import Any
 
@@ -6,27 +6,13 @@ import pytest
 from rest_framework.test import APIClient
 
 from apps.authors.models import Site
-from apps.echo.models import Echo, ModelState
+from apps.echo.models import Echo
 from apps.echo.services.learning import keep_up_with
-from apps.echo.services.switching import roll_back
-from apps.echo.states import stored_state
 from tests.authors.api.calling import refused, url
 from tests.common.openapi import assert_matches_schema
-from tests.factories.authors import author_of
-from tests.factories.echo import TEXT, answer, ask_author
 
 pytestmark = pytest.mark.django_db
 ECHO = "/api/v1/sites/{public_key}/echo/"
-
-
-def learnt_once(echo: Echo) -> Echo:
-    """One answer was learnt from."""
-    author = author_of(echo.site, "anna")
-    question = next(each for each in ask_author(author, TEXT) if each.options)
-    answer(author, question)
-    assert keep_up_with(echo) == 1
-    echo.refresh_from_db()
-    return echo
 
 
 def test_of_a_site_that_never_had_it_on_it_is_off(site: Site, viewer: APIClient) -> None:
@@ -136,62 +122,11 @@ def test_frozen_and_thawed_once_each(echo: Echo, manager: APIClient) -> None:
     assert echo.log.filter(kind="frozen").count() == 2
 
 
-@pytest.mark.thorough
-def test_what_was_learnt_is_forgotten(echo: Echo, manager: APIClient) -> None:
-    learnt_once(echo)
-    response = manager.post(url(echo.site, "echo/rollback/"), {"to": 0})
-    assert_matches_schema(response, "POST", f"{ECHO}rollback/")
-    keep_up_with(echo)
-    echo.refresh_from_db()
-    assert stored_state(echo).models == {}
-    assert echo.learnt == echo.logged == response.json()["logged"]
-
-
-@pytest.mark.parametrize("to", [-1, 5, "first", None])
-def test_there_is_no_going_back_to_no_event(echo: Echo, manager: APIClient, to: Any) -> None:
-    response = manager.post(url(echo.site, "echo/rollback/"), {"to": to})
-    assert response.status_code in (400, 422)
-    assert [fault["field"] for fault in response.json()["errors"]] == ["to"]
-    assert echo.log.count() == 0
-
-
-def test_the_state_is_held_against_the_log(echo: Echo, manager: APIClient) -> None:
-    learnt_once(echo)
-    response = manager.post(url(echo.site, "echo/verify/"))
-    assert_matches_schema(response, "POST", f"{ECHO}verify/")
-    assert response.json() == {"ok": True, "learnt": 1, "digest": echo.digest}
-    ModelState.objects.all().delete()
-    assert manager.post(url(echo.site, "echo/verify/")).json()["ok"] is False
-
-
-def test_a_log_is_replayed_only_so_long(
-    echo: Echo, manager: APIClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    learnt_once(echo)
-    monkeypatch.setattr("apps.echo.services.managing.MOST_REPLAYED", 0)
-    refused(manager.post(url(echo.site, "echo/verify/")), 409, "conflict")
-
-
-def test_what_is_learnt_meanwhile_is_no_fault(
-    echo: Echo, manager: APIClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    learnt_once(echo)
-
-    def meanwhile(echo: Echo) -> bool:
-        Echo.objects.filter(pk=echo.pk).update(learnt=echo.learnt + 1)
-        return False
-
-    monkeypatch.setattr("apps.echo.services.managing.verify", meanwhile)
-    refused(manager.post(url(echo.site, "echo/verify/")), 409, "conflict")
-
-
 CHANGES = [
     ("patch", "", {"k": 3}),
     ("put", "priors/", {"priors": {}}),
     ("post", "freeze/", {}),
     ("post", "thaw/", {}),
-    ("post", "rollback/", {"to": 0}),
-    ("post", "verify/", {}),
 ]
 
 
@@ -206,8 +141,7 @@ def test_only_managers_change_it(
         (host, 401, "not_authenticated"),
     ):
         refused(getattr(who, method)(url(echo.site, f"echo/{rest}"), body), status, code)
-    roll_back(echo, to=0)
-    assert echo.log.count() == 1
+    assert echo.log.count() == 0
 
 
 def test_strangers_do_not_see_it(echo: Echo, stranger: APIClient) -> None:

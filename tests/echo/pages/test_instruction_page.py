@@ -12,7 +12,7 @@ from apps.accounts.roles import Role
 from apps.authors.models import Site
 from apps.authors.services.sites import update_site
 from apps.echo.models import Echo
-from apps.echo.selectors.standing import mark_of
+from apps.echo.selectors.status import mark_of
 from apps.echo.services.instructing import instructions_of
 from apps.echo.services.switching import update_echo
 from tests.authors.pages.conftest import browser

@@ -1,0 +1,29 @@
+"""``rebuild_echo PUBLIC_KEY``: what a site's Echo has learnt, made anew from its log."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from apps.authors.selectors.sites import find_site
+from apps.common.commands import LabelhubCommand
+from apps.echo.selectors.echoes import get_echo
+from apps.echo.services.learning import rebuild_state
+
+
+class Command(LabelhubCommand):
+    """``manage.py rebuild_echo``."""
+
+    help = "Make what a site's Echo has learnt anew from its log; says whether it was the same."
+
+    def add_command_arguments(self, parser: CommandParser) -> None:
+        """Which site."""
+        parser.add_argument("public_key", help="The site's key, from its snippet.")
+
+    def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
+        """Rebuild and compare."""
+        echo = get_echo(find_site(options["public_key"]))
+        same = rebuild_state(echo)
+        self.say(f"Rebuilt from {echo.learnt:,} event{'' if echo.learnt == 1 else 's'}.")
+        self.say("The stored state was the same." if same else "The stored state was different.")
+        return {"learnt": echo.learnt, "same": same}
