@@ -1,14 +1,11 @@
 """Celery's way in, and what the worker's housekeeping does for Echo."""
 
 import time
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from celery import shared_task
-from django.db import transaction
 from django.utils import timezone
 
-from apps.echo.reporting.keeping import Of
-from apps.echo.reporting.renewing import renew_figures
 from apps.echo.services.beginning import begin_searches, stop_searches
 from apps.echo.services.gathering import WITHIN
 from apps.echo.services.learning import keep_up
@@ -73,23 +70,3 @@ def _is_time(what: str, every: float) -> bool:
         return False
     _last[what] = now
     return True
-
-
-@shared_task(name="echo.renew_figures")
-def renew_figures_task(
-    what: str, echo_id: int, experiment_id: int | None, since: str | None
-) -> None:
-    """Make the figures of a large log anew."""
-    renew_figures(what, echo_id, experiment_id, datetime.fromisoformat(since) if since else None)
-
-
-def launch_renewing(what: str, of: Of) -> None:
-    """Send a task for it. A broker that is down is logged; later the next who looks asks again."""
-    experiment, since = of.experiment, of.since
-    told = (
-        what,
-        of.echo.pk,
-        experiment.pk if experiment else None,
-        since.isoformat() if since else None,
-    )
-    transaction.on_commit(lambda: renew_figures_task.delay(*told), robust=True)

@@ -13,7 +13,7 @@ from apps.dashboards.demo_lines import sample_lines
 from apps.dashboards.demo_site import prepare_demo_site
 from apps.dashboards.demo_talk import MESSAGES
 from apps.echo.models import Echo, LogEvent, OfferEvent, Scored
-from apps.echo.reporting import report_of
+from apps.echo.reporting import make_report
 from apps.echo.services.learning import rebuild_state
 from apps.llm.services import ensure_builtin
 from labelhub.core.echo.plateau import LEAST_ANSWERS
@@ -78,7 +78,7 @@ def test_an_experiment_with_dozens_of_sample_visitors_has_ended(echo: Echo) -> N
         message_at__gte=experiment.started_at, message_at__lt=experiment.ended_at
     )
     assert within.count() == assigned.count()
-    report = report_of(echo, experiment)
+    report = make_report(echo, experiment)
     assert sum(arm.figures.units for arm in report.arms) >= 24
     assert {arm.policy for arm in report.arms} == {"echo", "keyword", "nothing"}
     assert report.undecided == 0

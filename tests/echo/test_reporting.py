@@ -3,32 +3,25 @@
 import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from unittest.mock import Mock
 
 import pytest
-from django.core.cache import cache
 from django.db import connection
-from django.test import TestCase
 from django.test.utils import CaptureQueriesContext
 
 from apps.authors.models import Author
 from apps.authors.services.trusting import rule
-from apps.echo import tasks
 from apps.echo.models import Echo, Experiment
 from apps.echo.reporting import (
     ArmReport,
     OfferReport,
-    candidates,
-    keeping,
+    experiment_mark,
     make_report,
-    off_policy_of,
     offer_funnel,
-    report_of,
 )
 from apps.echo.services.experiments import create_experiment, design_of, hourly, key_of
 from labelhub.core.echo.experiments.assignment import Arm, arm_of_author, arm_of_window
 from tests.factories.authors import author_of
-from tests.factories.offers import chosen, decision_of, event_of, placed
+from tests.factories.offers import decision_of, event_of, placed
 
 pytestmark = pytest.mark.django_db
 
@@ -280,75 +273,23 @@ class TestFunnel:
         assert (funnel.eligible, funnel.shown, funnel.clicks) == (1, 1, 0)
 
 
+def test_the_mark_of_an_experiment_changes_with_what_its_report_counts(
+    echo: Echo, experiment: Experiment, author: Author
+) -> None:
+    marks = [experiment_mark(experiment)]
+    made = decision_of(echo, author, START, **placed(experiment, author, "new"))
+    marks.append(experiment_mark(experiment))
+    event_of(made, "clicked", START)
+    marks.append(experiment_mark(experiment))
+    rule(author, trusted=False, reason="clicks everything")
+    marks.append(experiment_mark(experiment))
+    assert len(set(marks)) == 4
+    decision_of(echo, author, START - DAY)
+    event_of(made, "helpful", START)
+    assert experiment_mark(experiment) == marks[-1]
+
+
 class TestOneReport:
-    def test_it_is_kept_until_the_log_changes(self, echo: Echo, author: Author) -> None:
-        cache.clear()
-        made = decision_of(echo, author, START)
-        first = report_of(echo)
-        assert report_of(echo).made_at == first.made_at
-        event_of(made, "clicked", START)
-        assert only(report_of(echo)).figures.clicks == 1
-        rule(author, trusted=False, reason="clicks everything")
-        assert report_of(echo).doubted == 1
-
-    def test_of_a_large_log_the_last_one_is_shown_while_a_worker_makes_the_next(
-        self, echo: Echo, author: Author, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        cache.clear()
-        monkeypatch.setattr(keeping, "LARGE", 1)
-        sent = Mock()
-        monkeypatch.setattr(tasks.renew_figures_task, "delay", sent)
-        made = decision_of(echo, author, START)
-        first = report_of(echo, since=START)
-        event_of(made, "clicked", START)
-        with TestCase.captureOnCommitCallbacks(execute=True):
-            assert report_of(echo, since=START) == first
-            assert not sent.called
-            monkeypatch.setattr(keeping, "STANDS", 0.0)
-            assert report_of(echo, since=START) == report_of(echo, since=START) == first
-        sent.assert_called_once()
-        tasks.renew_figures_task(*sent.call_args.args)
-        assert only(report_of(echo, since=START)).figures.clicks == 1
-
-    def test_what_other_policies_would_earn_is_renewed_likewise(
-        self, echo: Echo, author: Author, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        cache.clear()
-        chosen(echo, author, START, "tent", {"tent": 0.5})
-        made = Mock(wraps=candidates.evaluate_candidates)
-        monkeypatch.setattr(candidates, "evaluate_candidates", made)
-        first = off_policy_of(echo)
-        assert first.n == 1
-        assert off_policy_of(echo) == first
-        assert made.call_count == 1
-        tasks.renew_figures_task("off-policy", echo.pk, None, None)
-        assert made.call_count == 2
-        assert off_policy_of(echo) == first
-        assert made.call_count == 2
-
-    def test_so_is_an_experiments_report_and_no_other(
-        self, echo: Echo, experiment: Experiment
-    ) -> None:
-        cache.clear()
-        ours, alone = report_of(echo, experiment), report_of(echo)
-        tasks.renew_figures_task("report", echo.pk, experiment.pk, None)
-        assert report_of(echo, experiment).made_at > ours.made_at
-        assert report_of(echo).made_at == alone.made_at
-
-    @pytest.mark.parametrize("gone", ["site", "experiment"])
-    def test_of_what_is_gone_nothing_is_made(
-        self, echo: Echo, monkeypatch: pytest.MonkeyPatch, gone: str
-    ) -> None:
-        make = Mock()
-        monkeypatch.setattr("apps.echo.reporting.report.make_report", make)
-        monkeypatch.setattr("apps.echo.reporting.renewing.off_policy_of", make)
-        if gone == "site":
-            tasks.renew_figures_task("off-policy", 10**6, None, None)
-            tasks.renew_figures_task("report", 10**6, None, None)
-        else:
-            tasks.renew_figures_task("report", echo.pk, 10**6, None)
-        assert not make.called
-
     def test_it_is_json(self, echo: Echo, experiment: Experiment, author: Author) -> None:
         decision_of(echo, author, START, told=["clicked"], **placed(experiment, author, "new"))
         told = json.loads(json.dumps(make_report(echo, experiment).to_json(), allow_nan=False))

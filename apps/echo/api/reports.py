@@ -6,7 +6,7 @@ from rest_framework.response import Response
 
 from apps.accounts.http import SignedInApiRequest
 from apps.authors.api.access import SiteScopedMixin
-from apps.echo.reporting import off_policy_of, offer_funnel, report_of
+from apps.echo.reporting import evaluate_candidates, make_report, offer_funnel
 from apps.echo.selectors.echoes import echo_or_default
 from apps.echo.selectors.records import experiment_called
 
@@ -23,7 +23,7 @@ class OfferReportView(SiteScopedMixin):
         """``funnel``, from messages to clicks; ``report``: click-through with intervals, by day,
         weekday, vertical and days since an author's first offer."""
         echo = echo_or_default(self.site)
-        funnel, report = offer_funnel(echo), report_of(echo)
+        funnel, report = offer_funnel(echo), make_report(echo)
         return Response({"funnel": funnel.to_json(), "report": report.to_json()})
 
 
@@ -38,7 +38,7 @@ class OffPolicyView(SiteScopedMixin):
     def get(self, request: SignedInApiRequest, public_key: str) -> Response:
         """What each would have earned at the same moments, by three estimators with intervals; a
         warning where the log says too little of it."""
-        return Response(off_policy_of(echo_or_default(self.site)).to_json())
+        return Response(evaluate_candidates(echo_or_default(self.site)).to_json())
 
 
 class ExperimentReportView(SiteScopedMixin):
@@ -55,4 +55,4 @@ class ExperimentReportView(SiteScopedMixin):
         """Every arm as it was assigned, and against the control: ratio and difference with
         intervals, and looks day by day that are corrected for looking often."""
         experiment = experiment_called(self.site, echo_experiment_id)
-        return Response(report_of(experiment.echo, experiment).to_json())
+        return Response(make_report(experiment.echo, experiment).to_json())

@@ -21,13 +21,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from apps.echo.models import Echo, OfferEvent
-from apps.echo.reporting.keeping import Of, kept
 from labelhub.core.echo.off_policy import Decision as Logged
 from labelhub.core.echo.off_policy import Evaluation, evaluate
 from labelhub.core.echo.recommending.policies import ECHO
 
-#: Its name where it is kept.
-OFF_POLICY = "off-policy"
 #: Above this the chances of all candidates together say that Echo had a preference: without one
 #: they amount to the exploring share, which is at most a half.
 PREFERS = 0.75
@@ -73,11 +70,6 @@ class _Choice(NamedTuple):
     candidates: int
     score: float
     reward: float
-
-
-def off_policy_of(echo: Echo, *, renew: bool = False) -> OffPolicy:
-    """The candidates by the log of a site; made anew when the log moved, or in any case."""
-    return kept(OFF_POLICY, Of(echo), lambda: evaluate_candidates(echo), renew=renew)
 
 
 def evaluate_candidates(echo: Echo) -> OffPolicy:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from django.db.models import Case, QuerySet, When
+from django.db.models import Case, Count, Max, Q, QuerySet, When
 from django.utils import timezone
 
 from apps.authors.models import Author
@@ -118,6 +118,20 @@ def records_of_experiment(experiment: Experiment) -> Records:
     return _read(rows, (*names, found.control), place, _passed_windows(experiment, found, key))
 
 
+def experiment_mark(experiment: Experiment) -> tuple[int | None, ...]:
+    """Differs once anything differs that an experiment's report counts; three queries."""
+    rows = Decision.objects.filter(experiment=experiment) | _undecided(experiment)
+    decisions = rows.aggregate(
+        n=Count("pk"),
+        last=Max("pk"),
+        shown=Count("shown_at"),
+        decided=Count("pk", filter=~Q(policy="")),
+    )
+    clicks = _clicks_on(rows).count()
+    believed = Author.objects.filter(who_counts(), site=experiment.echo_id).count()
+    return (*decisions.values(), clicks, believed)
+
+
 def _undecided(experiment: Experiment) -> QuerySet[Decision]:
     """Decisions that nobody reached while the experiment ran: they know of no arm."""
     rows = Decision.objects.filter(echo=experiment.echo_id, experiment=None, policy="")
@@ -189,13 +203,16 @@ def _shown(row: _Row, unit: str) -> Shown:
 
 
 def _clicks(rows: QuerySet[Decision], unit_of: Mapping[int, str]) -> Iterator[tuple[Click, Moment]]:
-    events = OfferEvent.objects.filter(
-        kind=OfferEvent.Kind.CLICKED, decision__in=rows.order_by().values("pk")
-    )
-    values = events.order_by("pk").values_list("pk", "decision_id", "at")
+    values = _clicks_on(rows).order_by("pk").values_list("pk", "decision_id", "at")
     for pk, decision, at in values.iterator(chunk_size=AT_ONCE):
         if decision in unit_of:
             yield Click(str(pk), str(decision)), Moment(unit_of[decision], at)
+
+
+def _clicks_on(rows: QuerySet[Decision]) -> QuerySet[OfferEvent]:
+    return OfferEvent.objects.filter(
+        kind=OfferEvent.Kind.CLICKED, decision__in=rows.order_by().values("pk")
+    )
 
 
 def _units(arms: Mapping[str, str], eligible: list[Moment]) -> tuple[Unit, ...]:

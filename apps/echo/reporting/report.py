@@ -8,7 +8,6 @@ from typing import Any
 from django.utils import timezone
 
 from apps.echo.models import Echo, Experiment
-from apps.echo.reporting.keeping import Of, kept
 from apps.echo.reporting.looking import DayLook, daily_looks
 from apps.echo.reporting.records import Records, records_of_experiment, records_of_site
 from apps.echo.services.experiments import design_of
@@ -33,8 +32,6 @@ from labelhub.core.echo.experiments.click_through import (
 )
 from labelhub.core.echo.experiments.impressions import Impression
 
-#: Its name where it is kept.
-REPORT = "report"
 #: Of an arm with the policy of the control.
 SAME_POLICY = (
     "Both arms do the same: a difference is chance, and one that is proven says that assignment or "
@@ -106,23 +103,13 @@ class OfferReport:
         return told
 
 
-def report_of(
-    echo: Echo,
-    experiment: Experiment | None = None,
-    since: datetime | None = None,
-    *,
-    renew: bool = False,
-) -> OfferReport:
-    """The report of an experiment, or of a site's offers, about messages since then where given;
-    made anew when the log moved, or in any case."""
-    of = Of(echo, experiment, since)
-    return kept(REPORT, of, lambda: make_report(echo, experiment, since), renew=renew)
-
-
 def make_report(
     echo: Echo, experiment: Experiment | None = None, since: datetime | None = None
 ) -> OfferReport:
-    """Compute it anew, in a constant number of queries."""
+    """The report of an experiment, or of a site's offers, about messages since then where given.
+
+    Takes a constant number of queries.
+    """
     zone = timezone.get_default_timezone()
     records = records_of_experiment(experiment) if experiment else records_of_site(echo, since)
     sums = totals(records.units, records.counted.impressions, records.arms)

@@ -22,7 +22,7 @@ from apps.echo.forms.offers import ExperimentForm
 from apps.echo.models import Echo, Experiment
 from apps.echo.pages.offers import offers_page
 from apps.echo.pictures.offers import curve, forest, tables
-from apps.echo.reporting import OfferReport, off_policy_of, report_of
+from apps.echo.reporting import evaluate_candidates, experiment_mark, make_report
 from apps.echo.selectors.echoes import echo_of, get_echo
 from apps.echo.selectors.offers import counted_experiments, running_experiment
 from apps.echo.selectors.records import experiment_called
@@ -50,7 +50,7 @@ def offer_experiment_list(request: SignedInRequest, slug: str, site_id: int) -> 
     if echo is not None:
         found = Paginator(counted_experiments(echo), PAGE_SIZE)
         context["page"] = found.get_page(request.GET.get("page"))
-        context["off_policy"] = off_policy_of(echo)
+        context["off_policy"] = evaluate_candidates(echo)
     return render(request, "echo/offer_experiment_list.html", context)
 
 
@@ -79,9 +79,9 @@ def offer_experiment_detail(
     site = get_site(request.user, slug, site_id, Right.VIEW)
     echo = get_echo(site)
     experiment = experiment_called(site, offer_experiment_id)
-    context = offers_page(request, site, echo, "experiments") | _moving(echo, experiment)
+    context = offers_page(request, site, echo, "experiments") | _design(experiment)
     if experiment.started_at is not None:
-        context["off_policy"] = off_policy_of(echo)
+        context |= _results(experiment) | {"off_policy": evaluate_candidates(echo)}
     else:
         context["running"] = running_experiment(echo)
     return render(request, "echo/offer_experiment_detail.html", context)
@@ -95,11 +95,13 @@ def offer_experiment_parts(
 ) -> HttpResponse:
     """What moves of it alone; nothing (204) to who has seen it as it is."""
     site = get_site(request.user, slug, site_id, Right.VIEW)
-    echo = get_echo(site)
-    moving = _moving(echo, experiment_called(site, offer_experiment_id))
-    if request.headers.get("X-Seen") == moving["mark"]:
+    experiment = experiment_called(site, offer_experiment_id)
+    design = _design(experiment)
+    if request.headers.get("X-Seen") == design["mark"]:
         return HttpResponse(status=204)
-    context = offers_page(request, site, echo, "experiments") | moving
+    context = offers_page(request, site, get_echo(site), "experiments") | design
+    if experiment.started_at is not None:
+        context |= _results(experiment)
     return render(request, "echo/_experiment_parts.html", context)
 
 
@@ -147,24 +149,16 @@ def _next_hour() -> datetime:
     return now.replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)
 
 
-def _moving(echo: Echo, experiment: Experiment) -> dict[str, Any]:
-    """The design and what was found; ``mark`` differs once any of it does."""
-    context = _told(experiment)
-    report = None
-    if experiment.started_at is not None:
-        report = report_of(echo, experiment)
-        context |= _found(report)
-    made = report.made_at if report else None
-    told = (experiment.started_at, experiment.ended_at, context["day"], context["over"], made)
-    context["mark"] = hashlib.sha256(repr(told).encode()).hexdigest()[:16]
-    return context
-
-
-def _told(experiment: Experiment) -> dict[str, Any]:
-    """The design as it was fixed, and where it stands."""
+def _design(experiment: Experiment) -> dict[str, Any]:
+    """The design as it was fixed, and how far it is; ``mark`` differs once that or what it shows
+    does."""
     found = design_of(experiment)
     start, now = experiment.started_at, timezone.now()
+    day = (now - start).days + 1 if start else 0
+    over = start is not None and now > start + timedelta(days=experiment.planned_days)
+    shown = (start, experiment.ended_at, day, over, experiment_mark(experiment))
     return {
+        "mark": hashlib.sha256(repr(shown).encode()).hexdigest()[:16],
         "experiment": experiment,
         "arms": [
             (arm_words(arm.name), policy_words(arm.policy), 100 * arm.share) for arm in found.arms
@@ -172,12 +166,14 @@ def _told(experiment: Experiment) -> dict[str, Any]:
         "control": arm_words(found.control),
         "windows": found.windows,
         "runs": start is not None and experiment.ended_at is None,
-        "day": (now - start).days + 1 if start else 0,
-        "over": start is not None and now > start + timedelta(days=experiment.planned_days),
+        "day": day,
+        "over": over,
     }
 
 
-def _found(report: OfferReport) -> dict[str, Any]:
+def _results(experiment: Experiment) -> dict[str, Any]:
+    """What it shows so far."""
+    report = make_report(experiment.echo, experiment)
     findings = [
         (each, finding(each.arm, each.control, each.looks[-1].look if each.looks else None))
         for each in report.comparisons

@@ -21,7 +21,7 @@ from apps.echo.forms.offers import OfferSettingsForm
 from apps.echo.models import Echo
 from apps.echo.pages.offers import offers_page
 from apps.echo.pictures.offers import offer_steps, tables
-from apps.echo.reporting import offer_funnel, report_of
+from apps.echo.reporting import make_report, offer_funnel
 from apps.echo.selectors.echoes import echo_of, get_echo
 from apps.echo.selectors.offers import SHOWN, item_counts, last_offers, running_experiment
 from apps.echo.services.switching import update_echo
@@ -40,7 +40,7 @@ def site_offers(request: SignedInRequest, slug: str, site_id: int) -> HttpRespon
     echo, days = echo_of(site), _days(request)
     context = offers_page(request, site, echo, "offers")
     if echo is not None:
-        context |= _moving(echo, days)
+        context |= _counts(echo, days) | _rates(echo, days)
         context |= {
             "windows": [(each, _WINDOW_WORDS[each]) for each in WINDOWS],
             "items_on": item_counts(echo)[0],
@@ -55,10 +55,11 @@ def site_offers(request: SignedInRequest, slug: str, site_id: int) -> HttpRespon
 def site_offers_rows(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
     """The moving part alone; nothing (204) to who has seen it as it is."""
     site = get_site(request.user, slug, site_id, Right.VIEW)
-    context = sites_page(request, site.project) | {"site": site}
-    context |= _moving(get_echo(site), _days(request))
-    if request.GET.get("seen") == context["state"]:
+    echo, days = get_echo(site), _days(request)
+    counts = _counts(echo, days)
+    if request.GET.get("seen") == counts["state"]:
         return HttpResponse(status=204)
+    context = sites_page(request, site.project) | {"site": site} | counts | _rates(echo, days)
     return render(request, "echo/_offers.html", context)
 
 
@@ -105,11 +106,9 @@ def _saved(site: Site, form: OfferSettingsForm) -> bool:
     return True
 
 
-def _moving(echo: Echo, days: int) -> dict[str, Any]:
-    """All that changes while one watches; ``state`` differs once any of it does."""
-    since = start_of(days, timezone.now())
-    funnel, rows = offer_funnel(echo, since), last_offers(echo)
-    report = report_of(echo, since=since)
+def _counts(echo: Echo, days: int) -> dict[str, Any]:
+    """The funnel and the last offers; ``state`` differs once any of it does."""
+    funnel, rows = offer_funnel(echo, start_of(days, timezone.now())), last_offers(echo)
     told = [(r.decision.pk, r.decision.status, r.clicks, r.helpful, r.closed) for r in rows]
     nothing = sorted(funnel.nothing.items(), key=lambda pair: -pair[1])
     return {
@@ -118,12 +117,16 @@ def _moving(echo: Echo, days: int) -> dict[str, Any]:
         "funnel": funnel,
         "steps": offer_steps(funnel),
         "nothing": [(why_words(why), count) for why, count in nothing],
-        "report": report,
-        "arm": report.arms[0],
         "rows": rows,
         "most": SHOWN,
         "state": hashlib.sha256(repr((days, funnel, told)).encode()).hexdigest()[:16],
     }
+
+
+def _rates(echo: Echo, days: int) -> dict[str, Any]:
+    """Click-through in the same time."""
+    report = make_report(echo, since=start_of(days, timezone.now()))
+    return {"report": report, "arm": report.arms[0]}
 
 
 def _days(request: HttpRequest) -> int:

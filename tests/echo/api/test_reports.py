@@ -4,7 +4,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.core.cache import cache
 from django.utils import timezone
 from rest_framework.test import APIClient
 
@@ -20,12 +19,6 @@ from tests.factories.offers import chosen, decision_of, placed
 
 pytestmark = pytest.mark.django_db
 REPORT = "/api/v1/sites/{public_key}/echo/report/"
-
-
-@pytest.fixture(autouse=True)
-def nothing_kept() -> None:
-    """Of the last test's log."""
-    cache.clear()
 
 
 @pytest.fixture
@@ -104,7 +97,6 @@ def test_a_report_takes_no_more_queries_when_the_log_is_long(
     for more in (0, 20):
         for at in range(more):
             decision_of(echo, author_of(echo.site, f"more-{at}"), timezone.now())
-        cache.clear()
         with django_assert_max_num_queries(60) as asked:
             assert [viewer.get(path).status_code for path in paths] == [200] * 3
         counts.append(len(asked))
