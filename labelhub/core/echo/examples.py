@@ -70,10 +70,12 @@ class Example:
 class Wanted:
     """For which message examples are wanted, and how many.
 
+    Examples of its conversation get a bounded bonus, those of its author a smaller one.
+
     Args:
         text: the message.
         most: of the examples.
-        tokens: of all of them together, as a prompt shows them.
+        tokens: of all of them together at most, as :func:`tokens_of` counts them.
         conversation: the message's; "" where it is not known.
         author: the message's; "" where it is not known.
     """
@@ -106,7 +108,11 @@ class ExampleIndex:
         return len(self._examples)
 
     def nearest(self, wanted: Wanted) -> tuple[Example, ...]:
-        """The examples to show, the best first, their texts cut; see :func:`nearest_examples`."""
+        """The examples to show beside a message, the best first, their texts cut.
+
+        Never the message itself, nor what is so like it that its answer would be given away; only
+        one of those that read the same and have the same value.
+        """
         if not self._examples or wanted.most < 1:
             return ()
         likeness = np.round(self._index.similarities(wanted.text), PLACES)
@@ -142,33 +148,6 @@ class ExampleIndex:
         near = (self._conversations == wanted.conversation) & (self._conversations != "")
         own = (self._authors == wanted.author) & (self._authors != "")
         return np.where(near, SAME_CONVERSATION, np.where(own, SAME_AUTHOR, 0.0))
-
-
-def nearest_examples(
-    query_text: str,
-    examples: Sequence[Example],
-    *,
-    most: int,
-    tokens: int,
-    conversation: str = "",
-    author: str = "",
-) -> tuple[Example, ...]:
-    """The ``examples`` to show beside a message, the best first, their texts cut.
-
-    Never the message itself, nor what is so like it that its answer would be given away; of those
-    that read the same and have the same value one. Who looks up many messages keeps an
-    :class:`ExampleIndex`.
-
-    Args:
-        query_text: the message.
-        examples: of one feature.
-        most: how many at most.
-        tokens: of all together at most, as :func:`tokens_of` counts them.
-        conversation: of the message; examples of the same one get a bounded bonus.
-        author: of the message; examples of the same one get a smaller one.
-    """
-    wanted = Wanted(query_text, most, tokens, conversation, author)
-    return ExampleIndex(examples).nearest(wanted)
 
 
 def tokens_of(example: Example) -> int:

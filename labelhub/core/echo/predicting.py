@@ -130,7 +130,7 @@ def predict_call(
 
     Args:
         instruction: found by search; "" for none.
-        examples: the best first, as :func:`~labelhub.core.echo.examples.nearest_examples` gives
+        examples: the best first, as :class:`~labelhub.core.echo.examples.ExampleIndex` gives
             them, and shown last; those whose value the feature no longer has are left out.
         step: the call's name; "predict/<key>" where none is given.
 

@@ -1,5 +1,6 @@
 """Which answered messages are shown: near ones, of some spread, never the message itself."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +15,6 @@ from labelhub.core.echo.examples import (
     Example,
     ExampleIndex,
     Wanted,
-    nearest_examples,
     shortened,
     tokens_of,
 )
@@ -41,6 +41,13 @@ EXAMPLES = st.builds(
     conversation=st.sampled_from(["", "c1", "c2"]),
     author=st.sampled_from(["", "a1", "a2"]),
 )
+
+
+def nearest_examples(
+    text: str, examples: Iterable[Example], *, most: int, tokens: int, **message: str
+) -> tuple[Example, ...]:
+    """Of these examples those to show beside a message; ``message`` is what else is known of it."""
+    return ExampleIndex(examples).nearest(Wanted(text, most, tokens, **message))
 
 
 def values(examples: tuple[Example, ...]) -> list[str]:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.core.echo.examples import MOST_TEXT_TOKENS, Example, nearest_examples, tokens_of
+from labelhub.core.echo.examples import MOST_TEXT_TOKENS, Example, ExampleIndex, Wanted, tokens_of
 from labelhub.core.echo.predicting import (
     FeatureTask,
     Moment,
@@ -206,9 +206,8 @@ def test_any_reply_is_a_value_or_a_reason(text: str, task: FeatureTask) -> None:
 @pytest.mark.thorough
 @given(st.lists(st.text(min_size=1, max_size=300), min_size=1, max_size=4))
 def test_examples_take_no_more_tokens_than_they_are_counted_for(texts: list[str]) -> None:
-    examples = nearest_examples(
-        "z", [Example(text, "word", "", "c", "a") for text in texts], most=4, tokens=4_000
-    )
+    index = ExampleIndex([Example(text, "word", "", "c", "a") for text in texts])
+    examples = index.nearest(Wanted("z", most=4, tokens=4_000))
 
     def size(shown: tuple[Example, ...]) -> int:
         return estimate_tokens(ask(WISH, examples=shown).messages[1].content)
