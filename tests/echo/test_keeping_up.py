@@ -12,8 +12,7 @@ from apps.authors.services.trusting import rule
 from apps.echo.models import Echo, LogEvent
 from apps.echo.services import gathering, withdrawing
 from apps.echo.services.gathering import gather_answers
-from apps.echo.services.learning import keep_up
-from apps.echo.services.news import echoes_with_news
+from apps.echo.services.learning import echoes_with_news, keep_up
 from apps.echo.services.switching import switch_echo
 from tests.factories.authors import author_of
 from tests.factories.echo import TEXT, answer, answers_about, ask_author, echo_of

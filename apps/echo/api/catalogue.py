@@ -12,8 +12,7 @@ from rest_framework.response import Response
 from apps.accounts.http import SignedInApiRequest
 from apps.authors.api.access import SiteScopedMixin
 from apps.common.api.listing import paged
-from apps.common.api.parsers import TABLE
-from apps.echo.api.parsers import CatalogueJsonParser, CatalogueTableParser
+from apps.common.api.parsers import TABLE, TableParser
 from apps.echo.api.serializers import (
     CatalogueFileSerializer,
     CatalogueImportedSerializer,
@@ -25,6 +24,7 @@ from apps.echo.models import CatalogueItem
 from apps.echo.selectors.records import item_called, items_of
 from apps.echo.services.catalogue import import_catalogue, set_active
 from apps.echo.services.managing import ensure_echo
+from labelhub.core.echo.recommending.catalogue import MOST_BYTES
 from labelhub.core.errors import InvalidInput
 
 _ITEMS = OpenApiExample(
@@ -43,6 +43,19 @@ _ITEMS = OpenApiExample(
     request_only=True,
     media_type="application/json",
 )
+
+
+class CatalogueTableParser(TableParser):
+    """A table of items."""
+
+    most = MOST_BYTES
+    what = "A catalogue"
+
+
+class CatalogueJsonParser(CatalogueTableParser):
+    """A JSON list of items, likewise as bytes."""
+
+    media_type = "application/json"
 
 
 class CatalogueView(SiteScopedMixin, generics.GenericAPIView[CatalogueItem]):

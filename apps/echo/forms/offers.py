@@ -6,7 +6,7 @@ from django import forms
 
 from apps.authors.forms.fields import PercentField
 from apps.echo.models import Echo
-from apps.echo.words.offers import AGAIN, ARM_WORDS
+from apps.echo.offer_words import AGAIN, ARM_WORDS
 from labelhub.core.echo.experiments.assignment import Arm
 from labelhub.core.echo.recommending.policies import NOTHING
 

@@ -34,7 +34,7 @@ from apps.echo.selectors.scored import (
     whole,
 )
 from apps.echo.selectors.status import MOST_REWARDS, mark_of, offer_results_of, status_of
-from apps.echo.words.values import value_words
+from apps.echo.values import value_words
 from labelhub.core.echo.plateau import Plateau, Stretch, answers_left
 
 PAGE_SIZE = 12

@@ -6,9 +6,9 @@ from datetime import date
 from math import exp, log
 from typing import Any
 
+from apps.echo.offer_words import arm_words
 from apps.echo.reporting import ArmComparison, OfferFunnel, OfferReport
 from apps.echo.reporting.looking import DayLook
-from apps.echo.words.offers import arm_words
 from labelhub.core.echo.experiments.breakdowns import Part
 from labelhub.core.echo.experiments.click_through import percent_change
 

@@ -8,10 +8,10 @@ from typing import Any
 from django.utils import timezone
 
 from apps.echo.models import Echo, Experiment
+from apps.echo.offer_words import arm_words
 from apps.echo.reporting.looking import DayLook, daily_looks
 from apps.echo.reporting.records import Records, records_of_experiment, records_of_site
 from apps.echo.services.experiments import design_of
-from apps.echo.words.offers import arm_words
 from labelhub.core.echo.experiments.breakdowns import (
     Day,
     Part,

@@ -7,7 +7,7 @@ from datetime import datetime
 from apps.authors.models import Answer
 from apps.echo.models import Echo, Selection
 from apps.echo.selectors.scored import newest_scored
-from apps.echo.words.values import value_words
+from apps.echo.values import value_words
 from labelhub.core.interview.features import Feature as Definition
 
 #: Selections and answers that are shown.

@@ -7,8 +7,8 @@ from typing import Any
 from django.db.models import Count, Q, QuerySet
 
 from apps.echo.models import CatalogueItem, Decision, Echo, Experiment, OfferEvent
-from apps.echo.words.offers import arm_words, why_words
-from apps.echo.words.values import value_words
+from apps.echo.offer_words import arm_words, why_words
+from apps.echo.values import value_words
 from labelhub.core.errors import NotFound
 from labelhub.core.interview.features import Feature as Definition
 

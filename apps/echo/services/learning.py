@@ -8,18 +8,23 @@ import logging
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import chain
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from apps.echo.models import Echo, LogEvent, Snapshot
-from apps.echo.services.gathering import WITHIN, gather_answers
-from apps.echo.services.news import DUE, echoes_with_news
-from apps.echo.services.rewarding import gather_rewards
-from apps.echo.services.withdrawing import restore_standing, withdraw_fallen
+from apps.echo.services.gathering import WITHIN, gather_answers, untold_answers
+from apps.echo.services.rewarding import gather_rewards, untold_offers
+from apps.echo.services.withdrawing import (
+    doubtful_rewards,
+    fallen_answers,
+    restore_standing,
+    withdraw_fallen,
+    withdrawn_of_believed,
+)
 from apps.echo.states import (
     Parts,
     snapshot_state,
@@ -41,12 +46,14 @@ LEASE = timedelta(seconds=60)
 AT_ONCE, SNAPSHOT_EVERY = 200, 1_000
 #: Snapshots that are kept; of older ones every other.
 KEPT = 20
+#: There is something to learn, or something to forget.
+DUE = Q(logged__gt=F("learnt")) | Q(erased__gt=0)
 
 
 def keep_up(within: timedelta = WITHIN, *, trust: bool = True) -> int:
     """Write down what happened at each site with Echo, and learn from it; events learnt from.
 
-    The arguments are those of :func:`~apps.echo.services.news.echoes_with_news`.
+    The arguments are those of :func:`echoes_with_news`.
     """
     done = 0
     behind = echoes_with_news(timezone.now(), within, trust=trust)
@@ -56,6 +63,32 @@ def keep_up(within: timedelta = WITHIN, *, trust: bool = True) -> int:
         except Exception:  # one site must not keep the others from learning
             logger.exception("Echo of site %s could not learn", echo.site_id)
     return done
+
+
+def echoes_with_news(now: datetime, within: timedelta, *, trust: bool) -> set[int]:
+    """The keys of those whose log or state is behind, found by some queries for all sites.
+
+    Args:
+        now: answers and offers are old enough then, or not.
+        within: for so long what has happened is looked back at.
+        trust: look as well whose word counts no more, or again.
+    """
+    on = {"question__site__echo__on": True}
+    answers = untold_answers(now, within).filter(**on).order_by()
+    found = set(answers.values_list("question__site", flat=True).distinct())
+    for offers in untold_offers(now, within):
+        told = offers.filter(echo__on=True).order_by()
+        found |= set(told.values_list("echo", flat=True).distinct())
+    found |= set(Echo.objects.filter(DUE).values_list("pk", flat=True))
+    return found | _with_other_trust() if trust else found
+
+
+def _with_other_trust() -> set[int]:
+    answers = fallen_answers().order_by().values_list("question__site", flat=True)
+    found = set(answers.distinct())
+    for events in (doubtful_rewards(), withdrawn_of_believed()):
+        found |= set(events.order_by().values_list("echo", flat=True).distinct())
+    return found
 
 
 def keep_up_with(echo: Echo) -> int:

@@ -24,9 +24,9 @@ from apps.authors.services.taking_up import MOMENT, as_asked
 from apps.authors.words import RIGHT_TO_LEFT, spoken
 from apps.common.sealing import keyed_hash
 from apps.echo.models import Decision
+from apps.echo.offer_words import CHOSEN_BY, helpful_words
 from apps.echo.services.experiments import Place, place_of
 from apps.echo.services.ranking import Ranked, rank
-from apps.echo.words.card import WHY, helpful_words
 from apps.llm.models import ModelSpec
 from apps.llm.services import remember_prompt
 from apps.llm.standing import close_all, standing_gateway
@@ -209,7 +209,7 @@ def _shown(offer: Offer, decision: Decision) -> dict[str, Any]:
         "lang": offer.language,
         "dir": "rtl" if offer.language in RIGHT_TO_LEFT else "ltr",
         "helpful": helpful_words(offer.language),
-        "why": spoken(WHY, offer.language),
+        "why": spoken(CHOSEN_BY, offer.language),
     }
 
 

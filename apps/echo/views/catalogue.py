@@ -19,14 +19,14 @@ from apps.authors.services.kits import kit_of
 from apps.authors.stage_words import reason_words
 from apps.echo.forms.offers import CatalogueFileForm, TryForm
 from apps.echo.models import Echo
+from apps.echo.offer_words import why_words
 from apps.echo.pages.offers import offers_page
 from apps.echo.selectors.echoes import echo_of, get_echo
 from apps.echo.selectors.offers import get_item, item_counts
 from apps.echo.selectors.records import items_of
 from apps.echo.services.catalogue import import_catalogue, set_active
 from apps.echo.services.trying import Tried, try_text
-from apps.echo.words.offers import why_words
-from apps.echo.words.values import value_words
+from apps.echo.values import value_words
 from labelhub.core.echo.recommending.catalogue import MOST_BYTES, MOST_ROWS, NAMES, REQUIRED
 from labelhub.core.echo.recommending.matching import Reason
 from labelhub.core.echo.selected import Selected

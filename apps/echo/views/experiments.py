@@ -20,6 +20,7 @@ from apps.authors.selectors.sites import get_site
 from apps.common.forms import show_refusal
 from apps.echo.forms.offers import ExperimentForm
 from apps.echo.models import Echo, Experiment
+from apps.echo.offer_words import arm_words, finding, policy_words
 from apps.echo.pages.offers import offers_page
 from apps.echo.pictures.offers import curve, forest, tables
 from apps.echo.reporting import evaluate_candidates, experiment_mark, make_report
@@ -33,7 +34,6 @@ from apps.echo.services.experiments import (
     hourly,
     start_experiment,
 )
-from apps.echo.words.offers import arm_words, finding, policy_words
 from labelhub.core.echo.experiments.assignment import Window
 from labelhub.core.errors import InvalidInput, LabelhubError
 

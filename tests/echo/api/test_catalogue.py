@@ -8,7 +8,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from rest_framework.test import APIClient
 
 from apps.authors.models import Site
-from apps.echo.api.parsers import CatalogueTableParser
+from apps.echo.api.catalogue import CatalogueTableParser
 from apps.echo.indexes import index_of
 from apps.echo.models import CatalogueItem, Echo
 from apps.echo.services.catalogue import import_catalogue

@@ -12,10 +12,10 @@ from django.utils import timezone
 from apps.accounts.roles import Role
 from apps.authors.models import Author, Site
 from apps.echo.models import Echo, Experiment
+from apps.echo.offer_words import arm_words
 from apps.echo.services.experiments import create_experiment, end_experiment, start_experiment
 from apps.echo.services.learning import learn_from_log
-from apps.echo.words.offers import arm_words
-from apps.echo.words.values import value_words
+from apps.echo.values import value_words
 from labelhub.core.echo.experiments.assignment import Arm
 from tests.authors.pages.conftest import browser
 from tests.authors.pages.reading import page, words

@@ -1,7 +1,8 @@
-"""Reasons, arms and findings about offers, as people read them."""
+"""Words about offers: reasons, arms and findings on pages, and what an offer asks its author."""
 
 from collections.abc import Mapping
 
+from apps.authors.words import spoken
 from labelhub.core.echo.experiments.click_through import in_words
 from labelhub.core.echo.experiments.looks import Look
 from labelhub.core.echo.recommending.deciding import Why
@@ -35,6 +36,25 @@ POLICY_DOES: Mapping[str, str] = {
 #: An arm that does what Echo does, to see whether assignment and counting are right.
 AGAIN = "echo_again"
 ARM_WORDS: Mapping[str, str] = {**POLICY_WORDS, AGAIN: "Echo once more"}
+#: What an offer asks its author, and the line below it, in the languages of the widget.
+WAS_IT_HELPFUL = {
+    "en": "Was this helpful?",
+    "de": "War das hilfreich?",
+    "es": "¿Le ha sido útil?",
+    "fr": "Cela vous a-t-il aidé ?",
+    "ja": "役に立ちましたか？",
+    "ar": "هل كان هذا مفيدًا؟",
+}
+YES = {"en": "Yes", "de": "Ja", "es": "Sí", "fr": "Oui", "ja": "はい", "ar": "نعم"}
+NO = {"en": "No", "de": "Nein", "es": "No", "fr": "Non", "ja": "いいえ", "ar": "لا"}
+CHOSEN_BY = {
+    "en": "Chosen by what you wrote here.",
+    "de": "Ausgewählt nach dem, was Sie hier geschrieben haben.",
+    "es": "Elegido por lo que ha escrito aquí.",
+    "fr": "Choisi d'après ce que vous avez écrit ici.",
+    "ja": "ここに書かれた内容から選ばれました。",
+    "ar": "اختير بناءً على ما كتبته هنا.",
+}
 
 
 def why_words(why: str) -> str:
@@ -65,3 +85,12 @@ def finding(arm: str, control: str, look: Look | None) -> str:
     if look.may_stop:
         return f"{arm} has {words}. That it differs is proven, also for whoever looks every day."
     return f"{arm} has {words} so far. That is not proven: it may be chance."
+
+
+def helpful_words(language: str) -> dict[str, str]:
+    """The question whether it helped, and its two answers."""
+    return {
+        "ask": spoken(WAS_IT_HELPFUL, language),
+        "yes": spoken(YES, language),
+        "no": spoken(NO, language),
+    }

@@ -1,1 +1,0 @@
-"""Reasons, findings and questions as people read them."""
