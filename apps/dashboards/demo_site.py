@@ -13,7 +13,7 @@ from apps.authors.services.sites import create_site, update_site
 from apps.dashboards.demo_talk import talk_in_the_past
 from apps.echo.models import Echo
 from apps.echo.services.catalogue import import_catalogue
-from apps.echo.services.switching import switch_echo, update_echo
+from apps.echo.services.configuration import switch_echo, update_echo
 from apps.projects.models import Project
 from apps.projects.services import create_project
 from labelhub.core.interview.features import starter_library

@@ -26,13 +26,13 @@ from apps.authors.services.welcoming import author_of_subject, consent_of
 from apps.dashboards.demo_lines import Line, Offline, sample_lines
 from apps.dashboards.demo_offers import begin_experiment, move_offer_back, offer_at
 from apps.echo.models import Echo, Experiment, LogEvent, Selection
+from apps.echo.services.answer_events import gather_answers
 from apps.echo.services.choosing import forget_known
+from apps.echo.services.configuration import set_priors
 from apps.echo.services.experiments import end_experiment
-from apps.echo.services.gathering import gather_answers
 from apps.echo.services.learning import keep_up_with
-from apps.echo.services.managing import set_priors
 from apps.echo.services.offering import messages_due
-from apps.echo.services.rewarding import gather_rewards
+from apps.echo.services.rewards import gather_rewards
 
 #: Messages of sample visitors who are asked; after each comes one of a shopper, who is not.
 MESSAGES = 90

@@ -12,7 +12,7 @@ class EchoConfig(AppConfig):
         from apps.authors.services.offers import offer_by  # noqa: PLC0415 - the same
         from apps.echo.receivers import learn_without_them  # noqa: PLC0415 - the same
         from apps.echo.services.choosing import chooser_for  # noqa: PLC0415 - the same
-        from apps.echo.services.telling import EchoOffers  # noqa: PLC0415 - the same
+        from apps.echo.services.offer_delivery import EchoOffers  # noqa: PLC0415 - the same
 
         decide_by(chooser_for)
         offer_by(EchoOffers())

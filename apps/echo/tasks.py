@@ -6,11 +6,11 @@ from datetime import timedelta
 from celery import shared_task
 from django.utils import timezone
 
-from apps.echo.services.beginning import begin_searches, stop_searches
-from apps.echo.services.gathering import WITHIN
+from apps.echo.services.answer_events import WITHIN
+from apps.echo.services.instruction_search import go_on_with, searches_due
 from apps.echo.services.learning import keep_up
 from apps.echo.services.offering import decide_about, expire_decisions, messages_due
-from apps.echo.services.searching import go_on_with, searches_due
+from apps.echo.services.search_schedule import begin_searches, stop_searches
 
 #: Seconds between two rounds of learning in a process, and between two looks for searches to begin.
 EVERY, BEGIN_EVERY = 2.0, 60.0

@@ -15,8 +15,8 @@ from apps.authors.models import Author, Payout, Site, SiteKey
 from apps.authors.services.sites import add_key, set_consent_text, set_features
 from apps.debates.models import Debate, Experiment, Run
 from apps.echo.models import CatalogueItem, Decision, Selection
+from apps.echo.services.configuration import switch_echo
 from apps.echo.services.experiments import create_experiment
-from apps.echo.services.switching import switch_echo
 from apps.exchange.models import SavedExport
 from apps.exchange.saved import files
 from apps.projects.models import Project, SchemaChange

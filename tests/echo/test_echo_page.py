@@ -11,9 +11,9 @@ from apps.authors.models import Site
 from apps.authors.services.sites import set_features
 from apps.echo.models import Echo
 from apps.echo.pages.learning import PAGE_SIZE
+from apps.echo.services.configuration import freeze, is_frozen, switch_echo
 from apps.echo.services.learning import keep_up_with, learn_from_log
 from apps.echo.services.logging import log
-from apps.echo.services.switching import freeze, is_frozen, switch_echo
 from labelhub.core.echo.events import Rewarded
 from labelhub.core.interview.features import Feature
 from tests.authors.pages.conftest import browser

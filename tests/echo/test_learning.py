@@ -16,14 +16,14 @@ from apps.echo import states
 from apps.echo.models import Echo, LogEvent, Selection
 from apps.echo.services import choosing, learning
 from apps.echo.services.choosing import known_echo
-from apps.echo.services.learning import keep_up_with, learn_from_log, rebuild_state
-from apps.echo.services.switching import (
+from apps.echo.services.configuration import (
     freeze,
     is_frozen,
     switch_echo,
     tell_priors,
     update_echo,
 )
+from apps.echo.services.learning import keep_up_with, learn_from_log, rebuild_state
 from apps.echo.states import store_state, stored_state, take_snapshot
 from labelhub.core.echo.packing import pack_model, unpack_model
 from labelhub.core.echo.state import EchoState

@@ -15,7 +15,7 @@ from apps.authors.services.sites import set_consent_text
 from apps.authors.services.welcoming import Arrival, check_consent
 from apps.authors.words import CONSENT_TEXTS, RECOMMENDS
 from apps.echo.models import Echo
-from apps.echo.services.switching import update_echo
+from apps.echo.services.configuration import update_echo
 from tests.factories.echo import echo_of
 
 pytestmark = pytest.mark.django_db

@@ -9,8 +9,8 @@ from django.utils import timezone
 from apps.authors.services.offers import next_offer
 from apps.echo.indexes import forget_index
 from apps.echo.services.catalogue import import_catalogue
+from apps.echo.services.configuration import update_echo
 from apps.echo.services.offering import decide_about, messages_due
-from apps.echo.services.switching import update_echo
 from tests.echo.test_offering import CATALOGUE, TEXT, offline
 from tests.factories.authors import author_of
 from tests.factories.echo import echo_of, processed

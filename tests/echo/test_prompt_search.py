@@ -14,12 +14,11 @@ from apps.authors.services.sites import update_site
 from apps.authors.services.spending import count_cost
 from apps.echo import tasks
 from apps.echo.models import Echo, PromptSearch, SearchReply
-from apps.echo.services import searching
-from apps.echo.services.beginning import begin_searches, calls_left, stop_searches
-from apps.echo.services.instructing import instructions_of, use_instruction
-from apps.echo.services.labelling import labels_of
-from apps.echo.services.searching import go_on_with, searches_due
-from apps.echo.services.switching import freeze, update_echo
+from apps.echo.services import instruction_search
+from apps.echo.services.configuration import freeze, update_echo
+from apps.echo.services.instruction_search import go_on_with, labels_of, searches_due
+from apps.echo.services.instructions import instructions_of, use_instruction
+from apps.echo.services.search_schedule import begin_searches, calls_left, stop_searches
 from apps.llm.models import ModelSpec
 from apps.llm.services import ensure_builtin
 from apps.llm.trying import Patience
@@ -167,7 +166,7 @@ def test_whoever_lost_it_meanwhile_writes_nothing(
         count_cost(site_id, cost, calls=calls)
         PromptSearch.objects.update(lease_until=timezone.now() + timedelta(seconds=99))
 
-    monkeypatch.setattr(searching, "count_cost", taken_over)
+    monkeypatch.setattr(instruction_search, "count_cost", taken_over)
     go_on_with(search.pk, world.open)
     assert not SearchReply.objects.exists()
 
@@ -199,7 +198,7 @@ def test_it_is_paid_from_the_sites_budget_and_ends_with_it(
     search = run_through(search, world)
     spent = sum(SiteUse.objects.values_list("cost_nanousd", flat=True))
     assert search.cost_nanousd == spent
-    assert 1_000_000 <= spent <= 1_000_000 + searching.AT_ONCE * 105_000
+    assert 1_000_000 <= spent <= 1_000_000 + instruction_search.AT_ONCE * 105_000
     assert search.status == "running"
     assert not begin_searches()
 

@@ -9,9 +9,9 @@ from apps.authors.services.privacy import erase_author
 from apps.echo.models import Decision, Selection
 from apps.echo.services import offering
 from apps.echo.services.catalogue import import_catalogue
+from apps.echo.services.configuration import update_echo
 from apps.echo.services.ranking import rank
 from apps.echo.services.selecting import select_unasked, selection_if
-from apps.echo.services.switching import update_echo
 from apps.echo.views.catalogue import SAMPLE
 from tests.factories.authors import message_of
 from tests.factories.echo import TEXT

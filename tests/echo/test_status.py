@@ -4,9 +4,9 @@ import pytest
 
 from apps.echo.models import Echo
 from apps.echo.selectors.status import status_of
+from apps.echo.services.configuration import freeze
 from apps.echo.services.learning import learn_from_log
 from apps.echo.services.logging import log
-from apps.echo.services.switching import freeze
 from labelhub.core.echo.events import Restored, Rewarded, Withdrawn
 from tests.factories.echo import echo_of, log_answers
 

@@ -15,8 +15,8 @@ from apps.authors.services.taking_up import take_up
 from apps.echo import examples
 from apps.echo.models import Echo, PromptSearch, Scored
 from apps.echo.services.choosing import forget_known
+from apps.echo.services.configuration import switch_echo
 from apps.echo.services.logging import log
-from apps.echo.services.switching import switch_echo
 from apps.echo.states import stored_state
 from apps.llm.models import ModelSpec
 from labelhub.core.echo.events import Answered

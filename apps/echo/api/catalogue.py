@@ -23,7 +23,7 @@ from apps.echo.api.serializers import (
 from apps.echo.models import CatalogueItem
 from apps.echo.selectors.records import item_called, items_of
 from apps.echo.services.catalogue import import_catalogue, set_active
-from apps.echo.services.managing import ensure_echo
+from apps.echo.services.configuration import ensure_echo
 from labelhub.core.echo.recommending.catalogue import MOST_BYTES
 from labelhub.core.errors import InvalidInput
 

@@ -29,7 +29,7 @@ from apps.echo.api.downstream_serializers import (
     selection_told,
 )
 from apps.echo.selectors.records import message_called, offer_called, selection_called
-from apps.echo.services.outcomes import tell_outcome
+from apps.echo.services.rewards import tell_outcome
 from apps.echo.services.selecting import check_on, selection_for
 
 _LIMITED = {429: OpenApiResponse(description="Too many requests with this key; see Retry-After.")}

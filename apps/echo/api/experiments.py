@@ -12,8 +12,8 @@ from apps.common.api.listing import paged
 from apps.echo.api.serializers import FiniteField
 from apps.echo.models import Experiment
 from apps.echo.selectors.records import experiment_called, experiments_of
+from apps.echo.services.configuration import ensure_echo
 from apps.echo.services.experiments import create_experiment, end_experiment, start_experiment
-from apps.echo.services.managing import ensure_echo
 from labelhub.core.echo.experiments.assignment import Arm, Window
 
 #: As many as a year has hours.

@@ -12,7 +12,7 @@ from apps.authors.api.access import SiteScopedMixin
 from apps.common.api.listing import paged
 from apps.echo.models import PromptSearch
 from apps.echo.selectors.searches import most_calls_of, searches_of
-from apps.echo.services.managing import set_instruction
+from apps.echo.services.configuration import set_instruction
 
 _OUT = OpenApiExample("Take it out", value={"search": None}, request_only=True)
 

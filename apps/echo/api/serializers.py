@@ -7,7 +7,7 @@ from django.db import models
 from rest_framework import serializers
 
 from apps.echo.models import CatalogueItem, Decision, Echo, Selection
-from apps.echo.services.switching import SETTINGS, is_frozen
+from apps.echo.services.configuration import SETTINGS, is_frozen
 from labelhub.core.echo.recommending.items import LONGEST
 
 

@@ -14,8 +14,7 @@ from apps.echo.api.serializers import (
 )
 from apps.echo.models import Echo
 from apps.echo.selectors.echoes import echo_or_default
-from apps.echo.services.managing import change_echo, ensure_echo, set_priors
-from apps.echo.services.switching import freeze
+from apps.echo.services.configuration import change_echo, ensure_echo, freeze, set_priors
 from labelhub.core.errors import InvalidInput
 
 _PRIORS = OpenApiExample(

@@ -19,7 +19,7 @@ from apps.authors.querysets import OPEN
 from apps.authors.selectors.sites import FRESH
 from apps.authors.services.throttling import Asked
 from apps.echo.models import Echo, Selection
-from apps.echo.services.instructing import instructions_of
+from apps.echo.services.instructions import instructions_of
 from apps.echo.services.predicting import Predicting, predicting_for
 from apps.echo.states import Parts, doubted_authors, newer_state, stored_state
 from labelhub.core.echo.asking import choose, worth

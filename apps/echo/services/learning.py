@@ -16,9 +16,9 @@ from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from apps.echo.models import Echo, LogEvent, Snapshot
-from apps.echo.services.gathering import WITHIN, gather_answers, untold_answers
-from apps.echo.services.rewarding import gather_rewards, untold_offers
-from apps.echo.services.withdrawing import (
+from apps.echo.services.answer_events import WITHIN, gather_answers, untold_answers
+from apps.echo.services.rewards import gather_rewards, untold_offers
+from apps.echo.services.withdrawals import (
     doubtful_rewards,
     fallen_answers,
     restore_standing,

@@ -25,7 +25,7 @@ from apps.echo.selectors.echoes import echo_of, get_echo
 from apps.echo.selectors.offers import get_item, item_counts
 from apps.echo.selectors.records import items_of
 from apps.echo.services.catalogue import import_catalogue, set_active
-from apps.echo.services.trying import Tried, try_text
+from apps.echo.services.offer_preview import Tried, try_text
 from apps.echo.values import value_words
 from labelhub.core.echo.recommending.catalogue import MOST_BYTES, MOST_ROWS, NAMES, REQUIRED
 from labelhub.core.echo.recommending.matching import Reason

@@ -25,8 +25,7 @@ from apps.echo.pages.learning import (
 )
 from apps.echo.selectors.echoes import echo_of, get_echo
 from apps.echo.selectors.status import mark_of
-from apps.echo.services.managing import set_instruction
-from apps.echo.services.switching import freeze, switch_echo, update_echo
+from apps.echo.services.configuration import freeze, set_instruction, switch_echo, update_echo
 from labelhub.core.errors import Conflict, InvalidInput, NotFound
 
 STEPS = ("on", "off", "freeze", "thaw")

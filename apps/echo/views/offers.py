@@ -25,7 +25,7 @@ from apps.echo.pictures.offers import offer_steps, tables
 from apps.echo.reporting import make_report, offer_funnel
 from apps.echo.selectors.echoes import echo_of, get_echo
 from apps.echo.selectors.offers import SHOWN, item_counts, last_offers, running_experiment
-from apps.echo.services.switching import update_echo
+from apps.echo.services.configuration import update_echo
 from labelhub.core.errors import Conflict, InvalidInput, LabelhubError
 
 USUAL_DAYS = 7

@@ -12,8 +12,8 @@ from apps.authors.services.privacy import erase_author
 from apps.echo.models import Echo, Selection
 from apps.echo.services import choosing
 from apps.echo.services.choosing import EchoChooser, forget_known
+from apps.echo.services.configuration import switch_echo, update_echo
 from apps.echo.services.selecting import select_unasked
-from apps.echo.services.switching import switch_echo, update_echo
 from tests.authors.api.calling import message, refused, server, url
 from tests.common.openapi import assert_matches_schema
 from tests.factories.authors import author_of, message_of, server_key

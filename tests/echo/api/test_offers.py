@@ -13,9 +13,9 @@ from apps.authors.services.welcoming import opt_out
 from apps.echo.indexes import forget_index
 from apps.echo.models import Decision, Echo, OfferEvent
 from apps.echo.services.catalogue import import_catalogue
+from apps.echo.services.configuration import update_echo
 from apps.echo.services.learning import keep_up_with
 from apps.echo.services.offering import decide_about, messages_due
-from apps.echo.services.switching import update_echo
 from tests.authors.api.calling import refused, server, url
 from tests.common.openapi import assert_matches_schema
 from tests.echo.test_offering import CATALOGUE, TEXT, offline

@@ -12,8 +12,8 @@ from apps.authors.models import Author
 from apps.authors.services.privacy import erase_author
 from apps.authors.services.trusting import rule
 from apps.echo.models import Echo, LogEvent, Selection
+from apps.echo.services.configuration import freeze
 from apps.echo.services.learning import keep_up_with, rebuild_state
-from apps.echo.services.switching import freeze
 from apps.echo.states import stored_state
 from tests.authors.api.calling import refused, server, url
 from tests.common.openapi import assert_matches_schema
@@ -166,7 +166,7 @@ def test_who_was_erased_is_not_rewarded(host: APIClient, path: str, author: Auth
 def test_erased_at_that_moment(
     host: APIClient, path: str, author: Author, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("apps.echo.services.outcomes.lock_author", lambda _pk: None)
+    monkeypatch.setattr("apps.echo.services.rewards.lock_author", lambda _pk: None)
     refused(host.post(path, told()), 404, "not_found")
     assert not LogEvent.objects.exists()
 

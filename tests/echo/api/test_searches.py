@@ -8,7 +8,7 @@ from rest_framework.test import APIClient
 from apps.authors.models import Site
 from apps.echo.models import Echo
 from apps.echo.services.choosing import known_echo
-from apps.echo.services.instructing import instructions_of
+from apps.echo.services.instructions import instructions_of
 from tests.authors.api.calling import refused, url
 from tests.common.openapi import assert_matches_schema
 from tests.factories.echo import HINT, echo_of, search_of

@@ -7,7 +7,7 @@ from apps.accounts.roles import Role
 from apps.authors.models import Author, Site
 from apps.echo.models import Echo
 from apps.echo.services.catalogue import import_catalogue
-from apps.echo.services.switching import update_echo
+from apps.echo.services.configuration import update_echo
 from apps.echo.views.catalogue import SAMPLE
 from tests.authors.pages.conftest import browser
 from tests.factories.authors import author_of, site_with_features

@@ -13,8 +13,8 @@ from apps.authors.models import Site
 from apps.authors.services.sites import update_site
 from apps.echo.models import Echo
 from apps.echo.selectors.status import mark_of
-from apps.echo.services.instructing import instructions_of
-from apps.echo.services.switching import update_echo
+from apps.echo.services.configuration import update_echo
+from apps.echo.services.instructions import instructions_of
 from tests.authors.pages.conftest import browser
 from tests.authors.pages.reading import page, words
 from tests.factories.echo import HINT, echo_of, search_of

@@ -12,7 +12,7 @@ from django.utils import timezone
 from apps.accounts.roles import Role
 from apps.authors.models import Author, Site
 from apps.echo.models import Echo
-from apps.echo.services.switching import switch_echo, update_echo
+from apps.echo.services.configuration import switch_echo, update_echo
 from tests.authors.pages.conftest import browser
 from tests.authors.pages.reading import page, words
 from tests.factories.authors import author_of, message_of, site_with_features

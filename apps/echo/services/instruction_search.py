@@ -1,4 +1,4 @@
-"""Going on with a search for an instruction, some calls at a time.
+"""A search for an instruction, some calls at a time: its answers, its calls, what it found.
 
 Every answer is stored when it comes, so that whoever goes on after a kill pays for none of them
 again; the search itself is run anew each time, from its stored answers.
@@ -7,6 +7,7 @@ again; the search itself is run anew each time, from its stored answers.
 import asyncio
 import hashlib
 import logging
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -15,17 +16,22 @@ from django.db import transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
+from apps.authors.models import Message
 from apps.authors.services.asking import PATIENCE, Models, OpenModels
+from apps.authors.services.hearing import CONTEXT
 from apps.authors.services.kits import kit_of
+from apps.authors.services.ledger import SHOWN_OF_REPLIES
 from apps.authors.services.spending import budget_spent, count_cost
+from apps.echo.examples import read_examples, standing_answers
 from apps.echo.models import Echo, PromptSearch, SearchReply
-from apps.echo.services.beginning import calls_left, end_search
 from apps.echo.services.choosing import forget_known
-from apps.echo.services.instructing import drop_instruction
-from apps.echo.services.labelling import labels_of
+from apps.echo.services.instructions import drop_instruction
 from apps.echo.services.predicting import MOST_EXAMPLES, predict_plan, prompt, task_of
+from apps.echo.services.search_schedule import calls_left, end_search
+from apps.echo.states import doubted_authors
 from apps.llm.models import ModelSpec
 from apps.llm.standing import close_all, standing_gateway
+from labelhub.core.echo.examples import Example
 from labelhub.core.echo.prompt_search import Found, SearchPlan, search
 from labelhub.core.errors import LabelhubError
 from labelhub.core.llm.errors import ModelError
@@ -44,6 +50,8 @@ AT_A_TIME, AT_ONCE = 40, 4
 LONGEST = 30.0
 #: How a call ended that nobody answered.
 FAILED = "no answer"
+#: The newest answers that are looked at: more than are ever kept back.
+MOST_LABELS = 600
 
 
 def searches_due(now: datetime) -> list[int]:
@@ -247,3 +255,36 @@ def _finish(search_: PromptSearch, found: Found) -> None:
 def _before(field: str, now: datetime) -> Q:
     """That nobody has it by that field, or has had it too long."""
     return Q(**{f"{field}__isnull": True}) | Q(**{f"{field}__lt": now})
+
+
+def labels_of(search_: PromptSearch) -> list[Example]:
+    """The answers about its feature that stand, with what was said before their messages."""
+    doubted = doubted_authors(search_.echo)
+    answers = standing_answers(search_.echo.site_id).filter(
+        question__feature__key=search_.feature, pk__lte=search_.until
+    )
+    newest = answers.order_by("-pk")[:MOST_LABELS]
+    messages = dict(newest.values_list("pk", "question__message"))
+    found = {
+        messages[answer]: example
+        for answer, _, example in read_examples(newest)
+        if example.author not in doubted
+    }
+    before = _said_before(found)
+    return [replace(example, context=before[message]) for message, example in found.items()]
+
+
+def _said_before(found: Mapping[int, Example]) -> dict[int, tuple[tuple[str, str], ...]]:
+    """By message what was said before it, as models see it (``taking_up.as_asked``); one query."""
+    talks = {int(example.conversation) for example in found.values()}
+    rows = Message.objects.filter(conversation__in=talks).exclude(text="").order_by("pk")
+    said: dict[str, list[tuple[int, str, str]]] = defaultdict(list)
+    for talk, pk, role, text in rows.values_list("conversation", "pk", "role", "text"):
+        shown = text if role == Message.Role.AUTHOR else text[:SHOWN_OF_REPLIES]
+        said[str(talk)].append((pk, role, shown))
+    return {
+        message: tuple(
+            (role, text) for pk, role, text in said[example.conversation] if pk < message
+        )[-CONTEXT:]
+        for message, example in found.items()
+    }

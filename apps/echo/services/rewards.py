@@ -1,28 +1,47 @@
-"""From what became of offers to the log: one reward for each, and one more for what was said.
+"""Rewards in the log: what became of offers, and of the features at a site's own downstream task.
 
-A click is told at once; none, once the time for one is over. Credit goes to the features that made
-the offer, each by the chance that it was predicted right; where its author has answered about it
-since, that is known (echo.md, "State per site"). Offers of other arms say nothing of relevance.
+An offer has one reward for its click, and one more for what was said of it. A click is logged at
+once; that there was none, once the time for one is over. A site's server sends the outcomes of its
+own task. Credit goes to the features that were shown, each by the chance that it was predicted
+rightly; where its author has answered about it since, that is known. Offers of other arms say
+nothing of relevance.
 """
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import reduce
 from operator import or_
 from typing import Any
 
+from django.db import transaction
 from django.db.models import CharField, Exists, F, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Cast, Concat
 
 from apps.authors.models import Answer
+from apps.authors.refusals import TooLate
+from apps.authors.services.hearing import ref_of
+from apps.authors.services.locking import lock_author
 from apps.echo.models import Decision, Echo, LogEvent, OfferEvent, Selection
 from apps.echo.services.logging import log
 from apps.echo.values import value_of
-from labelhub.core.echo.events import CLICK, HELPFUL, Event, Rewarded
+from labelhub.core.echo.events import CLICK, HELPFUL, TASK, Event, Rewarded
 from labelhub.core.echo.recommending.policies import ECHO
+from labelhub.core.errors import Conflict, NotFound
 
-#: Offers that are told of at once, and how long after they were shown they are looked at.
+#: Offers that are told of at once, and how long after they were shown they are looked at; for so
+#: long a selection takes outcomes, too.
 AT_ONCE, WITHIN = 200, timedelta(days=7)
+#: Outcomes that a selection takes: its own must not drown those of others.
+MOST_OUTCOMES = 10
 SAID = (OfferEvent.Kind.HELPFUL, OfferEvent.Kind.NOT_HELPFUL)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A reward as it stands; ``fresh`` unless it had been told before."""
+
+    value: float
+    fresh: bool
 
 
 def untold_offers(now: datetime, within: timedelta) -> "tuple[QuerySet[Any], QuerySet[Any]]":
@@ -73,6 +92,48 @@ def _shown(since: datetime, prefix: str) -> "QuerySet[Any]":
     known = LogEvent.objects.filter(echo=OuterRef("echo"), ref=OuterRef("told_as"))
     shown = Decision.objects.filter(policy=ECHO, selection__isnull=False, shown_at__gt=since)
     return shown.annotate(told_as=ref).filter(~Exists(known)).order_by("shown_at", "pk")
+
+
+@transaction.atomic
+def tell_outcome(selection: Selection, ref: str, value: float, now: datetime) -> Outcome:
+    """Write a reward into the log, once; whatever is told again, the first stands.
+
+    Args:
+        selection: with its Echo.
+        ref: the sender's id of it, of any length.
+        value: 0 (of no use) to 1.
+
+    Raises:
+        NotFound: the author's data was deleted.
+        TooLate: the selection is older than :data:`WITHIN`.
+        Conflict: it has had :data:`MOST_OUTCOMES` rewards.
+    """
+    # Of an author one after the other, and none after their data was deleted.
+    author = lock_author(selection.author_id)
+    if author is None:
+        raise NotFound("There is no such selection.")
+    begun = f"outcome-{selection.pk}-"
+    name = f"{begun}{ref_of(ref)[:24]}"
+    told = LogEvent.objects.filter(
+        echo=selection.echo_id, author=author.pk, ref__startswith=begun
+    ).values_list("ref", "data")
+    known = dict(told[: MOST_OUTCOMES + 1])
+    if name in known:
+        return Outcome(float(known[name]["value"]), fresh=False)
+    if now - selection.at > WITHIN:
+        raise TooLate(f"A selection is rewarded within {WITHIN.days} days.")
+    if len(known) >= MOST_OUTCOMES:
+        raise Conflict(f"This selection has had {MOST_OUTCOMES} rewards; no more are taken.")
+    event = Rewarded(
+        id=name,
+        author=author.uid.hex,
+        trusted=author.counts,
+        shown=credit_of(selection),
+        value=value,
+        signal=TASK,
+    )
+    log(selection.echo, [(event, author.pk)], at=now)
+    return Outcome(value, fresh=True)
 
 
 def credit_of(selection: Selection) -> tuple[tuple[str, float], ...]:

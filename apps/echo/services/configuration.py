@@ -1,6 +1,8 @@
-"""Switching Echo on and off, freezing what it has learnt, naming priors."""
+"""What managers set of a site's Echo: on or off, settings, priors, freezing, instructions."""
 
 import uuid
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -8,12 +10,15 @@ from django.db import transaction
 
 from apps.authors.models import Feature, Site
 from apps.authors.selectors.sites import current_consent
+from apps.authors.services.feature_files import add_features
 from apps.authors.services.sites import set_consent_text
-from apps.echo.models import Echo
+from apps.echo.models import Echo, PromptSearch
+from apps.echo.selectors.echoes import get_echo
 from apps.echo.services.choosing import forget_known
+from apps.echo.services.instructions import drop_instruction, use_instruction
 from apps.echo.services.logging import log
 from labelhub.core.echo.events import Event, Expected, Frozen
-from labelhub.core.errors import InvalidInput
+from labelhub.core.errors import InvalidInput, NotFound
 
 SETTINGS = (
     "on", "k", "explore", "burden", "models_per_message", "llm_features", "example_tokens",
@@ -92,3 +97,67 @@ def is_frozen(echo: Echo) -> bool:
     """Whether it learns nothing now."""
     last = echo.log.filter(kind="frozen").order_by("-number").first()
     return last is not None and bool(last.data["on"])
+
+
+def ensure_echo(site: Site) -> Echo:
+    """The site's Echo; one that is off where there was none."""
+    return Echo.objects.get_or_create(site=site, defaults={"on": False})[0]
+
+
+@transaction.atomic
+def change_echo(site: Site, changes: Mapping[str, Any]) -> Echo:
+    """Change settings, all of them or none; ``on`` switches it on or off.
+
+    Raises:
+        InvalidInput: naming the field that is out of its range.
+    """
+    rest = {name: value for name, value in changes.items() if name != "on"}
+    echo = switch_echo(site, on=changes["on"]) if "on" in changes else ensure_echo(site)
+    return update_echo(echo, **rest) if rest else echo
+
+
+@transaction.atomic
+def set_priors(site: Site, priors: Mapping[str, float | None]) -> None:
+    """Say how much each feature is expected to help; those left out are not expected anything of.
+
+    What was learnt stays: a prior moves what is believed before any reward.
+
+    Raises:
+        InvalidInput: the site asks about no such feature.
+    """
+    asked = {row.key: row.parsed for row in site.features.asked()}
+    strange = sorted(set(priors) - set(asked))
+    if strange:
+        raise InvalidInput.at(strange[0][:60], "The site asks about no such feature.")
+    changed = [
+        replace(feature, prior=priors.get(key))
+        for key, feature in asked.items()
+        if feature.prior != priors.get(key)
+    ]
+    if changed:
+        add_features(site=site, features=changed)
+    tell_priors(ensure_echo(site))
+
+
+@transaction.atomic
+def set_instruction(site: Site, feature: str, search_id: int | None) -> PromptSearch | None:
+    """Predict a feature with what one of its searches found; None: without an instruction.
+
+    Raises:
+        NotFound: the site has no such feature, or the feature no such search.
+        Conflict: Echo was never on, or the search found nothing that may be used.
+    """
+    # Whoever changes it meanwhile, a search that ends as well, waits here.
+    echo = Echo.objects.select_for_update(no_key=True).get(pk=get_echo(site).pk)
+    if not site.features.filter(key=feature).exists():
+        raise NotFound("This site has no such feature.")
+    if search_id is None:
+        drop_instruction(echo, feature)
+        found = None
+    else:
+        search = echo.searches.filter(feature=feature, pk=search_id).first()
+        if search is None:
+            raise NotFound("This feature has no such search.")
+        found = use_instruction(search)
+    forget_known(site.pk)
+    return found

@@ -9,8 +9,8 @@ from django.utils import timezone
 from apps.authors.services.spending import budget_spent
 from apps.echo.examples import standing_answers
 from apps.echo.models import Echo, PromptSearch
-from apps.echo.services.instructing import instructions_of
-from apps.echo.services.switching import is_frozen
+from apps.echo.services.configuration import is_frozen
+from apps.echo.services.instructions import instructions_of
 from labelhub.core.echo.search_plan import LEAST_AUTHORS, LEAST_KEPT_BACK, LEAST_SHOWN
 
 #: Answers about a feature since its last search without which there is no other.

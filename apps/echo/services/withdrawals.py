@@ -14,7 +14,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 from apps.authors.models import Answer, Author
 from apps.authors.querysets import who_counts
 from apps.echo.models import Echo, LogEvent, Scored
-from apps.echo.services.gathering import ANSWER, told_answers
+from apps.echo.services.answer_events import ANSWER, told_answers
 from apps.echo.services.logging import log
 from labelhub.core.echo.events import Restored, Withdrawn
 
