@@ -2,9 +2,11 @@
 
 import zlib
 from datetime import timedelta
+from importlib import import_module
 from unittest.mock import Mock
 
 import pytest
+from django.apps import apps
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -314,6 +316,21 @@ def test_a_state_that_cannot_be_read_is_made_anew_and_asking_goes_on_meanwhile(
     echo.refresh_from_db()
     assert (learnt_digest(echo), echo.erased) == (before, 0)
     assert rebuild_state(echo)
+
+
+def test_events_that_were_rolled_back_are_learnt_again_after_the_migration(
+    echo: Echo, author: Author
+) -> None:
+    answered(author)
+    keep_up_with(echo)
+    before = learnt_digest(echo)
+    states.store_state(echo, EchoState(), 1)
+    LogEvent.objects.create(echo=echo, number=2, ref="back", kind="rolled_back", data={"to": 0})
+    Echo.objects.update(logged=2, learnt=2)
+    import_module("apps.echo.migrations.0002_no_roll_back").forget_roll_backs(apps, None)
+    keep_up_with(Echo.objects.get())
+    assert learnt_digest(echo) == before
+    assert echo.log.count() == 1
 
 
 def test_a_snapshot_that_cannot_be_read_is_passed_over(echo: Echo, author: Author) -> None:

@@ -8,17 +8,16 @@ from apps.echo.models.learning import (
     Echo,
     LogEvent,
     ModelState,
+    Scored,
     Selection,
     Snapshot,
 )
 from apps.echo.models.offering import CatalogueItem, Decision, Experiment, OfferEvent
 from apps.echo.models.searching import PromptSearch, SearchReply
-from apps.echo.models.watching import Check, Scored
 
 __all__ = [
     "AuthorTrust",
     "CatalogueItem",
-    "Check",
     "Decision",
     "Echo",
     "Experiment",

@@ -107,9 +107,8 @@ class LogEvent(models.Model):
         WITHDRAWN = "withdrawn", "Withdrawn"
         RESTORED = "restored", "Restored"
         FROZEN = "frozen", "Frozen or thawed"
-        ROLLED_BACK = "rolled_back", "Rolled back"
 
-    CONTROLS = (Kind.WITHDRAWN, Kind.RESTORED, Kind.FROZEN, Kind.ROLLED_BACK)
+    CONTROLS = (Kind.WITHDRAWN, Kind.RESTORED, Kind.FROZEN)
 
     echo = models.ForeignKey(Echo, on_delete=models.CASCADE, related_name="log")
     number = models.PositiveBigIntegerField()
@@ -137,6 +136,33 @@ class LogEvent(models.Model):
 
     def __str__(self) -> str:
         return f"{self.number}: {self.kind}"
+
+
+class Scored(models.Model):
+    """A prediction beside the answer that came to it, before anything was learnt from that.
+
+    Nothing is learnt from it; it is narrow, so that a page can count them all.
+    """
+
+    event = models.OneToOneField(
+        LogEvent, primary_key=True, on_delete=models.CASCADE, related_name="scored"
+    )
+    echo = models.ForeignKey(Echo, on_delete=models.CASCADE, related_name="scored")
+    number = models.PositiveBigIntegerField(help_text="Of the answer's event.")
+    feature = models.CharField(max_length=60)
+    loss = models.FloatField(help_text="0 where it was right, 1 where not, or between.")
+    sigma = models.FloatField(help_text="The chance of being wrong that was told with it.")
+
+    stands = models.BooleanField(default=True, help_text="The answer counts.")
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["echo", "number"], name="echo_scored_recent"),
+            models.Index(fields=["echo", "feature", "number"], name="echo_scored_of_feature"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.feature}: {self.loss}"
 
 
 class ModelState(models.Model):
