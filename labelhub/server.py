@@ -17,9 +17,9 @@ from django.conf import settings
 
 from apps.authors.consumers.session import settled
 from apps.authors.services.warming import warm_up
+from apps.common.jobs import stop_all_jobs
 from apps.common.workers import expect_worker
 from apps.debates.services import stop_all_slices
-from apps.learning.services import stop_all_learning
 from labelhub.core.errors import InvalidInput
 from labelhub.processor import one_processor
 from labelhub.web.connection import Connection, settle
@@ -126,7 +126,7 @@ class _Server(uvicorn.Server):
         """On the first signal everything begins to stop at once, not one after the other."""
         if not self.should_exit:
             stop_all_slices()
-            stop_all_learning()
+            stop_all_jobs()
             _leave_at_the_latest()
         super().handle_exit(sig, frame)
 

@@ -17,7 +17,7 @@ from kombu.transport import redis
 
 from apps.agreement.automation.tasks import keep_guarantees
 from apps.authors.tasks import keep_house, resume_messages
-from apps.common.jobs import resume_jobs
+from apps.common.jobs import resume_jobs, stop_all_jobs
 from apps.common.workers import show_sign
 from apps.debates.services import stop_all_slices
 from apps.debates.tasks import resume_unfinished as resume_runs
@@ -26,7 +26,7 @@ from apps.exchange.saved.running import write_export
 from apps.exchange.services import sweep_uploads
 from apps.exchange.services.running import import_rows
 from apps.exchange.tasks import keep_exports, tend_webhooks
-from apps.learning.services import stop_all_learning
+from apps.learning.services.running import train
 from apps.learning.tasks import keep_learning
 from apps.reviews.schema_changes.running import carry_labels
 from apps.reviews.services.bulk.running import carry_out
@@ -42,7 +42,7 @@ redis.Channel.ack_emulation = False
 redis.Channel.do_restore = False
 
 #: The jobs that a worker can carry out; importing them registers them.
-JOBS = (carry_labels, carry_out, import_rows, put_labels_back, write_export)
+JOBS = (carry_labels, carry_out, import_rows, put_labels_back, train, write_export)
 HOUSEKEEPING_SECONDS = 2.0
 KEEPERS: tuple[Callable[[], object], ...] = (
     show_sign,
@@ -117,7 +117,7 @@ def _on_order_to_stop(**_: object) -> None:
     """Sent as soon as a worker process gets its signal, while its tasks are still at work."""
     housekeeping.stop()
     stop_all_slices()
-    stop_all_learning()
+    stop_all_jobs()
 
 
 @worker_shutdown.connect
@@ -152,6 +152,6 @@ class EmbeddedWorker:
         """Take no more tasks and wait for the ones at hand, which stop at their next call."""
         housekeeping.stop()
         stop_all_slices()
-        stop_all_learning()
+        stop_all_jobs()
         self._controller.stop()
         self._thread.join()

@@ -16,6 +16,7 @@ house sends another where it was lost (:func:`resume_jobs`).
 """
 
 import logging
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
@@ -42,7 +43,7 @@ RETRY_AFTER = timedelta(seconds=10)
 #: A task that no worker has taken up after so long is sent once more.
 SEND_AGAIN = timedelta(seconds=20)
 #: Taken up so often without getting further, a job fails: something about it kills its workers.
-MOST_ATTEMPTS = 5
+MOST_ATTEMPTS = 4
 NO_PROGRESS = "It was taken up several times and never got any further; the server's log says why."
 
 
@@ -58,27 +59,41 @@ class Postponed(LabelhubError):
     code = "postponed"
 
 
+class Interrupted(LabelhubError):
+    """Something that the job needs broke: it is tried again in a moment, a few times."""
+
+    code = "interrupted"
+
+
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """``work`` carries a job out; ``fail`` writes how it failed, in a transaction of its own."""
+    """``work`` carries a job out; ``fail`` writes how it failed, in a transaction of its own.
+
+    ``place`` is held by the one job of the kind that a process works on, if there may be but one.
+    """
 
     work: Callable[..., None]
     fail: Callable[[int, Exception], None]
+    place: threading.Semaphore | None = None
 
 
 KINDS: dict[str, Kind] = {}
 Work = Callable[..., None]
+_closing = threading.Event()
 
 
-def job(name: str, *, fail: Callable[[int, Exception], None]) -> Callable[[Work], Work]:
+def job(
+    name: str, *, fail: Callable[[int, Exception], None], one_at_a_time: bool = False
+) -> Callable[[Work], Work]:
     """Register a function that carries out jobs of the kind ``name``.
 
     It is called with a :class:`JobRun` and must go on from wherever the subject has got to: it is
     called again after a kill. For a subject that is gone or over it returns at once.
+    ``one_at_a_time``: no worker process takes up two of the kind.
     """
 
     def register(work: Work) -> Work:
-        KINDS[name] = Kind(work, fail)
+        KINDS[name] = Kind(work, fail, threading.Semaphore() if one_at_a_time else None)
         return work
 
     return register
@@ -94,22 +109,28 @@ class JobRun:
     _renewed: float = field(default_factory=time.monotonic)
 
     @contextmanager
-    def chunk(self) -> Iterator[None]:
+    def chunk(self, *, further: bool = True) -> Iterator[None]:
         """A transaction that commits only as long as the job is ours; it renews the lease.
 
+        ``further=False``: it only tells how things are, and the job's attempts go on counting.
+
         Raises:
-            LeaseLost: it is not.
+            LeaseLost: it is not ours any more.
+            Postponed: this process is about to end.
         """
+        _refuse_when_closing()
         with transaction.atomic():
             yield
-            self._renew(attempts=0)
+            self._renew(**({"attempts": 0} if further else {}))
 
     def keep(self) -> None:
         """Renew the lease in time, between chunks that take long.
 
         Raises:
             LeaseLost: the job is not ours any more.
+            Postponed: this process is about to end.
         """
+        _refuse_when_closing()
         if time.monotonic() - self._renewed > LEASE.total_seconds() / 3:
             self._renew()
 
@@ -166,6 +187,9 @@ def work_on(kind: str, subject: int, **options: Any) -> None:
         logger.warning("%s %s was taken over or cancelled", kind, subject)
     except Postponed:
         _let_go(run, attempts=0)
+    except Interrupted as error:
+        logger.warning("%s %s was interrupted: %s", kind, subject, error.message)
+        _let_go(run, lease_until=timezone.now() + RETRY_AFTER)
     except Unavailable:
         _let_go(run, attempts=0)
         raise
@@ -187,8 +211,24 @@ def fault_words(error: Exception, words: str) -> str:
 @shared_task(name="common.work")
 def work_task(kind: str, subject: int) -> None:
     """Carry out a job; one that has ended meanwhile is left alone."""
-    if Job.objects.filter(_free(), kind=kind, subject=subject).exists():
+    waiting = Job.objects.filter(_free(), kind=kind, subject=subject)
+    if not waiting.exists():
+        return
+    place = KINDS[kind].place
+    if place is None:
         work_on(kind, subject)
+    elif place.acquire(blocking=False):
+        try:
+            work_on(kind, subject)
+        finally:
+            place.release()
+    else:
+        waiting.update(sent_until=None)
+
+
+def stop_all_jobs() -> None:
+    """Ask what is worked on in this process to stop soon; other workers take it up."""
+    _closing.set()
 
 
 def resume_jobs() -> None:
@@ -208,7 +248,7 @@ def _carry_out(run: JobRun, attempts: int, options: Mapping[str, Any]) -> None:
         if attempts > MOST_ATTEMPTS:
             raise LabelhubError(NO_PROGRESS)
         kind.work(run, **options)
-    except (LeaseLost, Postponed, Unavailable, DatabaseError):
+    except (LeaseLost, Postponed, Interrupted, Unavailable, DatabaseError):
         raise
     except Exception as error:
         if not isinstance(error, LabelhubError):
@@ -217,6 +257,11 @@ def _carry_out(run: JobRun, attempts: int, options: Mapping[str, Any]) -> None:
         with suppress(ObjectDoesNotExist), transaction.atomic():
             if run.rows().delete()[0]:
                 kind.fail(run.subject, error)
+
+
+def _refuse_when_closing() -> None:
+    if _closing.is_set():
+        raise Postponed("The server is being stopped.")
 
 
 def _let_go(run: JobRun, **fields: Any) -> None:

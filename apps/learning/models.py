@@ -69,14 +69,6 @@ class TrainedModel(models.Model):
     )
     applied = models.PositiveIntegerField(default=0, help_text="Items it has an opinion of.")
     written = models.PositiveIntegerField(default=0, help_text="Labels that were news.")
-    attempts = models.PositiveSmallIntegerField(
-        default=0, help_text="How often in a row it was taken up without getting further."
-    )
-    lease_token = models.UUIDField(null=True, blank=True, help_text="Of the worker at it.")
-    lease_until = models.DateTimeField(null=True, blank=True)
-    dispatched_until = models.DateTimeField(
-        null=True, blank=True, help_text="A task for it is on its way."
-    )
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )

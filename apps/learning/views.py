@@ -77,7 +77,7 @@ def _done(project: Project, actor: User, step: str) -> str:
             tasks.launch_clearing(project.pk)
             return "Learning is off; the queue forgets the model's order."
         case "train":
-            tasks.launch_training(start_training(project=project, actor=actor).pk)
+            start_training(project=project, actor=actor)
             return "A new version is being trained."
     raise InvalidInput("do: must be on, off or train.")
 
@@ -85,7 +85,7 @@ def _done(project: Project, actor: User, step: str) -> str:
 def _begun(project: Project, actor: User) -> str:
     """Switched on, it begins at once where it can; else it waits for more gold."""
     try:
-        tasks.launch_training(start_training(project=project, actor=actor).pk)
+        start_training(project=project, actor=actor)
     except LabelhubError as error:
         return f"Learning is on, and begins by itself when it can. {error.message}"
     return "Learning is on; the first version is being trained."

@@ -1,5 +1,6 @@
 """Long work: one worker at a time, to its end whatever is killed."""
 
+import threading
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
@@ -12,6 +13,7 @@ from apps.common import jobs
 from apps.common.jobs import (
     KINDS,
     MOST_ATTEMPTS,
+    Interrupted,
     JobRun,
     LeaseLost,
     Postponed,
@@ -20,6 +22,7 @@ from apps.common.jobs import (
     job,
     resume_jobs,
     start_job,
+    stop_all_jobs,
     waiting_jobs,
     work_on,
     work_task,
@@ -166,6 +169,43 @@ def test_work_that_is_postponed_waits_for_the_next_worker(counting: Counting) ->
     assert counting.failed == []
 
 
+def test_what_was_interrupted_is_tried_again_in_a_moment(counting: Counting) -> None:
+    counting.meanwhile = raising(Interrupted("A process died."), at=1)
+    counting.run()
+    assert (counting.failed, waiting_jobs(KIND)) == ([], [])
+    assert Job.objects.get().attempts == 1
+
+
+def test_a_process_that_stops_lets_go_of_its_jobs(
+    counting: Counting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "_closing", threading.Event())
+    counting.meanwhile = lambda _: stop_all_jobs()
+    for _ in range(2 * MOST_ATTEMPTS):
+        counting.run()
+    assert (counting.done, counting.failed) == (1, [])
+    assert waiting_jobs(KIND) == [counting.project.pk]
+
+
+def test_one_of_a_kind_at_a_time_where_it_says_so(counting: Counting) -> None:
+    job(KIND, fail=counting.fail, one_at_a_time=True)(counting.work)
+    other = ProjectFactory.create(description="")
+    start_job(KIND, other.pk)
+    counting.meanwhile = lambda _: work_task(KIND, other.pk)
+    work_task(KIND, counting.project.pk)
+    assert counting.done == WANTED
+    assert waiting_jobs(KIND) == [other.pk]
+    assert Job.objects.get().sent_until is None  # it is sent again at once
+
+
+def test_telling_how_things_are_is_no_progress(counting: Counting) -> None:
+    run = JobRun(KIND, counting.project.pk)
+    Job.objects.update(lease_token=run.token, attempts=3)
+    with run.chunk(further=False):
+        pass
+    assert Job.objects.get().attempts == 3
+
+
 def test_what_kills_its_workers_fails_in_the_end(counting: Counting) -> None:
     counting.meanwhile = raising(SystemExit(), at=1)
     for _ in range(MOST_ATTEMPTS):
@@ -237,7 +277,7 @@ def test_a_task_is_sent_again_where_no_worker_took_the_job_up(
 def test_a_worker_knows_every_kind_of_job() -> None:
     assert resume_jobs in worker.KEEPERS
     assert set(KINDS) == {
-        "exchange.import", "exchange.save_export", "reviews.bulk", "reviews.change_labels",
-        "reviews.requeue",
+        "exchange.import", "exchange.save_export", "learning.train", "reviews.bulk",
+        "reviews.change_labels", "reviews.requeue",
     }  # fmt: skip
     assert {kind.work for kind in KINDS.values()} == set(worker.JOBS)

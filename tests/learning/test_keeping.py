@@ -8,12 +8,12 @@ import pytest
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
+from apps.common import jobs
 from apps.labels.models import ItemState
 from apps.learning import tasks
 from apps.learning.models import LearningSwitch, TrainedModel
 from apps.learning.services import (
     due_projects,
-    halting,
     reopen_for_new_items,
     run_training,
     start_training,
@@ -33,26 +33,25 @@ def fresh_keeper() -> Iterator[None]:
     tasks._last.clear()
     tasks._refused.clear()
     yield
-    halting._closing.clear()
+    jobs._closing.clear()
 
 
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """What was handed to Celery."""
     found: list[Any] = []
-    monkeypatch.setattr(tasks.train_task, "delay", found.append)
     monkeypatch.setattr(tasks.clear_ranks_task, "delay", lambda pk: found.append(("clear", pk)))
     return found
 
 
 def test_enough_gold_begins_a_training(
-    sent: list[Any], django_capture_on_commit_callbacks: Any
+    sent_jobs: list[tuple[str, int]], django_capture_on_commit_callbacks: Any
 ) -> None:
     taught_project()
     with django_capture_on_commit_callbacks(execute=True):
-        assert tasks.keep_learning() == 1
-        assert tasks.keep_learning() == 0
-    assert sent == [TrainedModel.objects.get().pk]
+        tasks.keep_learning()
+        tasks.keep_learning()
+    assert sent_jobs == [("learning.train", TrainedModel.objects.get().pk)]
 
 
 def test_what_cannot_be_learnt_is_not_looked_at_again_until_there_is_more(
@@ -94,7 +93,7 @@ def test_a_project_that_is_switched_off_is_left_alone(
     switch_learning(project=project, on=False, actor=None)
     LearningSwitch.objects.update(ranked=True)
     with django_capture_on_commit_callbacks(execute=True):
-        assert tasks.keep_learning() == 0
+        tasks.keep_learning()
     assert sent == [("clear", project.pk)]
 
 
@@ -104,8 +103,8 @@ def test_looking_costs_two_queries_and_four_for_each_project_that_learns(
 ) -> None:
     for _ in range(2):
         train(taught_project()[0])
-    # switches; of each: decided items, the last version, its schema; new items; off; unfinished
-    with django_assert_num_queries(1 + 2 * 3 + 3):
+    # switches; of each: decided items, the last version, its schema; new items; off
+    with django_assert_num_queries(1 + 2 * 3 + 2):
         tasks.keep_learning()
 
 
@@ -126,11 +125,11 @@ def test_new_items_are_looked_at_by_the_model_there_is() -> None:
 def test_a_server_that_stops_lets_go_of_it() -> None:
     project, _ = taught_project()
     model = start_training(project=project)
-    halting.stop_all_learning()
+    jobs.stop_all_jobs()
     run_training(model.pk, open_learner=NearLearner())
     model.refresh_from_db()
     assert model.unfinished
-    assert model.lease_until is None
+    assert jobs.waiting_jobs("learning.train") == [model.pk]
 
 
 def lesson(count: int = 30) -> Lesson:

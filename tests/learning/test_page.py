@@ -22,7 +22,6 @@ pytestmark = pytest.mark.django_db
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """What was handed to Celery."""
     found: list[Any] = []
-    monkeypatch.setattr(tasks.train_task, "delay", found.append)
     monkeypatch.setattr(tasks.clear_ranks_task, "delay", found.append)
     return found
 
@@ -103,7 +102,7 @@ def test_what_is_audited_blind_is_in_nobodys_list_who_may_answer_it() -> None:
 
 
 def test_a_manager_switches_it_on_and_it_begins(
-    sent: list[Any], django_capture_on_commit_callbacks: Any
+    sent_jobs: list[tuple[str, int]], django_capture_on_commit_callbacks: Any
 ) -> None:
     project, _ = taught_project()
     LearningSwitch.objects.all().delete()
@@ -111,7 +110,7 @@ def test_a_manager_switches_it_on_and_it_begins(
     with django_capture_on_commit_callbacks(execute=True):
         answer = client.post(f"/p/{project.slug}/learning/", {"do": "on"}, follow=True)
     assert "the first version is being trained" in answer.content.decode()
-    assert sent == [TrainedModel.objects.get().pk]
+    assert sent_jobs == [("learning.train", TrainedModel.objects.get().pk)]
 
 
 def test_switched_on_too_early_it_waits() -> None:

@@ -27,7 +27,6 @@ pytestmark = pytest.mark.django_db
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """What was handed to Celery."""
     found: list[Any] = []
-    monkeypatch.setattr(tasks.train_task, "delay", found.append)
     monkeypatch.setattr(tasks.clear_ranks_task, "delay", found.append)
     return found
 
@@ -68,7 +67,7 @@ def test_before_anything_is_learnt_it_says_what_is_missing() -> None:
 
 
 def test_it_is_switched_and_begun_in_one_request(
-    sent: list[Any], django_capture_on_commit_callbacks: Any
+    sent_jobs: list[tuple[str, int]], django_capture_on_commit_callbacks: Any
 ) -> None:
     project, _ = taught_project()
     LearningSwitch.objects.all().delete()
@@ -77,7 +76,7 @@ def test_it_is_switched_and_begun_in_one_request(
             f"/api/v1/projects/{project.slug}/learning/", {"on": True, "train": True}, "json"
         )
     assert told.json()["training"]["status"] == "queued"
-    assert sent == [TrainedModel.objects.get().pk]
+    assert sent_jobs == [("learning.train", TrainedModel.objects.get().pk)]
     off = rest(project).post(f"/api/v1/projects/{project.slug}/learning/", {"on": False}, "json")
     assert (off.json()["on"], off.json()["training"]) == (False, None)
 

@@ -1,11 +1,10 @@
 """A training from start to end: what it writes, and what it leaves alone."""
 
-from datetime import timedelta
-
 import pytest
-from django.utils import timezone
 
 from apps.accounts.roles import Role
+from apps.common.jobs import waiting_jobs
+from apps.common.models import Job
 from apps.labels.models import ItemState, Kind, Label
 from apps.labels.services import (
     LEARNED,
@@ -22,10 +21,8 @@ from apps.learning.services import (
     clear_ranks,
     due_projects,
     run_training,
-    running,
     start_training,
     switch_learning,
-    unfinished_trainings,
     unswept_projects,
 )
 from apps.projects.selectors import current_schema
@@ -193,7 +190,7 @@ def test_killed_at_any_point_it_goes_on_where_it_was(monkeypatch: pytest.MonkeyP
         run_training(model.pk, open_learner=NearLearner(dies_after=deaths))
         model.refresh_from_db()
         assert model.unfinished
-        TrainedModel.objects.update(lease_until=None)
+        Job.objects.update(lease_until=None)
     assert Label.objects.filter(item__in=waiting).count() == 2
     last = NearLearner()
     run_training(model.pk, open_learner=last)
@@ -203,48 +200,11 @@ def test_killed_at_any_point_it_goes_on_where_it_was(monkeypatch: pytest.MonkeyP
     assert Label.objects.filter(item__in=waiting).count() == 6
 
 
-def test_a_server_that_is_stopped_again_and_again_is_no_fault_of_the_training(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    project, _ = taught_project()
-    model = start_training(project=project)
-    with monkeypatch.context() as stopping:
-        stopping.setattr(running, "closing", lambda: True)
-        for _ in range(6):
-            run_training(model.pk, open_learner=NearLearner())
-    model.refresh_from_db()
-    assert (model.status in TrainedModel.UNFINISHED, model.attempts) == (True, 0)
-    run_training(model.pk, open_learner=NearLearner())
-    model.refresh_from_db()
-    assert model.status == Status.DONE
-
-
-def test_what_kills_its_workers_fails_in_the_end() -> None:
-    project, _ = taught_project()
-    model = start_training(project=project)
-    for _ in range(5):
-        run_training(model.pk, open_learner=NearLearner(dies_after=0))
-        TrainedModel.objects.update(lease_until=None)
-    model.refresh_from_db()
-    assert model.status == Status.FAILED
-    assert "never got any further" in model.message
-
-
-def test_one_worker_at_a_time() -> None:
-    project, _ = taught_project()
-    model = start_training(project=project)
-    TrainedModel.objects.update(lease_until=timezone.now() + timedelta(seconds=30))
-    idle = NearLearner()
-    run_training(model.pk, open_learner=idle)
-    assert idle.asked == []
-
-
-def test_two_starts_are_one_training_and_each_is_sent_once() -> None:
+def test_two_starts_are_one_training() -> None:
     project, _ = taught_project()
     first = start_training(project=project)
     assert start_training(project=project) == first
-    assert unfinished_trainings() == [first.pk]
-    assert unfinished_trainings() == []
+    assert waiting_jobs("learning.train") == [first.pk]
 
 
 def test_switched_off_it_ends_and_the_queue_forgets_it() -> None:

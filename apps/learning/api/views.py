@@ -49,7 +49,7 @@ class LearningView(ProjectScopedMixin):
         if on is False:
             tasks.launch_clearing(self.project.pk)
         if asked.validated_data["train"]:
-            tasks.launch_training(start_training(project=self.project, actor=actor).pk)
+            start_training(project=self.project, actor=actor)
         return Response(self._told(request))
 
     def _told(self, request: Request) -> dict[str, Any]:

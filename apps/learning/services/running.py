@@ -1,47 +1,27 @@
 """Carrying out a training: learn, measure, then label whatever is not decided, chunk by chunk.
 
-By one worker at a time, by a lease on the row. A worker that is killed loses the chunk it was at;
-whoever takes it up makes the same classifier again from the same gold and goes on behind the last
-chunk. Nobody waits for a lock while anything is learnt.
+Nobody waits for a lock while anything is learnt.
 """
 
-import logging
 import time
 from collections.abc import Callable
-from datetime import timedelta
 from typing import Any
-from uuid import uuid4
 
-from django.db import DatabaseError, transaction
-from django.db.models import F, QuerySet
-from django.db.models.functions import Greatest
 from django.utils import timezone
 
+from apps.common.jobs import Interrupted, JobRun, fault_words, job, work_on
 from apps.learning.models import LearningSwitch, TrainedModel
 from apps.learning.selectors.answers import Answers
 from apps.learning.selectors.lesson import read_gold, read_lesson
 from apps.learning.services.applying import Chunk, next_chunk, write_chunk, write_judged
-from apps.learning.services.halting import closing
 from apps.learning.services.learner import ChildLearner, Learner, LearnerDied, Said
+from apps.learning.services.starting import KIND
 from apps.projects.selectors import current_schema
 from labelhub.core.errors import LabelhubError
 
-logger = logging.getLogger(__name__)
-
-LEASE = timedelta(seconds=60)
-RENEW_SECONDS = 5.0
-#: After a database error it is free again for the next worker that looks.
-RETRY_AFTER = timedelta(seconds=10)
-#: Taken up so often without getting further, it fails: something about it kills its workers.
-MOST_ATTEMPTS = 4
+TELL_SECONDS = 5.0
 Status = TrainedModel.Status
 OpenLearner = Callable[[], Learner]
-
-
-class LeaseLost(LabelhubError):
-    """Another worker has it now, or it was cancelled; what this one held is rolled back."""
-
-    code = "lease_lost"
 
 
 class LabelsMoved(LabelhubError):
@@ -50,139 +30,53 @@ class LabelsMoved(LabelhubError):
     code = "labels_changed"
 
 
-class Closing(LabelhubError):
-    """This process is about to end."""
-
-    code = "closing"
-
-
 def run_training(model_id: int, *, open_learner: OpenLearner = ChildLearner) -> None:
-    """Bring a training to its end, from where it had got to. Safe to call at any time.
+    """Bring a training to its end, from where it had got to; see
+    :func:`apps.common.jobs.work_on`."""
+    work_on(KIND, model_id, open_learner=open_learner)
 
-    The outcome is in ``status`` and ``message``; only faults of the database are raised, after
-    which it stays unfinished and is taken up again.
-    """
-    model = _claim(model_id)
+
+def fail_training(model_id: int, error: Exception) -> None:
+    """Say how it failed; one whose labels were changed is cancelled."""
+    status = Status.CANCELLED if isinstance(error, LabelsMoved) else Status.FAILED
+    message = fault_words(error, "It stopped by {fault}.")
+    rows = TrainedModel.objects.filter(pk=model_id, status__in=TrainedModel.UNFINISHED)
+    rows.update(status=status, message=message, finished_at=timezone.now())
+
+
+@job(KIND, fail=fail_training, one_at_a_time=True)
+def train(run: JobRun, *, open_learner: OpenLearner = ChildLearner) -> None:
+    """A worker that is killed loses the chunk it was at; whoever takes the training up makes the
+    same classifier again from the same gold and goes on behind the last chunk."""
+    going = TrainedModel.objects.filter(pk=run.subject, status__in=TrainedModel.UNFINISHED)
+    model = going.select_related("project", "schema").first()
     if model is None:
         return
-    held = Held(model)
     try:
-        _carry_out(held, open_learner)
-    except LeaseLost:
-        logger.info("training %s is not ours any more", model_id)
-    except Closing:  # no fault of the training's
-        held.let_go(attempts=Greatest(F("attempts") - 1, 0))
-    except DatabaseError:
-        held.let_go(RETRY_AFTER)
-        raise
-
-
-def _carry_out(held: "Held", open_learner: OpenLearner) -> None:
-    """All of it; what goes wrong ends it, unless it is worth another try."""
-    model = held.model
-    try:
-        if model.attempts > MOST_ATTEMPTS:
-            words = "It was taken up several times and never got any further. Train again; if that "
-            held.finish(Status.FAILED, f"{words}ends the same way, the server's log says why.")
-            return
         with open_learner() as learner:
-            _Training(held, learner).run()
-    except (LeaseLost, Closing, DatabaseError):
-        raise
-    except LabelsMoved as error:
-        held.finish(Status.CANCELLED, error.message)
+            _Training(run, model, learner).run()
     except LearnerDied as error:
-        logger.warning("training %s: %s %s", model.pk, error.message, error.data.get("stderr", ""))
-        held.let_go(RETRY_AFTER)
-    except LabelhubError as error:
-        held.finish(Status.FAILED, error.message)
-    except Exception as error:
-        logger.exception("training %s stopped", model.pk)
-        held.finish(Status.FAILED, f"It stopped by a fault of the server ({type(error).__name__}).")
-
-
-def _claim(model_id: int) -> TrainedModel | None:
-    """One conditional update: exclusive on every database."""
-    now = timezone.now()
-    rows = TrainedModel.objects.filter(pk=model_id, status__in=TrainedModel.UNFINISHED)
-    free = rows.filter(lease_until__isnull=True) | rows.filter(lease_until__lt=now)
-    if not free.update(lease_token=uuid4(), lease_until=now + LEASE, attempts=F("attempts") + 1):
-        return None
-    return TrainedModel.objects.select_related("project", "schema").get(pk=model_id)
-
-
-class Held:
-    """A row that this worker holds, and what it may do to it as long as that is so."""
-
-    def __init__(self, model: TrainedModel) -> None:
-        self.model = model
-        self._renewed = time.monotonic()
-        self._told = ""
-
-    def write(self, **fields: Any) -> None:
-        """Change the row and renew the lease.
-
-        Raises:
-            LeaseLost: it is not ours any more.
-        """
-        if not self._row().update(lease_until=timezone.now() + LEASE, **fields):
-            raise LeaseLost(f"Training {self.model.pk} is not ours any more.")
-        self._renewed = time.monotonic()
-        for name, value in fields.items():
-            setattr(self.model, name, value)
-
-    def progress(self, step: str | None, share: float) -> None:
-        """Tell how far it is, every few seconds; stop where the process is to end.
-
-        Raises:
-            LeaseLost: it is not ours any more.
-            Closing: this process is about to end.
-        """
-        if closing():
-            raise Closing("The server is being stopped.")
-        news = step is not None and step != self._told
-        if not news and time.monotonic() - self._renewed < RENEW_SECONDS:
-            return
-        self.write(**({} if step is None else {"step": step, "share": share}))
-        self._told = step or self._told
-
-    def finish(self, status: Status, message: str = "") -> None:
-        """Its end; nothing happens where it is not ours any more."""
-        now = timezone.now()
-        self._row().update(
-            status=status, message=message, finished_at=now, lease_until=None, lease_token=None
-        )
-
-    def let_go(self, rest: timedelta | None = None, **fields: Any) -> None:
-        """Free it for the next worker that looks, after ``rest``."""
-        until = timezone.now() + rest if rest else None
-        self._row().update(lease_until=until, lease_token=None, dispatched_until=None, **fields)
-
-    def _row(self) -> QuerySet[TrainedModel]:
-        return TrainedModel.objects.filter(
-            pk=self.model.pk,
-            lease_token=self.model.lease_token,
-            status__in=TrainedModel.UNFINISHED,
-        )
+        raise Interrupted(f"{error.message} {error.data.get('stderr', '')}") from None
 
 
 class _Training:
     """One worker's turn at it."""
 
-    def __init__(self, held: Held, learner: Learner) -> None:
-        self._held, self._learner = held, learner
-        self._model = held.model
+    def __init__(self, run: JobRun, model: TrainedModel, learner: Learner) -> None:
+        self._run, self._model, self._learner = run, model, learner
+        self._told, self._told_at = "", time.monotonic()
 
     def run(self) -> None:
         """Both halves; of the first only as much as is not done yet."""
         reading = read_gold(self._model.schema, self._model.gold_until)
         lesson, offline = read_lesson(reading)
         if self._model.quality is None:
-            self._held.write(status=Status.LEARNING, phase_at=timezone.now(), step="", share=0.0)
-            told, judged = self._learner.learn(lesson, self._held.progress)
-            with transaction.atomic():
+            with self._run.chunk(further=False):
+                self._write(status=Status.LEARNING, phase_at=timezone.now(), step="", share=0.0)
+            told, judged = self._learner.learn(lesson, self._progress)
+            with self._run.chunk():
                 write_judged(self._model, reading, judged)
-                self._held.write(
+                self._write(
                     quality=told["quality"],
                     curve=told["curve"],
                     offline=offline,
@@ -190,11 +84,10 @@ class _Training:
                     left_out=reading.left_out,
                     status=Status.APPLYING,
                     phase_at=timezone.now(),
-                    attempts=0,
                 )
         else:
             temperature = float(self._model.quality["temperature"])
-            self._learner.fit(lesson, temperature, self._held.progress)
+            self._learner.fit(lesson, temperature, self._progress)
         self._apply(reading.answers)
 
     def _apply(self, answers: Answers) -> None:
@@ -202,20 +95,36 @@ class _Training:
         while chunk := next_chunk(self._model, answers):
             said: list[Said] = []
             if chunk.items:
-                said = self._learner.say(chunk.documents, chunk.beside, self._held.progress)
+                said = self._learner.say(chunk.documents, chunk.beside, self._progress)
             self._commit(chunk, answers, said)
-        self._held.finish(Status.DONE)
+        with self._run.chunk():
+            self._write(status=Status.DONE, message="", finished_at=timezone.now())
 
     def _commit(self, chunk: Chunk, answers: Answers, said: list[Said]) -> None:
-        with transaction.atomic():
+        with self._run.chunk():
             applied, written = write_chunk(self._model, answers, chunk, said)
             self._check_labels()
-            self._held.write(
+            self._write(
                 applied_to=chunk.last,
                 applied=self._model.applied + applied,
                 written=self._model.written + written,
-                attempts=0,
             )
+
+    def _progress(self, step: str | None, share: float) -> None:
+        """Tell how far it is, every few seconds."""
+        self._run.keep()
+        news = step is not None and step != self._told
+        if not news and time.monotonic() - self._told_at < TELL_SECONDS:
+            return
+        if step is not None:
+            with self._run.chunk(further=False):
+                self._write(step=step, share=share)
+        self._told, self._told_at = step or self._told, time.monotonic()
+
+    def _write(self, **fields: Any) -> None:
+        for name, value in fields.items():
+            setattr(self._model, name, value)
+        self._model.save(update_fields=list(fields))
 
     def _check_labels(self) -> None:
         """With the items locked: a change of labels that begins later sees what was written.

@@ -1,13 +1,14 @@
 """Switching learning on and off, and when a model is to be taught anew. Nothing here learns."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from django.db import IntegrityError, transaction
-from django.db.models import Exists, Max, OuterRef, Q
+from django.db.models import Exists, Max, OuterRef
 from django.utils import timezone
 
 from apps.accounts.models import User
+from apps.common.jobs import cancel_job, start_job
 from apps.labels.services import unrank_items
 from apps.learning.models import LearningSwitch, TrainedModel
 from apps.learning.selectors import read_gold
@@ -18,8 +19,7 @@ from apps.projects.selectors import current_schema
 from labelhub.core.errors import Conflict
 from labelhub.core.learning import LEAST_GOLD, growth
 
-#: How long a task may take from its dispatch to its start before another is sent.
-DISPATCH = timedelta(seconds=30)
+KIND = "learning.train"
 #: Items that come one by one are looked at together, not each by a model fitted for it.
 REST = timedelta(minutes=5)
 Status = TrainedModel.Status
@@ -36,12 +36,18 @@ def switch_learning(*, project: Project, on: bool, actor: User | None) -> Learni
         switch.save(update_fields=["on", "changed_by", "changed_at"])
     if not on:
         going = TrainedModel.objects.filter(project=project, status__in=TrainedModel.UNFINISHED)
-        going.update(status=Status.CANCELLED, finished_at=timezone.now(), lease_token=None)
+        for model_id in going.values_list("pk", flat=True):
+            cancel_job(KIND, model_id)
+        going.update(status=Status.CANCELLED, finished_at=timezone.now())
     return switch
 
 
-def start_training(*, project: Project, actor: User | None = None) -> TrainedModel:
+def start_training(
+    *, project: Project, actor: User | None = None, send: bool = True
+) -> TrainedModel:
     """A new version, waiting for a worker; the one that is unfinished, if there is one.
+
+    ``send=False``: the caller carries it out.
 
     Raises:
         Conflict: learning is switched off.
@@ -59,7 +65,7 @@ def start_training(*, project: Project, actor: User | None = None) -> TrainedMod
     try:
         with transaction.atomic():
             last = models.aggregate(version=Max("version"))["version"] or 0
-            return TrainedModel.objects.create(
+            model = TrainedModel.objects.create(
                 project=project,
                 version=last + 1,
                 schema=schema,
@@ -68,6 +74,8 @@ def start_training(*, project: Project, actor: User | None = None) -> TrainedMod
                 created_by=actor,
                 phase_at=timezone.now(),
             )
+            start_job(KIND, model.pk, send=send)
+            return model
     except IntegrityError:  # somebody else has begun at this moment
         return models.filter(status__in=TrainedModel.UNFINISHED).latest("version")
 
@@ -113,34 +121,15 @@ def reopen_for_new_items() -> int:
 
 
 def _reopen(pk: int) -> int:
-    again = {"status": Status.APPLYING, "phase_at": timezone.now(), "dispatched_until": None}
+    done = TrainedModel.objects.filter(pk=pk, status=Status.DONE)
     try:
         with transaction.atomic():
-            return TrainedModel.objects.filter(pk=pk, status=Status.DONE).update(**again)
+            if not done.update(status=Status.APPLYING, phase_at=timezone.now()):
+                return 0
+            start_job(KIND, pk)
+            return 1
     except IntegrityError:  # a newer version was begun at this moment
         return 0
-
-
-def unfinished_trainings() -> list[int]:
-    """Ids of what a worker should take up now; one named here is not named again for a while."""
-    now = timezone.now()
-    free = Q(lease_until__isnull=True) | Q(lease_until__lte=now)
-    rows = TrainedModel.objects.filter(free, _unsent(now), status__in=TrainedModel.UNFINISHED)
-    return [pk for pk in rows.order_by("pk").values_list("pk", flat=True) if mark_dispatched(pk)]
-
-
-def mark_dispatched(model_id: int) -> bool:
-    """Note that a task for it is on its way; False where one is."""
-    now = timezone.now()
-    rows = TrainedModel.objects.filter(
-        _unsent(now), pk=model_id, status__in=TrainedModel.UNFINISHED
-    )
-    return bool(rows.update(dispatched_until=now + DISPATCH))
-
-
-def take_back_dispatch(model_id: int) -> None:
-    """Its task was turned away: it may be named again at once."""
-    TrainedModel.objects.filter(pk=model_id).update(dispatched_until=None)
 
 
 def unswept_projects() -> list[int]:
@@ -159,7 +148,3 @@ def clear_ranks(project_id: int) -> int:
     moved = unrank_items(found.project)
     switch.update(ranked=False)
     return moved
-
-
-def _unsent(now: datetime) -> Q:
-    return Q(dispatched_until__isnull=True) | Q(dispatched_until__lte=now)

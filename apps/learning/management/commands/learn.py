@@ -31,7 +31,7 @@ class Command(LabelhubCommand):
         """
         project = find_project(options["slug"])
         switch_learning(project=project, on=True, actor=None)
-        model = start_training(project=project)
+        model = start_training(project=project, send=False)
         run_training(model.pk)
         model.refresh_from_db()
         if model.unfinished:
