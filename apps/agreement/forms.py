@@ -22,17 +22,6 @@ from labelhub.core.debate import PROTOCOLS, ProtocolInfo, check_task
 from labelhub.core.debate.settings import InvalidSetting, Setting
 from labelhub.core.schema import Task
 
-#: What is asked about a protocol here; everything else is as usual.
-SHOWN = {
-    "self_consistency": ("samples",),
-    "vote": ("annotators",),
-    "discussion": ("annotators", "rounds"),
-    "courtroom": ("judges", "deliberation", "precedents"),
-    "cascade": ("first", "then", "theta"),
-    "predict": ("labels_by", "examples"),
-}
-#: Settings of which each chosen value is an arm of its own, and what is chosen at first.
-COMPARED = {"labels_by": ("author", "llm", "chance")}
 USUAL = ("single", "ecj", "self_refine")
 ALONE, TOGETHER, BOTH = "alone", "together", "both"
 MIXES = (
@@ -121,7 +110,7 @@ class ExperimentForm(forms.Form):
             for setting in self._settings(info):
                 name = field_name(info, setting)
                 given = cleaned.get(name)
-                if setting.name in COMPARED:
+                if setting.compared:
                     cleaned[name] = given or [setting.default]
                     continue
                 try:
@@ -146,11 +135,9 @@ class ExperimentForm(forms.Form):
 
     def _given(self, info: ProtocolInfo) -> Iterator[dict[str, Any]]:
         """The settings of each arm."""
-        read = {
-            setting.name: self.cleaned_data[field_name(info, setting)]
-            for setting in self._settings(info)
-        }
-        compared = [name for name in read if name in COMPARED]
+        settings = self._settings(info)
+        read = {each.name: self.cleaned_data[field_name(info, each)] for each in settings}
+        compared = [setting.name for setting in settings if setting.compared]
         for values in product(*(read[name] for name in compared)):
             yield read | dict(zip(compared, values, strict=True))
 
@@ -185,8 +172,7 @@ class ExperimentForm(forms.Form):
 
     def _settings(self, info: ProtocolInfo) -> list[Setting]:
         """What can be set about a protocol here."""
-        shown = SHOWN.get(info.name, ())
-        return [suited(setting, self._task) for setting in info.settings if setting.name in shown]
+        return [suited(setting, self._task) for setting in info.settings if setting.main]
 
 
 class UseForm(forms.Form):
@@ -236,10 +222,10 @@ def field_name(info: ProtocolInfo, setting: Setting) -> str:
 
 def _setting_field(setting: Setting) -> forms.Field:
     """Never required: empty means as usual."""
-    if setting.name in COMPARED:
+    if setting.compared:
         return forms.MultipleChoiceField(
             choices=[(choice, str(choice)) for choice in setting.choices],
-            initial=COMPARED[setting.name],
+            initial=setting.compared,
             label=setting.title,
             help_text=setting.help,
             widget=forms.CheckboxSelectMultiple,

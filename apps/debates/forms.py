@@ -21,17 +21,11 @@ from apps.debates.naming import role_words
 from apps.debates.services import RunPlan, models_for_roles
 from apps.llm.selectors import default_models, list_models
 from labelhub.core.debate import LABELLING, PROTOCOLS, CallCount, ProtocolInfo, cascade
+from labelhub.core.debate.info import Group
 from labelhub.core.debate.settings import InvalidSetting, Setting
 from labelhub.core.schema import Task
 
 USUAL_PROTOCOL = "ecj"
-#: How the protocols are laid out for choosing.
-GROUPS = (
-    ("One model", ("single", "cot", "self_consistency", "self_refine")),
-    ("Several models, each for itself", ("vote",)),
-    ("Models that debate", ("ecj", "discussion", "courtroom")),
-    ("In stages", ("cascade",)),
-)
 STAGES = (cascade.FIRST, cascade.THEN)
 
 
@@ -119,8 +113,8 @@ class RunForm(forms.Form):
 
     def groups(self) -> Iterator[tuple[str, list[Card]]]:
         """The protocols to choose from, by what they are like."""
-        for title, names in GROUPS:
-            yield title, [self._card(PROTOCOLS[name]) for name in names]
+        for group in Group:
+            yield group, [self._card(info) for info in LABELLING.values() if info.group is group]
 
     def stages(self) -> list[Stage]:
         """The fields of settings and models of the chosen protocol, stage by stage."""

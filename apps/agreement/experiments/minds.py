@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from apps.agreement.experiments.answers import Answers, ArmAnswers
-from apps.agreement.experiments.opinions import FIRST_AND_LAST, ROUNDS, Rounds
+from apps.agreement.experiments.opinions import Rounds
 from labelhub.core.agreement.changes import Changes, changes
 from labelhub.core.agreement.resampling import Ints, Resample
+from labelhub.core.debate import protocol
+from labelhub.core.debate.info import Opinions
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,33 +29,33 @@ class Step:
 
 def steps_of(sample: Resample, answers: Answers, each: ArmAnswers) -> list[Step]:
     """The steps of an arm; none where there is but one opinion."""
-    protocol = each.arm.run.protocol
-    if protocol not in FIRST_AND_LAST or not len(each.rows):
+    opinions = protocol(each.arm.run.protocol).opinions
+    if opinions is None or not len(each.rows):
         return []
     gold = answers.gold[each.rows]
     first = answers.codes.all_of(each.told["first"])
     whole = changes(sample, each.rows, first == gold, each.said == gold)
-    before, after = FIRST_AND_LAST[protocol]
     return [
-        Step(f"{before} → {after}", whole, whole=True),
-        *_by_round(sample, answers, each),
+        Step(f"{opinions.first} → {opinions.last}", whole, whole=True),
+        *_by_round(sample, answers, each, opinions),
     ]
 
 
-def _by_round(sample: Resample, answers: Answers, each: ArmAnswers) -> Iterator[Step]:
-    protocol = each.arm.run.protocol
-    if protocol not in ROUNDS:
+def _by_round(
+    sample: Resample, answers: Answers, each: ArmAnswers, opinions: Opinions
+) -> Iterator[Step]:
+    if not opinions.rounds:
         return
-    signal, word, first = ROUNDS[protocol]
-    rounds = Rounds(protocol, answers.schema)
-    stood = [rounds.of(told) for told in each.told[signal]]
+    rounds = Rounds(each.arm.run.protocol, answers.schema)
+    stood = [rounds.of(told) for told in each.told[opinions.rounds]]
     table = _padded([answers.codes.all_of(values) for values in stood])
     lengths = np.array([len(values) for values in stood])
     gold = answers.gold[each.rows]
     for at in range(table.shape[1] - 1):
         kept = lengths > at + 1
         right = [table[kept, place] == gold[kept] for place in (at, at + 1)]
-        words = f"{word} {at + first} → {at + first + 1}"
+        number = at + opinions.round_from
+        words = f"{opinions.round} {number} → {number + 1}"
         yield Step(words, changes(sample, each.rows[kept], right[0], right[1]))
 
 

@@ -9,9 +9,6 @@ from apps.debates.services.experiments import setup_key, vote_for
 from labelhub.core.debate import protocol
 from labelhub.core.schema import Task
 
-#: What always stands beside a protocol's name, because it tells the arms of an experiment apart.
-ALWAYS = {"self_consistency": "samples", "vote": "annotators", "predict": "labels_by"}
-
 
 def letter_of(place: int) -> str:
     """A, B, C … for the arms of an experiment in their order."""
@@ -23,11 +20,10 @@ def title_of(name: str, settings: Mapping[str, Any]) -> str:
     info = protocol(name)
     shown = [
         f"{settings.get(setting.name)} {setting.title.lower()}"
-        if setting.name == ALWAYS.get(name)
+        if setting.titled
         else f"{setting.title.lower()}: {settings.get(setting.name)}"
         for setting in info.known_settings(settings)
-        if setting.name == ALWAYS.get(name)
-        or settings.get(setting.name, setting.default) != setting.default
+        if setting.titled or settings.get(setting.name, setting.default) != setting.default
     ]
     return f"{info.title} ({', '.join(shown)})" if shown else info.title
 

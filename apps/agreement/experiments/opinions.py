@@ -4,43 +4,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from labelhub.core.debate import protocol
 from labelhub.core.debate.ballots import tally
 from labelhub.core.schema import Schema, Value
 
-#: Protocols with a first opinion that may change: what comes first, what in the end.
-FIRST_AND_LAST = {
-    "ecj": ("Extractor", "judge"),
-    "self_refine": ("Draft", "refined"),
-    "self_consistency": ("First sample", "vote"),
-    "vote": ("First annotator", "vote"),
-    "discussion": ("Majority before", "after the discussion"),
-    "courtroom": ("Hearing", "verdict"),
-    "cascade": ("First protocol", "in the end"),
-}
-#: Where opinions follow on each other: the signal that has them, what one is called, the first.
-ROUNDS = {"discussion": ("rounds", "Round", 0), "courtroom": ("verdicts", "Judge", 1)}
-#: Who votes, in words; a protocol that is not here has no voters.
-VOTERS = {
-    "self_consistency": "samples",
-    "vote": "annotators",
-    "discussion": "annotators",
-    "courtroom": "judges",
-    "cascade": "voters of its last stage",
-}
 
-
-def signals_for(protocol: str) -> tuple[str, ...]:
-    """The signals that a report reads of debates by ``protocol``."""
-    names: list[str] = ["first"] if protocol in FIRST_AND_LAST else []
-    if protocol == "ecj":
-        names.append("flips")
-    if protocol in VOTERS:
-        names += ["votes", "d_rate"]
-    if protocol == "discussion":
-        names.append("first_d_rate")
-    if protocol in ROUNDS:
-        names.append(ROUNDS[protocol][0])
-    return tuple(names)
+def signals_for(name: str) -> tuple[str, ...]:
+    """The signals that a report reads of debates by the protocol ``name``."""
+    opinions = protocol(name).opinions
+    if opinions is None:
+        return ()
+    votes = ("votes", "d_rate") if opinions.voters else ()
+    rounds = (opinions.rounds,) if opinions.rounds else ()
+    return ("first", *votes, *opinions.signals, *rounds)
 
 
 @dataclass(slots=True)
@@ -55,7 +31,7 @@ class Rounds:
     known: dict[str, Value | None] = field(default_factory=dict)
 
     def of(self, told: Any) -> Sequence[Value | None]:
-        """Of one debate; ``told`` is the signal that ``ROUNDS`` names."""
+        """Of one debate; ``told`` is the signal that its ``Opinions.rounds`` names."""
         if not isinstance(told, list):
             return []
         if self.protocol == "courtroom":

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from apps.agreement.experiments.ambiguity import Ambiguity
 from apps.agreement.experiments.answers import Answers, ArmAnswers
 from apps.agreement.experiments.doubt import with_ends
-from apps.agreement.experiments.opinions import VOTERS, first_voices
+from apps.agreement.experiments.opinions import first_voices
 from labelhub.core.agreement.coding import NOTHING
 from labelhub.core.agreement.judges import Agreement, agreement
 from labelhub.core.agreement.resampling import Ints, Resample
+from labelhub.core.debate import protocol
 from labelhub.core.schema import Task
 
 
@@ -35,8 +36,9 @@ def voices_of(
     sample: Resample, answers: Answers, each: ArmAnswers, by: Ambiguity | None
 ) -> Voices | None:
     """Of one arm; None where nobody votes."""
-    who = VOTERS.get(each.arm.run.protocol)
-    if who is None or not any(each.told["votes"]):
+    opinions = protocol(each.arm.run.protocol).opinions
+    who = opinions.voters if opinions else ""
+    if not who or not any(each.told["votes"]):
         return None
     count = _Count(sample, answers, each.rows)
     votes = count.of([_ballots(told) for told in each.told["votes"]])

@@ -96,20 +96,9 @@ def stage_settings(
 def expected(protocol: str, settings: Mapping[str, Any]) -> list[Place]:
     """The places that are sure to be spoken from, in their order; empty where nobody knows."""
     info = PROTOCOLS.get(protocol)
-    if info is None or protocol == "cascade":
+    if info is None:
         return []
     try:
-        roles = info.roles(settings)
+        return [place_of(step, role) for step, role in info.sure_steps(settings)]
     except (KeyError, TypeError):  # settings of another version
         return []
-    return [place for role in roles for place in _places(protocol, role, settings)]
-
-
-def _places(protocol: str, role: str, settings: Mapping[str, Any]) -> list[Place]:
-    if protocol == "discussion":
-        return [place_of(f"r0/{role[-1].upper()}", role)]
-    if protocol == "self_consistency":
-        return [place_of(f"sample/{at}", role) for at in range(1, settings["samples"] + 1)]
-    if protocol == "courtroom" and role == "judge":
-        return [place_of(f"judge/{at}", role) for at in range(1, settings["judges"] + 1)]
-    return [] if role == "reporter" else [place_of(role, role)]

@@ -27,8 +27,6 @@ from labelhub.core.debate.seats import ANNOTATORS
 from labelhub.core.errors import InvalidInput
 from labelhub.core.schema import Task
 
-#: Protocols in which opinions meet: what a vote of equal cost is set beside.
-DEBATES = ("ecj", "discussion", "courtroom", "self_refine", "cascade")
 MOST_ARMS = 20
 MOST_ITEMS = 10_000
 NO_ANSWERS = (
@@ -145,7 +143,7 @@ def equal_budget_vote(
     Several models vote with each other, as often each; one model votes with itself. None where the
     protocol is no debate, or answers to the question cannot be counted.
     """
-    if name not in DEBATES:
+    if not protocol(name).debated:
         return None
     calls = protocol(name).calls(settings).most
     several = len(models) > 1

@@ -18,6 +18,7 @@ FIRST, THEN = "first", "then"
 
 THETA = Setting(
     name="theta",
+    main=True,
     title="Doubt up to a lead of (θ)",
     help="The second protocol is asked where the first answer leads by at most this share of the "
     "votes (D_rate); of five votes, 0.5 means at most three alike.",

@@ -42,6 +42,7 @@ SIDES = ("prosecution", "defence")
 SETTINGS = (
     Setting(
         name="judges",
+        main=True,
         title="Judges",
         help="How many decide.",
         default=3,
@@ -49,6 +50,7 @@ SETTINGS = (
     ),
     Setting(
         name="deliberation",
+        main=True,
         title="Deliberation",
         help="In sequence each judge reads those before, and the last one decides; in parallel "
         "the majority does.",
@@ -57,6 +59,7 @@ SETTINGS = (
     ),
     Setting(
         name="precedents",
+        main=True,
         title="Precedents for each label",
         help="Verified items that are most like the text. Without any, a trial often does worse "
         "than a single call (the Courtroom-LLM paper, table 3).",

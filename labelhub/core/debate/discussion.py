@@ -23,6 +23,7 @@ SETTINGS = (
     ANNOTATORS,
     Setting(
         name="rounds",
+        main=True,
         title="Rounds of discussion",
         help="At most so many after the first annotations; it ends as soon as all agree.",
         default=2,

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec
@@ -52,22 +53,58 @@ def no_more_settings(_: Settings) -> tuple[Setting, ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProtocolInfo:
-    """A protocol.
+class Opinions:
+    """Which opinions a debate goes through; see ``signals.py`` for the signals.
 
     Attributes:
+        first: what the first opinion is called; ``last`` what the final one is.
+        voters: who votes, in words; empty where nobody does.
+        rounds: the signal with the opinions that follow on each other; ``round`` is what one is
+            called, ``round_from`` the number of the first.
+        signals: others that a report reads.
+    """
+
+    first: str
+    last: str
+    voters: str = ""
+    rounds: str = ""
+    round: str = ""
+    round_from: int = 0
+    signals: tuple[str, ...] = ()
+
+
+class Group(StrEnum):
+    """How protocols are laid out for choosing."""
+
+    ONE = "One model"
+    VOTING = "Several models, each for itself"
+    DEBATE = "Models that debate"
+    STAGES = "In stages"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProtocolInfo:
+    """A protocol: everything that forms, experiments, pages and docs know of it.
+
+    Attributes:
+        group: where it stands for choosing.
         start: the generator function.
         parts: who takes part under these settings, in the order in which they speak.
         calls: how many calls an item takes under these settings.
         tasks: the kinds of questions that it can answer.
         not_for: why not the others, in words.
         settings: what can be set; ``more_settings`` what else, once these are chosen.
+        steps: the steps that are sure to be taken, with the role that takes each; by default each
+            role once.
+        opinions: None where there is but one.
+        debated: opinions meet, so an experiment sets a vote of as many calls beside it.
         trials_only: its answers are no labels; experiments compare them with gold.
     """
 
     name: str
     title: str
     description: str
+    group: Group
     start: Callable[[DebateItem, DebateSpec], Debate]
     parts: Callable[[Settings], tuple[Part, ...]]
     calls: Callable[[Settings], CallCount]
@@ -75,6 +112,9 @@ class ProtocolInfo:
     not_for: str = ""
     settings: tuple[Setting, ...] = ()
     more_settings: Callable[[Settings], tuple[Setting, ...]] = no_more_settings
+    steps: Callable[[Settings], tuple[tuple[str, str], ...]] | None = None
+    opinions: Opinions | None = None
+    debated: bool = False
     trials_only: bool = False
 
     def read_settings(self, given: Settings) -> dict[str, Any]:
@@ -92,6 +132,12 @@ class ProtocolInfo:
             self.settings, {name: value for name, value in given.items() if name in own}
         )
         return (*self.settings, *self.more_settings(chosen))
+
+    def sure_steps(self, settings: Settings) -> tuple[tuple[str, str], ...]:
+        """The steps that are sure to be taken under these settings, each with its role."""
+        if self.steps is not None:
+            return self.steps(settings)
+        return tuple((role, role) for role in self.roles(settings))
 
     def roles(self, settings: Settings | None = None) -> tuple[str, ...]:
         """The roles under these settings, by default under the usual ones."""

@@ -21,6 +21,9 @@ NOT_FOR = "a prediction needs one right answer out of several. Use single there.
 AUTHOR, CHANCE = "author", "chance"
 LABELS_BY = Setting(
     name="labels_by",
+    main=True,
+    titled=True,
+    compared=(AUTHOR, "llm", CHANCE),
     title="Example labels",
     help="Who gave the labels that the examples show.",
     default=AUTHOR,
@@ -28,6 +31,7 @@ LABELS_BY = Setting(
 )
 EXAMPLES = Setting(
     name="examples",
+    main=True,
     title="Number of examples",
     help="Other answers of the same author, from the same conversation where it is known.",
     default=3,

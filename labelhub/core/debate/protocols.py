@@ -17,7 +17,15 @@ from labelhub.core.debate import (
     single,
     vote,
 )
-from labelhub.core.debate.info import CallCount, Part, ProtocolInfo, Settings, exactly
+from labelhub.core.debate.info import (
+    CallCount,
+    Group,
+    Opinions,
+    Part,
+    ProtocolInfo,
+    Settings,
+    exactly,
+)
 from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec
 from labelhub.core.debate.seats import role_of, seats
 from labelhub.core.debate.settings import Setting
@@ -70,6 +78,12 @@ def _at_court(settings: Settings) -> tuple[Part, ...]:
     return (*parts, *reporter, Part(bench.JUDGE, "courtroom/judge"))
 
 
+def _court_steps(settings: Settings) -> tuple[tuple[str, str], ...]:
+    heard = (courtroom.CLERK, courtroom.PROSECUTOR, courtroom.DEFENCE)
+    judges = tuple((f"judge/{at}", bench.JUDGE) for at in range(1, settings["judges"] + 1))
+    return (*((role, role) for role in heard), *judges)
+
+
 def _of_courtroom(settings: Settings) -> CallCount:
     judges = settings["judges"]
     return exactly(3 + judges, 3 if settings["deliberation"] == "parallel" else 2 + judges)
@@ -80,6 +94,7 @@ _PLAIN = (
         name="single",
         title="Single annotator",
         description="One model labels each text in one call: the baseline for every debate.",
+        group=Group.ONE,
         start=single.single,
         parts=_alone,
         calls=_always(1, 1),
@@ -89,6 +104,7 @@ _PLAIN = (
         name="cot",
         title="Chain of thought",
         description="One model reasons step by step, then labels, in one call.",
+        group=Group.ONE,
         start=cot.cot,
         parts=_each("cot", "annotator"),
         calls=_always(1, 1),
@@ -98,70 +114,109 @@ _PLAIN = (
         title="Self-consistency",
         description="One model answers several times; the most frequent answer wins, and how far "
         "it leads tells how ambiguous the text is.",
+        group=Group.ONE,
         start=self_consistency.self_consistency,
         parts=_each("self_consistency", "annotator"),
         calls=lambda settings: exactly(settings["samples"], 1),
         tasks=VOTABLE,
         not_for=NOT_VOTABLE,
         settings=self_consistency.SETTINGS,
+        steps=lambda settings: tuple(
+            (f"sample/{number}", self_consistency.ROLE)
+            for number in range(1, settings["samples"] + 1)
+        ),
+        opinions=Opinions(first="First sample", last="vote", voters="samples"),
     ),
     ProtocolInfo(
         name="self_refine",
         title="Self-refine",
         description="One model drafts, reviews its own draft and improves it.",
+        group=Group.ONE,
         start=self_refine.self_refine,
         parts=_each("self_refine", *self_refine.ROLES),
         calls=_always(3, 3),
+        opinions=Opinions(first="Draft", last="refined"),
+        debated=True,
     ),
     ProtocolInfo(
         name="vote",
         title="Vote",
         description="Several models answer independently and the majority wins: what a debate of "
         "the same cost has to beat.",
+        group=Group.VOTING,
         start=vote.vote,
         parts=_seated("vote"),
         calls=lambda settings: exactly(settings["annotators"], 1),
         tasks=VOTABLE,
         not_for=NOT_VOTABLE,
         settings=vote.SETTINGS,
+        opinions=Opinions(first="First annotator", last="vote", voters="annotators"),
     ),
     ProtocolInfo(
         name="ecj",
         title="Extractor, critic, judge",
         description="One model proposes with quotations, one attacks, one decides.",
+        group=Group.DEBATE,
         start=ecj.ecj,
         parts=_each("ecj", *ecj.ROLES),
         calls=_always(3, 3),
+        opinions=Opinions(first="Extractor", last="judge", signals=("flips",)),
+        debated=True,
     ),
     ProtocolInfo(
         name="discussion",
         title="Discussion",
         description="Several models label, read each other's reasons and label again until they "
         "agree; then the majority counts.",
+        group=Group.DEBATE,
         start=discussion.discussion,
         parts=_seated("discussion"),
         calls=_of_discussion,
         tasks=VOTABLE,
         not_for=NOT_VOTABLE,
         settings=discussion.SETTINGS,
+        steps=lambda settings: tuple(
+            (f"r0/{letter}", role_of(letter)) for letter in seats(settings)
+        ),
+        opinions=Opinions(
+            first="Majority before",
+            last="after the discussion",
+            voters="annotators",
+            rounds="rounds",
+            round="Round",
+            signals=("first_d_rate",),
+        ),
+        debated=True,
     ),
     ProtocolInfo(
         name="courtroom",
         title="Courtroom",
         description="The two best answers are argued for by advocates; judges decide, with "
         "precedents where there are any.",
+        group=Group.DEBATE,
         start=courtroom.courtroom,
         parts=_at_court,
         calls=_of_courtroom,
         tasks=courtroom.TASKS,
         not_for=courtroom.NOT_FOR,
         settings=courtroom.SETTINGS,
+        steps=_court_steps,
+        opinions=Opinions(
+            first="Hearing",
+            last="verdict",
+            voters="judges",
+            rounds="verdicts",
+            round="Judge",
+            round_from=1,
+        ),
+        debated=True,
     ),
     ProtocolInfo(
         name=predict.NAME,
         title="Predict the author",
         description="One model predicts an author's answer from the author's other answers, shown "
         "with the labels of one source: arms compare whose labels tell most about the author.",
+        group=Group.ONE,
         start=predict.predict,
         parts=_each(predict.NAME, predict.ROLE),
         calls=_always(1, 1),
@@ -217,6 +272,7 @@ PROTOCOLS: dict[str, ProtocolInfo] = {
         title="Cascade",
         description="A cheap protocol labels everything; a costly one is asked only where the "
         "first is in doubt.",
+        group=Group.STAGES,
         start=_start_cascade,
         parts=_in_stages,
         calls=_of_stages,
@@ -226,18 +282,25 @@ PROTOCOLS: dict[str, ProtocolInfo] = {
                 title="For every item",
                 default=FIRST_STAGES[0],
                 choices=FIRST_STAGES,
+                main=True,
             ),
             Setting(
                 name=cascade.THEN,
                 title="Where that is in doubt",
                 default=THEN_STAGES[0],
                 choices=THEN_STAGES,
+                main=True,
             ),
             cascade.THETA,
             cascade.MARGIN,
             cascade.FLAGGED,
         ),
         more_settings=_settings_of_stages,
+        steps=lambda _: (),
+        opinions=Opinions(
+            first="First protocol", last="in the end", voters="voters of its last stage"
+        ),
+        debated=True,
     ),
 }
 

@@ -17,6 +17,7 @@ ANNOTATORS = Setting(
     default=3,
     low=2,
     high=len(LETTERS),
+    main=True,
 )
 
 

@@ -13,6 +13,8 @@ ROLE = "annotator"
 SETTINGS = (
     Setting(
         name="samples",
+        main=True,
+        titled=True,
         title="Samples",
         help="How often the model is asked for each item.",
         default=5,

@@ -18,7 +18,9 @@ class Setting:
     """One thing to choose about a protocol. Its kind is that of ``default``.
 
     ``low`` and ``high`` bound numbers, both inclusive; ``choices`` are all there is for words and
-    for numbers that have any.
+    for numbers that have any. ``main``: an experiment asks for it; ``titled``: it stands in the
+    title of every arm; ``compared``: several values may be chosen, each an arm of its own, at first
+    these.
     """
 
     name: str
@@ -28,6 +30,9 @@ class Setting:
     low: float = 0
     high: float = 0
     choices: tuple[int | str, ...] = ()
+    main: bool = False
+    titled: bool = False
+    compared: tuple[str, ...] = ()
 
     def read(self, raw: Any) -> int | float | str:
         """``raw`` (a value, or a word that spells one) as a value of this setting.

@@ -4,11 +4,13 @@ Source: paper 002, section 4.1 (parallel N-LLM), and the initial round of paper 
 as many calls as a debate has, it is the baseline of equal cost that the debate has to beat.
 """
 
+from dataclasses import replace
+
 from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec
 from labelhub.core.debate.seats import ANNOTATORS, role_of, seats
 from labelhub.core.debate.voting import elected
 
-SETTINGS = (ANNOTATORS,)
+SETTINGS = (replace(ANNOTATORS, titled=True),)
 
 
 def vote(item: DebateItem, spec: DebateSpec) -> Debate:
