@@ -8,7 +8,7 @@ PEERS := .venv-peers
 MANAGE := $(BIN)/python manage.py
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-dev demo secret serve broker worker test quick test-thorough check format test-services test-peers e2e bench bundle lock
+.PHONY: help install install-dev demo secret serve broker worker test quick test-thorough check format test-services test-peers e2e bench bundle operations lock
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -77,6 +77,9 @@ bench: install-dev  ## benchmarks: a table and JSON each
 
 bundle:  ## build the widget's files anew, with esbuild
 	deploy/bundle-widget
+
+operations: install-dev  ## renew the Python client's table of the REST interface
+	DJANGO_SETTINGS_MODULE=labelhub.settings.test $(MANAGE) spectacular --format openapi-json | $(BIN)/python deploy/operations.py
 
 check: install-dev  ## lint, format, types, imports, templates, migrations, OpenAPI, the widget's files
 	$(BIN)/ruff check .

@@ -15,8 +15,8 @@ TESTS = {
     r"(?:tests|apps|templates)/(\w+)/": [r"tests/\1"],
     r"labelhub/core/(\w+)/": [r"tests/core/\1"],
     r"labelhub/core/\w+\.py": ["tests/core"],
-    r"labelhub/client/": ["tests/client"],
-    r"labelhub/(?!core|client)": ["tests/labelhub"],
+    r"clients/python/": ["tests/client"],
+    r"labelhub/(?!core)": ["tests/labelhub"],
     r"(?:templates|static)/": ["tests/architecture/test_templates.py"],
     r"prompts/": ["tests/core/test_prompts.py", "tests/core/debate"],
 }

@@ -8,7 +8,9 @@ from tests.cases import all_cases
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-PLACE = re.compile(r"`((?:labelhub|apps|static|templates|tests|prompts|deploy|docs)/[\w./-]+)`")
+PLACE = re.compile(
+    r"`((?:labelhub|apps|static|templates|tests|prompts|deploy|docs|clients)/[\w./-]+)`"
+)
 LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)")
 
 

@@ -36,21 +36,6 @@ def test_importing_the_whole_core_loads_no_framework() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_importing_the_client_leaves_the_environment_alone() -> None:
-    """A notebook that imports it keeps its own number of threads for linear algebra."""
-    script = (
-        "import os; before = dict(os.environ)\n"
-        "import labelhub.client\n"
-        "print(sorted(set(os.environ.items()) ^ set(before.items())))"
-    )
-    environment = {key: each for key, each in os.environ.items() if "OPENBLAS" not in key}
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=ROOT, env=environment, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    assert done.stdout.strip() == "[]"
-
-
 def test_the_server_has_one_thread_for_linear_algebra_before_numpy_is_loaded() -> None:
     script = (
         "import sys; from django.conf import settings; settings.DEBUG\n"

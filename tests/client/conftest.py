@@ -13,7 +13,7 @@ from django.db import close_old_connections
 from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.projects.models import Project
-from labelhub.client import Client, ProjectClient
+from labelhub_client import Client, ProjectClient
 from tests.client.helpers import QUICK, Served
 from tests.factories.accounts import ApiKeyFactory
 from tests.factories.projects import ProjectFactory, member

@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 
-from labelhub.client import Client, Retries
+from labelhub_client import Client, Retries
 
 KEY = "lh_secret-of-a-test-0123456789"
 ADDRESS = "http://labelhub.test"

@@ -15,7 +15,7 @@ from apps.exchange.api import views
 from apps.exchange.services import run_import
 from apps.projects.models import ImportBatch
 from apps.projects.models import Project as ProjectRow
-from labelhub.client import (
+from labelhub_client import (
     AnswerLost,
     Client,
     Invalid,
@@ -23,7 +23,7 @@ from labelhub.client import (
     ProjectClient,
     UnexpectedAnswer,
     WrongUse,
-    imports,
+    exchange,
 )
 from tests.client.helpers import QUICK, problem, scripted
 from tests.factories.projects import member
@@ -50,7 +50,7 @@ def test_rows_come_in_and_faults_are_told_by_row(managed: ProjectClient) -> None
 def test_row_numbers_go_on_over_parts(
     managed: ProjectClient, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(imports, "ROWS_OF_PART", 2)
+    monkeypatch.setattr(exchange, "ROWS_OF_PART", 2)
     outcome = managed.import_items(ROWS[:4])
     assert (outcome.rows, outcome.created) == (4, 2)
     assert [fault.row for fault in outcome.errors] == [2, 4]
@@ -82,13 +82,13 @@ def test_strict_keeps_everything_out(managed: ProjectClient, project: ProjectRow
 
 def test_files_and_frames_come_in_by_their_columns(managed: ProjectClient, tmp_path: Path) -> None:
     table = pd.DataFrame({"key": [1, 2], "said": ["a", "b"], "mood": ["good", None]})
-    named = {"id_column": "key", "text_column": "said", "gold_column": "mood"}
-    assert managed.import_items(table, **named).created == 2  # type: ignore[arg-type]
+    named: dict[str, Any] = {"id_column": "key", "text_column": "said", "gold_column": "mood"}
+    assert managed.import_items(table, **named).created == 2
     for name in ("t.csv", "t.parquet", "t.xlsx"):
         path = tmp_path / name
         write = getattr(table, {"csv": "to_csv", "xlsx": "to_excel"}.get(name[2:], "to_parquet"))
         write(path, index=False)
-        assert managed.import_items(path, **named).unchanged == 2  # type: ignore[arg-type]
+        assert managed.import_items(path, **named).unchanged == 2
     assert [gold.value for gold in managed.gold()] == ["good"]
 
 
@@ -109,7 +109,7 @@ def test_a_file_of_no_use_is_told(
     with pytest.raises(Invalid, match=words):
         managed.import_items(path)
     with pytest.raises(WrongUse, match="no option"):
-        managed.import_items(path, texts="a")  # type: ignore[call-arg]
+        managed.import_items(path, texts="a")
 
 
 def test_no_rows_are_told(managed: ProjectClient) -> None:
@@ -136,7 +136,7 @@ def answer(**counts: Any) -> httpx.Response:
 
 
 def test_an_import_that_breaks_says_what_is_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(imports, "ROWS_OF_PART", 2)
+    monkeypatch.setattr(exchange, "ROWS_OF_PART", 2)
     faults = [{"row": 1, "field": "text", "message": "No."}]
     refused = problem(422, "import_failed", errors=faults)
     client, script = scripted(answer(rows=2, created=2), refused)
@@ -148,7 +148,7 @@ def test_an_import_that_breaks_says_what_is_in(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_row_that_cannot_be_sent_says_what_is_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(imports, "ROWS_OF_PART", 2)
+    monkeypatch.setattr(exchange, "ROWS_OF_PART", 2)
     client, _ = scripted(answer(rows=2, created=2))
     rows: list[Any] = [{"text": "a"}, {"text": "b"}, {"text": object()}]
     with pytest.raises(WrongUse, match="Row 3") as raised:
@@ -157,7 +157,7 @@ def test_a_row_that_cannot_be_sent_says_what_is_in(monkeypatch: pytest.MonkeyPat
 
 
 def test_parts_are_sent_again_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(imports, "ROWS_OF_PART", 1)
+    monkeypatch.setattr(exchange, "ROWS_OF_PART", 1)
     lost, done = httpx.ReadError("broke"), answer(rows=1, created=1)
     client, script = scripted(done, lost, done, httpx.Response(503), done)
     outcome = client.project("moods").import_items([{"text": str(number)} for number in range(3)])

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from labelhub.client import Client, NotAuthenticated, Progress, imports
+from labelhub_client import Client, NotAuthenticated, Progress, exchange
 from tests.client.helpers import KEY, Served
 from tests.fakes.texts import reviews
 
@@ -71,7 +71,7 @@ def test_a_run_tells_how_far_it_is_and_people_answer(served: Served, folder: Pat
 
 @pytest.mark.thorough
 def test_many_rows_come_in_parts(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(imports, "ROWS_OF_PART", 500)
+    monkeypatch.setattr(exchange, "ROWS_OF_PART", 500)
     reports: list[Progress] = []
     with Client(served.address, served.key, progress=reports.append) as client:
         project = client.create_project("many", task="text")

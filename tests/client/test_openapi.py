@@ -1,194 +1,134 @@
-"""What the client sends and reads is what the server's OpenAPI document says."""
+"""Every operation of the server's OpenAPI document can be called by its id."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, Field, fields, is_dataclass
-from datetime import datetime
-from types import NoneType, UnionType
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+import inspect
+import re
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
 
+import httpx
 import pytest
+from django.urls import resolve
 
 from apps.common.api.docs import openapi_document
-from labelhub.client import endpoints
-from labelhub.client.endpoints import ENDPOINTS, PREFIX, Endpoint, Repeat
-from labelhub.client.records import ImportOutcome
+from deploy.operations import TABLE, write_table
+from labelhub_client import Operation, WrongUse, operations
+from labelhub_client.api import PREFIX, REPEATABLE, SLOW, build_request
+from tests.cases import all_cases
+from tests.client.helpers import scripted
 
-EACH = pytest.mark.parametrize("name", ENDPOINTS)
-JSON_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", datetime: "string"}
-
-
-def operation(endpoint: Endpoint[Any]) -> Mapping[str, Any]:
-    """The document's words on the endpoint."""
-    found: Mapping[str, Any] = _paths()[_anonymous(PREFIX + endpoint.path)]
-    assert endpoint.method.lower() in found, f"{endpoint.method} of {endpoint.path}"
-    return dict(found[endpoint.method.lower()])
+DOCUMENTED = {
+    operation["operationId"]: (method.upper(), path, operation)
+    for path, methods in openapi_document()["paths"].items()
+    for method, operation in methods.items()
+}
 
 
-def _paths() -> dict[str, Any]:
-    return {_anonymous(path): methods for path, methods in openapi_document()["paths"].items()}
-
-
-def _anonymous(path: str) -> str:
-    """Places go by any name: only where they are counts."""
-    return "/".join("{}" if part.startswith("{") else part for part in path.split("/"))
-
-
-def alternatives(schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The schemas it may be, references followed."""
-    if "$ref" in schema:
-        name = schema["$ref"].rpartition("/")[2]
-        return alternatives(openapi_document()["components"]["schemas"][name])
-    for key in ("allOf", "oneOf", "anyOf"):
-        if key in schema:
-            return [option for part in schema[key] for option in alternatives(part)]
-    return [schema]
-
-
-def object_of(schema: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
-    """Properties of the alternative that has all of ``names``."""
-    found = [option["properties"] for option in alternatives(schema) if "properties" in option]
-    fitting = [option for option in found if set(names) <= set(option)]
-    assert fitting, f"none of {[sorted(option) for option in found]} has {sorted(names)}"
-    return dict(fitting[0])
-
-
-def mismatches(hint: Any, schema: Mapping[str, Any], where: str) -> Iterator[str]:
-    """What a type hint reads that the schema does not promise."""
-    if hint is Any:
-        return
-    if get_origin(hint) is UnionType:
-        (hint,) = (option for option in get_args(hint) if option is not NoneType)
-    elif any("null" in _types(option) for option in alternatives(schema)):
-        yield f"{where} may be null"
-    if isinstance(hint, type) and is_dataclass(hint):
-        yield from _of_record(hint, schema, where)
-    elif get_origin(hint) is tuple:
-        yield from _of_container(get_args(hint)[0], schema, where, "items")
-    elif get_origin(hint) is Mapping:
-        yield from _of_container(get_args(hint)[1], schema, where, "additionalProperties")
-    else:
-        yield from _of_plain(hint, schema, where)
-
-
-def _of_container(inner: Any, schema: Mapping[str, Any], where: str, key: str) -> Iterator[str]:
-    containers = [option[key] for option in alternatives(schema) if option.get(key)]
-    if not containers and inner is not Any:
-        yield f"{where} has no {key}"
-    for option in containers:
-        yield from mismatches(inner, option, f"{where}[]")
-
-
-def _of_plain(hint: Any, schema: Mapping[str, Any], where: str) -> Iterator[str]:
-    wanted = {JSON_TYPES[hint], "null"} | ({"integer"} if hint is float else set())
-    kinds = {kind for option in alternatives(schema) for kind in _types(option)}
-    if not kinds or not kinds <= wanted:
-        yield f"{where} is {kinds}, not {JSON_TYPES[hint]}"
-
-
-def _types(schema: Mapping[str, Any]) -> list[str]:
-    kinds = schema.get("type", [])
-    return [kinds] if isinstance(kinds, str) else list(kinds)
-
-
-def _of_record(kind: type[Any], schema: Mapping[str, Any], where: str) -> Iterator[str]:
-    hints = get_type_hints(kind)
-    properties = object_of(schema, *(item.name for item in fields(kind)))
-    for item in fields(kind):
-        inner = properties[item.name]
-        # Null is read as the default.
-        hint = hints[item.name]
-        hint = hint | None if _has_default(item) and hint is not Any else hint
-        yield from mismatches(hint, inner, f"{where}.{item.name}")
-
-
-def _has_default(item: Field[Any]) -> bool:
-    return item.default is not MISSING or item.default_factory is not MISSING
-
-
-@EACH
-def test_its_query_is_documented(name: str) -> None:
-    endpoint = ENDPOINTS[name]
-    known = {
-        parameter["name"]
-        for parameter in operation(endpoint).get("parameters", [])
-        if parameter["in"] == "query"
+def place_names(operation: Mapping[str, Any]) -> dict[str, Any]:
+    """Something to stand in each place of an operation's path."""
+    return {
+        given["name"]: sample(given["schema"])
+        for given in operation.get("parameters", [])
+        if given["in"] == "path"
     }
-    assert endpoint.query <= known
 
 
-@EACH
-def test_its_body_is_documented(name: str) -> None:
-    endpoint = ENDPOINTS[name]
-    if endpoint.body:
-        content = operation(endpoint)["requestBody"]["content"]["application/json"]
-        assert set(object_of(content["schema"], *endpoint.body)) >= endpoint.body
+def sample(schema: Mapping[str, Any]) -> Any:
+    """A value of a simple schema."""
+    if schema.get("format") == "uuid":
+        return UUID(int=7)
+    return 7 if schema.get("type") == "integer" else "x"
 
 
-@EACH
-def test_what_it_must_send_is_sent(name: str) -> None:
-    endpoint = ENDPOINTS[name]
-    content = operation(endpoint).get("requestBody", {}).get("content", {})
-    for schema in alternatives(content.get("application/json", {}).get("schema", {})):
-        assert set(schema.get("required", [])) <= endpoint.body
+def without_names(route: str) -> str:
+    """A path in which places are alike, whatever they are called."""
+    return re.sub(r"<[^>]+>|\{[^}]+\}", "{}", route).strip("/")
 
 
-@EACH
-def test_what_is_read_of_its_answer_is_promised(name: str) -> None:
-    endpoint = ENDPOINTS[name]
-    answers = operation(endpoint)["responses"]
-    if endpoint.answer is None:
-        assert set(answers) & {"200", "204"}
-        return
-    content = next(answers[code]["content"] for code in ("200", "201") if code in answers)
-    schema = content["application/json"]["schema"]
-    if endpoint.paged:
-        schema = object_of(schema, "results", "next")["results"]["items"]
-    assert list(mismatches(endpoint.answer, schema, endpoint.answer.__name__)) == []
+def test_the_table_is_the_documents() -> None:
+    assert TABLE.read_text() == write_table(openapi_document()), "renew it: make operations"
+    assert len(DOCUMENTED) == len(operations()) > 100
 
 
-@EACH
-def test_it_says_why_it_may_be_repeated_or_not(name: str) -> None:
-    endpoint = ENDPOINTS[name]
-    assert endpoint.why.endswith(".")
-    assert (endpoint.repeat is Repeat.READS) == (endpoint.method == "GET")
+@all_cases("name", sorted(DOCUMENTED))
+def test_each_operation_can_be_called_by_its_id(name: str) -> None:
+    method, path, described = DOCUMENTED[name]
+    client, script = scripted(httpx.Response(200, json={"done": True}))
+    body: dict[str, Any] = {"json": {}} if "requestBody" in described else {}
+
+    assert client.call(name, **place_names(described), **body).done
+
+    (request,) = script.seen
+    assert request.method == method
+    match = resolve(request.url.path)
+    assert without_names(match.route) == without_names(path)
+    assert bool(request.content) == bool(body)
 
 
-@pytest.mark.parametrize(
-    ("hint", "endpoint", "field"),
+@all_cases("operation", operations().values(), ids=lambda operation: operation.id)
+def test_no_name_has_two_meanings(operation: Operation) -> None:
+    own = [*inspect.signature(build_request).parameters]
+    places = re.findall(r"\{(\w+)\}", operation.path)
+    counted = Counter([*own, *places, *operation.query])
+    assert [name for name, count in counted.items() if count > 1] == []
+
+
+def test_what_is_said_of_operations_is_said_of_some_that_there_are() -> None:
+    assert set(REPEATABLE) | SLOW <= set(operations())
+    for name, fields in REPEATABLE.items():
+        assert set(fields) <= (operations()[name].fields or set())
+
+
+def test_options_fill_the_path_and_the_query() -> None:
+    request = build_request(
+        "projects_items_list", slug="moods", q="a b", queued=True, page_size=5, stage=None
+    )
+    assert (str(request), request.content) == ("GET projects/moods/items/", None)
+    assert request.params == {"q": "a b", "queued": "true", "page_size": "5"}
+
+
+@all_cases(
+    ("ref", "path"),
+    [("a b", "a%20b"), ("50%?#", "50%25%3F%23"), ("h\u00e4", "h%C3%A4"), (7, "7")],
+)
+def test_a_place_is_filled_with_any_text_and_not_left(ref: Any, path: str) -> None:
+    client, script = scripted(httpx.Response(200, json={}))
+    client.call("site_echo_item", public_key="k", ref=ref)
+    assert script.seen[0].url.raw_path.decode() == f"{PREFIX}sites/k/echo/catalogue/{path}/"
+
+
+@all_cases(
+    ("name", "options", "words"),
     [
-        (endpoints.Protocol, endpoints.START_RUN, "protocol"),
-        (endpoints.TaskKind, endpoints.CREATE_PROJECT, "task"),
-        (endpoints.Kind, endpoints.LABELS, "kind"),
+        ("project_delete", {}, "'project_delete' is no operation"),
+        ("projects_retrieve", {}, "projects_retrieve needs slug"),
+        ("projects_retrieve", {"slug": ".."}, "slug: '..' cannot be part"),
+        ("projects_retrieve", {"slug": "a/b"}, "slug: 'a/b' cannot be part"),
+        ("projects_retrieve", {"slug": ""}, "slug: '' cannot be part"),
+        ("projects_retrieve", {"slug": "a\n"}, "cannot be part"),
+        ("projects_items_list", {"slug": "a", "colour": 1}, "'colour' is no option .* stage"),
+        ("run_resume", {"run_id": 1, "json": {"money": 1}}, "'money' is no option .* budget"),
+        ("run_resume", {"run_id": 1, "json": {"budget": float("inf")}}, "as JSON"),
+        ("run_resume", {"run_id": 1, "json": {"budget": object()}}, "as JSON"),
     ],
 )
-def test_words_to_choose_from_are_the_servers(
-    hint: Any, endpoint: Endpoint[Any], field: str
-) -> None:
-    assert get_origin(hint) is Literal
-    asked = operation(endpoint)
-    if field in endpoint.query:
-        schema = next(
-            parameter["schema"] for parameter in asked["parameters"] if parameter["name"] == field
-        )
-    else:
-        content = asked["requestBody"]["content"]["application/json"]
-        schema = object_of(content["schema"], field)[field]
-    offered = {word for option in alternatives(schema) for word in option.get("enum", [])}
-    assert set(get_args(hint)) == offered
+def test_what_cannot_be_meant_is_not_sent(name: str, options: dict[str, Any], words: str) -> None:
+    client, script = scripted(httpx.Response(200, json={}))
+    for method in (client.call, client.rows, client.download):
+        with pytest.raises(WrongUse, match=words):
+            method(name, **options)
+    assert script.seen == []
 
 
-def test_a_word_that_is_not_documented_would_be_found() -> None:
-    asked = operation(endpoints.ITEMS)
-    assert "colour" not in {parameter["name"] for parameter in asked["parameters"]}
-    with pytest.raises(AssertionError, match="colour"):
-        object_of(asked["responses"]["200"]["content"]["application/json"]["schema"], "colour")
-
-
-def test_a_type_that_is_not_promised_would_be_found() -> None:
-    schema = {
-        "type": "object",
-        "properties": {item.name: {"type": "string"} for item in fields(ImportOutcome)},
-    }
-    found = list(mismatches(ImportOutcome, schema, "it"))
-    assert "it.rows is {'string'}, not integer" in found
-    assert "it.errors has no items" in found
+def test_a_file_is_sent_and_read_as_it_is() -> None:
+    client, script = scripted(httpx.Response(200, content=b"a,b\n1,2\n"))
+    pieces = client.download("site_payout", public_key="k", payout_id=7, format="csv")
+    assert b"".join(pieces) == b"a,b\n1,2\n"
+    client, script = scripted(httpx.Response(200, json={"rows": 1}))
+    made = client.call(
+        "site_echo_catalogue_import", public_key="k", content=b"ref\na\n", content_type="text/csv"
+    )
+    assert made.rows == 1
+    assert script.seen[0].headers["Content-Type"] == "text/csv"
+    assert script.seen[0].content == b"ref\na\n"

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.client import PandasMissing, WrongUse, imports
-from labelhub.client.imports import split_source
+from labelhub_client import PandasMissing, WrongUse, exchange
+from labelhub_client.exchange import split_source
 from tests.cases import all_cases
 from tests.client.helpers import scripted
 
@@ -40,8 +40,8 @@ def sent(given: Any) -> list[Any]:
 @given(made=ROWS, size=st.integers(1, 5), room=st.integers(1, 200))
 def test_parts_hold_every_row_once_in_order(made: list[Any], size: int, room: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(imports, "ROWS_OF_PART", size)
-        patch.setattr(imports, "BYTES_OF_PART", room)
+        patch.setattr(exchange, "ROWS_OF_PART", size)
+        patch.setattr(exchange, "BYTES_OF_PART", room)
         source = split_source(made, strict=False)
         parts = list(source.parts)
     lines = [line for part in parts for line in _bytes(part.body).split(b"\n") if line]
@@ -64,7 +64,7 @@ def test_a_file_of_lines_is_cut_between_lines_alone(
     path = tmp_path_factory.getbasetemp() / "rows.jsonl"
     path.write_bytes(content)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(imports, "ROWS_OF_PART", size)
+        patch.setattr(exchange, "ROWS_OF_PART", size)
         source = split_source(path, strict=False)
         parts = list(source.parts)
     joined = b"".join(_bytes(part.body) for part in parts)

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.client import AnswerLost, Bar, Client, Progress, RunStopped, WaitedTooLong, WrongUse
-from labelhub.client.exports import parse_rows
-from labelhub.client.progress import choose_callback, format_amount, format_line, ignore_progress
+from labelhub_client import AnswerLost, Bar, Client, Progress, RunStopped, WaitedTooLong, WrongUse
+from labelhub_client.exchange import parse_rows
+from labelhub_client.progress import choose_callback, format_amount, format_line, ignore_progress
 from tests.client.helpers import ADDRESS, KEY, scripted
 
 MOMENT = st.builds(
@@ -118,7 +118,7 @@ def test_a_run_that_stopped_is_told(naps: list[float], answer: httpx.Response, c
     client, _ = scripted(run("running"), answer)
     with pytest.raises(RunStopped, match=r"budget is spent|by hand") as raised:
         client.run(5).wait()
-    assert (raised.value.code, raised.value.problem.data["run"]) == (code, 5)
+    assert (raised.value.code, raised.value.data["run"]) == (code, 5)
 
 
 def test_who_waits_too_long_is_told(naps: list[float]) -> None:
@@ -159,4 +159,4 @@ def test_a_last_line_without_its_end_is_none() -> None:
 
 
 def test_a_client_shows_nothing_in_a_test() -> None:
-    assert Client(ADDRESS, KEY)._session.on_progress is ignore_progress
+    assert Client(ADDRESS, KEY).on_progress is ignore_progress

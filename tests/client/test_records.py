@@ -1,106 +1,80 @@
-"""Records of JSON: any extra field is passed over, any fault is named, nothing else is raised."""
+"""Objects of answers: fields are attributes, times are times, people's own data stays as it is."""
 
-from collections.abc import Mapping
-from dataclasses import MISSING, fields, is_dataclass
-from datetime import datetime
-from types import NoneType, UnionType
-from typing import Any, get_args, get_origin, get_type_hints
+import copy
+import json
+import pickle
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.client import UnexpectedAnswer
-from labelhub.client.endpoints import ENDPOINTS
-from labelhub.client.records import Annotator, ItemStanding, Lease, Run, read
+from labelhub_client import ClientError, FieldMissing, Record, UnexpectedAnswer
+from labelhub_client.api import encode_json
+from labelhub_client.records import OWN_DATA, make_records
+from tests.cases import all_cases
 
-KINDS = sorted(
-    {endpoint.answer for endpoint in ENDPOINTS.values() if endpoint.answer},
-    key=lambda kind: kind.__name__,
+LEAVES = st.none() | st.booleans() | st.integers() | st.text()
+JSON = st.recursive(
+    LEAVES, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=12
 )
-#: Few and plain: what is tested is the shape, not the leaves.
-JSON: st.SearchStrategy[Any] = st.sampled_from(
-    [None, True, 3, -0.5, "", "a\u2028", [], [{}], {}, {"a": [1, None]}]
-)
-PLAIN: dict[Any, st.SearchStrategy[Any]] = {
-    Any: JSON,
-    str: st.sampled_from(["", "word", "\0\ud800"]),
-    int: st.integers(),
-    float: st.floats(allow_nan=False) | st.integers(),
-    bool: st.booleans(),
-    datetime: st.sampled_from(["2026-11-22T10:00:00Z", "2026-11-22T10:00:00.123456+01:00"]),
-}
-NAMES = st.sampled_from(["new", "", "a-b", "value_"])
 
 
-def sent(hint: Any) -> st.SearchStrategy[Any]:
-    """What a server may send for a type hint."""
-    if isinstance(hint, type) and is_dataclass(hint):
-        hints = get_type_hints(hint)
-        named = {item.name: sent(hints[item.name]) for item in fields(hint)}
-        extra = st.dictionaries(NAMES, JSON, max_size=2)
-        return st.builds(lambda own, more: own | more, st.fixed_dictionaries(named), extra)
-    inner = get_args(hint)
-    if get_origin(hint) is UnionType:
-        (kept,) = (option for option in inner if option is not NoneType)
-        return st.none() | sent(kept)
-    if get_origin(hint) is tuple:
-        return st.lists(sent(inner[0]), max_size=2)
-    if get_origin(hint) is Mapping:
-        return st.dictionaries(NAMES, sent(inner[1]), max_size=2)
-    return PLAIN[hint]
+def test_fields_are_attributes_at_every_depth() -> None:
+    run = make_records({"id": 7, "roles": [{"model": "m"}], "progress": {"done": 3}})
+    assert (run.id, run.roles[0].model, run.progress.done) == (7, "m", 3)
+    assert run == Record(id=7, roles=[Record(model="m")], progress=Record(done=3))
 
 
-@pytest.mark.thorough
-@given(kind=st.sampled_from(KINDS), data=st.data())
-def test_what_a_server_sends_is_read_whatever_else_it_sends(kind: Any, data: st.DataObject) -> None:
-    body = data.draw(sent(kind))
-    record = read(kind, body)
-    assert isinstance(record, kind)
-    for item in fields(kind):
-        if get_type_hints(kind)[item.name] in (str, int, bool):
-            assert getattr(record, item.name) == body[item.name]
+def test_names_that_are_data_are_looked_up() -> None:
+    scores = make_records({"not at all": {"value": 0.5}, "items": 3})
+    assert (scores["not at all"].value, scores.items) == (0.5, 3)
+    assert (list(scores), len(scores), "items" in scores) == (["not at all", "items"], 2, True)
+    with pytest.raises(KeyError):
+        scores["other"]
 
 
-@given(kind=st.sampled_from(KINDS), body=JSON)
-def test_what_is_something_else_is_told(kind: Any, body: Any) -> None:
-    needed = [item for item in fields(kind) if item.default is MISSING]
-    needed = [item for item in needed if item.default_factory is MISSING]
-    if needed or not isinstance(body, dict):
-        with pytest.raises(UnexpectedAnswer, match=kind.__name__):
-            read(kind, body)
+def test_a_field_that_is_missing_is_named() -> None:
+    lease = make_records({"token": "t"})
+    with pytest.raises(FieldMissing, match="no 'expires_at', but token") as raised:
+        lease.expires_at  # noqa: B018 - that is the test
+    assert isinstance(raised.value, UnexpectedAnswer | ClientError)
+    assert not hasattr(lease, "expires_at")
+    assert getattr(lease, "expires_at", None) is None
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
+@all_cases(
+    ("sent", "read"),
     [
-        ({"id": "7"}, r"Annotator\.id should be int, but is str"),
-        ({"id": True}, r"Annotator\.id should be int, but is bool"),
-        ({"name": None}, r"Annotator\.name should be str, but is NoneType"),
-        ({"offline": 1}, r"Annotator\.offline should be bool"),
+        ("2026-11-22T10:00:00Z", datetime(2026, 11, 22, 10, tzinfo=UTC)),
+        ("2026-11-22T11:00:00+01:00", datetime(2026, 11, 22, 10, tzinfo=UTC)),
+        (None, None),
+        (120, 120),
+        ("language", "language"),
     ],
 )
-def test_a_fault_is_named_by_its_place(change: dict[str, Any], words: str) -> None:
-    body = {"id": 7, "name": "n", "kind": "llm", "offline": False}
-    assert read(Annotator, body).id == 7
-    with pytest.raises(UnexpectedAnswer, match=words):
-        read(Annotator, body | change)
+def test_times_are_times(sent: Any, read: Any) -> None:
+    assert make_records({"dropped_at": sent}).dropped_at == read
+    assert make_records({"text": sent}).text == sent
 
 
-@pytest.mark.parametrize("moment", ["soon", 3, None, "2026-13-01T00:00:00Z"])
-def test_an_instant_must_be_one(moment: Any) -> None:
-    with pytest.raises(UnexpectedAnswer, match=r"Lease\.expires_at"):
-        read(Lease, {"token": "t", "expires_at": moment})
+@all_cases("name", sorted(OWN_DATA))
+def test_peoples_own_data_stays_as_it_is(name: str) -> None:
+    own = {"created_at": "2026-11-22T10:00:00Z", "more": [{"id": 1}]}
+    assert make_records([{name: own}]) == [Record(**{name: own})]
 
 
-def test_records_cannot_be_changed() -> None:
-    lease = read(Lease, {"token": "t", "expires_at": "2026-11-22T10:00:00Z"})
-    with pytest.raises(AttributeError):
-        lease.token = "other"  # type: ignore[misc]  # that is the test
-    with pytest.raises(TypeError):
-        Lease("t", lease.expires_at)  # type: ignore[call-arg]  # by name only
+@given(data=JSON)
+def test_any_json_is_read_and_can_be_sent_again(data: Any) -> None:
+    assert json.loads(encode_json("This", make_records(data))) == data
 
 
-def test_what_is_inherited_is_read_too() -> None:
-    assert {item.name for item in fields(ItemStanding)} >= {"id", "text", "stage", "gold"}
-    assert {item.name for item in fields(Run)} >= {"id", "status", "progress"}
+@all_cases(
+    "copied",
+    [copy.deepcopy, lambda record: pickle.loads(pickle.dumps(record))],  # noqa: S301 - our own
+)
+def test_records_can_be_copied(copied: Callable[[Any], Any]) -> None:
+    record = make_records({"item": {"id": 1}})
+    assert copied(record) == record

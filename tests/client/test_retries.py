@@ -1,6 +1,7 @@
 """What is sent again, after how long, and which error is raised, with scripted answers."""
 
 import random
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any
@@ -10,15 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.client import Retries, WrongUse, endpoints
-from labelhub.client.endpoints import ENDPOINTS, Repeat
-from labelhub.client.errors import ClientError, Problem, refusal
-from labelhub.client.transport import Request, build_request
+from labelhub_client import Operation, Retries, WrongUse, operations
+from labelhub_client.api import REPEATABLE, Request, build_request
+from labelhub_client.errors import ClientError, refusal
 from tests.cases import all_cases
 from tests.client.helpers import Answer, problem, scripted
 
-REPEATS = st.sampled_from(list(Repeat))
-LOOK = build_request(endpoints.PROJECT, slug="moods")
+LOOK = build_request("projects_retrieve", slug="moods")
 
 
 @pytest.fixture
@@ -32,7 +31,7 @@ def send(request: Request, *answers: Answer) -> tuple[int, Any]:
     client, script = scripted(*answers)
     outcome: httpx.Response | ClientError
     try:
-        outcome = client._session.send(request)
+        outcome = client._send(request)
     except ClientError as error:
         outcome = error
     return len(script.seen), outcome
@@ -66,21 +65,33 @@ REFUSED = problem(409, "conflict")
         (REFUSED, "conflict", 1, 1),
     ],
 )
-@all_cases("name", ENDPOINTS)
+@all_cases("repeatable", [True, False])
 def test_how_often_a_request_is_sent(
-    no_sleep: None, name: str, outcome: Answer, code: str, reads: int, never: int
+    no_sleep: None, repeatable: bool, outcome: Answer, code: str, reads: int, never: int
 ) -> None:
-    endpoint = ENDPOINTS[name]
-    sent, error = send(Request(endpoint=endpoint, path=endpoint.path), outcome)
-    assert sent == (never if endpoint.repeat is Repeat.NEVER else reads)
+    sent, error = send(replace(LOOK, repeatable=repeatable), outcome)
+    assert sent == (reads if repeatable else never)
     assert error.code == code
 
 
-def test_what_must_not_be_done_twice_is_known() -> None:
-    never = {name for name, endpoint in ENDPOINTS.items() if endpoint.repeat is Repeat.NEVER}
-    assert never == {
-        "CREATE_PROJECT", "SUBMIT_UNLEASED", "START_RUN", "PAUSE", "RESUME", "CANCEL",
-    }  # fmt: skip
+@all_cases("operation", operations().values(), ids=lambda operation: operation.id)
+def test_what_reads_or_replaces_may_be_repeated_and_little_else(operation: Operation) -> None:
+    harmless = operation.method in ("GET", "PUT")
+    assert operation.may_repeat({}) == (harmless or REPEATABLE.get(operation.id) == ())
+    assert not (harmless and operation.id in REPEATABLE)
+
+
+@all_cases(
+    ("body", "expected"),
+    [
+        ({"item": 1, "value": "good", "lease": "token"}, True),
+        ({"item": 1, "skip": True}, True),
+        ({"item": 1, "postpone": True}, True),
+        ({"item": 1, "value": "good"}, False),
+    ],
+)
+def test_an_answer_may_be_repeated_under_its_lease(body: dict[str, Any], expected: bool) -> None:
+    assert build_request("label_create", slug="moods", json=body).repeatable == expected
 
 
 def test_retries_end_with_an_answer() -> None:
@@ -89,20 +100,20 @@ def test_retries_end_with_an_answer() -> None:
 
 
 @given(
-    repeat=REPEATS,
+    repeatable=st.booleans(),
     attempt=st.integers(1, 10_000),
     asked=st.none() | st.floats(0, 1e6),
     undone=st.booleans(),
     seed=st.integers(),
 )
 def test_pauses_are_bounded_and_never_shorter_than_asked(
-    repeat: Repeat, attempt: int, asked: float | None, undone: bool, seed: int
+    repeatable: bool, attempt: int, asked: float | None, undone: bool, seed: int
 ) -> None:
     policy = Retries(draw=random.Random(seed))  # noqa: S311 - no secret
-    problem = Problem(retryable=True, undone=undone, retry_after=asked)
-    pause = policy.pause(repeat, ClientError("no", problem), attempt)
+    error = ClientError("no", retryable=True, undone=undone, retry_after=asked)
+    pause = policy.pause(error, attempt, repeatable=repeatable)
     if pause is None:
-        never = repeat is Repeat.NEVER and not undone
+        never = not (repeatable or undone)
         assert never or attempt >= policy.attempts or (asked or 0) > policy.patience
     else:
         assert (asked or 0) <= pause <= max(policy.longest, asked or 0)
@@ -110,8 +121,8 @@ def test_pauses_are_bounded_and_never_shorter_than_asked(
 
 
 def test_clients_that_failed_together_come_back_apart() -> None:
-    error = ClientError("no", Problem(retryable=True))
-    pauses = {Retries().pause(Repeat.READS, error, 3) for _ in range(20)}
+    error = ClientError("no", retryable=True)
+    pauses = {Retries().pause(error, 3, repeatable=True) for _ in range(20)}
     assert len(pauses) > 10
 
 

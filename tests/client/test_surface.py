@@ -8,55 +8,55 @@ import logging
 import pickle
 import subprocess
 import sys
+import tomllib
 import traceback
 from collections.abc import Callable
-from dataclasses import is_dataclass
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 import httpx
 import pytest
 
-import labelhub.client
-from labelhub.client import Client, ClientError, WrongUse
+import labelhub_client
+from labelhub.core.version import VERSION
+from labelhub_client import Client, ClientError, WrongUse
 from tests.cases import all_cases
 from tests.client.helpers import ADDRESS, KEY, problem, scripted
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDER = ROOT / "labelhub" / "client"
+SOURCE = ROOT / "clients" / "python" / "src"
+PACKAGE = SOURCE / "labelhub_client"
 HEAVY = (
     "django", "celery", "rest_framework", "channels", "apps", "numpy", "pandas", "pyarrow",
-    "labelhub.core", "labelhub.settings", "structlog", "aiohttp",
+    "labelhub", "structlog", "aiohttp",
 )  # fmt: skip
 
 
 def test_what_is_given_out_is_listed() -> None:
-    assert [name for name in labelhub.client.__all__ if not hasattr(labelhub.client, name)] == []
-    errors = [kind for kind in vars(labelhub.client.errors).values() if inspect.isclass(kind)]
+    assert [name for name in labelhub_client.__all__ if not hasattr(labelhub_client, name)] == []
+    errors = [kind for kind in vars(labelhub_client.errors).values() if inspect.isclass(kind)]
     named = {kind.__name__ for kind in errors if issubclass(kind, ClientError)}
-    assert named <= set(labelhub.client.__all__)
+    assert named <= set(labelhub_client.__all__)
 
 
-def test_importing_it_loads_no_framework_and_no_pandas() -> None:
+def test_importing_it_loads_no_framework_and_leaves_the_environment_alone() -> None:
+    """A notebook that imports it keeps its own number of threads for linear algebra."""
     script = (
-        f"import sys, labelhub.client\nprint([name for name in {HEAVY!r} if name in sys.modules])"
+        "import os, sys, threading; before = dict(os.environ)\n"
+        "import labelhub_client\n"
+        f"print([name for name in {HEAVY!r} if name in sys.modules])\n"
+        "print(os.environ == before, threading.active_count())"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+        [sys.executable, "-c", script], cwd=SOURCE, capture_output=True, text=True, check=True
     )
-    assert done.stdout.strip() == "[]"
-
-
-def test_every_hint_of_the_records_can_be_read() -> None:
-    for record in vars(labelhub.client.records).values():
-        if is_dataclass(record):
-            assert get_type_hints(record)
+    assert done.stdout.split("\n") == ["[]", "True 1", ""]
 
 
 def test_the_key_does_not_show_in_what_is_printed() -> None:
     client = Client(ADDRESS, KEY, progress=False)
-    project, session = client.project("moods"), client._session
-    shown = [client, project, project.export(), session, vars(session), session._http.headers]
+    project = client.project("moods")
+    shown = [client, project, project.export(), vars(client), client._http.headers]
     assert KEY not in f"{shown} {' '.join(map(str, shown))}"
     assert repr(client) == f"Client({ADDRESS!r})"
 
@@ -149,20 +149,31 @@ def test_a_client_is_closed_by_with() -> None:
 
 
 def imported(path: Path) -> set[str]:
-    """Top-level names that a file imports, wherever it does, and ours in full."""
+    """Top-level names that a file imports, wherever it does."""
     found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             found.add(node.module or "")
-    return {name if name.startswith("labelhub") else name.partition(".")[0] for name in found}
+    return {name.partition(".")[0] for name in found}
 
 
-@all_cases("path", sorted(FOLDER.glob("*.py")), ids=lambda path: path.name)
+@all_cases("path", sorted(PACKAGE.glob("*.py")), ids=lambda path: path.name)
 def test_it_stands_on_httpx_alone(path: Path) -> None:
-    outer = {name for name in imported(path) if not name.startswith("labelhub.client")}
-    allowed = {"httpx", *sys.stdlib_module_names}
+    allowed = {"httpx", "labelhub_client", *sys.stdlib_module_names}
     # Imported to make a DataFrame; elsewhere for type checkers only.
-    allowed |= {"pandas"} if path.name in ("client.py", "exports.py", "imports.py") else set()
-    assert outer <= allowed
+    allowed |= {"pandas"} if path.name in ("client.py", "exchange.py") else set()
+    assert imported(path) <= allowed
+
+
+def test_its_distribution_has_the_servers_version_licence_and_types() -> None:
+    described = tomllib.loads((SOURCE.parent / "pyproject.toml").read_text())["project"]
+    server = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    for name in ("version", "license", "requires-python"):
+        assert described[name] == server[name]
+    assert described["version"] == VERSION
+    (needed,) = described["dependencies"]
+    assert needed in server["dependencies"]
+    assert (SOURCE.parent / "LICENSE").read_text() == (ROOT / "LICENSE").read_text()
+    assert (PACKAGE / "py.typed").exists()

@@ -9,6 +9,7 @@
     ├── AnswerLost         the connection broke: the server may have acted
     │   └── TimedOut
     ├── UnexpectedAnswer   the answer is not LabelHub's
+    │   └── FieldMissing
     ├── Refused            problem+json, by status:
     │   ├── Invalid (400, 413, 422)   NotAuthenticated (401)   Forbidden (403)
     │   ├── NotFound (404)   Conflict (409)   TooManyRequests (429)
@@ -21,11 +22,10 @@ No error holds the key, or a request that does.
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from http import HTTPStatus
-from typing import Any, ClassVar
+from typing import Any
 
 import httpx
 
@@ -44,58 +44,27 @@ class Fault:
     row: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
-    """Details of an error for programs."""
+class ClientError(Exception):
+    """Base of everything this package raises; ``str(error)`` can be shown to a person."""
 
+    #: A stable name for programs.
     code: str = "client"
+    #: The HTTP status, where there was an answer.
     status: int | None = None
+    #: The same call may succeed later.
     retryable: bool = False
     #: The server surely did nothing: every request may be sent again.
     undone: bool = False
     #: Seconds the server asked to wait.
     retry_after: float | None = None
     errors: tuple[Fault, ...] = ()
-    data: Mapping[str, Any] = field(default_factory=dict)
+    #: Further details of the server, by name.
+    data: Mapping[str, Any] = {}
 
-
-class ClientError(Exception):
-    """Base of everything this package raises; ``str(error)`` can be shown to a person."""
-
-    default_problem: ClassVar = Problem()
-
-    def __init__(self, message: str, problem: Problem | None = None) -> None:
+    def __init__(self, message: str, **details: Any) -> None:
         self.message = message
-        self.problem = problem or self.default_problem
-        super().__init__(message, self.problem)
-
-    def __str__(self) -> str:
-        return self.message
-
-    @property
-    def code(self) -> str:
-        """A stable name for programs."""
-        return self.problem.code
-
-    @property
-    def status(self) -> int | None:
-        """The HTTP status, where there was an answer."""
-        return self.problem.status
-
-    @property
-    def retryable(self) -> bool:
-        """Whether the same call may succeed later."""
-        return self.problem.retryable
-
-    @property
-    def retry_after(self) -> float | None:
-        """Seconds the server asked to wait, if it did."""
-        return self.problem.retry_after
-
-    @property
-    def errors(self) -> tuple[Fault, ...]:
-        """What is wrong with which field."""
-        return self.problem.errors
+        vars(self).update(details)
+        super().__init__(message)
 
 
 class WrongUse(ClientError, ValueError):
@@ -109,25 +78,29 @@ class PandasMissing(WrongUse, ImportError):
 class ServerUnreachable(ClientError):
     """No connection: the server is down, or the address is wrong."""
 
-    default_problem = Problem(code="unreachable", retryable=True, undone=True)
+    code, retryable, undone = "unreachable", True, True
 
 
 class AnswerLost(ClientError):
     """The connection broke before the answer was complete: the server may have acted."""
 
-    default_problem = Problem(code="answer_lost", retryable=True)
+    code, retryable = "answer_lost", True
 
 
 class TimedOut(AnswerLost):
     """The server took longer than ``timeout``; it may still be at work."""
 
-    default_problem = Problem(code="timed_out", retryable=True)
+    code = "timed_out"
 
 
 class UnexpectedAnswer(ClientError):
     """Something answered, but not as LabelHub does."""
 
-    default_problem = Problem(code="unexpected_answer")
+    code = "unexpected_answer"
+
+
+class FieldMissing(UnexpectedAnswer, AttributeError):
+    """The answer does not have the field: it is misspelt, or the server is older than it."""
 
 
 class Refused(ClientError):
@@ -169,19 +142,13 @@ class RunStopped(ClientError):
 class WaitedTooLong(ClientError):
     """The run continues; wait again."""
 
-    default_problem = Problem(code="waited_too_long", retryable=True)
+    code, retryable = "waited_too_long", True
 
 
 BY_STATUS: dict[int, type[Refused]] = {
-    400: Invalid,
-    401: NotAuthenticated,
-    403: Forbidden,
-    404: NotFound,
-    409: Conflict,
-    413: Invalid,
-    422: Invalid,
-    429: TooManyRequests,
-}
+    400: Invalid, 401: NotAuthenticated, 403: Forbidden, 404: NotFound, 409: Conflict,
+    413: Invalid, 422: Invalid, 429: TooManyRequests,
+}  # fmt: skip
 
 
 def connection_error(call: str, error: httpx.RequestError) -> ClientError:
@@ -202,11 +169,12 @@ def connection_error(call: str, error: httpx.RequestError) -> ClientError:
 def refusal(call: str, response: httpx.Response) -> ClientError:
     """The error of an answer that is no success."""
     status = response.status_code
-    if status < HTTPStatus.BAD_REQUEST:
+    if status < 400:
         where = response.headers.get("Location", "elsewhere").partition("?")[0][:200]
         return UnexpectedAnswer(
             f"{call}: the server sends us to {where}; give the client that server's own address.",
-            Problem(code="redirected", status=status),
+            code="redirected",
+            status=status,
         )
     try:
         body = json.loads(response.content)
@@ -214,8 +182,25 @@ def refusal(call: str, response: httpx.Response) -> ClientError:
         body = {}
     if not isinstance(body, dict):  # not problem+json: a proxy's own page
         body = {}
-    rows = body.get("errors")
-    faults = [
+    marked = body.get("retryable") is True
+    kind = BY_STATUS.get(status, ServerFault if status >= 500 else Refused)
+    reason = httpx.codes.get_reason_phrase(status) or "An error without words"
+    return kind(
+        f"{body.get('detail') or reason} ({call}: {status})",
+        code=str(body.get("code") or "http_error"),
+        status=status,
+        retryable=marked or status in MOMENTARY,
+        # A request may still be under way behind a 502, 503 or 504.
+        undone=marked or status == 429,
+        retry_after=parse_retry_after(response.headers.get("Retry-After")),
+        errors=read_faults(body.get("errors")),
+        data=body.get("data") or {},
+    )
+
+
+def read_faults(rows: Any) -> tuple[Fault, ...]:
+    """The faults in an answer, whatever else stands there."""
+    return tuple(
         Fault(
             field=str(row.get("field", "")),
             message=str(row.get("message", "")),
@@ -223,21 +208,7 @@ def refusal(call: str, response: httpx.Response) -> ClientError:
         )
         for row in (rows if isinstance(rows, list) else [])
         if isinstance(row, dict)
-    ]
-    marked = body.get("retryable") is True
-    problem = Problem(
-        code=str(body.get("code") or "http_error"),
-        status=status,
-        retryable=marked or status in MOMENTARY,
-        # A request may still be under way behind a 502, 503 or 504.
-        undone=marked or status == HTTPStatus.TOO_MANY_REQUESTS,
-        retry_after=parse_retry_after(response.headers.get("Retry-After")),
-        errors=tuple(faults),
-        data=body.get("data") or {},
     )
-    kind = BY_STATUS.get(status, ServerFault if status >= 500 else Refused)
-    reason = httpx.codes.get_reason_phrase(status) or "An error without words"
-    return kind(f"{body.get('detail') or reason} ({call}: {status})", problem)
 
 
 def parse_retry_after(header: str | None) -> float | None:

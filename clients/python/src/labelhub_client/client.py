@@ -1,0 +1,257 @@
+"""The client, its projects and its runs: the calls of ``docs/client.md``."""
+
+import time
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from labelhub_client.api import Api, polling_pauses
+from labelhub_client.errors import RunStopped, WaitedTooLong, WrongUse
+from labelhub_client.exchange import Export, Rows, import_items
+from labelhub_client.progress import Meter
+from labelhub_client.records import Record
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DONE, PAUSED, CANCELLED = "done", "paused", "cancelled"
+
+
+class Client(Api):
+    """LabelHub from Python; made with the server's address and an API key.
+
+    A method's further options are named as the server names them.
+    """
+
+    def projects(self) -> Iterator[Record]:
+        """The projects in which you have a role."""
+        return self.rows("projects_list")
+
+    def models(self) -> Iterator[Record]:
+        """The models that a run may name."""
+        return self.rows("models_list")
+
+    def project(self, slug: str) -> "ProjectClient":
+        """A project by its slug; nothing is requested yet."""
+        return ProjectClient(self, slug)
+
+    def create_project(self, slug: str, **plan: Any) -> "ProjectClient":
+        """A new project, whose manager you are; give ``task`` and ``labels``, or a ``schema`` with
+        more detail, and perhaps ``name``, ``description``, ``guideline``, ``overlap``."""
+        self.call("projects_create", json={"slug": slug, **plan})
+        return ProjectClient(self, slug)
+
+    def item(self, item_id: int) -> Record:
+        """One item, by its number."""
+        return self.record("items_retrieve", id=item_id)
+
+    def run(self, run_id: int) -> "RunClient":
+        """A run, by its number."""
+        return RunClient(self, self.record("run", run_id=run_id))
+
+
+class ProjectClient:
+    """One project."""
+
+    def __init__(self, api: Api, slug: str) -> None:
+        self._api, self.slug = api, slug
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.slug!r})"
+
+    def info(self) -> Record:
+        """Its schema, guideline and plan, and your role in it."""
+        return self._api.record("projects_retrieve", slug=self.slug)
+
+    def import_items(
+        self,
+        source: "str | Path | Rows | pd.DataFrame",
+        *,
+        strict: bool = False,
+        **columns: str,
+    ) -> Record:
+        """Items from a file, a list of rows or a DataFrame; existing items stay as they are.
+
+        ``text_column``, ``id_column``, ``question_column`` and ``gold_column`` name columns that
+        are called otherwise. With ``strict``, one faulty row keeps all rows out; without, the
+        outcome lists faulty rows.
+        """
+        return import_items(self._api, self.slug, source, strict=strict, **columns)
+
+    def items(self, **which: Any) -> Iterator[Record]:
+        """Items and their place in the workflow, in the order of their import."""
+        return self._api.rows("projects_items_list", slug=self.slug, **which)
+
+    def labels(self, **which: Any) -> Iterator[Record]:
+        """The ledger's labels, oldest first; ``current`` ones are neither superseded nor withdrawn,
+        and are no rejections without a value, which are ``rejected``."""
+        return self._api.rows("projects_labels_list", slug=self.slug, **which)
+
+    def gold(self) -> Iterator[Record]:
+        """The decided values, in the order of the items."""
+        return self._api.rows("projects_gold_list", slug=self.slug)
+
+    def next(self) -> Record | None:
+        """The item you hold, or a new one, for you alone for a while; None: nothing is left."""
+        task: Record | None = self._api.call("queue_next", slug=self.slug)
+        return task
+
+    def submit(self, task: Record | int, value: Any = None, **more: Any) -> Record:
+        """Label a task, or any item.
+
+        ``reject`` marks the suggestion as wrong and, without a label, leaves the item to others;
+        ``abstain`` says that you cannot decide. ``evidence`` holds phrases of the text by label;
+        ``spans`` are ``{"label", "start", "end"}`` in code points.
+        """
+        return self._api.record(
+            "label_create",
+            slug=self.slug,
+            json={**more, "item": item_number(task), "value": value, **lease_of(task, shown=True)},
+        )
+
+    def skip(self, task: Record | int, reason: str = "", *, postpone: bool = False) -> Record:
+        """Leave it to others, or with ``postpone`` put it off until nothing else is left."""
+        action = {"postpone" if postpone else "skip": True, "comment": reason}
+        body = {"item": item_number(task), **action, **lease_of(task)}
+        return self._api.record("label_create", slug=self.slug, json=body)
+
+    def renew(self, task: Record) -> Record:
+        """Ask for more time."""
+        return self._api.record("lease_renew", slug=self.slug, token=task.lease.token)
+
+    def release(self, task: Record) -> None:
+        """Give it back: it is free for everybody at once."""
+        self._api.call("lease_release", slug=self.slug, token=task.lease.token)
+
+    def preannotate(self, protocol: str = "ecj", **plan: Any) -> "RunClient":
+        """Start a run; a worker of the server carries it out. ``model`` plays every role that
+        ``models`` does not name."""
+        body = {"protocol": protocol, **plan}
+        return RunClient(self._api, self._api.record("run_start", slug=self.slug, json=body))
+
+    def runs(self) -> Iterator[Record]:
+        """Its runs, newest first."""
+        return self._api.rows("run_list", slug=self.slug)
+
+    def evaluation(self, **whose: Any) -> Record:
+        """The values of a run (the newest by default) or an ``annotator`` against gold."""
+        return self._api.record("evaluation", slug=self.slug, **whose)
+
+    def agreement(self, **part: Any) -> Record:
+        """How far LLM, crowd, expert and author agree, in all of the ledger or a part of it."""
+        return self._api.record("agreement", slug=self.slug, **part)
+
+    def export(self, format: str = "jsonl", *, only: str | None = None) -> Export:  # noqa: A002 - the server's word
+        """Items with their labels and gold, requested when used; ``only="gold"``: decided ones."""
+        return Export(self._api, self.slug, format, only)
+
+
+class RunClient:
+    """One run; ``info`` is its last known state."""
+
+    def __init__(self, api: Api, info: Record) -> None:
+        self._api, self.info = api, info
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.id}, {self.info.status!r})"
+
+    @property
+    def id(self) -> int:
+        """Its number."""
+        return int(self.info.id)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it is over or waits for somebody to resume it, as far as is known; a run that
+        rests, for example because of an endpoint's limits, continues by itself."""
+        resting = self.info.status == PAUSED and self.info.resume_at is not None
+        return self.info.status in (DONE, PAUSED, CANCELLED) and not resting
+
+    def wait(self, timeout: float | None = None) -> Record:
+        """Wait until it is done.
+
+        Raises:
+            RunStopped: it is cancelled, or paused and will not continue by itself.
+            WaitedTooLong: ``timeout`` seconds of pauses are over; the run continues.
+        """
+        if timeout is not None and timeout < 0:
+            raise WrongUse("timeout: no negative seconds.")
+        slept, pauses = 0.0, polling_pauses()
+        what = f"Run {self.id}"
+        with Meter(self._api.on_progress, what, total=None, unit="debates") as meter:
+            while not self._is_over(meter):
+                if timeout is not None and slept >= timeout:
+                    raise WaitedTooLong(f"{what} is not done after {timeout:g} s; it goes on.")
+                pause = next(pauses)
+                if timeout is not None:
+                    pause = max(0.01, min(pause, timeout - slept))
+                time.sleep(pause)
+                slept += pause
+        run = self.info
+        if run.status == DONE:
+            return run
+        advice = "start another"
+        if run.status == PAUSED:
+            advice = "resume() goes on with it, where it was out of money with another budget"
+        raise RunStopped(
+            f"{what} is {run.status}: {run.message or 'no reason is known'} ({advice}).",
+            code=run.pause_code or run.status,
+            data={"run": run.id, "status": run.status},
+        )
+
+    def refresh(self) -> Record:
+        """Its state now."""
+        return self._take("run")
+
+    def pause(self) -> Record:
+        """Start no further calls; calls under way are finished and kept."""
+        return self._take("run_pause")
+
+    def resume(self, budget: float | str | Decimal | None = None) -> Record:
+        """Continue, perhaps with another budget, and try failed debates again."""
+        return self._take("run_resume", json={} if budget is None else {"budget": budget})
+
+    def cancel(self) -> Record:
+        """End it for good; its labels stay."""
+        return self._take("run_cancel")
+
+    def debates(self, **which: Any) -> Iterator[Record]:
+        """Its debates, each about one item."""
+        return self._api.rows("run_debates", run_id=self.id, **which)
+
+    def _take(self, operation_id: str, **options: Any) -> Record:
+        self.info = self._api.record(operation_id, run_id=self.id, **options)
+        return self.info
+
+    def _is_over(self, meter: Meter) -> bool:
+        run = self.refresh()
+        left = run.progress.seconds_left
+        notes = [f"about {left:,.0f} s left" if left is not None else "", run.progress.limited_by]
+        meter.total = run.progress.total
+        meter.reach(
+            run.progress.done,
+            run.message if run.status == PAUSED else ", ".join(note for note in notes if note),
+        )
+        return self.stopped
+
+
+def item_number(given: Record | int) -> int:
+    """The number of the item that is labelled.
+
+    Raises:
+        WrongUse: it is no task, item or number; ``next`` gives None at the end.
+    """
+    item = given.item if isinstance(given, Record) and "lease" in given else given
+    number = item.id if isinstance(item, Record) and "text" in item else item
+    if isinstance(number, bool) or not isinstance(number, int):
+        raise WrongUse(f"Give a task, an item or its number, not {type(given).__name__}.")
+    return number
+
+
+def lease_of(given: Record | int, *, shown: bool = False) -> dict[str, Any]:
+    """The lease of a task, and the suggestion that was ``shown``: a run may change it meanwhile."""
+    if isinstance(given, int) or "lease" not in given:
+        return {}
+    suggestion = {"suggestion": given.suggestion.id if given.suggestion else 0} if shown else {}
+    return {"lease": given.lease.token, **suggestion}
