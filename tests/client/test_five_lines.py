@@ -108,5 +108,6 @@ def test_the_guides_examples_work(
     printed = capsys.readouterr().out
     assert "1 created; [(2, 'The text is empty.')]" in printed
     assert "2 of 2" in printed
+    assert "boss manager" in printed
     assert "[('value'," in printed
     assert (folder / "gold.csv").read_text(encoding="utf-8-sig").count("\n") > 5

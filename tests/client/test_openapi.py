@@ -3,7 +3,8 @@
 import inspect
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -111,6 +112,7 @@ def test_a_place_is_filled_with_any_text_and_not_left(ref: Any, path: str) -> No
         ("run_resume", {"run_id": 1, "json": {"money": 1}}, "'money' is no option .* budget"),
         ("run_resume", {"run_id": 1, "json": {"budget": float("inf")}}, "as JSON"),
         ("run_resume", {"run_id": 1, "json": {"budget": object()}}, "as JSON"),
+        ("project_import", {"slug": "a", "content": "no.csv"}, "There is no file 'no.csv'"),
     ],
 )
 def test_what_cannot_be_meant_is_not_sent(name: str, options: dict[str, Any], words: str) -> None:
@@ -121,13 +123,19 @@ def test_what_cannot_be_meant_is_not_sent(name: str, options: dict[str, Any], wo
     assert script.seen == []
 
 
-def test_a_file_is_sent_and_read_as_it_is() -> None:
-    client, script = scripted(httpx.Response(200, content=b"a,b\n1,2\n"))
+def test_a_file_is_read_as_it_is() -> None:
+    client, _ = scripted(httpx.Response(200, content=b"a,b\n1,2\n"))
     pieces = client.download("site_payout", public_key="k", payout_id=7, format="csv")
     assert b"".join(pieces) == b"a,b\n1,2\n"
+
+
+@all_cases("kind", [str, Path, Path.read_bytes])
+def test_a_file_is_sent_as_it_is(kind: Callable[[Path], Any], tmp_path: Path) -> None:
+    path = tmp_path / "catalogue.csv"
+    path.write_bytes(b"ref\na\n")
     client, script = scripted(httpx.Response(200, json={"rows": 1}))
     made = client.call(
-        "site_echo_catalogue_import", public_key="k", content=b"ref\na\n", content_type="text/csv"
+        "site_echo_catalogue_import", public_key="k", content=kind(path), content_type="text/csv"
     )
     assert made.rows == 1
     assert script.seen[0].headers["Content-Type"] == "text/csv"

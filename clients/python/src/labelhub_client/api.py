@@ -146,7 +146,7 @@ def build_request(
     operation_id: str,
     *,
     json: Any = None,
-    content: bytes | Path | None = None,
+    content: bytes | str | Path | None = None,
     content_type: str = "application/json",
     on_sent: Callable[[int], None] | None = None,
     **options: Any,
@@ -155,7 +155,7 @@ def build_request(
 
     Raises:
         WrongUse: no such operation, an option or field that it does not have, a name that cannot
-            be part of a path, or a value that JSON does not have.
+            be part of a path, a value that JSON does not have, or a file that is not there.
     """
     operation = operations().get(operation_id)
     if operation is None:
@@ -168,6 +168,10 @@ def build_request(
     check_options(operation_id, query, operation.query)
     if isinstance(json, Mapping) and operation.fields is not None:
         check_options(operation_id, json, operation.fields)
+    if isinstance(content, str | Path):
+        content = Path(content)
+        if not content.is_file():
+            raise WrongUse(f"There is no file {str(content)!r}.")
     return Request(
         method=operation.method,
         path=path,
