@@ -148,10 +148,12 @@ def test_answers_are_read_by_as_many_queries_however_many_there_are(
 
 def test_without_enough_answers_there_is_no_experiment() -> None:
     project = authors_project(users=2, answers=2)
-    with pytest.raises(InvalidInput, match="No author has as many answers"):
+    with pytest.raises(InvalidInput, match="No author has 2 more answers"):
         start(project, "author", examples=2)
-    with pytest.raises(InvalidInput, match="No author has as many answers"):
+    with pytest.raises(InvalidInput, match="answered items have labels: author 4, expert 0"):
         start(project, "author", "expert", examples=1)
+    with pytest.raises(InvalidInput, match="No author has answered"):
+        start(authors_project(users=0), "author")
     assert not Run.objects.exists()
     assert start(project, "author", "chance", examples=1).runs.count() == 2
 

@@ -40,7 +40,7 @@ from labelhub.core.schema import Task
 
 #: How long a comparison is kept that nobody asks for again; it is made anew in about a second.
 KEPT_SECONDS = 3600
-VERSION = 3
+VERSION = 4
 NO_PRICE = "the price of a model is not known"
 
 
@@ -98,7 +98,8 @@ class ArmReport:
 @dataclass(frozen=True, slots=True)
 class ExperimentReport:
     """The arms beside each other on ``items`` verified items. ``axis``: what the front weighs;
-    ``repeated``: whether an item passed more than once."""
+    ``repeated``: whether an item passed more than once; ``by_author``: authors with all their items
+    are what is drawn."""
 
     task: str
     items: int
@@ -107,6 +108,7 @@ class ExperimentReport:
     axis: str
     ambiguous_items: int | None
     repeated: bool
+    by_author: bool
 
     @property
     def offline(self) -> bool:
@@ -192,6 +194,7 @@ def make_report(experiment: Experiment, arms: Sequence[Arm]) -> ExperimentReport
         axis=axis,
         ambiguous_items=int(shared.ambiguous.sum()) if shared else None,
         repeated=any(each.counts.passes.max(initial=0) > 1 for each in answers.arms),
+        by_author=answers.authors is not None,
     )
 
 

@@ -95,6 +95,21 @@ class AuthorExamples:
             if len(self._select(item, least)) == least
         }
 
+    def missing(self) -> str:
+        """Why nothing can be predicted, in words."""
+        if not self._answers:
+            return "No author has answered about this project's items yet."
+        counts = []
+        for source in sorted(self._sources):
+            shown = (shown_label(answer, source) for answer in self._answers.values())
+            counts.append(f"{source} {sum(label is not None for label in shown):,}")
+        wanted = max(1, self._count)
+        return (
+            f"No author has {wanted} more answers that every compared source has labelled. Of "
+            f"{len(self):,} answered items have labels: {', '.join(counts)}. Show fewer examples, or "
+            "leave a source out."
+        )
+
     def _select(self, item: int, count: int) -> list[AuthorAnswer]:
         asked = self._answers.get(item)
         if asked is None:

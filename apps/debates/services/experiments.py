@@ -29,10 +29,6 @@ from labelhub.core.schema import Task
 
 MOST_ARMS = 20
 MOST_ITEMS = 10_000
-NO_ANSWERS = (
-    "No author has as many answers as the examples need, each labelled by every source that is "
-    "compared. Show fewer examples, or compare fewer sources."
-)
 NO_GOLD = (
     "No item of this project has a verified label under the current labels. Review some items "
     "first, or import items with a gold column: an experiment needs to know what is right."
@@ -104,7 +100,7 @@ def experiment_plans(
     predictions = [plan.settings for plan in plans if plan.protocol == predict.NAME]
     item_ids = chosen_items(project, arms[0].limit, predictions)
     if not item_ids:
-        raise InvalidInput(NO_ANSWERS if predictions else NO_GOLD)
+        raise InvalidInput(NO_GOLD)
     return [
         replace(plan, item_ids=item_ids, limit=None, trial=True, reuse_answers=False)
         for plan in plans
@@ -119,12 +115,18 @@ def chosen_items(
     Not the first ones: a file is often sorted by something that matters. They are verified items,
     or where authors are to be predicted (``predictions``: the settings of these arms) those that
     authors have answered, with enough examples.
+
+    Raises:
+        InvalidInput: no author has enough answers to be predicted from.
     """
     schema = current_schema(project)
     if predictions:
         sources = {chosen[predict.LABELS_BY.name] for chosen in predictions}
         widest = max(predictions, key=lambda chosen: chosen[predict.EXAMPLES.name])
-        keys = AuthorExamples(read_answers(project, schema.parsed), sources, widest).predictable()
+        examples = AuthorExamples(read_answers(project, schema.parsed), sources, widest)
+        keys = examples.predictable()
+        if not keys:
+            raise InvalidInput(examples.missing())
     else:
         gold = verified_items(project, schema)
         keys = dict(gold.values_list("item_id", "item__external_id"))

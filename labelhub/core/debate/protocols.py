@@ -211,20 +211,6 @@ _PLAIN = (
         ),
         debated=True,
     ),
-    ProtocolInfo(
-        name=predict.NAME,
-        title="Predict the author",
-        description="One model predicts an author's answer from the author's other answers, shown "
-        "with the labels of one source: arms compare whose labels tell most about the author.",
-        group=Group.ONE,
-        start=predict.predict,
-        parts=_each(predict.NAME, predict.ROLE),
-        calls=_always(1, 1),
-        tasks=predict.TASKS,
-        not_for=predict.NOT_FOR,
-        settings=(predict.LABELS_BY, predict.EXAMPLES),
-        trials_only=True,
-    ),
 )
 _BY_NAME = {info.name: info for info in _PLAIN}
 
@@ -301,6 +287,20 @@ PROTOCOLS: dict[str, ProtocolInfo] = {
             first="First protocol", last="in the end", voters="voters of its last stage"
         ),
         debated=True,
+    ),
+    predict.NAME: ProtocolInfo(
+        name=predict.NAME,
+        title="Predict the author",
+        description="One model predicts an author's answer from the author's other answers, shown "
+        "with the labels of one source: arms compare whose labels tell most about the author.",
+        group=Group.ONE,
+        start=predict.predict,
+        parts=_each(predict.NAME, predict.ROLE),
+        calls=_always(1, 1),
+        tasks=predict.TASKS,
+        not_for=predict.NOT_FOR,
+        settings=(predict.LABELS_BY, predict.EXAMPLES),
+        trials_only=True,
     ),
 }
 
