@@ -106,8 +106,8 @@ class AuthorExamples:
         wanted = max(1, self._count)
         return (
             f"No author has {wanted} more answers that every compared source has labelled. Of "
-            f"{len(self):,} answered items have labels: {', '.join(counts)}. Show fewer examples, or "
-            "leave a source out."
+            f"{len(self):,} answered items have labels: {', '.join(counts)}. Show fewer examples, "
+            "or leave a source out."
         )
 
     def _select(self, item: int, count: int) -> list[AuthorAnswer]:
