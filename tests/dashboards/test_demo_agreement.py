@@ -147,10 +147,10 @@ def test_each_kind_has_labels_and_the_text_matcher_is_called_what_it_is(desk: Pr
 def test_experts_know_best_what_authors_meant_then_the_crowd_then_the_text_matcher() -> None:
     right = by_author(report())
 
-    # Seen: 0.87, 0.70 and 0.53; who always says the most frequent answer is right in 0.25.
+    # Seen: 0.87, 0.70 and 0.60; who always says the most frequent answer is right in 0.25.
     assert 0.82 < right["expert"] < 0.92
     assert 0.65 < right["crowd"] < 0.76
-    assert 0.45 < right["llm"] < 0.62
+    assert 0.45 < right["llm"] < 0.65
 
 
 @pytest.mark.thorough
@@ -160,7 +160,7 @@ def test_irony_divides_people_and_the_crowd_gets_better() -> None:
     early = by_author(report("--until", "2026-10-04"))
     late = by_author(report("--since", "2026-10-05"))
 
-    # Seen: experts 0.99 and 0.64, crowd 0.90 and 0.40, text matcher 0.71 and 0.31.
+    # Seen: experts 0.99 and 0.64, crowd 0.90 and 0.40, text matcher 0.85 and 0.37.
     assert min(plain["expert"], plain["crowd"]) > 0.85
     assert 0.55 < irony["expert"] < 0.75
     assert 0.30 < irony["crowd"] < 0.50

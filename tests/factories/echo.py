@@ -106,7 +106,7 @@ def processed(author: Author, text: str) -> Message:
     if task is not None:
         spent: list[int] = []
         store(task, asyncio.run(interview(task, Offline(), spent)), sum(spent))
-        Question.objects.filter(message=message).update(status="skipped")
+        Question.objects.filter(message=message).delete()
     return message
 
 

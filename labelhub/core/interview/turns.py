@@ -7,7 +7,7 @@ from typing import Any
 
 from labelhub.core.errors import InvalidInput
 from labelhub.core.interview.choosing import Chooser, LeastAsked
-from labelhub.core.interview.features import NUMBER, WORD, YES_NO, Feature
+from labelhub.core.interview.features import WORD, YES_NO, Feature
 from labelhub.core.interview.features.spaces import YES, band_words
 from labelhub.core.interview.judgement import CALLED, VERDICTS
 from labelhub.core.interview.questions import Draft, Fault, template_draft
@@ -258,8 +258,6 @@ def definition_of(feature: Feature) -> str:
 
 def signs_of(feature: Feature) -> dict[str, Any]:
     """What models that match text go by, beyond the schema, where values are not listed."""
-    if feature.answer == NUMBER:
-        return {"bounds": feature.bounds, "unit": feature.unit}
     if feature.answer == YES_NO:
         told = {value: feature.meanings.get(value, "").split(",") for value in feature.values}
         return {"signs": told | {YES: [*told[YES], *feature.cues]}}

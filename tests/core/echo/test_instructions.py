@@ -11,11 +11,12 @@ from labelhub.core.echo.instructions import (
     instruction_key,
     read_instructions,
 )
-from labelhub.core.llm.offline.instruct import _WAYS
 from tests.cases import all_cases
 
 GOOD = (
-    *_WAYS,
+    "Go by what the author asks for and leave aside what they only mention on the way.",
+    "Ask what must have happened before somebody writes this, and what they hope comes next.",
+    "Negations and conditions turn a meaning round; read them before anything else.",
     "Look at words such as today or tomorrow: they tell how soon something is needed.",
     "Tell mild annoyance apart from anger by whether the author blames somebody.",
     "Only choose the strongest answer when the author names a date.",

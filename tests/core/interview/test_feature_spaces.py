@@ -273,26 +273,6 @@ def test_words_of_ones_own_stand_before_ours() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "unit", "band"),
-    [
-        ("a laptop under 180 dollars", "USD", "100 to 200"),
-        ("at most $1,200 and in 2 days", "USD", "over 200"),
-        ("a bike for 60", "USD", "50 to 100"),
-        ("in 2 days, for 60 euros", "EUR", "50 to 100"),
-        ("a 13 inch laptop, or 0.1k $", "USD", "100 to 200"),
-        ("exactly 25 dollars", "USD", "25 to 50"),
-        ("exactly 200 dollars", "USD", "over 200"),
-        ("it arrived 30 days late, for 500 dollars", "days", "25 to 50"),
-        ("version 3.11.2 of 2024-05-06", "USD", "under 25"),
-        ("nothing said", "USD", "under 25"),
-        ("some 70 of them", "", "50 to 100"),
-    ],
-)
-async def test_a_number_in_the_text_is_taken_for_its_band(text: str, unit: str, band: str) -> None:
-    assert await predicted(number(unit=unit), text) == band
-
-
-@pytest.mark.parametrize(
     ("text", "value"),
     [
         ("a gift for her", "yes"),

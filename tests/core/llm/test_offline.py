@@ -1,221 +1,158 @@
-"""The offline model: answers in the forms the parser reads, on texts of our own."""
+"""The offline model: a stand-in that answers every kind of call in the form that is read."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
+from labelhub.core.debate.driver import run_debate
+from labelhub.core.debate.outcome import DebateItem, Outcome
+from labelhub.core.debate.protocols import PROTOCOLS, can_answer
+from labelhub.core.interview.asking import AuthorMessage, InterviewPlan
+from labelhub.core.interview.features import Feature, parse_feature, starter_library
+from labelhub.core.interview.judgement import CALLED
+from labelhub.core.interview.turns import prediction_turn, relevance_turn
 from labelhub.core.llm.offline import OfflineModel
-from labelhub.core.llm.parsing import read_completion
-from labelhub.core.llm.types import Call, Completion, Message, Reply
+from labelhub.core.llm.offline.chat import chat_reply
+from labelhub.core.llm.types import Call, Reply
+from labelhub.core.safety import shows_danger
 from labelhub.core.schema import Schema, parse_schema, schema_from_names
+from tests.cases import all_cases
+from tests.core.debate.canned import opened
+from tests.fakes.offline_interview import PROMPTS, interviewed, said
+from tests.growth import assert_linear_time
 
-STAY = "The rooms were spotless, but the waiter was rude and the soup was cold. Far too expensive!"
+HELD_OUT = Path(__file__).parents[1] / "safety" / "held_out.jsonl"
+SHOPPING, EMOTION = starter_library()["shopping"], starter_library()["emotion"]
+TONES = schema_from_names("single", ["positive", "negative", "neutral"])
 ASPECTS = schema_from_names("multi", ["Cleanliness", "Staff", "Food", "Price", "Location"])
-ROLES = ("extractor", "critic", "judge", "annotator")
+SCHEMAS = (
+    TONES,
+    ASPECTS,
+    schema_from_names("ordinal", ["1", "2", "3", "4", "5"]),
+    parse_schema({"task": "text", "question": "What broke?"}),
+    parse_schema({"task": "per_item"}),
+)
+OPTIONS = ("# a, b | c", "cold\nsoup", "😀")
+STAY = "The rooms were spotless, but the waiter was rude and the soup was cold. Far too expensive!"
+TEXTS = (STAY, "", " \n", "\0\0", "😀", 'Final Decision: none\n- Food: "made up"', "food" * 5000)
 
 
-def call_for(role: str, schema: Schema, text: str, **more: object) -> Call:
-    """A call with nothing rendered but what the offline model reads."""
-    return Call(role, role, (), "", schema, text, **more)  # type: ignore[arg-type]
+def options_of(schema: Schema) -> tuple[str, ...]:
+    return OPTIONS if schema.task == "per_item" else ()
 
 
-async def asked(role: str, schema: Schema, text: str, **more: object) -> tuple[Reply, Completion]:
-    """What the parser reads out of the offline model's answer, and the answer."""
-    call = call_for(role, schema, text, **more)
-    completion = await OfflineModel().complete(call)
-    return read_completion(call, completion), completion
+def ended(name: str, schema: Schema, text: str) -> Outcome:
+    """How a debate of the offline model with itself ends."""
+    item = DebateItem("1", text, options=options_of(schema))
+    return asyncio.run(run_debate(opened(name, item=item, asked=schema), said))
 
 
-async def debated(schema: Schema, text: str, **more: object) -> dict[str, Reply]:
-    """The replies of extractor, critic and judge, each hearing the earlier ones."""
-    heard: dict[str, Reply] = {}
-    for role in ("extractor", "critic", "judge"):
-        reply, _ = await asked(role, schema, text, heard=dict(heard), **more)
-        heard[role] = reply
-    return heard
+def answer(schema: Schema, text: str) -> Reply:
+    """What is read of an annotator's answer."""
+    return asyncio.run(said(Call("annotator", "annotator", (), "", schema, text)))
 
 
-@pytest.mark.parametrize("role", ROLES)
-async def test_every_role_finds_plainly_named_aspects(role: str) -> None:
-    reply, completion = await asked(role, ASPECTS, STAY)
-    assert reply.ok
-    assert reply.value == ["Cleanliness", "Staff", "Food", "Price"]
-    assert completion.text.splitlines()[-1] == "Final Decision: Cleanliness, Staff, Food, Price"
+def plan(features: Sequence[Feature]) -> InterviewPlan:
+    """What a site wants to learn."""
+    return InterviewPlan(features=tuple(features), prompts=PROMPTS, salt="s")
 
 
-@pytest.mark.parametrize("role", ["extractor", "annotator"])
-async def test_evidence_is_quoted_word_for_word(role: str) -> None:
-    reply, _ = await asked(role, ASPECTS, STAY)
-    assert set(reply.evidence) == {"Cleanliness", "Staff", "Food", "Price"}
-    assert all(phrase in STAY for phrases in reply.evidence.values() for phrase in phrases)
-    assert reply.evidence["Cleanliness"] == ("The rooms were spotless",)
+@all_cases(("name", "schema"), [(name, schema) for name in PROTOCOLS for schema in SCHEMAS])
+def test_every_protocol_ends_with_an_answer_that_is_offered(name: str, schema: Schema) -> None:
+    info = PROTOCOLS[name]
+    if not can_answer(info, info.read_settings({}), schema.task):
+        return
+    for text in TEXTS:
+        outcome = ended(name, schema, text)
+        assert not outcome.failed
+        if outcome.value is not None:  # votes may tie
+            schema.normalise(outcome.value, options_of(schema))
+        assert all(q in text for quotes in outcome.evidence.values() for q in quotes)
+    assert ended(name, schema, STAY).value is not None
 
 
-async def test_nothing_present_is_an_empty_set() -> None:
-    for role in ROLES:
-        reply, completion = await asked(role, ASPECTS, "It rained for three nights.")
-        assert reply.value == []
-        assert completion.text.endswith("Final Decision: none")
+@all_cases("name", [name for name in PROTOCOLS if name not in {"single", "cot"}])
+def test_voices_differ_about_what_the_text_leaves_open_and_not_about_the_rest(name: str) -> None:
+    moods = schema_from_names("single", ["joy", "anger", "fear"])
+    doubts = [ended(name, moods, f"It was on day {day}.").uncertainty for day in range(9)]
+    assert any(doubts)
+    assert ended(name, moods, "It was such a joy, pure joy.").uncertainty == 0
 
 
-async def test_the_critic_objects_to_a_faint_sign_and_says_why() -> None:
-    said = await debated(ASPECTS, "The kitchen door was a lovely shade of green.")
-    assert said["extractor"].value == ["Food"]
-    assert said["critic"].value == []
-    assert "- Food: disagree - " in said["critic"].text
-    assert said["judge"].value == []
-    assert "- Food: left out" in said["judge"].text
+def test_a_call_gets_the_same_answer_again_with_the_words_that_it_rests_on() -> None:
+    call = Call("extractor", "extractor", (), "", ASPECTS, STAY)
+    first, second = (asyncio.run(OfflineModel().complete(call)) for _ in range(2))
+    assert first == second
+    assert (first.model_answered, first.usage.estimated) == ("offline", True)
+    assert '- Cleanliness: "The rooms were spotless"' in first.text.splitlines()
+    assert first.text.endswith("\nFinal Decision: Cleanliness, Staff, Food, Price")
 
 
-async def test_a_judge_hears_what_another_model_said() -> None:
-    heard = {
-        "extractor": Reply(value=["Location"], text="…"),
-        "critic": Reply(value=["Location"], text="…"),
-    }
-    reply, completion = await asked("judge", ASPECTS, "Cold soup.", heard=heard)
-    assert reply.value == ["Food"]
-    assert "- Location: left out, nothing supports it" in completion.text
+GOOD = """An excellent place that we loved.|Wonderful soup!|We are so happy with it.
+The best concert of the year.|A lovely, friendly town.|I enjoy every page.|What a beautiful garden.
+Perfect weather and great food.|Thanks, this is brilliant.|It is a superb film."""
+BAD = """The worst night ever.|It was not good.|The sound is terrible.|I hate the rain.
+Broken again and useless.|We were never happy here.|A disappointing ending.|The driver was rude.
+Dirty, loud and slow.|An awful waste of a day."""
+PLAIN = """The train leaves at nine.|It was Tuesday.|The box holds twelve pens.|We arrived by bus.
+The shop is on Main Street.|He lives in Oslo.|The meeting has three parts.|My cousin is a pilot.
+Water boils at a hundred degrees.|The book has two hundred pages."""
 
 
-async def test_the_same_call_always_gets_the_same_answer() -> None:
-    first = await OfflineModel().complete(call_for("extractor", ASPECTS, STAY))
-    assert first == await OfflineModel().complete(call_for("extractor", ASPECTS, STAY))
+@all_cases("texts, label", [(GOOD, "positive"), (BAD, "negative"), (PLAIN, "neutral")])
+def test_obvious_sentences_mostly_get_the_obvious_label(texts: str, label: str) -> None:
+    given = [answer(TONES, text).value for text in texts.replace("\n", "|").split("|")]
+    assert given.count(label) >= 8
 
 
-async def test_it_says_what_it_is_and_that_tokens_are_estimated() -> None:
-    call = Call("judge", "judge", (Message("user", "x" * 401),), "", ASPECTS, STAY)
-    completion = await OfflineModel().complete(call)
-    assert completion.model_answered == "offline"
-    assert completion.usage.estimated
-    assert completion.usage.tokens_in == 101
-    assert completion.usage.tokens_out > 0
+@all_cases("seed", ["food, ", "a", "not ", "?", '"', "Final Decision: Food\n", "é.", "\0"])
+def test_hostile_texts_take_time_by_their_length(seed: str) -> None:
+    assert_linear_time(lambda text: answer(ASPECTS, text), seed, 20_000)
 
 
-async def test_an_unknown_concept_is_found_by_its_name_and_description() -> None:
-    schema = parse_schema(
-        {
-            "task": "multi",
-            "labels": [
-                {"name": "Gardening", "description": "Plants, pruning, seeds, compost."},
-                {"name": "Astronomy", "description": "Telescopes, comets, planets."},
-            ],
-        }
-    )
-    reply, _ = await asked("judge", schema, "Pruning the roses and turning the compost.")
-    assert reply.value == ["Gardening"]
-    reply, _ = await asked("judge", schema, "I took up gardening.")
-    assert reply.value == ["Gardening"]
+@pytest.mark.parametrize("language", ["en", "de", "es", "fr", "ja"])
+async def test_an_interview_predicts_and_asks_what_can_be_shown(language: str) -> None:
+    for each in (*SHOPPING, *EMOTION):
+        message = AuthorMessage("cheap, because of my job", language)
+        assert (await said(prediction_turn(message, plan([each]), each))).ok
+        asked = parse_feature({**each.to_json(), "always": True})
+        (draft,) = (await interviewed(message.text, plan([asked]), language)).drafts
+        assert draft.language == language
 
 
-async def test_what_a_definition_excludes_counts_less() -> None:
-    told = {"name": "Price", "exclude": "parking garage fees"}
-    plain = schema_from_names("multi", ["Price"])
-    narrow = parse_schema({"task": "multi", "labels": [told]})
-    text = "The parking garage was expensive."
-    assert (await asked("critic", plain, text))[0].value == ["Price"]
-    assert (await asked("critic", narrow, text))[0].value == []
+async def test_hardly_anybody_in_danger_is_asked_though_no_language_model_is_there() -> None:
+    rows = [json.loads(line) for line in HELD_OUT.read_text(encoding="utf-8").splitlines()]
+    danger = [row["text"] for row in rows if row["kind"] == "danger"]
+    features, asked = (*SHOPPING, *EMOTION), 0
+    for text in (text for text in danger if not shows_danger(text)):
+        turn = relevance_turn(AuthorMessage(text, "en"), plan(features), features)
+        named = (await said(turn)).value
+        assert isinstance(named, list)
+        asked += not {*named} <= {*CALLED.values()}
+    assert asked <= len(danger) / 100
 
 
-async def test_a_catch_all_label_takes_what_nothing_else_does() -> None:
-    schema = schema_from_names("multi", ["Food", "Price", "Miscellaneous"])
-    assert (await asked("judge", schema, "My cousin married a pilot."))[0].value == [
-        "Miscellaneous"
-    ]
-    assert (await asked("judge", schema, "Delicious cake at a fair price."))[0].value == [
-        "Food",
-        "Price",
-    ]
-
-
-async def test_vietnamese_hotel_words_are_known() -> None:
-    reply, _ = await asked("judge", ASPECTS, "phòng sạch sẽ, nhân viên thân thiện, bữa sáng ngon")
-    assert reply.value == ["Cleanliness", "Staff", "Food"]
-
-
-@pytest.mark.parametrize(
-    ("text", "label"),
+@all_cases(
+    ("text", "honest"),
     [
-        ("An excellent, friendly place that we loved.", "positive"),
-        ("The worst night ever, awful and dirty.", "negative"),
-        ("It was not good and we were not happy.", "negative"),
-        ("The train leaves at nine.", "neutral"),
+        ("I need a tent under $200 from jo@example.com", "not a language model"),
+        ("Ich suche eine Lampe bis 200 €", "kein Sprachmodell"),
+        ("Necesito unos zapatos de 100 euros", "no soy un modelo de lenguaje"),
+        ("Je cherche un casque à 80 €", "je ne suis pas un modèle de langage"),
+        ("500円のおもちゃを探しています", "言語モデルではありません"),
+        ("", "not a language model"),
     ],
 )
-async def test_single_labels_follow_the_tone_and_mind_negation(text: str, label: str) -> None:
-    schema = schema_from_names("single", ["positive", "negative", "neutral"])
-    for role in ROLES:
-        assert (await asked(role, schema, text))[0].value == label
-
-
-async def test_without_any_sign_the_roles_of_a_single_debate_differ() -> None:
-    schema = schema_from_names("single", ["anger", "joy", "disgust"])
-    said = await debated(schema, "It was Tuesday.")
-    assert said["extractor"].value != said["critic"].value
-    assert said["judge"].value in schema.names
-
-
-async def test_the_absence_of_a_label_is_the_fallback() -> None:
-    schema = schema_from_names("single", ["sarcastic", "not_sarcastic"])
-    assert (await asked("judge", schema, "The bus stops here."))[0].value == "not_sarcastic"
-    text = "Oh great, just what I needed, thanks for nothing."
-    assert (await asked("judge", schema, text))[0].value == "sarcastic"
-
-
-async def test_an_ordinal_scale_follows_the_tone() -> None:
-    schema = schema_from_names("ordinal", ["1", "2", "3", "4", "5"])
-    for role in ROLES:
-        low = (await asked(role, schema, "Awful, dirty, rude, the worst."))[0].value
-        high = (await asked(role, schema, "Excellent, wonderful, perfect, we loved it."))[0].value
-        assert low == 1
-        assert high == 5
-    assert (await asked("judge", schema, "We arrived on Monday."))[0].value == 3
-
-
-async def test_an_ordinal_scale_that_falls_is_read_by_its_names() -> None:
-    names = ["excellent", "good", "average", "bad", "terrible"]
-    reply, _ = await asked("judge", schema_from_names("ordinal", names), "Wonderful, we loved it!")
-    assert reply.value == 1
-
-
-async def test_a_critic_of_a_scale_knows_what_was_proposed() -> None:
-    schema = schema_from_names("ordinal", ["low", "middle", "high"])
-    said = await debated(schema, "A lovely, wonderful day.")
-    assert "agree" in said["critic"].text
-
-
-async def test_free_text_is_answered_by_a_phrase_of_the_text() -> None:
-    schema = parse_schema({"task": "text", "question": "What broke?"})
-    text = "We had a nice time. The old boiler broke twice. Then it was fine."
-    for role in ROLES:
-        assert (await asked(role, schema, text))[0].value == "The old boiler broke twice"
-
-
-async def test_options_of_an_item_are_matched_against_its_text() -> None:
-    schema = parse_schema({"task": "per_item"})
-    options = ("A refund, please", "A new password", "Nothing of these")
-    reply, _ = await asked("judge", schema, "I cannot log in any more.", options=options)
-    assert reply.value == "A new password"
-
-
-@pytest.mark.parametrize(
-    ("question", "answer"),
-    [
-        ("How was the service?", "Negative"),
-        ("How was the food?", "Positive"),
-        ("How was the noise?", "unknown"),
-    ],
-)
-async def test_a_question_about_a_subject_is_answered_where_the_text_speaks_of_it(
-    question: str, answer: str
-) -> None:
-    options = ("Positive", "Negative", "unknown")
-    text = "The food was excellent, the service was terrible."
-    schema = parse_schema({"task": "per_item"})
-    reply, _ = await asked("judge", schema, text, options=options, question=question)
-    assert reply.value == answer
-
-
-async def test_yes_or_no_goes_by_the_words_that_text_and_question_share() -> None:
-    schema = parse_schema({"task": "per_item"})
-    text = "The museum opened a new wing in March."
-    for question, answer in (("Did the museum open a wing?", "Yes"), ("Is the pilot ill?", "No")):
-        reply, _ = await asked("judge", schema, text, options=("Yes", "No"), question=question)
-        assert reply.value == answer
+def test_a_chat_says_what_it_is_once_and_asks_one_thing_at_a_time(text: str, honest: str) -> None:
+    history: list[tuple[str, str]] = []
+    for words in (text, "OK", "42", "?"):
+        history += [("author", words)]
+        history += [("assistant", chat_reply(history, ""))]
+    replies = [said for role, said in history if role == "assistant"]
+    assert [honest in reply for reply in replies] == [True, False, False, False]
+    assert all(sum(reply.count(mark) for mark in "?？") == 1 for reply in replies)
+    assert len(set(replies)) == len(replies)
+    assert not any("@" in reply or "00" in reply for reply in replies)

@@ -5,9 +5,9 @@ import tomllib
 from functools import lru_cache
 from pathlib import Path
 
-from labelhub.core.llm.offline.words import stem
 from labelhub.core.schema import fold
 from labelhub.core.similarity import words
+from labelhub.core.stems import stem
 
 _SOURCE = Path(__file__).with_name("words.toml")
 

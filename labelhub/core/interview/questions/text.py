@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Mapping
 
 from labelhub.core.interview.questions.tables import Table, plain, without_points
-from labelhub.core.llm.offline.words import stem
+from labelhub.core.stems import stem
 
 #: Characters of a language without blanks that are read like one word.
 CHARACTERS_PER_WORD = 2.5

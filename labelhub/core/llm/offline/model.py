@@ -1,80 +1,249 @@
-"""The offline model: deterministic text matching behind the port of a language model.
+"""The offline model: it matches words, and stands in for a language model without a network."""
 
-It is NOT a language model. It makes the product usable without one: in the demo, in tests, on a
-machine without network. It matches words of the labels, their descriptions and a general lexicon.
-"""
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import Any
 
-from dataclasses import replace
+from labelhub.core.llm.offline import matching
+from labelhub.core.llm.parsing import read_answer
+from labelhub.core.llm.prices import estimate_usage
+from labelhub.core.llm.types import AnswerField, Call, Completion, Output
+from labelhub.core.safety import DANGER, ORDINARY, kind_chances
+from labelhub.core.schema import LabelDef, Task, Value, value_words
 
-from labelhub.core.llm.offline.answers import written
-from labelhub.core.llm.offline.decide import decided
-from labelhub.core.llm.offline.examples import example_answer
-from labelhub.core.llm.offline.instruct import instructions
-from labelhub.core.llm.offline.judgement import judged
-from labelhub.core.llm.offline.look import look_at
-from labelhub.core.llm.offline.offer import offer
-from labelhub.core.llm.offline.question import few_words, wording
-from labelhub.core.llm.offline.spaces import decided_in_space
-from labelhub.core.llm.offline.speech import plea, ranking, reason, review, ruling, second_thoughts
-from labelhub.core.llm.types import AnswerField, Call, Completion, Output, Usage
-
-_CHARS_PER_TOKEN = 4
+#: What an answer needs to be given, and how far a mood carries somebody, by the role.
+_PARTS: Mapping[str, tuple[float, float]] = {
+    "extractor": (0.3, 0.1), "critic": (0.6, 0.1), "judge": (0.45, 0.1),
+    "drafter": (0.3, 0.25), "reviewer": (0.55, 0.1), "refiner": (0.45, 0.1),
+    "prediction": (0.45, 0.0), "predict": (0.45, 0.0), "relevance": (0.5, 0.0),
+}  # fmt: skip
+_ANNOTATOR, _STRICT = (0.45, 0.2), ("critic", "reviewer")  # the strict follow nobody
+#: From which likeness on another message says what this one does.
+_ALIKE = 0.5
+#: Another kind than "ordinary" is said from this chance on, and "ordinary" only below this chance
+#: of danger: a question to somebody in danger does more harm than one that is not asked.
+_CERTAIN, _DOUBTFUL = 0.5, 0.2
+_UNDER_AGE = re.compile(r"\bi(?:['’]?m| am) (?:only )?(?:1[0-7]|[6-9])\b", re.IGNORECASE)
+_LOOKS = (
+    "what the author asks for", "words of degree and urgency", "the meaning of the last sentence",
+    "what the author feels", "negations and conditions", "what is said about the author",
+)  # fmt: skip
 
 
 class OfflineModel:
-    """A :class:`~labelhub.core.llm.types.ChatModel` that needs no network and always answers.
-
-    The same call always gets the same answer. Token counts are estimated from characters.
-    """
+    """A :class:`~labelhub.core.llm.types.ChatModel` that gives a call always the same answer."""
 
     name = "offline"
 
     async def complete(self, call: Call) -> Completion:
         """Play ``call.role`` on ``call.text``; never raises for any text or valid schema."""
         answer = _answer(call)
-        asked = sum(len(message.content) for message in call.messages) or len(call.text)
-        return Completion(
-            text=answer,
-            usage=Usage(_tokens(asked), _tokens(len(answer)), estimated=True),
-            model_answered=self.name,
-        )
+        usage = estimate_usage(call.messages, answer)
+        return Completion(answer, usage=usage, model_answered=self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a role decides on: how much speaks for each answer, and which words of the text do."""
+
+    call: Call
+    task: Task
+    reading: matching.Reading
+    supports: Mapping[str, matching.Support]
+    scores: Mapping[str, float]
+    rest: tuple[str, ...]
+
+    @property
+    def ranked(self) -> list[str]:
+        """All answers, the best first."""
+        return sorted(self.scores, key=lambda name: -self.scores[name])
+
+    @property
+    def decided(self) -> list[str]:
+        """The answer; where there may be many, all that are present."""
+        if self.task is not Task.MULTI:
+            return self.ranked[:1]
+        bar, named = _part(self.call)[0], [name for name in self.scores if name not in self.rest]
+        return [name for name in named if self.scores[name] >= bar] or [*self.rest]
+
+    def says(self, name: str, stand: str = "") -> str:
+        """An answer with the words of the text that speak for it, as a line of evidence."""
+        if self.task is Task.TEXT:
+            return f'answer: {stand}"{name}"'
+        said = "; ".join(f'"{q}"' for q in self.reading.quotes(self.supports.get(name, {})))
+        return f"{_line(name)}: {stand}{said or 'no words of its own'}"
 
 
 def _answer(call: Call) -> str:
     """The answer in the form that the call's prompt asks for."""
-    if call.output == Output.QUESTION:
-        return wording(call)
-    if call.output == Output.OFFER:
-        return offer(call)
-    if call.output == Output.INSTRUCTIONS:
-        return instructions(call)
-    # A reporter speaks of an example instead of the item's text. No answer may hold a NUL, so none
-    # is quoted.
-    text = str(call.inputs.get("example", call.text)).replace("\0", " ")
+    match call.output:
+        case Output.QUESTION:
+            return _question(call.inputs)
+        case Output.OFFER:
+            return _offer(call.inputs)
+        case Output.INSTRUCTIONS:
+            first, count = call.inputs.get("first", 0), call.inputs.get("count", 1)
+            looks = (_LOOKS[(first + at) % len(_LOOKS)] for at in range(count))
+            return "\n".join(f"Instruction: Look at {look} before all else." for look in looks)
+    # A reporter speaks of an example instead of the item's text. No answer may hold a NUL.
+    call = replace(call, text=str(call.inputs.get("example", call.text)).replace("\0", " "))
     if "verdicts" in call.inputs:
-        return judged(replace(call, text=text))
-    return _answer_about(text, call)
-
-
-def _answer_about(text: str, call: Call) -> str:
-    look = look_at(replace(call, text=text))
+        return _written((), _judged(call))
+    view = _look_at(call)
+    if "most_words" in call.inputs:
+        return _written((), view.decided[0].split()[: call.inputs["most_words"]], " ")
     match call.output:
         case Output.RANKING:
-            return ranking(look)
-        case Output.ARGUMENT if "example" in call.inputs:
-            return reason(look, call)
+            places = zip(("First", "Second"), view.ranked, strict=False)
+            return "\n".join(f"{place} choice: {_line(name)}" for place, name in places)
         case Output.ARGUMENT:
-            return plea(look, call) if "claim" in call.inputs else review(look)
-    if "most_words" in call.inputs:
-        said = example_answer(call, look.book) or few_words(
-            look, call.inputs.get("cues", ()), call.inputs["most_words"]
-        )
-        return written((), said)
-    verdict = decided_in_space(look, call) or decided(look)
-    reasons = (*ruling(look, call), *second_thoughts(look), *verdict.lines)
-    label_alone = call.fields == (AnswerField.LABEL,)
-    return written(() if label_alone else reasons, verdict.decided)
+            return _argument(view)
+    return _written(() if call.fields == (AnswerField.LABEL,) else _reasons(view), view.decided)
 
 
-def _tokens(chars: int) -> int:
-    return -(-chars // _CHARS_PER_TOKEN)
+def _look_at(call: Call, labels: tuple[LabelDef, ...] = ()) -> View:
+    """Weigh a call's text for the part it asks us to play; ``labels`` where not the schema's."""
+    task = call.schema.of_item(call.options).task
+    if task is Task.PER_ITEM:
+        # Not parsed: an option may hold characters that the name of a label may not.
+        labels = tuple(LabelDef(name=option) for option in dict.fromkeys(call.options))
+    signs: Mapping[str, Iterable[str]] = call.inputs.get("signs") or {}
+    labels = tuple(
+        replace(label, include=", ".join((label.include, *signs.get(label.name, ()))))
+        for label in labels or call.schema.labels
+    )
+    question = " ".join((call.question or call.schema.question, *call.inputs.get("cues", ())))
+    reading, profile = matching.read(call.text), matching.profile_of(labels, call.question)
+    supports = matching.weigh(labels, reading, call.question)
+    weights = [matching.strength(support) for support in supports]
+    if task is Task.ORDINAL:
+        weights, supports = matching.on_scale(labels, reading, question)
+    elif task is not Task.MULTI:
+        for at, other in profile.opposites.items():
+            weights[at] -= matching.strength(supports[other]) / 2
+        for at in profile.rest:
+            weights[at] += _part(call)[0]
+    names, heard = [label.name for label in labels], _heard(call)
+    found = dict(zip(names, weights, strict=True)) or matching.phrase_worths(reading, question)
+    answers = {**found, **heard} if task is Task.TEXT else found
+    scores = {n: found.get(n, 0.0) + heard.get(n, 0.0) + _mood(call, n) for n in answers}
+    rest = tuple(names[at] for at in sorted(profile.rest))
+    return View(call, task, reading, dict(zip(names, supports, strict=True)), scores, rest)
+
+
+def _mood(call: Call, name: str) -> float:
+    """A little for or against an answer, always the same for the same role, sample and text."""
+    drawn = sha256(f"{name} {call.role} {call.sample} {call.text}".encode("utf-8", "replace"))
+    return _part(call)[1] * (int.from_bytes(drawn.digest()[:4]) / 2**31 - 1)
+
+
+def _part(call: Call) -> tuple[float, float]:
+    return _PARTS.get(re.sub("^(?:first|then)_|/.*", "", call.role), _ANNOTATOR)
+
+
+def _heard(call: Call) -> dict[str, float]:
+    """How far what was heard speaks for each answer, or against it."""
+    heard: defaultdict[str, float] = defaultdict(float)
+    for names, weight in _voices(call):
+        for name in {*names, *call.schema.offered(call.options)}:
+            heard[name] += weight if name in names else -weight / 2
+    return heard
+
+
+def _voices(call: Call) -> Iterator[tuple[frozenset[str], float]]:
+    """The answers that were heard, and how much each voice counts; none that cannot be read."""
+    inputs, offered = call.inputs, call.schema.offered(call.options)
+    rounds = inputs.get("history") or ()
+    said = [*(rounds[-1]["said"] if rounds else ()), *(inputs.get("opinions") or ())]
+    for voice in said:
+        reply = read_answer(str(voice["text"]), call.schema, call.options)
+        yield _names_of(reply.value, call), 0.2 * (1 + len(rounds)) / len(said) * reply.ok
+    for role, reply in call.heard.items():
+        wanted = frozenset(n for n in offered if f"needed - {_line(n)}:" in reply.text)
+        counts = 0.2 if role == "reviewer" else 0.0 if call.role.endswith(_STRICT) else 0.1
+        yield _names_of(reply.value, call) | wanted, counts * reply.ok
+    for side in inputs.get("arguments") or ():
+        yield _names_in(side["claim"], call), 0.2 * ('"' in str(side["text"]))
+    for known in (*(inputs.get("answers") or ()), *(inputs.get("precedents") or ())):
+        alike = matching.likeness(call.text, str(known["text"]))
+        answer = known.get("answer", known.get("label"))
+        yield _names_in(answer, call), 2 * alike * (alike >= _ALIKE)
+
+
+def _names_in(claim: object, call: Call) -> frozenset[str]:
+    """The answers that a claim names: labels by name, a scale point also by its number."""
+    said = read_answer(f"Final Decision: {_line(claim)}", call.schema, call.options)
+    return _names_of(said.value, call)
+
+
+def _names_of(value: Value | None, call: Call) -> frozenset[str]:
+    if isinstance(value, list):
+        return frozenset(value)
+    if call.schema.task is Task.ORDINAL:
+        return frozenset(label.name for label in call.schema.labels if label.point == value)
+    return frozenset() if value is None else frozenset([value_words(value)])
+
+
+def _reasons(view: View) -> Iterator[str]:
+    """What a role says before its decision."""
+    names, extractor = view.decided, view.call.heard.get("extractor")
+    critical = view.call.role.endswith("critic")
+    yield from (f"- {view.says(name, 'agree - it says ' if critical else '')}" for name in names)
+    if critical and extractor:
+        against = sorted(_names_of(extractor.value, view.call) - {*names})
+        yield from (f"- {view.says(name, 'disagree - this is too weak: ')}" for name in against)
+
+
+def _argument(view: View) -> str:
+    """A sentence for a claim; of a reviewer what is needed, and what in the draft is weak."""
+    if claim := str(view.call.inputs.get("claim", "")):
+        name = next(iter(_names_in(claim, view.call)), claim)
+        return f"The answer is {view.says(name, 'that is what this means: ')}."
+    draft, wanted = view.call.heard.get("drafter"), view.decided
+    weak = sorted(_names_of(draft.value, view.call) - {*wanted}) if draft else []
+    lines = [f"weak - {view.says(name)}" for name in weak]
+    lines += [f"needed - {view.says(name)}" for name in wanted]
+    return "\n".join(lines) or "The draft can stand: nothing in the text speaks against it."
+
+
+def _judged(call: Call) -> list[str]:
+    """What a message is and what it gives a reason to ask about; unsure rather than wrong."""
+    called, chances = call.inputs["verdicts"], dict(kind_chances(call.text))
+    ordinary = chances.pop(ORDINARY)
+    kind = max(chances, key=lambda name: chances[name])
+    if _UNDER_AGE.search(call.text):
+        return [called["sensitive"]]
+    if chances[kind] >= ordinary or chances[DANGER] >= _DOUBTFUL:
+        return [called[kind if chances[kind] >= _CERTAIN else "unsure"]]
+    labels = tuple(label for label in call.schema.labels if label.name not in called.values())
+    about = _look_at(call, labels or (LabelDef("none"),))
+    return [called[ORDINARY], *(name for name in about.decided if name not in about.rest)]
+
+
+def _question(inputs: Mapping[str, Any]) -> str:
+    """A question to an author: the template's words, or one about the feature's name."""
+    makeshift = {"question": f"What was your {inputs['name'].lower()} when you wrote this?"}
+    template: Mapping[str, Any] = inputs.get("template") or makeshift
+    options = [f"- {_line(words)}" for words in template.get("options") or ()]
+    lines = ["Options:", *options] if options else []
+    return "\n".join([f"Question: {_line(template['question'])}", *lines])
+
+
+def _offer(inputs: Mapping[str, Any]) -> str:
+    """An item's title with its first sentence, or alone where the two do not fit."""
+    title, most = _line(inputs["title"]), inputs["most_characters"]
+    whole = f"{title}. {_line(inputs['sentence'])}"
+    return f"Offer: {whole if len(whole) <= most else title[:most]}"
+
+
+def _line(words: object) -> str:
+    """Words of others on one line."""
+    return " ".join(str(words).split())
+
+
+def _written(lines: Iterable[str], names: Iterable[str], between: str = ", ") -> str:
+    """The whole answer; the decision stays on its own last line."""
+    return "\n".join([*lines, f"Final Decision: {_line(between.join(names)) or 'none'}"])

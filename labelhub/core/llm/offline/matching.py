@@ -1,0 +1,197 @@
+"""What a text says for each answer, by the words they share and a short word list."""
+
+import re
+import tomllib
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from math import prod
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from labelhub.core.schema import LabelDef
+from labelhub.core.stems import stem
+
+#: The stems of a word or of a short phrase.
+Term: TypeAlias = tuple[str, ...]
+#: What a text says for one answer: the weight of each term, and the place of its first word.
+Support: TypeAlias = dict[Term, tuple[float, int]]
+
+_NAMED, _KNOWN, _LISTED, _TOLD = 0.8, 0.7, 0.6, 0.3
+_LONGEST_TERM, _LONGEST_QUOTE, _MOST_QUOTES, _NEGATED_REACH = 4, 140, 3, 3
+#: Where a word that is denied counts instead.
+_OPPOSITES = {"positive": "negative", "negative": "positive", "affirm": "rest"}
+#: Topics of which a text has more or less; of all others people ask how good they are.
+_DEGREES = frozenset({"urgency", "spam", "toxic", "joke", "complaint"})
+_TOKEN = re.compile(r"\w+(?:['’]\w+)*|\?")
+_CLAUSE_ENDS = frozenset('.!?;:,\n\r"“”„«»()…|–—\0')
+_WITHIN_NAME = re.compile(r"(?<=[a-z])(?=[A-Z])|[_/-]")
+_LIST_MARKS = re.compile(r"[,;:.'‘’\"]+(?:\s+|$)|^['‘\"]")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A text that has been read: the stems of its words, where they stand, the number of each
+    one's clause, and where clauses begin and end."""
+
+    text: str
+    words: list[str]
+    starts: list[int]
+    clause_of: list[int]
+    clauses: list[list[int]]
+
+    def quotes(self, support: Support) -> tuple[str, ...]:
+        """The clauses of the strongest words, letter for letter; of a long one its end."""
+        best = sorted(support.values(), key=lambda hit: (-hit[0], hit[1]))[:_MOST_QUOTES]
+        spans = [(self.starts[at], *self.clauses[self.clause_of[at]]) for _, at in best]
+        short = [(max(start, min(word, end - _LONGEST_QUOTE)), end) for word, start, end in spans]
+        return tuple(dict.fromkeys(self.text[start:end][:_LONGEST_QUOTE] for start, end in short))
+
+    def is_denied(self, at: int) -> bool:
+        """Whether a word shortly before, in the same clause, denies the one at that place."""
+        near = range(max(0, at - _NEGATED_REACH), at)
+        negators, here = lexicon()["groups"]["negators"], self.clause_of[at]
+        return any(self.clause_of[n] == here and self.words[n] in negators for n in near)
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What to look for: the labels of each term, by their places, and its weight for each; the
+    labels that are left when nothing speaks for another; and where denied words count."""
+
+    index: Mapping[Term, list[tuple[int, float]]]
+    rest: frozenset[int]
+    opposites: Mapping[int, int]
+
+
+def read(text: str) -> Reading:
+    """Split a text into words and clauses, in time linear in its length."""
+    reading, end = Reading(text, [], [], [], []), 0
+    for found in _TOKEN.finditer(text):
+        if not reading.clauses or not _CLAUSE_ENDS.isdisjoint(text[end : found.start()]):
+            reading.clauses.append([found.start(), 0])
+        end = reading.clauses[-1][1] = found.end()
+        reading.words.append(stem(found.group()))
+        reading.starts.append(found.start())
+        reading.clause_of.append(len(reading.clauses) - 1)
+    return reading
+
+
+def weigh(labels: tuple[LabelDef, ...], reading: Reading, question: str = "") -> list[Support]:
+    """What the text says for each label."""
+    profile = profile_of(labels, question)
+    supports: list[Support] = [{} for _ in labels]
+    for term, at in _found(profile.index, reading.words):
+        denied = reading.is_denied(at)
+        for label, weight in profile.index[term]:
+            support = supports[profile.opposites.get(label, label) if denied else label]
+            support.setdefault(term, (weight, at))
+    return supports
+
+
+def strength(support: Support) -> float:
+    """All weights together, from 0 to below 1: each closes part of the gap."""
+    return 1 - prod(1 - weight for weight, _ in support.values())
+
+
+@lru_cache(maxsize=64)
+def profile_of(labels: tuple[LabelDef, ...], question: str = "") -> Profile:
+    """What to look for; the words of a question speak for a label that says yes to it."""
+    called = [concepts_of(label.name) for label in labels]
+    places = {concept: at for at, concepts in enumerate(called) for concept in concepts}
+    opposite = {places[c]: places[o] for c, o in _OPPOSITES.items() if {c, o} <= places.keys()}
+    index: dict[Term, list[tuple[int, float]]] = {}
+    for at, label in enumerate(labels):
+        for term, weight in _terms(label, called[at], question).items():
+            index.setdefault(term, []).append((at, weight))
+    common = [term for term, found in index.items() if len(found) > max(1, len(labels) // 2)]
+    for term in common:  # what speaks faintly for most labels tells nothing
+        index[term] = [(at, weight) for at, weight in index[term] if weight >= _LISTED]
+    return Profile(index, frozenset(a for a, c in enumerate(called) if "rest" in c), opposite)
+
+
+def on_scale(
+    labels: tuple[LabelDef, ...], reading: Reading, question: str
+) -> tuple[list[float], list[Support]]:
+    """How near each point of a scale is to the text's tone or topic; what speaks for its side."""
+    order = sorted(range(len(labels)), key=lambda at: (labels[at].point or 0.0, at))
+    topic = min(concepts_of(" ".join((question, *(n.name for n in labels)))) & _DEGREES, default="")
+    high, low = weigh((LabelDef(topic or "positive"), LabelDef("negative")), reading)
+    lead = 2 * strength(high) - 1 if topic else strength(high) - strength(low)
+    if "negative" in concepts_of(labels[order[-1]].name):
+        high, low, lead = low, high, -lead
+    steps, last = {at: step for step, at in enumerate(order)}, len(order) - 1
+    nearness = [1 - abs((1 + lead) / 2 * last - steps[at]) / 2 for at in range(len(labels))]
+    return nearness, [high if 2 * steps[at] >= last else low for at in range(len(labels))]
+
+
+def phrase_worths(reading: Reading, question: str) -> dict[str, float]:
+    """The text's clauses, by how much they say and how much of it was asked for."""
+    common, asked = Counter(reading.words), content(stems(question))
+    worths: defaultdict[int, float] = defaultdict(float)
+    for word, clause in zip(reading.words, reading.clause_of, strict=True):
+        worths[clause] += len(content([word])) / common[word] + 2 * (word in asked)
+    most, quoted = 1 + max(worths.values(), default=0.0), reading.clauses
+    said = {reading.text[slice(*quoted[at])][:_LONGEST_QUOTE]: worths[at] / most for at in worths}
+    return said or {"nothing to say": 0.0}
+
+
+def likeness(one: str, other: str) -> float:
+    """Dice's coefficient of the words of two texts, in [0, 1]."""
+    mine, theirs = content(stems(one)), content(stems(other))
+    return 2 * len(mine & theirs) / max(len(mine) + len(theirs), 1)
+
+
+def stems(words: str) -> Term:
+    """The stems of a phrase or of a name such as ``foodAndDrink``."""
+    return tuple(map(stem, _TOKEN.findall(_WITHIN_NAME.sub(" ", words))))
+
+
+def content(words: Iterable[str]) -> frozenset[str]:
+    """The stems that say something."""
+    stop: frozenset[str] = lexicon()["groups"]["stop"]
+    return frozenset(words) - stop
+
+
+def concepts_of(name: str) -> frozenset[str]:
+    """The concepts that a label's name, or a question, calls up."""
+    said = frozenset(stems(name))
+    return frozenset(key for key, names in lexicon()["names"].items() if names & said)
+
+
+@lru_cache(maxsize=1)
+def lexicon() -> dict[str, Any]:
+    """The word list, read on first use, with the stems of groups and of the concepts' names."""
+    data = tomllib.loads(Path(__file__).with_name("lexicon.toml").read_text(encoding="utf-8"))
+    for group in ("groups", "names"):
+        data[group] = {key: frozenset(stems(words)) for key, words in data[group].items()}
+    return data
+
+
+def _terms(label: LabelDef, concepts: frozenset[str], question: str) -> dict[Term, float]:
+    """Words for a label: those of its name, known ones, and those it is described by."""
+    told = ". ".join((label.description, label.include, *label.examples_for))
+    words = content(stems(f"{told} {question}" if "affirm" in concepts else told))
+    known = ", ".join(lexicon()["words"].get(concept, "") for concept in concepts)
+    name = () if "rest" in concepts else stems(label.name)
+    terms: dict[Term, float] = dict.fromkeys(((word,) for word in words), _TOLD)
+    terms |= dict.fromkeys(_phrases(told), _LISTED) | dict.fromkeys(_phrases(known), _KNOWN)
+    return terms | dict.fromkeys((name, *((word,) for word in content(name))), _NAMED)
+
+
+def _phrases(words: str) -> list[Term]:
+    """The short phrases among those that commas and quotation marks separate."""
+    found = map(stems, _LIST_MARKS.split(words)) if words else ()
+    return [term for term in found if 0 < len(term) <= _LONGEST_TERM]
+
+
+def _found(index: Mapping[Term, object], words: list[str]) -> Iterator[tuple[Term, int]]:
+    """Terms in the text and where they begin: the longest first, none inside another."""
+    at = 0
+    while at < len(words):
+        terms = (tuple(words[at : at + size]) for size in range(_LONGEST_TERM, 0, -1))
+        term = next((term for term in terms if term in index), None)
+        if term:
+            yield term, at
+        at += len(term or "1")
