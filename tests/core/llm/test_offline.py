@@ -74,7 +74,10 @@ def test_every_protocol_ends_with_an_answer_that_is_offered(name: str, schema: S
     assert ended(name, schema, STAY).value is not None
 
 
-@all_cases("name", [name for name in PROTOCOLS if name not in {"single", "cot"}])
+ALONE = {"single", "cot", "predict"}
+
+
+@all_cases("name", [name for name in PROTOCOLS if name not in ALONE])
 def test_voices_differ_about_what_the_text_leaves_open_and_not_about_the_rest(name: str) -> None:
     moods = schema_from_names("single", ["joy", "anger", "fear"])
     doubts = [ended(name, moods, f"It was on day {day}.").uncertainty for day in range(9)]
