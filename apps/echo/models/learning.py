@@ -83,7 +83,6 @@ class Echo(models.Model):
     logged = models.PositiveBigIntegerField(default=0, help_text="Number of the newest event.")
     learnt = models.PositiveBigIntegerField(default=0, help_text="Events up to this are learnt.")
     state = models.BinaryField(default=b"", help_text="The selector, packed.")
-    digest = models.CharField(max_length=64, blank=True, help_text="Of the whole state.")
     era = models.PositiveIntegerField(default=0, help_text="How often it was all made anew.")
     erased = models.PositiveIntegerField(
         default=0, help_text="Authors deleted since the state was made anew without them."
@@ -209,7 +208,6 @@ class Snapshot(models.Model):
     echo = models.ForeignKey(Echo, on_delete=models.CASCADE, related_name="snapshots")
     number = models.PositiveBigIntegerField()
     packed = models.BinaryField()
-    digest = models.CharField(max_length=64)
     at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
