@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
-from apps.authors.selectors.funnel import Span, Traffic
+from apps.authors.selectors.funnel import Traffic, TrafficBar
 from apps.authors.stage_words import STAGES, stage_name
 from labelhub.core.interview.funnel import Funnel, Rate, rates
 
@@ -140,7 +140,7 @@ def dropped_rates(funnel: Funnel) -> list[Named]:
     ]
 
 
-def charts(bars: Sequence[Span]) -> list[Chart]:
+def charts(bars: Sequence[TrafficBar]) -> list[Chart]:
     """Messages with those asked about, and questions shown with those answered."""
     return [
         _chart("Messages", "messages", "asked about", bars, _messages),
@@ -160,13 +160,13 @@ def _chart(
     title: str,
     whole: str,
     part: str,
-    spans: Sequence[Span],
+    bars: Sequence[TrafficBar],
     of: Callable[[Funnel], tuple[int, int]],
 ) -> Chart:
-    pairs = [of(span.funnel) for span in spans]
+    pairs = [of(bar.funnel) for bar in bars]
     top = max((max(pair) for pair in pairs), default=0)
     drawn = list(_bars(pairs, top)) if top else []
-    return Chart(title, whole, part, drawn, top, spans[0].start, spans[-1].start)
+    return Chart(title, whole, part, drawn, top, bars[0].start, bars[-1].start)
 
 
 def _bars(pairs: Sequence[tuple[int, int]], top: int) -> Iterable[Bar]:

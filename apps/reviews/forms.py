@@ -10,7 +10,7 @@ from django.http import QueryDict
 
 from apps.projects.models import Project
 from apps.reviews.models import ReviewSettings
-from apps.reviews.services import Answer, Span
+from apps.reviews.services import Answer, EvidenceSpan
 from apps.reviews.services.drafting import FIELDS, SCHEMA
 from apps.reviews.services.planning import Plan
 from labelhub.core.errors import InvalidInput
@@ -107,7 +107,7 @@ def _json_list(raw: str) -> list[Any]:
     return found if isinstance(found, list) else []
 
 
-def _spans(raw: str) -> list[Span]:
+def _spans(raw: str) -> list[EvidenceSpan]:
     """Marked places; what no page of ours would send is refused, or evidence would be lost.
 
     Raises:
@@ -115,7 +115,8 @@ def _spans(raw: str) -> list[Span]:
     """
     try:
         return [
-            Span(str(one["label"]), int(one["start"]), int(one["end"])) for one in _json_list(raw)
+            EvidenceSpan(str(one["label"]), int(one["start"]), int(one["end"]))
+            for one in _json_list(raw)
         ]
     except (KeyError, TypeError, ValueError, OverflowError):
         raise InvalidInput.at("spans", "each needs label, start and end.") from None

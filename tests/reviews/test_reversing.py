@@ -11,8 +11,8 @@ from apps.labels.models import ItemState, Label
 from apps.projects.models import Project
 from apps.reviews.models import Draft, Slot
 from apps.reviews.services import (
+    EvidenceSpan,
     ReviewerPaused,
-    Span,
     claim_next_item,
     return_to_queue,
     save_draft,
@@ -168,7 +168,7 @@ def test_what_was_written_comes_back_as_a_draft(project: Project) -> None:
     queued_items(project, 1, text="The soup was cold.")
     person = reviewer(project)
     slot = claim(project, person)
-    spans = [Span("bad", 4, 8)]
+    spans = [EvidenceSpan("bad", 4, 8)]
     answer(slot, person, "bad", rationale="Cold.", confidence=0.7, spans=spans, comment="Hm.")
 
     undo_last(project=project, user=person)

@@ -27,7 +27,7 @@ _QUESTION_COUNTS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class TrafficBar:
     """What was counted from ``start`` on, for the length of one bar."""
 
     start: datetime
@@ -44,7 +44,7 @@ class Traffic:
 
     now: Funnel
     before: Funnel
-    bars: tuple[Span, ...]
+    bars: tuple[TrafficBar, ...]
     questions: int
     waiting: int
     cost_nanousd: int
@@ -122,12 +122,12 @@ def site_traffic(site: Site, days: int, now: datetime) -> Traffic:
     for row in _optout_rows(Event.objects.filter(site=site), edges):
         bars[row["bar"]].optouts += row["n"]
     latest, before = bars[:-1], bars[-1]
-    spans = [Span(at, each.funnel()) for at, each in zip(edges, latest, strict=False)]
+    drawn = [TrafficBar(start, bar.funnel()) for start, bar in zip(edges, latest, strict=False)]
     whole = _sum(latest)
     return Traffic(
         now=whole.funnel(),
         before=before.funnel(),
-        bars=tuple(reversed(spans)),
+        bars=tuple(reversed(drawn)),
         questions=whole.questions.total(),
         waiting=whole.messages[Message.Status.RECEIVED, ""],
         cost_nanousd=whole.cost,

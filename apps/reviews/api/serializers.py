@@ -8,7 +8,7 @@ from rest_framework import serializers
 from apps.labels.blindness import SETTLED, STAND_AS_NEW
 from apps.labels.models import Gold, ItemState, Label
 from apps.projects.models import Item
-from apps.reviews.services import Answer, Span
+from apps.reviews.services import Answer, EvidenceSpan
 
 
 class AnnotatorField(serializers.Serializer[Any]):
@@ -229,7 +229,7 @@ def to_answer(data: Mapping[str, Any]) -> Answer:
         rationale=data["rationale"],
         confidence=data["confidence"],
         evidence=data["evidence"],
-        spans=[Span(**span) for span in data["spans"]],
+        spans=[EvidenceSpan(**span) for span in data["spans"]],
         schema_version=data["schema_version"],
     )
 

@@ -1,6 +1,6 @@
 """What reviewers do: claim, submit, skip, undo, release."""
 
-from apps.reviews.services.answers import Answer, Span
+from apps.reviews.services.answers import Answer, EvidenceSpan
 from apps.reviews.services.drafting import drop_draft, save_draft
 from apps.reviews.services.known import ReviewerPaused
 from apps.reviews.services.leases import (
@@ -30,9 +30,9 @@ from apps.reviews.services.submitting import Submitted, submit_label
 __all__ = [
     "LEASE_SECONDS",
     "Answer",
+    "EvidenceSpan",
     "NothingToUndo",
     "ReviewerPaused",
-    "Span",
     "Submitted",
     "Undone",
     "change_review_plan",

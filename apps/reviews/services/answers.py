@@ -15,7 +15,7 @@ from labelhub.core.schema import Task, Value, unstorable
 MOST_SPANS = 200
 
 
-class Span(NamedTuple):
+class EvidenceSpan(NamedTuple):
     """A part of the item's text that speaks for a label; ``start`` and ``end`` count code points,
     as Python's slices do."""
 
@@ -47,7 +47,7 @@ class Answer:
     rationale: str = ""
     confidence: float | None = None
     evidence: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    spans: Sequence[Span] = ()
+    spans: Sequence[EvidenceSpan] = ()
     order: Sequence[str] = ()
     adjudicates: bool = False
     schema_version: int | None = None

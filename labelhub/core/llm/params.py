@@ -12,7 +12,7 @@ MOST_SEED = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class NumberRange:
     """Numbers from ``low`` to ``high``, both included."""
 
     low: float
@@ -72,16 +72,16 @@ class Texts:
 
 
 #: Those of chat completions that change answers; what form they have, a protocol decides.
-PARAMS: Mapping[str, Span | OneOf | Texts] = {
-    "temperature": Span(0, 2),
-    "top_p": Span(0, 1),
-    "max_tokens": Span(1, MOST_TOKENS, whole=True),
-    "seed": Span(-MOST_SEED - 1, MOST_SEED, whole=True),
+PARAMS: Mapping[str, NumberRange | OneOf | Texts] = {
+    "temperature": NumberRange(0, 2),
+    "top_p": NumberRange(0, 1),
+    "max_tokens": NumberRange(1, MOST_TOKENS, whole=True),
+    "seed": NumberRange(-MOST_SEED - 1, MOST_SEED, whole=True),
     "stop": Texts(4),
-    "presence_penalty": Span(-2, 2),
-    "frequency_penalty": Span(-2, 2),
+    "presence_penalty": NumberRange(-2, 2),
+    "frequency_penalty": NumberRange(-2, 2),
     "logprobs": OneOf((True, False)),
-    "top_logprobs": Span(0, 20, whole=True),
+    "top_logprobs": NumberRange(0, 20, whole=True),
     "reasoning_effort": OneOf(("none", "minimal", "low", "medium", "high", "xhigh")),
 }
 
