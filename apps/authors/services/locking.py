@@ -52,6 +52,11 @@ def lock_author_to_delete(pk: int) -> Author | None:
     return Author.objects.select_for_update().filter(pk=pk).first()
 
 
+def lock_or_create_author(site: Site, subject: str) -> tuple[Author, bool]:
+    """The author whom the host knows by ``subject``, and whether they are new."""
+    return Author.objects.select_for_update(no_key=True).get_or_create(site=site, subject=subject)
+
+
 def lock_site(site: Site) -> None:
     """What is written of a site as a whole is written by one at a time; its authors' traffic,
     which refers to the site, goes on."""

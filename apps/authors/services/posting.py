@@ -10,6 +10,7 @@ from apps.authors.refusals import ConsentOutdated, Erased, OptedOut
 from apps.authors.selectors.sites import KnownSite, check_open, current_consent
 from apps.authors.services.carried import has_agreed_since, take_over
 from apps.authors.services.hearing import Heard, Incoming, hear
+from apps.authors.services.locking import lock_or_create_author
 from apps.authors.services.welcoming import Arrival, check_consent, consent_of
 
 #: That somebody was here is written down no more often.
@@ -59,8 +60,7 @@ def post_message(
 def _author(site: Site, subject: str, text: ConsentText, consented_at: datetime | None) -> Author:
     """The author with their consent written down; two requests at once make one of each."""
     now = timezone.now()
-    locked = Author.objects.select_for_update(no_key=True)
-    author, made = locked.get_or_create(site=site, subject=subject)
+    author, made = lock_or_create_author(site, subject)
     kept = take_over(author) if made else None
     if kept is not None and not has_agreed_since(kept, consented_at):
         raise Erased(

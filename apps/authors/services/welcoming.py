@@ -13,6 +13,7 @@ from apps.authors.models import Author, CarriedLimits, Consent, ConsentText, Eve
 from apps.authors.refusals import ConsentOutdated, Erased, IdentRequired
 from apps.authors.selectors.sites import KnownSite, consent_hash, consent_words, signing_secrets
 from apps.authors.services.carried import has_agreed_since, take_over
+from apps.authors.services.locking import lock_or_create_author
 from apps.common.sealing import digest, keyed_hash
 from labelhub.core.errors import LabelhubError
 from labelhub.core.interview.identity import Ident, read_ident
@@ -181,8 +182,7 @@ def _note_refused(site: Site, code: str) -> None:
 def author_of_subject(site: Site, subject: str) -> Author:
     """The author whom the host knows by ``subject``; nobody erases them before the transaction
     ends."""
-    locked = Author.objects.select_for_update(no_key=True)
-    author, made = locked.get_or_create(site=site, subject=subject)
+    author, made = lock_or_create_author(site, subject)
     if made:
         take_over(author)
     return author
@@ -224,8 +224,7 @@ def _author(
         remembered = _known_before(site, token_digest=digest(arrival.token))
     until = now + timedelta(days=site.retention_days)
     if ident is not None:
-        authors = Author.objects.select_for_update(no_key=True)
-        author, made = authors.get_or_create(site=site, subject=ident.sub)
+        author, made = lock_or_create_author(site, ident.sub)
         return author, "", made
     if remembered is not None and (remembered.token_until or now) > now:
         remembered.token_until = until
