@@ -45,8 +45,7 @@ const chosenNow = () => choices.filter((each) => each.matches("textarea") ? each
 function showChoice() {
   const chosen = chosenNow();
   const words = none?.checked ? "none of these" : chosen.map((each) => each.value).join(", ");
-  const short = words.length > 40 ? `${words.slice(0, 40)}…` : words;
-  desk.querySelector("[data-go-words]").textContent = short ? `Decide: ${short}` : "Choose an answer";
+  desk.querySelector("[data-go-words]").textContent = words ? `Decide: ${words}` : "Choose an answer";
   const names = JSON.stringify(chosen.map((each) => each.value).sort());
   for (const button of desk.querySelectorAll("[data-take]")) {
     const same = JSON.stringify(JSON.parse(button.dataset.take).sort()) === names;
@@ -115,7 +114,7 @@ function watchMarking() {
     if (!words && desk.contains(document.activeElement) && document.activeElement === mark) return;
     marked = words;
     mark.hidden = words.length < 2;
-    desk.querySelector("[data-mark-words]").textContent = words.length > 40 ? `“${words.slice(0, 40)}…”` : `“${words}”`;
+    desk.querySelector("[data-mark-words]").textContent = `“${words}”`;
     count();
   });
   // Pressing a button would unmark the words before it is clicked.
