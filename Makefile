@@ -1,6 +1,7 @@
 # `make demo` and `make test` are all a newcomer needs; `make help` lists the rest.
 PORT ?= 8000
 HOST ?= 127.0.0.1
+WORKERS ?= 1
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -37,7 +38,7 @@ secret:
 
 serve: secret install  ## production-like server (needs LABELHUB_SECRET_KEY)
 	umask 077; DJANGO_SETTINGS_MODULE=labelhub.settings.prod $(MANAGE) collectstatic --noinput --verbosity 0
-	DJANGO_SETTINGS_MODULE=labelhub.settings.prod $(MANAGE) serve --host $(HOST) --port $(PORT)
+	DJANGO_SETTINGS_MODULE=labelhub.settings.prod $(MANAGE) serve --host $(HOST) --port $(PORT) --workers $(WORKERS)
 
 broker:
 	@test -n "$$REDIS_URL" || { echo "make worker: set REDIS_URL; without it the server has its own worker." >&2; exit 1; }

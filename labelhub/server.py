@@ -1,4 +1,5 @@
-"""One process that answers HTTP and websockets, with the worker in it where there is no broker."""
+"""What answers HTTP and websockets: one process, with the worker in it where there is no broker, or
+several."""
 
 import fcntl
 import os
@@ -8,6 +9,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -21,6 +23,7 @@ from apps.common.jobs import stop_all_jobs
 from apps.common.workers import expect_worker
 from apps.debates.services import stop_all_slices
 from labelhub.core.errors import InvalidInput
+from labelhub.processes import run_processes
 from labelhub.processor import one_processor
 from labelhub.web.connection import Connection, settle
 
@@ -60,23 +63,40 @@ def address_of(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def serve(listener: socket.socket, *, announce: Announce, warn: Announce) -> None:
+def serve(
+    listener: socket.socket, *, announce: Announce, warn: Announce, processes: int = 1
+) -> None:
     """Serve until SIGINT or SIGTERM; ends within :data:`LAST_MOMENT` seconds of it.
 
     Args:
         listener: from :func:`listen`.
+        processes: how many answer requests; more than one need PostgreSQL and Redis.
         announce: called with the address once requests are answered.
         warn: called with what an operator should know.
     """
     # As Ctrl+C: uvicorn raises the signal it was stopped by again when it has ended.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        # After the worker's threads, which go where there is room.
         _allow_many_sockets()
-        with _data_folder(warn), _worker(), _place(), listener:
-            _Server(announce).run(sockets=[listener])
+        with _data_folder(warn), listener:
+            if processes == 1:
+                _answer(listener, announce)
+            else:
+                # What comes before the first of them is ready waits at the socket.
+                announce(address_of(listener))
+                run_processes(processes, partial(_answer, listener, _keep_quiet))
     except KeyboardInterrupt:
         return
+
+
+def _answer(listener: socket.socket, announce: Announce) -> None:
+    # After the worker's threads, which go where there is room.
+    with _worker(), _place():
+        _Server(announce).run(sockets=[listener])
+
+
+def _keep_quiet(_address: str) -> None:
+    """The parent process has announced the address."""
 
 
 #: How uvicorn keeps websockets.

@@ -1,6 +1,6 @@
-"""Servers that differ by their environment, measured in turns.
+"""Servers that differ by their environment or arguments, measured in turns.
 
-    python tests/bench/compare_bench.py [--database URL] [--rounds N] "" "NAME=VALUE NAME=VALUE" …
+    python tests/bench/compare_bench.py [--database URL] [--rounds N] "" "NAME=VALUE --workers=2" …
 
 A machine that others use too is twice as fast in one minute as in the next: figures of two runs
 cannot be compared. Here all servers stand at once, and eight people label at each for a few
@@ -72,7 +72,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Servers against each other, in turns.")
     parser.add_argument("--database", default="", help="Database URL; SQLite by default.")
     parser.add_argument("--rounds", type=int, default=8)
-    parser.add_argument("settings", nargs="+", help="Variables of one server, parted by blanks.")
+    parser.add_argument(
+        "settings", nargs="+", help="Variables and arguments of one server, with blanks between."
+    )
     options = parser.parse_args()
     with ExitStack() as stack:
         sides = [stack.enter_context(_side(one, options)) for one in options.settings]
@@ -92,7 +94,9 @@ def main() -> None:
 
 @contextmanager
 def _side(settings: str, options: argparse.Namespace) -> Iterator[Side]:
-    variables = dict(word.split("=", 1) for word in settings.split())
+    words = settings.split()
+    arguments = [word for word in words if word.startswith("--")]
+    variables = dict(word.split("=", 1) for word in words if word not in arguments)
     slug = f"bench-{secrets.token_hex(3)}"
     with (
         tempfile.TemporaryDirectory(prefix="labelhub-bench-") as name,
@@ -101,7 +105,7 @@ def _side(settings: str, options: argparse.Namespace) -> Iterator[Side]:
         folder = Path(name)
         env: Mapping[str, str] = environment(folder, own) | variables
         keys = set_up(env, slug)
-        with Server(env, folder) as server:
+        with Server(env, folder, *arguments) as server:
             users = [User(who, Client(server.port, key)) for who, key in keys.items()]
             items = int(FASTEST * (1 + SECONDS * options.rounds))
             import_rows(users[-1].client, slug, corpus(items))

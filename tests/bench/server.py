@@ -50,8 +50,9 @@ def manage(env: Mapping[str, str], *arguments: str) -> dict[str, str]:
 class Server:
     """``manage.py serve`` on a free port, while the ``with`` block lasts; its memory is watched."""
 
-    def __init__(self, env: Mapping[str, str], folder: Path) -> None:
+    def __init__(self, env: Mapping[str, str], folder: Path, *arguments: str) -> None:
         self.env = dict(env)
+        self._arguments = arguments
         self.port = _free_port()
         self.start_seconds = 0.0
         self.rss_idle_mb = self.rss_max_mb = 0.0
@@ -62,8 +63,9 @@ class Server:
         """Start it and wait for its first answer."""
         began = time.perf_counter()
         with self.log.open("wb") as log:
+            command = [sys.executable, str(ROOT / "manage.py"), "serve", "--port", str(self.port)]
             self._process = subprocess.Popen(
-                [sys.executable, str(ROOT / "manage.py"), "serve", "--port", str(self.port)],
+                [*command, *self._arguments],
                 env=self.env,
                 stdout=log,
                 stderr=log,
@@ -94,12 +96,9 @@ class Server:
             self._process.wait()
 
     def cpu_seconds(self) -> float:
-        """Processor time the server has used so far; 0 where there is no /proc."""
-        try:
-            stat = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
-        except OSError:
-            return 0.0
-        return (int(stat[11]) + int(stat[12])) / os.sysconf("SC_CLK_TCK")
+        """Processor time its processes have used so far; 0 where there is no /proc."""
+        ticks = sum(int(stat[11]) + int(stat[12]) for stat in _tree_stats(self._process.pid))
+        return ticks / os.sysconf("SC_CLK_TCK")
 
     def troubles(self) -> int:
         """Lines of the log that speak of errors."""
@@ -126,19 +125,24 @@ def _free_port() -> int:
 
 def _tree_rss_mb(root: int) -> float:
     """Resident memory of a process and all below it, in MB; 0 where there is no /proc."""
+    return sum(int(stat[21]) for stat in _tree_stats(root)) * PAGE / 1e6
+
+
+def _tree_stats(root: int) -> list[list[str]]:
+    """The fields of /proc/PID/stat after the name, of a process and all below it."""
     parents: dict[int, int] = {}
-    pages: dict[int, int] = {}
+    stats: dict[int, list[str]] = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             fields = (folder / "stat").read_text().rpartition(")")[2].split()
-            pages[int(folder.name)] = int(fields[21])
             parents[int(folder.name)] = int(fields[1])
-        except (OSError, IndexError, ValueError):
+        except (OSError, IndexError):
             continue
+        stats[int(folder.name)] = fields
     tree = {root}
     for _ in parents:
         grown = tree | {pid for pid, parent in parents.items() if parent in tree}
         if grown == tree:
             break
         tree = grown
-    return sum(pages.get(pid, 0) for pid in tree) * PAGE / 1e6
+    return [stats[pid] for pid in tree if pid in stats]

@@ -127,6 +127,13 @@ def test_what_is_no_port_is_one_line(running: Running, port: str) -> None:
 
 
 @pytest.mark.thorough
+def test_several_workers_without_postgresql_and_redis_are_one_line(running: Running) -> None:
+    said = refusal(running.stack, "serve", "--workers", "2")
+    expected = "--workers above 1 needs PostgreSQL and Redis: set DATABASE_URL and REDIS_URL."
+    assert said == expected
+
+
+@pytest.mark.thorough
 def test_production_without_its_secret_is_one_line(running: Running) -> None:
     env = {"DJANGO_SETTINGS_MODULE": "labelhub.settings.prod", "LABELHUB_SECRET_KEY": ""}
     assert "Set LABELHUB_SECRET_KEY" in refusal(running.stack, "serve", **env)

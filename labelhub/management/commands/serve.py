@@ -4,8 +4,12 @@ from argparse import ArgumentParser
 from collections.abc import Mapping
 from typing import Any
 
+from django.conf import settings
+from django.db import connection
+
 from apps.dashboards.services import OPERATOR, known_password_works
 from apps.llm.services import ensure_builtin, seed_from_environment
+from labelhub.core.errors import InvalidInput
 from labelhub.management.private import PrivateCommand
 from labelhub.server import listen, serve
 
@@ -16,12 +20,20 @@ class Command(PrivateCommand):
     help = "Serve LabelHub on one port; stop it with Ctrl+C."
 
     def add_command_arguments(self, parser: ArgumentParser) -> None:
-        """Where to listen."""
+        """Where to listen, and with how many processes."""
         parser.add_argument("--host", default="127.0.0.1")
         parser.add_argument("--port", type=int, default=8000)
+        parser.add_argument(
+            "--workers",
+            type=int,
+            default=1,
+            help="processes that answer requests; more than one need PostgreSQL and Redis",
+        )
 
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
         """Serve until interrupted."""
+        workers = options["workers"]
+        _check_workers(workers)
         listener = listen(options["host"], options["port"])
         ensure_builtin()
         seed_from_environment()
@@ -30,9 +42,19 @@ class Command(PrivateCommand):
                 "Everybody knows the demo's password, and with it its operator may do everything "
                 f"here: run 'manage.py changepassword {OPERATOR}' or use another data folder."
             )
-        serve(listener, announce=self._announce, warn=self.stderr.write)
+        serve(listener, announce=self._announce, warn=self.stderr.write, processes=workers)
         return {}
 
     def _announce(self, address: str) -> None:
         self.say(f"LabelHub listens on {address}")
         self.stdout.flush()
+
+
+def _check_workers(count: int) -> None:
+    if count < 1:
+        raise InvalidInput("--workers is at least 1.")
+    alone = settings.LABELHUB_EMBEDDED_WORKER or connection.vendor == "sqlite"
+    if count > 1 and alone:
+        raise InvalidInput(
+            "--workers above 1 needs PostgreSQL and Redis: set DATABASE_URL and REDIS_URL."
+        )
