@@ -40,7 +40,7 @@ class Card:
 
 
 @dataclass(slots=True)
-class Stage:
+class StageFields:
     """What is to be set about one stage of a protocol; most have only one."""
 
     title: str = ""
@@ -116,13 +116,13 @@ class RunForm(forms.Form):
         for group in Group:
             yield group, [self._card(info) for info in LABELLING.values() if info.group is group]
 
-    def stages(self) -> list[Stage]:
+    def stages(self) -> list[StageFields]:
         """The fields of settings and models of the chosen protocol, stage by stage."""
         staged = self.info.name == "cascade"
-        found = {"": Stage()}
+        found = {"": StageFields()}
         for name in STAGES if staged else ():
             title = next(each.title for each in self._settings if each.name == name)
-            found[name] = Stage(f"{title}: {PROTOCOLS[self._chosen[name]].title}")
+            found[name] = StageFields(f"{title}: {PROTOCOLS[self._chosen[name]].title}")
         for setting in self._settings:
             stage, dot, _ = setting.name.partition(".")
             found[stage if dot else ""].settings.append(self[_setting_field(setting)])

@@ -17,7 +17,7 @@ FEWEST_POINTS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class HistogramBar:
     """Debates whose signal lies here; ``sent`` where that is beyond the bound."""
 
     x: str
@@ -41,7 +41,7 @@ class SignalPicture:
     """One signal: histogram, the bound in it, and the curve of its bounds."""
 
     signal: Signal
-    bars: Sequence[Bar]
+    bars: Sequence[HistogramBar]
     bound_x: str
     bound_words: str
     beyond: int
@@ -102,7 +102,7 @@ def error_words(figure: Figure) -> str:
     )
 
 
-def _bars(signal: Signal) -> list[Bar]:
+def _bars(signal: Signal) -> list[HistogramBar]:
     """A bar for each whole number, or for each twentieth; the lowest holds the values below it."""
     threshold = signal.threshold
     bins = round(threshold.high - threshold.low) + 1 if threshold.whole else BINS
@@ -120,7 +120,9 @@ def _bars(signal: Signal) -> list[Bar]:
             if part:
                 low, size = 100 * base / most, 100 * part / most
                 bars.append(
-                    Bar(_n(100 * at / bins), _n(100 / bins), _n(100 - low - size), _n(size), sent)
+                    HistogramBar(
+                        _n(100 * at / bins), _n(100 / bins), _n(100 - low - size), _n(size), sent
+                    )
                 )
     return bars
 

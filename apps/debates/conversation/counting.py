@@ -12,7 +12,7 @@ SILENT = "no answer"
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class VoteBar:
     """How many of how many said it."""
 
     words: str
@@ -20,7 +20,7 @@ class Bar:
     of: int
 
 
-def bars(values: Sequence[Any]) -> tuple[Bar, ...]:
+def bars(values: Sequence[Any]) -> tuple[VoteBar, ...]:
     """Votes by answer, the most frequent first; of several labels, by label."""
     counts: Counter[str] = Counter()
     for value in values:
@@ -29,7 +29,7 @@ def bars(values: Sequence[Any]) -> tuple[Bar, ...]:
         else:
             counts[SILENT if value is None else value_words(value)] += 1
     ordered = sorted(counts.items(), key=lambda each: (each[0] == SILENT, -each[1]))
-    return tuple(Bar(words, votes, len(values)) for words, votes in ordered)
+    return tuple(VoteBar(words, votes, len(values)) for words, votes in ordered)
 
 
 def agreement(values: Sequence[Any], rounds: int | None) -> str:

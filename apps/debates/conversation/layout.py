@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from apps.debates.conversation import counting, trial
-from apps.debates.conversation.counting import Bar
+from apps.debates.conversation.counting import VoteBar
 from apps.debates.conversation.places import (
     RANKS,
     Kind,
@@ -34,7 +34,7 @@ class Row:
     title: str
     note: str
     cells: tuple[Cell, ...]
-    bars: tuple[Bar, ...] = ()
+    bars: tuple[VoteBar, ...] = ()
 
     @property
     def many(self) -> bool:
