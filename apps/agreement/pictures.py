@@ -34,7 +34,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class MatrixRow:
     """One predicted side and its cells, one per gold side."""
 
     name: str
@@ -47,7 +47,7 @@ class ScoreCard:
 
     score: LabelScore
     bars: Sequence[tuple[str, DrawnFigure]]
-    rows: Sequence[Row] = ()
+    rows: Sequence[MatrixRow] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Pictures:
     """Everything drawn of a report. ``beside``: bars and matrix fit side by side."""
 
     cards: Sequence[ScoreCard]
-    matrix: Sequence[Row]
+    matrix: Sequence[MatrixRow]
     mistakes: Sequence[Cell]
     beside: bool
 
@@ -95,7 +95,7 @@ def _bars(score: LabelScore) -> list[tuple[str, DrawnFigure]]:
     return [(metric, draw_figure(getattr(score, metric), percent=True)) for metric in METRICS]
 
 
-def _two_by_two(score: LabelScore, address: _Address) -> list[Row]:
+def _two_by_two(score: LabelScore, address: _Address) -> list[MatrixRow]:
     counts = score.confusion.to_json()
     return [
         _row(
@@ -114,7 +114,7 @@ def _two_by_two(score: LabelScore, address: _Address) -> list[Row]:
     ]
 
 
-def _matrix(matrix: Mapping[str, Mapping[str, int]], address: _Address) -> list[Row]:
+def _matrix(matrix: Mapping[str, Mapping[str, int]], address: _Address) -> list[MatrixRow]:
     return [
         _row(
             said,
@@ -132,9 +132,9 @@ def _matrix(matrix: Mapping[str, Mapping[str, int]], address: _Address) -> list[
     ]
 
 
-def _row(name: str, cells: Sequence[tuple[str, int, bool, str]]) -> Row:
+def _row(name: str, cells: Sequence[tuple[str, int, bool, str]]) -> MatrixRow:
     whole = sum(count for _, count, _, _ in cells)
-    return Row(
+    return MatrixRow(
         name,
         [
             Cell(count, _level(count, whole), right, words, url)

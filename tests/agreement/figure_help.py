@@ -8,7 +8,7 @@ from apps.agreement.figures.confusion import confusion
 from apps.agreement.figures.cost_quality import Offer, cost_quality
 from apps.agreement.figures.curve import curve
 from apps.agreement.figures.drawing import Picture
-from apps.agreement.figures.heatmap import Source, heatmap
+from apps.agreement.figures.heatmap import HeatmapSource, heatmap
 from apps.agreement.figures.interval_bars import Measured, Reference, interval_bars
 from apps.agreement.figures.lines import Series
 from apps.agreement.figures.over_time import over_time
@@ -62,7 +62,7 @@ def steps() -> tuple[tuple[Step, ...], Step | None]:
 def a_heatmap(names: tuple[str, ...] = ("LLM", "Crowd")) -> Picture | None:
     """The first source agrees with all, nobody else was compared."""
     kinds = ("llm", "crowd", "expert", "author", "model", "odd")
-    sources = [Source(at, name, kinds[at]) for at, name in enumerate(names)]
+    sources = [HeatmapSource(at, name, kinds[at]) for at, name in enumerate(names)]
     return heatmap(sources, {(0, at): fig(0.5) for at in range(len(names))}, of="Cohen's kappa")
 
 
@@ -134,7 +134,7 @@ NAMED: dict[str, Callable[[str], Picture | None]] = {
 EMPTY: dict[str, Callable[[], Picture | None]] = {
     "heatmap": lambda: heatmap([], {}, of="kappa"),
     "heatmap without numbers": lambda: heatmap(
-        [Source(1, "a", "llm")], {(1, 1): undefined("no_labels")}, of="kappa"
+        [HeatmapSource(1, "a", "llm")], {(1, 1): undefined("no_labels")}, of="kappa"
     ),
     "interval_bars": lambda: interval_bars([], of="Accuracy"),
     "confusion": lambda: confusion(["a"], {}),

@@ -12,7 +12,7 @@ from apps.agreement.figures import download
 from apps.agreement.figures.agreeing import Agreeing, agreeing
 from apps.agreement.figures.cost_quality import CostQuality, Offer, cost_quality
 from apps.agreement.figures.drawing import Picture
-from apps.agreement.figures.heatmap import MOST_SINGLE, Heatmap, Source, heatmap
+from apps.agreement.figures.heatmap import MOST_SINGLE, Heatmap, HeatmapSource, heatmap
 from apps.agreement.figures.lines import Series
 from apps.agreement.figures.over_time import OverTime, over_time
 from apps.agreement.figures.placing import Box, grouped, overlap, placed, ranges
@@ -189,7 +189,7 @@ def test_a_picture_calls_kinds_what_the_page_calls_them() -> None:
 def square(count: int) -> Heatmap:
     """Every annotator with every other, in eighths of agreement."""
     sources = [
-        Source(at, f"annotator {at:03}", "crowd" if at % 3 else "llm") for at in range(count)
+        HeatmapSource(at, f"annotator {at:03}", "crowd" if at % 3 else "llm") for at in range(count)
     ]
     pairs = {(a, b): fig((a * b) % 9 / 8) for a in range(count) for b in range(a) if (a + b) % 7}
     picture = heatmap(sources, pairs, of="Cohen's κ")

@@ -8,7 +8,14 @@ from apps.agreement.figures.confusion import confusion
 from apps.agreement.figures.cost_quality import Offer, cost_quality
 from apps.agreement.figures.curve import MOST as MOST_MACHINES
 from apps.agreement.figures.curve import Curve, curve
-from apps.agreement.figures.heatmap import MOST, Heatmap, Source, from_report, heatmap, step_of
+from apps.agreement.figures.heatmap import (
+    MOST,
+    Heatmap,
+    HeatmapSource,
+    from_report,
+    heatmap,
+    step_of,
+)
 from apps.agreement.figures.interval_bars import IntervalBars
 from apps.agreement.figures.lines import Series
 from apps.agreement.figures.over_time import OverTime, over_time
@@ -26,7 +33,7 @@ from tests.agreement.figure_help import (
     time_line,
 )
 
-KINDS = [Source(kind, kind.title(), kind) for kind in ("author", "crowd", "llm")]
+KINDS = [HeatmapSource(kind, kind.title(), kind) for kind in ("author", "crowd", "llm")]
 
 
 def kinds_map() -> Heatmap:
@@ -40,8 +47,8 @@ def kinds_map() -> Heatmap:
     return picture
 
 
-def annotators(count: int, kind: str = "crowd") -> list[Source]:
-    return [Source(at, f"w{at:03}", kind) for at in range(count)]
+def annotators(count: int, kind: str = "crowd") -> list[HeatmapSource]:
+    return [HeatmapSource(at, f"w{at:03}", kind) for at in range(count)]
 
 
 def test_kinds_stand_in_their_one_order_whatever_order_they_come_in() -> None:
@@ -83,7 +90,7 @@ def test_five_steps_from_little_to_full_agreement(value: float, step: int) -> No
 
 def test_annotators_are_grouped_by_kind_and_no_more_than_forty_are_drawn() -> None:
     sources = annotators(MOST + 5)
-    mixed = [*sources[:20], Source("m", "judge", "llm"), *sources[20:]]
+    mixed = [*sources[:20], HeatmapSource("m", "judge", "llm"), *sources[20:]]
     picture = heatmap(mixed, {(0, 1): fig(-0.05), ("m", 0): fig(1.0, 0)}, of="kappa")
     assert picture is not None
     assert len(picture.squares) == MOST**2

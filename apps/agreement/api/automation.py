@@ -14,7 +14,7 @@ from apps.accounts.models import User
 from apps.agreement.automation import promise
 from apps.agreement.automation.guarantee import State, live_guarantee, switch_off, switch_on
 from apps.agreement.automation.judging import Drawn
-from apps.agreement.automation.page import Row, Standing, standing
+from apps.agreement.automation.page import Standing, TriedBound, standing
 from apps.agreement.automation.sampling import draw_sample
 from apps.agreement.automation.tasks import carry_out
 from apps.agreement.automation.words import ending_words, failure_of
@@ -193,7 +193,7 @@ def _sample(live: Guarantee, drawn: Drawn, found: Standing) -> dict[str, Any]:
     }
 
 
-def _step(row: Row) -> dict[str, Any]:
+def _step(row: TriedBound) -> dict[str, Any]:
     return {
         "certainty": row.certainty,
         "share": row.share,

@@ -79,7 +79,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TriedBound:
     """A bound that was tried: the least certainty accepted, what the sample says, the share of all
     debated items that it accepts."""
 
@@ -104,7 +104,7 @@ class Standing:
     drawn: Drawn | None
     stale: str
     verdict: Verdict | None
-    rows: Sequence[Row]
+    rows: Sequence[TriedBound]
     figure: RiskCoverage | None
     reach: Reach | None
     audit: Audit | None
@@ -132,7 +132,7 @@ class Standing:
         return len(self.drawn.known) + len(self.drawn.pending) if self.drawn else 0
 
     @property
-    def chosen(self) -> Row | None:
+    def chosen(self) -> TriedBound | None:
         """The bound that keeps the promise."""
         return next((row for row in self.rows if row.chosen), None)
 
@@ -248,11 +248,11 @@ def _for_experts(drawn: Drawn) -> int:
     return states.count()
 
 
-def _rows(verdict: Verdict, reach: Reach) -> list[Row]:
+def _rows(verdict: Verdict, reach: Reach) -> list[TriedBound]:
     """The steps by the certainty they accept, not by the score that was compared."""
     chosen = verdict.choice.chosen
     return [
-        Row(
+        TriedBound(
             promise.certainty_of(bound),
             replace(step, threshold=promise.certainty_of(bound)),
             accepted / max(reach.pool.debated, 1),
@@ -264,6 +264,6 @@ def _rows(verdict: Verdict, reach: Reach) -> list[Row]:
     ]
 
 
-def _figure(rows: Sequence[Row], target: float) -> RiskCoverage | None:
+def _figure(rows: Sequence[TriedBound], target: float) -> RiskCoverage | None:
     chosen = next((row.step for row in rows if row.chosen), None)
     return risk_coverage([row.step for row in rows], target=target, chosen=chosen)

@@ -17,7 +17,7 @@ AXES = {"cost": "Cost for one item", "calls": "Calls for one item"}
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class ArmPoint:
     """An arm in the picture; ``letter_x``, ``letter_y``: where its letter stands."""
 
     arm: ArmReport
@@ -44,7 +44,7 @@ class Tick:
 class Scatter:
     """The whole picture; ``front`` is the line through the arms that nobody beats."""
 
-    points: Sequence[Point]
+    points: Sequence[ArmPoint]
     front: str
     x_ticks: Sequence[Tick]
     y_ticks: Sequence[Tick]
@@ -92,7 +92,7 @@ def _points(
     places: Sequence[tuple[tuple[float, float, float], tuple[float, float, float]]],
     scales: tuple[_Scale, _Scale],
     say: Callable[[float], str],
-) -> list[Point]:
+) -> list[ArmPoint]:
     across, up = scales
     taken: list[tuple[float, float]] = []
     points = []
@@ -100,7 +100,7 @@ def _points(
         spot = _free(across.at(x) + 9, up.at(y) - 5, taken)
         taken.append(spot)
         points.append(
-            Point(
+            ArmPoint(
                 arm=arm,
                 x=across.at(x),
                 y=up.at(y),
@@ -130,7 +130,7 @@ def _ends(figure: Figure) -> tuple[float, float, float]:
     return (value if low is None else low, value, value if high is None else high)
 
 
-def _line(points: Sequence[Point]) -> str:
+def _line(points: Sequence[ArmPoint]) -> str:
     """A staircase: up to the next point of the front only where it stands."""
     best = sorted((point for point in points if point.arm.on_front), key=lambda point: point.x)
     steps: list[str] = []

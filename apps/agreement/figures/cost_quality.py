@@ -22,7 +22,7 @@ from apps.agreement.figures.drawing import (
     rounded,
     ticks,
 )
-from apps.agreement.figures.placing import Box, Spot, grouped, placed
+from apps.agreement.figures.placing import Box, NamePosition, grouped, placed
 from apps.agreement.figures.wording import (
     FIGURE_COLUMNS,
     AnyFigure,
@@ -70,7 +70,7 @@ class Offer:
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class OfferPoint:
     """An offer in the picture; the box is its doubt in both directions.
 
     ``label`` is its name, or a number that stands for it; None where another point has theirs.
@@ -97,7 +97,7 @@ class CostQuality(Picture):
 
     form: ClassVar[str] = "cost_quality"
     axes: Axes
-    points: Sequence[Point]
+    points: Sequence[OfferPoint]
     front: str
     legend: Sequence[Label]
 
@@ -197,13 +197,13 @@ def _point(
     told: tuple[Label, Box | None] | None,
     *,
     on_front: bool,
-) -> Point:
+) -> OfferPoint:
     across, up = scales
     low_x, high_x = across.at(one.cost[0]), across.at(one.cost[2])
     low_y, high_y = up.at(one.accuracy[0]), up.at(one.accuracy[2])
     least, right, most = one.accuracy
     label, leader = told or (None, None)
-    return Point(
+    return OfferPoint(
         label=label,
         leader=leader,
         kind=kind_of(one.offer.kind),
@@ -239,7 +239,7 @@ def _labels(
     return labels, [_row(known[at].offer, number) for number, at in enumerate(order, 1)]
 
 
-def _label(name: str, words: str, spot: Spot) -> tuple[Label, Box | None]:
+def _label(name: str, words: str, spot: NamePosition) -> tuple[Label, Box | None]:
     leader = spot.leader and tuple(map(rounded, spot.leader))
     return Label(rounded(spot.x), rounded(spot.y), name, words), leader  # type: ignore[return-value]  # four stay four
 

@@ -41,7 +41,7 @@ NOT_ASKED_TWICE: AnyFigure = {"value": None, "reason": "One annotator is not com
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class HeatmapSource:
     """A kind (``key`` is its name) or an annotator."""
 
     key: Hashable
@@ -77,7 +77,7 @@ class Heatmap(Picture):
 
 
 def heatmap(
-    sources: Sequence[Source],
+    sources: Sequence[HeatmapSource],
     figures: Pairs,
     *,
     of: str,
@@ -120,17 +120,17 @@ def heatmap(
 
 def from_report(
     report: Mapping[str, Any], *, between: str, within: str, level: str = "kind"
-) -> tuple[list[Source], dict[tuple[Any, Any], AnyFigure]]:
+) -> tuple[list[HeatmapSource], dict[tuple[Any, Any], AnyFigure]]:
     """Sources and figures of an agreement report (its JSON) for ``heatmap``.
 
     ``between`` names the coefficient of two sources, ``within`` that of one kind; ``level`` is
     ``kind`` or ``annotator``, of which there are only those that share an item with another.
     """
-    sources: dict[Hashable, Source] = {}
+    sources: dict[Hashable, HeatmapSource] = {}
     figures: dict[tuple[Any, Any], AnyFigure] = {}
     if level == "kind":
         for kind, found in report["within"].items():
-            sources[kind] = Source(kind, KIND_WORDS.get(kind, kind), kind)
+            sources[kind] = HeatmapSource(kind, KIND_WORDS.get(kind, kind), kind)
             figures[kind, kind] = found.get(within, NO_PAIR)
     for pair in report["between"]:
         if pair["level"] != level:
@@ -139,12 +139,12 @@ def from_report(
         for side, one in zip("ab", keys, strict=True):
             kind = pair.get(f"{side}_kind", pair[side])
             name = KIND_WORDS.get(kind, kind) if level == "kind" else pair[side]
-            sources.setdefault(one, Source(one, name, kind))
+            sources.setdefault(one, HeatmapSource(one, name, kind))
         figures[keys[0], keys[1]] = pair.get(between, NO_PAIR)
     return list(sources.values()), figures
 
 
-def _framed(within: str, sources: Sequence[Source]) -> str:
+def _framed(within: str, sources: Sequence[HeatmapSource]) -> str:
     """What the diagonal is; annotators are not compared with themselves."""
     if any(source.key != source.kind for source in sources):
         return ""
@@ -161,13 +161,13 @@ def _words(of: str, framed: str, drawn: int, count: int) -> str:
     )
 
 
-def _found(figures: Pairs, row: Source, column: Source) -> AnyFigure:
+def _found(figures: Pairs, row: HeatmapSource, column: HeatmapSource) -> AnyFigure:
     found = figures.get((row.key, column.key)) or figures.get((column.key, row.key))
     return found or (NOT_ASKED_TWICE if row.key == column.key else NO_PAIR)
 
 
 def _squares(
-    grid: Grid, sources: Sequence[Source], figures: Pairs, *, percent: bool
+    grid: Grid, sources: Sequence[HeatmapSource], figures: Pairs, *, percent: bool
 ) -> list[Square]:
     return [
         _square(grid, (x, y), (row, column), _found(figures, row, column), percent=percent)
@@ -179,7 +179,7 @@ def _squares(
 def _square(
     grid: Grid,
     place: tuple[float, float],
-    pair: tuple[Source, Source],
+    pair: tuple[HeatmapSource, HeatmapSource],
     figure: AnyFigure,
     *,
     percent: bool,
@@ -222,7 +222,7 @@ def _short(known: tuple[float, float, float] | None, *, percent: bool) -> str:
     return {"1.00": "1", "−.00": ".00"}.get(words, words)
 
 
-def _rows(sources: Sequence[Source], grid: Grid) -> list[Label]:
+def _rows(sources: Sequence[HeatmapSource], grid: Grid) -> list[Label]:
     names = cut_apart([source.name for source in sources], grid.left - 24)
     middles = [rounded(y + grid.height / 2) for y in grid.ys]
     return [
@@ -231,7 +231,7 @@ def _rows(sources: Sequence[Source], grid: Grid) -> list[Label]:
     ]
 
 
-def _columns(sources: Sequence[Source], grid: Grid) -> list[Label]:
+def _columns(sources: Sequence[HeatmapSource], grid: Grid) -> list[Label]:
     names = cut_apart([source.name for source in sources], grid.width if grid.roomy else 84)
     return [
         Label(rounded(x + grid.width / 2), grid.top - 8, name, _whole(one))
@@ -239,12 +239,12 @@ def _columns(sources: Sequence[Source], grid: Grid) -> list[Label]:
     ]
 
 
-def _whole(source: Source) -> str:
+def _whole(source: HeatmapSource) -> str:
     kind = KIND_WORDS.get(source.kind, source.kind)
     return source.name if source.name == kind or not kind else f"{source.name} ({kind})"
 
 
-def _groups(sources: Sequence[Source], xs: Sequence[float]) -> list[Label]:
+def _groups(sources: Sequence[HeatmapSource], xs: Sequence[float]) -> list[Label]:
     """The kinds where their first annotator stands, in words where there is room for them."""
     first: dict[str, float] = {}
     for source, x in zip(sources, xs, strict=True):
@@ -259,7 +259,7 @@ def _groups(sources: Sequence[Source], xs: Sequence[float]) -> list[Label]:
 
 
 def _table(
-    sources: Sequence[Source], figures: Pairs
+    sources: Sequence[HeatmapSource], figures: Pairs
 ) -> tuple[Sequence[str], Sequence[Sequence[Cell]]]:
     header = ("source", "kind", "other", "other kind", *FIGURE_COLUMNS)
     rows: list[list[Cell]] = []

@@ -33,7 +33,7 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class LinePoint:
     """A value with its interval."""
 
     x: float
@@ -55,7 +55,7 @@ class Line:
     leader: str
     kind: str
     pieces: Sequence[str]
-    spots: Sequence[Spot]
+    spots: Sequence[LinePoint]
 
 
 def lines(
@@ -103,7 +103,7 @@ def _apart(places: Sequence[tuple[float, str]], count: int) -> float:
     return min([APART, *(gap / (count + 1) for gap in gaps)])
 
 
-def _leader(last: Spot, right: float, y: float) -> str:
+def _leader(last: LinePoint, right: float, y: float) -> str:
     """Level to the end of the plot and from there to the name; nothing where it is plain."""
     if right - last.x < NEAR and abs(y - last.y) < BESIDE:
         return ""
@@ -112,8 +112,8 @@ def _leader(last: Spot, right: float, y: float) -> str:
 
 def _spots(
     one: Series, places: Sequence[tuple[float, str]], up: Scale, moved: float, *, percent: bool
-) -> list[Spot | None]:
-    spots: list[Spot | None] = []
+) -> list[LinePoint | None]:
+    spots: list[LinePoint | None] = []
     for (place, where), figure in zip(places, one.figures, strict=True):
         known = ends(figure)
         if known is None:
@@ -122,11 +122,11 @@ def _spots(
         low, value, high = (up.at(number) for number in known)
         x = rounded(place + moved)
         words = f"{one.name}, {where}: {sentence(figure, percent=percent)}"
-        spots.append(Spot(x, value, low, high, mark(one.kind, x, value), words))
+        spots.append(LinePoint(x, value, low, high, mark(one.kind, x, value), words))
     return spots
 
 
-def _pieces(spots: Sequence[Spot | None]) -> list[str]:
+def _pieces(spots: Sequence[LinePoint | None]) -> list[str]:
     pieces: list[list[str]] = [[]]
     for spot in spots:
         if spot is None:

@@ -16,7 +16,7 @@ TOGETHER = (8, 16, 32, 64, 128, 1024)
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class NamePosition:
     """Where a name stands, from its left end; ``leader`` is the line to its mark, if it is far."""
 
     x: float
@@ -26,7 +26,7 @@ class Spot:
 
 def placed(
     marks: Sequence[Box], names: Sequence[str], taken: Sequence[Box], frame: Box
-) -> list[Spot] | None:
+) -> list[NamePosition] | None:
     """A place in ``frame`` for each name beside its mark; None where not all find room.
 
     They keep clear of the marks, of what is ``taken``, and of each other.
@@ -39,13 +39,13 @@ def placed(
         if free is None:
             return None
         full.append(free)
-        spots.append(Spot(free[0], (free[1] + free[3]) / 2, _leader(mark, free)))
+        spots.append(NamePosition(free[0], (free[1] + free[3]) / 2, _leader(mark, free)))
     return spots
 
 
 def grouped(
     marks: Sequence[Box], taken: Sequence[Box], frame: Box
-) -> list[tuple[Sequence[int], str, Spot]]:
+) -> list[tuple[Sequence[int], str, NamePosition]]:
     """Numbers instead of names: groups of marks, what stands beside each, and where.
 
     Marks are numbered from 1 in their order. The nearest share a place where there is no room for
@@ -58,7 +58,7 @@ def grouped(
         spots = placed(boxes, words, [*taken, *marks], frame)
         if spots is not None:
             return list(zip(groups, words, spots, strict=True))
-    corner = Spot(frame[0] + OFF, frame[1] + NAME / 2)
+    corner = NamePosition(frame[0] + OFF, frame[1] + NAME / 2)
     return [(range(len(marks)), ranges(range(1, len(marks) + 1)), corner)]
 
 

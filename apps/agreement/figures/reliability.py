@@ -36,7 +36,7 @@ BAR = 14
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class ReliabilityBin:
     """One bin: its mean confidence, share right and interval; below it the bar of its items."""
 
     x: float
@@ -59,7 +59,7 @@ class Reliability(Picture):
     form: ClassVar[str] = "reliability"
     axes: Axes
     kind: str
-    spots: Sequence[Spot]
+    spots: Sequence[ReliabilityBin]
     path: str
     most_y: float
     bar: float = BAR
@@ -122,13 +122,13 @@ def _spot(
     scales: tuple[Scale, Scale],
     kind: str,
     most: int,
-) -> Spot:
+) -> ReliabilityBin:
     across, up = scales
     low, value, high = place
     x, y = across.at(one.confidence), up.at(value)
     n = one.right["n"]
     height = rounded(max(1.0, STRIP * n / most))
-    return Spot(
+    return ReliabilityBin(
         x=x,
         y=y,
         y_low=up.at(low),

@@ -34,7 +34,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class MeasureRow:
     """One figure of every kind; a null one says its reason in words."""
 
     words: str
@@ -47,8 +47,8 @@ class Measures:
     """``rows`` come first, ``more`` are a click away."""
 
     columns: Sequence[Column]
-    rows: Sequence[Row]
-    more: Sequence[Row] = ()
+    rows: Sequence[MeasureRow]
+    more: Sequence[MeasureRow] = ()
 
 
 def coefficients(report: Report) -> Measures:
@@ -114,9 +114,9 @@ def _row(
     told: Mapping[str, Mapping[str, Any]],
     name: str,
     words: str | None = None,
-) -> Row:
+) -> MeasureRow:
     missing = NOBODY_ABSTAINED if name.endswith("with_abstentions") else NOT_HERE
-    return Row(
+    return MeasureRow(
         words or measure_words(name),
         is_share(name),
         [(each, with_words(report, told[each.kind].get(name, missing))) for each in columns],

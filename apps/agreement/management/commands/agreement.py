@@ -10,7 +10,7 @@ from apps.agreement.naming import annotator_called, annotator_meant
 from apps.agreement.reporting import agreement_report
 from apps.agreement.sheets.slicing import Slice
 from apps.agreement.standing.comparing import compared_kinds
-from apps.agreement.standing.measures import Row, against, coefficients, ties
+from apps.agreement.standing.measures import MeasureRow, against, coefficients, ties
 from apps.agreement.standing.methods import doubts, interval_methods
 from apps.agreement.standing.part import part_words
 from apps.agreement.standing.sureness import sureness
@@ -120,7 +120,7 @@ class Command(LabelhubCommand):
             if tied := ties(measures.columns):
                 self.say(f"  Of F1 and matrices: {tied}")
 
-    def _say_rows(self, found: Mapping[str, Any], rows: Sequence[Row]) -> None:
+    def _say_rows(self, found: Mapping[str, Any], rows: Sequence[MeasureRow]) -> None:
         for row in rows:
             self.say(f"  {row.words}")
             for column, shown in row.cells:
