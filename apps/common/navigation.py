@@ -25,7 +25,7 @@ class Page:
 
 
 @dataclass(frozen=True)
-class Group:
+class MenuGroup:
     """Pages under one heading; without a heading they always show.
 
     ``folded`` are the roles that find it shut until they open it: to decide takes five pages.
@@ -38,11 +38,11 @@ class Group:
 
 
 GROUPS = (
-    Group("", "", (
+    MenuGroup("", "", (
         Page("overview", "Overview", "project_overview", "overview"),
         Page("setup", "Set-up", "project_setup", "setup", _MANAGER),
     )),
-    Group("labels", "Labels", (
+    MenuGroup("labels", "Labels", (
         Page("review", "Review", "review", "review", _DECIDES),
         Page(
             "adjudication", "Adjudication", "adjudication", "adjudication", _DECIDES, experts=True
@@ -52,20 +52,20 @@ GROUPS = (
         Page("comments", "Comments", "comment_list", "comments"),
         Page("work", "Work", "project_work", "work", _MANAGER),
     )),
-    Group("annotators", "Annotators", (
+    MenuGroup("annotators", "Annotators", (
         Page("runs", "Runs", "run_list", "runs"),
         Page("prompts", "Prompts", "prompt_list", "chat"),
         Page("experiments", "Experiments", "experiment_list", "table"),
         Page("learning", "Learning", "learning", "model"),
         Page("sites", "Sites", "site_list", "sites"),
     ), folded=("reviewer",)),
-    Group("measures", "Measures", (
+    MenuGroup("measures", "Measures", (
         Page("evaluation", "Evaluation", "evaluation", "evaluation"),
         Page("agreement", "Agreement", "agreement", "agreement"),
         Page("quality", "Quality", "quality", "quality", _DECIDES),
         Page("automation", "Automation", "automation", "check"),
     ), folded=("reviewer",)),
-    Group("project", "Project", (
+    MenuGroup("project", "Project", (
         Page("export", "Export", "export_page", "export"),
         Page("webhooks", "Webhooks", "webhook_list", "link", _MANAGER),
         Page("people", "People", "project_people", "people", _MANAGER),
@@ -101,7 +101,7 @@ def _link(page: Page, slug: str) -> dict[str, str]:
     return {"key": page.key, "text": page.text, "icon": page.icon, "url": address}
 
 
-def _is_open(group: Group, role: str, cookies: Mapping[str, str]) -> bool:
+def _is_open(group: MenuGroup, role: str, cookies: Mapping[str, str]) -> bool:
     """As this browser left it; as it suits the role before that."""
     chosen = cookies.get(f"{NAV_COOKIE}_{group.key}")
     return chosen == "open" if chosen in {"open", "shut"} else role not in group.folded
