@@ -21,7 +21,7 @@ MANIFEST_VERSION = 1
 
 
 @dataclass(slots=True)
-class Tally:
+class ExportTally:
     """What was in the rows that went into a file."""
 
     project: Project
@@ -74,7 +74,7 @@ class Tally:
 
 
 def build_manifest(
-    tally: Tally,
+    tally: ExportTally,
     *,
     format_name: str,
     filters: Mapping[str, Any],
@@ -112,7 +112,7 @@ def build_manifest(
     }
 
 
-def _schemas(tally: Tally) -> dict[str, Any]:
+def _schemas(tally: ExportTally) -> dict[str, Any]:
     """Every version that something in the file was said under, and the present one."""
     current = current_schema(tally.project).version
     wanted = {current, *tally.label_versions, *tally.gold_versions}

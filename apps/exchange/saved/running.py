@@ -19,7 +19,7 @@ from apps.common.jobs import (
     start_job,
 )
 from apps.exchange.exporters import Row, export_format, export_pieces, file_name
-from apps.exchange.manifests import Tally, build_manifest
+from apps.exchange.manifests import ExportTally, build_manifest
 from apps.exchange.models import SavedExport
 from apps.exchange.saved import files
 from apps.exchange.saved.looking import STALE, erasures_in, outdated
@@ -126,7 +126,7 @@ def sweep_exports() -> None:
 
 def _write(run: JobRun, export: SavedExport) -> None:
     project, only, name = export.project, export.filters.get("only", ""), export.stored_name
-    erasures, tally = erasures_in(project), Tally(project)
+    erasures, tally = erasures_in(project), ExportTally(project)
     pace = _Pace(run, export, tally)
     pieces = export_pieces(project, export_format(export.format), only=only, watch=pace.rows)
     written = files.write_file(name, pieces, pace.written)
@@ -158,7 +158,7 @@ def _write(run: JobRun, export: SavedExport) -> None:
 class _Pace:
     """Counts what goes into the file, and now and then tells the row and renews the lease."""
 
-    def __init__(self, run: JobRun, export: SavedExport, tally: Tally) -> None:
+    def __init__(self, run: JobRun, export: SavedExport, tally: ExportTally) -> None:
         self._run, self._export, self._tally = run, export, tally
         self._size, self._told = 0, time.monotonic()
 

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from apps.common.bulk import insert_rows
 from apps.exchange.rows import ItemRow, RowError
-from apps.exchange.services.context import ImportContext, Tally
+from apps.exchange.services.context import ImportContext, ImportTally
 from apps.exchange.services.placeholders import is_placeholder, untouched
 from apps.labels.models import Gold, Label
 from apps.labels.services import (
@@ -37,13 +37,13 @@ class _Ledger:
 
 def write_chunk(
     context: ImportContext, rows: Sequence[ItemRow | RowError], batch: ImportBatch | None
-) -> Tally:
+) -> ImportTally:
     """Sort the rows into created, filled, unchanged, conflict and failed; write the first two.
 
     Nothing that is there is ever changed, but for items that are an id and no more: those get their
     content. The caller holds the project's lock, so that two imports cannot create the same item.
     """
-    tally = Tally()
+    tally = ImportTally()
     good = []
     for row in rows:
         if isinstance(row, RowError):
@@ -61,7 +61,7 @@ def write_chunk(
     return tally
 
 
-def _remark(rows: Iterable[ItemRow], batch: ImportBatch | None, tally: Tally) -> None:
+def _remark(rows: Iterable[ItemRow], batch: ImportBatch | None, tally: ImportTally) -> None:
     told = {note["message"] for note in batch.errors} if batch else set()
     for row in rows:
         for field_name, message in row.remarks:
@@ -90,7 +90,7 @@ def _hash_of(there: Mapping[str, Item], row: ItemRow) -> str:
 
 
 def _split_fresh(
-    rows: Iterable[ItemRow], there: dict[str, Item], tally: Tally
+    rows: Iterable[ItemRow], there: dict[str, Item], tally: ImportTally
 ) -> dict[str, ItemRow]:
     fresh: dict[str, ItemRow] = {}
     for row in rows:
@@ -116,7 +116,7 @@ def _says(row: ItemRow) -> tuple[object, ...]:
     return row.content_hash, row.gold, row.labels, row.gold_history
 
 
-def _compare(pairs: Sequence[tuple[ItemRow, Item]], tally: Tally) -> None:
+def _compare(pairs: Sequence[tuple[ItemRow, Item]], tally: ImportTally) -> None:
     """Rows of items that are there: unchanged when the ledger holds all they say."""
     ledgers = _ledgers([item.pk for row, item in pairs if row.labels or _golds(row)])
     other_content = [item.pk for row, item in pairs if row.content_hash != item.content_hash]
@@ -184,7 +184,7 @@ def _unknown_part(row: ItemRow, ledger: _Ledger) -> tuple[str, str] | None:
 
 
 def _create(
-    context: ImportContext, fresh: dict[str, ItemRow], batch: ImportBatch | None, tally: Tally
+    context: ImportContext, fresh: dict[str, ItemRow], batch: ImportBatch | None, tally: ImportTally
 ) -> None:
     items = [_item(context, row, batch) for row in fresh.values()]
     insert_rows(items)
@@ -198,7 +198,7 @@ def _create(
 
 
 def _count_labels(
-    origin: Sequence[tuple[ItemRow, int]], outcomes: Sequence[ImportOutcome], tally: Tally
+    origin: Sequence[tuple[ItemRow, int]], outcomes: Sequence[ImportOutcome], tally: ImportTally
 ) -> None:
     tally.labels_created += outcomes.count(ImportOutcome.CREATED)
     for (row, at), outcome in zip(origin, outcomes, strict=True):
@@ -212,7 +212,7 @@ def _fill(
     context: ImportContext,
     pairs: Sequence[tuple[ItemRow, Item]],
     batch: ImportBatch | None,
-    tally: Tally,
+    tally: ImportTally,
 ) -> None:
     """Give items that are an id their content; what the rows say joins the labels there."""
     if not pairs:

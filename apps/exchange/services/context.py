@@ -35,7 +35,7 @@ class Note:
 
 
 @dataclass(slots=True)
-class Tally:
+class ImportTally:
     """What became of rows."""
 
     created: int = 0

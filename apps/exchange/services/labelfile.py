@@ -19,7 +19,7 @@ from apps.exchange.readers import RawRow, RowFault, format_of, open_rows
 from apps.exchange.readers.base import one_row, shortened
 from apps.exchange.rows import external_id, read_row
 from apps.exchange.services.chunks import write_chunk
-from apps.exchange.services.context import MAX_NOTES, ImportContext, Tally
+from apps.exchange.services.context import MAX_NOTES, ImportContext, ImportTally
 from apps.exchange.services.placeholders import has_texts
 from apps.exchange.values import as_object, json_cell, label_value
 from apps.labels.models import Gold, ItemState, Label
@@ -54,11 +54,11 @@ EXTRA = (
 class LabelFileResult:
     """What became of a file of labels; ``tally`` counts rows, ``gold`` the decisions taken over."""
 
-    tally: Tally = field(default_factory=Tally)
+    tally: ImportTally = field(default_factory=ImportTally)
     items_created: int = 0
     gold_created: int = 0
 
-    def add(self, tally: Tally) -> None:
+    def add(self, tally: ImportTally) -> None:
         """Add a chunk's counts; the first notes are kept."""
         mine = self.tally
         for name in ("created", "unchanged", "conflicts", "failed", "labels_created"):
@@ -135,8 +135,8 @@ def _item_of(raw: RawRow) -> str:
         return ""
 
 
-def _write(context: ImportContext, chunk: list[RawRow], result: LabelFileResult) -> Tally:
-    tally = Tally()
+def _write(context: ImportContext, chunk: list[RawRow], result: LabelFileResult) -> ImportTally:
+    tally = ImportTally()
     wanted = {_item_of(raw) for raw in chunk}
     items = Item.objects.named(context.project, wanted)
     by_id = {item.external_id: item for item in items.only("external_id", "options")}
@@ -154,7 +154,7 @@ def _write(context: ImportContext, chunk: list[RawRow], result: LabelFileResult)
 
 
 def _entries(
-    context: ImportContext, chunk: list[RawRow], by_id: Mapping[str, Item], tally: Tally
+    context: ImportContext, chunk: list[RawRow], by_id: Mapping[str, Item], tally: ImportTally
 ) -> Iterator[_Entry]:
     for raw in chunk:
         try:
@@ -209,7 +209,7 @@ def _check_columns(data: Mapping[str, Any], fields: Mapping[str, Any]) -> None:
             raise RowFault(told, field=where)
 
 
-def _count(entry: _Entry, outcome: ImportOutcome, tally: Tally) -> None:
+def _count(entry: _Entry, outcome: ImportOutcome, tally: ImportTally) -> None:
     if outcome is ImportOutcome.CREATED:
         tally.created += 1
         tally.labels_created += 1
@@ -226,7 +226,7 @@ def _count(entry: _Entry, outcome: ImportOutcome, tally: Tally) -> None:
         tally.conflict(entry.number, "label", message)
 
 
-def _write_gold(context: ImportContext, entries: list[_Entry], tally: Tally) -> int:
+def _write_gold(context: ImportContext, entries: list[_Entry], tally: ImportTally) -> int:
     """Every row repeats the gold of its item: one draft per item and value."""
     seen: dict[tuple[int, str], _Entry] = {}
     for entry in entries:

@@ -14,7 +14,7 @@ from apps.exchange.columns import ColumnMap
 from apps.exchange.readers import open_rows, refuse_after
 from apps.exchange.rows import ItemRow, RowError, read_row
 from apps.exchange.services.chunks import write_chunk
-from apps.exchange.services.context import MAX_NOTES, ImportContext, LabelsMoved, Tally
+from apps.exchange.services.context import MAX_NOTES, ImportContext, LabelsMoved, ImportTally
 from apps.exchange.services.uploads import KIND, discard_upload, stored_file
 from apps.exchange.shapes import gathered
 from apps.labels.models import Gold, ItemState, Label
@@ -34,7 +34,7 @@ class ImportRefused(LabelhubError):
     code = "import_refused"
     http_status = 422
 
-    def __init__(self, tally: Tally) -> None:
+    def __init__(self, tally: ImportTally) -> None:
         rows = "1 row has a fault" if tally.failed == 1 else f"{tally.failed:,} rows have faults"
         super().__init__(f"Nothing was imported, as asked for (strict): {rows}.")
         self.failed, self.errors = tally.failed, [note.to_json() for note in tally.notes]
@@ -136,7 +136,7 @@ def _refuse_faults(
     Raises:
         ImportRefused: at least one row has a fault.
     """
-    tally = Tally()
+    tally = ImportTally()
     for row, _, _ in _rows(run, batch, context, patience):
         if isinstance(row, RowError):
             tally.fail(row.row, row.field, row.message)

@@ -10,7 +10,7 @@ from typing import Any
 from apps.common.commands import LabelhubCommand
 from apps.common.files import write_whole
 from apps.exchange.exporters import FORMATS, export_format, export_pieces
-from apps.exchange.manifests import Tally, build_manifest
+from apps.exchange.manifests import ExportTally, build_manifest
 from apps.exchange.selectors import export_counts, project_named
 
 
@@ -34,7 +34,7 @@ class Command(LabelhubCommand):
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
         """Write the file, say what is in it."""
         project, target = project_named(options["slug"]), Path(options["output"])
-        only, tally, digest = options["only"], Tally(project), hashlib.sha256()
+        only, tally, digest = options["only"], ExportTally(project), hashlib.sha256()
         wanted = export_format(options["format"])
         pieces = export_pieces(project, wanted, only=only, watch=tally.add)
         size = write_whole(target, _digested(pieces, digest))
