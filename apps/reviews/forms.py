@@ -12,7 +12,7 @@ from apps.projects.models import Project
 from apps.reviews.models import ReviewSettings
 from apps.reviews.services import Answer, EvidenceSpan
 from apps.reviews.services.drafting import FIELDS, SCHEMA
-from apps.reviews.services.planning import Plan
+from apps.reviews.services.planning import ReviewPlan
 from labelhub.core.errors import InvalidInput
 from labelhub.core.schema import Task
 
@@ -162,11 +162,13 @@ class ReviewPlanForm(forms.ModelForm[Project]):
             self.fields[name].required = False
 
     @property
-    def plan(self) -> Plan:
+    def plan(self) -> ReviewPlan:
         """What was sent, and nothing else: a field that somebody leaves out stays as it is."""
         sent = {name: value for name, value in self.cleaned_data.items() if name in self.data}
         kept = {name: value for name, value in sent.items() if value not in {None, ""}}
-        return cast("Plan", kept | dict.fromkeys(sent.keys() & {"dispute_above"} - kept.keys()))
+        return cast(
+            "ReviewPlan", kept | dict.fromkeys(sent.keys() & {"dispute_above"} - kept.keys())
+        )
 
 
 class ReviewScreenForm(forms.ModelForm[ReviewSettings]):

@@ -12,7 +12,7 @@ from apps.labels.models import VIEW_UNKNOWN, Assignment, Gold, ItemState, Label
 from apps.labels.services import assign_items, record_label
 from apps.projects.models import Item, Membership, Project
 from apps.reviews.models import BulkChange, BulkJob, Intervention
-from apps.reviews.selectors.bulk import Plan, preview
+from apps.reviews.selectors.bulk import BulkPlan, preview
 from apps.reviews.selectors.searching import read_query
 from apps.reviews.services import claim_next_item, skip_item, undo_last
 from apps.reviews.services.bulk import (
@@ -45,7 +45,7 @@ def manager(project: Project) -> User:
     return member(project, Role.MANAGER, ReviewerKind.EXPERT)
 
 
-def planned(project: Project, manager: User, action: str, **options: Any) -> Plan:
+def planned(project: Project, manager: User, action: str, **options: Any) -> BulkPlan:
     query = read_query(options.pop("query", {}))
     return plan_job(project, manager, action=action, query=query, options=options)
 

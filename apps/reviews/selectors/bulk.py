@@ -56,7 +56,7 @@ _UNCLEAR = Q(state__stage=ItemState.Stage.UNCLEAR)
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class BulkPlan:
     """One action on the items of a search, as they were at ``asked_at``."""
 
     project: Project
@@ -110,7 +110,7 @@ def newest_item(project: Project) -> int:
     return Item.objects.filter(project=project).aggregate(newest=Max("pk"))["newest"] or 0
 
 
-def preview(plan: Plan) -> Preview:
+def preview(plan: BulkPlan) -> Preview:
     """What the plan comes to now: one count, and a few of the items that will change."""
     outcomes = sorted_out(plan, plan.items())
     counted = outcomes.order_by().values_list("outcome").annotate(n=Count("pk"))
@@ -121,14 +121,14 @@ def preview(plan: Plan) -> Preview:
     return Preview(sum(counts.values()), counts.get("", 0), told_of, list(shown))
 
 
-def sorted_out(plan: Plan, items: QuerySet[Item]) -> QuerySet[Any]:
+def sorted_out(plan: BulkPlan, items: QuerySet[Item]) -> QuerySet[Any]:
     """The items, each with its ``outcome``: why it is passed over, empty where it is not."""
     reasons = [When(condition, then=Value(reason)) for reason, condition in _reasons(plan).items()]
     outcome = Case(*reasons, default=Value(""), output_field=CharField())
     return items.annotate(outcome=outcome)
 
 
-def _reasons(plan: Plan) -> dict[str, Q]:
+def _reasons(plan: BulkPlan) -> dict[str, Q]:
     found = {"gone": Q(state__updated_at__gt=plan.asked_at)}
     if plan.action in (Action.ACCEPT, Action.LABEL):
         return found | _of_labels(plan)
@@ -148,7 +148,7 @@ def _reasons(plan: Plan) -> dict[str, Q]:
     return found | {"unsaid": ~Q(Exists(here))}
 
 
-def _of_labels(plan: Plan) -> dict[str, Q]:
+def _of_labels(plan: BulkPlan) -> dict[str, Q]:
     """As for a reviewer: who is not asked is not asked in bulk either."""
     live = Slot.objects.live(timezone.now()).filter(project=plan.project)
     found = {
@@ -168,7 +168,7 @@ def _of_labels(plan: Plan) -> dict[str, Q]:
     }
 
 
-def _kept_for_others(plan: Plan) -> Q:
+def _kept_for_others(plan: BulkPlan) -> Q:
     kind = reviewer_kind(plan.actor, plan.project)
     other = ReviewerKind.CROWD if kind == ReviewerKind.EXPERT else ReviewerKind.EXPERT
     named = Q(state__audience=ItemState.Audience.NAMED) & ~_given_to(plan.actor.pk)
@@ -184,7 +184,7 @@ def _given_to(user: int) -> Q:
     return Q(Exists(Assignment.objects.filter(item=OuterRef("pk"), user=user, open=True)))
 
 
-def _of_people(plan: Plan) -> dict[str, Q]:
+def _of_people(plan: BulkPlan) -> dict[str, Q]:
     """Items that all the chosen have labelled, or have been given already; where they share the
     items, one who has not is enough."""
     spoken, given = Q(), Q()

@@ -36,7 +36,7 @@ def may_read_whole(user: User, project: Project, item_id: int) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class DebateSide:
     """One of the answers that were argued for: by how many turns, and the best said for it."""
 
     value: Any
@@ -44,7 +44,7 @@ class Side:
     best: Turn
 
 
-def sides_of(debate: Debate) -> list[Side]:
+def sides_of(debate: Debate) -> list[DebateSide]:
     """The answers for which something was said, the most supported first.
 
     The best argument of a side is its turn with the most quoted evidence, the later one of equals:
@@ -55,7 +55,9 @@ def sides_of(debate: Debate) -> list[Side]:
         if turn.status == "ok" and turn.value is not None and turn.text.strip():
             said[value_key(turn.value)].append(turn)
     sides = [
-        Side(turns[0].value, len(turns), max(turns, key=lambda turn: (_quotes(turn), turn.pk)))
+        DebateSide(
+            turns[0].value, len(turns), max(turns, key=lambda turn: (_quotes(turn), turn.pk))
+        )
         for turns in said.values()
     ]
     return sorted(sides, key=lambda side: -side.turns)

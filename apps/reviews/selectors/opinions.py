@@ -52,7 +52,7 @@ class Opinion:
 
 
 @dataclass(frozen=True)
-class Side:
+class OpinionSide:
     """All who say the same. ``offered``: whether it may still be chosen; ``says`` is the option
     that it is, where it is one, and ``key`` that option's."""
 
@@ -145,7 +145,7 @@ class Opinions:
         return any(one.label.annotator.kind == Kind.LLM for one in self.said)
 
     @cached_property
-    def sides(self) -> list[Side]:
+    def sides(self) -> list[OpinionSide]:
         """Who is against whom, in the order in which the labels are offered."""
         groups: dict[str, list[Opinion]] = {}
         for opinion in self.said:
@@ -166,13 +166,13 @@ class Opinions:
         """What ``user`` says."""
         return next((one for one in self.said if one.label.annotator.user_id == user.pk), None)
 
-    def _side(self, opinions: Sequence[Opinion]) -> Side:
+    def _side(self, opinions: Sequence[Opinion]) -> OpinionSide:
         value = opinions[0].label.value
         offered = value is not None and self._is_offered(value)
         same = (each for each in self.options if each.title == value_words(value))
         option = next(same, None) if self.task is not Task.MULTI else None
         key, says = (option.key, option.value) if option else ("", "")
-        return Side(value, tuple(opinions), offered, key, says)
+        return OpinionSide(value, tuple(opinions), offered, key, says)
 
     def _is_offered(self, value: Any) -> bool:
         try:

@@ -12,7 +12,7 @@ from apps.projects.models import Project
 from apps.reviews.models import Intervention
 
 
-class Plan(TypedDict, total=False):
+class ReviewPlan(TypedDict, total=False):
     """What of the plan is to change; see the fields of ``Project``."""
 
     overlap: int
@@ -30,7 +30,7 @@ DERIVED_FROM = frozenset({"overlap", "review_scope", "queue_order", "dispute_abo
 
 
 def change_review_plan(
-    *, project: Project, by: User | None = None, **given: Unpack[Plan]
+    *, project: Project, by: User | None = None, **given: Unpack[ReviewPlan]
 ) -> Project:
     """Change the plan and bring every item into line: some may be decided by it, others wait again.
 
@@ -48,7 +48,7 @@ def change_review_plan(
     with transaction.atomic():
         _log(project, by, values)
         Project.objects.filter(pk=project.pk).update(**values)
-    project.refresh_from_db(fields=list(Plan.__annotations__))
+    project.refresh_from_db(fields=list(ReviewPlan.__annotations__))
     if DERIVED_FROM & values.keys():
         replan(project)
     if "review_scope" in values:

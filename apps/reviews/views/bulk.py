@@ -17,7 +17,7 @@ from apps.projects.pages import project_page
 from apps.projects.selectors import get_project
 from apps.reviews.bulk_form import OptionsForm
 from apps.reviews.models import BulkJob
-from apps.reviews.selectors.bulk import Plan, get_job, jobs_of, preview, told
+from apps.reviews.selectors.bulk import BulkPlan, get_job, jobs_of, preview, told
 from apps.reviews.selectors.searching import Query, read_query
 from apps.reviews.services.bulk import plan_job, start_job, undo_job
 from apps.reviews.views.searching import asked_of, query_string
@@ -72,7 +72,7 @@ def _shown(request: SignedInRequest, project: Project, query: Query) -> dict[str
 
 def _plan(
     request: SignedInRequest, project: Project, query: Query, form: OptionsForm
-) -> Plan | None:
+) -> BulkPlan | None:
     """The plan; None where an option is wrong, which the form then tells."""
     try:
         return plan_job(

@@ -10,7 +10,7 @@ from apps.labels.services import LabelDraft, annotator_for_user, import_labels
 from apps.labels.services.assigning import assign_items, keep_for_kind, promote_items
 from apps.projects.selectors import current_schema, guideline_version
 from apps.reviews.models import BulkChange, BulkJob, Decision
-from apps.reviews.selectors.bulk import Plan
+from apps.reviews.selectors.bulk import BulkPlan
 from apps.reviews.services.returning import return_to_queue
 from apps.reviews.services.skipping import ask_again
 
@@ -20,12 +20,12 @@ Change = BulkChange
 Action = BulkJob.Action
 
 
-def act(plan: Plan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
+def act(plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
     """Do it to items whose ``states`` are locked; what is needed to take it back, per item."""
     return _ACTS[Action(plan.action)](plan, job, states) if states else []
 
 
-def _accept(plan: Plan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
+def _accept(plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
     """What is suggested, as it stands: that is what they were asked about."""
     proposed = Label.objects.in_bulk([one.suggestion_id for one in states if one.suggestion_id])
 
@@ -37,7 +37,7 @@ def _accept(plan: Plan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkC
     return _label(plan, job, states, accepted)
 
 
-def _give(plan: Plan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
+def _give(plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
     """One label for all of them: no item was opened, and nobody knows which suggestions were in
     the list before them."""
     provenance = _provenance(plan, job)
@@ -50,7 +50,7 @@ def _give(plan: Plan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkCha
 
 
 def _label(
-    plan: Plan,
+    plan: BulkPlan,
     job: BulkJob,
     states: Sequence[ItemState],
     fields_of: Callable[[ItemState], dict[str, Any]],
@@ -76,12 +76,12 @@ def _label(
     ]
 
 
-def _provenance(plan: Plan, job: BulkJob) -> dict[str, Any]:
+def _provenance(plan: BulkPlan, job: BulkJob) -> dict[str, Any]:
     told = {BULK: job.pk, "guideline": guideline_version(plan.project)}
     return {name: kept for name, kept in told.items() if kept}
 
 
-def _assign(plan: Plan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
+def _assign(plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
     """To all of them, or to each in turn, leaving out who has labelled the item."""
     users = list(User.objects.filter(pk__in=plan.options["users"]).order_by("pk"))
     spoken = _spoken(states, users)
@@ -140,14 +140,14 @@ def _spoken(states: Sequence[ItemState], users: Sequence[User]) -> set[tuple[int
     return set(said.order_by().values_list("item_id", "annotator__user_id"))
 
 
-def _keep(plan: Plan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
+def _keep(plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
     keep_for_kind(plan.project, [one.item_id for one in states], plan.options["kind"])
     return [
         Change(job=job, item_id=one.item_id, before={"kind": one.assigned_kind}) for one in states
     ]
 
 
-def _promote(plan: Plan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
+def _promote(plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
     ids = [one.item_id for one in states]
     promote_items(plan.project, ids, promoted=plan.options["promoted"])
     return [
@@ -155,7 +155,7 @@ def _promote(plan: Plan, job: BulkJob, states: Sequence[ItemState]) -> list[Bulk
     ]
 
 
-def _return(plan: Plan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
+def _return(plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
     ids = [one.item_id for one in states]
     said: dict[int, list[int]] = {}
     labels = Label.objects.standing().by_people().filter(item__in=ids)
@@ -183,7 +183,7 @@ def _return(plan: Plan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkC
     ]
 
 
-_ACTS: dict[Action, Callable[[Plan, BulkJob, Sequence[ItemState]], list[BulkChange]]] = {
+_ACTS: dict[Action, Callable[[BulkPlan, BulkJob, Sequence[ItemState]], list[BulkChange]]] = {
     Action.ACCEPT: _accept,
     Action.LABEL: _give,
     Action.ASSIGN: _assign,

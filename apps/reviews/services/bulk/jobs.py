@@ -13,7 +13,7 @@ from apps.common import jobs
 from apps.projects.models import Project
 from apps.projects.services import hold_labels
 from apps.reviews.models import BulkJob
-from apps.reviews.selectors.bulk import Plan, newest_item, preview
+from apps.reviews.selectors.bulk import BulkPlan, newest_item, preview
 from apps.reviews.selectors.searching import Query, matching, read_query
 from apps.reviews.services.bulk.options import read_options
 from labelhub.core.errors import Conflict, InvalidInput
@@ -39,7 +39,7 @@ def plan_job(
     query: Query,
     options: Mapping[str, Any],
     frozen: Mapping[str, Any] | None = None,
-) -> Plan:
+) -> BulkPlan:
     """A plan, checked. ``frozen`` holds ``upto`` and ``asked_at`` of a preview of it: what has come
     or was changed since is left alone.
 
@@ -48,7 +48,7 @@ def plan_job(
     """
     matching(project, query)  # reads the values of labels
     upto, asked_at = _frozen(project, frozen or {})
-    return Plan(
+    return BulkPlan(
         project=project,
         actor=actor,
         action=action,
@@ -59,9 +59,9 @@ def plan_job(
     )
 
 
-def plan_of(job: BulkJob, actor: User) -> Plan:
+def plan_of(job: BulkJob, actor: User) -> BulkPlan:
     """The plan that a job was made of; ``actor`` asked for it."""
-    return Plan(
+    return BulkPlan(
         project=job.project,
         actor=actor,
         action=job.action,
@@ -73,7 +73,7 @@ def plan_of(job: BulkJob, actor: User) -> Plan:
 
 
 @transaction.atomic
-def start_job(plan: Plan) -> BulkJob:
+def start_job(plan: BulkPlan) -> BulkJob:
     """Queue a plan; a worker carries it out.
 
     Raises:

@@ -15,7 +15,7 @@ from apps.common.jobs import JobRun, fault_words, job, work_on
 from apps.labels.services.states import lock_states
 from apps.projects.selectors import role_in
 from apps.reviews.models import BulkChange, BulkJob, Intervention
-from apps.reviews.selectors.bulk import Plan, sorted_out
+from apps.reviews.selectors.bulk import BulkPlan, sorted_out
 from apps.reviews.services.bulk.acting import act
 from apps.reviews.services.bulk.jobs import KIND, plan_of
 from apps.reviews.services.bulk.undoing import take_back
@@ -96,12 +96,12 @@ def _asker(job: BulkJob) -> User:
     return job.actor
 
 
-def _ids_ahead(plan: Plan, job: BulkJob) -> QuerySet[Any, int]:
+def _ids_ahead(plan: BulkPlan, job: BulkJob) -> QuerySet[Any, int]:
     found = plan.items().filter(pk__gt=job.after).order_by("pk")
     return found.values_list("pk", flat=True)[:AHEAD]
 
 
-def _do_chunk(plan: Plan, job: BulkJob, ids: Sequence[int]) -> None:
+def _do_chunk(plan: BulkPlan, job: BulkJob, ids: Sequence[int]) -> None:
     states = lock_states(ids)
     outcomes = dict(sorted_out(plan, plan.among(ids)).values_list("pk", "outcome"))
     counts = Counter(outcomes.get(pk, "gone") for pk in ids)
