@@ -14,7 +14,7 @@ from apps.exchange.columns import ColumnMap
 from apps.exchange.readers import open_rows, refuse_after
 from apps.exchange.rows import ItemRow, RowError, read_row
 from apps.exchange.services.chunks import write_chunk
-from apps.exchange.services.context import MAX_NOTES, ImportContext, LabelsMoved, ImportTally
+from apps.exchange.services.context import MAX_NOTES, ImportContext, ImportTally, LabelsMoved
 from apps.exchange.services.uploads import KIND, discard_upload, stored_file
 from apps.exchange.shapes import gathered
 from apps.labels.models import Gold, ItemState, Label
