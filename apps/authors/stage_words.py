@@ -21,7 +21,7 @@ class StageWords:
 STAGES: Mapping[str, StageWords] = MappingProxyType(
     {
         "screen": StageWords(
-            "Filter", "Too short, repeated, code, links: left alone without a model."
+            "Filter", "Too short, repeated, many links: left alone without a model."
         ),
         "redaction": StageWords("Personal data", "Taken out before anything else reads it."),
         "sensitive": StageWords("Sensitive topics", "Never asked about, never kept."),

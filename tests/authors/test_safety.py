@@ -27,7 +27,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 CRISIS = [text for texts in PLAIN.values() for text in texts[:3]]
 OFF_TOPIC = (
     "what is the capital of France?", "asdfghjkl qwertyuiop", "how tall is mount everest",
-    "TypeError: cannot read properties of undefined\n    at main (/app/index.js:10:5)",
     "for (int i = 0; i < 10; i++) {\n  sum += i;\n}", "who won the world cup in 1998?",
     "write a haiku about the sea", "lol", "hello there, how are you?", "thank you so much!",
     "sdfkjh sdkfjhsdkf", "what time is it in Tokyo", "12345 67890", "translate dog into French",

