@@ -16,7 +16,7 @@ from apps.authors.services.showing import next_question
 from apps.authors.services.storing import store
 from apps.authors.services.taking_up import take_up
 from labelhub.core.interview.asking import Asked, StageVerdict
-from labelhub.core.interview.judgement import JUDGED_DANGER, ORDINARY, VERDICTS
+from labelhub.core.interview.judgement import JUDGED_DANGER, ORDINARY
 from labelhub.core.llm.errors import ModelError
 from labelhub.core.llm.types import Call, Completion, Output
 from tests.core.safety.test_safety import PLAIN
@@ -58,7 +58,7 @@ def agreeable(call: Call) -> str:
             "Question: How did you feel when you wrote this message?\nOptions:\n- a\n- b\n- c\n- d"
         )
     if call.role == "relevance":
-        keys = [name for name in call.schema.names if name not in VERDICTS]
+        keys = [name for name in call.schema.names if " " not in name]
         return f"Final Decision: {', '.join([ORDINARY, *keys])}"
     return f"Final Decision: {(call.schema.names or ['fine'])[0]}"
 
@@ -256,11 +256,3 @@ def test_the_demo_asks_about_what_its_shop_sells(author: Author) -> None:
 def test_no_starter_feature_applies_always(library: str) -> None:
     site = site_with_features(library=library)
     assert [each.key for each in site.features.all() if each.parsed.always] == []
-
-
-def test_what_a_message_says_itself_is_not_asked() -> None:
-    author = author_of(site_with_features(library="emotion"))
-    for text in ("I am angry because my boss shouted at me", "I feel so happy about my exam today"):
-        features = [each.feature.key for each in ask_now(message_of(author, text).pk)]
-        assert "main_emotion" not in features
-        Question.objects.all().delete()

@@ -11,7 +11,7 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from labelhub.core.interview.features import Feature, stated_by
+from labelhub.core.interview.features import Feature
 from labelhub.core.interview.judgement import MOST_JUDGED, judged_first, read_verdict, stage_of
 from labelhub.core.interview.questions import (
     Draft,
@@ -30,6 +30,7 @@ from labelhub.core.interview.turns import (
     prediction_turn,
     question_turn,
     relevance_turn,
+    stated_name,
 )
 from labelhub.core.llm.types import Call, Reply, Status
 from labelhub.core.safety import DANGER, reacts_to_danger, shows_danger
@@ -143,22 +144,21 @@ def _relevance(message: AuthorMessage, plan: InterviewPlan) -> _Features:
     """What the message is, and the relevant features, those most worth asking about first."""
     undecided = [feature for feature in plan.features if not feature.always]
     open_, left_out = _to_judge(message, plan, undecided)
-    (reply,) = yield [relevance_turn(message, plan, open_)]
+    always = [feature for feature in plan.features if feature.always]
+    (reply,) = yield [relevance_turn(message, plan, open_, always[:MOST_JUDGED])]
     if not reply.ok or not isinstance(reply.value, list):
         return [], _dropped("relevance", _failure(reply), {"note": reply.note})
     verdict = read_verdict(reply.value)
     if verdict:
         return [], _dropped(stage_of(verdict), verdict, {})
-    always = [feature for feature in plan.features if feature.always]
-    named = [feature for feature in open_ if feature.key in reply.value]
-    stated = stated_by(message.text, message.language, (*always, *named))
+    stated = [feature.key for feature in always if stated_name(feature) in reply.value]
     data = {
-        "always": [each.key for each in always if each.key not in stated],
-        "relevant": [each.key for each in named if each.key not in stated],
+        "always": [feature.key for feature in always if feature.key not in stated],
+        "relevant": [feature.key for feature in open_ if feature.key in reply.value],
     }
     keys = {*data["always"], *data["relevant"]}
     if stated:
-        data["stated"] = sorted(stated)
+        data["stated"] = stated
     if left_out:
         data["left_out"] = [feature.key for feature in left_out]
     if not keys:

@@ -91,13 +91,18 @@ class InterviewPlan:
 
 
 def relevance_turn(
-    message: AuthorMessage, plan: InterviewPlan, features: Sequence[Feature]
+    message: AuthorMessage,
+    plan: InterviewPlan,
+    features: Sequence[Feature],
+    always: Sequence[Feature] = (),
 ) -> Call:
-    """What the message is, and which of ``features`` it gives reason to ask about: a question with
-    many answers."""
-    schema = _relevance_schema(tuple(features))
+    """What the message is, which of ``features`` it gives reason to ask about, and which of
+    ``always`` it answers itself: a question with many answers."""
+    schema = _relevance_schema(tuple(features), tuple(always))
     item = _item_block(message, plan.salt, unjudged=message.unjudged)
-    inputs = {"verdicts": CALLED}
+    # A model that matches words is told of all labels that are no features.
+    stated = {name: name for name in map(stated_name, always)}
+    inputs = {"verdicts": {**CALLED, **stated}}
     return _decision(message, plan, schema, step="relevance", inputs=inputs, item=item)
 
 
@@ -191,8 +196,13 @@ def _decision(
     )
 
 
+def stated_name(feature: Feature) -> str:
+    """What a model names where a message itself says what ``feature`` asks; no key has a blank."""
+    return f"{feature.key} is said"
+
+
 @lru_cache(maxsize=256)
-def _relevance_schema(features: tuple[Feature, ...]) -> Schema:
+def _relevance_schema(features: tuple[Feature, ...], always: tuple[Feature, ...]) -> Schema:
     verdicts = [{"name": name, "description": told} for name, told in VERDICTS.items()]
     labels = [
         {
@@ -202,7 +212,15 @@ def _relevance_schema(features: tuple[Feature, ...]) -> Schema:
         }
         for feature in features
     ]
-    return parse_schema({"task": "multi", "question": _RELEVANCE, "labels": [*verdicts, *labels]})
+    stated = [
+        {
+            "name": stated_name(feature),
+            "description": f"The message itself says: {feature.name}. {feature.definition}",
+        }
+        for feature in always
+    ]
+    every = [*verdicts, *labels, *stated]
+    return parse_schema({"task": "multi", "question": _RELEVANCE, "labels": every})
 
 
 @lru_cache(maxsize=1024)

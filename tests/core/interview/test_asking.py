@@ -63,7 +63,7 @@ def usual(call: Call) -> Reply:
     """What a good model says."""
     stage, _, key = call.step.partition("/")
     if stage == "relevance":
-        return Reply(value=[ORDINARY, *(set(call.schema.names) - set(VERDICTS))])
+        return Reply(value=[ORDINARY, *(name for name in call.schema.names if " " not in name)])
     key = key.partition("/")[0]
     return Reply(QUESTIONS[key]) if stage == "question" else Reply(value=VALUES[key])
 
@@ -117,7 +117,7 @@ def test_a_message_passes_relevance_prediction_and_wording() -> None:
 def test_what_models_are_asked() -> None:
     _, ((relevance,), predictions, questions) = asked(plan())
     assert relevance.schema.task is Task.MULTI
-    assert relevance.schema.names == (*VERDICTS, "urgency", "cause", "trait")
+    assert relevance.schema.names == (*VERDICTS, "urgency", "cause", "trait", "recipient is said")
     assert [call.schema.task for call in predictions] == [
         Task.SINGLE, Task.SINGLE, Task.TEXT, Task.TEXT,
     ]  # fmt: skip
@@ -138,7 +138,7 @@ def test_a_plan_may_set_what_is_asked_of_a_model() -> None:
 def test_what_a_message_is_is_judged_where_all_features_always_apply() -> None:
     result, seen = asked(plan(RECIPIENT))
     assert steps(seen)[0] == ["relevance"]
-    assert seen[0][0].schema.names == tuple(VERDICTS)
+    assert seen[0][0].schema.names == (*VERDICTS, "recipient is said")
     result, seen = asked(plan(RECIPIENT), saying({"relevance": Reply(value=["small talk"])}))
     assert (result.dropped_at, len(seen)) == ("relevance", 1)
 
@@ -148,18 +148,16 @@ def test_features_that_always_apply_need_no_relevance() -> None:
     assert [draft.feature for draft in result.drafts] == ["recipient"]
 
 
-def test_what_a_message_says_itself_is_not_asked() -> None:
-    given = plan(RECIPIENT, URGENCY, CAUSE)
-    message = AuthorMessage("A quiet printer for my family by Friday.", "en")
-    result, _ = asked(given, message=message)
+def test_what_the_model_says_the_message_says_itself_is_not_asked() -> None:
+    reply = Reply(value=[ORDINARY, "cause", "recipient is said"])
+    result, _ = asked(plan(RECIPIENT, URGENCY, CAUSE), saying({"relevance": reply}))
     assert [draft.feature for draft in result.drafts] == ["cause"]
-    assert result.stages[0].data == {
-        "always": [], "relevant": ["cause"], "stated": ["recipient", "urgency"],
-    }  # fmt: skip
+    assert result.stages[0].data == {"always": [], "relevant": ["cause"], "stated": ["recipient"]}
 
 
 def test_a_message_that_says_all_that_would_be_asked_is_dropped() -> None:
-    result, seen = asked(plan(RECIPIENT), message=AuthorMessage("For my family, please.", "en"))
+    reply = Reply(value=[ORDINARY, "recipient is said"])
+    result, seen = asked(plan(RECIPIENT), saying({"relevance": reply}))
     assert (result.dropped_at, result.stages[-1].reason) == ("relevance", "none_relevant")
     assert result.stages[-1].data == {"always": [], "relevant": [], "stated": ["recipient"]}
     assert len(seen) == 1

@@ -58,7 +58,7 @@ def test_one_call_holds_no_more_than_the_limit_and_the_stage_says_the_rest(count
     plan = InterviewPlan(features=(always, *features(count)), prompts=PROMPTS, salt="s")
     run = ask(AuthorMessage("I need a quiet one.", "en"), plan)
     ((call),) = next(run)
-    assert len(call.schema.names) == len(VERDICTS) + MOST_JUDGED
+    assert len(call.schema.names) == len(VERDICTS) + MOST_JUDGED + 1
     run.send([Reply(value=[ORDINARY])])
     result = None
     try:

@@ -7,7 +7,7 @@ import pytest
 
 from labelhub.core.interview.asking import Asked
 from labelhub.core.interview.features import Feature, parse_feature, starter_library
-from labelhub.core.interview.judgement import ORDINARY, VERDICTS
+from labelhub.core.interview.judgement import ORDINARY
 from labelhub.core.interview.questions import faults, read_draft
 from labelhub.core.llm.types import Call, Reply
 from tests.cases import all_cases
@@ -36,7 +36,7 @@ def interview(feature: Feature, question: str, predicted: str) -> Asked:
     def answer(call: Call) -> Reply:
         stage = call.step.partition("/")[0]
         if stage == "relevance":
-            return Reply(value=[ORDINARY, *(set(call.schema.names) - set(VERDICTS))])
+            return Reply(value=[ORDINARY, *(name for name in call.schema.names if " " not in name)])
         return Reply(question) if stage == "question" else Reply(value=predicted)
 
     return asked(plan(feature), answer)[0]

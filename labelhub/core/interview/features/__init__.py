@@ -20,7 +20,6 @@ from labelhub.core.interview.features.feature import (
 from labelhub.core.interview.features.library import starter_library
 from labelhub.core.interview.features.parsing import MOST_VALUES, parse_feature
 from labelhub.core.interview.features.spaces import MOST_BOUNDS
-from labelhub.core.interview.features.statements import stated_by
 
 __all__ = [
     "ANSWERS",
@@ -36,5 +35,4 @@ __all__ = [
     "derived_words",
     "parse_feature",
     "starter_library",
-    "stated_by",
 ]
