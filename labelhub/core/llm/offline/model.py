@@ -216,8 +216,10 @@ def _judged(call: Call) -> list[str]:
     kind = max(chances, key=lambda name: chances[name])
     if _UNDER_AGE.search(call.text):
         return [called["sensitive"]]
+    if chances[kind] >= _CERTAIN:
+        return [called[kind]]
     if chances[kind] >= ordinary or chances[DANGER] >= _DOUBTFUL:
-        return [called[kind if chances[kind] >= _CERTAIN else "unsure"]]
+        return [called["unsure"]]
     labels = tuple(label for label in call.schema.labels if label.name not in called.values())
     about = _look_at(call, labels or (LabelDef("none"),))
     return [called[ORDINARY], *(name for name in about.decided if name not in about.rest)]
