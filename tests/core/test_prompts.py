@@ -34,7 +34,7 @@ PINNED = {
     "interview/chat": "6978947da3b80c088883b18ec2b32d0040ea20424fb1bcaf8d0d921cceffb535",
     "interview/prediction": "04ffa072dd6438cf5c87382bda399e846d8c93128b3181b6ce5e4c9ca3df2350",
     "interview/question": "048bae169679ebfe4550b17c950835c74fa77e2b58ec2575266e4d687b40b682",
-    "interview/relevance": "e48cc8f7d821808fa4d6d64833a4e3ad108c122e98abbd5ab5fa22b0557ebadd",
+    "interview/relevance": "0f3c5915ff7e243e2edf1f2208de2b56b4c4c73910531ef1f64de5c1ee72975a",
     "interview/word": "f571215c30935a7898554e6bd424d99ae4cf62aaf034dce8a8cf98a4db7be081",
     "predict/predictor": "ca437a7c840f5ec63023d2679ff300f02f3e411a81235889aa5dc32c859cf741",
     "self_consistency/annotator": "f095317050c19ac25938f21e3745e11bb8b748002c405618d0abf326f33e13a1",  # noqa: E501
