@@ -6,6 +6,8 @@
         while labels := next_labels(requeue):
             with run.chunk():               # commits together with the lease, or not at all
                 withdraw(labels, requeue)
+        with run.last_chunk():              # commits together with the end of the job
+            end(requeue)
 
     start_job("reviews.requeue", requeue.pk)    # in the transaction that asks for the work
     work_on("reviews.requeue", requeue.pk)      # here and now; else a worker takes it up
@@ -29,6 +31,7 @@ from celery import shared_task
 from django.core.exceptions import ObjectDoesNotExist
 from django.db import DatabaseError, transaction
 from django.db.models import F, Q, QuerySet
+from django.db.models.functions import Greatest
 from django.utils import timezone
 
 from apps.common.models import Job
@@ -120,8 +123,21 @@ class JobRun:
         """
         _refuse_when_closing()
         with transaction.atomic():
+            self._lock()
             yield
             self._renew(**({"attempts": 0} if further else {}))
+
+    @contextmanager
+    def last_chunk(self) -> Iterator[None]:
+        """As :meth:`chunk`, and the job is over; also where this process is about to end.
+
+        Raises:
+            LeaseLost: it is not ours any more.
+        """
+        with transaction.atomic():
+            self._lock()
+            yield
+            self.rows().delete()
 
     def keep(self) -> None:
         """Renew the lease in time, between chunks that take long.
@@ -138,6 +154,11 @@ class JobRun:
         """The job's row, as long as it is ours."""
         return Job.objects.filter(kind=self.kind, subject=self.subject, lease_token=self.token)
 
+    def _lock(self) -> None:
+        # Before its subject, as whoever cancels it: two that wait for each other would both fail.
+        if self.rows().select_for_update().values_list("pk").first() is None:
+            raise LeaseLost(f"The job {self.kind} {self.subject} is not ours any more.")
+
     def _renew(self, **fields: Any) -> None:
         if not self.rows().update(lease_until=timezone.now() + LEASE, **fields):
             raise LeaseLost(f"The job {self.kind} {self.subject} is not ours any more.")
@@ -145,13 +166,15 @@ class JobRun:
 
 
 def start_job(kind: str, subject: int, *, send: bool = True) -> None:
-    """Have a worker carry out the work; for a subject that waits already nothing changes.
+    """Have a worker carry out the work.
 
     ``send=False`` is for those who call :func:`work_on` themselves at once.
     """
-    Job.objects.get_or_create(
-        kind=kind, subject=subject, defaults={"sent_until": timezone.now() + SEND_AGAIN}
-    )
+    sent = timezone.now() + SEND_AGAIN
+    rows = Job.objects.filter(kind=kind, subject=subject)
+    # A worker that has seen the work before as done, and is just ending the job, loses it.
+    if not rows.update(lease_token=None, lease_until=None, sent_until=sent, attempts=0):
+        Job.objects.get_or_create(kind=kind, subject=subject, defaults={"sent_until": sent})
     if send:
         _send(kind, subject)
 
@@ -193,8 +216,9 @@ def work_on(kind: str, subject: int, **options: Any) -> None:
     except Unavailable:
         _let_go(run, attempts=0)
         raise
-    except DatabaseError:
-        _let_go(run, lease_until=timezone.now() + RETRY_AFTER)
+    except DatabaseError:  # no fault of the job's
+        one_less = Greatest(F("attempts") - 1, 0)
+        _let_go(run, lease_until=timezone.now() + RETRY_AFTER, attempts=one_less)
         raise
     else:
         run.rows().delete()

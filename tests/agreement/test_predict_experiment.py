@@ -25,10 +25,12 @@ from apps.projects.selectors import current_schema
 from labelhub.core.agreement.resampling import BY_AUTHOR
 from labelhub.core.errors import InvalidInput
 from labelhub.core.llm.types import Call
+from labelhub.core.schema.operations import Rename
 from tests.factories.authors import TEXT, asked, author_of, shown_to, site_with_features
 from tests.factories.debates import QUICK, Script, plan_for
 from tests.factories.labels import draft, open_item
 from tests.factories.projects import ProjectFactory, member
+from tests.factories.schema_changes import changed
 
 # Runs are driven by threads of their own: they see only what is committed.
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -158,6 +160,40 @@ def test_without_enough_answers_there_is_no_experiment() -> None:
     assert start(project, "author", "chance", examples=1).runs.count() == 2
 
 
+def test_labels_that_came_after_the_start_change_no_example() -> None:
+    project = authors_project(users=2, answers=3, others={"llm": "glad"})
+    experiment = start(project, "author", "llm", examples=1)
+    run = experiment.runs.order_by("pk")[0]
+    before = AuthorExamples.of_run(run)
+    shown = {item.pk: before.for_item(item) for item in project.items.all()}
+    fresh = answered_item(project, "user 0", "cross")
+    say(fresh, "llm", "cross")
+    after = AuthorExamples.of_run(run)
+    assert {pk: after.for_item(Item.objects.get(pk=pk)) for pk in shown} == shown
+    assert after.for_item(fresh) == ()
+
+
+def test_one_annotator_for_all_authors_is_no_person() -> None:
+    project = authors_project(users=0)
+    for _ in range(3):
+        answered_item(project, "whoever wrote", "calm", meta={})
+    schema = current_schema(project).parsed
+    assert read_answers(project, schema) == []
+    answered_item(project, "whoever wrote", "calm")  # its meta data name the author
+    assert len(read_answers(project, schema)) == 1
+
+
+def test_answers_under_changed_labels_are_no_truth() -> None:
+    project = ProjectFactory.create()
+    for at in range(4):
+        answered_item(project, "ann", "good", options=[], question=f"Is {at} good?")
+    experiment = start(project, "author", examples=1)
+    driven(experiment, Script("Final Decision: good"))
+    changed(project, Rename("good", "bad one"))
+    report = make_report(experiment, arms_of(experiment))
+    assert (report.items, report.arms[0].scores.accuracy["value"]) == (0, None)
+
+
 def test_a_prediction_is_no_label() -> None:
     project = authors_project(users=1, answers=2)
     with pytest.raises(InvalidInput, match="makes no labels; try it in an experiment"):
@@ -225,5 +261,6 @@ def test_the_form_makes_an_arm_of_each_source_and_offers_none_for_use() -> None:
     page = client.get(
         reverse("experiment_detail", args=[project.slug, experiment.pk])
     ).content.decode()
+    assert "right is what their authors answered" in page
     assert "author example labels" in page
     assert "Use this one" not in page

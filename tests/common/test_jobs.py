@@ -127,6 +127,37 @@ def test_a_worker_that_lost_the_job_writes_nothing(
     assert (counting.done, counting.failed) == (0, [])
 
 
+def test_work_that_is_asked_for_while_the_job_ends_is_done(
+    counting: Counting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def work(run: JobRun) -> None:
+        counting.work(run)
+        Project.objects.update(description="")  # somebody undoes it at this moment
+        start_job(KIND, counting.project.pk)
+
+    KINDS[KIND] = jobs.Kind(work, counting.fail)
+    counting.run()
+    assert waiting_jobs(KIND) == [counting.project.pk]
+    KINDS[KIND] = jobs.Kind(counting.work, counting.fail)
+    counting.run()
+    assert counting.done == WANTED
+
+
+def test_the_last_chunk_ends_the_job_even_where_the_process_stops(
+    counting: Counting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "_closing", threading.Event())
+
+    def work(run: JobRun) -> None:
+        stop_all_jobs()
+        with run.last_chunk():
+            Project.objects.update(description="end")
+
+    KINDS[KIND] = jobs.Kind(work, counting.fail)
+    counting.run()
+    assert (counting.done, waiting_jobs(KIND), Job.objects.count()) == (3, [], 0)
+
+
 def test_a_cancelled_job_is_not_taken_up(counting: Counting) -> None:
     cancel_job(KIND, counting.project.pk)
     work_task(KIND, counting.project.pk)
@@ -156,6 +187,7 @@ def test_a_fault_of_the_database_leaves_it_for_later(counting: Counting) -> None
     until = Job.objects.get().lease_until
     assert until is not None
     assert until < timezone.now() + timedelta(seconds=11)
+    assert Job.objects.get().attempts == 0  # it is tried again for as long as it takes
 
 
 def test_work_that_is_postponed_waits_for_the_next_worker(counting: Counting) -> None:

@@ -8,11 +8,12 @@ import numpy as np
 from django.db.models import QuerySet
 
 from apps.agreement.experiments.opinions import signals_for
-from apps.agreement.sheets.clusters import clusters_of
 from apps.debates.models import Debate, Experiment
 from apps.debates.selectors.experiments import Arm, ended_debates, turn_sums, verified_items
+from apps.debates.services.author_examples import read_answers
 from apps.labels.models import Kind, Label
-from apps.projects.models import Project
+from apps.projects.changes import comparable_versions
+from apps.projects.models import LabelSchema, Project
 from labelhub.core.agreement.arms import Tally, tally
 from labelhub.core.agreement.coding import Codes
 from labelhub.core.agreement.resampling import Floats, Ints
@@ -71,7 +72,7 @@ def answers_of(experiment: Experiment, arms: Sequence[Arm]) -> Answers:
     tried = Debate.objects.filter(run=arms[0].run).values("item")
     predicting = predicts(arms)
     if predicting:
-        own = author_labels(experiment.project).filter(item__in=tried)
+        own = author_labels(experiment.project, labels).filter(item__in=tried)
         # Of several answers the first counts: the last of these rows.
         gold = dict(own.order_by("item_id", "-pk").values_list("item_id", "value"))
     else:
@@ -105,7 +106,7 @@ def answers_of(experiment: Experiment, arms: Sequence[Arm]) -> Answers:
         items=list(gold),
         decided=list(gold.values()),
         gold=coded,
-        authors=_authors(experiment, gold) if predicting else None,
+        authors=_authors(experiment.project, labels.parsed, gold) if predicting else None,
         arms=found,
     )
 
@@ -115,18 +116,22 @@ def predicts(arms: Sequence[Arm]) -> bool:
     return any(arm.run.protocol == predict.NAME for arm in arms)
 
 
-def author_labels(project: Project) -> QuerySet[Label]:
-    """What the authors of the project's items have answered."""
+def author_labels(project: Project, schema: LabelSchema) -> QuerySet[Label]:
+    """What the authors of the project's items have answered under these labels."""
     return Label.objects.current().filter(
-        item__project=project, annotator__kind=Kind.AUTHOR, value__isnull=False
+        item__project=project,
+        schema__in=comparable_versions(schema),
+        annotator__kind=Kind.AUTHOR,
+        value__isnull=False,
     )
 
 
-def _authors(experiment: Experiment, items: Collection[int]) -> Ints | None:
-    """A number for each item's author; None where nobody knows which items go together."""
-    own = author_labels(experiment.project).order_by("-pk").values_list("item_id", "annotator_id")
-    found = clusters_of(experiment.project, np.array([*items], dtype=np.int64), dict(own))
-    return None if found is None else found.numbers
+def _authors(project: Project, schema: Schema, items: Collection[int]) -> Ints:
+    """A number for each item's author, as the examples were chosen."""
+    author_of = {answer.item: answer.author for answer in read_answers(project, schema)}
+    numbers: dict[str, int] = {}
+    named = (author_of.get(item, f"item {item}") for item in items)
+    return np.array([numbers.setdefault(name, len(numbers)) for name in named], dtype=np.int64)
 
 
 @dataclass(slots=True)

@@ -135,7 +135,8 @@ def report_of(experiment: Experiment, arms: Sequence[Arm]) -> ExperimentReport:
     """Compare ``arms`` as they stand; kept until a debate ends or gold changes."""
     state = state_of(experiment)
     if predicts(arms):
-        state += (author_labels(experiment.project).aggregate(last=Max("pk"))["last"],)
+        own = author_labels(experiment.project, arms[0].run.schema)
+        state += (own.aggregate(last=Max("pk"))["last"],)
     key = f"experiment-{VERSION}-{experiment.pk}-{hash_of(state)}"
     found: ExperimentReport | None = cache.get(key)
     if found is None or len(found.arms) != len(arms):

@@ -70,10 +70,11 @@ def experiment_create(request: SignedInRequest, slug: str) -> HttpResponse:
             for run_id in made.runs.values_list("pk", flat=True):
                 tasks.launch_run(run_id)
             return redirect("experiment_detail", slug, made.pk)
+    own = author_labels(project, current_schema(project))
     context: dict[str, Any] = {
         "form": form,
         "verified": len(chosen_items(project, None)),
-        "answered": author_labels(project).values("item").distinct().count(),
+        "answered": own.values("item").distinct().count(),
     }
     if showing:
         context |= {"weighed": True} | _weighed(project, form)

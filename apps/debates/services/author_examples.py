@@ -9,6 +9,7 @@ those of one annotator, so that erasing the author takes every debate that shows
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from apps.debates.models import Run
@@ -22,6 +23,7 @@ from labelhub.core.debate.predict import (
     LABELS_BY,
     NAME,
     AuthorAnswer,
+    example_pools,
     select_examples,
     shown_label,
 )
@@ -54,21 +56,21 @@ class AuthorExamples:
         settings: Mapping[str, Any],
     ) -> None:
         self._answers = {answer.item: answer for answer in answers}
-        self._by_author: dict[str, list[AuthorAnswer]] = defaultdict(list)
-        for answer in answers:
-            self._by_author[answer.author].append(answer)
+        self._pools = example_pools(answers, sources)
         self._sources = sources
         self._source, self._count = settings[LABELS_BY.name], settings[EXAMPLES.name]
 
     @classmethod
     def of_run(cls, run: Run) -> "AuthorExamples":
         """Examples that every source of the run's experiment has labelled."""
-        settings = [run.protocol_settings]
-        if run.experiment_id is not None:
-            together = Run.objects.filter(experiment=run.experiment_id, protocol=NAME)
+        settings, until = [run.protocol_settings], run.created_at
+        if run.experiment is not None:
+            together = Run.objects.filter(experiment=run.experiment, protocol=NAME)
             settings += together.values_list("protocol_settings", flat=True)
+            until = run.experiment.created_at
         sources = {chosen[LABELS_BY.name] for chosen in settings}
-        return cls(read_answers(run.project, run.schema.parsed), sources, run.protocol_settings)
+        answers = read_answers(run.project, run.schema.parsed, until)
+        return cls(answers, sources, run.protocol_settings)
 
     def __len__(self) -> int:
         return len(self._answers)
@@ -77,7 +79,7 @@ class AuthorExamples:
         """The examples for ``item``; none where its author has not answered."""
         return tuple(
             Precedent(answer.key, label, answer.text, question=answer.question)
-            for answer in self._select(item.pk, self._count)
+            for answer in self._select(item.pk)
             if (label := shown_label(answer, self._source)) is not None
         )
 
@@ -89,16 +91,20 @@ class AuthorExamples:
         """Items whose authors have as many other answers as are to be shown, at least one: id and
         external id."""
         least = max(1, self._count)
-        return {
-            item: answer.key
-            for item, answer in self._answers.items()
-            if len(self._select(item, least)) == least
-        }
+        found = {}
+        for item, answer in self._answers.items():
+            others = {other.asked for other in self._pool(answer) if other.item != item}
+            if len(others - {answer.asked}) >= least:
+                found[item] = answer.key
+        return found
 
     def missing(self) -> str:
         """Why nothing can be predicted, in words."""
         if not self._answers:
-            return "No author has answered about this project's items yet."
+            return (
+                "No author has answered about this project's items yet. Where one annotator stands "
+                "for all authors, the items need a user_id in their meta data."
+            )
         counts = []
         for source in sorted(self._sources):
             shown = (shown_label(answer, source) for answer in self._answers.values())
@@ -110,22 +116,29 @@ class AuthorExamples:
             "or leave a source out."
         )
 
-    def _select(self, item: int, count: int) -> list[AuthorAnswer]:
+    def _select(self, item: int) -> list[AuthorAnswer]:
         asked = self._answers.get(item)
-        if asked is None:
-            return []
-        return select_examples(asked, self._by_author[asked.author], self._sources, count)
+        return [] if asked is None else select_examples(asked, self._pool(asked), self._count)
+
+    def _pool(self, asked: AuthorAnswer) -> Sequence[AuthorAnswer]:
+        return self._pools.get((asked.author, asked.conversation), ())
 
 
-def read_answers(project: Project, schema: Schema) -> list[AuthorAnswer]:
-    """All answers of authors that the schema offers, in the order of their items.
+def read_answers(
+    project: Project, schema: Schema, until: datetime | None = None
+) -> list[AuthorAnswer]:
+    """All answers of authors that the schema offers, in the order of their items; with the labels
+    that were there at ``until``, so that runs which show them at different times show the same.
 
-    Of a text with several authors the first to answer counts. The offline model stands for LLMs
+    Of a text with several authors the first to answer counts. Where one annotator stands for all
+    authors, only items whose meta data name their author count. The offline model stands for LLMs
     only where no LLM has labelled.
     """
     labels = Label.objects.current().filter(
         item__project=project, value__isnull=False, annotator__kind__in=SOURCES
     )
+    if until is not None:
+        labels = labels.filter(created_at__lte=until)
     answered = labels.filter(annotator__kind=Kind.AUTHOR).order_by().values("item")
     given: dict[int, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
     authors: dict[int, int] = {}
@@ -142,7 +155,9 @@ def read_answers(project: Project, schema: Schema) -> list[AuthorAnswer]:
         for item in items.values(*COLUMNS).iterator(CHUNK)
         if item["pk"] in authors
     )
-    return [answer for answer in found if answer is not None]
+    nobody = {f"{annotator}/" for annotator in authors.values()}
+    named = len(nobody) > 1
+    return [answer for answer in found if answer and (named or answer.author not in nobody)]
 
 
 def _answer(

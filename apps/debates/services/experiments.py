@@ -23,6 +23,7 @@ from apps.llm.models import ModelSpec
 from apps.projects.models import Project
 from apps.projects.selectors import current_schema
 from labelhub.core.debate import predict, protocol
+from labelhub.core.debate.predict import AuthorAnswer
 from labelhub.core.debate.seats import ANNOTATORS
 from labelhub.core.errors import InvalidInput
 from labelhub.core.schema import Task
@@ -75,8 +76,13 @@ def preview_experiment(
     Raises:
         InvalidInput: as :func:`start_experiment`.
     """
-    plans = experiment_plans(project, arms, equal_budget_votes=equal_budget_votes)
-    return [PlannedArm(plan, preview(project=project, plan=plan)) for plan in plans]
+    plans, answers = _planned(project, arms, equal_budget_votes=equal_budget_votes)
+    sources = _sources(plans)
+    planned = []
+    for plan in plans:
+        examples = AuthorExamples(answers, sources, plan.settings) if _predicts(plan) else None
+        planned.append(PlannedArm(plan, preview(project=project, plan=plan, examples=examples)))
+    return planned
 
 
 def experiment_plans(
@@ -87,6 +93,13 @@ def experiment_plans(
     Raises:
         InvalidInput: as :func:`start_experiment`.
     """
+    return _planned(project, arms, equal_budget_votes=equal_budget_votes)[0]
+
+
+def _planned(
+    project: Project, arms: Sequence[RunPlan], *, equal_budget_votes: bool
+) -> tuple[list[RunPlan], list[AuthorAnswer]]:
+    """The plans, and what authors have answered where an arm predicts them."""
     schema = current_schema(project)
     plans = [plan.complete() for plan in arms]
     for plan in plans:
@@ -97,39 +110,54 @@ def experiment_plans(
     plans = _each_once(plans)
     if not 1 <= len(plans) <= MOST_ARMS:
         raise InvalidInput(f"arms: choose 1 to {MOST_ARMS} set-ups, not {len(plans)}.")
-    predictions = [plan.settings for plan in plans if plan.protocol == predict.NAME]
-    item_ids = chosen_items(project, arms[0].limit, predictions)
-    if not item_ids:
+    answers = read_answers(project, schema.parsed) if any(map(_predicts, plans)) else []
+    keys = _predictable(plans, answers) if any(map(_predicts, plans)) else _verified(project)
+    if not keys:
         raise InvalidInput(NO_GOLD)
-    return [
+    item_ids = _sampled(keys, arms[0].limit)
+    trials = [
         replace(plan, item_ids=item_ids, limit=None, trial=True, reuse_answers=False)
         for plan in plans
     ]
+    return trials, answers
 
 
-def chosen_items(
-    project: Project, limit: int | None, predictions: Sequence[Mapping[str, Any]] = ()
-) -> list[int]:
-    """The items to try on; of more than ``limit`` a sample that is always the same.
+def chosen_items(project: Project, limit: int | None) -> list[int]:
+    """The verified items to try on; of more than ``limit`` a sample that is always the same."""
+    return _sampled(_verified(project), limit)
 
-    Not the first ones: a file is often sorted by something that matters. They are verified items,
-    or where authors are to be predicted (``predictions``: the settings of these arms) those that
-    authors have answered, with enough examples.
+
+def _verified(project: Project) -> dict[int, str]:
+    """Id and external id of the verified items."""
+    gold = verified_items(project, current_schema(project))
+    return dict(gold.values_list("item_id", "item__external_id"))
+
+
+def _predicts(plan: RunPlan) -> bool:
+    return plan.protocol == predict.NAME
+
+
+def _sources(plans: Sequence[RunPlan]) -> set[str]:
+    return {plan.settings[predict.LABELS_BY.name] for plan in plans if _predicts(plan)}
+
+
+def _predictable(plans: Sequence[RunPlan], answers: Sequence[AuthorAnswer]) -> dict[int, str]:
+    """Id and external id of the items that authors have answered, with enough examples.
 
     Raises:
-        InvalidInput: no author has enough answers to be predicted from.
+        InvalidInput: there is none.
     """
-    schema = current_schema(project)
-    if predictions:
-        sources = {chosen[predict.LABELS_BY.name] for chosen in predictions}
-        widest = max(predictions, key=lambda chosen: chosen[predict.EXAMPLES.name])
-        examples = AuthorExamples(read_answers(project, schema.parsed), sources, widest)
-        keys = examples.predictable()
-        if not keys:
-            raise InvalidInput(examples.missing())
-    else:
-        gold = verified_items(project, schema)
-        keys = dict(gold.values_list("item_id", "item__external_id"))
+    settings = [plan.settings for plan in plans if _predicts(plan)]
+    widest = max(settings, key=lambda chosen: chosen[predict.EXAMPLES.name])
+    examples = AuthorExamples(answers, _sources(plans), widest)
+    keys = examples.predictable()
+    if not keys:
+        raise InvalidInput(examples.missing())
+    return keys
+
+
+def _sampled(keys: Mapping[int, str], limit: int | None) -> list[int]:
+    # Not the first ones: a file is often sorted by something that matters.
     most = min(limit or MOST_ITEMS, MOST_ITEMS)
     if len(keys) > most:
         drawn = sorted(keys, key=lambda pk: hashlib.sha256(keys[pk].encode()).digest())[:most]

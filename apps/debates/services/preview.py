@@ -10,7 +10,7 @@ from apps.debates.models import Run, Turn
 from apps.debates.services.casting import Cast
 from apps.debates.services.driving.costs import call_cost
 from apps.debates.services.driving.results import Claimed
-from apps.debates.services.driving.retrieval import book_of
+from apps.debates.services.driving.retrieval import Book, book_of
 from apps.debates.services.plans import RunPlan, checked_cast, selected_items
 from apps.debates.services.precedents import PrecedentBook
 from apps.debates.services.scripts import Script, salt_of
@@ -117,8 +117,10 @@ class UnknownPrice(InvalidInput):
     code = "unknown_price"
 
 
-def preview(*, project: Project, plan: RunPlan) -> Preview:
+def preview(*, project: Project, plan: RunPlan, examples: Book | None = None) -> Preview:
     """Calls, tokens, cost and time of the plan, from up to 20 of its items with real prompts.
+
+    ``examples``: what is shown beside the items, where the caller knows it already.
 
     Raises:
         InvalidInput: the plan cannot be run as it is.
@@ -134,7 +136,7 @@ def preview(*, project: Project, plan: RunPlan) -> Preview:
         protocol=plan.protocol,
         protocol_settings=dict(plan.settings),
     )
-    book = book_of(run, plan.settings) or PrecedentBook()
+    book = examples or book_of(run, plan.settings) or PrecedentBook()
     shortest, longest = _Rehearsal(), _Rehearsal()
     for item in samples:
         claimed = Claimed(pk=0, replicate=1, item=item, precedents=book.for_item(item))

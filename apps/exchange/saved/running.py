@@ -72,8 +72,9 @@ def save_export(
 
 def delete_export(*, export: SavedExport) -> None:
     """Delete the file and its row; one that is being written stops."""
-    cancel_job(KIND, export.pk)
-    SavedExport.objects.filter(pk=export.pk).delete()
+    with transaction.atomic():
+        cancel_job(KIND, export.pk)
+        SavedExport.objects.filter(pk=export.pk).delete()
     files.remove(export.stored_name)
 
 
@@ -91,7 +92,7 @@ def write_export(run: JobRun) -> None:
     export = SavedExport.objects.select_related("project").filter(pk=run.subject).first()
     if export is None or export.status not in UNFINISHED:
         return
-    with run.chunk():
+    with run.chunk(further=False):
         export.status, export.stored_name = Status.RUNNING, f"{export.pk}-{run.token.hex}"
         export.size = export.items_done = 0
         export.save(update_fields=["status", "stored_name", "size", "items_done"])
@@ -141,7 +142,7 @@ def _write(run: JobRun, export: SavedExport) -> None:
         # Somebody was erased while it was written: it may hold their words.
         files.remove(name)
         raise Postponed("An author was erased meanwhile.")
-    with run.chunk():
+    with run.last_chunk():
         _end(
             export,
             status=Status.DONE,
@@ -179,7 +180,7 @@ class _Pace:
     def _tell(self) -> None:
         if time.monotonic() - self._told < PACE:
             return
-        with self._run.chunk():
+        with self._run.chunk(further=False):
             self._export.size, self._export.items_done = self._size, self._tally.items
             self._export.save(update_fields=["size", "items_done"])
         self._told = time.monotonic()

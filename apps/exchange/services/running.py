@@ -4,8 +4,10 @@ import math
 from collections.abc import Iterator
 from copy import copy
 from dataclasses import asdict
+from functools import partial
 from itertools import islice
 
+from django.db import transaction
 from django.utils import timezone
 
 from apps.common.bulk import refresh_statistics
@@ -61,7 +63,7 @@ def fail_import(batch_id: int, error: Exception) -> None:
         batch.message = "The uploaded file is gone; upload it again."
     else:
         batch.message = fault_words(error, _words_for(batch.rows_done))
-    discard_upload(batch)
+    transaction.on_commit(partial(discard_upload, copy(batch)))
     _finish(batch, ImportBatch.Status.FAILED)
 
 
@@ -88,7 +90,7 @@ def import_rows(run: JobRun, *, patience: float = math.inf) -> None:
         refresh_statistics(Item, ItemState, Label, Gold)
     batch.message, batch.bytes_done = _summary(batch), batch.bytes_total
     upload = copy(batch)
-    with run.chunk():
+    with run.last_chunk():
         _finish(batch, ImportBatch.Status.DONE)
     discard_upload(upload)
 
@@ -112,6 +114,7 @@ def _rows(
         run.keep()
 
     for raw in gathered(open_rows(stored_file(batch), batch.format, meanwhile=wait)):
+        run.keep()
         yield read_row(raw, columns, schema), raw.position, raw.size
 
 
@@ -141,7 +144,6 @@ def _refuse_faults(
         if isinstance(row, RowError):
             tally.fail(row.row, row.field, row.message)
             del tally.notes[MAX_NOTES:]
-        run.keep()
     if tally.failed:
         raise ImportRefused(tally)
 

@@ -97,7 +97,7 @@ class _Training:
             if chunk.items:
                 said = self._learner.say(chunk.documents, chunk.beside, self._progress)
             self._commit(chunk, answers, said)
-        with self._run.chunk():
+        with self._run.last_chunk():
             self._write(status=Status.DONE, message="", finished_at=timezone.now())
 
     def _commit(self, chunk: Chunk, answers: Answers, said: list[Said]) -> None:

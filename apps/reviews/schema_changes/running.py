@@ -55,7 +55,7 @@ def carry_labels(run: JobRun) -> None:
             change.cursor, change.items_done = ids[-1], change.items_done + len(ids)
             change.counts = _added(change.counts, carried.counts)
             change.save(update_fields=["cursor", "items_done", "counts"])
-    with run.chunk():
+    with run.last_chunk():
         _finish(change)
     if change.items_done >= MANY_ROWS:
         refresh_statistics(Label, Gold, ItemState)

@@ -119,7 +119,7 @@ def put_labels_back(run: JobRun) -> None:
             _free_places(taken)
             going.update(after=last, done=F("done") + len(taken))
         requeue.after = last
-    with run.chunk():
+    with run.last_chunk():
         _end(requeue.pk, Requeue.Status.DONE, "")
 
 

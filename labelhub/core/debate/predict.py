@@ -6,8 +6,8 @@ accuracy is a difference between the labels. For trials only: a guess about a pe
 """
 
 import hashlib
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec, Untrusted
@@ -76,28 +76,34 @@ def predict(item: DebateItem, spec: DebateSpec) -> Debate:
     return (yield from asked_once(item, spec, params, role=ROLE, inputs={"examples": examples}))
 
 
-def select_examples(
-    asked: AuthorAnswer, answers: Collection[AuthorAnswer], sources: Collection[str], count: int
-) -> list[AuthorAnswer]:
-    """Up to ``count`` other answers of the same author, in the order of their items.
+def example_pools(
+    answers: Iterable[AuthorAnswer], sources: Collection[str]
+) -> dict[tuple[str, str], list[AuthorAnswer]]:
+    """By author and conversation (and of each author all, under no conversation) the answers that
+    may be examples: every source has labelled them, so that sources differ in labels only."""
+    pools: dict[tuple[str, str], list[AuthorAnswer]] = defaultdict(list)
+    for answer in answers:
+        if all(shown_label(answer, source) is not None for source in sources):
+            for conversation in {"", answer.conversation}:
+                pools[answer.author, conversation].append(answer)
+    return {
+        key: sorted(pool, key=lambda answer: _draw("pool", answer.item))[:MOST_NEIGHBOURS]
+        for key, pool in pools.items()
+    }
 
-    They come from the same conversation where it is known, and every source has labelled them: the
-    sources then differ in labels only. Which ones they are depends on the items alone, and more
-    examples contain the fewer. The same question is never shown twice.
+
+def select_examples(
+    asked: AuthorAnswer, pool: Iterable[AuthorAnswer], count: int
+) -> list[AuthorAnswer]:
+    """Up to ``count`` answers of a pool other than ``asked``, in the order of their items.
+
+    Which ones they are depends on the items alone, and more examples contain the fewer. The same
+    question is never shown twice.
     """
-    near = [
-        other
-        for other in answers
-        if other.item != asked.item
-        and other.author == asked.author
-        and (not asked.conversation or other.conversation == asked.conversation)
-        and all(shown_label(other, source) is not None for source in sources)
-    ]
-    near = sorted(near, key=lambda other: _draw("pool", other.item))[:MOST_NEIGHBOURS]
     shown = {asked.asked}
     chosen: list[AuthorAnswer] = []
-    for other in sorted(near, key=lambda other: (_draw(asked.item, other.item), other.item)):
-        if len(chosen) < count and other.asked not in shown:
+    for other in sorted(pool, key=lambda other: (_draw(asked.item, other.item), other.item)):
+        if len(chosen) < count and other.item != asked.item and other.asked not in shown:
             shown.add(other.asked)
             chosen.append(other)
     return sorted(chosen, key=lambda other: other.item)

@@ -80,7 +80,7 @@ def _do(run: JobRun, job: BulkJob) -> None:
             ahead, size = ahead[size:], _paced(size, time.monotonic() - began)
     left = max(0, job.total - job.done - job.passed_over)
     counts = Counter(job.counts) + Counter(gone=left)
-    with run.chunk():
+    with run.last_chunk():
         _finish(job, Status.DONE, passed_over=job.passed_over + left, counts=dict(counts))
         _log(job, job.actor, job.done)
 
@@ -138,7 +138,7 @@ def _undo(run: JobRun, job: BulkJob) -> None:
             counts["kept"] = job.counts.get("kept", 0) + len(changes) - back
             _write(job, after=changes[-1].item_id, counts=counts)
         size = _paced(size, time.monotonic() - began)
-    with run.chunk():
+    with run.last_chunk():
         undoer = User.objects.filter(username=job.counts.get("undone_by", "")).first()
         _finish(job, Status.UNDONE)
         _log(job, undoer, job.counts.get("undone", 0), undone=True)
