@@ -184,6 +184,7 @@ def test_a_file_of_no_use_says_so(content: bytes, name: str, said: str) -> None:
     assert batch.created == 0
 
 
+@pytest.mark.django_db(transaction=True)
 def test_a_stored_file_is_removed_when_done(settings: LazySettings) -> None:
     imported(ProjectFactory.create(), THREE)
     imported(ProjectFactory.create(), b"text\n", "x.csv")
