@@ -44,11 +44,13 @@ def test_the_order_to_stop_ends_all_processes(program: Program) -> None:
 def test_the_processes_end_when_their_parent_is_killed(program: Program) -> None:
     processes = children(program)
     program.kill()
+    assert len(processes) == 2
     wait_for(
         lambda: not any(alive(pid) for pid in processes) or None,
         seconds=30,
         what="the end of both processes",
     )
+    assert not any(alive(pid) for pid in processes)
 
 
 def children(program: Program) -> set[int]:

@@ -7,7 +7,7 @@ from django.db import connection
 from apps.authors.models import Site
 from apps.authors.services.hearing import screen_text
 from apps.authors.services.taking_up import prompts
-from labelhub.core.llm.offline.matching import lexicon
+from labelhub.core.llm.offline.matcher import lexicon
 
 logger = logging.getLogger(__name__)
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from labelhub.core.llm.offline.matching import lexicon
+from labelhub.core.llm.offline.matcher import lexicon
 
 _KANA = re.compile("[\u3041-\u30ff]")
 _WORD = re.compile(r"[^\W\d_]+")

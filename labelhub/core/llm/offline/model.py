@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
-from labelhub.core.llm.offline import matching
+from labelhub.core.llm.offline import matcher
 from labelhub.core.llm.parsing import read_answer
 from labelhub.core.llm.prices import estimate_usage
 from labelhub.core.llm.types import AnswerField, Call, Completion, Output
@@ -51,8 +51,8 @@ class View:
 
     call: Call
     task: Task
-    reading: matching.Reading
-    supports: Mapping[str, matching.Support]
+    reading: matcher.Reading
+    supports: Mapping[str, matcher.Support]
     scores: Mapping[str, float]
     rest: tuple[str, ...]
 
@@ -116,18 +116,18 @@ def _look_at(call: Call, labels: tuple[LabelDef, ...] = ()) -> View:
         for label in labels or call.schema.labels
     )
     question = " ".join((call.question or call.schema.question, *call.inputs.get("cues", ())))
-    reading, profile = matching.read(call.text), matching.profile_of(labels, call.question)
-    supports = matching.weigh(labels, reading, call.question)
-    weights = [matching.strength(support) for support in supports]
+    reading, profile = matcher.read(call.text), matcher.profile_of(labels, call.question)
+    supports = matcher.weigh(labels, reading, call.question)
+    weights = [matcher.strength(support) for support in supports]
     if task is Task.ORDINAL:
-        weights, supports = matching.on_scale(labels, reading, question)
+        weights, supports = matcher.on_scale(labels, reading, question)
     elif task is not Task.MULTI:
         for at, other in profile.opposites.items():
-            weights[at] -= matching.strength(supports[other]) / 2
+            weights[at] -= matcher.strength(supports[other]) / 2
         for at in profile.rest:
             weights[at] += _part(call)[0]
     names, heard = [label.name for label in labels], _heard(call)
-    found = dict(zip(names, weights, strict=True)) or matching.phrase_worths(reading, question)
+    found = dict(zip(names, weights, strict=True)) or matcher.phrase_worths(reading, question)
     answers = {**found, **heard} if task is Task.TEXT else found
     scores = {n: found.get(n, 0.0) + heard.get(n, 0.0) + _mood(call, n) for n in answers}
     rest = tuple(names[at] for at in sorted(profile.rest))
@@ -168,7 +168,7 @@ def _voices(call: Call) -> Iterator[tuple[frozenset[str], float]]:
     for side in inputs.get("arguments") or ():
         yield _names_in(side["claim"], call), 0.2 * ('"' in str(side["text"]))
     for known in (*(inputs.get("answers") or ()), *(inputs.get("precedents") or ())):
-        alike = matching.likeness(call.text, str(known["text"]))
+        alike = matcher.likeness(call.text, str(known["text"]))
         answer = known.get("answer", known.get("label"))
         yield _names_in(answer, call), 2 * alike * (alike >= _ALIKE)
 
