@@ -2,20 +2,26 @@
 several."""
 
 import fcntl
+import logging
+import multiprocessing
 import os
 import resource
 import signal
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import partial
+from multiprocessing.connection import wait
+from multiprocessing.context import ForkProcess
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import uvicorn
 from django.conf import settings
+from django.db import connections
 
 from apps.authors.consumers.session import settled
 from apps.authors.services.warming import warm_up
@@ -23,7 +29,6 @@ from apps.common.jobs import stop_all_jobs
 from apps.common.workers import expect_worker
 from apps.debates.services import stop_all_slices
 from labelhub.core.errors import InvalidInput
-from labelhub.processes import run_processes
 from labelhub.processor import one_processor
 from labelhub.web.connection import Connection, settle
 
@@ -32,8 +37,13 @@ from labelhub.web.connection import Connection, settle
 GRACE = 3
 AFTER = 1.0
 LAST_MOMENT = 6.0
+#: Seconds before a process is replaced: one that fails at its start must not use up the machine.
+PAUSE = 1.0
 
 Announce = Callable[[str], None]
+Work = Callable[[], None]
+
+logger = logging.getLogger(__name__)
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -84,9 +94,59 @@ def serve(
             else:
                 # What comes before the first of them is ready waits at the socket.
                 announce(address_of(listener))
-                run_processes(processes, partial(_answer, listener, _keep_quiet))
+                _run_processes(processes, partial(_answer, listener, _keep_quiet))
     except KeyboardInterrupt:
         return
+
+
+def _run_processes(count: int, work: Work) -> None:
+    """Do ``work`` in ``count`` processes and replace each that ends, until this one is interrupted.
+
+    They end with this process, even if it is killed.
+
+    Raises:
+        KeyboardInterrupt: this process was interrupted; its processes have ended.
+    """
+    connections.close_all()  # processes cannot share a connection
+    processes = [_start_process(work) for _ in range(count)]
+    try:
+        while True:
+            wait([process.sentinel for process in processes])
+            time.sleep(PAUSE)
+            processes = [_replaced(process, work) for process in processes]
+    finally:
+        for process in processes:
+            process.terminate()
+        for process in processes:
+            process.join()
+
+
+def _start_process(work: Work) -> ForkProcess:
+    process = multiprocessing.get_context("fork").Process(
+        target=_work_below_parent, args=(work,), daemon=True
+    )
+    process.start()
+    return process
+
+
+def _replaced(process: ForkProcess, work: Work) -> ForkProcess:
+    if process.is_alive():
+        return process
+    logger.warning("A web process ended with code %s; a new one starts.", process.exitcode)
+    return _start_process(work)
+
+
+def _work_below_parent(work: Work) -> None:
+    threading.Thread(target=_end_with_parent, name="parent-watch", daemon=True).start()
+    with suppress(KeyboardInterrupt):
+        work()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _answer(listener: socket.socket, announce: Announce) -> None:
