@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.db import connection, transaction
@@ -68,6 +69,15 @@ def settles(webhook: Webhook, label: int) -> bool:
     return False
 
 
+def ends(mark: dict[str, Any]) -> bool:
+    """Whether the transactions that a mark waits for end; other tests write meanwhile."""
+    for _ in range(300):
+        if horizon.is_over(mark):
+            return True
+        time.sleep(0.1)
+    return False
+
+
 def test_a_label_that_is_committed_late_is_told_once() -> None:
     project = ProjectFactory.create()
     webhook = webhook_of(project, events=["label.created"])
@@ -88,12 +98,33 @@ def test_a_label_that_is_committed_late_is_told_once() -> None:
     assert rounds(webhook) == [second.pk, first.pk, third.pk]
 
 
+def test_a_late_label_is_told_while_an_older_transaction_is_open() -> None:
+    project = ProjectFactory.create()
+    webhook = webhook_of(project, events=["label.created"])
+    items, by = open_several(project, 3), person(project)
+    older, late = OpenTransaction(items[2], by), OpenTransaction(items[0], by)
+    second = record_label(draft(items[1], by, "good"))
+    assert rounds(webhook) == [second.pk]
+    late.commit()
+    assert rounds(webhook) == [second.pk, Label.objects.get(item=items[0]).pk]
+    older.commit()
+
+
+def test_the_newest_transaction_is_waited_for() -> None:
+    project = ProjectFactory.create()
+    newest = OpenTransaction(open_several(project, 1)[0], person(project))
+    mark = {"before": horizon.next_writer()}
+    assert not horizon.is_over(mark)
+    newest.commit()
+    assert ends(mark)
+
+
 def test_nothing_is_written_while_nothing_happens() -> None:
     project = ProjectFactory.create()
     webhook = webhook_of(project)
     items, by = open_several(project, 1), person(project)
-    record_label(draft(items[0], by, "good"))
-    rounds(webhook)
+    label = record_label(draft(items[0], by, "good"))
+    assert settles(webhook, label.pk)
     turn = webhook.turn
     assert derive(webhook, tops()) == 0
     webhook.refresh_from_db()

@@ -70,10 +70,8 @@ def derive(webhook: Webhook, ends: Tops) -> int:
         found += runs
         changes["runs_seen"] = now
     late, settled = _settle(webhook, now, changes)
-    changes |= settled
-    if not changes and not found:
-        return 0
-    return _write(webhook, [*late, *found], changes)
+    found, changes = [*late, *found], changes | settled
+    return _write(webhook, found, changes) if found or changes else 0
 
 
 def has_room(webhook: Webhook) -> bool:

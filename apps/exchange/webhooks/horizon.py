@@ -20,23 +20,30 @@ from apps.exchange.models import Webhook
 GRACE = timedelta(seconds=5)
 
 
-def snapshot() -> tuple[int, int]:
-    """(the oldest transaction that still writes, the first that has not begun)."""
-    if connection.vendor != "postgresql":
-        return 1, 0
+def oldest_writer() -> int:
+    """The number of the oldest transaction that still writes, or of the next one."""
+    return _ask("pg_snapshot_xmin(pg_current_snapshot())")
+
+
+def next_writer() -> int:
+    """A number above those of all transactions that have begun to write.
+
+    The upper end of a snapshot is no such number: it is one above the newest transaction that has
+    *ended*, and a newer one may be writing.
+    """
+    return _ask("pg_current_xact_id()")
+
+
+def _ask(number: str) -> int:
     with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT pg_snapshot_xmin(now_)::text::bigint, pg_snapshot_xmax(now_)::text::bigint"
-            " FROM pg_current_snapshot() AS now_"
-        )
-        oldest, next_one = cursor.fetchone()
-    return oldest, next_one
+        cursor.execute(f"SELECT {number}::text::bigint")
+        return int(cursor.fetchone()[0])
 
 
 def is_over(mark: dict[str, Any]) -> bool:
     """Whether every transaction that ran when the mark was completed has come to its end."""
     waits_for = mark.get("before")
-    return waits_for is not None and snapshot()[0] >= waits_for
+    return waits_for is not None and oldest_writer() >= waits_for
 
 
 def mark_of(webhook: Webhook, now: datetime) -> dict[str, Any] | None:
@@ -51,5 +58,5 @@ def mark_of(webhook: Webhook, now: datetime) -> dict[str, Any] | None:
     mark: dict[str, Any] = dict(webhook.mark)
     aged = now.timestamp() - mark["at"] >= GRACE.total_seconds()
     if aged and "before" not in mark:
-        mark["before"] = snapshot()[1]
+        mark["before"] = next_writer()
     return mark
