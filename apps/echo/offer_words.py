@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from apps.authors.words import spoken
 from labelhub.core.echo.experiments.click_through import in_words
 from labelhub.core.echo.experiments.looks import Look
-from labelhub.core.echo.recommending.deciding import Why
+from labelhub.core.echo.recommending.policies import Why
 
 #: Why a decision fell out as it did.
 WHY_WORDS: Mapping[str, str] = {

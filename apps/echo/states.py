@@ -12,7 +12,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from apps.echo.models import AuthorTrust, Echo, ModelState, Snapshot
-from labelhub.core.echo.packing import (
+from labelhub.core.echo.snapshot import (
     pack_model,
     pack_selector,
     unpack_model,

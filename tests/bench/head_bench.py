@@ -24,9 +24,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
-from labelhub.core.echo.means import mean_figure
-from labelhub.core.echo.replay.reading import Columns
-from labelhub.core.echo.side_by_side import side_by_side
+from labelhub.core.echo.repeated_runs import mean_figure, side_by_side
+from labelhub.core.echo.replay.labelled_texts import Columns
 from tests.bench.head_candidates import Candidate, Source, grid, learner_of, loaded
 
 TESTED = (

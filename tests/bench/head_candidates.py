@@ -18,9 +18,9 @@ from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import ComplementNB, MultinomialNB
 
-from labelhub.core.echo.heads import Head, learn, probabilities
 from labelhub.core.echo.models import VARIANCE, FeatureModel, predict, teach
-from labelhub.core.echo.replay.reading import Columns, Labelled, read_labelled
+from labelhub.core.echo.online_classifier import OnlineClassifier, learn, probabilities
+from labelhub.core.echo.replay.labelled_texts import Columns, Labelled, read_labelled
 from labelhub.core.echo.vectors import PLACES, Sparse, vector_of
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -92,7 +92,7 @@ class Own:
     """Our linear head alone."""
 
     given: Loaded
-    head: Head
+    head: OnlineClassifier
 
     def likely(self, texts: Sequence[int]) -> Floats:
         """See :class:`Learner`."""
@@ -101,13 +101,15 @@ class Own:
     def learn(self, text: int, value: int) -> None:
         """See :class:`Learner`."""
         places, values = self.given.vectors[text]
-        seen = Head(self.head.mean[:, places], self.head.var[:, places])
+        seen = OnlineClassifier(self.head.mean[:, places], self.head.var[:, places])
         learn(seen, values, value)
         self.head.mean[:, places], self.head.var[:, places] = seen.mean, seen.var
 
     def _likely(self, text: int) -> Floats:
         places, values = self.given.vectors[text]
-        return probabilities(Head(self.head.mean[:, places], self.head.var[:, places]), values)
+        return probabilities(
+            OnlineClassifier(self.head.mean[:, places], self.head.var[:, places]), values
+        )
 
 
 @dataclass(slots=True)
@@ -192,7 +194,9 @@ def _head_of(kind: str, options: Mapping[str, Any], given: Loaded) -> Learner:
             return Shipped(given)
         case "own":
             shape = (values, PLACES)
-            return Own(given, Head(np.zeros(shape), np.full(shape, options["variance"])))
+            return Own(
+                given, OnlineClassifier(np.zeros(shape), np.full(shape, options["variance"]))
+            )
         case "sgd":
             return Sklearn(
                 given.rows, values, SGDClassifier(loss="log_loss", random_state=0, **options)

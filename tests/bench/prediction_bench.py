@@ -23,7 +23,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
 from labelhub.core.echo.examples import Example, ExampleIndex, Wanted
-from labelhub.core.echo.predicting import FeatureTask, Moment, PredictPlan, predict_call
+from labelhub.core.echo.prediction import FeatureTask, Moment, PredictPlan, predict_call
 from labelhub.core.interview.asking import SPARE, AuthorMessage, InterviewPlan
 from labelhub.core.interview.features import Feature, starter_library
 from labelhub.core.interview.turns import (

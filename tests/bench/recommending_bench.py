@@ -24,11 +24,10 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
 from labelhub.core.echo.recommending.catalogue import read_catalogue
-from labelhub.core.echo.recommending.item_index import ItemIndex
+from labelhub.core.echo.recommending.item_index import ItemIndex, Selected
 from labelhub.core.echo.recommending.items import Item
 from labelhub.core.echo.recommending.matching import Meanings
 from labelhub.core.echo.recommending.policies import ECHO, KEYWORD, POLICIES, RANDOM, Moment
-from labelhub.core.echo.selected import Selected
 from labelhub.core.interview.features import Feature, starter_library
 
 BUDGET_MS = 20.0

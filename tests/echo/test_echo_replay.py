@@ -12,9 +12,9 @@ from django.core.management import CommandError, call_command
 from apps.echo import play_output
 from apps.echo.management.commands import echo_replay
 from apps.echo.pictures.curves import REPLAYED, draw_curves
-from labelhub.core.echo.replay.figures import AHEAD, BEHIND, LEVEL, UNTOLD, curves, figures
-from labelhub.core.echo.replay.playing import ARMS, Order, play
-from labelhub.core.echo.replay.reading import Labelled
+from labelhub.core.echo.replay.labelled_texts import Labelled
+from labelhub.core.echo.replay.report import AHEAD, BEHIND, LEVEL, UNTOLD, curves, figures
+from labelhub.core.echo.replay.runs import ARMS, Order, play
 from tests.core.echo.replay.plants import texts_with
 
 

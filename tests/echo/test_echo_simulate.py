@@ -13,10 +13,10 @@ from django.core.management import CommandError, call_command
 from apps.echo.management.commands import echo_simulate
 from apps.echo.pictures.curves import ARM_NAMES, draw_curves
 from apps.echo.play_output import figure_words
-from labelhub.core.echo.calibration import BINS
-from labelhub.core.echo.simulation.figures import curves, figures
-from labelhub.core.echo.simulation.playing import ARMS, Arm, Trace
+from labelhub.core.echo.simulation.report import curves, figures
+from labelhub.core.echo.simulation.runs import ARMS, Arm, Trace
 from labelhub.core.echo.simulation.world import Settings
+from labelhub.core.echo.uncertainty import BINS
 
 SMALL = ("--features", "40", "--k", "5", "--questions", "80", "--seeds", "3")
 PANELS = (

@@ -27,7 +27,7 @@ from apps.echo.services.configuration import (
 )
 from apps.echo.services.learning import keep_up_with, learn_from_log, rebuild_state
 from apps.echo.states import store_state, stored_state, take_snapshot
-from labelhub.core.echo.packing import pack_model, unpack_model
+from labelhub.core.echo.snapshot import pack_model, unpack_model
 from labelhub.core.echo.state import EchoState
 from labelhub.core.errors import InvalidInput
 from tests.factories.authors import author_of

@@ -20,7 +20,7 @@ from apps.echo.services.logging import log
 from apps.echo.states import stored_state
 from apps.llm.models import ModelSpec
 from labelhub.core.echo.events import Answered
-from labelhub.core.echo.packing import digest
+from labelhub.core.echo.snapshot import digest
 from labelhub.core.echo.vectors import vector_of
 from labelhub.core.llm.offline import OfflineModel
 from labelhub.core.llm.types import Call, Completion

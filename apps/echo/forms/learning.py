@@ -4,7 +4,7 @@ from django import forms
 
 from apps.echo.models import Echo
 from apps.echo.services.search_schedule import LEAST_ANSWERS, NEW_ANSWERS
-from labelhub.core.echo.search_plan import LEAST_AUTHORS, most_calls
+from labelhub.core.echo.prompt_search import LEAST_AUTHORS, most_calls
 
 _GROUPS = (
     ("Asking", ("k", "explore", "burden", "models_per_message")),

@@ -23,7 +23,7 @@ class PromptSearch(models.Model):
     active = models.BooleanField(default=False, help_text="Its instruction is in use.")
     why = models.CharField(max_length=30, blank=True)
     reason = models.CharField(max_length=300, blank=True)
-    found = models.JSONField(default=dict, help_text="See labelhub.core.echo.search_plan.Found.")
+    found = models.JSONField(default=dict, help_text="See labelhub.core.echo.prompt_search.Found.")
     answers = models.PositiveIntegerField(help_text="Answers about the feature when it began.")
     until = models.PositiveBigIntegerField(help_text="Key of the newest of them.")
     calls = models.PositiveIntegerField(default=0, help_text="Calls that were answered or failed.")

@@ -8,7 +8,7 @@ from apps.authors.services.spending import budget_spent
 from apps.echo.models import Echo, PromptSearch
 from apps.echo.selectors.searches import SHOWN, instruction_about, searches_now
 from apps.echo.services.search_schedule import LEAST_ANSWERS, NEW_ANSWERS, calls_left
-from labelhub.core.echo.search_plan import LEAST_AUTHORS
+from labelhub.core.echo.prompt_search import LEAST_AUTHORS
 
 _NONE = {"value": None, "reason": "nothing was compared"}
 _TONES: Mapping[str, tuple[str, str]] = {

@@ -56,7 +56,7 @@ def draw_curves(points: Sequence[Mapping[str, Any]], picture: Picture = SIMULATE
     """SVG of the curves with 95 % bands.
 
     ``points``: rows of {"arm", "figure", "value", "low", "high"} and where along they are, as
-    :func:`labelhub.core.echo.simulation.figures.curves` gives them.
+    :func:`labelhub.core.echo.simulation.report.curves` gives them.
     """
     named = [{**point, "name": picture.arms.get(point["arm"], point["arm"])} for point in points]
     panels = [_panel(figure, picture, named) for figure in picture.titles]

@@ -9,8 +9,7 @@ from typing import Any
 from apps.echo.offer_words import arm_words
 from apps.echo.reporting import ArmComparison, OfferFunnel, OfferReport
 from apps.echo.reporting.looking import DayLook
-from labelhub.core.echo.experiments.breakdowns import Part
-from labelhub.core.echo.experiments.click_through import percent_change
+from labelhub.core.echo.experiments.click_through import Part, percent_change
 
 #: Ratios beyond these are drawn at the edge.
 WIDEST = 16.0

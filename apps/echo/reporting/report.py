@@ -12,20 +12,18 @@ from apps.echo.offer_words import arm_words
 from apps.echo.reporting.looking import DayLook, daily_looks
 from apps.echo.reporting.records import Records, records_of_experiment, records_of_site
 from apps.echo.services.experiments import design_of
-from labelhub.core.echo.experiments.breakdowns import (
+from labelhub.core.echo.experiments.click_through import (
+    ArmFigures,
+    Comparison,
     Day,
     Part,
+    Totals,
     Verticals,
+    arm_figures,
     by_day,
     by_exposure,
     by_vertical,
     by_weekday,
-)
-from labelhub.core.echo.experiments.click_through import (
-    ArmFigures,
-    Comparison,
-    Totals,
-    arm_figures,
     compare,
     in_words,
     totals,

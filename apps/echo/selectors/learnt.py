@@ -9,9 +9,9 @@ import numpy as np
 from apps.authors.models import Feature
 from apps.echo.models import Echo
 from apps.echo.selectors.scored import Tally, curves, whole
-from labelhub.core.echo.credible import relevance_bounds
 from labelhub.core.echo.models import PARTS, FeatureModel, part_weights
-from labelhub.core.echo.packing import unpack_model, unpack_selector
+from labelhub.core.echo.relevance import relevance_bounds
+from labelhub.core.echo.snapshot import unpack_model, unpack_selector
 from labelhub.core.echo.state import EchoState
 
 #: Selections whose predictions say how uncertain a feature is now.

@@ -9,7 +9,7 @@ from django.db.models import Count, Max, Q, QuerySet, Sum
 from apps.authors.models import Site
 from apps.echo.models import Echo, PromptSearch
 from labelhub.core.echo.instructions import instruction_faults
-from labelhub.core.echo.search_plan import LABELS, most_calls
+from labelhub.core.echo.prompt_search import LABELS, most_calls
 
 #: Searches of a feature that its page shows.
 SHOWN = 20

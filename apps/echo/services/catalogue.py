@@ -8,8 +8,7 @@ from django.utils import timezone
 
 from apps.echo.indexes import forget_index
 from apps.echo.models import CatalogueItem, Echo
-from labelhub.core.echo.recommending.catalogue import Catalogue, read_catalogue
-from labelhub.core.echo.recommending.unused import unused_attributes
+from labelhub.core.echo.recommending.catalogue import Catalogue, read_catalogue, unused_attributes
 from labelhub.core.errors import InvalidInput
 
 #: Items that are written at once, and faults (or what is of no use) that are told.

@@ -22,9 +22,9 @@ from apps.echo.models import Echo, Selection
 from apps.echo.services.instructions import instructions_of
 from apps.echo.services.predicting import Predicting, predicting_for
 from apps.echo.states import Parts, doubted_authors, newer_state, stored_state
-from labelhub.core.echo.asking import choose, worth
 from labelhub.core.echo.models import Prediction, predict
-from labelhub.core.echo.predicting import shares_told
+from labelhub.core.echo.prediction import shares_told
+from labelhub.core.echo.question_choice import choose, worth
 from labelhub.core.echo.relevance import drawn
 from labelhub.core.echo.state import EchoState, signs_of
 from labelhub.core.echo.uncertainty import sigma

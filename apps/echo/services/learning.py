@@ -33,9 +33,8 @@ from apps.echo.states import (
     stored_state,
     take_snapshot,
 )
-from labelhub.core.echo.events import from_json
-from labelhub.core.echo.history import Controls, Entry
-from labelhub.core.echo.packing import digest
+from labelhub.core.echo.events import Controls, Entry, from_json
+from labelhub.core.echo.snapshot import digest
 from labelhub.core.echo.state import EchoState, learn
 from labelhub.core.errors import Conflict, InvalidInput
 

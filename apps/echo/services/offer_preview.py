@@ -18,10 +18,9 @@ from apps.echo.services.ranking import (
 )
 from apps.echo.services.selecting import selection_if
 from apps.llm.standing import standing_gateway
-from labelhub.core.echo.recommending.deciding import Decision, OfferHistory, decide
+from labelhub.core.echo.recommending.item_index import Selected
 from labelhub.core.echo.recommending.matching import Match
-from labelhub.core.echo.recommending.policies import Moment, echo
-from labelhub.core.echo.selected import Selected
+from labelhub.core.echo.recommending.policies import Decision, Moment, OfferHistory, decide, echo
 
 #: Above every exploring share: nothing is drawn.
 NOT_DRAWN = 0.999

@@ -12,7 +12,7 @@ from apps.authors.services.taking_up import leaks_in, salt_of
 from apps.echo.examples import indexes_of
 from apps.echo.models import Echo
 from labelhub.core.echo.examples import ExampleIndex, Wanted
-from labelhub.core.echo.predicting import FeatureTask, Moment, PredictPlan, predict_call
+from labelhub.core.echo.prediction import FeatureTask, Moment, PredictPlan, predict_call
 from labelhub.core.interview.asking import AuthorMessage
 from labelhub.core.interview.features import Feature
 from labelhub.core.interview.turns import definition_of, meanings_of, signs_of

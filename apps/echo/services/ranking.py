@@ -15,18 +15,21 @@ from apps.echo.services.choosing import known_echo
 from apps.echo.services.experiments import Place
 from apps.echo.services.selecting import select_unasked
 from labelhub.core.echo.events import CLICK
-from labelhub.core.echo.recommending import deciding
-from labelhub.core.echo.recommending.deciding import OfferHistory, OfferRule, decide, resting_items
+from labelhub.core.echo.recommending import policies
+from labelhub.core.echo.recommending.item_index import Selected
 from labelhub.core.echo.recommending.matching import Meanings
 from labelhub.core.echo.recommending.policies import (
     ECHO,
     NOTHING,
     POLICIES,
     Moment,
+    OfferHistory,
+    OfferRule,
+    decide,
     policy_of,
+    resting_items,
     rule_of,
 )
-from labelhub.core.echo.selected import Selected
 from labelhub.core.interview.features import Feature
 from labelhub.core.interview.throttle import sampled
 
@@ -39,7 +42,7 @@ class Ranked:
     """What was decided, by which selection; the decision is None where the policy is not ours."""
 
     selection: Selection | None
-    decision: deciding.Decision
+    decision: policies.Decision
 
 
 def rank(echo: Echo, message: Message, place: Place, now: datetime) -> Ranked:

@@ -11,7 +11,7 @@ from apps.echo.examples import standing_answers
 from apps.echo.models import Echo, PromptSearch
 from apps.echo.services.configuration import is_frozen
 from apps.echo.services.instructions import instructions_of
-from labelhub.core.echo.search_plan import LEAST_AUTHORS, LEAST_KEPT_BACK, LEAST_SHOWN
+from labelhub.core.echo.prompt_search import LEAST_AUTHORS, LEAST_KEPT_BACK, LEAST_SHOWN
 
 #: Answers about a feature since its last search without which there is no other.
 NEW_ANSWERS = 40

@@ -28,8 +28,8 @@ from apps.echo.services.catalogue import import_catalogue, set_active
 from apps.echo.services.offer_preview import Tried, try_text
 from apps.echo.values import value_words
 from labelhub.core.echo.recommending.catalogue import MOST_BYTES, MOST_ROWS, NAMES, REQUIRED
+from labelhub.core.echo.recommending.item_index import Selected
 from labelhub.core.echo.recommending.matching import Reason
-from labelhub.core.echo.selected import Selected
 from labelhub.core.errors import InvalidInput
 
 PAGE_SIZE = 25

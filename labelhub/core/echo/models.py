@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from labelhub.core.echo.heads import Head, learn, probabilities
+from labelhub.core.echo.online_classifier import OnlineClassifier, learn, probabilities
 from labelhub.core.echo.vectors import Ints, Sparse
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -46,7 +46,9 @@ class FeatureModel:
     values: list[str] = field(default_factory=list)
     counts: Floats = field(default_factory=lambda: np.zeros(0))
     places: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
-    head: Head = field(default_factory=lambda: Head(np.zeros((0, 0)), np.zeros((0, 0))))
+    head: OnlineClassifier = field(
+        default_factory=lambda: OnlineClassifier(np.zeros((0, 0)), np.zeros((0, 0)))
+    )
     losses: dict[str, float] = field(default_factory=lambda: dict.fromkeys(PARTS, 0.0))
     llm_right: float = 0.0
     llm_asked: float = 0.0
@@ -146,7 +148,7 @@ def teach(
         _row_of(model, each)
     model.counts[row] += weight
     columns = _columns(model, vector)
-    seen = Head(model.head.mean[:, columns], model.head.var[:, columns])
+    seen = OnlineClassifier(model.head.mean[:, columns], model.head.var[:, columns])
     learn(seen, vector.values, row, weight)
     model.head.mean[:, columns], model.head.var[:, columns] = seen.mean, seen.var
 
@@ -200,7 +202,7 @@ def _headed(model: FeatureModel, possible: Sequence[str], vector: Sparse) -> Flo
         if value in rows:
             mean[place, found] = model.head.mean[rows[value], at[found]]
             var[place, found] = model.head.var[rows[value], at[found]]
-    return probabilities(Head(mean, var), vector.values)
+    return probabilities(OnlineClassifier(mean, var), vector.values)
 
 
 def _said(model: FeatureModel, possible: Sequence[str], said: str, others: Floats) -> Floats:
@@ -233,7 +235,7 @@ def _row_of(model: FeatureModel, value: str) -> int | None:
     width = len(model.places)
     model.values.append(value)
     model.counts = np.append(model.counts, 0.0)
-    model.head = Head(
+    model.head = OnlineClassifier(
         np.vstack([model.head.mean, np.zeros((1, width))]),
         np.vstack([model.head.var, np.full((1, width), VARIANCE)]),
     )
@@ -246,7 +248,7 @@ def _columns(model: FeatureModel, vector: Sparse) -> NDArray[np.int64]:
     if len(new):
         at = np.searchsorted(model.places, new)
         model.places = np.insert(model.places, at, new)
-        model.head = Head(
+        model.head = OnlineClassifier(
             np.insert(model.head.mean, at, 0.0, axis=1),
             np.insert(model.head.var, at, VARIANCE, axis=1),
         )

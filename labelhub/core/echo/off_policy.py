@@ -20,10 +20,12 @@ from labelhub.core.echo.experiments.clusters import (
     UNKNOWN,
     Bounds,
     Clusters,
+    Figure,
+    figure,
     quantile,
     spread_of,
+    undefined,
 )
-from labelhub.core.echo.experiments.figures import Figure, figure, undefined
 from labelhub.core.errors import InvalidInput
 
 #: Decisions, as the weights leave them, below which nothing is told (design note on Echo).

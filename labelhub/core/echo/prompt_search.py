@@ -15,17 +15,28 @@ No I/O: lists of calls out, lists of replies in. Prompts of trials are those of 
 with examples of the shown side alone.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import ceil
 from typing import Any, TypeAlias
 
-from labelhub.core.echo.examples import Example, ExampleIndex, Wanted
-from labelhub.core.echo.predicting import (
+from labelhub.core.echo.examples import MOST_TEXT_TOKENS, Example, ExampleIndex, Wanted, shortened
+from labelhub.core.echo.experiments.clusters import Figure
+from labelhub.core.echo.instructions import (
+    MOST_CHARACTERS,
+    instruction_faults,
+    instruction_key,
+    read_instructions,
+)
+from labelhub.core.echo.prediction import (
     FeatureTask,
     Moment,
+    PredictPlan,
+    label_block,
     predict_call,
     read_prediction,
     same_answer,
+    value_schema,
 )
 from labelhub.core.echo.prompt_trials import (
     Sides,
@@ -38,17 +49,183 @@ from labelhub.core.echo.prompt_trials import (
     halved,
     sides,
     stages_of,
+    trial_calls,
 )
-from labelhub.core.echo.proposing import instruct_calls, usable
-from labelhub.core.echo.search_plan import (
-    LEAST_AUTHORS,
-    LEAST_KEPT_BACK,
-    LEAST_SHOWN,
-    LEVEL,
-    Found,
-    SearchPlan,
-)
+from labelhub.core.errors import InvalidInput
 from labelhub.core.llm.types import Call, Reply, Status
+from labelhub.core.prompts import Prompt, fence
+
+#: Chance of taking an instruction that is not better, over all that are tried.
+LEVEL = 0.05
+#: Below this nothing is tried. With eight challengers one must turn eight labels right and none
+#: wrong to win: one label in five of forty, and few instructions do more.
+LEAST_KEPT_BACK = 40
+LEAST_AUTHORS = 20
+#: Below this nobody can tell from them what to look at.
+LEAST_SHOWN = 10
+MOST_CANDIDATES, MOST_LABELS = 20, 400
+#: What a search goes by unless it is told otherwise.
+CANDIDATES, LABELS = 8, 120
+#: Instructions asked for at once; each list is asked for with other messages.
+AT_ONCE = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchPlan:
+    """What a search may cost, and what it goes by.
+
+    Args:
+        instruct: the prompt of the role "instruct".
+        predicting: how the feature is predicted, with the site's salt.
+        present: the instruction in use; "" for none.
+        candidates: instructions to ask for, 1 to 20.
+        most_labels: kept-back labels that are used, 40 to 400.
+        examples: shown in each prediction; of the shown side alone.
+        tokens: of those examples together.
+        params: what to ask of the model that writes instructions.
+
+    Raises:
+        InvalidInput: a number is out of bounds, or the present instruction has a fault.
+    """
+
+    instruct: Prompt
+    predicting: PredictPlan
+    present: str = ""
+    candidates: int = CANDIDATES
+    most_labels: int = LABELS
+    examples: int = 4
+    tokens: int = 800
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.candidates <= MOST_CANDIDATES:
+            raise InvalidInput.at("candidates", f"must be from 1 to {MOST_CANDIDATES}.")
+        if not LEAST_KEPT_BACK <= self.most_labels <= MOST_LABELS:
+            raise InvalidInput.at(
+                "most_labels", f"must be from {LEAST_KEPT_BACK} to {MOST_LABELS}."
+            )
+        if self.present and (faults := instruction_faults(self.present)):
+            raise InvalidInput.at("present", faults[0].detail)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What came of a search.
+
+    Args:
+        instruction: to be used from now on; the present one where it stays. "" is none.
+        kept: whether the present instruction stays.
+        why: as a code: "better", "not_better", "too_few_shown", "too_few_kept_back",
+            "too_few_authors", "one_value", "no_candidate", "calls_failed".
+        reason: the same in words.
+        calls: that were made.
+        labels: how many were shown and kept back, and of how many authors.
+        chance: that the best would lead so by luck alone; None where nothing was tested.
+        level: what ``chance`` had to be at most: 0.05 over the number tried.
+        figures: "present", "best" and "difference", each with n and interval or a reason.
+        candidates: each tried one with its accuracy, the best first, then those refused.
+    """
+
+    instruction: str
+    kept: bool
+    why: str
+    reason: str
+    calls: int = 0
+    labels: Mapping[str, int] = field(default_factory=dict)
+    chance: float | None = None
+    level: float | None = None
+    figures: Mapping[str, Figure] = field(default_factory=dict)
+    candidates: tuple[Mapping[str, Any], ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON-ready form."""
+        found = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        told = {name: dict(found[name]) for name in ("labels", "figures")}
+        return {**found, **told, "candidates": [dict(each) for each in self.candidates]}
+
+
+def most_calls(candidates: int = CANDIDATES, labels: int = LABELS, *, present: bool) -> int:
+    """How many calls a search makes at most, whatever the labels and the replies; ``present``:
+    whether an instruction is in use, so that none is tried too."""
+    challengers = candidates + (1 if present else 0)
+    return ceil(candidates / AT_ONCE) + trial_calls(challengers, labels)
+
+
+ROLE = "instruct"
+#: Labelled messages that one list is asked for with.
+SHOWN_AT_ONCE = 12
+#: So that lists differ.
+_USUAL_PARAMS = {"temperature": 1}
+
+
+def instruct_calls(task: FeatureTask, plan: SearchPlan, shown: Sequence[Example]) -> list[Call]:
+    """Calls that ask for ``plan.candidates`` instructions in all; steps "instruct/<n>".
+
+    ``shown``: what authors answered, one or more; each call shows others, where there are enough.
+    """
+    numbers = range(ceil(plan.candidates / AT_ONCE))
+    return [_instruct_call(task, plan, shown, number) for number in numbers]
+
+
+def usable(
+    replies: Iterable[Reply], plan: SearchPlan, shown: Sequence[Example]
+) -> tuple[list[str], list[dict[str, Any]]]:
+    """Instructions without faults, each once and none that is in use; and why others were refused.
+
+    At most ``plan.candidates``. The words of those refused are not told: they may be why.
+    """
+    known = {instruction_key(plan.present)}
+    texts = [each.text for each in shown]
+    found: list[str] = []
+    refused: list[dict[str, Any]] = []
+    for text in (text for reply in replies if reply.ok for text in read_instructions(reply.text)):
+        faults = instruction_faults(text, shown=texts, leaks=plan.predicting.leaks)
+        if faults:
+            refused.append({"source": "refused", "faults": [each.code for each in faults]})
+        elif (key := instruction_key(text)) not in known:
+            known.add(key)
+            found.append(text)
+    return found[: plan.candidates], refused
+
+
+def _instruct_call(
+    task: FeatureTask, plan: SearchPlan, shown: Sequence[Example], number: int
+) -> Call:
+    schema, salt = value_schema(task), plan.predicting.salt
+    begin = number * SHOWN_AT_ONCE % len(shown)
+    # In a ring, so that each list is asked for with as many messages.
+    part = [*shown[begin:], *shown[:begin]][:SHOWN_AT_ONCE]
+    count = min(AT_ONCE, plan.candidates - number * AT_ONCE)
+    return Call(
+        step=f"{ROLE}/{number + 1}",
+        role=ROLE,
+        messages=plan.instruct.render(
+            question=schema.question,
+            labels=label_block(schema),
+            present=fence(plan.present, salt) if plan.present else "",
+            examples=[_told(each, task, salt) for each in part],
+            count=count,
+            characters=MOST_CHARACTERS,
+        ),
+        prompt_hash=plan.instruct.hash,
+        schema=schema,
+        text=part[0].text,
+        inputs={"count": count, "first": number * AT_ONCE},
+        params={**_USUAL_PARAMS, **plan.params},
+        output=plan.instruct.output,
+    )
+
+
+def _told(label: Example, task: FeatureTask, salt: str) -> dict[str, str]:
+    """A labelled message as the prompt shows it; free answers are strangers' words."""
+    wrong = label.predicted and not same_answer(task, label.predicted, label.value)
+    answer, guessed = (
+        said if said in task.values or not said else fence(said, salt)
+        for said in (label.value, label.predicted if wrong else "")
+    )
+    text = fence(shortened(label.text, MOST_TEXT_TOKENS), salt)
+    return {"text": text, "answer": answer, "guessed": guessed}
+
 
 __all__ = ["Found", "SearchPlan", "Searching", "search"]
 

@@ -15,13 +15,15 @@ import numpy as np
 from labelhub.core.echo.examples import Example
 from labelhub.core.echo.experiments.clusters import (
     Clusters,
+    Figure,
     clusters,
+    figure,
     quantile,
     rate_of,
     share_bounds,
     spread_of,
+    undefined,
 )
-from labelhub.core.echo.experiments.figures import Figure, figure, undefined
 
 #: Share of the authors whose answers are shown to whoever writes instructions.
 SHOWN = 0.3

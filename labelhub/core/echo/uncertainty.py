@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from labelhub.core.echo.sums import dot
+from labelhub.core.echo.online_classifier import dot
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -119,3 +119,27 @@ def _grow_doubt(covariance: Floats) -> None:
     kept = np.sqrt(np.minimum(1.0, most / covariance.diagonal()))
     # Rows and columns alike, so that it stays a covariance; exactly 1 where nothing is too much.
     covariance *= np.outer(kept, kept)
+
+
+Bools: TypeAlias = NDArray[np.bool_]
+
+BINS = 10
+
+
+def new_bins() -> Floats:
+    """Bins with nothing in them."""
+    return np.zeros((3, BINS))
+
+
+def bin_doubts(bins: Floats, doubts: Floats, wrong: Bools) -> None:
+    """Count predictions, in place, by their σ."""
+    at = np.minimum((doubts * BINS).astype(int), BINS - 1)
+    np.add.at(bins[0], at, 1)
+    np.add.at(bins[1], at, doubts)
+    np.add.at(bins[2], at, wrong)
+
+
+def calibration_error(bins: Floats) -> float:
+    """Expected calibration error of σ (Naeini 2015)."""
+    counts, said, wrong = bins
+    return float(np.abs(said - wrong).sum() / counts.sum())

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from labelhub.core.echo.examples import Example
-from labelhub.core.echo.predicting import FeatureTask, PredictPlan
+from labelhub.core.echo.prediction import FeatureTask, PredictPlan
 from labelhub.core.echo.prompt_search import Found, SearchPlan, search
 from labelhub.core.llm.types import Call, Reply
 from labelhub.core.prompts import PromptLibrary

@@ -21,7 +21,7 @@ from labelhub.core.echo.models import (
     predict,
     teach,
 )
-from labelhub.core.echo.packing import pack_model
+from labelhub.core.echo.snapshot import pack_model
 from labelhub.core.echo.vectors import vector_of
 
 VALUES = ("now", "later", "never")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from labelhub.core.echo import off_policy
-from labelhub.core.echo.experiments.figures import Figure
+from labelhub.core.echo.experiments.clusters import Figure
 from labelhub.core.echo.off_policy import Decision, evaluate
 from labelhub.core.errors import InvalidInput
 from tests.cases import all_cases

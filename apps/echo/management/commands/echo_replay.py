@@ -8,10 +8,8 @@ from typing import Any
 from apps.common.commands import LabelhubCommand
 from apps.echo.pictures.curves import REPLAYED, draw_curves
 from apps.echo.play_output import curves_file, figure_words, progress
-from labelhub.core.echo.replay.figures import AHEAD, BEHIND, LEVEL, UNTOLD
-from labelhub.core.echo.replay.reading import Columns, read_labelled
-from labelhub.core.echo.replay.rows import MOST_BYTES
-from labelhub.core.echo.replay.running import SHARE, replay
+from labelhub.core.echo.replay.labelled_texts import MOST_BYTES, Columns, read_labelled
+from labelhub.core.echo.replay.report import AHEAD, BEHIND, LEVEL, SHARE, UNTOLD, replay
 from labelhub.core.errors import InvalidInput
 
 _LEARNT = {

@@ -7,7 +7,7 @@ from typing import Any
 from apps.common.commands import LabelhubCommand
 from apps.echo.pictures.curves import ARM_NAMES, draw_curves
 from apps.echo.play_output import curves_file, figure_words, progress
-from labelhub.core.echo.simulation.running import simulate
+from labelhub.core.echo.simulation.report import simulate
 from labelhub.core.echo.simulation.world import SURVEY_EVERY, SURVEY_SIZE, Settings
 from labelhub.core.errors import InvalidInput
 

@@ -18,8 +18,15 @@ from math import exp, inf, isfinite, log, sqrt
 from scipy import special
 
 from labelhub.core.echo.experiments.click_through import Per, Totals, rate_per
-from labelhub.core.echo.experiments.clusters import Bounds, Rate, joint_freedom
-from labelhub.core.echo.experiments.figures import CONFIDENCE, Figure, figure, undefined
+from labelhub.core.echo.experiments.clusters import (
+    CONFIDENCE,
+    Bounds,
+    Figure,
+    Rate,
+    figure,
+    joint_freedom,
+    undefined,
+)
 from labelhub.core.errors import InvalidInput
 from labelhub.core.wilson import wilson_bounds
 

@@ -1,15 +1,166 @@
 """A catalogue made ready for comparison: by the words of its items, and by whom they suit."""
 
+import re
+import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from labelhub.core.echo.recommending.items import Item
-from labelhub.core.echo.recommending.postings import Floats, Postings
-from labelhub.core.echo.recommending.terms import denied, spelled, terms
-from labelhub.core.echo.selected import Selected
+from labelhub.core.schema import fold
+from labelhub.core.similarity import words
+from labelhub.core.stems import stem
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """One of the k features that go downstream.
+
+    Args:
+        key: the feature's name for programs.
+        name: its name for people.
+        value: what its model predicts for the message; one of the feature's values, or a word.
+        probability: how likely that value is right, 0 to 1 (one minus the uncertainty).
+        relevance: what being right about it adds to the log-odds of success downstream.
+    """
+
+    key: str
+    name: str
+    value: str
+    probability: float
+    relevance: float
+
+
+_SOURCE = Path(__file__).with_name("words.toml")
+
+
+def terms(text: str) -> list[str]:
+    """The stems of the words of ``text`` that say something, in order.
+
+    Words are those of :func:`labelhub.core.similarity.words`: of scripts without blanks they are
+    pairs of characters. Small words of five languages and lone letters are left out; numbers stay.
+    """
+    small = _listed("small")
+    return [
+        stem(word)
+        for word in words(text.replace("_", " "))
+        if word not in small and (len(word) > 1 or word.isdecimal())
+    ]
+
+
+def spelled(value: str) -> str:
+    """The form in which values are compared: case, width, blanks and underscores aside."""
+    return " ".join(fold(value).replace("_", " ").split())
+
+
+def denied(value: str) -> str:
+    """What a value says no to: "plastic" of "no plastic", "not_heavy" is "heavy"; "" if nothing.
+
+    A bare "no" says no to nothing by itself; see :func:`is_no`.
+    """
+    found = _denial().match(spelled(value))
+    return found["rest"] if found else ""
+
+
+def is_yes(value: str) -> bool:
+    """Whether a value is a bare yes, in one of five languages."""
+    return fold(value) in _listed("yes")
+
+
+def is_no(value: str) -> bool:
+    """Whether a value is a bare no, in one of five languages."""
+    return fold(value) in _listed("no")
+
+
+@lru_cache(maxsize=1)
+def _denial() -> re.Pattern[str]:
+    spaced = "|".join(sorted(map(re.escape, _listed("denials"))))
+    return re.compile(rf"(?:{spaced})[ \-]+(?P<rest>\S.*)")
+
+
+@lru_cache(maxsize=8)
+def _listed(name: str) -> frozenset[str]:
+    return frozenset(tomllib.loads(_SOURCE.read_text("utf-8"))[name].split())
+
+
+Floats = NDArray[np.float64]
+
+
+class Postings:
+    """For each term the texts that have it, and how much it weighs in each.
+
+    TF-IDF as :mod:`labelhub.core.similarity` has it: a term counts ``1 + log(times)``, weighed by
+    ``log((1 + texts) / (1 + texts with it)) + 1``, and every text has length one. Here a text is a
+    bag of terms with times, so that a title can count more than what stands below it.
+    """
+
+    def __init__(self, bags: Sequence[Mapping[str, float]]) -> None:
+        self._count = len(bags)
+        places: dict[str, int] = {}
+        for bag in bags:
+            for term in bag:
+                places.setdefault(term, len(places))
+        self._places = places
+        columns = [places[term] for bag in bags for term in bag]
+        times = np.array([count for bag in bags for count in bag.values()], np.float64)
+        starts = np.cumsum([0, *(len(bag) for bag in bags)])
+        shape = (self._count, len(places))
+        rows = sparse.csr_matrix((_counted(times), columns, starts), shape=shape)
+        self._rarity = self._rarities(np.bincount(columns, minlength=len(places)))
+        rows = rows.multiply(self._rarity[None, :]).tocsr() if columns else rows
+        lengths = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1), np.float64).ravel())
+        self._terms = (sparse.diags_array(_inverse(lengths)) @ rows).tocsc()
+
+    def __len__(self) -> int:
+        return self._count
+
+    def likeness(self, terms: Sequence[str]) -> Floats:
+        """The cosine between ``terms`` and each text: 0 (no term in common) to 1.
+
+        Terms that no text has count as the rarest: the more of a message the texts do not speak
+        of, the less like it each of them is.
+        """
+        found = np.zeros(self._count)
+        asked = self._weighed(terms)
+        length = np.sqrt(sum(weight**2 for weight in asked.values())) or 1.0
+        starts, owners, weights = self._terms.indptr, self._terms.indices, self._terms.data
+        for term, weight in asked.items():
+            place = self._places.get(term)
+            if place is not None:
+                span = slice(starts[place], starts[place + 1])
+                # Each text stands once under a term, so that nothing is added twice or lost.
+                found[owners[span]] += weights[span] * (weight / length)
+        return np.clip(found, 0.0, 1.0)
+
+    def _weighed(self, terms: Sequence[str]) -> dict[str, float]:
+        unknown = float(self._rarities(np.zeros(1))[0])
+        counts = Counter(terms)
+        return {
+            term: (1.0 + np.log(count))
+            * (self._rarity[self._places[term]] if term in self._places else unknown)
+            for term, count in counts.items()
+        }
+
+    def _rarities(self, spread: NDArray[np.generic]) -> Floats:
+        rare: Floats = np.log((1.0 + self._count) / (1.0 + spread.astype(np.float64))) + 1.0
+        return rare
+
+
+def _counted(times: Floats) -> Floats:
+    counted: Floats = 1.0 + np.log(times)
+    return counted
+
+
+def _inverse(lengths: Floats) -> Floats:
+    inverse: Floats = 1.0 / np.where(lengths > 0, lengths, 1.0)
+    return inverse
+
 
 #: How often a word counts where it stands: in the title, among tags and in the vertical, below.
 _TITLE, _TAGS, _TEXT = 3, 2, 1

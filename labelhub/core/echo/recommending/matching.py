@@ -18,11 +18,16 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from labelhub.core.echo.recommending.item_index import ItemIndex
+from labelhub.core.echo.recommending.item_index import (
+    Floats,
+    ItemIndex,
+    Selected,
+    denied,
+    is_no,
+    is_yes,
+    terms,
+)
 from labelhub.core.echo.recommending.items import Item
-from labelhub.core.echo.recommending.postings import Floats
-from labelhub.core.echo.recommending.terms import denied, is_no, is_yes, terms
-from labelhub.core.echo.selected import Selected
 from labelhub.core.errors import InvalidInput
 
 #: Scores are told to this many places, so that rounding of sums decides no order.

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
+from labelhub.core.echo.recommending.item_index import terms
 from labelhub.core.echo.recommending.items import Item
 from labelhub.core.echo.recommending.offer_tables import offer_table, plain, tables_for
-from labelhub.core.echo.recommending.terms import terms
 
 #: Characters of a message that an offer may repeat in one piece.
 LONGEST_QUOTE = 40

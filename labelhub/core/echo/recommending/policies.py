@@ -1,23 +1,212 @@
-"""Ways to rank a catalogue for a message: Echo's, and those that it is measured against.
+"""Policies that rank a catalogue for a message, and the decision whether to show an offer.
 
-All have one form, so that an experiment changes nothing but the name of the policy. What a policy
-ranks still has to pass :func:`.deciding.decide`, with the thresholds of :func:`rule_of`: scores of
-different policies are on different scales. Source: paper 004, sections 4.1 (a baseline that matches
-keywords) and 3.3.
+All policies have one form, so that an experiment changes only the name of the policy. What a policy
+ranks still has to pass :func:`decide`, with the thresholds of :func:`rule_of`: scores of different
+policies are on different scales. Source: paper 004, sections 3.3, 4 ("makes a final decision to
+display") and 4.1 (a baseline that matches keywords).
 """
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from heapq import nsmallest
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from labelhub.core.echo.recommending.deciding import OfferRule
-from labelhub.core.echo.recommending.item_index import ItemIndex
+from labelhub.core.echo.recommending.item_index import ItemIndex, Selected, terms
 from labelhub.core.echo.recommending.matching import READ, Match, Meanings, Weights, match
-from labelhub.core.echo.recommending.terms import terms
-from labelhub.core.echo.selected import Selected
 from labelhub.core.errors import InvalidInput
+
+
+class Why(StrEnum):
+    """The reason of a decision, for or against."""
+
+    GOOD_MATCH = "good_match"
+    EXPLORING = "exploring"
+    SENSITIVE = "sensitive"
+    TOO_FEW_MESSAGES = "too_few_messages"
+    TOO_SOON = "too_soon"
+    NO_MATCH = "no_match"
+    SHOWN_BEFORE = "shown_before"
+    WEAK_MATCH = "weak_match"
+    OFF_TOPIC = "off_topic"
+    UNLIKELY = "unlikely"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfferRule:
+    """A site's limits, for one author.
+
+    Args:
+        least_match: score that an item needs.
+        least_topic: how much of its score must come from the conversation's own words, so that an
+            item is not shown because its attributes suit everybody.
+        least_success: predicted probability of success that a message needs, 0 to 1.
+        every_messages: at most one offer in so many of the author's messages.
+        min_seconds: and so far apart.
+        same_item_messages: the same item again after so many messages at the earliest.
+        exploring: share of the messages left by the caps for which a candidate is drawn.
+
+    Raises:
+        InvalidInput: a number is out of its range.
+    """
+
+    least_match: float = 0.12
+    least_topic: float = 0.05
+    least_success: float = 0.0
+    every_messages: int = 4
+    min_seconds: float = 120.0
+    same_item_messages: int = 40
+    exploring: float = 0.05
+
+    def __post_init__(self) -> None:
+        for name, (least, most) in _RANGES.items():
+            if not least <= getattr(self, name) <= most:
+                raise InvalidInput.at(name, f"must be from {least} to {most}.")
+
+
+_RANGES: Mapping[str, tuple[Any, Any]] = {
+    "least_match": (0, 1_000),
+    "least_topic": (0, 1_000),
+    "least_success": (0, 1),
+    "every_messages": (1, 10_000),
+    "min_seconds": (0, 31_536_000),
+    "same_item_messages": (1, 1_000_000),
+    "exploring": (0, 0.5),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfferHistory:
+    """What one author was offered so far.
+
+    Args:
+        messages_since: messages since the one last offered at, the present one counted; None where
+            there was no offer yet.
+        seconds_since: the time since then.
+        items: messages since an item was last offered, counted alike, by its id.
+    """
+
+    messages_since: int | None = None
+    seconds_since: float | None = None
+    items: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What to show, if anything.
+
+    Args:
+        match: what is offered; None where nothing is.
+        why: the reason, either way.
+        propensity: how likely just this was, given the history and the candidates; for an item
+            that its policy drew, given the history alone.
+        explored: whether it was drawn and not chosen.
+        item_propensities: how likely each candidate was to be offered, by its item's id.
+    """
+
+    match: Match | None
+    why: Why
+    propensity: float
+    explored: bool = False
+    item_propensities: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def show(self) -> bool:
+        """Whether there is an offer."""
+        return self.match is not None
+
+
+def resting_items(rule: OfferRule, history: OfferHistory) -> frozenset[str]:
+    """Ids of the items that this author was offered too lately to be offered them again."""
+    return frozenset(
+        item for item, since in history.items.items() if since < rule.same_item_messages
+    )
+
+
+def decide(
+    rule: OfferRule,
+    matches: Sequence[Match],
+    history: OfferHistory,
+    *,
+    success: float,
+    sensitive: bool,
+    draw: float,
+) -> Decision:
+    """Whether to offer one of ``matches`` to the author of the present message.
+
+    An offer is rare, never the same one again and again, never beside what is sensitive, and only
+    where something fits. A small share of messages explores: one of the candidates is drawn,
+    whatever the thresholds are, so that what lies beyond them can be learnt. The decision holds its
+    own propensity, for estimates from the log (Horvitz and Thompson, 1952).
+
+    Args:
+        rule: the site's limits.
+        matches: candidates, the best first, as a policy ranks them.
+        history: of this author.
+        success: predicted probability that an offer here is taken up, 0 to 1.
+        sensitive: the message was dropped as sensitive.
+        draw: from 0 up to but not including 1; the same one for the same message.
+
+    Returns:
+        the decision; its reason is the first that forbids, in the order of :class:`Why`.
+
+    Raises:
+        InvalidInput: ``draw`` or ``success`` is out of its range.
+    """
+    _check(draw, success)
+    if forbidden := _forbidden(rule, history, sensitive=sensitive):
+        return Decision(None, forbidden, 1.0)
+    resting = resting_items(rule, history)
+    left = [match for match in matches if match.item.id not in resting]
+    if not left:
+        return Decision(None, Why.SHOWN_BEFORE if matches else Why.NO_MATCH, 1.0)
+    chosen, why = _chosen(rule, left, success)
+    odds = _odds(rule, left, chosen)
+    if draw < rule.exploring:
+        # The rest of the same draw picks the candidate: given that it is below, it is uniform.
+        at = min(math.floor(draw / rule.exploring * len(left)), len(left) - 1)
+        chosen, why = left[at], Why.EXPLORING
+    propensity = odds[chosen.item.id] if chosen else 1.0 - rule.exploring
+    return Decision(chosen, why, propensity, why is Why.EXPLORING, odds)
+
+
+def _check(draw: float, success: float) -> None:
+    if not 0 <= draw < 1:
+        raise InvalidInput.at("draw", "must be from 0 up to, but not, 1.")
+    if not 0 <= success <= 1:
+        raise InvalidInput.at("success", "must be from 0 to 1.")
+
+
+def _forbidden(rule: OfferRule, history: OfferHistory, *, sensitive: bool) -> Why | None:
+    if sensitive:
+        return Why.SENSITIVE
+    if history.messages_since is not None and history.messages_since < rule.every_messages:
+        return Why.TOO_FEW_MESSAGES
+    # A clock that was put back tells nothing: a time below 0 is too soon.
+    if history.seconds_since is not None and history.seconds_since < rule.min_seconds:
+        return Why.TOO_SOON
+    return None
+
+
+def _chosen(rule: OfferRule, left: Sequence[Match], success: float) -> tuple[Match | None, Why]:
+    """The best candidate that passes all thresholds, else why the best one does not."""
+    if success < rule.least_success:
+        return None, Why.UNLIKELY
+    strong = [match for match in left if match.score >= rule.least_match]
+    if not strong:
+        return None, Why.WEAK_MATCH
+    found = next((m for m in strong if m.from_message + m.from_context >= rule.least_topic), None)
+    return found, Why.GOOD_MATCH if found else Why.OFF_TOPIC
+
+
+def _odds(rule: OfferRule, left: Sequence[Match], chosen: Match | None) -> dict[str, float]:
+    """How likely each candidate is to be offered; one that was drawn, by its draw as well."""
+    odds = {match.item.id: rule.exploring / len(left) * match.propensity for match in left}
+    if chosen is not None:
+        odds[chosen.item.id] += (1.0 - rule.exploring) * chosen.propensity
+    return odds
+
 
 ECHO, KEYWORD, RANDOM, NOTHING = "echo", "keyword", "random", "nothing"
 

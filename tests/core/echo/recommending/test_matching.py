@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.core.echo.recommending.item_index import ItemIndex
+from labelhub.core.echo.recommending.item_index import ItemIndex, Selected
 from labelhub.core.echo.recommending.matching import Fit, Meanings, Weights, match
-from labelhub.core.echo.selected import Selected
 from labelhub.core.errors import InvalidInput
 from tests.cases import all_cases
 from tests.core.echo.recommending.wares import demo_index, ids, says, ware

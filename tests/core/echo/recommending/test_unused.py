@@ -3,9 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.core.echo.recommending.catalogue import read_catalogue
+from labelhub.core.echo.recommending.catalogue import Unused, read_catalogue, unused_attributes
 from labelhub.core.echo.recommending.item_index import ItemIndex
-from labelhub.core.echo.recommending.unused import Unused, unused_attributes
 from labelhub.core.interview.features import starter_library
 from tests.core.echo.recommending.wares import DEMO, says, ware
 

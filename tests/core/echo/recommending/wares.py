@@ -5,10 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from labelhub.core.echo.recommending.catalogue import read_catalogue
-from labelhub.core.echo.recommending.item_index import ItemIndex
+from labelhub.core.echo.recommending.item_index import ItemIndex, Selected
 from labelhub.core.echo.recommending.items import Item, read_item
 from labelhub.core.echo.recommending.matching import Match
-from labelhub.core.echo.selected import Selected
 
 DEMO = Path(__file__).parents[4] / "apps/dashboards/demo/shop_catalogue.csv"
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from labelhub.core.echo.replay.reading import Labelled
+from labelhub.core.echo.replay.labelled_texts import Labelled
 
 WORDS = (
     "after", "again", "bread", "bridge", "door", "early", "garden", "house", "kettle", "light",

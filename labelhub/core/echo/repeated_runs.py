@@ -1,11 +1,14 @@
-"""Many plays of one function, side by side on the processors there are."""
+"""Repeated runs of one function: side by side on the processors there are, with means over them."""
 
+import math
 import os
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from typing import Any, TypeAlias, TypeVar
 
+import numpy as np
+from scipy import stats
 from threadpoolctl import threadpool_limits
 
 Key = TypeVar("Key", bound=Hashable)
@@ -44,3 +47,24 @@ def _processes(most: int) -> ProcessPoolExecutor:
 def _one_thread() -> None:
     """Matrices are small here: threads would wait for each other."""
     threadpool_limits(1)
+
+
+Figure: TypeAlias = dict[str, Any]
+
+CONFIDENCE = 0.95
+
+
+def mean_figure(values: Sequence[float], over: str = "seeds") -> Figure:
+    """The mean of one number per play; the interval is None of fewer than two.
+
+    Gives {"value", "low", "high", "n", "method"}; ``over`` names what was repeated.
+    """
+    count, mean = len(values), float(np.mean(values))
+    method = f"mean over {over}, Student's t, 95 %"
+    if count < 2:
+        return {"value": mean, "low": None, "high": None, "n": count, "method": method}
+    error = float(np.std(values, ddof=1)) / math.sqrt(count)
+    reach = float(stats.t.ppf((1 + CONFIDENCE) / 2, count - 1)) * error
+    return {
+        "value": mean, "low": mean - reach, "high": mean + reach, "n": count, "method": method,
+    }  # fmt: skip

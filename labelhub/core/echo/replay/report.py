@@ -11,9 +11,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from labelhub.core.echo.calibration import calibration_error
-from labelhub.core.echo.means import Figure, mean_figure
-from labelhub.core.echo.replay.playing import ECHO, Trace
+from labelhub.core.echo.repeated_runs import Figure, Told, mean_figure, side_by_side
+from labelhub.core.echo.replay.labelled_texts import Labelled
+from labelhub.core.echo.replay.runs import ARMS, ECHO, Order, Trace, play
+from labelhub.core.echo.uncertainty import calibration_error
+from labelhub.core.errors import InvalidInput
 
 Floats: TypeAlias = NDArray[np.float64]
 Traces: TypeAlias = Mapping[str, Sequence[Trace]]
@@ -128,3 +130,40 @@ def _gain(
 
 def _mean(values: Sequence[float]) -> Figure:
     return mean_figure(values, OVER)
+
+
+MOST_ORDERS = 1_000
+SHARE = 0.33
+
+
+def replay(
+    data: Labelled, orders: int = 20, share: float = SHARE, *, told: Told | None = None
+) -> dict[str, Any]:
+    """Play every arm on the orders 0, 1, …; the figures, the "counts" and "curves".
+
+    Args:
+        data: texts and labels.
+        orders: how many.
+        share: of the streamed texts that are asked about, at most.
+        told: is told, now and then, how many of how many plays are done.
+
+    Raises:
+        InvalidInput: ``orders`` or ``share`` is out of its range.
+    """
+    if not 1 <= orders <= MOST_ORDERS:
+        raise InvalidInput.at("orders", f"must be from 1 to {MOST_ORDERS}.")
+    drawn = [Order(seed, share) for seed in range(orders)]
+    plays = {(order.seed, arm): (data, order, arm) for order in drawn for arm in ARMS}
+    found = side_by_side(play, plays, told)
+    traces = {arm: [found[order.seed, arm] for order in drawn] for arm in ARMS}
+    first = traces[ARMS[0]][0]
+    counts = {
+        "texts": len(data.texts),
+        "repeated": data.repeated,
+        "streamed": len(first.put),
+        "held_out": len(data.texts) - len(first.put),
+        "asked": int(first.asked[-1]),
+    }
+    return {
+        "counts": counts, "values": dict(data.shares), **figures(traces), "curves": curves(traces),
+    }  # fmt: skip

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from labelhub.core.echo.means import mean_figure
+from labelhub.core.echo.repeated_runs import mean_figure
 
 
 def test_a_mean_has_students_interval() -> None:

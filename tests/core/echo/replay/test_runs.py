@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labelhub.core.echo.replay.playing import (
+from labelhub.core.echo.replay.labelled_texts import Labelled
+from labelhub.core.echo.replay.runs import (
     ARMS,
     ECHO,
     MARGIN,
@@ -19,7 +20,6 @@ from labelhub.core.echo.replay.playing import (
     parts_of,
     play,
 )
-from labelhub.core.echo.replay.reading import Labelled
 from labelhub.core.errors import InvalidInput
 from tests.cases import all_cases
 from tests.core.echo.replay.plants import texts_with

@@ -12,6 +12,8 @@ from labelhub.core.echo.events import (
     HELPFUL,
     TASK,
     Answered,
+    Controls,
+    Entry,
     Event,
     Expected,
     Frozen,
@@ -22,15 +24,14 @@ from labelhub.core.echo.events import (
     kind_of,
     to_json,
 )
-from labelhub.core.echo.history import Controls, Entry
-from labelhub.core.echo.packing import (
+from labelhub.core.echo.relevance import new_relevance
+from labelhub.core.echo.snapshot import (
     digest,
     pack_model,
     pack_selector,
     unpack_model,
     unpack_selector,
 )
-from labelhub.core.echo.relevance import new_relevance
 from labelhub.core.echo.state import EchoState, Lesson, learn
 from labelhub.core.echo.vectors import vector_of
 

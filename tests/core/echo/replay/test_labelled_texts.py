@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.core.echo.replay import reading
-from labelhub.core.echo.replay.reading import LEAST_TEXTS, Columns, Labelled, read_labelled
+from labelhub.core.echo.replay import labelled_texts
+from labelhub.core.echo.replay.labelled_texts import LEAST_TEXTS, Columns, Labelled, read_labelled
 from labelhub.core.errors import InvalidInput
 from tests.cases import all_cases
 
@@ -121,7 +121,7 @@ def test_a_file_with_too_little_is_refused(source: bytes, told: str) -> None:
 
 
 def test_a_file_with_too_much_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "MOST_TEXTS", 65)
+    monkeypatch.setattr(labelled_texts, "MOST_TEXTS", 65)
     assert refused(jsonl(rows(66))) == "The file has more than 65 texts."
     many = [{**row, "label": f"label {at}"} for at, row in enumerate(rows(61))]
     assert refused(jsonl(many)) == (

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from labelhub.core.echo import trust
-from labelhub.core.echo.calibration import calibration_error
-from labelhub.core.echo.simulation.playing import (
+from labelhub.core.echo.simulation.runs import (
     ARMS,
     ECHO,
     NO_ASKING,
@@ -24,7 +23,7 @@ from labelhub.core.echo.simulation.world import (
     Settings,
     World,
 )
-from labelhub.core.echo.uncertainty import BEGUN_RATE
+from labelhub.core.echo.uncertainty import BEGUN_RATE, calibration_error
 from tests.cases import all_cases
 
 SMALL = Settings(features=40, k=5, messages=100)

@@ -13,13 +13,12 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from labelhub.core.echo.asking import choose, worth
-from labelhub.core.echo.calibration import bin_doubts, new_bins
 from labelhub.core.echo.events import Answered
 from labelhub.core.echo.models import Prediction, predict
-from labelhub.core.echo.replay.reading import Labelled
+from labelhub.core.echo.question_choice import choose, worth
+from labelhub.core.echo.replay.labelled_texts import Labelled
 from labelhub.core.echo.state import EchoState, learn, signs_of
-from labelhub.core.echo.uncertainty import sigma
+from labelhub.core.echo.uncertainty import bin_doubts, new_bins, sigma
 from labelhub.core.echo.vectors import Sparse, vector_of
 from labelhub.core.errors import InvalidInput
 

@@ -7,10 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelhub.core.echo import trust
-from labelhub.core.echo.asking import choose, worth
-from labelhub.core.echo.calibration import bin_doubts, new_bins
 from labelhub.core.echo.events import CLICK
-from labelhub.core.echo.heads import Head, learn, probabilities
+from labelhub.core.echo.online_classifier import OnlineClassifier, learn, probabilities
+from labelhub.core.echo.question_choice import choose, worth
 from labelhub.core.echo.relevance import drawn, expected_success, new_relevance, reward
 from labelhub.core.echo.simulation.world import (
     ANSWERED,
@@ -22,7 +21,14 @@ from labelhub.core.echo.simulation.world import (
     Settings,
     World,
 )
-from labelhub.core.echo.uncertainty import inputs, mismatch, new_uncertainty, sigma
+from labelhub.core.echo.uncertainty import (
+    bin_doubts,
+    inputs,
+    mismatch,
+    new_bins,
+    new_uncertainty,
+    sigma,
+)
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
@@ -86,7 +92,7 @@ class Learner:
         count = world.settings.features
         self.arm, self.k, self.draws = arm, world.settings.k, draws
         mean = BELIEVED * world.begun
-        self.heads = Head(mean, np.full(mean.shape, BEGIN_VARIANCE))
+        self.heads = OnlineClassifier(mean, np.full(mean.shape, BEGIN_VARIANCE))
         self.relevance = new_relevance(count)
         self.uncertainty = new_uncertainty(count)
         self.trusts = [trust.NEW] * AUTHORS
@@ -146,7 +152,7 @@ class Learner:
         self.trusts[message.author] = known
         if not known.answers_teach:
             return
-        head = Head(self.heads.mean[feature], self.heads.var[feature])
+        head = OnlineClassifier(self.heads.mean[feature], self.heads.var[feature])
         learn(head, message.vector, int(answer[feature]), known.answers_weigh)
         mismatch(
             self.uncertainty, feature, said.signs[feature], float(not matched), known.answers_weigh

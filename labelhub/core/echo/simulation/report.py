@@ -13,9 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from labelhub.core.echo.calibration import calibration_error
-from labelhub.core.echo.means import CONFIDENCE, Figure, mean_figure
-from labelhub.core.echo.simulation.playing import ECHO, NO_ASKING, RANDOM, Trace
+from labelhub.core.echo.repeated_runs import CONFIDENCE, Figure, Told, mean_figure, side_by_side
+from labelhub.core.echo.simulation.runs import ARMS, ECHO, NO_ASKING, RANDOM, Arm, Trace, play
+from labelhub.core.echo.simulation.world import Settings
+from labelhub.core.echo.uncertainty import calibration_error
+from labelhub.core.errors import InvalidInput
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -135,3 +137,32 @@ def _curve(name: str, figure: str, traces: Sequence[Trace]) -> list[dict[str, An
             }
         )
     return points
+
+
+MOST_SEEDS = 1_000
+
+
+def simulate(
+    settings: Settings,
+    seeds: int = 20,
+    *,
+    arms: Sequence[Arm] = ARMS,
+    told: Told | None = None,
+) -> dict[str, Any]:
+    """Play every arm in the worlds of seeds 0, 1, …; the figures, and "curves".
+
+    Args:
+        settings: of the world.
+        seeds: how many.
+        arms: must hold Echo, random asking and no asking.
+        told: is told, now and then, how many of how many plays are done.
+
+    Raises:
+        InvalidInput: ``seeds`` is out of its range.
+    """
+    if not 1 <= seeds <= MOST_SEEDS:
+        raise InvalidInput.at("seeds", f"must be from 1 to {MOST_SEEDS}.")
+    plays = {(seed, arm.name): (settings, seed, arm) for seed in range(seeds) for arm in arms}
+    found = side_by_side(play, plays, told)
+    traces = {arm.name: [found[seed, arm.name] for seed in range(seeds)] for arm in arms}
+    return {**figures(traces), "curves": curves(traces)}

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labelhub.core.echo.examples import MOST_TEXT_TOKENS, Example, ExampleIndex, Wanted, tokens_of
-from labelhub.core.echo.predicting import (
+from labelhub.core.echo.prediction import (
     FeatureTask,
     Moment,
     Prediction,

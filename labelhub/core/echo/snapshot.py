@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from labelhub.core.echo.heads import Head
 from labelhub.core.echo.models import FeatureModel
+from labelhub.core.echo.online_classifier import OnlineClassifier
 from labelhub.core.echo.relevance import Relevance
 from labelhub.core.echo.state import EchoState
 from labelhub.core.echo.uncertainty import Uncertainty
@@ -98,7 +98,7 @@ def unpack_model(packed: bytes) -> FeatureModel:
         values=list(told["values"]),
         counts=arrays["counts"],
         places=arrays["places"],
-        head=Head(arrays["mean"], arrays["var"]),
+        head=OnlineClassifier(arrays["mean"], arrays["var"]),
         losses=dict(told["losses"]),
         llm_right=told["llm_right"],
         llm_asked=told["llm_asked"],

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from labelhub.core.echo.asking import (
+from labelhub.core.echo.question_choice import (
     EXPLORE,
     HALF_TAUGHT,
     LEAST_RELEVANCE,
