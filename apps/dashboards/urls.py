@@ -2,15 +2,15 @@
 
 from django.urls import path
 
-from apps.dashboards import demo_views, views, work_views
+from apps.dashboards import demo_views, views
 
 urlpatterns = [
     path("", views.home, name="home"),
     path("demo/shop/", demo_views.demo_shop, name="demo_shop"),
     path("demo/chat/", demo_views.demo_chat, name="demo_chat"),
     path("p/<slug:slug>/", views.project_overview, name="project_overview"),
-    path("p/<slug:slug>/workload/", work_views.project_work, name="project_work"),
-    path("p/<slug:slug>/mine/", work_views.my_work, name="my_work"),
+    path("p/<slug:slug>/workload/", views.project_work, name="project_work"),
+    path("p/<slug:slug>/mine/", views.my_work, name="my_work"),
     path("p/<slug:slug>/setup/", views.project_setup, name="project_setup"),
     path("p/<slug:slug>/items/", views.item_list, name="item_list"),
     path("p/<slug:slug>/items/<int:item_id>/", views.item_detail, name="item_detail"),

@@ -9,6 +9,7 @@ from django.views.decorators.http import require_GET
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right, Role
+from apps.common.addresses import row_number
 from apps.common.workers import worker_silence
 from apps.dashboards.selectors import (
     FOUND,
@@ -18,6 +19,7 @@ from apps.dashboards.selectors import (
     project_rows,
 )
 from apps.dashboards.standing import annotator_rows, next_step, overview
+from apps.dashboards.work import desk_of, past_answers, work_report
 from apps.labels.selectors import item_with_ledger
 from apps.llm.selectors import list_models
 from apps.projects.forms import TASKS
@@ -114,3 +116,29 @@ def item_detail(request: SignedInRequest, slug: str, item_id: int) -> HttpRespon
         "thread": thread_on(project, request.user, item.pk),
     }
     return render(request, "dashboards/item.html", context)
+
+
+@login_required
+@require_GET
+def project_work(request: SignedInRequest, slug: str) -> HttpResponse:
+    """How far, how fast, who, and what waits why?"""
+    project = get_project(request.user, slug, Right.MANAGE)
+    context = project_page(request, project, "work") | {
+        "report": work_report(project),
+        "view": overview(project),
+    }
+    return render(request, "dashboards/work.html", context)
+
+
+@login_required
+@require_GET
+def my_work(request: SignedInRequest, slug: str) -> HttpResponse:
+    """What have I done, what is for me, what has changed?"""
+    project = get_project(request.user, slug, Right.REVIEW)
+    before = row_number(request.GET.get("before", ""))
+    context = project_page(request, project, "mine") | {
+        "desk": desk_of(project, request.user),
+        "past": past_answers(project, request.user, before=before),
+        "older_than": before,
+    }
+    return render(request, "dashboards/mine.html", context)

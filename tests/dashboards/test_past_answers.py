@@ -7,7 +7,7 @@ from django.test import Client
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
-from apps.dashboards.past import ON_A_PAGE, PastAnswer, past_answers
+from apps.dashboards.work import ON_A_PAGE, PastAnswer, past_answers
 from apps.labels.models import ItemState, Label
 from apps.projects.models import Project
 from apps.reviews.models import Decision, Draft, Slot

@@ -9,8 +9,15 @@ from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
-from apps.dashboards.pace import DRAWN, Day, days_of, forecast
-from apps.dashboards.work import desk_of, waiting_by_reason, work_report
+from apps.dashboards.work import (
+    DRAWN,
+    Day,
+    days_of,
+    desk_of,
+    forecast,
+    waiting_by_reason,
+    work_report,
+)
 from apps.labels.services import assign_items
 from apps.projects.models import Project
 from apps.reviews.models import Decision

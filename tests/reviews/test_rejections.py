@@ -18,8 +18,7 @@ from apps.agreement.costs import costs
 from apps.agreement.sheets.reading import read_sheet
 from apps.agreement.sheets.repeats import read_repeats
 from apps.agreement.sheets.slicing import Slice
-from apps.dashboards.past import past_answers
-from apps.dashboards.work import desk_of, work_report
+from apps.dashboards.work import desk_of, past_answers, work_report
 from apps.labels.models import VIEW_UNKNOWN, Annotator, Assignment, Gold, ItemState, Kind, Label
 from apps.labels.services import assign_items, keep_for_kind
 from apps.labels.services.deciding import next_gold

@@ -4,9 +4,16 @@ Texts in, numbers out: nothing here knows of projects or a database. ``child`` r
 of its own, so that a server that answers people meanwhile does not feel it.
 """
 
-from labelhub.core.learning.documents import READ, Document
-from labelhub.core.learning.lessons import LEAST_GOLD, Lesson, TooLittleGold, check_enough
-from labelhub.core.learning.shapes import Shape, growth
+from labelhub.core.learning.lessons import (
+    LEAST_GOLD,
+    READ,
+    Document,
+    Lesson,
+    Shape,
+    TooLittleGold,
+    check_enough,
+    growth,
+)
 
 __all__ = [
     "LEAST_GOLD",

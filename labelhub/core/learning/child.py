@@ -22,8 +22,7 @@ from dataclasses import astuple
 from typing import Any, TextIO
 
 from labelhub.core.errors import LabelhubError
-from labelhub.core.learning.documents import Document
-from labelhub.core.learning.lessons import Lesson
+from labelhub.core.learning.lessons import Document, Lesson
 from labelhub.core.learning.training import Model, fit, learn
 
 HEARTBEAT_SECONDS = 2.0

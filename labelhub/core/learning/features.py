@@ -15,7 +15,7 @@ from scipy import sparse
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from labelhub.core.errors import InvalidInput
-from labelhub.core.learning.documents import Document
+from labelhub.core.learning.lessons import Document
 
 #: A sparse matrix in rows (scipy ships without type information).
 Matrix: TypeAlias = Any

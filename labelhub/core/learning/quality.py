@@ -1,13 +1,128 @@
-"""How good a classifier is on texts that it did not learn from, beside guessing and the debates."""
+"""Quality of a classifier on texts that it did not learn from, beside guessing and the debates.
 
-from collections.abc import Sequence
+Intervals are Wilson's for shares, the bootstrap for F1 and Student's t for means. A temperature
+makes the probabilities mean what they say.
+"""
+
+from collections.abc import Callable, Sequence
+from math import sqrt
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+from scipy.optimize import minimize_scalar
 
-from labelhub.core.learning.heads import Floats, Marks
-from labelhub.core.learning.intervals import WILSON, Figure, resampled, share
-from labelhub.core.learning.shapes import Shape
+from labelhub.core.learning.classifier import Classifier, Floats, Marks, chosen, probability_of
+from labelhub.core.learning.lessons import Shape
+
+CONFIDENCE = 0.95
+DRAWS = 500
+#: Told beside each figure, so that nobody takes one for another.
+WILSON = "Wilson, five-fold cross-validation"
+BOOTSTRAP = f"percentile bootstrap over items, {DRAWS} draws, five-fold cross-validation"
+STUDENT = "Student's t over random orders"
+
+#: ``{"value", "low", "high", "n", "method"}``.
+Figure = dict[str, float | int | str | None]
+
+
+def share(successes: int, n: int, method: str = WILSON) -> Figure:
+    """A share with its score interval (Wilson 1927); without a number where ``n`` is 0."""
+    if n == 0:
+        return {"value": None, "reason": "there is nothing to count"}
+    z = float(stats.norm.ppf(0.5 + CONFIDENCE / 2))
+    rate, squared = successes / n, z * z / n
+    middle = (rate + squared / 2) / (1 + squared)
+    half = z / (1 + squared) * sqrt(rate * (1 - rate) / n + squared / (4 * n))
+    low, high = max(0.0, middle - half), min(1.0, middle + half)
+    # At the ends the formula is exact but for rounding.
+    low, high = (0.0 if successes == 0 else low), (1.0 if successes == n else high)
+    return {"value": rate, "low": low, "high": high, "n": n, "method": method}
+
+
+def resampled(
+    value: float | None, n: int, statistic: Callable[[Floats], Floats], *, seed: int
+) -> Figure:
+    """A figure with its percentile interval over draws of items.
+
+    Args:
+        value: the figure itself; None where it is not defined.
+        n: how many items it is of.
+        statistic: weights (draws x items) to figures; those that are not defined are NaN.
+        seed: the same seed draws the same items.
+    """
+    if value is None:
+        return {"value": None, "reason": "no item has or is given this label"}
+    rng = np.random.default_rng(seed)
+    found: list[Floats] = []
+    for _ in range(DRAWS // 50):  # in parts: many items times many draws do not fit
+        weights = np.array(rng.multinomial(n, np.full(n, 1 / n), size=50), dtype=np.float64)
+        found.append(statistic(weights))
+    drawn = np.concatenate(found)
+    drawn = drawn[~np.isnan(drawn)]
+    half = (1 - CONFIDENCE) / 2
+    low, high = np.quantile(drawn, [half, 1 - half]) if len(drawn) else (value, value)
+    ends = {"low": min(float(low), value), "high": max(float(high), value)}
+    return {"value": value, **ends, "n": n, "method": BOOTSTRAP}
+
+
+def mean(values: Floats) -> Figure:
+    """The mean over random orders; no interval for a single one."""
+    n = len(values)
+    middle = float(values.mean())
+    if n < 2:
+        return {"value": middle, "low": None, "high": None, "n": n, "method": STUDENT}
+    half = float(stats.t.ppf(0.5 + CONFIDENCE / 2, n - 1) * values.std(ddof=1) / sqrt(n))
+    return {"value": middle, "low": middle - half, "high": middle + half, "n": n, "method": STUDENT}
+
+
+#: Hotter or colder than this means that there was nothing to learn.
+COLDEST, HOTTEST = 0.1, 10.0
+BINS = 10
+_LEAST = 1e-12
+
+
+def temperature_of(head: Classifier, shape: Shape, scores: Floats, marks: Marks) -> float:
+    """The temperature at which ``scores``, of texts they were not learnt from, are likeliest.
+
+    One number over all labels (Guo et al. 2017): it needs few examples and leaves their order. As
+    with Platt's targets (1999), one of n + 2 is taken to be wrong, or else few examples without a
+    mistake would make it sure of everything.
+    """
+    doubt = 1 / (len(marks) + 2)
+
+    def loss(log_temperature: float) -> float:
+        found = head.probabilities(scores, float(np.exp(log_temperature)))
+        right, wrong = _both(shape, found, marks)
+        return -float((1 - doubt) * _log(right).mean() + doubt * _log(wrong).mean())
+
+    bounds = (np.log(COLDEST), np.log(HOTTEST))
+    best = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-3})
+    return float(np.exp(best.x))
+
+
+def _both(shape: Shape, found: Floats, marks: Marks) -> tuple[Floats, Floats]:
+    """How likely gold is, and the likeliest mistake."""
+    if shape is Shape.MULTI:
+        right = np.where(marks, found, 1 - found)
+        return right, 1 - right
+    return found[marks], np.where(marks, 0.0, found).max(axis=1)
+
+
+def _log(likely: Floats) -> Floats:
+    return np.asarray(np.log(np.maximum(likely, _LEAST)))
+
+
+def calibration_error(shape: Shape, probabilities: Floats, marks: Marks) -> float:
+    """Expected calibration error of what is said, ten bins of equal width, 0 is perfect: the mean
+    gap between how sure the classifier is and how often it is right."""
+    said = chosen(shape, probabilities)
+    sure = probability_of(shape, probabilities, said)
+    right = (said == marks).all(axis=1)
+    bins: NDArray[np.intp] = np.minimum((sure * BINS).astype(np.intp), BINS - 1)
+    gaps = np.bincount(bins, weights=right - sure, minlength=BINS)
+    return float(np.abs(gaps).sum() / len(sure))
 
 
 def scores(names: Sequence[str], truth: Marks, said: Marks, *, seed: int = 0) -> dict[str, Any]:

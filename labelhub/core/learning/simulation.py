@@ -17,16 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.isotonic import isotonic_regression
 
-from labelhub.core.learning.features import Matrix
-from labelhub.core.learning.heads import (
+from labelhub.core.learning.classifier import (
     Floats,
     Marks,
     chosen,
-    head_for,
+    classifier_for,
     probability_of,
 )
-from labelhub.core.learning.intervals import mean
-from labelhub.core.learning.shapes import Shape, growth
+from labelhub.core.learning.features import Matrix
+from labelhub.core.learning.lessons import Shape, growth
+from labelhub.core.learning.quality import mean
 
 #: Different texts with gold, below which a division says nothing.
 LEAST = 100
@@ -121,7 +121,7 @@ class _Trial:
         accuracies: list[float] = []
         known, hidden = pool[: steps[0]], pool[steps[0] :]
         for size in [*steps[1:], 0]:
-            head = head_for(self.shape).fit(self.rows[known], self.marks[known])
+            head = classifier_for(self.shape).fit(self.rows[known], self.marks[known])
             said = chosen(self.shape, self._likely(head, self.test))
             accuracies.append(float((said == self.marks[self.test]).all(axis=1).mean()))
             if by_doubt and len(hidden):

@@ -1,29 +1,122 @@
-"""Learning from gold, from the texts to a classifier with its quality told."""
+"""Learning from gold: folds, fitting, suspected gold labels, and a classifier with its quality."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from labelhub.core.learning.calibration import calibration_error, temperature_of
-from labelhub.core.learning.documents import Document, groups, read
-from labelhub.core.learning.features import MOST_TERMS, Features, Matrix
-from labelhub.core.learning.folds import fold_of, splits
-from labelhub.core.learning.heads import (
+from labelhub.core.learning.classifier import (
+    Classifier,
     Floats,
-    Head,
     Marks,
     chosen,
-    head_for,
+    classifier_for,
     marks_of,
     probability_of,
 )
-from labelhub.core.learning.lessons import Lesson, check_enough
-from labelhub.core.learning.quality import compared, majority, scores, steps_off
-from labelhub.core.learning.shapes import Shape
+from labelhub.core.learning.features import MOST_TERMS, Features, Matrix
+from labelhub.core.learning.lessons import Document, Lesson, Shape, check_enough, groups, read
+from labelhub.core.learning.quality import (
+    calibration_error,
+    compared,
+    majority,
+    scores,
+    steps_off,
+    temperature_of,
+)
 from labelhub.core.learning.simulation import LEAST, simulate
-from labelhub.core.learning.suspects import suspect
+
+FOLDS = 5
+
+
+def fold_of(
+    marks: Marks, groups: Sequence[int], *, folds: int = FOLDS, seed: int = 0
+) -> NDArray[np.intp]:
+    """The fold, from 0, of each example; the same for the same ``seed``.
+
+    Examples with the same labels are dealt out in turn, in random order, and each kind goes on
+    where the last one ended; those of one group go where its first one goes.
+    """
+    rng = np.random.default_rng(seed)
+    first: dict[int, int] = {}
+    for at, group in enumerate(groups):
+        first.setdefault(group, at)
+    order = rng.permutation(len(first))
+    leaders = np.array(list(first.values()), np.intp)[order]
+    alike = sorted(leaders.tolist(), key=lambda at: marks[at].tobytes())
+    dealt = {groups[at]: turn % folds for turn, at in enumerate(alike)}
+    return np.array([dealt[group] for group in groups], np.intp)
+
+
+def splits(of: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """(what is learnt from, what is kept back) for each fold that has anything in it."""
+    for fold in np.unique(of):
+        yield np.flatnonzero(of != fold), np.flatnonzero(of == fold)
+
+
+#: As a label's own, however sure the classifier is of its others.
+SURE = 0.9
+
+
+class Suspicion(NamedTuple):
+    """Of each item: how far the likelier label is ahead of gold's, 0 to 1 (NaN: not suspected),
+    and what the item's labels would be instead."""
+
+    ahead: Floats
+    instead: Marks
+
+
+def suspect(shape: Shape, probabilities: Floats, gold: Marks) -> Suspicion:
+    """Gold labels that are probably wrong; of several labels each is judged by itself.
+
+    Confident learning (Northcutt, Jiang and Chuang 2021, "Confident Learning: Estimating
+    Uncertainty in Dataset Labels"). The mean probability of a label among the items that have it is
+    the label's threshold. Gold is suspected where an item reaches the threshold of another label,
+    and that label is likelier than gold's. Thresholds differ by label, so a label of which the
+    classifier is never sure suspects and is suspected on its own terms. One addition: where the
+    classifier is so sure that few items reach the mean, nine in ten is enough.
+
+    Args:
+        shape: what an answer looks like.
+        probabilities: items x labels, out of fold.
+        gold: items x labels.
+    """
+    if shape is Shape.MULTI:
+        return _each(probabilities, gold)
+    return _one(probabilities, gold)
+
+
+def thresholds(probabilities: Floats, gold: Marks) -> Floats:
+    """The mean probability of each label among the items that have it; infinite without any."""
+    n = gold.sum(axis=0)
+    total = (probabilities * gold).sum(axis=0)
+    means: Floats = np.divide(total, n, out=np.full(n.shape, np.inf), where=n > 0)
+    return means
+
+
+def _one(probabilities: Floats, gold: Marks) -> Suspicion:
+    as_own = (probabilities >= np.minimum(thresholds(probabilities, gold), SURE)) & ~gold
+    rivals = np.where(as_own, probabilities, -1.0)
+    rival = rivals.argmax(axis=1)
+    ahead = rivals.max(axis=1) - (probabilities * gold).sum(axis=1)
+    suspected = as_own.any(axis=1) & (ahead > 0)
+    instead = gold.copy()
+    instead[suspected] = False
+    instead[suspected, rival[suspected]] = True
+    return Suspicion(np.where(suspected, ahead, np.nan), instead)
+
+
+def _each(probabilities: Floats, gold: Marks) -> Suspicion:
+    ahead = np.full(gold.shape, np.nan)
+    for at in range(gold.shape[1]):
+        pair = np.column_stack([1 - probabilities[:, at], probabilities[:, at]])
+        ahead[:, at] = _one(pair, np.column_stack([~gold[:, at], gold[:, at]])).ahead
+    flipped = ~np.isnan(ahead)
+    worst = np.where(flipped, ahead, -1.0).max(axis=1)
+    return Suspicion(np.where(flipped.any(axis=1), worst, np.nan), gold ^ flipped)
+
 
 #: Told which step is going on and what share of all is done.
 Progress = Callable[[str, float], None]
@@ -64,7 +157,7 @@ class Model:
     shape: Shape
     names: Sequence[str]
     features: Features
-    head: Head
+    head: Classifier
     temperature: float
 
     def say(
@@ -107,7 +200,7 @@ def fit(lesson: Lesson, temperature: float) -> Model:
         NothingToRead: the texts have no words.
     """
     rows, marks, features = _prepared(lesson)
-    head = head_for(lesson.shape).fit(rows, marks)
+    head = classifier_for(lesson.shape).fit(rows, marks)
     return Model(lesson.shape, lesson.names, features, head, temperature)
 
 
@@ -127,7 +220,11 @@ def learn(lesson: Lesson, progress: Progress) -> tuple[Model, dict[str, Any], li
     temperature = temperature_of(head, lesson.shape, raw, marks)
     likely = head.probabilities(raw, temperature)
     model = Model(
-        lesson.shape, lesson.names, features, head_for(lesson.shape).fit(rows, marks), temperature
+        lesson.shape,
+        lesson.names,
+        features,
+        classifier_for(lesson.shape).fit(rows, marks),
+        temperature,
     )
     progress("Measuring", 0.35)
     told = {
@@ -157,16 +254,16 @@ def _most_terms(lesson: Lesson, weights: int, most: int) -> int:
 
 def _out_of_fold(
     lesson: Lesson, rows: Matrix, marks: Marks, same: Sequence[int], progress: Progress
-) -> tuple[Head, Floats]:
+) -> tuple[Classifier, Floats]:
     """Scores of each item by a classifier that has seen neither its label nor another one of the
     same text. Which terms there are and how rare they are is counted over all texts: no label
     plays a part in that."""
     found: Floats | None = None
-    head = head_for(lesson.shape)
+    head = classifier_for(lesson.shape)
     folds = list(splits(fold_of(marks, same, seed=lesson.seed)))
     for done, (learnt, kept) in enumerate(folds):
         progress("Cross-validating", 0.05 + 0.3 * done / len(folds))
-        head = head_for(lesson.shape).fit(rows[learnt], marks[learnt])
+        head = classifier_for(lesson.shape).fit(rows[learnt], marks[learnt])
         part = head.scores(rows[kept])
         if found is None:
             found = np.zeros((len(marks), part.shape[1]))

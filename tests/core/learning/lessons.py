@@ -2,9 +2,7 @@
 
 from collections.abc import Sequence
 
-from labelhub.core.learning.documents import Document
-from labelhub.core.learning.lessons import Lesson
-from labelhub.core.learning.shapes import Shape
+from labelhub.core.learning.lessons import Document, Lesson, Shape
 
 THEMES = (
     ("breakfast", "soup", "waiter", "menu"),

@@ -6,14 +6,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labelhub.core.agreement.intervals import wilson
-from labelhub.core.learning.calibration import calibration_error, temperature_of
-from labelhub.core.learning.documents import READ, Document, groups, read
-from labelhub.core.learning.folds import fold_of, splits
-from labelhub.core.learning.heads import head_for, marks_of, probability_of
-from labelhub.core.learning.intervals import mean, share
-from labelhub.core.learning.quality import majority, scores
-from labelhub.core.learning.shapes import Shape, growth
-from labelhub.core.learning.suspects import suspect, thresholds
+from labelhub.core.learning.classifier import classifier_for, marks_of, probability_of
+from labelhub.core.learning.lessons import READ, Document, Shape, groups, growth, read
+from labelhub.core.learning.quality import (
+    calibration_error,
+    majority,
+    mean,
+    scores,
+    share,
+    temperature_of,
+)
+from labelhub.core.learning.training import fold_of, splits, suspect, thresholds
 
 TARGETS = st.lists(st.integers(0, 3), min_size=10, max_size=80)
 
@@ -92,7 +95,7 @@ def test_nobody_is_suspected_where_gold_is_likeliest() -> None:
 
 def test_a_temperature_mends_certainty_that_is_too_great() -> None:
     """Right three times of four, and as sure as a logit of 6."""
-    head = head_for(Shape.MULTI)
+    head = classifier_for(Shape.MULTI)
     logits = np.full((400, 1), 6.0)
     marks = marks_of([[0] if at % 4 else [] for at in range(400)], 1)
     temperature = temperature_of(head, Shape.MULTI, logits, marks)
@@ -107,7 +110,7 @@ def test_a_temperature_mends_certainty_that_is_too_great() -> None:
     st.sampled_from(Shape),
 )
 def test_probabilities_are_probabilities(raw: list[list[float]], shape: Shape) -> None:
-    likely = head_for(shape).probabilities(np.array(raw), 1.5)
+    likely = classifier_for(shape).probabilities(np.array(raw), 1.5)
     assert ((likely >= 0) & (likely <= 1)).all()
     if shape is not Shape.MULTI:
         assert likely.sum(axis=1) == pytest.approx(1)
@@ -135,7 +138,7 @@ def test_it_learns_anew_after_twenty_labels_or_a_tenth() -> None:
 
 
 def test_few_examples_without_a_mistake_do_not_make_it_sure_of_everything() -> None:
-    head = head_for(Shape.SINGLE)
+    head = classifier_for(Shape.SINGLE)
     logits = np.array([[4.0, 0.0], [0.0, 4.0]] * 10)
     marks = marks_of([[at % 2] for at in range(20)], 2)
     temperature = temperature_of(head, Shape.SINGLE, logits, marks)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from labelhub.core.learning.heads import Marks
-from labelhub.core.learning.shapes import Shape, growth
+from labelhub.core.learning.classifier import Marks
+from labelhub.core.learning.lessons import Shape, growth
 from labelhub.core.learning.simulation import (
     FIRST,
     LEAST,

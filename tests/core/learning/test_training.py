@@ -4,10 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from labelhub.core.learning.documents import Document
 from labelhub.core.learning.features import NothingToRead
-from labelhub.core.learning.lessons import Lesson, TooLittleGold
-from labelhub.core.learning.shapes import Shape
+from labelhub.core.learning.lessons import Document, Lesson, Shape, TooLittleGold
 from labelhub.core.learning.training import fit, learn
 from tests.core.learning.lessons import THEMES, multi, ordinal, quiet, single, text
 

@@ -2,7 +2,7 @@
 
 A head turns rows of features into scores, and scores into probabilities. Scores are logits; they
 are divided by a temperature first (Guo et al. 2017, "On Calibration of Modern Neural Networks"),
-which is found on texts that the scores were not learnt from (``calibration``).
+which is found on texts that the scores were not learnt from (``quality``).
 
 ======== ======================================================================
 task     model
@@ -23,7 +23,7 @@ from scipy.special import expit, softmax
 from sklearn.linear_model import LogisticRegression
 
 from labelhub.core.learning.features import Matrix
-from labelhub.core.learning.shapes import Shape
+from labelhub.core.learning.lessons import Shape
 
 Floats: TypeAlias = NDArray[np.float64]
 #: Items x labels, True where the label is said: one per row but for ``multi``.
@@ -35,7 +35,7 @@ MOST_STEPS = 2_000
 NEVER = -1e9
 
 
-class Head(Protocol):
+class Classifier(Protocol):
     """A classifier that has or has not been fitted."""
 
     def fit(self, rows: Matrix, marks: Marks) -> Self:
@@ -48,7 +48,7 @@ class Head(Protocol):
         """Items x labels; rows sum to 1 but for ``multi``."""
 
 
-def head_for(shape: Shape) -> Head:
+def classifier_for(shape: Shape) -> Classifier:
     """A new classifier for answers of that shape."""
     match shape:
         case Shape.SINGLE:
