@@ -21,7 +21,8 @@ from apps.common.jobs import resume_jobs, stop_all_jobs
 from apps.common.workers import show_sign
 from apps.debates.services import stop_all_slices
 from apps.debates.tasks import resume_unfinished as resume_runs
-from apps.echo.tasks import keep_echo, keep_offers, keep_searches
+from apps.echo.services.instruction_search import go_on_with
+from apps.echo.tasks import keep_echo, keep_offers
 from apps.exchange.saved.running import write_export
 from apps.exchange.services import sweep_uploads
 from apps.exchange.services.running import import_rows
@@ -42,7 +43,7 @@ redis.Channel.ack_emulation = False
 redis.Channel.do_restore = False
 
 #: The jobs that a worker can carry out; importing them registers them.
-JOBS = (carry_labels, carry_out, import_rows, put_labels_back, train, write_export)
+JOBS = (carry_labels, carry_out, go_on_with, import_rows, put_labels_back, train, write_export)
 HOUSEKEEPING_SECONDS = 2.0
 KEEPERS: tuple[Callable[[], object], ...] = (
     show_sign,
@@ -57,7 +58,6 @@ KEEPERS: tuple[Callable[[], object], ...] = (
     keep_learning,
     keep_offers,
     keep_echo,
-    keep_searches,
     keep_first,
 )
 

@@ -57,9 +57,14 @@ class LeaseLost(LabelhubError):
 
 
 class Postponed(LabelhubError):
-    """The job is not done and nothing is wrong: the next worker that looks takes it up."""
+    """The job is not done and nothing is wrong: the next worker that looks takes it up, but not
+    within ``wait``."""
 
     code = "postponed"
+
+    def __init__(self, message: str, wait: timedelta = timedelta()) -> None:
+        super().__init__(message)
+        self.wait = wait
 
 
 class Interrupted(LabelhubError):
@@ -208,8 +213,8 @@ def work_on(kind: str, subject: int, **options: Any) -> None:
         _carry_out(run, attempts, options)
     except LeaseLost:
         logger.warning("%s %s was taken over or cancelled", kind, subject)
-    except Postponed:
-        _let_go(run, attempts=0)
+    except Postponed as error:
+        _let_go(run, attempts=0, lease_until=timezone.now() + error.wait)
     except Interrupted as error:
         logger.warning("%s %s was interrupted: %s", kind, subject, error.message)
         _let_go(run, lease_until=timezone.now() + RETRY_AFTER)

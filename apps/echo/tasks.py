@@ -7,10 +7,9 @@ from celery import shared_task
 from django.utils import timezone
 
 from apps.echo.services.answer_events import WITHIN
-from apps.echo.services.instruction_search import go_on_with, searches_due
 from apps.echo.services.learning import keep_up
 from apps.echo.services.offering import decide_about, expire_decisions, messages_due
-from apps.echo.services.search_schedule import begin_searches, stop_searches
+from apps.echo.services.search_schedule import begin_searches
 
 #: Seconds between two rounds of learning in a process, and between two looks for searches to begin.
 EVERY, BEGIN_EVERY = 2.0, 60.0
@@ -37,30 +36,13 @@ def keep_offers() -> int:
 
 
 def keep_echo() -> int:
-    """Learn from what happened since the last round; how many events."""
+    """Begin searches, and learn from what happened since the last round; how many events."""
+    if _is_time("begin", BEGIN_EVERY):
+        begin_searches()
     if not _is_time("learn", EVERY):
         return 0
     within = WITHIN if _is_time("all", ALL_EVERY) else LATELY
     return keep_up(within, trust=_is_time("trust", TRUST_EVERY))
-
-
-@shared_task(name="echo.go_on_with")
-def go_on_with_task(search_id: int) -> None:
-    """Make the next calls of a search for an instruction."""
-    go_on_with(search_id)
-
-
-def keep_searches() -> int:
-    """Begin and stop searches for instructions, and send a task for each to be gone on with; how
-    many were sent."""
-    now = timezone.now()
-    stop_searches(now)
-    if _is_time("begin", BEGIN_EVERY):
-        begin_searches()
-    due = searches_due(now)
-    for search_id in due:
-        go_on_with_task.delay(search_id)
-    return len(due)
 
 
 def _is_time(what: str, every: float) -> bool:

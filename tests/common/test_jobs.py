@@ -194,6 +194,10 @@ def test_work_that_is_postponed_waits_for_the_next_worker(counting: Counting) ->
     counting.meanwhile = raising(Postponed("Later."))
     counting.run()
     assert waiting_jobs(KIND) == [counting.project.pk]
+    counting.meanwhile = raising(Postponed("Later.", timedelta(minutes=1)))
+    counting.run()
+    assert waiting_jobs(KIND) == []
+    lapse()
     counting.meanwhile = raising(Unavailable("No place."))
     with pytest.raises(Unavailable):
         counting.run()
@@ -309,7 +313,7 @@ def test_a_task_is_sent_again_where_no_worker_took_the_job_up(
 def test_a_worker_knows_every_kind_of_job() -> None:
     assert resume_jobs in worker.KEEPERS
     assert set(KINDS) == {
-        "exchange.import", "exchange.save_export", "learning.train", "reviews.bulk",
+        "echo.search", "exchange.import", "exchange.save_export", "learning.train", "reviews.bulk",
         "reviews.change_labels", "reviews.requeue",
     }  # fmt: skip
     assert {kind.work for kind in KINDS.values()} == set(worker.JOBS)

@@ -1,5 +1,6 @@
 """Searches for instructions: begun when they are due, bounded, gone on with, and what they find."""
 
+import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -12,13 +13,15 @@ from apps.authors.models import Answer, SiteUse
 from apps.authors.services.privacy import erase_author
 from apps.authors.services.sites import update_site
 from apps.authors.services.spending import count_cost
+from apps.common.jobs import waiting_jobs, work_on
+from apps.common.models import Job
 from apps.echo import tasks
 from apps.echo.models import Echo, PromptSearch, SearchReply
 from apps.echo.services import instruction_search
 from apps.echo.services.configuration import freeze, update_echo
-from apps.echo.services.instruction_search import go_on_with, labels_of, searches_due
+from apps.echo.services.instruction_search import labels_of
 from apps.echo.services.instructions import instructions_of, use_instruction
-from apps.echo.services.search_schedule import begin_searches, calls_left, stop_searches
+from apps.echo.services.search_schedule import KIND, begin_searches, calls_left
 from apps.llm.models import ModelSpec
 from apps.llm.services import ensure_builtin
 from apps.llm.trying import Patience
@@ -47,7 +50,7 @@ def answers(echo: Echo) -> list[Answer]:
     return answers_about(echo, "urgency", ANSWERS)
 
 
-class Killed(Exception):
+class Killed(BaseException):
     """The process ends while a model is being asked."""
 
 
@@ -89,10 +92,20 @@ def begun() -> PromptSearch:
 
 def run_through(search: PromptSearch, world: World) -> PromptSearch:
     for _ in range(100):
-        if not go_on_with(search.pk, world.open):
+        if not waiting_jobs(KIND):
             break
+        go_on(search, world)
     search.refresh_from_db()
     return search
+
+
+def go_on(search: PromptSearch, world: World) -> None:
+    work_on(KIND, search.pk, open_models=world.open)
+
+
+def lapse() -> None:
+    """The lease or the wait of its job is over."""
+    Job.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
 
 
 def test_an_instruction_that_helps_is_found_stored_and_used(
@@ -141,20 +154,12 @@ def test_killed_half_way_another_goes_on_and_pays_for_no_answer_again(
     with pytest.raises(Killed):
         run_through(search, world)
     assert SearchReply.objects.count() == 22
-    PromptSearch.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    lapse()
     world.dies_after = 10_000
     search = run_through(search, world)
     assert search.instruction == HINT
     assert len(world.calls) == len(whole.calls) + 2
     assert search.calls == len(whole.calls)
-
-
-def test_of_two_who_go_on_at_once_one_does(echo: Echo, answers: list[Answer]) -> None:
-    search, world = begun(), World(answers)
-    PromptSearch.objects.update(lease_until=timezone.now() + timedelta(seconds=60))
-    assert not go_on_with(search.pk, world.open)
-    assert world.calls == []
-    assert searches_due(timezone.now()) == []
 
 
 def test_whoever_lost_it_meanwhile_writes_nothing(
@@ -164,10 +169,10 @@ def test_whoever_lost_it_meanwhile_writes_nothing(
 
     def taken_over(site_id: int, cost: int, *, calls: int) -> None:
         count_cost(site_id, cost, calls=calls)
-        PromptSearch.objects.update(lease_until=timezone.now() + timedelta(seconds=99))
+        Job.objects.update(lease_token=uuid.uuid4())
 
     monkeypatch.setattr(instruction_search, "count_cost", taken_over)
-    go_on_with(search.pk, world.open)
+    go_on(search, world)
     assert not SearchReply.objects.exists()
 
 
@@ -178,10 +183,12 @@ def test_no_more_calls_are_made_in_a_day_than_are_allowed(
     search, world = begun(), World(answers)
     search = run_through(search, world)
     assert (len(world.calls), search.status) == (50, "running")
-    assert searches_due(timezone.now()) == []
+    lapse()
+    run_through(search, world)
+    assert len(world.calls) == 50
     Echo.objects.update(search_day=timezone.now().date() - timedelta(days=1))
     assert calls_left(Echo.objects.get()) == 50
-    assert searches_due(timezone.now()) == [search.pk]
+    lapse()
     run_through(search, world)
     assert len(world.calls) == 100
     assert SiteUse.objects.get().calls == 100
@@ -214,16 +221,14 @@ def test_switched_off_it_stops_and_its_answers_go(
     echo: Echo, answers: list[Answer], setting: str
 ) -> None:
     search, world = begun(), World(answers)
-    go_on_with(search.pk, world.open)
+    go_on(search, world)
     update_echo(echo, **{setting: False})
     made = len(world.calls)
-    assert not go_on_with(search.pk, world.open)
+    search = run_through(search, world)
     assert len(world.calls) == made
-    assert stop_searches(timezone.now()) == 1
-    search.refresh_from_db()
     assert (search.status, search.why) == ("stopped", "switched_off")
     assert not SearchReply.objects.exists()
-    assert not go_on_with(search.pk, world.open)
+    assert not Job.objects.exists()
 
 
 def test_nothing_is_searched_for_while_learning_is_frozen(
@@ -291,7 +296,7 @@ def test_who_is_deleted_leaves_no_word_in_a_search_under_way(
     echo: Echo, answers: list[Answer]
 ) -> None:
     search = begun()
-    go_on_with(search.pk, World(answers).open)
+    go_on(search, World(answers))
     assert SearchReply.objects.exists()
     erase_author(answers[0].author)
     assert not SearchReply.objects.exists()
@@ -317,7 +322,7 @@ def test_whoever_changes_the_instruction_meanwhile_has_the_word(
     echo: Echo, answers: list[Answer]
 ) -> None:
     search, world = begun(), World(answers)
-    go_on_with(search.pk, world.open)
+    go_on(search, world)
     use_instruction(
         PromptSearch.objects.create(
             echo=echo, feature="urgency", status="better", instruction=OTHERS[0], answers=9, until=1
@@ -328,10 +333,19 @@ def test_whoever_changes_the_instruction_meanwhile_has_the_word(
     assert instructions_of(echo) == {"urgency": OTHERS[0]}
 
 
-def test_the_worker_begins_and_goes_on(echo: Echo, answers: list[Answer], monkeypatch: Any) -> None:
-    sent: list[int] = []
-    monkeypatch.setattr(tasks.go_on_with_task, "delay", sent.append)
+def test_the_worker_begins_one(echo: Echo, answers: list[Answer], monkeypatch: Any) -> None:
     monkeypatch.setattr(tasks, "_last", {})
-    assert tasks.keep_searches() == 1
-    assert sent == [PromptSearch.objects.get().pk]
-    assert tasks.keep_searches() == 0
+    tasks.keep_echo()
+    tasks.keep_echo()
+    assert waiting_jobs(KIND) == [PromptSearch.objects.get().pk]
+
+
+def test_what_cannot_go_on_says_why(echo: Echo, answers: list[Answer], monkeypatch: Any) -> None:
+    def broken(_: PromptSearch) -> list[Any]:
+        raise Conflict("The answers are being moved.")
+
+    monkeypatch.setattr(instruction_search, "labels_of", broken)
+    search = run_through(begun(), World(answers))
+    assert (search.status, search.why, search.reason) == (
+        "stopped", "failed", "The answers are being moved.",
+    )  # fmt: skip

@@ -28,12 +28,6 @@ class PromptSearch(models.Model):
     until = models.PositiveBigIntegerField(help_text="Key of the newest of them.")
     calls = models.PositiveIntegerField(default=0, help_text="Calls that were answered or failed.")
     cost_nanousd = models.BigIntegerField(default=0)
-    lease_until = models.DateTimeField(
-        null=True, blank=True, help_text="Somebody goes on with it until then."
-    )
-    queued_until = models.DateTimeField(
-        null=True, blank=True, help_text="A task for it is on its way until then."
-    )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     ended_at = models.DateTimeField(null=True, blank=True)
 

@@ -6,14 +6,12 @@ again; the search itself is run anew each time, from its stored answers.
 
 import asyncio
 import hashlib
-import logging
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 
-from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import F
 from django.utils import timezone
 
 from apps.authors.models import Message
@@ -22,30 +20,29 @@ from apps.authors.services.hearing import CONTEXT
 from apps.authors.services.kits import kit_of
 from apps.authors.services.ledger import SHOWN_OF_REPLIES
 from apps.authors.services.spending import budget_spent, count_cost
+from apps.common.jobs import JobRun, Postponed, fault_words, job
 from apps.echo.examples import read_examples, standing_answers
 from apps.echo.models import Echo, PromptSearch, SearchReply
 from apps.echo.services.choosing import forget_known
 from apps.echo.services.instructions import drop_instruction
 from apps.echo.services.predicting import MOST_EXAMPLES, predict_plan, prompt, task_of
-from apps.echo.services.search_schedule import calls_left, end_search
+from apps.echo.services.search_schedule import KIND, calls_left
 from apps.echo.states import doubted_authors
 from apps.llm.models import ModelSpec
 from apps.llm.standing import close_all, standing_gateway
 from labelhub.core.echo.examples import Example
 from labelhub.core.echo.prompt_search import Found, SearchPlan, search
-from labelhub.core.errors import LabelhubError
 from labelhub.core.llm.errors import ModelError
 from labelhub.core.llm.identity import call_key
 from labelhub.core.llm.parsing import read_completion
 from labelhub.core.llm.prices import cost_nanousd, estimate_usage
 from labelhub.core.llm.types import Call, Completion, Reply, Status, Usage
 
-logger = logging.getLogger(__name__)
-
-#: For so long whoever goes on with a search has it, and a task for it time to begin.
-LEASE, QUEUED = timedelta(seconds=120), timedelta(seconds=30)
-#: Calls that one task makes, and that are under way at once: authors' messages come first.
+#: Calls that are made before others get their turn, and that are under way at once: authors'
+#: messages come first.
 AT_A_TIME, AT_ONCE = 40, 4
+#: After so long it is asked again whether the site may spend more.
+WAIT = timedelta(seconds=10)
 #: Seconds for one call.
 LONGEST = 30.0
 #: How a call ended that nobody answered.
@@ -54,52 +51,44 @@ FAILED = "no answer"
 MOST_LABELS = 600
 
 
-def searches_due(now: datetime) -> list[int]:
-    """Searches under way that are in nobody's hands; the caller sends a task for each. They are
-    told to nobody else for a while."""
-    running = PromptSearch.objects.filter(
-        _before("lease_until", now),
-        _before("queued_until", now),
-        status=PromptSearch.Status.RUNNING,
-    )
-    due = [each for each in running.select_related("echo__site") if _may_go_on(each.echo)]
-    ids = [each.pk for each in due]
-    return [pk for pk in ids if running.filter(pk=pk).update(queued_until=now + QUEUED)]
+def fail_search(search_id: int, error: Exception) -> None:
+    """End it without a result."""
+    _stop(search_id, "failed", fault_words(error, "It stopped by {fault}."))
 
 
-def go_on_with(search_id: int, open_models: OpenModels = standing_gateway) -> bool:
-    """Make the next calls of a search, or end it; whether it is to be gone on with."""
-    now = timezone.now()
-    free = PromptSearch.objects.filter(
-        _before("lease_until", now), pk=search_id, status=PromptSearch.Status.RUNNING
-    )
-    if not free.update(lease_until=now + LEASE):
-        return False
+@job(KIND, fail=fail_search)
+def go_on_with(run: JobRun, *, open_models: OpenModels = standing_gateway) -> None:
+    """Make the next calls of a search, or end it."""
     related = ("echo__site__model__provider",)
-    found = PromptSearch.objects.select_related(*related).get(pk=search_id)
-    try:
-        return _may_go_on(found.echo) and _gone_on(found, open_models)
-    except LabelhubError as error:
-        logger.warning("The search %s ends: %s", search_id, error)
-        end_search(found, "failed", error.message, timezone.now())
-        return False
-    finally:
-        held = PromptSearch.objects.filter(pk=search_id, lease_until=found.lease_until)
-        held.update(lease_until=None, queued_until=None)
+    running = PromptSearch.objects.filter(pk=run.subject, status=PromptSearch.Status.RUNNING)
+    found = running.select_related(*related).first()
+    if found is None:
+        return
+    echo = found.echo
+    if not (echo.on and echo.search_on and echo.site.enabled):
+        with run.last_chunk():
+            _stop(found.pk, "switched_off", "It was switched off.")
+    elif not calls_left(echo) or budget_spent(echo.site):
+        raise Postponed("The site may spend no more for now.", WAIT)
+    else:
+        _go_on(run, found, open_models)
 
 
-def _may_go_on(echo: Echo) -> bool:
-    on = echo.on and echo.search_on
-    return on and bool(calls_left(echo)) and not budget_spent(echo.site)
+def _stop(search_id: int, why: str, reason: str) -> None:
+    PromptSearch.objects.filter(pk=search_id, status=PromptSearch.Status.RUNNING).update(
+        status=PromptSearch.Status.STOPPED, why=why, reason=reason[:300], ended_at=timezone.now()
+    )
+    SearchReply.objects.filter(search=search_id).delete()
 
 
-def _gone_on(found: PromptSearch, open_models: OpenModels) -> bool:
+def _go_on(run: JobRun, found: PromptSearch, open_models: OpenModels) -> None:
     site = found.echo.site
     kit = kit_of(site)
     feature = next((each for each in kit.definitions if each.key == found.feature), None)
     if feature is None:
-        end_search(found, "no_feature", "The site asks about it no more.", timezone.now())
-        return False
+        with run.last_chunk():
+            _stop(found.pk, "no_feature", "The site asks about it no more.")
+        return
     known = {row.key: row for row in found.replies.all()}
     steps = search(task_of(feature), labels_of(found), _plan(found))
     try:
@@ -107,11 +96,12 @@ def _gone_on(found: PromptSearch, open_models: OpenModels) -> bool:
         while not (missing := _missing(calls, kit.spec, known)):
             calls = steps.send([_read(call, known[_key(call, kit.spec)]) for call in calls])
     except StopIteration as end:
-        _finish(found, end.value)
-        return False
+        with run.last_chunk():
+            _finish(found, end.value)
+        return
     some = missing[: min(AT_A_TIME, calls_left(found.echo))]
-    _ask_some(found, some, kit.spec, open_models)
-    return True
+    _ask_some(run, found, some, kit.spec, open_models)
+    raise Postponed("Others get their turn.")
 
 
 def _plan(found: PromptSearch) -> SearchPlan:
@@ -150,9 +140,13 @@ def _read(call: Call, row: SearchReply) -> Reply:
 
 
 def _ask_some(
-    found: PromptSearch, calls: Sequence[tuple[str, Call]], spec: ModelSpec, open_models: OpenModels
+    run: JobRun,
+    found: PromptSearch,
+    calls: Sequence[tuple[str, Call]],
+    spec: ModelSpec,
+    open_models: OpenModels,
 ) -> None:
-    """Ask, and store what comes, a few at once; stops where somebody else has taken it up."""
+    """Ask, and store what comes, a few at once."""
     with asyncio.Runner() as runner:
         try:
             for at in range(0, len(calls), AT_ONCE):
@@ -161,7 +155,9 @@ def _ask_some(
                 cost = sum(cost_nanousd(each.usage, **spec.prices) or 0 for each in answers)
                 count_cost(found.echo.site_id, cost, calls=len(answers))
                 rows = [_row(found, *each) for each in zip(some, answers, strict=True)]
-                if not _stored(found, rows, cost) or budget_spent(found.echo.site):
+                with run.chunk():
+                    _store(found, rows, cost)
+                if budget_spent(found.echo.site):
                     return
         finally:
             runner.run(close_all())
@@ -196,42 +192,22 @@ def _row(found: PromptSearch, asked: tuple[str, Call], answer: Completion) -> Se
     )
 
 
-@transaction.atomic
-def _stored(found: PromptSearch, rows: Sequence[SearchReply], cost: int) -> bool:
-    """Keep the answers, count the calls; False where somebody else has taken it up since."""
-    if not _still_ours(found, len(rows), cost):
-        return False
+def _store(found: PromptSearch, rows: Sequence[SearchReply], cost: int) -> None:
+    """Keep the answers, count the calls."""
+    calls = len(rows)
+    PromptSearch.objects.filter(pk=found.pk).update(
+        calls=F("calls") + calls, cost_nanousd=F("cost_nanousd") + cost
+    )
     SearchReply.objects.bulk_create(rows, ignore_conflicts=True)
     today = timezone.now().date()
     counted = Echo.objects.filter(pk=found.echo_id)
-    if not counted.filter(search_day=today).update(search_calls=F("search_calls") + len(rows)):
-        counted.update(search_day=today, search_calls=len(rows))
-    return True
+    if not counted.filter(search_day=today).update(search_calls=F("search_calls") + calls):
+        counted.update(search_day=today, search_calls=calls)
 
 
-def _still_ours(found: PromptSearch, calls: int, cost: int) -> bool:
-    """Whether nobody has taken it up or ended it since; if so, ours for longer, and counted."""
-    until = timezone.now() + LEASE
-    held = PromptSearch.objects.filter(
-        pk=found.pk, lease_until=found.lease_until, status=PromptSearch.Status.RUNNING
-    )
-    ours = held.update(
-        lease_until=until, calls=F("calls") + calls, cost_nanousd=F("cost_nanousd") + cost
-    )
-    if ours:
-        found.lease_until = until
-    return bool(ours)
-
-
-@transaction.atomic
 def _finish(search_: PromptSearch, found: Found) -> None:
     """Write down what was found, and use it where it is better."""
     Echo.objects.select_for_update(no_key=True).get(pk=search_.echo_id)
-    running = PromptSearch.objects.filter(
-        pk=search_.pk, lease_until=search_.lease_until, status=PromptSearch.Status.RUNNING
-    )
-    if not running.exists():
-        return
     in_use = search_.echo.searches.filter(feature=search_.feature, active=True)
     # Who has put another one in its place meanwhile has the word.
     unchanged = search_.present == (in_use.values_list("instruction", flat=True).first() or "")
@@ -239,7 +215,7 @@ def _finish(search_: PromptSearch, found: Found) -> None:
     use = not found.kept and unchanged
     if use:
         drop_instruction(search_.echo, search_.feature)
-    running.update(
+    PromptSearch.objects.filter(pk=search_.pk).update(
         status=status,
         instruction="" if found.kept else found.instruction,
         active=use,
@@ -250,11 +226,6 @@ def _finish(search_: PromptSearch, found: Found) -> None:
     )
     search_.replies.all().delete()
     forget_known(search_.echo.site_id)
-
-
-def _before(field: str, now: datetime) -> Q:
-    """That nobody has it by that field, or has had it too long."""
-    return Q(**{f"{field}__isnull": True}) | Q(**{f"{field}__lt": now})
 
 
 def labels_of(search_: PromptSearch) -> list[Example]:

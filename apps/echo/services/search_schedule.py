@@ -1,18 +1,18 @@
 """Which feature's instruction is searched for next, and whether one may be searched for at all."""
 
-from datetime import datetime
-
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Max
 from django.utils import timezone
 
 from apps.authors.services.spending import budget_spent
+from apps.common.jobs import start_job
 from apps.echo.examples import standing_answers
 from apps.echo.models import Echo, PromptSearch
 from apps.echo.services.configuration import is_frozen
 from apps.echo.services.instructions import instructions_of
 from labelhub.core.echo.prompt_search import LEAST_AUTHORS, LEAST_KEPT_BACK, LEAST_SHOWN
 
+KIND = "echo.search"
 #: Answers about a feature since its last search without which there is no other.
 NEW_ANSWERS = 40
 #: Answers without which there is none at all.
@@ -23,25 +23,6 @@ def begin_searches() -> int:
     """Begin a search at each site where one may be and is due; how many. No call is made yet."""
     wanted = Echo.objects.filter(on=True, search_on=True, site__enabled=True)
     return sum(_begun(echo) for echo in wanted.select_related("site"))
-
-
-def stop_searches(now: datetime) -> int:
-    """End those that were switched off; how many."""
-    running = PromptSearch.objects.filter(status=PromptSearch.Status.RUNNING)
-    off = running.exclude(echo__on=True, echo__search_on=True, echo__site__enabled=True)
-    return sum(end_search(each, "switched_off", "It was switched off.", now) for each in off)
-
-
-@transaction.atomic
-def end_search(search: PromptSearch, why: str, reason: str, now: datetime) -> bool:
-    """End one under way without a result; whether it was under way."""
-    running = PromptSearch.objects.filter(pk=search.pk, status=PromptSearch.Status.RUNNING)
-    ended = running.update(
-        status=PromptSearch.Status.STOPPED, why=why, reason=reason[:300], ended_at=now
-    )
-    if ended:
-        search.replies.all().delete()
-    return bool(ended)
 
 
 def calls_left(echo: Echo) -> int:
@@ -63,9 +44,10 @@ def _begun(echo: Echo) -> bool:
     present = instructions_of(echo).get(feature, "")
     try:
         with transaction.atomic():
-            PromptSearch.objects.create(
+            search = PromptSearch.objects.create(
                 echo=echo, feature=feature, present=present, answers=answers, until=until
             )
+            start_job(KIND, search.pk)
     except IntegrityError:  # somebody else has begun one
         return False
     return True
