@@ -22,6 +22,7 @@ from apps.common.workers import show_sign
 from apps.debates.services import stop_all_slices
 from apps.debates.tasks import resume_unfinished as resume_runs
 from apps.echo.services.instruction_search import go_on_with
+from apps.echo.services.learning import learn_news
 from apps.echo.tasks import keep_echo, keep_offers
 from apps.exchange.saved.running import write_export
 from apps.exchange.services import sweep_uploads
@@ -43,7 +44,16 @@ redis.Channel.ack_emulation = False
 redis.Channel.do_restore = False
 
 #: The jobs that a worker can carry out; importing them registers them.
-JOBS = (carry_labels, carry_out, go_on_with, import_rows, put_labels_back, train, write_export)
+JOBS = (
+    carry_labels,
+    carry_out,
+    go_on_with,
+    import_rows,
+    learn_news,
+    put_labels_back,
+    train,
+    write_export,
+)
 HOUSEKEEPING_SECONDS = 2.0
 KEEPERS: tuple[Callable[[], object], ...] = (
     show_sign,

@@ -184,6 +184,13 @@ def start_job(kind: str, subject: int, *, send: bool = True) -> None:
         _send(kind, subject)
 
 
+def ensure_job(kind: str, subject: int) -> None:
+    """As :func:`start_job`, for those who will look again: a job that is there goes on as it is."""
+    sent = timezone.now() + SEND_AGAIN
+    if Job.objects.get_or_create(kind=kind, subject=subject, defaults={"sent_until": sent})[1]:
+        _send(kind, subject)
+
+
 def cancel_job(kind: str, subject: int) -> None:
     """Stop the work: whoever is at it writes nothing more."""
     Job.objects.filter(kind=kind, subject=subject).delete()

@@ -35,14 +35,13 @@ def keep_offers() -> int:
     return len(due)
 
 
-def keep_echo() -> int:
-    """Begin searches, and learn from what happened since the last round; how many events."""
+def keep_echo() -> None:
+    """Begin searches, and learn from what happened since the last round."""
     if _is_time("begin", BEGIN_EVERY):
         begin_searches()
-    if not _is_time("learn", EVERY):
-        return 0
-    within = WITHIN if _is_time("all", ALL_EVERY) else LATELY
-    return keep_up(within, trust=_is_time("trust", TRUST_EVERY))
+    if _is_time("learn", EVERY):
+        within = WITHIN if _is_time("all", ALL_EVERY) else LATELY
+        keep_up(within, trust=_is_time("trust", TRUST_EVERY))
 
 
 def _is_time(what: str, every: float) -> bool:

@@ -18,6 +18,7 @@ from apps.common.jobs import (
     LeaseLost,
     Postponed,
     cancel_job,
+    ensure_job,
     fault_words,
     job,
     resume_jobs,
@@ -141,6 +142,14 @@ def test_work_that_is_asked_for_while_the_job_ends_is_done(
     KINDS[KIND] = jobs.Kind(counting.work, counting.fail)
     counting.run()
     assert counting.done == WANTED
+
+
+def test_work_that_goes_on_already_is_left_to_whoever_is_at_it(counting: Counting) -> None:
+    counting.meanwhile = lambda _: ensure_job(KIND, counting.project.pk)
+    counting.run()
+    assert (counting.done, Job.objects.count()) == (WANTED, 0)
+    ensure_job(KIND, counting.project.pk)
+    assert waiting_jobs(KIND) == [counting.project.pk]
 
 
 def test_the_last_chunk_ends_the_job_even_where_the_process_stops(
@@ -313,7 +322,7 @@ def test_a_task_is_sent_again_where_no_worker_took_the_job_up(
 def test_a_worker_knows_every_kind_of_job() -> None:
     assert resume_jobs in worker.KEEPERS
     assert set(KINDS) == {
-        "echo.search", "exchange.import", "exchange.save_export", "learning.train", "reviews.bulk",
-        "reviews.change_labels", "reviews.requeue",
+        "echo.learn", "echo.search", "exchange.import", "exchange.save_export", "learning.train",
+        "reviews.bulk", "reviews.change_labels", "reviews.requeue",
     }  # fmt: skip
     assert {kind.work for kind in KINDS.values()} == set(worker.JOBS)

@@ -12,7 +12,7 @@ from apps.authors.services.sites import set_features
 from apps.echo.models import Echo
 from apps.echo.pages.learning import PAGE_SIZE
 from apps.echo.services.configuration import freeze, is_frozen, switch_echo
-from apps.echo.services.learning import keep_up_with, learn_from_log
+from apps.echo.services.learning import keep_up_with
 from apps.echo.services.logging import log
 from labelhub.core.echo.events import Rewarded
 from labelhub.core.interview.features import Feature
@@ -103,7 +103,7 @@ def test_the_figures_are_those_of_the_log(manager: Client, site: Site, echo: Ech
     log_answers(echo, "urgency", [(1.0, 0.5), (0.0, 0.5), (0.0, 0.5), (0.0, 0.5)])
     log_answers(echo, "budget", [(1.0, 0.5)] * 6)
     log(echo, [(Rewarded(f"reward-{at}", "a", True, (), float(at < 2)), None) for at in range(8)])
-    learn_from_log(echo)
+    keep_up_with(echo)
     shown = told(manager, site)
     assert "18 events logged, all worked through" in shown
     assert "goes by 10 of 10 answers" in shown
@@ -227,7 +227,7 @@ def test_a_thousand_features_and_a_long_log_take_as_many_queries(
 ) -> None:
     log_answers(echo, "urgency", [(0.0, 0.5)] * 2)
     ask_author(author_of(site), TEXT)
-    learn_from_log(echo)
+    keep_up_with(echo)
     whole, parts = page(site, "echo/"), page(site, "echo/parts/")
     manager.get(whole)
     with django_assert_num_queries(30, exact=False) as first:
@@ -241,7 +241,7 @@ def test_a_thousand_features_and_a_long_log_take_as_many_queries(
     for _ in range(3):
         author = author_of(site)
         ask_author(author, TEXT)
-    learn_from_log(echo)
+    keep_up_with(echo)
     with django_assert_num_queries(usual):
         manager.get(whole)
     with django_assert_num_queries(often):

@@ -14,6 +14,7 @@ from django.utils import timezone
 from apps.authors.models import Answer, Author, Question
 from apps.authors.services.privacy import erase_author
 from apps.authors.services.trusting import rule
+from apps.common.models import Job
 from apps.echo import states
 from apps.echo.models import Echo, LogEvent, Selection
 from apps.echo.services import choosing, learning
@@ -25,7 +26,7 @@ from apps.echo.services.configuration import (
     tell_priors,
     update_echo,
 )
-from apps.echo.services.learning import keep_up_with, learn_from_log, rebuild_state
+from apps.echo.services.learning import KIND, keep_up_with, rebuild_state
 from apps.echo.states import store_state, stored_state, take_snapshot
 from labelhub.core.echo.snapshot import pack_model, unpack_model
 from labelhub.core.echo.state import EchoState
@@ -255,10 +256,10 @@ def test_whose_data_is_deleted_while_the_state_is_made_anew_has_taught_nothing(
 
     later = Mock(side_effect=store_late)
     monkeypatch.setattr(learning, "store_state", later)
-    learn_from_log(Echo.objects.get())
+    keep_up_with(Echo.objects.get())
     assert later.called
     monkeypatch.undo()
-    learn_from_log(Echo.objects.get())
+    keep_up_with(Echo.objects.get())
     assert set(stored_state(Echo.objects.get()).trusts) == {author.uid.hex}
     assert rebuild_state(Echo.objects.get())
 
@@ -292,7 +293,7 @@ def test_a_damaged_line_of_the_log_is_named_and_passed_over_and_learning_goes_on
         LogEvent.objects.create(echo=echo, number=number, ref=kind, kind=kind, data=data)
     Echo.objects.update(erased=1, logged=4)
     echo.refresh_from_db()
-    assert learn_from_log(echo) == 1
+    assert keep_up_with(echo) == 1
     echo.refresh_from_db()
     assert echo.learnt == 4
     assert rebuild_state(echo)
@@ -348,7 +349,7 @@ def test_no_statement_is_open_while_the_log_is_learnt_from(
     echo: Echo, author: Author, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answered(author)
-    learn_from_log(echo)
+    keep_up_with(echo)
     monkeypatch.setattr(learning, "AT_ONCE", 1)
     with CaptureQueriesContext(connection) as queries:
         assert rebuild_state(echo)
@@ -362,10 +363,12 @@ def test_no_statement_is_open_while_the_log_is_learnt_from(
 
 def test_of_two_who_learn_at_once_one_does(echo: Echo, author: Author) -> None:
     answered(author)
-    Echo.objects.update(lease_until=timezone.now() + timedelta(seconds=30))
+    held = Job.objects.create(
+        kind=KIND, subject=echo.pk, lease_until=timezone.now() + timedelta(seconds=30)
+    )
     assert keep_up_with(echo) == 0
-    Echo.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
-    assert learn_from_log(echo) == 1
+    held.delete()
+    assert keep_up_with(echo) == 1
 
 
 def test_a_site_without_echo_asks_as_before(echo: Echo, author: Author) -> None:

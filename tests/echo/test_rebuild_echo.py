@@ -7,8 +7,9 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
+from apps.common.models import Job
 from apps.echo.models import Echo, ModelState
-from apps.echo.services.learning import learn_from_log, rebuild_state
+from apps.echo.services.learning import KIND, keep_up_with, rebuild_state
 from labelhub.core.errors import Conflict
 from tests.factories.authors import site_with_features
 from tests.factories.echo import echo_of, learnt_digest, log_answers
@@ -21,7 +22,7 @@ def echo() -> Echo:
     """Thirty answers were learnt."""
     echo = echo_of()
     log_answers(echo, "urgency", [(float(number % 2), 0.4) for number in range(30)])
-    learn_from_log(echo)
+    keep_up_with(echo)
     return echo
 
 
@@ -60,7 +61,8 @@ def test_an_empty_log_makes_an_empty_state() -> None:
 
 
 def test_while_a_worker_is_learning_it_is_refused(echo: Echo) -> None:
-    Echo.objects.update(lease_until=timezone.now() + timedelta(seconds=30))
+    until = timezone.now() + timedelta(seconds=30)
+    Job.objects.create(kind=KIND, subject=echo.pk, lease_until=until)
     with pytest.raises(Conflict, match="try again"):
         rebuild_state(echo)
 

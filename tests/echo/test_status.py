@@ -5,7 +5,7 @@ import pytest
 from apps.echo.models import Echo
 from apps.echo.selectors.status import status_of
 from apps.echo.services.configuration import freeze
-from apps.echo.services.learning import learn_from_log
+from apps.echo.services.learning import keep_up_with
 from apps.echo.services.logging import log
 from labelhub.core.echo.events import Restored, Rewarded, Withdrawn
 from tests.factories.echo import echo_of, log_answers
@@ -19,13 +19,13 @@ def echo() -> Echo:
     made = echo_of(name="Corner shop")
     log_answers(made, "urgency", [(0.0, 0.5)] * 5)
     log(made, [(Rewarded(f"reward-{at}", "a", True, (), 1.0), None) for at in range(3)])
-    learn_from_log(made)
+    keep_up_with(made)
     return Echo.objects.get(pk=made.pk)
 
 
 def learnt(echo: Echo) -> tuple[int, int]:
     """Answers and rewards that count, once the worker has learnt from the log."""
-    learn_from_log(echo)
+    keep_up_with(echo)
     status = status_of(Echo.objects.get(pk=echo.pk))
     return status.answers, status.rewards
 

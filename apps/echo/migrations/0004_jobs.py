@@ -14,6 +14,7 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.RunPython(queue_unfinished, migrations.RunPython.noop, elidable=True),
+        migrations.RemoveField("echo", "lease_until"),
         migrations.RemoveField("promptsearch", "lease_until"),
         migrations.RemoveField("promptsearch", "queued_until"),
     ]

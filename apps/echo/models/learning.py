@@ -87,9 +87,6 @@ class Echo(models.Model):
     erased = models.PositiveIntegerField(
         default=0, help_text="Authors deleted since the state was made anew without them."
     )
-    lease_until = models.DateTimeField(
-        null=True, blank=True, help_text="Somebody learns from the log until then."
-    )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     def __str__(self) -> str:

@@ -1,20 +1,19 @@
-"""Learning from the log: whoever has the lease applies what is new, in the order of its numbers.
+"""Learning from the log: whoever has the job applies what is new, in the order of its numbers.
 
 A state and how far it has learnt are written in one transaction: killed at any point, the next one
 goes on where the last one was written, and comes to the same bits.
 """
 
 import logging
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import chain
 
-from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
+from apps.common.jobs import JobRun, ensure_job, job, work_on
 from apps.echo.models import Echo, LogEvent, Snapshot
 from apps.echo.services.answer_events import WITHIN, gather_answers, untold_answers
 from apps.echo.services.rewards import gather_rewards, untold_offers
@@ -40,7 +39,7 @@ from labelhub.core.errors import Conflict, InvalidInput
 
 logger = logging.getLogger(__name__)
 
-LEASE = timedelta(seconds=60)
+KIND = "echo.learn"
 #: Events that are learnt from between two writings, and between two snapshots.
 AT_ONCE, SNAPSHOT_EVERY = 200, 1_000
 #: Snapshots that are kept; of older ones every other.
@@ -49,19 +48,13 @@ KEPT = 20
 DUE = Q(logged__gt=F("learnt")) | Q(erased__gt=0)
 
 
-def keep_up(within: timedelta = WITHIN, *, trust: bool = True) -> int:
-    """Write down what happened at each site with Echo, and learn from it; events learnt from.
+def keep_up(within: timedelta = WITHIN, *, trust: bool = True) -> None:
+    """Have workers learn at each site with Echo that something has happened at.
 
     The arguments are those of :func:`echoes_with_news`.
     """
-    done = 0
-    behind = echoes_with_news(timezone.now(), within, trust=trust)
-    for echo in Echo.objects.filter(pk__in=behind).select_related("site"):
-        try:
-            done += keep_up_with(echo)
-        except Exception:  # one site must not keep the others from learning
-            logger.exception("Echo of site %s could not learn", echo.site_id)
-    return done
+    for echo_id in sorted(echoes_with_news(timezone.now(), within, trust=trust)):
+        ensure_job(KIND, echo_id)
 
 
 def echoes_with_news(now: datetime, within: timedelta, *, trust: bool) -> set[int]:
@@ -91,24 +84,12 @@ def _with_other_trust() -> set[int]:
 
 
 def keep_up_with(echo: Echo) -> int:
-    """The same for one site."""
-    if echo.on:
-        gather_answers(echo, timezone.now())
-        gather_rewards(echo, timezone.now())
-    while withdraw_fallen(echo):
-        pass
-    while restore_standing(echo):
-        pass
-    return learn_from_log(echo)
-
-
-def learn_from_log(echo: Echo) -> int:
-    """Learn what is new in the log; how many events. 0 where somebody else is at it."""
-    with _lease(echo, DUE) as leased:
-        if not leased:
-            return 0
-        until = echo.logged
-        return _learn_on(echo, _begun(echo, until), until) or 0
+    """Write down what happened at a site and learn from it, here and now; how many events. 0 where
+    somebody else is at it."""
+    learnt: list[int] = []
+    work_on(KIND, echo.pk, report=learnt.append)
+    echo.refresh_from_db()
+    return sum(learnt)
 
 
 def rebuild_state(echo: Echo) -> bool:
@@ -118,29 +99,50 @@ def rebuild_state(echo: Echo) -> bool:
     Raises:
         Conflict: somebody else is learning from the log.
     """
-    learn_from_log(echo)
-    with _lease(echo) as leased:
-        if leased:
-            before, start = _stored_digest(echo), _anew(echo)
-            if _learn_on(echo, start, echo.learnt) is not None:
-                return digest(start.state) == before
-    raise Conflict("A worker is learning from the log; try again in a minute.")
-
-
-@contextmanager
-def _lease(echo: Echo, due: Q | None = None) -> Iterator[bool]:
-    """Whether the log is ours to learn from: nobody else has it, and it is ``due``."""
-    now = timezone.now()
-    free = Q(lease_until__isnull=True) | Q(lease_until__lt=now)
-    rows = Echo.objects.filter(free, due or Q(), pk=echo.pk)
-    if not rows.update(lease_until=now + LEASE):
-        yield False
-        return
+    same: list[bool] = []
+    work_on(KIND, echo.pk, compare=same.append)
     echo.refresh_from_db()
-    try:
-        yield True
-    finally:
-        Echo.objects.filter(pk=echo.pk, lease_until=echo.lease_until).update(lease_until=None)
+    if not same:
+        raise Conflict("A worker is learning from the log; try again in a minute.")
+    return same[0]
+
+
+def fail_learning(echo_id: int, error: Exception) -> None:
+    """It is tried again as long as there is something to learn."""
+    logger.error("Echo of site %s could not learn: %s", echo_id, error)
+
+
+@job(KIND, fail=fail_learning)
+def learn_news(
+    run: JobRun,
+    *,
+    report: Callable[[int], object] = lambda _: None,
+    compare: Callable[[bool], object] | None = None,
+) -> None:
+    """Write down what happened at a site and learn from it.
+
+    Args:
+        report: is told how many events were learnt from.
+        compare: make the state anew as well; is told whether what was stored was the same.
+    """
+    echo = Echo.objects.filter(pk=run.subject).select_related("site").first()
+    if echo is None:
+        return
+    if echo.on:
+        gather_answers(echo, timezone.now())
+        gather_rewards(echo, timezone.now())
+    while withdraw_fallen(echo):
+        pass
+    while restore_standing(echo):
+        pass
+    if due := Echo.objects.filter(DUE, pk=echo.pk).first():
+        echo = due
+        report(_learn_on(run, echo, _begun(echo, echo.logged), echo.logged))
+    if compare is not None:
+        echo.refresh_from_db()
+        before, start = _stored_digest(echo), _anew(echo)
+        _learn_on(run, echo, start, echo.learnt)
+        compare(digest(start.state) == before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,17 +155,19 @@ class _Start:
     whole: bool
 
 
-def _learn_on(echo: Echo, start: _Start, until: int) -> int | None:
-    """Learn from there on and write it; how many events, None where the lease was lost."""
+def _learn_on(run: JobRun, echo: Echo, start: _Start, until: int) -> int:
+    """Learn from there on and write it; how many events."""
     done = 0
     for entry in _lessons(echo, start.number, until):
         learn(start.state, entry.event)  # type: ignore[arg-type]  # controls are not among them
         done += 1
-        if done % AT_ONCE == 0 and not _still_ours(echo):
-            return None
+        if done % AT_ONCE == 0:
+            run.keep()
         if done % SNAPSHOT_EVERY == 0 and start.whole:
             take_snapshot(echo, start.state, entry.number)
-    return done if _written(echo, start, until) else None
+    with run.chunk():
+        _write(echo, start, until)
+    return done
 
 
 def _stored_digest(echo: Echo) -> str:
@@ -174,19 +178,8 @@ def _stored_digest(echo: Echo) -> str:
         return ""
 
 
-def _still_ours(echo: Echo) -> bool:
-    """Whether nobody has taken it up since; if so, ours for longer."""
-    held, until = echo.lease_until, timezone.now() + LEASE
-    ours = Echo.objects.filter(pk=echo.pk, lease_until=held).update(lease_until=until)
-    echo.lease_until = until
-    return bool(ours)
-
-
-@transaction.atomic
-def _written(echo: Echo, start: _Start, until: int) -> bool:
-    """Write what was learnt; False where somebody else has taken it up since."""
-    if not _still_ours(echo):
-        return False
+def _write(echo: Echo, start: _Start, until: int) -> None:
+    """Write what was learnt."""
     store = store_state if start.whole else store_parts
     store(echo, start.state, until)
     # Whoever was deleted meanwhile may be in it: then it is made anew once more.
@@ -195,7 +188,6 @@ def _written(echo: Echo, start: _Start, until: int) -> bool:
     if until - last >= SNAPSHOT_EVERY:
         take_snapshot(echo, stored_state(echo), until)
     _thin_out(echo)
-    return True
 
 
 def _begun(echo: Echo, until: int) -> _Start:

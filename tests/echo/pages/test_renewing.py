@@ -14,7 +14,7 @@ from apps.authors.models import Author, Site
 from apps.echo.models import Echo, Experiment
 from apps.echo.offer_words import arm_words
 from apps.echo.services.experiments import create_experiment, end_experiment, start_experiment
-from apps.echo.services.learning import learn_from_log
+from apps.echo.services.learning import keep_up_with
 from apps.echo.values import value_words
 from labelhub.core.echo.experiments.assignment import Arm
 from tests.authors.pages.conftest import browser
@@ -55,7 +55,7 @@ def test_the_page_of_a_feature_moves(manager: Client, echo: Echo) -> None:
     (mark,) = marks(whole)
     assert renewed(manager, parts, mark) == 204
     log_answers(echo, "urgency", [(1.0, 0.5)] * 3)
-    learn_from_log(echo)
+    keep_up_with(echo)
     told = manager.get(parts, headers={"X-Seen": mark})
     assert "<html" not in told.content.decode()
     assert "n 3" in words(told)
