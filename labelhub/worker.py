@@ -28,6 +28,7 @@ from apps.exchange.saved.running import write_export
 from apps.exchange.services import sweep_uploads
 from apps.exchange.services.running import import_rows
 from apps.exchange.tasks import keep_exports, tend_webhooks
+from apps.exchange.webhooks.lines import work_line
 from apps.learning.services.running import train
 from apps.learning.tasks import keep_learning
 from apps.reviews.schema_changes.running import carry_labels
@@ -52,13 +53,13 @@ JOBS = (
     learn_news,
     put_labels_back,
     train,
+    work_line,
     write_export,
 )
 HOUSEKEEPING_SECONDS = 2.0
 KEEPERS: tuple[Callable[[], object], ...] = (
     show_sign,
     resume_runs,
-    resume_jobs,
     sweep_uploads,
     keep_exports,
     tend_webhooks,
@@ -69,6 +70,7 @@ KEEPERS: tuple[Callable[[], object], ...] = (
     keep_offers,
     keep_echo,
     keep_first,
+    resume_jobs,  # after those who ask for some
 )
 
 

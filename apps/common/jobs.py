@@ -29,7 +29,7 @@ from typing import Any
 
 from celery import shared_task
 from django.core.exceptions import ObjectDoesNotExist
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError, connections, transaction
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Greatest
 from django.utils import timezone
@@ -78,11 +78,13 @@ class Kind:
     """``work`` carries a job out; ``fail`` writes how it failed, in a transaction of its own.
 
     ``place`` is held by the one job of the kind that a process works on, if there may be but one.
+    ``threads`` are those of its own that a process has for the kind, if it has any.
     """
 
     work: Callable[..., None]
     fail: Callable[[int, Exception], None]
     place: threading.Semaphore | None = None
+    threads: threading.Semaphore | None = None
 
 
 KINDS: dict[str, Kind] = {}
@@ -90,18 +92,29 @@ Work = Callable[..., None]
 _closing = threading.Event()
 
 
+def forget_failure(_: int, __: Exception) -> None:
+    """Of work that is asked for again as long as there is something to do, nothing is written."""
+
+
 def job(
-    name: str, *, fail: Callable[[int, Exception], None], one_at_a_time: bool = False
+    name: str,
+    *,
+    fail: Callable[[int, Exception], None] = forget_failure,
+    one_at_a_time: bool = False,
+    threads: int = 0,
 ) -> Callable[[Work], Work]:
     """Register a function that carries out jobs of the kind ``name``.
 
     It is called with a :class:`JobRun` and must go on from wherever the subject has got to: it is
     called again after a kill. For a subject that is gone or over it returns at once.
-    ``one_at_a_time``: no worker process takes up two of the kind.
+    ``one_at_a_time``: no worker process takes up two of the kind. ``threads``: it is carried out in
+    so many threads of each worker process that are the kind's own: it waits for no other work, and
+    lets none wait. A process that ends does not wait for them; their leases lapse.
     """
 
     def register(work: Work) -> Work:
-        KINDS[name] = Kind(work, fail, threading.Semaphore() if one_at_a_time else None)
+        place = threading.Semaphore() if one_at_a_time else None
+        KINDS[name] = Kind(work, fail, place, threading.Semaphore(threads) if threads else None)
         return work
 
     return register
@@ -185,10 +198,8 @@ def start_job(kind: str, subject: int, *, send: bool = True) -> None:
 
 
 def ensure_job(kind: str, subject: int) -> None:
-    """As :func:`start_job`, for those who will look again: a job that is there goes on as it is."""
-    sent = timezone.now() + SEND_AGAIN
-    if Job.objects.get_or_create(kind=kind, subject=subject, defaults={"sent_until": sent})[1]:
-        _send(kind, subject)
+    """As :func:`start_job`, for those who keep house: a job that is there goes on as it is."""
+    Job.objects.get_or_create(kind=kind, subject=subject)
 
 
 def cancel_job(kind: str, subject: int) -> None:
@@ -251,9 +262,9 @@ def work_task(kind: str, subject: int) -> None:
     if not waiting.exists():
         return
     place = KINDS[kind].place
-    if place is None:
+    if place is None and KINDS[kind].threads is None:
         work_on(kind, subject)
-    elif place.acquire(blocking=False):
+    elif place is not None and place.acquire(blocking=False):
         try:
             work_on(kind, subject)
         finally:
@@ -268,13 +279,36 @@ def stop_all_jobs() -> None:
 
 
 def resume_jobs() -> None:
-    """Send a task for every job that nobody is at. Cheap, safe in several processes."""
+    """See to it that a worker takes up every job that nobody is at. Cheap, safe in several
+    processes; only for workers, since jobs with threads of their own are taken up here."""
     now = timezone.now()
     unsent = Job.objects.filter(_free()).filter(Q(sent_until=None) | Q(sent_until__lte=now))
     for waiting in unsent.order_by("pk"):
-        mine = unsent.filter(pk=waiting.pk)
-        if mine.update(sent_until=now + SEND_AGAIN):
+        kind = KINDS.get(waiting.kind)
+        if kind is not None and kind.threads is not None:
+            _work_in_thread(waiting, kind.threads)
+        elif unsent.filter(pk=waiting.pk).update(sent_until=now + SEND_AGAIN):
             _send(waiting.kind, waiting.subject)
+
+
+def _work_in_thread(first: Job, threads: threading.Semaphore) -> None:
+    """Begin with that job and go on with what else of its kind waits by then, if there is a thread
+    to spare."""
+    if not threads.acquire(blocking=False):
+        return
+
+    def work() -> None:
+        try:
+            for subject in [first.subject, *waiting_jobs(first.kind)]:
+                if Job.objects.filter(_free(), kind=first.kind, subject=subject).exists():
+                    work_on(first.kind, subject)
+        except Exception:  # the next round takes them up in a new thread
+            logger.exception("A thread for %s stopped", first.kind)
+        finally:
+            connections.close_all()
+            threads.release()
+
+    threading.Thread(target=work, name=f"job-{first.kind}", daemon=True).start()
 
 
 def _carry_out(run: JobRun, attempts: int, options: Mapping[str, Any]) -> None:
@@ -287,8 +321,8 @@ def _carry_out(run: JobRun, attempts: int, options: Mapping[str, Any]) -> None:
     except (LeaseLost, Postponed, Interrupted, Unavailable, DatabaseError):
         raise
     except Exception as error:
-        if not isinstance(error, LabelhubError):
-            logger.exception("%s %s stopped", run.kind, run.subject)
+        unforeseen = not isinstance(error, LabelhubError)
+        logger.warning("%s %s failed: %s", run.kind, run.subject, error, exc_info=unforeseen)
         # A subject that is gone says nothing; the next turn ends its job.
         with suppress(ObjectDoesNotExist), transaction.atomic():
             if run.rows().delete()[0]:

@@ -99,8 +99,6 @@ class Webhook(models.Model):
     failures = models.PositiveIntegerField(default=0, help_text="In a row.")
     failing_since = models.DateTimeField(null=True, blank=True)
     next_at = models.DateTimeField(null=True, blank=True, help_text="Nothing is sent before.")
-    lease_token = models.UUIDField(null=True, blank=True)
-    lease_until = models.DateTimeField(null=True, blank=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
@@ -145,7 +143,6 @@ class Delivery(models.Model):
     attempts = models.PositiveSmallIntegerField(default=0, help_text="Since it was last asked for.")
     replays = models.PositiveSmallIntegerField(default=0, help_text="How often it was asked again.")
     next_at = models.DateTimeField(default=timezone.now)
-    lease_until = models.DateTimeField(null=True, blank=True)
     response_status = models.PositiveSmallIntegerField(null=True)
     response = models.TextField(blank=True, help_text="The beginning of what came back.")
     error = models.TextField(blank=True)

@@ -243,6 +243,35 @@ def test_one_of_a_kind_at_a_time_where_it_says_so(counting: Counting) -> None:
     assert Job.objects.get().sent_until is None  # it is sent again at once
 
 
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.timeout(120)
+def test_threads_of_its_own_are_bounded_and_go_on_with_what_waits(counting: Counting) -> None:
+    began, answer, worked = threading.Semaphore(0), threading.Event(), list[int]()
+
+    def work(run: JobRun) -> None:
+        worked.append(run.subject)
+        began.release()
+        assert answer.wait(60)
+
+    job(KIND, threads=2)(work)
+    others = [ProjectFactory.create().pk for _ in range(3)]
+    for other in others:
+        ensure_job(KIND, other)
+    resume_jobs()  # waits for nobody
+    assert began.acquire(timeout=60)
+    assert began.acquire(timeout=60)
+    resume_jobs()
+    threads = [thread for thread in threading.enumerate() if thread.name == f"job-{KIND}"]
+    assert len(threads) == len(worked) == 2
+    work_task(KIND, others[-1])  # a task for it came: it waits for a thread all the same
+    assert len(worked) == 2
+    answer.set()
+    for thread in threads:
+        thread.join(60)
+    assert sorted(worked) == [counting.project.pk, *others]
+    assert not Job.objects.exists()
+
+
 def test_telling_how_things_are_is_no_progress(counting: Counting) -> None:
     run = JobRun(KIND, counting.project.pk)
     Job.objects.update(lease_token=run.token, attempts=3)
@@ -322,7 +351,7 @@ def test_a_task_is_sent_again_where_no_worker_took_the_job_up(
 def test_a_worker_knows_every_kind_of_job() -> None:
     assert resume_jobs in worker.KEEPERS
     assert set(KINDS) == {
-        "echo.learn", "echo.search", "exchange.import", "exchange.save_export", "learning.train",
-        "reviews.bulk", "reviews.change_labels", "reviews.requeue",
+        "echo.learn", "echo.search", "exchange.import", "exchange.save_export", "exchange.webhook",
+        "learning.train", "reviews.bulk", "reviews.change_labels", "reviews.requeue",
     }  # fmt: skip
     assert {kind.work for kind in KINDS.values()} == set(worker.JOBS)

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from apps.debates.models import Run
 from apps.exchange.models import Delivery, Webhook
-from apps.exchange.webhooks import deriving, keeping, replaying
+from apps.exchange.webhooks import deriving, keeping, lines, replaying
 from apps.exchange.webhooks.deriving import derive, tops
 from apps.exchange.webhooks.editing import switch_off, switch_on, update_webhook
 from apps.labels.models import Gold, Label
@@ -16,7 +16,8 @@ from apps.labels.services import record_label, withdraw_label
 from apps.projects.models import Project
 from apps.projects.selectors import current_schema
 from labelhub.core.errors import Conflict, InvalidInput, NotFound
-from tests.exchange.helpers import imported, lines
+from tests.exchange import helpers
+from tests.exchange.helpers import imported
 from tests.factories.exchange import derived, webhook_of
 from tests.factories.labels import draft, open_item, open_several, person
 from tests.factories.projects import ProjectFactory
@@ -131,7 +132,7 @@ def test_an_import_is_told_though_its_times_are_long_past() -> None:
     project = ProjectFactory.create()
     webhook = webhook_of(project, events=["label.created"])
     said = {"annotator": "ann", "value": "good", "created_at": "2019-05-01T10:00:00Z"}
-    imported(project, lines({"id": "1", "text": "a", "labels": [said]}))
+    imported(project, helpers.lines({"id": "1", "text": "a", "labels": [said]}))
     [delivery] = derived(webhook)
     assert delivery.event_at.year == 2019
 
@@ -209,7 +210,7 @@ def test_replay_leaves_out_what_is_older_and_what_came_since(
     monkeypatch.setattr(deriving, "BATCH", 1)
     project = ProjectFactory.create()
     said = {"annotator": "ann", "value": "good", "created_at": "2019-05-01T10:00:00Z"}
-    imported(project, lines({"id": "1", "text": "a", "labels": [said]}))
+    imported(project, helpers.lines({"id": "1", "text": "a", "labels": [said]}))
     labels = labelled(project, 3)
     webhook = webhook_of(project, events=["label.created"])
     replaying.replay_since(webhook=webhook, since=timezone.now() - timedelta(hours=1))
@@ -236,7 +237,7 @@ def test_what_cannot_be_replayed() -> None:
 
 
 def test_old_deliveries_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keeping, "MOST_KEPT", 2)
+    monkeypatch.setattr(lines, "MOST_KEPT", 2)
     project = ProjectFactory.create()
     webhook = webhook_of(project, events=["label.created"])
     labelled(project, 5)
@@ -246,8 +247,8 @@ def test_old_deliveries_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     assert webhook.deliveries.count() == 4
     # What is not settled may be looked at again: without its delivery it would be sent again.
     Webhook.objects.update(label_settled=0)
-    keeping.trim(webhook.pk)
+    lines.trim(webhook.pk)
     assert webhook.deliveries.count() == 4
     Webhook.objects.update(label_settled=tops().label)
-    keeping.trim(webhook.pk)
+    lines.trim(webhook.pk)
     assert [each.pk for each in webhook.deliveries.order_by("pk")] == [rows[3].pk, rows[4].pk]

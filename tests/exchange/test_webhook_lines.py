@@ -8,12 +8,15 @@ from typing import Any
 
 import pytest
 from django.conf import LazySettings
+from django.db.models import Sum
 from django.utils import timezone
 
 from apps.authors.services.privacy import erase_author
+from apps.common.jobs import waiting_jobs, work_on
+from apps.common.models import Job
 from apps.exchange.models import Delivery, Webhook
 from apps.exchange.webhooks import editing, keeping, lines, replaying
-from apps.exchange.webhooks.lines import due_webhooks, retry_after, work_line
+from apps.exchange.webhooks.lines import due_webhooks, retry_after
 from apps.exchange.webhooks.payloads import body_of
 from apps.exchange.webhooks.sending import Answer
 from apps.labels.services import annotator_for, record_label
@@ -45,6 +48,17 @@ def with_labels(hook: Receiver, count: int = 1, **fields: Any) -> Webhook:
         record_label(draft(item, by, "good", seconds=2.5))
     derived(webhook)
     return webhook
+
+
+def work_line(webhook_id: int) -> int:
+    """A worker's turn at its line; how many were sent."""
+    before = attempts()
+    work_on(lines.KIND, webhook_id)
+    return attempts() - before
+
+
+def attempts() -> int:
+    return Delivery.objects.aggregate(count=Sum("attempts"))["count"] or 0
 
 
 def told(hook: Receiver) -> list[Any]:
@@ -231,20 +245,28 @@ def test_a_test_message_is_tried_once(hook: Receiver) -> None:
     assert (ping.status, webhook.failures) == (Status.FAILED, 0)
 
 
-def test_a_killed_process_leaves_it_to_another_which_sends_it_again(hook: Receiver) -> None:
-    webhook = with_labels(hook)
-    killed = lines._claim(webhook)  # and no more: it was killed
-    assert killed is not None
-    Webhook.objects.update(lease_until=timezone.now() + lines.LEASE)
-    assert (due_webhooks(), work_line(webhook.pk)) == ([], 0)
-    past = timezone.now() - timedelta(seconds=1)
-    Webhook.objects.update(lease_until=past)
-    assert (due_webhooks(), work_line(webhook.pk)) == ([], 0)  # the delivery is held still
-    Delivery.objects.update(lease_until=past)
-    assert due_webhooks() == [webhook.pk]
+def test_a_killed_process_leaves_it_to_another_which_sends_it_again(
+    hook: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    webhook, send = with_labels(hook), lines._send
+
+    def killed(*given: Any) -> Answer:
+        send(*given)
+        raise SystemExit
+
+    monkeypatch.setattr(lines, "_send", killed)
+    with pytest.raises(SystemExit):
+        work_line(webhook.pk)
+    monkeypatch.setattr(lines, "_send", send)
+    assert webhook.deliveries.get().status == Status.SENDING
+    keeping.tend_webhooks()
+    assert work_line(webhook.pk) == 0  # its job is held still
+    Job.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    assert waiting_jobs(lines.KIND) == [webhook.pk]
     assert work_line(webhook.pk) == 1
     row = webhook.deliveries.get()
-    assert (row.status, row.attempts, len(hook.received)) == (Status.DELIVERED, 2, 1)
+    assert (row.status, row.attempts, len(hook.received)) == (Status.DELIVERED, 2, 2)
+    assert not Job.objects.exists()
 
 
 def test_a_secret_that_nobody_can_open_is_told(hook: Receiver, settings: LazySettings) -> None:
@@ -265,15 +287,11 @@ def test_chosen_deliveries_are_sent_again_with_their_ids(hook: Receiver) -> None
     assert told(hook)[2]["id"] == told(hook)[0]["id"]
 
 
-def test_a_round_starts_a_line_for_each_webhook(
-    hook: Receiver, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    started: list[int] = []
-    monkeypatch.setattr(keeping, "start_line", started.append)
+def test_a_round_starts_a_line_for_each_webhook(hook: Receiver) -> None:
     one, other = with_labels(hook), with_labels(hook)
     editing.switch_off(webhook=with_labels(hook))
     keeping.tend_webhooks()
-    assert started == [one.pk, other.pk]
+    assert waiting_jobs(lines.KIND) == [one.pk, other.pk]
 
 
 def test_a_deleted_webhook_is_told_nothing_more(hook: Receiver) -> None:

@@ -107,12 +107,7 @@ def rebuild_state(echo: Echo) -> bool:
     return same[0]
 
 
-def fail_learning(echo_id: int, error: Exception) -> None:
-    """It is tried again as long as there is something to learn."""
-    logger.error("Echo of site %s could not learn: %s", echo_id, error)
-
-
-@job(KIND, fail=fail_learning)
+@job(KIND, threads=2)
 def learn_news(
     run: JobRun,
     *,

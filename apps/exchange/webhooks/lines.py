@@ -1,14 +1,13 @@
 """The line of one webhook: its deliveries one after the other, each stored before the next.
 
 At least once: a delivery is claimed, sent, and its outcome stored; a process that is killed between
-leaves a lease that lapses, and it is sent again with the same id. Order is kept as far as a
+leaves a job whose lease lapses, and it is sent again with the same id. Order is kept as far as a
 receiver allows: a delivery that fails is waited for twice, then the others pass it.
 """
 
 import logging
 import random
 import time
-import uuid
 from datetime import datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -19,6 +18,7 @@ from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from apps.common.jobs import JobRun, job
 from apps.common.sealing import CannotOpen
 from apps.exchange.models import Delivery, Webhook
 from apps.exchange.webhooks.events import PING
@@ -28,6 +28,7 @@ from apps.exchange.webhooks.signing import signed_headers
 
 logger = logging.getLogger(__name__)
 
+KIND = "exchange.webhook"
 #: After the first, second, … failed attempt: about three days, ten attempts in all.
 WAITS = (5, 30, 180, 900, 3_600, 4 * 3_600, 12 * 3_600, 24 * 3_600, 30 * 3_600)
 MOST_ATTEMPTS = len(WAITS) + 1
@@ -39,65 +40,61 @@ LONGEST_PAUSE = 600.0
 LONGEST_RETRY_AFTER = 24 * 3_600.0
 #: Without one success for so long, a webhook is paused.
 PAUSE_AFTER = timedelta(days=5)
-LEASE = timedelta(seconds=60)
 #: How long a line goes on before another may have its thread.
 SLICE = 20.0
+#: Ended deliveries of one webhook that are kept at most.
+MOST_KEPT = 10_000
 
 Status = Delivery.Status
 
 
 def due_webhooks() -> list[int]:
-    """Ids of webhooks with something to send now that no living process sends."""
+    """Ids of webhooks with something to send now."""
     now = timezone.now()
-    due = _due(now).filter(_free("webhook__lease_until", now))
     ready = Q(webhook__next_at__isnull=True) | Q(webhook__next_at__lte=now) | Q(event=PING)
     open_ = Q(webhook__status=Webhook.Status.ACTIVE) | Q(event=PING)
-    ids = due.filter(ready, open_).order_by("webhook").values_list("webhook", flat=True)
+    ids = _due(now).filter(ready, open_).order_by("webhook").values_list("webhook", flat=True)
     return list(ids.distinct())
 
 
-def work_line(webhook_id: int) -> int:
-    """Send what is due of one webhook, for :data:`SLICE` seconds at most; how many were sent."""
-    token, began, sent = uuid.uuid4(), time.monotonic(), 0
-    if not _hold(webhook_id, token):
-        return 0
-    try:
-        with Sender() as sender:
-            while time.monotonic() - began < SLICE and _renew(webhook_id, token):
-                webhook = Webhook.objects.select_related("project").get(pk=webhook_id)
+# In threads of its own: a few receivers that take their time would leave none for runs.
+@job(KIND, threads=32)
+def work_line(run: JobRun) -> None:
+    """Send what is due of one webhook, for :data:`SLICE` seconds at most; the next round asks for
+    what is left."""
+    began = time.monotonic()
+    with Sender() as sender:
+        while time.monotonic() - began < SLICE:
+            webhook = Webhook.objects.select_related("project").filter(pk=run.subject).first()
+            if webhook is None:
+                return
+            with run.chunk():
                 delivery = _claim(webhook)
-                if delivery is None:
-                    break
-                _record(webhook, delivery, _send(sender, webhook, delivery))
-                sent += 1
-    finally:
-        _held(webhook_id, token).update(lease_token=None, lease_until=None)
-    return sent
+            if delivery is None:
+                break
+            _record(webhook, delivery, _send(sender, webhook, delivery))
+    trim(run.subject)
 
 
-def _hold(webhook_id: int, token: uuid.UUID) -> bool:
-    now = timezone.now()
-    free = Webhook.objects.filter(_free("lease_until", now), pk=webhook_id)
-    return bool(free.update(lease_token=token, lease_until=now + LEASE))
-
-
-def _held(webhook_id: int, token: uuid.UUID) -> "QuerySet[Webhook]":
-    return Webhook.objects.filter(pk=webhook_id, lease_token=token)
-
-
-def _renew(webhook_id: int, token: uuid.UUID) -> bool:
-    return bool(_held(webhook_id, token).update(lease_until=timezone.now() + LEASE))
-
-
-def _free(field: str, now: datetime) -> Q:
-    return Q(**{f"{field}__isnull": True}) | Q(**{f"{field}__lt": now})
+def trim(webhook_id: int) -> None:
+    """Keep the newest ended deliveries of a webhook. Those that say what of the ledger is not
+    settled (see ``horizon``) stay: without them it would be queued again."""
+    ended = Delivery.objects.filter(webhook=webhook_id, finished_at__isnull=False)
+    newest = ended.order_by("-pk").values_list("pk", flat=True)
+    edge = newest[MOST_KEPT : MOST_KEPT + 1].first()
+    if edge is None:
+        return
+    open_ = Q(label__gt=F("webhook__label_settled")) | Q(gold__gt=F("webhook__gold_settled"))
+    ids = list(ended.filter(pk__lte=edge).exclude(open_).values_list("pk", flat=True)[:2000])
+    Delivery.objects.filter(pk__in=ids).delete()
 
 
 def _due(now: datetime) -> "QuerySet[Delivery]":
-    """What may be claimed: it waits and its time has come, or its sender was killed."""
-    waits = Q(status=Status.WAITING, next_at__lte=now)
-    orphaned = Q(status=Status.SENDING, lease_until__lt=now)
-    return Delivery.objects.filter(waits | orphaned)
+    """What waits and its time has come; and, for whoever has the webhook's job, what was being sent
+    when a worker was killed."""
+    return Delivery.objects.filter(
+        Q(status=Status.WAITING, next_at__lte=now) | Q(status=Status.SENDING)
+    )
 
 
 def _claim(webhook: Webhook) -> Delivery | None:
@@ -109,11 +106,9 @@ def _claim(webhook: Webhook) -> Delivery | None:
     found = due.order_by("pk").first()
     if found is None:
         return None
-    taken = _due(now).filter(pk=found.pk)
-    claim = {"status": Status.SENDING, "lease_until": now + LEASE, "attempts": F("attempts") + 1}
-    if not taken.update(**claim):
-        return None
-    return Delivery.objects.filter(pk=found.pk).first()
+    taken = Delivery.objects.filter(pk=found.pk)
+    taken.update(status=Status.SENDING, attempts=F("attempts") + 1)
+    return taken.first()
 
 
 def _send(sender: Sender, webhook: Webhook, delivery: Delivery) -> Answer:
@@ -136,7 +131,6 @@ def _send(sender: Sender, webhook: Webhook, delivery: Delivery) -> Answer:
 def _record(webhook: Webhook, delivery: Delivery, answer: Answer) -> None:
     now = timezone.now()
     told: dict[str, Any] = {
-        "lease_until": None,
         "response_status": answer.status,
         "response": answer.text,
         "error": _error(answer),
