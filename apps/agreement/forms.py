@@ -20,7 +20,7 @@ from apps.llm.models import ModelSpec
 from apps.llm.selectors import default_models, list_models
 from labelhub.core.debate import PROTOCOLS, ProtocolInfo, check_task
 from labelhub.core.debate.settings import InvalidSetting, Setting
-from labelhub.core.schema import Task
+from labelhub.core.schema import LabelType
 
 USUAL = ("single", "ecj", "self_refine")
 ALONE, TOGETHER, BOTH = "alone", "together", "both"
@@ -68,7 +68,7 @@ class ExperimentForm(forms.Form):
         help_text="A debate that does not beat as many plain answers is not worth its talk.",
     )
 
-    def __init__(self, task: Task, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, task: LabelType, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._task = task
         known = {str(model.pk): model for model in list_models()}
@@ -168,7 +168,7 @@ class ExperimentForm(forms.Form):
         )
 
     def _answers(self, info: ProtocolInfo) -> bool:
-        return info.name == "cascade" or self._task in info.tasks
+        return info.name == "cascade" or info.answers(self._task)
 
     def _settings(self, info: ProtocolInfo) -> list[Setting]:
         """What can be set about a protocol here."""

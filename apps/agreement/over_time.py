@@ -12,11 +12,12 @@ from apps.agreement.figures.over_time import OverTime
 from apps.agreement.figures.over_time import over_time as draw
 from apps.agreement.sheets.reading import read_sheet
 from apps.agreement.sheets.slicing import Slice
-from apps.agreement.standing.wording import MAIN, MAIN_WORDS
+from apps.agreement.standing.wording import MAIN_WORDS
 from apps.agreement.turns import turn
 from apps.labels.models import Label
 from apps.projects.models import Project
 from labelhub.core.agreement.reports.within import within
+from labelhub.core.schema import LabelType
 
 #: At most so many periods; each is read by itself.
 MOST_PERIODS = 12
@@ -45,12 +46,12 @@ class Period:
         return f"{start}–{self.last:%b} {self.last.day}"
 
 
-def agreement_over_time(project: Project, asked: Slice, task: str) -> OverTime | None:
+def agreement_over_time(project: Project, asked: Slice, task: LabelType) -> OverTime | None:
     """People's agreement by period; None for one of the reasons of ``why_not_over_time``."""
     found, why_not = _periods(project, asked)
     if why_not:
         return None
-    name = "alpha_nominal" if asked.label else MAIN.get(task, "alpha_nominal")
+    name = "alpha_nominal" if asked.label else task.coefficients[0]
     with turn(project.pk):
         sheets = [
             read_sheet(project, replace(asked, since=each.first, until=each.last)) for each in found

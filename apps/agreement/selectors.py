@@ -17,7 +17,7 @@ from apps.labels.selectors import current_gold, rejected_suggestions
 from apps.projects.changes import Translator
 from apps.projects.models import Item, LabelSchema, Project
 from apps.projects.selectors import current_schema
-from labelhub.core.agreement.comparison import Pair, is_right, known_names, name_of
+from labelhub.core.agreement.comparison import Pair, is_right, known_names
 from labelhub.core.agreement.evaluation import Evaluation, evaluate
 from labelhub.core.agreement.figures import Figure, share
 from labelhub.core.errors import InvalidInput
@@ -184,7 +184,7 @@ def items_in_cell(compared: Comparison, *, label: str, cell: str) -> list[int]:
 
 def items_in_matrix(compared: Comparison, *, predicted: str, gold: str) -> list[int]:
     """Items of a single or ordinal project with this predicted and this gold label."""
-    schema = compared.schema
+    schema, name_of = compared.schema, compared.schema.task.name_of
     return [
         pair.item_id
         for pair in compared.pairs

@@ -22,14 +22,12 @@ from apps.dashboards.standing import annotator_rows, next_step, overview
 from apps.dashboards.work import desk_of, past_answers, work_report
 from apps.labels.selectors import item_with_ledger
 from apps.llm.selectors import list_models
-from apps.projects.forms import TASKS
 from apps.projects.pages import project_page
 from apps.projects.selectors import current_guideline, current_schema, get_project, members
 from apps.reviews.selectors.adjudication import may_adjudicate
 from apps.reviews.selectors.comments import thread_on
 from apps.reviews.views.searching import item_search
 from labelhub.core.errors import NotFound
-from labelhub.core.schema import Task
 
 
 @login_required
@@ -62,7 +60,7 @@ def project_overview(request: SignedInRequest, slug: str) -> HttpResponse:
         "view": view,
         "next": next_step(view, str(context["role"]), expert=may_adjudicate(request.user, project)),
         "annotators": annotator_rows(project),
-        "asks_authors": not view.items and current_schema(project).task is Task.PER_ITEM,
+        "asks_authors": not view.items and current_schema(project).task.item_options,
         "worker_silence": worker_silence(),
     }
     return render(request, "dashboards/overview.html", context)
@@ -78,7 +76,7 @@ def project_setup(request: SignedInRequest, slug: str) -> HttpResponse:
     context = project_page(request, project, "setup") | {
         "view": view,
         "schema": schema,
-        "task_words": TASKS[schema.task],
+        "task_words": schema.task,
         "guideline": current_guideline(project),
         "models": list_models(),
         "imports": project.imports.all()[:5],

@@ -11,7 +11,7 @@ from apps.debates.naming import protocol_title
 from apps.llm.models import ModelSpec
 from labelhub.core.debate import PROTOCOLS
 from labelhub.core.debate.settings import Setting
-from labelhub.core.schema import Task
+from labelhub.core.schema import LabelType
 
 #: More than any project has; a database counts no further than it can.
 MOST_ITEMS = 10**9
@@ -29,10 +29,10 @@ def dollars_field(words: str, label: str, *, required: bool) -> forms.DecimalFie
     )
 
 
-def suited(setting: Setting, task: Task) -> Setting:
+def suited(setting: Setting, task: LabelType) -> Setting:
     """The setting without the protocols that cannot answer the question."""
     choices = tuple(
-        each for each in setting.choices if each not in PROTOCOLS or task in PROTOCOLS[each].tasks
+        each for each in setting.choices if each not in PROTOCOLS or PROTOCOLS[each].answers(task)
     )
     if choices == setting.choices:
         return setting

@@ -23,7 +23,7 @@ from apps.llm.selectors import default_models, list_models
 from labelhub.core.debate import LABELLING, PROTOCOLS, CallCount, ProtocolInfo, cascade
 from labelhub.core.debate.info import Group
 from labelhub.core.debate.settings import InvalidSetting, Setting
-from labelhub.core.schema import Task
+from labelhub.core.schema import LabelType
 
 USUAL_PROTOCOL = "ecj"
 STAGES = (cascade.FIRST, cascade.THEN)
@@ -96,7 +96,7 @@ class RunForm(forms.Form):
         self,
         data: Mapping[str, Any] | None = None,
         *,
-        task: Task,
+        task: LabelType,
         variants: Iterable[PromptVariant] = (),
         **kwargs: Any,
     ) -> None:
@@ -257,9 +257,9 @@ class BudgetForm(forms.Form):
         return nanousd(self.cleaned_data["budget"])
 
 
-def _not_for(info: ProtocolInfo, task: Task) -> str:
+def _not_for(info: ProtocolInfo, task: LabelType) -> str:
     """Why the protocol cannot answer the question; empty where it can."""
-    return "" if task in info.tasks else f"Not for this project: {info.not_for}"
+    return "" if info.answers(task) else f"Not for this project: {info.not_for}"
 
 
 def _stage_of(role: str) -> str:

@@ -17,7 +17,7 @@ from apps.exchange.labelrows import (
 from apps.exchange.readers.base import RawRow, RowFault, one_row
 from apps.exchange.shapes import Translated, translated
 from apps.exchange.values import as_object, json_cell, label_value
-from labelhub.core.schema import Schema, Task, Value
+from labelhub.core.schema import LabelType, Schema, Value
 
 MAX_ID = 200
 ROLES = ("user", "assistant")
@@ -199,9 +199,9 @@ def _options(raw: Any) -> list[str]:
     return given
 
 
-def _check_per_item(task: Task, question: str, options: Sequence[str]) -> None:
+def _check_per_item(task: LabelType, question: str, options: Sequence[str]) -> None:
     """Where each item brings its own question, it needs options, or a question to answer freely."""
-    if task is Task.PER_ITEM and (len(options) == 1 or not (options or question)):
+    if task.item_options and (len(options) == 1 or not (options or question)):
         raise RowFault(
             "Each item needs two options or more, or a question and none, because the project asks "
             "per item.",

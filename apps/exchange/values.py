@@ -7,7 +7,7 @@ from typing import Any
 from apps.exchange.readers.base import RowFault
 from apps.exchange.readers.checks import check_row
 from apps.exchange.readers.objects import DECODER
-from labelhub.core.schema import Schema, Task, Value, ValueNotOffered, listed_names
+from labelhub.core.schema import Schema, Value, ValueNotOffered
 
 
 def json_cell(raw: Any, where: str) -> Any:
@@ -40,10 +40,11 @@ def label_value(schema: Schema, raw: Any, options: Sequence[str], *, where: str)
         RowFault: the value is not offered; the message names it.
     """
     blank = isinstance(raw, str) and not raw.strip()
-    if raw is None or blank or (raw == [] and schema.task is not Task.MULTI):
+    if raw is None or blank or (raw == [] and not schema.task.several):
         return None
     try:
-        return schema.normalise(_shaped(schema, raw, where), options)
+        cell = json_cell(raw, where) if schema.task.several else raw
+        return schema.normalise(schema.task.from_cell(schema, cell), options)
     except ValueNotOffered as refused:
         raise RowFault(refused.message, field=where) from None
 
@@ -63,43 +64,6 @@ def past_value(schema: Schema, raw: Any, options: Sequence[str], *, where: str) 
             kept: Value = raw
             return kept
         raise
-
-
-def _shaped(schema: Schema, raw: Any, where: str) -> Any:
-    """File formats flatten values; this gives them the shape their task has."""
-    match schema.task:
-        case Task.MULTI:
-            return _names(raw, schema, where)
-        case Task.ORDINAL:
-            return _only(raw)
-        case _:
-            one = _only(raw)
-            return one if not isinstance(one, int | float) else _spelled(one)
-
-
-def _names(raw: Any, schema: Schema, where: str) -> Any:
-    given = json_cell(raw, where)
-    if isinstance(given, str):
-        names = listed_names(given, schema.names)
-        if not names:
-            raise RowFault("It names no label; the empty set is written as [].", field=where)
-        return names
-    if isinstance(given, dict):
-        return {
-            name: bool(present) if present in (0, 1) else present for name, present in given.items()
-        }
-    return given
-
-
-def _spelled(number: float) -> str:
-    """A label name that a spreadsheet turned into a number or a truth value."""
-    if isinstance(number, bool):
-        return str(number).lower()
-    return str(int(number)) if number == int(number) else str(number)
-
-
-def _only(raw: Any) -> Any:
-    return raw[0] if isinstance(raw, list) and len(raw) == 1 else raw
 
 
 def value_cell(value: Value | None) -> str:

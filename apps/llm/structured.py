@@ -12,7 +12,6 @@ from apps.llm.capabilities import (
 from apps.llm.failures import Failure
 from apps.llm.models import ModelSpec
 from labelhub.core.llm.types import AnswerField, Call, Completion
-from labelhub.core.schema import Task
 
 #: The less demanding form first.
 _FORMS = (
@@ -60,16 +59,16 @@ def _field(field: str, call: Call) -> tuple[str, Mapping[str, Any]]:
     match field:
         case AnswerField.REASONING:
             return "reasoning", _TEXT
-        case AnswerField.EVIDENCE if task is Task.TEXT:
+        case AnswerField.EVIDENCE if task.written:
             return "quotes", _TEXTS
         case AnswerField.EVIDENCE:
             return "evidence", _list_of({"name": name, "quotes": _TEXTS})
         case AnswerField.VERDICTS:
-            about = {} if task is Task.TEXT else {"name": name}
+            about = {} if task.written else {"name": name}
             verdict = {"type": "string", "enum": ["agree", "disagree"]}
             more = {"verdict": verdict, "reason": _TEXT, "quotes": _TEXTS}
             return "verdicts", _list_of({**about, **more})
-        case AnswerField.LABEL if task is Task.MULTI:
+        case AnswerField.LABEL if task.several:
             return "labels", {"type": "array", "items": name}
     return field, name
 

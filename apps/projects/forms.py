@@ -10,35 +10,21 @@ from django.utils.text import slugify
 
 from apps.accounts.roles import ReviewerKind, Role
 from apps.projects.models import Project
-from labelhub.core.schema import Schema, SchemaError, Task, parse_schema, schema_from_studio
-
-
-class TaskWords(NamedTuple):
-    """How a task is explained to somebody who has to choose one."""
-
-    title: str
-    text: str
-    example: str
-
-
-TASKS = {
-    Task.SINGLE: TaskWords("One label", "Exactly one of your labels fits.", "positive · negative"),
-    Task.MULTI: TaskWords(
-        "Several labels", "Each label is present or not.", "Food ✓ · Service ✓ · Price ✗"
-    ),
-    Task.ORDINAL: TaskWords("A scale", "One point of an ordered scale.", "1 · 2 · 3 · 4 · 5"),
-    Task.TEXT: TaskWords("Free text", "The answer is written.", "“a summary in one line”"),
-    Task.PER_ITEM: TaskWords(
-        "Each item asks", "Items bring their own question and options.", "“What did you mean?”"
-    ),
-}
+from labelhub.core.schema import (
+    TASKS,
+    LabelType,
+    Schema,
+    SchemaError,
+    parse_schema,
+    schema_from_studio,
+)
 
 
 class TaskCard(NamedTuple):
     """One choice of the task, ready to draw."""
 
     radio: BoundWidget
-    words: TaskWords
+    words: LabelType
 
 
 class ProjectForm(forms.Form):
@@ -54,8 +40,8 @@ class ProjectForm(forms.Form):
     description = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 2}))
     task = forms.ChoiceField(
         label="What is asked of each text?",
-        choices=[(task, words.title) for task, words in TASKS.items()],
-        initial=Task.SINGLE,
+        choices=lambda: [(task.name, task.title) for task in TASKS.values()],
+        initial="single",
         widget=forms.RadioSelect,
     )
     overlap = forms.IntegerField(

@@ -10,7 +10,7 @@ from django.utils import timezone
 from apps.accounts.roles import ReviewerKind, Role
 from apps.projects.changes import SchemaChange
 from apps.projects.querysets import ImportBatchQuerySet, ItemQuerySet, ProjectQuerySet
-from labelhub.core.schema import Schema, Task, parse_schema
+from labelhub.core.schema import LabelType, Schema, parse_schema
 
 __all__ = [
     "Guideline",
@@ -139,7 +139,7 @@ class LabelSchema(models.Model):
         return parse_schema(self.definition)
 
     @property
-    def task(self) -> Task:
+    def task(self) -> LabelType:
         """What kind of answer is asked for."""
         return self.parsed.task
 

@@ -11,10 +11,10 @@ from django.forms.formsets import BaseFormSet, formset_factory
 
 from labelhub.core.schema import (
     MAX_LABELS,
+    TASKS,
     LabelDef,
     Schema,
     SchemaError,
-    Task,
     parse_schema,
 )
 
@@ -92,6 +92,10 @@ class SchemaForm:
         self.rows = LabelRows(data, initial=labels, prefix="label")
         self.whole = WholeForm(data, initial=whole, prefix="schema")
         self.schema: Schema | None = None
+        #: For the page's script, the names of the types whose schemas have no labels of their own,
+        #: and of those whose labels are points.
+        self.unlabelled = " ".join(name for name, task in TASKS.items() if not task.labelled)
+        self.ordered = " ".join(name for name, task in TASKS.items() if task.ordered)
 
     def is_valid(self, task: str) -> bool:
         """Whether rows and whole make a schema of ``task``; faults are put on the forms."""
@@ -119,7 +123,8 @@ class SchemaForm:
         labels: list[Any] = [row.to_json() for row in kept]
         more = self.whole.cleaned_data["more_names"].splitlines()
         labels += [{"name": name} for name in more if name.strip()]
-        if task != Task.ORDINAL:
+        known = TASKS.get(task)
+        if known is None or not known.ordered:
             labels = [{**label, "point": None} for label in labels]
         return {"task": task, "question": self.whole.cleaned_data["question"], "labels": labels}
 

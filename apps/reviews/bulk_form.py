@@ -11,7 +11,7 @@ from apps.reviews.forms import read_value
 from apps.reviews.models import BulkJob
 from apps.reviews.search_form import people_of
 from labelhub.core.errors import InvalidInput
-from labelhub.core.schema import Schema, Task
+from labelhub.core.schema import LabelType, Schema
 
 Action = BulkJob.Action
 KINDS = [("", "Everybody"), ("crowd", "The crowd"), ("expert", "Experts")]
@@ -25,14 +25,14 @@ class OptionsForm(forms.Form):
     def __init__(self, project: Project, action: str, data: QueryDict | None = None) -> None:
         self._given: QueryDict = QueryDict() if data is None else data
         self.action = action
-        self._many = False
+        self._task: LabelType | None = None
         # A search has fields of the same names.
         super().__init__(data, prefix="with")
         if action == Action.LABEL:
             schema = current_schema(project).parsed
-            self._many = schema.task is Task.MULTI
+            self._task = schema.task
             self.fields["value"] = _value_field(schema)
-            if self._many:
+            if schema.task.several:
                 self.fields["none"] = forms.BooleanField(
                     label="None of these", required=False, help_text="No label applies."
                 )
@@ -64,9 +64,9 @@ class OptionsForm(forms.Form):
         }
         if "users" in given:
             given["users"] = self._given.getlist(self.add_prefix("users"))
-        if self._many:
+        if self._task is not None and self._task.several:
             del given["none"]
-            given["value"] = read_value(self._given, Task.MULTI, self.add_prefix(""))
+            given["value"] = read_value(self._given, self._task, self.add_prefix(""))
         return given
 
     @property
@@ -89,7 +89,7 @@ def _value_field(schema: Schema) -> forms.Field:
     if not schema.names:
         return forms.CharField(label="Label", max_length=1000)
     names = [(name, name) for name in schema.names]
-    if schema.task is Task.MULTI:
+    if schema.task.several:
         return forms.MultipleChoiceField(
             label="Labels",
             choices=names,

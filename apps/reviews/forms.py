@@ -14,13 +14,13 @@ from apps.reviews.services import Answer, EvidenceSpan
 from apps.reviews.services.drafting import FIELDS, SCHEMA
 from apps.reviews.services.planning import ReviewPlan
 from labelhub.core.errors import InvalidInput
-from labelhub.core.schema import Task
+from labelhub.core.schema import LabelType
 
 #: What the field ``reject`` says where they leave the right answer to others.
 REJECT_ONLY = "only"
 
 
-def read_answer(data: QueryDict, task: Task) -> Answer:
+def read_answer(data: QueryDict, task: LabelType) -> Answer:
     """The answer in a posted form: fields ``value`` (repeated for sets), ``none`` (the empty set),
     ``reject`` (``only``: with no better answer), ``shown``, ``schema``, ``seconds``, ``comment``,
     ``abstain``, ``rationale``, ``confidence``, and as JSON ``spans`` (of label, start and end) and
@@ -49,7 +49,7 @@ def read_answer(data: QueryDict, task: Task) -> Answer:
     )
 
 
-def read_value(data: QueryDict, task: Task, prefix: str = "") -> list[str] | str | None:
+def read_value(data: QueryDict, task: LabelType, prefix: str = "") -> list[str] | str | None:
     """What was chosen or written, None for nothing. The empty set is chosen too, by ``none``: where
     no label is ticked, nobody may have looked yet.
 
@@ -58,7 +58,7 @@ def read_value(data: QueryDict, task: Task, prefix: str = "") -> list[str] | str
     """
     # Line ends as they were before a textarea sent them.
     values = [raw.replace("\r\n", "\n") for raw in data.getlist(f"{prefix}value") if raw.strip()]
-    if task is not Task.MULTI:
+    if not task.several:
         return values[0] if values else None
     none = f"{prefix}none" in data
     if values and none:

@@ -9,13 +9,13 @@ from apps.reviews.forms import read_value
 from apps.reviews.selectors.adjudication import AGES, BETWEEN_PEOPLE, WITH_A_MACHINE, Wanted
 from apps.reviews.services.adjudicating import Ruling
 from labelhub.core.errors import InvalidInput
-from labelhub.core.schema import Task
+from labelhub.core.schema import LabelType
 
 FILTERS = ("against", "by", "age", "between")
 MOST_QUOTES = 100
 
 
-def read_ruling(data: QueryDict, task: Task) -> Ruling:
+def read_ruling(data: QueryDict, task: LabelType) -> Ruling:
     """The ruling in a posted form: ``value`` (repeated for sets), ``none`` for the empty set,
     ``abstain`` in place of what is chosen, ``rationale``, ``quote`` (repeated; a label and a phrase
     as JSON), ``explain``, ``seconds``.

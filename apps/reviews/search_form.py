@@ -11,7 +11,7 @@ from apps.labels.models import Annotator, Gold, Kind
 from apps.projects.models import Membership, Project
 from apps.projects.selectors import current_schema
 from apps.reviews.selectors.searching import ACTIONS, COMMENTED, DIFFERING, STAGES
-from labelhub.core.schema import Schema, Task
+from labelhub.core.schema import Schema
 
 MOST_NAMED = 200
 Choices = list[tuple[Any, str]]
@@ -120,7 +120,7 @@ GROUPS = (
 
 def _values(schema: Schema) -> list[tuple[str, str]]:
     named = [(label.name, label.name) for label in schema.labels]
-    return [*named, ("[]", "None present")] if schema.task is Task.MULTI else named
+    return [*named, ("[]", "None present")] if schema.task.several else named
 
 
 def _annotators(project: Project) -> list[tuple[int, str]]:

@@ -1,6 +1,5 @@
 // Rows of the label editor: add, remove, move; and what the chosen task needs. The server reads the
 // same fields with and without this.
-const NO_LABELS = ["text", "per_item"];
 
 function readTask(editor) {
   const chosen = document.querySelector('[name="task"]:checked, select[name="task"]');
@@ -9,8 +8,10 @@ function readTask(editor) {
 
 function showTask(editor) {
   const task = readTask(editor);
-  const bare = NO_LABELS.includes(task);
+  const bare = editor.dataset.unlabelled.split(" ").includes(task);
+  const ordered = editor.dataset.ordered.split(" ").includes(task);
   editor.dataset.task = task;
+  editor.toggleAttribute("data-without-points", Boolean(task) && !ordered);
   const labels = editor.querySelector("[data-needs-labels]");
   labels.hidden = bare;
   // What is disabled is not sent: rows filled in before the task was changed do no harm. The

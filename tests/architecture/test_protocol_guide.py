@@ -21,7 +21,7 @@ def test_roles_calls_and_questions_are_as_listed(info: ProtocolInfo) -> None:
     roles = ", ".join(f"`{role}`" for role in info.roles(settings))
     row = (
         f"| `{info.name}` | {roles} | {between(calls.least, calls.most)} "
-        f"| {between(calls.depth_least, calls.depth_most)} | {', '.join(info.tasks)} |"
+        f"| {between(calls.depth_least, calls.depth_most)} | {', '.join(map(str, info.tasks))} |"
     )
     assert row in GUIDE
 

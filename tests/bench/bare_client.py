@@ -20,7 +20,7 @@ from labelhub.core.debate.calls import Caller
 from labelhub.core.debate.outcome import DebateItem
 from labelhub.core.llm.types import Reply
 from labelhub.core.prompts import PromptLibrary
-from labelhub.core.schema import Task, schema_from_names
+from labelhub.core.schema import schema_from_names
 from tests.bench.debate_texts import LABELS, texts_of_words
 
 Send: TypeAlias = Callable[[dict[str, Any]], Awaitable[bytes]]
@@ -33,7 +33,7 @@ def requests(count: int) -> list[dict[str, Any]]:
     """``count`` request bodies, a third for each role."""
     library = PromptLibrary(ROOT / "prompts")
     prompts = {role: library.get("ecj", role) for role in ROLES}
-    schema = schema_from_names(Task.SINGLE, LABELS)
+    schema = schema_from_names("single", LABELS)
     found: list[dict[str, Any]] = []
     for text in texts_of_words(-(-count // 3)):
         caller = Caller(item=DebateItem("", text), schema=schema, prompts=prompts, salt="bench")

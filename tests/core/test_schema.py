@@ -7,9 +7,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from labelhub.core.schema import (
+    TASKS,
     Schema,
     SchemaError,
-    Task,
     ValueNotOffered,
     fold,
     listed_names,
@@ -90,7 +90,7 @@ def test_a_per_item_value_is_one_of_the_items_own_options() -> None:
 
 def test_an_item_without_options_of_its_own_takes_any_words() -> None:
     assert PER_ITEM.normalise(" waterproof ") == "waterproof"
-    assert PER_ITEM.of_item(()).task is Task.TEXT
+    assert PER_ITEM.of_item(()).task is TASKS["text"]
     assert PER_ITEM.of_item(("Yes", "No")) is PER_ITEM
 
 

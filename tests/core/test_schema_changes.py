@@ -37,10 +37,10 @@ NAMES = st.text(
 
 def values(schema: Schema) -> list[Any]:
     names = schema.names
-    if schema.task == "multi":
+    if schema.task.name == "multi":
         sets = chain.from_iterable(combinations(names, n) for n in range(len(names) + 1))
         return [list(each) for each in sets]
-    if schema.task == "ordinal":
+    if schema.task.name == "ordinal":
         return [schema.normalise(name) for name in names]
     return list(names)
 

@@ -14,7 +14,7 @@ from apps.dashboards.demo_agreement import DATA, PROTOCOLS, SLUG, prepare_demo_a
 from apps.debates.models import Run
 from apps.labels.models import Annotator, Gold, ItemState, Kind, Label
 from apps.projects.models import ImportBatch, Project
-from labelhub.core.schema import Task, parse_schema
+from labelhub.core.schema import TASKS, parse_schema
 
 MESSAGES = DATA / "desk_messages.jsonl"
 LARGEST = 120_000
@@ -81,7 +81,7 @@ def test_nothing_in_the_file_claims_to_come_from_a_model() -> None:
 def test_each_answer_is_offered_by_the_schema_and_chosen_by_authors_often() -> None:
     asked = parse_schema(json.loads((DATA / "desk_schema.json").read_text(encoding="utf-8")))
     meant = Counter(row["labels"][0]["value"] for row in rows())
-    assert asked.task is Task.SINGLE
+    assert asked.task is TASKS["single"]
     assert set(meant) == set(asked.names)
     assert min(meant.values()) >= 15
 

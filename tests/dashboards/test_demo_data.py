@@ -8,7 +8,7 @@ from typing import Any
 from labelhub.core.llm.offline import OfflineModel
 from labelhub.core.llm.parsing import read_completion
 from labelhub.core.llm.types import Call, Reply
-from labelhub.core.schema import Schema, Task, parse_schema
+from labelhub.core.schema import TASKS, Schema, parse_schema
 
 DEMO = Path(__file__).parents[2] / "apps" / "dashboards" / "demo"
 
@@ -38,7 +38,7 @@ def test_the_reviews_are_many_distinct_and_say_whom_they_were_written_for() -> N
 
 def test_the_gold_answers_every_aspect_of_the_schema() -> None:
     asked = schema()
-    assert asked.task is Task.MULTI
+    assert asked.task is TASKS["multi"]
     for row in reviews():
         assert tuple(row["gold"]) == asked.names
         asked.normalise(row["gold"])

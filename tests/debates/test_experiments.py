@@ -24,7 +24,7 @@ from apps.projects.models import Project
 from apps.projects.services import set_schema
 from labelhub.core.debate import protocol
 from labelhub.core.errors import InvalidInput, NotFound
-from labelhub.core.schema import Task, schema_from_names
+from labelhub.core.schema import TASKS, schema_from_names
 from tests.factories.agreement import decide
 from tests.factories.debates import add_items, plan_for, project_with_items
 from tests.factories.llm import ModelSpecFactory
@@ -122,7 +122,7 @@ def test_a_debate_gets_a_vote_of_as_many_calls(
 ) -> None:
     plan = with_models(name, models, **settings).complete()
     own = list({model.pk: model for model in plan.models.values()}.values())
-    found = equal_budget_vote(name, plan.settings, own, Task.SINGLE)
+    found = equal_budget_vote(name, plan.settings, own, TASKS["single"])
     assert found is not None
     assert found[0] == vote
     assert wanted.items() <= found[1].items()
@@ -130,8 +130,8 @@ def test_a_debate_gets_a_vote_of_as_many_calls(
 
 def test_plain_protocols_and_free_text_get_no_vote() -> None:
     model = ModelSpecFactory.create()
-    assert equal_budget_vote("single", {}, [model], Task.SINGLE) is None
-    assert equal_budget_vote("ecj", {}, [model], Task.TEXT) is None
+    assert equal_budget_vote("single", {}, [model], TASKS["single"]) is None
+    assert equal_budget_vote("ecj", {}, [model], TASKS["text"]) is None
 
 
 def test_votes_that_are_alike_are_run_once(project: Project) -> None:

@@ -15,7 +15,7 @@ from apps.debates.services import prompts
 from apps.llm.services import ensure_builtin
 from apps.projects.models import Project
 from labelhub.core.debate import LABELLING
-from labelhub.core.schema import Task
+from labelhub.core.schema import TASKS
 from tests.factories.debates import project_with_items
 from tests.factories.llm import ModelSpecFactory
 from tests.factories.projects import ASPECTS, MOODS, ProjectFactory, member
@@ -55,7 +55,9 @@ def started(project: Project, **data: Any) -> Any:
 
 def test_every_protocol_can_be_chosen() -> None:
     ensure_builtin()
-    offered = [card.info.name for _, cards in RunForm(task=Task.SINGLE).groups() for card in cards]
+    offered = [
+        card.info.name for _, cards in RunForm(task=TASKS["single"]).groups() for card in cards
+    ]
     assert sorted(offered) == sorted(LABELLING)
 
 
@@ -71,11 +73,11 @@ def test_the_page_shows_settings_and_roles_of_any_protocol_for_any_question(
     client = signed_in(project)
     address = reverse("run_create", args=[project.slug])
     page = client.get(address, {"protocol": name}).content.decode()
-    form = RunForm({"protocol": name}, task=Task(task))
+    form = RunForm({"protocol": name}, task=TASKS[task])
     for field in form.fields:
         assert f'name="{field}"' in page
     seen = asked(project, "run_preview", protocol=name)
-    if Task(task) in LABELLING[name].tasks:
+    if TASKS[task] in LABELLING[name].tasks:
         assert "Calls" in seen
         assert started(project, protocol=name).status_code == 302
     else:
@@ -165,7 +167,7 @@ def test_more_annotators_are_more_roles_and_the_same_is_not_sent_twice() -> None
     project = project_with_items(1)
     page = asked(project, "run_parts", protocol="discussion", set_annotators="9")
     assert "Annotator I" in page
-    form = RunForm(PLAIN | {"protocol": "discussion", "set_annotators": "9"}, task=Task.SINGLE)
+    form = RunForm(PLAIN | {"protocol": "discussion", "set_annotators": "9"}, task=TASKS["single"])
     response = signed_in(project).get(
         reverse("run_parts", args=[project.slug]),
         PLAIN | {"protocol": "discussion", "set_annotators": "9", "shape": form.shape},

@@ -16,12 +16,12 @@ from labelhub.core.debate.calls import Caller, item_block, label_block
 from labelhub.core.debate.outcome import DebateItem
 from labelhub.core.llm.parsing import read_answer
 from labelhub.core.prompts import PromptLibrary, fence
-from labelhub.core.schema import Schema, Task, schema_from_names
+from labelhub.core.schema import TASKS, LabelType, Schema, schema_from_names
 from tests.fakes.endpoint.shapes import MALFORMED
 from tests.fakes.fast_endpoint import FastEndpoint
 
 ROOT = Path(__file__).resolve().parents[2]
-SCHEMA = schema_from_names(Task.SINGLE, ["Food", "Service", "so so"])
+SCHEMA = schema_from_names("single", ["Food", "Service", "so so"])
 
 
 @pytest.fixture(scope="module")
@@ -61,11 +61,15 @@ def say(endpoint: FastEndpoint, text: str, schema: Schema = SCHEMA, **more: Any)
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("task", [Task.SINGLE, Task.MULTI, Task.ORDINAL, Task.TEXT, Task.PER_ITEM])
-def test_answers_can_be_read_for_every_kind_of_question(endpoint: FastEndpoint, task: Task) -> None:
-    names = {Task.TEXT: [], Task.PER_ITEM: [], Task.ORDINAL: ["1", "2", "3"]}.get(task)
-    schema = schema_from_names(task, ["Food", "so so"] if names is None else names)
-    options = ("The first one", "the other") if task is Task.PER_ITEM else ()
+@pytest.mark.parametrize(
+    "task", [TASKS["single"], TASKS["multi"], TASKS["ordinal"], TASKS["text"], TASKS["per_item"]]
+)
+def test_answers_can_be_read_for_every_kind_of_question(
+    endpoint: FastEndpoint, task: LabelType
+) -> None:
+    names = {TASKS["text"]: [], TASKS["per_item"]: [], TASKS["ordinal"]: ["1", "2", "3"]}.get(task)
+    schema = schema_from_names(task.name, ["Food", "so so"] if names is None else names)
+    options = ("The first one", "the other") if task is TASKS["per_item"] else ()
 
     replies = [
         read_answer(say(endpoint, f"Text {at} here.", schema, options=options), schema, options)

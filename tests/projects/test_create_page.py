@@ -101,7 +101,7 @@ def test_a_scale_keeps_its_points_and_other_tasks_drop_them(maker: Client) -> No
 @pytest.mark.parametrize("task", ["text", "per_item"])
 def test_some_tasks_need_no_labels(maker: Client, task: str) -> None:
     maker.post(URL, form(task=task))
-    assert current_schema(only()).task == task
+    assert current_schema(only()).task.name == task
 
 
 @pytest.mark.thorough

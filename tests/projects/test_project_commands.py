@@ -56,7 +56,7 @@ def test_a_project_from_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize("task", ["text", "per_item"])
 def test_some_tasks_need_no_labels(task: str) -> None:
     run("create_project", "free", "--task", task)
-    assert current_schema(Project.objects.get()).task == task
+    assert current_schema(Project.objects.get()).task.name == task
 
 
 @pytest.mark.parametrize(

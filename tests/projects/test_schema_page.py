@@ -70,7 +70,7 @@ def test_the_form_sent_as_it_was_shown_changes_nothing(manager: Client, project:
 
 def test_before_there_are_items_the_task_may_change(manager: Client, project: Project) -> None:
     manager.post("/p/hotels/labels/", rows(task="text"))
-    assert current_schema(project).task == "text"
+    assert current_schema(project).task.name == "text"
 
 
 def test_with_items_a_removed_label_is_refused_with_a_reason(

@@ -33,7 +33,7 @@ from apps.projects.models import Project
 from apps.projects.selectors import current_schema
 from labelhub.core.debate import routing
 from labelhub.core.debate.routing import Rule
-from labelhub.core.schema import Task, value_key
+from labelhub.core.schema import value_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ def read_pool(project: Project) -> Pool:
     ended = list(latest_debates(project))
     candidates = _candidates(project, rule, ended)
     return Pool(
-        comparable=current_schema(project).task is not Task.TEXT,
+        comparable=not current_schema(project).task.written,
         rule=rule,
         debated=len(ended),
         candidates=candidates,

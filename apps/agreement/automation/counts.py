@@ -22,7 +22,6 @@ from apps.projects.models import Project
 from apps.projects.selectors import current_schema
 from labelhub.core.debate import routing
 from labelhub.core.debate.routing import AT_MOST, THRESHOLDS, Rule, Threshold
-from labelhub.core.schema import Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +74,7 @@ def count_pool(project: Project) -> Counts:
     groups = _grouped(project, latest(project), rule)
     within = [each for each in groups if _accepted(rule, each)]
     return Counts(
-        comparable=current_schema(project).task is not Task.TEXT,
+        comparable=not current_schema(project).task.written,
         debated=sum(each["items"] for each in groups),
         within_rule=sum(each["items"] for each in within),
         available=sum(each["free"] for each in within),

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from apps.agreement.automation.calibration import Pool
 from labelhub.core.agreement.figures import Figure
 from labelhub.core.agreement.prediction_powered import ppi_mean
-from labelhub.core.schema import Schema, Task, value_words
+from labelhub.core.schema import Schema, value_words
 
-TASKS = (Task.SINGLE, Task.MULTI, Task.ORDINAL)
 #: Below this the normal interval promises too much.
 LEAST = 50
 
@@ -35,7 +34,7 @@ def label_shares(pool: Pool, truths: Mapping[int, str], schema: Schema) -> list[
     ``truths``: first blind decisions of the sample's items.
     """
     sampled = [each for each in truths if each in pool.candidates]
-    if schema.task not in TASKS or len(sampled) < LEAST:
+    if not schema.task.labelled or len(sampled) < LEAST:
         return []
     rest = [pool.candidates[each].value for each in pool.drawable if each not in truths]
     said = [pool.candidates[each].value for each in sampled]
@@ -54,7 +53,7 @@ def _share(
 
 def _labels(schema: Schema) -> list[tuple[str, str]]:
     """What to look for in a value, and how people call it."""
-    if schema.task is Task.ORDINAL:
+    if schema.task.ordered:
         points = [each.point for each in schema.labels if each.point is not None]
         return [(value_words(point), value_words(point)) for point in points]
     return [(name, name) for name in schema.names]

@@ -65,7 +65,7 @@ class PairRow:
 def table_rows(report: ExperimentReport, sort: str = "") -> list[TableRow]:
     """The arms as rows, sorted by a column's name, with - before it the other way round."""
     most = {name: _highest(report, name) for name in COLUMNS}
-    words = WORDS | ({"accuracy": "Whole set right"} if report.task == "multi" else {})
+    words = WORDS | ({"accuracy": "Whole set right"} if report.task.several else {})
     rows = [
         TableRow(
             arm,

@@ -7,7 +7,7 @@ from typing import Any
 from apps.debates.models import Run, RunRole
 from apps.debates.services.experiments import setup_key, vote_for
 from labelhub.core.debate import protocol
-from labelhub.core.schema import Task
+from labelhub.core.schema import LabelType
 
 
 def letter_of(place: int) -> str:
@@ -33,7 +33,9 @@ def models_of(roles: Sequence[RunRole]) -> str:
     return " + ".join(dict.fromkeys(role.model.name for role in roles))
 
 
-def votes_for(arms: Sequence[tuple[Run, Sequence[RunRole]]], task: Task) -> dict[int, list[int]]:
+def votes_for(
+    arms: Sequence[tuple[Run, Sequence[RunRole]]], task: LabelType
+) -> dict[int, list[int]]:
     """Run id of a vote → run ids of the debates whose budget it equals."""
     models = {run.pk: {role.role: role.model for role in roles} for run, roles in arms}
     by_key = {

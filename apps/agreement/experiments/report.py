@@ -36,7 +36,7 @@ from labelhub.core.agreement.pairs import Pair, compare
 from labelhub.core.agreement.pareto import front
 from labelhub.core.agreement.resampling import Resample, clustered_share, resample
 from labelhub.core.debate import protocol
-from labelhub.core.schema import Task
+from labelhub.core.schema import LabelType
 
 #: How long a comparison is kept that nobody asks for again; it is made anew in about a second.
 KEPT_SECONDS = 3600
@@ -101,7 +101,7 @@ class ExperimentReport:
     ``repeated``: whether an item passed more than once; ``by_author``: authors with all their items
     are what is drawn."""
 
-    task: str
+    task: LabelType
     items: int
     arms: Sequence[ArmReport]
     pairs: Sequence[Pair]
@@ -119,7 +119,7 @@ class ExperimentReport:
         """JSON-ready form; pairs name arms by their runs."""
         runs = [arm.run_id for arm in self.arms]
         return {
-            "task": self.task,
+            "task": str(self.task),
             "items": self.items,
             "ambiguous_items": self.ambiguous_items,
             "arms": [arm.to_json() for arm in self.arms],
@@ -188,7 +188,7 @@ def make_report(experiment: Experiment, arms: Sequence[Arm]) -> ExperimentReport
     axis = _axis(reports)
     best = _front(reports, axis)
     return ExperimentReport(
-        task=str(answers.schema.task),
+        task=answers.schema.task,
         items=len(answers.items),
         arms=[replace(each, on_front=place in best) for place, each in enumerate(reports)],
         pairs=compare(sample, [each.counts for each in answers.arms]),
@@ -211,7 +211,7 @@ class _Context:
 def _arm(context: _Context, place: int) -> ArmReport:
     each = context.answers.arms[place]
     arm, sample, passes = each.arm, context.sample, each.counts.passes
-    labelled = context.answers.schema.task not in (Task.TEXT, Task.PER_ITEM)
+    labelled = context.answers.schema.task.labelled
     names = context.answers.schema.names if labelled else ()
     kinds = places_of(context.answers, each)
     by = context.shared or ambiguity.own(each, place, len(context.answers.items))

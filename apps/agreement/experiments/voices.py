@@ -15,7 +15,6 @@ from labelhub.core.agreement.coding import NOTHING
 from labelhub.core.agreement.judges import Agreement, agreement
 from labelhub.core.agreement.resampling import Ints, Resample
 from labelhub.core.debate import protocol
-from labelhub.core.schema import Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +71,7 @@ class _Count:
 
     def agreement(self, votes: Ints, items: NDArray[np.bool_]) -> Agreement:
         kept = items[self.rows]
-        fixed = self.answers.schema.task is not Task.PER_ITEM
+        fixed = not self.answers.schema.task.item_options
         found = agreement(self.sample, self.rows[kept], votes[kept], same_options=fixed)
         return replace(found, percent=with_ends(found.percent))
 

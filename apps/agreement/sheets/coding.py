@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from labelhub.core.agreement.comparison import name_of
 from labelhub.core.agreement.ratings import Ints
 from labelhub.core.agreement.texts import Texts, texts_of
-from labelhub.core.schema import Schema, Task, fold
+from labelhub.core.schema import TASKS, LabelType, Schema, fold
 
 #: Why a label has no number.
 NOT_IN_SCHEMA = "not_in_schema"
@@ -33,7 +32,7 @@ class Coder:
         self, schema: Schema, options: Mapping[int, Sequence[str]], label: str = ""
     ) -> None:
         self._schema, self._options = schema, options
-        ordered = schema.task is Task.ORDINAL
+        ordered = schema.task.ordered
         # A schema may list a scale from its top: what comes after what is said by the points.
         labels = sorted(schema.labels, key=lambda each: each.point or 0) if ordered else None
         self._labels = tuple(labels or schema.labels)
@@ -43,7 +42,7 @@ class Coder:
         self._by_raw: dict[str, int] = {}
         self._sets: dict[frozenset[str], int] = {}
         self._texts: dict[int, dict[str, int]] = {}
-        self.itemwise = schema.task in (Task.PER_ITEM, Task.TEXT)
+        self.itemwise = not schema.task.labelled
 
     @property
     def known(self) -> Mapping[str, int]:
@@ -72,7 +71,7 @@ class Coder:
         """What the numbers mean."""
         if self._label:
             return (f"not {self._label}", self._label)
-        if self._schema.task is Task.MULTI:
+        if self._schema.task.several:
             return tuple(", ".join(sorted(one)) or "none" for one in self._sets)
         if self.itemwise:
             most = max((len(one) for one in (self._options or self._texts).values()), default=1)
@@ -82,44 +81,41 @@ class Coder:
     @property
     def sets(self) -> tuple[frozenset[str], ...] | None:
         """The members of each category, where answers are sets."""
-        return tuple(self._sets) if self._schema.task is Task.MULTI and not self._label else None
+        return tuple(self._sets) if self._schema.task.several and not self._label else None
 
     @property
     def scores(self) -> tuple[float, ...] | None:
         """The points of each category, where they lie on a scale."""
-        if self._schema.task is not Task.ORDINAL or self._label:
+        if not self._schema.task.ordered or self._label:
             return None
         return tuple(float(label.point or 0) for label in self._labels)
 
     def options_of(self, item_ids: Ints) -> Ints | None:
         """How many options each item has, where items bring their own."""
-        if self._schema.task is not Task.PER_ITEM:
+        if not self._schema.task.item_options:
             return None
         sizes = [len(self._options.get(item, ())) for item in item_ids.tolist()]
         return np.array(sizes, dtype=np.int64)
 
     def texts_of(self, item_ids: Ints) -> Texts | None:
         """The words of the texts of each item, where answers are free texts; no wording stays."""
-        if self._schema.task is not Task.TEXT:
+        if not self._schema.task.written:
             return None
         return texts_of([self._texts.get(item, {}) for item in item_ids.tolist()])
 
     @property
-    def task(self) -> Task:
+    def task(self) -> LabelType:
         """What the numbers are, for reports: yes or no is a single choice."""
-        return Task.SINGLE if self._label else self._schema.task
+        return TASKS["single"] if self._label else self._schema.task
 
     def _offered(self) -> list[Any]:
-        if self._schema.task is Task.SINGLE:
-            return list(self._place)
-        if self._schema.task is Task.ORDINAL:
-            return [_plain(label.point) for label in self._labels]
-        return []
+        task = self._schema.task
+        return task.values(self._schema, ()) if task.labelled and not task.several else []
 
     def _of_schema(self, value: Any) -> int:
-        if self._schema.task is Task.MULTI:
+        if self._schema.task.several:
             return self._of_set(frozenset(value).intersection(self._schema.names))
-        name = name_of(self._schema, value)
+        name = self._schema.task.name_of(self._schema, value)
         if name not in self._place:
             return UNKNOWN
         return int(name == self._label) if self._label else self._place[name]
@@ -132,15 +128,10 @@ class Coder:
     def _of_item(self, item_id: int, value: Any) -> int:
         text = fold(str(value))
         offered = self._options.get(item_id)
-        if self._schema.task is Task.PER_ITEM:
+        if self._schema.task.item_options:
             if not offered:
                 return UNKNOWN
             folded = [fold(option) for option in offered]
             return folded.index(text) if text in folded else UNKNOWN
         texts = self._texts.setdefault(item_id, {})
         return texts.setdefault(text, len(texts))
-
-
-def _plain(point: float | None) -> Any:
-    """A point as the ledger writes it: whole numbers without a fraction."""
-    return int(point) if point is not None and point == int(point) else point

@@ -27,7 +27,7 @@ from apps.projects.models import Item, Project
 from apps.projects.selectors import current_schema
 from labelhub.core.agreement.ratings import Ints, Ratings
 from labelhub.core.agreement.reports.sheet import KINDS, Rater, Sheet
-from labelhub.core.schema import Schema, Task
+from labelhub.core.schema import Schema
 
 CHUNK = 20_000
 #: In a packed label: abstained, or an answer that must be fetched as it is.
@@ -125,7 +125,7 @@ def _rejections(project: Project, asked: Slice, raters: Sequence[Rater]) -> Mapp
 
 
 def _options(project: Project, schema: Schema) -> Mapping[int, list[str]]:
-    if schema.task is not Task.PER_ITEM:
+    if not schema.task.item_options:
         return {}
     return dict(Item.objects.filter(project=project).values_list("pk", "options"))
 

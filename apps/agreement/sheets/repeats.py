@@ -31,7 +31,7 @@ from apps.reviews.services import LEASE_SECONDS
 from labelhub.core.agreement.ratings import Ints, Ratings
 from labelhub.core.agreement.reports.repeats import repeats
 from labelhub.core.agreement.reports.sheet import Rater, Sheet
-from labelhub.core.schema import Schema, Task
+from labelhub.core.schema import Schema
 
 #: A person who revises so soon corrects what they meant.
 SLIP = timedelta(seconds=LEASE_SECONDS)
@@ -156,7 +156,7 @@ def _answers(schema: LabelSchema, rows: QuerySet[Any]) -> Iterable[Answer]:
 
 
 def _options(project: Project, schema: Schema) -> dict[int, list[str]]:
-    if schema.task is not Task.PER_ITEM:
+    if not schema.task.item_options:
         return {}
     return dict(Item.objects.filter(project=project).values_list("pk", "options"))
 

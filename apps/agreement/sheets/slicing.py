@@ -16,7 +16,7 @@ from apps.debates.models import Run
 from apps.labels.models import Annotator, Kind
 from apps.projects.models import Item, Project
 from labelhub.core.errors import InvalidInput, NotFound
-from labelhub.core.schema import Schema, Task
+from labelhub.core.schema import Schema
 
 MOST_TAG = 200
 
@@ -120,7 +120,7 @@ def _is_number(key: str) -> bool:
 
 
 def _check_label(schema: Schema, label: str) -> None:
-    if schema.task in (Task.PER_ITEM, Task.TEXT):
+    if not schema.task.labelled:
         raise InvalidInput("label: answers of this project have no labels in common.")
     if schema.label(label) is None:
         raise InvalidInput(f"label: the schema has no '{label[:80]}'.")

@@ -15,7 +15,6 @@ from labelhub.core.agreement.reports.divided import divided
 from labelhub.core.agreement.reports.sets import members_of
 from labelhub.core.agreement.reports.sheet import KINDS, Sheet
 from labelhub.core.errors import InvalidInput
-from labelhub.core.schema import Task
 
 TRUTHS = {"gold": "gold", "author": "the author"}
 #: Cells of a label: what a kind says of it against what is true.
@@ -115,7 +114,7 @@ def answers(sheet: Sheet, place: int, item: Item) -> list[tuple[str, str]]:
 def gold_words(sheet: Sheet, place: int, item: Item) -> str:
     """What was decided of the item; empty where nothing was."""
     code = int(sheet.gold[place])
-    if code < 0 or sheet.task is Task.TEXT:
+    if code < 0 or sheet.task.written:
         return ""
     return _names(sheet, item)[code]
 
@@ -134,7 +133,7 @@ def _answer_words(sheet: Sheet, counts: Ints, item: Item) -> str:
 def _names(sheet: Sheet, item: Item) -> Sequence[str]:
     if sheet.sets is not None:
         return [" + ".join(sorted(one)) or "none" for one in sheet.sets]
-    return item.options if sheet.task is Task.PER_ITEM else sheet.categories
+    return item.options if sheet.task.item_options else sheet.categories
 
 
 def _within(sheet: Sheet, kind: str) -> Ints:

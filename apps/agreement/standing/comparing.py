@@ -7,6 +7,7 @@ from typing import Any
 from apps.agreement.standing.methods import plain
 from apps.agreement.standing.truths import Report, Truth, short_name, truths_of
 from apps.common.figures import number_words
+from labelhub.core.schema import TASKS
 
 LEAST_P = 0.001
 
@@ -53,7 +54,9 @@ def compared_kinds(report: Report) -> list[ComparedKinds]:
         told = report["comparisons"].get(truth.by)
         pairs = [pair for pair in told["pairs"] if pair["items"]] if told else []
         # Of free texts right is the same word for word: where none is, it tells nothing.
-        if report["task"] == "text" and not any(each["only_a"] + each["only_b"] for each in pairs):
+        if TASKS[report["task"]].written and not any(
+            each["only_a"] + each["only_b"] for each in pairs
+        ):
             continue
         if pairs:
             found.append(

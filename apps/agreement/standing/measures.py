@@ -16,6 +16,7 @@ from apps.agreement.standing.names import (
 from apps.agreement.standing.truths import Report, Truth
 from apps.agreement.standing.wording import main_coefficient
 from labelhub.core.agreement.figures import Figure, undefined
+from labelhub.core.schema import TASKS
 
 NOT_HERE = undefined("Does not apply here.")
 NOBODY_ABSTAINED = undefined("Nobody abstained.")
@@ -73,7 +74,7 @@ def against(report: Report, truth: Truth) -> Measures:
             items=truth.found[kind]["items"],
             own=truth.found[kind]["own_decisions"],
             # Of sets every label is told by itself: more than half of them have it or not.
-            ties=0 if report["task"] == "multi" else truth.found[kind]["ties"],
+            ties=0 if TASKS[report["task"]].several else truth.found[kind]["ties"],
         )
         for kind in truth.kinds
     ]
@@ -81,7 +82,7 @@ def against(report: Report, truth: Truth) -> Measures:
     names = dict.fromkeys(
         name for found in told.values() for name, shown in found.items() if is_figure(shown)
     )
-    first = [*TEXT_WAYS, *WAYS] if report["task"] == "text" else list(WAYS)
+    first = [*TEXT_WAYS, *WAYS] if TASKS[report["task"]].written else list(WAYS)
     ways = [name for name in dict.fromkeys(first) if name in names]
     rest = [name for name in names if name not in ways]
     return Measures(

@@ -20,6 +20,7 @@ from apps.agreement.standing.wording import MAIN_WORDS, main_coefficient, senten
 from apps.debates.models import Debate
 from apps.projects.models import Item, Project
 from labelhub.core.agreement.figures import Figure
+from labelhub.core.schema import TASKS
 
 SNIPPET = 160
 #: Beside the coefficient to read; the others are a click away.
@@ -58,6 +59,7 @@ def standing_page(project: Project, report: Report) -> dict[str, Any]:
     first = list(dict.fromkeys((main, FIRST)))
     return {
         "report": report,
+        "label_type": TASKS[report["task"]],
         "sentences": sentences(report),
         "part": part_words(report, annotator_called(project, report["slice"].get("annotator"))),
         **_by_truth(report),

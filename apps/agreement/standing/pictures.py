@@ -19,6 +19,7 @@ from apps.agreement.standing.trust import trust_table
 from apps.agreement.standing.truths import Report, Truth, short_name, truths_of
 from apps.agreement.standing.wording import MAIN_WORDS, main_coefficient
 from labelhub.core.agreement.calibration import Bin
+from labelhub.core.schema import TASKS
 
 Draw = Callable[[Report], Picture | None]
 COUNTS = {
@@ -71,7 +72,7 @@ def accuracy(report: Report) -> Picture | None:
     if truth is None:
         return None
     kinds = [kind for kind in truth.kinds if kind != "author" or truth.key == "against_gold"]
-    ways = TEXT_WAYS if report["task"] == "text" else WAYS
+    ways = TEXT_WAYS if TASKS[report["task"]].written else WAYS
     sources = [
         Measured(short_name(report, kind), kind, _told(truth.found[kind], ways)) for kind in kinds
     ]
@@ -214,9 +215,10 @@ def _told(found: Mapping[str, Any], ways: Mapping[str, str]) -> dict[str, Any]:
 
 def _of_pairs(report: Report) -> tuple[str, str, bool]:
     """Names of the coefficients between and within, and whether they are shares."""
-    if report["task"] == "per_item":
+    task = TASKS[report["task"]]
+    if task.item_options:
         return "s_q", "s_q", False
-    if report["task"] == "text":
+    if task.written:
         return "token_f1", "token_f1", True
     return "cohen_kappa", main_coefficient(report), False
 

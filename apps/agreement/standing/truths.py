@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from labelhub.core.schema import TASKS
+
 Report = Mapping[str, Any]
 KIND_NAMES = {
     "llm": "the LLM",
@@ -52,7 +54,7 @@ class Truth:
 
 def truths_of(report: Report) -> list[Truth]:
     """The truths by which something can be measured, the author first."""
-    measure = "token_f1" if report["task"] == "text" else "majority_accuracy"
+    measure = "token_f1" if TASKS[report["task"]].written else "majority_accuracy"
     named = [
         ("against_author", "the author", "what the author said"),
         ("against_gold", "gold", "what was decided"),

@@ -9,15 +9,10 @@ from apps.agreement.reporting import GOLD_IMPORTED, NOT_KNOWN
 from apps.agreement.standing.comparing import p_words
 from apps.agreement.standing.truths import Report, Truth, name_of, truths_of
 from apps.common.figures import draw_figure, number_words, share_words
+from labelhub.core.schema import TASKS
 
 #: Krippendorff 2019, section 12.5: what conclusions may rest on, and what only tentatively.
 RELIABLE, TENTATIVE = 0.8, 0.667
-MAIN = {
-    "ordinal": "alpha_ordinal",
-    "multi": "alpha_masi",
-    "per_item": "s_q",
-    "text": "alpha_token_f1",
-}
 MAIN_WORDS = {
     "alpha_nominal": "Krippendorff's α",
     "alpha_ordinal": "Krippendorff's ordinal α",
@@ -46,9 +41,8 @@ class Sentence:
 
 def main_coefficient(report: Report) -> str:
     """The coefficient that is recommended for the project's task."""
-    return MAIN.get(report["task"], "alpha_nominal") if not report["slice"].get("label") else (
-        "alpha_nominal"
-    )  # fmt: skip
+    task = TASKS["single" if report["slice"].get("label") else report["task"]]
+    return task.coefficients[0]
 
 
 def sentences(report: Report) -> list[Sentence]:
@@ -99,7 +93,7 @@ def _ranking(report: Report, truth: Truth) -> Sentence:
         return Sentence(
             "Whoever labelled here also decided: what was decided cannot tell who is right."
         )
-    if report["task"] == "text":
+    if TASKS[report["task"]].written:
         return _nearest_texts(report, truth, kinds)
     best = kinds[0]
     shown = truth.figure(best)

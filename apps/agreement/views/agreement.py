@@ -124,7 +124,7 @@ def _measured(request: SignedInRequest, project: Project, asked: Slice) -> dict[
 
 
 def _over_time(project: Project, asked: Slice) -> Picture | None:
-    return agreement_over_time(project, asked, str(current_schema(project).parsed.task))
+    return agreement_over_time(project, asked, current_schema(project).task)
 
 
 def _has_many_labels(project: Project) -> bool:

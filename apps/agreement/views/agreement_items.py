@@ -27,7 +27,6 @@ from apps.projects.pages import project_page
 from apps.projects.selectors import get_project
 from labelhub.core.agreement.reports.sheet import Sheet
 from labelhub.core.errors import InvalidInput
-from labelhub.core.schema import Task
 
 PAGE_SIZE = 50
 NAMES = ("of", "other", "by", "about", "cell", "said", "meant")
@@ -85,7 +84,7 @@ def _texts(
     request: SignedInRequest, project: Project, asked: Slice, sheet: Sheet, places: list[int]
 ) -> Mapping[int, Answers] | None:
     """Item → its free texts; None where answers are none."""
-    if sheet.task is not Task.TEXT:
+    if not sheet.task.written:
         return None
     ids = [int(sheet.item_ids[place]) for place in places]
     return texts_said(project, asked, sheet, ids, request.user.pk)

@@ -23,7 +23,6 @@ from apps.projects.selectors import current_schema
 from labelhub.core.errors import Conflict, InvalidInput, NotFound
 from labelhub.core.interview.features import Feature as Definition
 from labelhub.core.interview.features import parse_feature
-from labelhub.core.schema import Task
 
 MOST_ORIGINS, MOST_FEATURES = 50, 1000
 #: Authors of a site that is deleted who go in one transaction.
@@ -62,7 +61,7 @@ def create_site(
     Raises:
         InvalidInput: the project is not ``per_item``, the name is taken, a field is wrong.
     """
-    if current_schema(project).task is not Task.PER_ITEM:
+    if not current_schema(project).task.item_options:
         raise InvalidInput(
             f"The project {project.slug} asks the same of every text; a site needs one of task "
             "per_item, where each text brings its own question."

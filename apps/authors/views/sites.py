@@ -23,7 +23,6 @@ from apps.projects.models import Project
 from apps.projects.selectors import current_schema, get_project
 from labelhub.core.errors import LabelhubError
 from labelhub.core.interview.funnel import rates
-from labelhub.core.schema import Task
 
 #: Days that the list counts.
 DAYS = 7
@@ -34,7 +33,7 @@ DAYS = 7
 def site_list(request: SignedInRequest, slug: str) -> HttpResponse:
     """Every site with its state and the last week's funnel in small."""
     project = get_project(request.user, slug, Right.VIEW)
-    fits = current_schema(project).task is Task.PER_ITEM
+    fits = current_schema(project).task.item_options
     found = list(sites_of(project))
     funnels = funnels_of(project, start_of(DAYS, timezone.now())) if found else {}
     rows = []
@@ -56,7 +55,7 @@ def site_create(request: SignedInRequest, slug: str) -> HttpResponse:
     if site is not None:
         messages.success(request, f"The site “{site.name}” is ready: put its snippet into a page.")
         return redirect("site_install", slug, site.pk)
-    fits = current_schema(project).task is Task.PER_ITEM
+    fits = current_schema(project).task.item_options
     context: dict[str, Any] = sites_page(request, project)
     context |= {"form": form, "fits": fits, "origin": own_origin(request)}
     return render(request, "authors/site_create.html", context, status=422 if form.errors else 200)

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from apps.debates.conversation.counting import agreement
-from labelhub.core.debate.candidates import name_of
 from labelhub.core.schema import Schema, value_key, value_words
 
 _SECOND_BY = {
@@ -61,7 +60,7 @@ def end_words(values: Sequence[Any], settings: Mapping[str, Any]) -> str:
 
 def _words(value: Any, schema: Schema) -> str:
     try:
-        return name_of(value, schema)
+        return schema.task.name_of(schema, value)
     except StopIteration:  # a point that this version of the scale does not have
         return value_words(value)
 

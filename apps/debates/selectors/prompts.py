@@ -16,7 +16,6 @@ from apps.llm.models import PromptVersion
 from apps.projects.models import Item, Project
 from labelhub.core.errors import NotFound
 from labelhub.core.llm.types import Status
-from labelhub.core.schema import Task
 
 SHOWN_TRIALS = 20
 FOUND_ITEMS = 8
@@ -213,7 +212,7 @@ def trial_rows(trial: Trial, user: User | AnonymousUser) -> list[TrialRow]:
             blind.add(debate.item_id)
     first, second = held.values()
     gold = verified_items(trial.run.project, trial.run.schema).filter(item__in=first)
-    written = trial.run.schema.parsed.task is Task.TEXT
+    written = trial.run.schema.parsed.task.written
     known = {} if written else dict(gold.values_list("item", "value"))
     return [
         TrialRow(debate.item, debate, second[item], item in known, known.get(item), item in blind)

@@ -16,7 +16,6 @@ from apps.debates.models import Run
 from apps.labels.models import Kind, Label
 from apps.projects.models import Item, Project
 from apps.projects.selectors import CLUSTER_KEYS
-from labelhub.core.debate.candidates import name_of
 from labelhub.core.debate.outcome import Precedent
 from labelhub.core.debate.predict import (
     EXAMPLES,
@@ -195,7 +194,7 @@ def _offered(values: Sequence[Any], schema: Schema, item: Mapping[str, Any]) -> 
     """The names of the values that the schema offers for the item."""
     for value in values:
         try:
-            yield name_of(schema.normalise(value, item["options"]), schema)
+            yield schema.task.name_of(schema, schema.normalise(value, item["options"]))
         except ValueNotOffered:
             continue
 

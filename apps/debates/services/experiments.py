@@ -26,7 +26,7 @@ from labelhub.core.debate import predict, protocol
 from labelhub.core.debate.predict import AuthorAnswer
 from labelhub.core.debate.seats import ANNOTATORS
 from labelhub.core.errors import InvalidInput
-from labelhub.core.schema import Task
+from labelhub.core.schema import LabelType
 
 MOST_ARMS = 20
 MOST_ITEMS = 10_000
@@ -166,7 +166,7 @@ def _sampled(keys: Mapping[int, str], limit: int | None) -> list[int]:
 
 
 def equal_budget_vote(
-    name: str, settings: Mapping[str, Any], models: Sequence[ModelSpec], task: Task
+    name: str, settings: Mapping[str, Any], models: Sequence[ModelSpec], task: LabelType
 ) -> tuple[str, dict[str, Any]] | None:
     """Protocol and settings of the vote that takes as many calls as a debate does at most.
 
@@ -178,7 +178,7 @@ def equal_budget_vote(
     calls = protocol(name).calls(settings).most
     several = len(models) > 1
     info = protocol("vote" if several else "self_consistency")
-    if task not in info.tasks:
+    if not info.answers(task):
         return None
     wanted = (
         {ANNOTATORS.name: _rounded(calls, len(models))}
@@ -213,7 +213,7 @@ def plan_of(run: Run, roles: Sequence[RunRole]) -> RunPlan:
 
 
 def vote_for(
-    name: str, settings: Mapping[str, Any], models: Mapping[str, ModelSpec], task: Task
+    name: str, settings: Mapping[str, Any], models: Mapping[str, ModelSpec], task: LabelType
 ) -> tuple[str, dict[str, Any], dict[str, ModelSpec]] | None:
     """As :func:`equal_budget_vote`, with who plays which of its roles."""
     own = distinct_models(models)
@@ -232,7 +232,7 @@ def _each_once(plans: Sequence[RunPlan]) -> list[RunPlan]:
     return list(kept.values())
 
 
-def _vote_plan(plan: RunPlan, task: Task) -> RunPlan | None:
+def _vote_plan(plan: RunPlan, task: LabelType) -> RunPlan | None:
     found = vote_for(plan.protocol, plan.settings, plan.models, task)
     if found is None:
         return None

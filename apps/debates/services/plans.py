@@ -14,7 +14,6 @@ from apps.projects.selectors import current_schema
 from labelhub.core.debate import can_answer, check_task, protocol
 from labelhub.core.errors import InvalidInput
 from labelhub.core.llm.params import check_params
-from labelhub.core.schema import Task
 
 MOST_REPLICATES = 20
 
@@ -107,16 +106,14 @@ def selected_items(project: Project, plan: RunPlan) -> QuerySet[Item]:
         items = items.filter(pk__in=plan.item_ids)
     if plan.only_unlabelled:
         items = items.filter(~Exists(Label.objects.filter(item=OuterRef("pk"))))
-    if not can_answer(protocol(plan.protocol), plan.settings, Task.TEXT) and _asks_per_item(
-        project
+    schema = current_schema(project).parsed
+    without_options = schema.of_item(()).task
+    if without_options is not schema.task and not can_answer(
+        protocol(plan.protocol), plan.settings, without_options
     ):
         # Without options of its own an item asks for a word, which votes cannot give.
         items = items.exclude(options=[])
     return items if plan.limit is None else items[: plan.limit]
-
-
-def _asks_per_item(project: Project) -> bool:
-    return current_schema(project).task is Task.PER_ITEM
 
 
 def _check_params(plan: RunPlan) -> None:

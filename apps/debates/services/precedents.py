@@ -38,10 +38,9 @@ from apps.debates.services.vectors import Embed, unit_vectors, vector_index
 from apps.labels.models import Gold, Kind, Label
 from apps.labels.selectors import verified_as_of
 from apps.projects.models import Item
-from labelhub.core.debate.candidates import name_of
 from labelhub.core.debate.outcome import Precedent
 from labelhub.core.errors import LabelhubError
-from labelhub.core.schema import Schema, Task, ValueNotOffered, fold
+from labelhub.core.schema import Schema, ValueNotOffered, fold
 from labelhub.core.similarity import (
     READ,
     Floats,
@@ -53,7 +52,6 @@ from labelhub.core.similarity import (
 
 logger = logging.getLogger(__name__)
 
-TASKS = (Task.SINGLE, Task.ORDINAL, Task.PER_ITEM)
 #: The most precedents of a label.
 PER_LABEL = 3
 #: How many examples are compared with, and of how many decisions, the latest, they are chosen.
@@ -110,7 +108,7 @@ class PrecedentBook:
     def of_run(cls, run: Run) -> "PrecedentBook":
         """What people had verified when ``run`` was created; empty for tasks without precedents."""
         schema = run.schema.parsed
-        if schema.task not in TASKS:
+        if not schema.task.one_of_several:
             return cls()
         found = _decisions(run, schema)
         chosen = _chosen(found)
@@ -215,7 +213,7 @@ def _decisions(run: Run, schema: Schema) -> list[tuple[int, Group]]:
     found = []
     for pk, value, options, question in rows[:SCANNED].iterator():
         try:
-            label = name_of(schema.normalise(value, options), schema)
+            label = schema.task.name_of(schema, schema.normalise(value, options))
         except ValueNotOffered:
             continue
         found.append((pk, (same_text_key(question), fold(label))))

@@ -23,7 +23,7 @@ from labelhub.core.debate.outcome import Debate
 from labelhub.core.errors import InvalidInput
 from labelhub.core.llm.prices import estimate_tokens, estimate_usage
 from labelhub.core.llm.types import AnswerField, Call, Message, Output, Reply, Usage
-from labelhub.core.schema import Schema, Task, Value
+from labelhub.core.schema import Schema, Value
 
 SAMPLES = 20
 #: What a role is taken to say: about as long as the answers that the prompts ask for.
@@ -230,14 +230,7 @@ def _made_up(call: Call, value: Value) -> Reply:
 
 def _values(schema: Schema, item: Item) -> list[Value]:
     """Answers that differ, as far as the question allows."""
-    if schema.task is Task.TEXT:
-        return ["one answer", "another answer"]
-    names = schema.offered(item.options) or ("",)
-    if schema.task is Task.MULTI:
-        return [[name] for name in names]
-    if schema.task is Task.ORDINAL:
-        return [schema.normalise(name) for name in names]
-    return list(names)
+    return schema.task.values(schema, item.options) or [""]
 
 
 def _count(script: Script, call: Call, rehearsal: _Rehearsal) -> None:

@@ -23,7 +23,7 @@ from apps.projects.selectors import current_schema
 from labelhub.core.agreement.figures import Figure, share, undefined
 from labelhub.core.debate import routing
 from labelhub.core.debate.routing import AT_MOST, THRESHOLDS, Rule, Threshold
-from labelhub.core.schema import Task, value_key
+from labelhub.core.schema import value_key
 
 #: Answered audits before the error of what is accepted is put into a sentence.
 ENOUGH = 20
@@ -141,7 +141,7 @@ def read_sample(project: Project) -> Sample:
     return Sample(
         way=way_of(project),
         known=known,
-        comparable=current_schema(project).task is not Task.TEXT,
+        comparable=not current_schema(project).task.written,
         answered=_answered(project),
         led=_led(project),
     )

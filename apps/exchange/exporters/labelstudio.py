@@ -14,7 +14,7 @@ from apps.exchange.exporters.studio_results import results_of
 from apps.exchange.shapes.studio import LISTS, OURS, THEIRS, number_of
 from apps.exchange.shapes.studio_task import kept_in, together
 from apps.labels.services import ASIDE
-from labelhub.core.schema import Schema, Task, Value, value_key
+from labelhub.core.schema import Schema, Value, value_key
 
 MACHINES = ("llm", "model")
 
@@ -61,7 +61,7 @@ def _data(row: Row, kept: Mapping[str, Any], schema: Schema, names: Names) -> di
         fields = ("question", "options", "context")
         data = {"id": row["id"], names.column: row["text"]}
         data |= {name: row[name] for name in fields if row[name]}
-        if schema.task is Task.PER_ITEM:
+        if schema.task.item_options:
             data["choices"] = [{"value": option} for option in row["options"]]
     if names.context:
         data.setdefault("context", [])

@@ -5,7 +5,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from apps.exchange.exporters.base import Chunks, ExportFormat, Source
 from apps.exchange.exporters.studio_names import Names, names_of
-from labelhub.core.schema import Schema, Task
+from labelhub.core.schema import Schema
 
 #: Other control characters are in no XML document.
 ALLOWED = "\t\n\r"
@@ -39,9 +39,9 @@ def config_of(schema: Schema, names: Names) -> bytes:
 
 def _answer(view: Element, schema: Schema, names: Names) -> None:
     to = {"name": names.answer, "toName": names.text}
-    if schema.task is Task.TEXT:
+    if schema.task.written:
         _add(view, "TextArea", **to)
-    elif schema.task is Task.PER_ITEM:
+    elif schema.task.item_options:
         _add(view, "Choices", **to, value="$choices", choice="single")
     elif names.kind == "rating":
         _add(view, "Rating", **to, maxRating=f"{max(_points(schema)):g}")
@@ -49,7 +49,7 @@ def _answer(view: Element, schema: Schema, names: Names) -> None:
         points = _points(schema)
         _add(view, "Number", **to, min=f"{min(points):g}", max=f"{max(points):g}")
     else:
-        choice = "multiple" if schema.task is Task.MULTI else "single"
+        choice = "multiple" if schema.task.several else "single"
         choices = _add(view, "Choices", **to, choice=choice)
         for label in schema.labels:
             hint = {"hint": label.description} if label.description else {}

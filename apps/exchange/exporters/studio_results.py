@@ -6,7 +6,7 @@ from typing import Any
 from apps.exchange.exporters.base import spans_of
 from apps.exchange.exporters.studio_names import Names
 from apps.exchange.shapes.studio import number_of
-from labelhub.core.schema import Schema, Task, Value
+from labelhub.core.schema import Schema, Value
 
 
 def results_of(
@@ -43,7 +43,7 @@ def results_of(
 
 
 def _answer(value: Value, schema: Schema, names: Names) -> tuple[str, str, dict[str, Any]]:
-    if schema.task is Task.TEXT:
+    if schema.task.written:
         return names.answer, "textarea", {"text": [value]}
     if names.kind in ("rating", "number") and isinstance(value, int | float):
         return names.answer, names.kind, {names.kind: value}

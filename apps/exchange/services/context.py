@@ -10,7 +10,7 @@ from apps.labels.services import GoldDraft, LabelDraft, annotator_for
 from apps.projects.models import LabelSchema, Project
 from apps.projects.selectors import current_schema
 from labelhub.core.errors import Conflict
-from labelhub.core.schema import Task, Value, ValueNotOffered
+from labelhub.core.schema import Value, ValueNotOffered
 
 CREATED, UNCHANGED, CONFLICT, FAILED = "created", "unchanged", "conflicts", "failed"
 #: So many faults are kept to be shown; all are counted.
@@ -145,7 +145,7 @@ class ImportContext:
         """The version that the file names, where this project has it and it offers the value; a
         file may be older or younger than a change of labels."""
         found = self._versions.get(version or 0, self.schema)
-        if value is None or found.task in (Task.TEXT, Task.PER_ITEM):
+        if value is None or not found.task.labelled:
             return found
         try:
             found.parsed.normalise(value)

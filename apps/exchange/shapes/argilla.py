@@ -9,7 +9,7 @@ from apps.exchange.shapes.base import Data, Shape, Translated
 from apps.exchange.shapes.said import Asked, Said
 from apps.exchange.values import as_object
 from apps.labels.services import ASIDE
-from labelhub.core.schema import Schema, Task, role_of
+from labelhub.core.schema import Schema, role_of
 
 FIELDS = ("text", "context", "question", "options")
 #: What an answer's status makes of it; "submitted", or none, is a label.
@@ -173,7 +173,7 @@ def _said(group: list[_Answer], asked: Asked) -> Said:
             _take_spans(said, value, place)
         elif role == "confidence":
             said.sure(value)
-        elif role and isinstance(value, str) and asked.schema.task is not Task.TEXT:
+        elif role and isinstance(value, str) and not asked.schema.task.written:
             said.words(role, value)
         elif value is not None:
             said.answer(name, value, place)

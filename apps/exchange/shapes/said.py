@@ -8,7 +8,7 @@ from apps.exchange.columns import Question
 from apps.exchange.readers.base import RowFault
 from apps.exchange.values import label_value
 from apps.labels.services import ASIDE
-from labelhub.core.schema import Schema, Task, Value
+from labelhub.core.schema import Schema, Value
 from labelhub.core.schema.definition import number
 
 MOST_SECONDS = 1e15
@@ -108,10 +108,10 @@ class Said:
         schema = self.asked.schema
         if self.answered_at:
             raw = self.raw
-            if isinstance(raw, list) and schema.task is Task.TEXT:
+            if isinstance(raw, list) and schema.task.written:
                 raw = "\n".join(str(text) for text in raw)
             return label_value(schema, raw, self.asked.options, where=self.answered_at)
-        if schema.task is Task.MULTI and self.evidence:
+        if schema.task.several and self.evidence:
             return label_value(schema, list(self.evidence), (), where="")
         return None
 

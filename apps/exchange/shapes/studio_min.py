@@ -16,7 +16,7 @@ from apps.exchange.readers.objects import DECODER
 from apps.exchange.shapes.base import NAMESPACE, Data, Shape, Translated
 from apps.exchange.shapes.said import Asked, Said, seconds_of, user_name
 from apps.exchange.values import as_object
-from labelhub.core.schema import Schema, Task, role_of
+from labelhub.core.schema import Schema, role_of
 
 #: Columns of the annotation, not of the task.
 OWN = ("annotator", "annotation_id", "created_at", "updated_at", "lead_time")
@@ -187,7 +187,7 @@ def _answer(given: _Given, rows: list[dict[str, Any]], schema: Schema) -> str:
         RowFault: it may be another one. In free words any column of a table could be the answer.
     """
     left = _candidates(given, rows)
-    sure = given.apart or (given.alone and schema.task is not Task.TEXT)
+    sure = given.apart or (given.alone and not schema.task.written)
     if not left or (len(left) == 1 and (sure or left[0] == OUR_ANSWER)):
         return left[0] if left else ""
     shown = ", ".join(left[:12])

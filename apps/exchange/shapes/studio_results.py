@@ -6,7 +6,7 @@ from typing import Any
 from apps.exchange.readers.base import RowFault
 from apps.exchange.shapes.said import Asked, Said
 from apps.exchange.values import as_object
-from labelhub.core.schema import Task, role_of
+from labelhub.core.schema import role_of
 
 #: Type → where its ``value`` has the answer.
 ANSWERS = {"choices": "choices", "rating": "rating", "number": "number", "textarea": "text"}
@@ -58,7 +58,7 @@ def _take_answer(said: Said, role: str, name: str, result: Mapping[str, Any], wh
     of_region = "parentID" in result or "start" in value
     if name == said.asked.question.chosen:
         role, of_region = "", False
-    if said.asked.schema.task is Task.TEXT and said.asked.question.name in ("", name):
+    if said.asked.schema.task.written and said.asked.question.name in ("", name):
         role = ""  # a project that asks for words may call them anything
     if kind == "text" and (role in ("rationale", "comment") or of_region):
         said.words(role or "rationale", value[kind])

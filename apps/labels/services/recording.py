@@ -13,7 +13,6 @@ from apps.labels.services.drafts import LabelDraft
 from apps.labels.services.facts import Facts, facts_of, read_history
 from apps.labels.services.states import refresh_state
 from labelhub.core.errors import Conflict, NotFound
-from labelhub.core.schema import Task
 
 
 @transaction.atomic
@@ -37,7 +36,7 @@ def record_label(
     row = draft.to_row()
     row.item = state.item
     if draft.value is not None:
-        options = state.item.options if draft.schema.task is Task.PER_ITEM else ()
+        options = state.item.options if draft.schema.task.item_options else ()
         row.value = draft.schema.parsed.normalise(draft.value, options)
     fact = facts_of(draft.item_id, read_history(draft.item_id) if history is None else history)
     _check_supersedes(draft, fact)

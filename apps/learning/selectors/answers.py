@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from labelhub.core.errors import InvalidInput
 from labelhub.core.learning import Shape
-from labelhub.core.schema import Schema, Task, Value, ValueNotOffered, value_key
+from labelhub.core.schema import Schema, Value, ValueNotOffered, value_key
 from labelhub.core.schema.definition import fold
 
 Options = frozenset[str]
@@ -38,22 +38,17 @@ class Answers:
         Raises:
             NotLearnable: the answers are free texts, or each item has other ones.
         """
-        match schema.task:
-            case Task.SINGLE:
-                return cls._numbered(schema, Shape.SINGLE, schema.names)
-            case Task.MULTI:
-                return cls._numbered(schema, Shape.MULTI, schema.names)
-            case Task.ORDINAL:
-                labels = sorted(schema.labels, key=lambda each: each.point or 0)
-                points = [schema.normalise(each.point) for each in labels]
-                names = [each.name for each in labels]
-                return cls._numbered(schema, Shape.ORDINAL, names, points)
-            case Task.TEXT:
-                raise NotLearnable(
-                    "The answers of this project are free texts: there are no labels to learn."
-                )
-            case Task.PER_ITEM:
-                return cls._of_items(schema, offered)
+        task = schema.task
+        if task.why_not_learnable:
+            raise NotLearnable(task.why_not_learnable)
+        if task.item_options:
+            return cls._of_items(schema, offered)
+        labels = list(schema.labels)
+        if task.ordered:
+            labels.sort(key=lambda label: label.point or 0)
+        values = [schema.normalise(label.name) for label in labels] if task.ordered else ()
+        names = [label.name for label in labels]
+        return cls._numbered(schema, Shape(task.learned_as), names, values)
 
     @classmethod
     def _of_items(cls, schema: Schema, offered: Mapping[Options, Sequence[str]]) -> Self:

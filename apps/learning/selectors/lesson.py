@@ -12,7 +12,6 @@ from apps.labels.selectors import VERIFIED
 from apps.learning.selectors.answers import Answers, options_of
 from apps.projects.models import Item, LabelSchema
 from labelhub.core.learning import READ, Document, Lesson, check_enough
-from labelhub.core.schema import Task
 
 #: The newest decisions beyond these are enough for a classifier of words, and bound its memory.
 MOST_GOLD = 20_000
@@ -50,7 +49,7 @@ def read_gold(schema: LabelSchema, until: int) -> Reading:
     rows = _decisions(schema.project_id, until).order_by("-pk")
     total = rows.count()
     found = list(rows.values_list("pk", "item_id", "value", "item__options")[:MOST_GOLD])[::-1]
-    of_items = found if parsed.task is Task.PER_ITEM else []
+    of_items = found if parsed.task.item_options else []
     offered = {options_of(options): options for *_, options in of_items}
     answers = Answers.of(parsed, offered)
     known = [

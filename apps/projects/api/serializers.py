@@ -7,7 +7,7 @@ from rest_framework import serializers
 
 from apps.accounts.roles import ReviewerKind, Role
 from apps.projects.models import Membership, Project
-from labelhub.core.schema import Task
+from labelhub.core.schema import TASKS
 
 
 class LabelDefSerializer(serializers.Serializer[Any]):
@@ -25,7 +25,7 @@ class LabelDefSerializer(serializers.Serializer[Any]):
 class LabelSchemaSerializer(serializers.Serializer[Any]):
     """What is asked of each item."""
 
-    task = serializers.ChoiceField(choices=[str(task) for task in Task])
+    task = serializers.ChoiceField(choices=list(TASKS))
     question = serializers.CharField(required=False, allow_blank=True)
     labels = LabelDefSerializer(many=True, required=False)
 
@@ -61,7 +61,7 @@ class ProjectSerializer(serializers.ModelSerializer[Project]):
         ]
         read_only_fields = fields
 
-    @extend_schema_field(serializers.ChoiceField(choices=[str(task) for task in Task]))
+    @extend_schema_field(serializers.ChoiceField(choices=list(TASKS)))
     def get_task(self, project: Project) -> str:
         """The newest schema's task."""
         return str(project.schemas.all()[0].task)
@@ -95,7 +95,7 @@ class NewProjectSerializer(serializers.Serializer[Any]):
     name = serializers.CharField(max_length=200, required=False, help_text="By default the slug.")
     description = serializers.CharField(required=False, allow_blank=True)
     task = serializers.ChoiceField(
-        choices=[str(task) for task in Task],
+        choices=list(TASKS),
         required=False,
         help_text="May stand here or in the schema.",
     )

@@ -8,12 +8,12 @@ from django.views.decorators.http import require_http_methods
 
 from apps.accounts.http import SignedInRequest
 from apps.common.forms import show_refusal
-from apps.projects.forms import TASKS, ConfigForm, ProjectForm
+from apps.projects.forms import ConfigForm, ProjectForm
 from apps.projects.models import Project
 from apps.projects.schema_form import SchemaForm
 from apps.projects.services import create_project
 from labelhub.core.errors import LabelhubError
-from labelhub.core.schema import Schema
+from labelhub.core.schema import TASKS, Schema
 
 
 @login_required

@@ -11,14 +11,14 @@ from django.views.decorators.http import require_http_methods
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
 from apps.common.forms import show_refusal
-from apps.projects.forms import TASKS, GuidelineForm
+from apps.projects.forms import GuidelineForm
 from apps.projects.models import Project
 from apps.projects.pages import project_page
 from apps.projects.schema_form import SchemaForm
 from apps.projects.selectors import current_guideline, current_schema, get_project
 from apps.projects.services import set_guideline, set_schema
 from labelhub.core.errors import LabelhubError
-from labelhub.core.schema import Task
+from labelhub.core.schema import TASKS
 
 
 @login_required
@@ -42,7 +42,7 @@ def project_schema(request: SignedInRequest, slug: str) -> HttpResponse:
         ),
         "task": task,
         "tasks": TASKS,
-        "task_words": TASKS[Task(current.task)],
+        "task_words": current.task,
         "fixed": fixed,
     }
     return render(request, "projects/schema.html", context, status=422 if editing else 200)

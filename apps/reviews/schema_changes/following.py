@@ -5,7 +5,6 @@ from typing import Any
 from apps.projects.models import SchemaChange
 from apps.reviews.models import SavedFilter
 from labelhub.core.errors import InvalidInput
-from labelhub.core.schema import Task
 from labelhub.core.schema.carrying import Fate, SchemaPlan
 
 #: The fields of a search that hold a label.
@@ -27,7 +26,7 @@ def rename_filters(change: SchemaChange) -> None:
 
 def _now(plan: SchemaPlan, raw: Any) -> Any:
     """As a form would write it."""
-    if plan.old.task is Task.MULTI:
+    if plan.old.task.several:
         known = plan.old.label(str(raw))
         name = plan.names[known.name] if known else raw
         return raw if isinstance(name, Fate) else name

@@ -6,7 +6,7 @@ from typing import Any
 from django import forms
 from django.forms.formsets import formset_factory
 
-from labelhub.core.schema import LabelDef, Schema, Task, fold
+from labelhub.core.schema import LabelDef, Schema, fold
 from labelhub.core.schema.definition import number
 from labelhub.core.schema.operations import (
     Add,
@@ -99,7 +99,7 @@ class ChangeForm:
             data, initial=[{"name": each} for each in schema.names], prefix="label"
         )
         self.whole = WholeForm(data, initial={"question": schema.question}, prefix="schema")
-        if schema.task is not Task.ORDINAL:
+        if not schema.task.ordered:
             for row in self.rows:
                 del row.fields["point"]
 

@@ -19,7 +19,7 @@ from apps.projects.change_words import operation_words
 from apps.projects.models import Item, SchemaChange
 from apps.reviews.schema_changes.beginning import begin_change
 from apps.reviews.schema_changes.counting import kinds_of
-from labelhub.core.schema import Task, Value, value_key
+from labelhub.core.schema import Value, value_key
 from labelhub.core.schema.carrying import Fate, SchemaPlan
 from labelhub.core.schema.operations import Merge, Operation, Rename, Retire, Split
 
@@ -128,9 +128,7 @@ def _touched(operation: Operation) -> frozenset[str]:
 def _has(change: SchemaChange, value: Value, names: frozenset[str]) -> bool:
     old = change.from_schema.parsed
     touched = {found.name for name in names if (found := old.label(name))}
-    if old.task is Task.ORDINAL:
-        return any(each.point == value and each.name in touched for each in old.labels)
-    return not touched.isdisjoint(value if isinstance(value, list) else [str(value)])
+    return not touched.isdisjoint(old.task.names_in(old, value))
 
 
 def _looked(change: SchemaChange) -> _Seen:

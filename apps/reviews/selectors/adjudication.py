@@ -19,7 +19,7 @@ from apps.projects.models import Project
 from apps.projects.selectors import current_schema, get_project, reviewer_kind, role_in
 from apps.reviews.models import Decision, Slot
 from labelhub.core.errors import Forbidden
-from labelhub.core.schema import Schema, Task, value_key, value_words
+from labelhub.core.schema import Schema, value_key, value_words
 
 #: So many of what waits is looked through, the most urgent first; nobody decides more in a day.
 MOST = 5000
@@ -234,9 +234,9 @@ def _case(schema: Schema, item_id: int, said: Iterable[Voice], *, disputed: bool
 
 def _against(schema: Schema, voices: Sequence[Voice]) -> str:
     """Which labels are against each other: the values, of sets the labels that not all chose."""
-    if schema.task is Task.TEXT:
+    if schema.task.written:
         return ""
-    if schema.task is Task.MULTI:
+    if schema.task.several:
         sets = [set(voice.value) for voice in voices if isinstance(voice.value, list)]
         contested = set.union(*sets) - set.intersection(*sets) if sets else set()
         return ", ".join(name for name in schema.names if name in contested)

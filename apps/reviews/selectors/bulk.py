@@ -29,7 +29,6 @@ from apps.projects.selectors import current_schema, reviewer_kind
 from apps.reviews.models import BulkJob, Slot
 from apps.reviews.selectors.searching import Query, matching
 from labelhub.core.errors import NotFound
-from labelhub.core.schema import Task
 
 Action = BulkJob.Action
 EXAMPLES = 10
@@ -159,7 +158,7 @@ def _of_labels(plan: BulkPlan) -> dict[str, Q]:
     }
     if plan.action == Action.ACCEPT:
         found["silent"] = Q(state__suggestion__isnull=True) | Q(state__suggestion__abstained=True)
-    elif current_schema(plan.project).task is Task.PER_ITEM:
+    elif current_schema(plan.project).task.item_options:
         found["foreign"] = ~Q(options=[]) & ~Q(options__names=plan.options["value"])
     return found | {
         "others": _kept_for_others(plan),

@@ -19,7 +19,7 @@ from apps.projects.selectors import current_schema
 from apps.reviews.models import Slot
 from apps.reviews.selectors.adjudication import CANNOT_TELL
 from labelhub.core.errors import Conflict, InvalidInput, NotFound
-from labelhub.core.schema import LabelDef, Task, Value, value_key, value_words
+from labelhub.core.schema import LabelDef, LabelType, Value, value_key, value_words
 
 #: Choices beyond the ninth have no key of their own.
 KEYS = 9
@@ -108,7 +108,7 @@ class Opinions:
         return self.state.item
 
     @property
-    def task(self) -> Task:
+    def task(self) -> LabelType:
         """What kind of answer is asked for."""
         return self.schema.parsed.of_item(self.item.options).task
 
@@ -151,7 +151,7 @@ class Opinions:
         for opinion in self.said:
             groups.setdefault(said_key(opinion.label.value), []).append(opinion)
         sides = [self._side(each) for each in groups.values()]
-        if self.task in (Task.MULTI, Task.TEXT):
+        if not self.task.one_of_several:
             return sides
         order = {option.title: at for at, option in enumerate(self.options)}
         return sorted(sides, key=lambda side: (order.get(side.words, len(order)), side.words))
@@ -170,7 +170,7 @@ class Opinions:
         value = opinions[0].label.value
         offered = value is not None and self._is_offered(value)
         same = (each for each in self.options if each.title == value_words(value))
-        option = next(same, None) if self.task is not Task.MULTI else None
+        option = next(same, None) if not self.task.several else None
         key, says = (option.key, option.value) if option else ("", "")
         return OpinionSide(value, tuple(opinions), offered, key, says)
 
@@ -186,14 +186,14 @@ class Opinions:
         point = label.point if label is not None else None
         spoken = [one.label for one in self.said if one.label.value is not None]
         saying = [one.annotator.kind for one in spoken if _says(one.value, name, point)]
-        title = name if point is None or self.task is not Task.ORDINAL else f"{point:g}"
+        title = name if point is None or not self.task.ordered else f"{point:g}"
         return Option(
             value=name,
             title=title,
             key=str(at) if at <= KEYS else "",
             kinds=tuple(saying),
             contested=0 < len(saying) < len(spoken),
-            help=label if self.task is not Task.PER_ITEM else None,
+            help=label if not self.task.item_options else None,
         )
 
 

@@ -25,7 +25,7 @@ from apps.reviews.selectors.beside import (
 from apps.reviews.selectors.conversation import Conversation, conversation
 from apps.reviews.selectors.settings import review_settings
 from labelhub.core.errors import NotFound
-from labelhub.core.schema import LabelDef, Schema, Task
+from labelhub.core.schema import LabelDef, LabelType, Schema
 
 #: Choices beyond the ninth have no key of their own.
 KEYS = 9
@@ -82,7 +82,7 @@ class ReviewTask:
         return self.item.question or self.schema.parsed.question
 
     @property
-    def task(self) -> Task:
+    def task(self) -> LabelType:
         """What kind of answer is asked for."""
         return self.schema.parsed.of_item(self.item.options).task
 
@@ -131,12 +131,12 @@ class ReviewTask:
     def suggests_none(self) -> bool:
         """Whether the suggestion is that no label applies: no box shows it."""
         label = self.suggestion
-        return label is not None and self.task is Task.MULTI and label.value == []
+        return label is not None and self.task.several and label.value == []
 
     @property
     def default_question(self) -> str:
         """What to ask where nobody wrote a question."""
-        return "Which apply?" if self.task is Task.MULTI else "Which one fits?"
+        return self.task.question_to_people
 
     @property
     def last_choice(self) -> Choice | None:
@@ -146,7 +146,7 @@ class ReviewTask:
     @property
     def suggested_text(self) -> str:
         """The suggestion of a free-text project."""
-        return str(self.suggestion.value) if self.suggestion and self.task is Task.TEXT else ""
+        return str(self.suggestion.value) if self.suggestion and self.task.written else ""
 
 
 def item_state(project: Project, item_id: int, user_id: int) -> ItemState:
@@ -195,7 +195,7 @@ def review_task(project: Project, *, slot: Slot) -> ReviewTask:
     state = item_state(project, slot.item_id, user)
     schema, settings = current_schema(project), review_settings(project)
     offered = list(schema.parsed.offered(state.item.options))
-    if settings.shuffle_options and schema.parsed.task is Task.PER_ITEM:
+    if settings.shuffle_options and schema.parsed.task.item_options:
         offered = shuffled(offered, user, state.item_id)
     return ReviewTask(
         state=state,
@@ -205,7 +205,7 @@ def review_task(project: Project, *, slot: Slot) -> ReviewTask:
         settings=settings,
         begun=draft_of(state.item_id, user, schema),
         opinions=opinions_on(state.item_id, user) if settings.show_opinions else (),
-        answers=earlier_answers(project, user) if schema.parsed.task is Task.TEXT else (),
+        answers=earlier_answers(project, user) if schema.parsed.task.written else (),
         told=told_about(state.item_id, user),
         returned=returned_for(state.item_id, user),
     )
@@ -237,17 +237,13 @@ def _choices(schema: Schema, state: ItemState, offered: Sequence[str]) -> list[C
 
 def names_of(schema: Schema, value: Any) -> frozenset[str]:
     """The names of the choices that a canonical value stands for."""
-    if value is None:
-        return frozenset()
-    if schema.task is Task.ORDINAL:
-        return frozenset(label.name for label in schema.labels if label.point == value)
-    return frozenset(value) if isinstance(value, list) else frozenset([str(value)])
+    return frozenset(() if value is None else schema.task.names_in(schema, value))
 
 
 def _title(schema: Schema, name: str) -> str:
     """A scale point shows its number beside its name."""
     label = schema.label(name)
-    if schema.task is not Task.ORDINAL or label is None or label.point is None:
+    if not schema.task.ordered or label is None or label.point is None:
         return name
     point = f"{label.point:g}"
     return point if point == name else f"{point} · {name}"

@@ -10,7 +10,7 @@ from apps.projects.models import Item, LabelSchema, Project
 from apps.reviews.models import ReviewSettings
 from apps.reviews.selectors.settings import review_settings
 from labelhub.core.errors import InvalidInput
-from labelhub.core.schema import Task, Value, unstorable
+from labelhub.core.schema import Value, unstorable
 
 MOST_SPANS = 200
 
@@ -69,9 +69,7 @@ def checked_value(schema: LabelSchema, state: ItemState, answer: Answer) -> Valu
     if answer.value is None:
         if answer.abstain or answer.reject:
             return None
-        several = schema.task is Task.MULTI
-        what = "choose a label or “None of these”" if several else "give a label"
-        raise InvalidInput.at("value", f"{what}, or skip the item.")
+        raise InvalidInput.at("value", f"{schema.task.wanted}, or skip the item.")
     if answer.abstain:
         raise InvalidInput.at("value", "either a label, or that it cannot be told.")
     try:

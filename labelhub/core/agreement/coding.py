@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from labelhub.core.agreement.comparison import known_names
 from labelhub.core.agreement.resampling import Ints
-from labelhub.core.schema import Schema, Task, Value, fold, value_key
+from labelhub.core.schema import Schema, Value, fold, value_key
 
 NOTHING = -1
 
@@ -43,7 +43,7 @@ class Codes:
 
     def has_labels(self) -> bool:
         """Whether values are made of the schema's labels, which can be counted one by one."""
-        return self._schema.task not in (Task.TEXT, Task.PER_ITEM)
+        return self._schema.task.labelled
 
     def indicators(self) -> NDArray[np.bool_]:
         """Shape (values + 1, labels): whether a label is in a value; the last row is NOTHING."""

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from labelhub.core.schema import Schema, Task, Value, fold, value_key
+from labelhub.core.schema import Schema, Value, fold, value_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,27 +14,19 @@ class Pair:
     gold: Value
 
 
-def name_of(schema: Schema, value: Value) -> str:
-    """The label name that stands for a single or ordinal value."""
-    if schema.task is Task.ORDINAL:
-        return next((label.name for label in schema.labels if label.point == value), str(value))
-    return str(value)
-
-
 def is_right(schema: Schema, predicted: Value, gold: Value) -> bool:
     """Whether the whole prediction is what gold says: what exact match and accuracy count.
 
     A label of an older schema version that is no more in ``schema`` counts for neither side.
     """
-    if schema.task in (Task.TEXT, Task.PER_ITEM):
+    if not schema.task.labelled:
         return equal(predicted, gold)
     return known_names(schema, predicted) == known_names(schema, gold)
 
 
 def known_names(schema: Schema, value: Value) -> set[str]:
     """The labels of ``schema`` that a value of a labelled task names."""
-    named = value if isinstance(value, list) else [name_of(schema, value)]
-    return set(schema.names).intersection(named)
+    return set(schema.names).intersection(schema.task.names_in(schema, value))
 
 
 def distance(one: Value, other: Value) -> float:

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labelhub.core.agreement.comparison import Pair, distance, equal, name_of
+from labelhub.core.agreement.comparison import Pair, distance, equal
 from labelhub.core.agreement.figures import Figure, figure, share, undefined
 from labelhub.core.agreement.intervals import BOOTSTRAP, bootstrap
-from labelhub.core.schema import Schema, Task, Value
+from labelhub.core.schema import Schema, Value
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -97,18 +97,18 @@ def evaluate(schema: Schema, pairs: Sequence[Pair]) -> Evaluation:
     """
     if not pairs:
         return Evaluation(0, {"accuracy": undefined("no item has both a prediction and gold")})
-    if schema.task in (Task.TEXT, Task.PER_ITEM):
+    if not schema.task.labelled:
         return _by_equality(pairs)
     names = schema.names
     predicted = _indicators(schema, names, (pair.predicted for pair in pairs), len(pairs))
     gold = _indicators(schema, names, (pair.gold for pair in pairs), len(pairs))
     scores, macro = _scores(names, predicted, gold)
     exact = (predicted == gold).all(axis=1)
-    if schema.task is Task.MULTI:
+    if schema.task.several:
         overall = {"exact_match": _share(exact), **_micro(predicted, gold), "macro_f1": macro}
         return Evaluation(len(pairs), overall, scores)
     overall = {"accuracy": _share(exact), "macro_f1": macro}
-    if schema.task is Task.ORDINAL:
+    if schema.task.ordered:
         overall["mean_absolute_error"] = _mean_absolute_error(pairs)
     return Evaluation(len(pairs), overall, scores, _matrix(names, predicted, gold))
 
@@ -121,7 +121,7 @@ def _indicators(schema: Schema, names: Sequence[str], values: Iterable[Value], n
     column = {name: at for at, name in enumerate(names)}
     table = np.zeros((n, len(names)), dtype=bool)
     for row, value in enumerate(values):
-        for name in value if isinstance(value, list) else [name_of(schema, value)]:
+        for name in schema.task.names_in(schema, value):
             if name in column:
                 table[row, column[name]] = True
     return table

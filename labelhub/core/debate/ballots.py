@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from labelhub.core.schema import Schema, Task, Value, value_key
+from labelhub.core.schema import Schema, Value, value_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def tally(ballots: Sequence[Value | None], schema: Schema) -> Tally:
     on the most contested label.
     """
     votes = _votes(ballots)
-    if schema.task is Task.MULTI:
+    if schema.task.several:
         return _by_label(ballots, schema, votes)
     counts = {value_key(value): n for value, n in votes if value is not None}
     abstained = sum(ballot is None for ballot in ballots)

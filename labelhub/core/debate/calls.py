@@ -6,19 +6,11 @@ from typing import Any
 
 from labelhub.core.debate.outcome import DebateItem, Untrusted
 from labelhub.core.errors import LabelhubError
-from labelhub.core.llm.parsing.names import answer_ids
 from labelhub.core.llm.parsing.structured import in_words
 from labelhub.core.llm.types import Call, Reply
 from labelhub.core.prompts import AS_JSON, AS_TEXT, FORM, Prompt, fence
-from labelhub.core.schema import Schema, Task
-
-QUESTIONS: dict[Task, str] = {
-    Task.SINGLE: "Which of the labels fits the text?",
-    Task.MULTI: "Which of the aspects are present in the text?",
-    Task.ORDINAL: "Which point of the scale fits the text?",
-    Task.TEXT: "What is to be said about the text?",
-    Task.PER_ITEM: "Which of the choices given with the text is right?",
-}
+from labelhub.core.schema import Schema
+from labelhub.core.schema.menu import answer_ids
 
 #: The same answer to the same question wherever a model can: what the papers use as well.
 USUAL_PARAMS: Mapping[str, Any] = {"temperature": 0}
@@ -149,7 +141,7 @@ def item_block(item: DebateItem, salt: str) -> str:
 
 _INPUTS: Mapping[str, Any] = {
     "task": lambda caller: str(caller.schema.task),
-    "question": lambda caller: caller.schema.question or QUESTIONS[caller.schema.task],
+    "question": lambda caller: caller.schema.question or caller.schema.task.question,
     "labels": lambda caller: label_block(caller.schema),
     "guideline": lambda caller: caller.guideline.strip(),
     "item": lambda caller: item_block(caller.item, caller.salt),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from labelhub.core.debate.outcome import DebateItem
 from labelhub.core.llm.types import Reply
-from labelhub.core.schema import Schema, Task, Value, value_words
+from labelhub.core.schema import Schema, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,16 +27,11 @@ def candidates(first: Value, hearing: Reply, item: DebateItem, schema: Schema) -
     """The candidates of a hearing whose best answer is ``first``."""
     toss = hashlib.sha256(f"courtroom {item.key}".encode("utf-8", "surrogatepass")).digest()
     # One option alone leaves nothing to argue about: both sides argue for it.
-    others = [value for value in _offered(schema, item) if value != first] or [first]
+    others = [value for value in schema.task.values(schema, item.options) if value != first] or [
+        first
+    ]
     second, how = _second(hearing, others, schema, lot=int.from_bytes(toss[1:9]))
     return Candidates(first, second, how, turned=bool(toss[0] % 2))
-
-
-def name_of(value: Value, schema: Schema) -> str:
-    """An answer as prompts list it: by the name of its label, also on a scale."""
-    if schema.task is Task.ORDINAL:
-        return next(label.name for label in schema.labels if label.point == value)
-    return value_words(value)
 
 
 def _second(hearing: Reply, others: list[Value], schema: Schema, *, lot: int) -> tuple[Value, str]:
@@ -46,13 +41,8 @@ def _second(hearing: Reply, others: list[Value], schema: Schema, *, lot: int) ->
     if len(others) == 1:
         return others[0], "only other"
     likely = hearing.probabilities
-    known = [value for value in others if name_of(value, schema) in likely]
+    name_of = schema.task.name_of
+    known = [value for value in others if name_of(schema, value) in likely]
     if known:
-        return max(known, key=lambda value: likely[name_of(value, schema)]), "probabilities"
+        return max(known, key=lambda value: likely[name_of(schema, value)]), "probabilities"
     return others[lot % len(others)], "lot"
-
-
-def _offered(schema: Schema, item: DebateItem) -> list[Value]:
-    if schema.task is Task.PER_ITEM:
-        return list(item.options)
-    return [schema.normalise(name) for name in schema.names]

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from labelhub.core.debate.bench import deliberated, verdict
-from labelhub.core.debate.candidates import Candidates, candidates, name_of
+from labelhub.core.debate.candidates import Candidates, candidates
 from labelhub.core.debate.evidence import rationale, silent, words
 from labelhub.core.debate.lengths import equalised
 from labelhub.core.debate.outcome import (
@@ -29,9 +29,8 @@ from labelhub.core.debate.outcome import (
 from labelhub.core.debate.settings import Setting
 from labelhub.core.debate.signals import flags, told
 from labelhub.core.llm.types import Call, Reply, Status
-from labelhub.core.schema import Task, Value
+from labelhub.core.schema import Value
 
-TASKS = (Task.SINGLE, Task.ORDINAL, Task.PER_ITEM)
 NOT_FOR = (
     "a trial weighs two answers against each other; sets of labels and free text have too many. "
     "Use ecj there, or for sets of labels discussion."
@@ -125,7 +124,7 @@ def courtroom(item: DebateItem, spec: DebateSpec) -> Debate:
 def _shown(item: DebateItem, two: Candidates, spec: DebateSpec) -> list[Precedent]:
     """The precedents that the judges read: for each label the nearest, as many as are wanted."""
     most = spec.settings["precedents"]
-    argued = [name_of(value, spec.schema) for value in (two.first, two.second)]
+    argued = [spec.schema.task.name_of(spec.schema, value) for value in (two.first, two.second)]
     every = spec.settings["precedents_for"] == "all"
     labels = dict.fromkeys(precedent.label for precedent in item.precedents)
     return [
@@ -157,12 +156,12 @@ def _step(number: int) -> str:
 
 
 def _claim(value: Value, spec: DebateSpec) -> str:
-    return _trusted(name_of(value, spec.schema), spec)
+    return _trusted(spec.schema.task.name_of(spec.schema, value), spec)
 
 
 def _trusted(name: str, spec: DebateSpec) -> str:
     """An answer as prompts name it: labels are the project's own words, options are strangers'."""
-    return Untrusted(name) if spec.schema.task is Task.PER_ITEM else name
+    return Untrusted(name) if spec.schema.task.item_options else name
 
 
 def _arguments(

@@ -12,7 +12,7 @@ from labelhub.core.debate.evidence import merged_evidence, names_in, rationale, 
 from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec, Outcome
 from labelhub.core.debate.signals import flags, told
 from labelhub.core.llm.types import Reply, Status
-from labelhub.core.schema import Schema, Task
+from labelhub.core.schema import Schema
 
 ROLES = ("extractor", "critic", "judge")
 
@@ -77,7 +77,7 @@ def _judge_adds(heard: Mapping[str, Reply], flips: Mapping[str, list[str]], sche
 
     In free text everybody has words of their own.
     """
-    if len(flips) < len(WEIGHTS) or schema.task is Task.TEXT:
+    if len(flips) < len(WEIGHTS) or schema.task.written:
         return False
     brought_up = frozenset().union(*(names_in(heard[role].value, schema) for role in WEIGHTS))
     return bool(names_in(heard["judge"].value, schema) - brought_up)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from labelhub.core.llm.parsing.structured import in_words
 from labelhub.core.llm.types import Reply, Status
-from labelhub.core.schema import Schema, Task, Value
+from labelhub.core.schema import Schema, Value
 
 LONGEST_RATIONALE = 600
 MOST_PHRASES = 10
@@ -17,11 +17,7 @@ def names_in(value: Value | None, schema: Schema) -> frozenset[str]:
     """The label names that ``value`` says apply; for free text and options, the words."""
     if value is None:
         return frozenset()
-    if isinstance(value, list):
-        return frozenset(value)
-    if schema.task is Task.ORDINAL:
-        return frozenset(label.name for label in schema.labels if label.point == value)
-    return frozenset([str(value)])
+    return frozenset(schema.task.names_in(schema, value))
 
 
 def merged_evidence(

@@ -7,7 +7,7 @@ from typing import Any
 
 from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec
 from labelhub.core.debate.settings import Setting, read_settings
-from labelhub.core.schema import Task
+from labelhub.core.schema import TASKS, LabelType
 
 Settings = Mapping[str, Any]
 
@@ -91,7 +91,7 @@ class ProtocolInfo:
         start: the generator function.
         parts: who takes part under these settings, in the order in which they speak.
         calls: how many calls an item takes under these settings.
-        tasks: the kinds of questions that it can answer.
+        answers: whether it can answer questions of a label type.
         not_for: why not the others, in words.
         settings: what can be set; ``more_settings`` what else, once these are chosen.
         steps: the steps that are sure to be taken, with the role that takes each; by default each
@@ -108,7 +108,7 @@ class ProtocolInfo:
     start: Callable[[DebateItem, DebateSpec], Debate]
     parts: Callable[[Settings], tuple[Part, ...]]
     calls: Callable[[Settings], CallCount]
-    tasks: tuple[Task, ...] = tuple(Task)
+    answers: Callable[[LabelType], bool] = lambda _: True
     not_for: str = ""
     settings: tuple[Setting, ...] = ()
     more_settings: Callable[[Settings], tuple[Setting, ...]] = no_more_settings
@@ -116,6 +116,11 @@ class ProtocolInfo:
     opinions: Opinions | None = None
     debated: bool = False
     trials_only: bool = False
+
+    @property
+    def tasks(self) -> list[LabelType]:
+        """The label types that it can answer."""
+        return [task for task in TASKS.values() if self.answers(task)]
 
     def read_settings(self, given: Settings) -> dict[str, Any]:
         """All settings, those not given at their defaults.

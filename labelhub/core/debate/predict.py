@@ -13,10 +13,8 @@ from dataclasses import dataclass
 from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec, Untrusted
 from labelhub.core.debate.settings import Setting
 from labelhub.core.debate.single import asked_once
-from labelhub.core.schema import Task
 
 NAME, ROLE = "predict", "predictor"
-TASKS = (Task.SINGLE, Task.ORDINAL, Task.PER_ITEM)
 NOT_FOR = "a prediction needs one right answer out of several. Use single there."
 AUTHOR, CHANCE = "author", "chance"
 LABELS_BY = Setting(

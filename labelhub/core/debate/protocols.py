@@ -29,9 +29,9 @@ from labelhub.core.debate.info import (
 from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec
 from labelhub.core.debate.seats import role_of, seats
 from labelhub.core.debate.settings import Setting
-from labelhub.core.debate.voting import NOT_VOTABLE, VOTABLE
+from labelhub.core.debate.voting import NOT_VOTABLE
 from labelhub.core.errors import InvalidInput
-from labelhub.core.schema import Task
+from labelhub.core.schema import LabelType
 
 Parts: TypeAlias = Callable[[Settings], tuple[Part, ...]]
 
@@ -118,7 +118,7 @@ _PLAIN = (
         start=self_consistency.self_consistency,
         parts=_each("self_consistency", "annotator"),
         calls=lambda settings: exactly(settings["samples"], 1),
-        tasks=VOTABLE,
+        answers=lambda task: task.votable,
         not_for=NOT_VOTABLE,
         settings=self_consistency.SETTINGS,
         steps=lambda settings: tuple(
@@ -147,7 +147,7 @@ _PLAIN = (
         start=vote.vote,
         parts=_seated("vote"),
         calls=lambda settings: exactly(settings["annotators"], 1),
-        tasks=VOTABLE,
+        answers=lambda task: task.votable,
         not_for=NOT_VOTABLE,
         settings=vote.SETTINGS,
         opinions=Opinions(first="First annotator", last="vote", voters="annotators"),
@@ -172,7 +172,7 @@ _PLAIN = (
         start=discussion.discussion,
         parts=_seated("discussion"),
         calls=_of_discussion,
-        tasks=VOTABLE,
+        answers=lambda task: task.votable,
         not_for=NOT_VOTABLE,
         settings=discussion.SETTINGS,
         steps=lambda settings: tuple(
@@ -197,7 +197,7 @@ _PLAIN = (
         start=courtroom.courtroom,
         parts=_at_court,
         calls=_of_courtroom,
-        tasks=courtroom.TASKS,
+        answers=lambda task: task.one_of_several,
         not_for=courtroom.NOT_FOR,
         settings=courtroom.SETTINGS,
         steps=_court_steps,
@@ -297,7 +297,7 @@ PROTOCOLS: dict[str, ProtocolInfo] = {
         start=predict.predict,
         parts=_each(predict.NAME, predict.ROLE),
         calls=_always(1, 1),
-        tasks=predict.TASKS,
+        answers=lambda task: task.one_of_several,
         not_for=predict.NOT_FOR,
         settings=(predict.LABELS_BY, predict.EXAMPLES),
         trials_only=True,
@@ -322,13 +322,13 @@ def protocol(name: str) -> ProtocolInfo:
     return found
 
 
-def can_answer(info: ProtocolInfo, settings: Settings, task: Task) -> bool:
+def can_answer(info: ProtocolInfo, settings: Settings, task: LabelType) -> bool:
     """Whether a protocol, with all its stages, answers questions of that kind."""
     stages = _stages(settings) if info.name == "cascade" else (info,)
-    return all(task in stage.tasks for stage in stages)
+    return all(stage.answers(task) for stage in stages)
 
 
-def check_task(info: ProtocolInfo, settings: Settings, task: Task) -> None:
+def check_task(info: ProtocolInfo, settings: Settings, task: LabelType) -> None:
     """Refuse a protocol for a question that it, or a stage of it, cannot answer.
 
     Raises:
@@ -336,8 +336,8 @@ def check_task(info: ProtocolInfo, settings: Settings, task: Task) -> None:
     """
     stages = _stages(settings) if info.name == "cascade" else (info,)
     for stage in stages:
-        if task not in stage.tasks:
+        if not stage.answers(task):
             raise InvalidInput(
                 f"protocol: '{stage.name}' cannot answer questions of the task '{task}' "
-                f"(it can {', '.join(stage.tasks)}): {stage.not_for}"
+                f"(it can {', '.join(map(str, stage.tasks))}): {stage.not_for}"
             )

@@ -7,10 +7,9 @@ from labelhub.core.debate.evidence import merged_evidence, names_in, rationale
 from labelhub.core.debate.outcome import DebateItem, DebateSpec, Outcome
 from labelhub.core.debate.signals import flags, told, voted
 from labelhub.core.llm.types import Reply, Status
-from labelhub.core.schema import Schema, Task
+from labelhub.core.schema import Schema
 
-#: What can be voted on, and why nothing else.
-VOTABLE = tuple(task for task in Task if task is not Task.TEXT)
+#: Why a vote cannot be about answers that are written.
 NOT_VOTABLE = (
     "answers in free text are hardly ever the same letter for letter, so there is nothing to "
     "count. Use single, cot, self_refine or ecj there."

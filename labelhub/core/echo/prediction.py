@@ -15,10 +15,10 @@ from typing import Any
 from labelhub.core.echo.examples import Example
 from labelhub.core.echo.instructions import Leaks, instruction_faults, no_leaks
 from labelhub.core.errors import InvalidInput
-from labelhub.core.llm.parsing.names import answer_ids
 from labelhub.core.llm.types import Call, Reply, Status
 from labelhub.core.prompts import Prompt, fence
 from labelhub.core.schema import Schema, parse_schema
+from labelhub.core.schema.menu import answer_ids
 from labelhub.core.similarity import words
 
 ROLE = "predict"

@@ -12,10 +12,10 @@ from labelhub.core.interview.features.spaces import YES, band_words
 from labelhub.core.interview.judgement import CALLED, VERDICTS
 from labelhub.core.interview.questions import Draft, Fault, template_draft
 from labelhub.core.interview.questions.faults import Detect, Leaks, no_leaks
-from labelhub.core.llm.parsing.names import answer_ids
 from labelhub.core.llm.types import Call
 from labelhub.core.prompts import Prompt, fence
 from labelhub.core.schema import Schema, parse_schema
+from labelhub.core.schema.menu import answer_ids
 
 ROLES = ("relevance", "prediction", "question", "word")
 MOST_QUESTIONS = 4

@@ -3,7 +3,7 @@
 from labelhub.core.schema.definition import (
     LabelDef,
     Schema,
-    Task,
+    SchemaError,
     Value,
     ValueNotOffered,
     fold,
@@ -12,20 +12,17 @@ from labelhub.core.schema.definition import (
     value_words,
 )
 from labelhub.core.schema.lists import listed_names
-from labelhub.core.schema.reading import (
-    MAX_LABELS,
-    SchemaError,
-    parse_schema,
-    schema_from_names,
-)
+from labelhub.core.schema.reading import MAX_LABELS, parse_schema, schema_from_names
 from labelhub.core.schema.studio import role_of, schema_from_studio
+from labelhub.core.schema.tasks import TASKS, LabelType
 
 __all__ = [
     "MAX_LABELS",
+    "TASKS",
     "LabelDef",
+    "LabelType",
     "Schema",
     "SchemaError",
-    "Task",
     "Value",
     "ValueNotOffered",
     "fold",

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from labelhub.core.schema.definition import Schema, Task, Value
+from labelhub.core.schema.definition import Schema, Value
 
 
 class Fate(Enum):
@@ -34,21 +34,13 @@ class SchemaPlan:
 
     def value(self, value: Value) -> Value | Fate:
         """What a canonical value of the old schema is in the new one; canonical, or its fate."""
-        match self.old.task:
-            case Task.SINGLE:
-                return self.names.get(str(value), Fate.NEEDS_PEOPLE)
-            case Task.MULTI if isinstance(value, list):
-                return self._set(value)
-            case Task.ORDINAL:
-                return self._point(value)
-            case _:
-                return value
+        return self.old.task.migrate(self, value)
 
     @property
     def changes_values(self) -> bool:
         """Whether any value is another one after it."""
         kept = [name for name in self.new.names if self.names.get(name) == name]
-        moved = self.old.task is Task.MULTI and kept != [n for n in self.old.names if n in kept]
+        moved = self.old.task.several and kept != [n for n in self.old.names if n in kept]
         return moved or any(self._changed(name) for name in self.old.names)
 
     @property
@@ -92,26 +84,13 @@ class SchemaPlan:
         return found
 
     def _changed(self, name: str) -> bool:
-        if self.old.task is Task.ORDINAL:
+        if self.old.task.ordered:
             before = self.old.label(name)
-            return before is None or self._number(self.names[name]) != before.point
+            return before is None or self.point_of(self.names[name]) != before.point
         return self.names[name] != name
 
-    def _set(self, value: Sequence[str]) -> Value | Fate:
-        targets = [self.names.get(name, Fate.NEEDS_PEOPLE) for name in value]
-        if Fate.NEEDS_PEOPLE in targets:
-            return Fate.NEEDS_PEOPLE
-        return [name for name in self.new.names if name in targets]
-
-    def _point(self, value: Value) -> Value | Fate:
-        found = next((each for each in self.old.labels if each.point == value), None)
-        target = self.names[found.name] if found else Fate.NEEDS_PEOPLE
-        if isinstance(target, Fate):
-            return target
-        point = self._number(target)
-        return int(point) if point == int(point) else point
-
-    def _number(self, name: str | Fate) -> float:
+    def point_of(self, name: str | Fate) -> float:
+        """The number of a label of afterwards; NaN where there is none."""
         found = None if isinstance(name, Fate) else self.new.label(name)
         return float("nan") if found is None or found.point is None else found.point
 
@@ -122,5 +101,5 @@ class SchemaPlan:
             return name
         if sources:
             return Fate.NEEDS_PEOPLE
-        lost = Fate.DROPPED if self.old.task is Task.MULTI else Fate.NEEDS_PEOPLE
+        lost = Fate.DROPPED if self.old.task.several else Fate.NEEDS_PEOPLE
         return self.origins.get(name, lost)

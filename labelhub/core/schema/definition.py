@@ -3,17 +3,8 @@
 Everything here is frozen and validated at construction. A value that a schema does not offer is
 refused by name (``ValueNotOffered``), never guessed.
 
-Canonical values, the only shapes that reach the ledger:
-
-========== ===========================================================
-task       value
-========== ===========================================================
-single     one label name (``str``)
-multi      list of the present label names, in schema order
-ordinal    the number of a scale point (``int`` or ``float``)
-text       non-empty ``str``
-per_item   one of the item's own options (``str``); free text where it has none
-========== ===========================================================
+Canonical values are the only shapes that reach the ledger; each label type in ``tasks`` says which
+its own are.
 """
 
 import json
@@ -21,15 +12,14 @@ import math
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from labelhub.core.errors import InvalidInput
 
-Value: TypeAlias = str | int | float | list[str]
+if TYPE_CHECKING:
+    from labelhub.core.schema.tasks.base import LabelType
 
-#: Control and format characters, and all kinds of space: a text of these alone shows nothing.
-UNSEEN = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
+Value: TypeAlias = str | int | float | list[str]
 
 
 class ValueNotOffered(InvalidInput):
@@ -38,14 +28,10 @@ class ValueNotOffered(InvalidInput):
     code = "value_not_offered"
 
 
-class Task(StrEnum):
-    """What kind of answer a project asks for."""
+class SchemaError(InvalidInput):
+    """A label schema is not well formed; the message names the field."""
 
-    SINGLE = "single"
-    MULTI = "multi"
-    ORDINAL = "ordinal"
-    TEXT = "text"
-    PER_ITEM = "per_item"
+    code = "invalid_schema"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +64,7 @@ class LabelDef:
 class Schema:
     """A validated label schema; build it with :func:`~labelhub.core.schema.parse_schema`."""
 
-    task: Task
+    task: "LabelType"
     question: str = ""
     labels: tuple[LabelDef, ...] = ()
     _by_key: Mapping[str, LabelDef] = field(default_factory=dict, repr=False, compare=False)
@@ -102,13 +88,11 @@ class Schema:
 
     def of_item(self, options: Sequence[str]) -> "Schema":
         """The schema as it is for an item with these options: without any, it asks for text."""
-        if self.task is Task.PER_ITEM and not options:
-            return Schema(Task.TEXT, self.question)
-        return self
+        return self.task.of_item(self, options)
 
     def offered(self, options: Sequence[str] = ()) -> tuple[str, ...]:
         """The names an answer may use: the item's own options for ``per_item``."""
-        return tuple(options) if self.task is Task.PER_ITEM else self.names
+        return self.task.offered(self, options)
 
     def normalise(self, raw: Any, options: Sequence[str] = ()) -> Value:
         """The canonical value of ``raw``.
@@ -116,36 +100,7 @@ class Schema:
         Raises:
             ValueNotOffered: the value is of the wrong shape or not among what is offered.
         """
-        match self.task:
-            case Task.SINGLE:
-                return self._one(raw)
-            case Task.MULTI:
-                return self._many(raw)
-            case Task.ORDINAL:
-                return self._point(raw)
-            case Task.TEXT:
-                return _text(raw)
-            case Task.PER_ITEM:
-                return _option(raw, options) if options else _text(raw)
-
-    def _one(self, raw: Any) -> str:
-        found = self.label(raw) if isinstance(raw, str) else None
-        if found is None:
-            raise _not_offered(raw, self.names)
-        return found.name
-
-    def _many(self, raw: Any) -> list[str]:
-        present = {self._one(name) for name in _present_names(raw, self.names)}
-        return [name for name in self.names if name in present]
-
-    def _point(self, raw: Any) -> float | int:
-        found = self.label(raw) if isinstance(raw, str) else None
-        wanted = found.point if found else number(raw)
-        for label in self.labels:
-            if wanted is not None and label.point == wanted:
-                return int(wanted) if wanted == int(wanted) else wanted
-        points = [f"{label.point:g}" for label in self.labels if label.point is not None]
-        raise _not_offered(raw, points)
+        return self.task.normalise(self, raw, options)
 
 
 def fold(name: str) -> str:
@@ -178,43 +133,6 @@ def value_words(value: Value | None) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _present_names(raw: Any, offered: Sequence[str]) -> list[Any]:
-    if isinstance(raw, Mapping):
-        if not raw:
-            raise ValueNotOffered("An empty object says nothing of any label; none of them is [].")
-        if not all(isinstance(is_there, bool) for is_there in raw.values()):
-            raise ValueNotOffered("Each label must be true or false.")
-        folded = {fold(name) for name in offered}
-        strange = next((name for name in raw if fold(str(name)) not in folded), None)
-        if strange is not None:
-            raise _not_offered(strange, offered)
-        present = [name for name, is_there in raw.items() if is_there]
-        said = {fold(str(name)) for name in raw}
-        missing = [name for name in offered if fold(name) not in said]
-        if missing and not present:  # nobody said that none of these is there
-            raise ValueNotOffered(f"Nothing is said of: {_listed(missing)}.")
-        return present
-    if isinstance(raw, list | tuple):
-        return list(raw)
-    raise ValueNotOffered("Several labels must be a list of names, or names with true or false.")
-
-
-def _text(raw: Any) -> str:
-    if not isinstance(raw, str) or all(unicodedata.category(sign) in UNSEEN for sign in raw):
-        raise ValueNotOffered("The answer must be text and not empty.")
-    if bad := unstorable(raw):
-        raise ValueNotOffered(f"The answer must not contain {bad}.")
-    return raw.strip()
-
-
-def _option(raw: Any, options: Sequence[str]) -> str:
-    if isinstance(raw, str):
-        for option in options:
-            if fold(option) == fold(raw):
-                return option
-    raise _not_offered(raw, options)
-
-
 def number(raw: Any) -> float | None:
     """The finite number that ``raw`` is or spells, else None; booleans are none."""
     if isinstance(raw, bool) or not isinstance(raw, int | float | str):
@@ -226,12 +144,14 @@ def number(raw: Any) -> float | None:
     return read if math.isfinite(read) else None
 
 
-def _not_offered(raw: Any, offered: Iterable[str]) -> ValueNotOffered:
-    choice = _listed(list(offered))
+def not_offered(raw: Any, offered: Iterable[str]) -> ValueNotOffered:
+    """The refusal of ``raw``, with the names to choose from."""
+    choice = listed(list(offered))
     if isinstance(raw, list | tuple):
         return ValueNotOffered(f"A list of {len(raw)} was given for one value: {choice}.")
     return ValueNotOffered(f"'{str(raw)[:80]}' is not offered here; the choice is: {choice}.")
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """At most twelve names, in a line."""
     return ", ".join(names[:12]) + (" …" if len(names) > 12 else "")

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from labelhub.core.schema.carrying import Fate, SchemaPlan
-from labelhub.core.schema.definition import LabelDef, Schema, Task, fold
+from labelhub.core.schema.definition import LabelDef, Schema, fold
 from labelhub.core.schema.operations import (
     Add,
     Ask,
@@ -31,24 +31,17 @@ def plan(old: Schema, operations: Sequence[Operation]) -> SchemaPlan:
     Raises:
         InvalidChange: an operation does not fit the schema or another operation.
     """
-    if old.task in (Task.TEXT, Task.PER_ITEM):
-        _refuse_labels(old.task, operations)
+    if not old.task.labelled and any(not isinstance(each, Ask) for each in operations):
+        raise InvalidChange(
+            f"This project has no labels of its own: {old.task.why_unlabelled}. Only the question "
+            "can be changed."
+        )
     fates = _fates(old, operations)
     labels = _ordered(_described(_added(_kept(old, fates), operations), operations), operations)
     asked = [each.question for each in operations if isinstance(each, Ask)]
     new = _schema(old, labels, asked[-1] if asked else old.question)
     targets = {name: _target(old, new, name, fates.get(name)) for name in old.names}
     return SchemaPlan(old, new, targets, _origins(old, new, fates))
-
-
-def _refuse_labels(task: Task, operations: Sequence[Operation]) -> None:
-    if any(not isinstance(each, Ask) for each in operations):
-        whose = (
-            "answers are free texts" if task is Task.TEXT else "each item brings its own options"
-        )
-        raise InvalidChange(
-            f"This project has no labels of its own: {whose}. Only the question can be changed."
-        )
 
 
 def _fates(old: Schema, operations: Sequence[Operation]) -> dict[str, Fated]:
@@ -193,7 +186,7 @@ def _target(old: Schema, new: Schema, name: str, fate: Fated | None) -> str | Fa
         case Retire(replacement=replacement, ask=ask):
             if replacement:
                 return _offered(new, replacement)
-            if old.task is Task.MULTI:
+            if old.task.several:
                 return Fate.DROPPED
             return Fate.NEEDS_PEOPLE if ask else Fate.WITHDRAWN
         case _:

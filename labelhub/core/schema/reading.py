@@ -1,24 +1,21 @@
 """Reading label schemas: every fault is named by its field."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
-from labelhub.core.errors import InvalidInput
-from labelhub.core.schema.definition import LabelDef, Schema, Task, fold, number, unstorable
-from labelhub.core.schema.lists import name_parts
+from labelhub.core.schema.definition import (
+    LabelDef,
+    Schema,
+    SchemaError,
+    fold,
+    number,
+    unstorable,
+)
+from labelhub.core.schema.tasks import TASKS, LabelType
 
 MAX_LABELS = 200
 MAX_NAME = 100
-#: Squares of distances have to fit into floating point.
-MOST_POINT = 1e12
 FORBIDDEN_IN_NAMES = "#|\n\r\t\0"
-
-
-class SchemaError(InvalidInput):
-    """A label schema is not well formed; the message names the field."""
-
-    code = "invalid_schema"
 
 
 def parse_schema(data: Any) -> Schema:
@@ -29,10 +26,9 @@ def parse_schema(data: Any) -> Schema:
     """
     if not isinstance(data, Mapping):
         raise SchemaError("A label schema must be a JSON object with the field 'task'.")
-    try:
-        task = Task(str(data.get("task", "")))
-    except ValueError:
-        raise SchemaError(f"task: must be one of {', '.join(Task)}.") from None
+    task = TASKS.get(str(data.get("task", "")))
+    if task is None:
+        raise SchemaError(f"task: must be one of {', '.join(TASKS)}.")
     question = data.get("question", "")
     _check_text(question, "question")
     raw_labels = data.get("labels", [])
@@ -41,11 +37,8 @@ def parse_schema(data: Any) -> Schema:
     labels = tuple(
         read_label_def(raw, f"labels, number {at}") for at, raw in enumerate(raw_labels, start=1)
     )
-    if task is Task.ORDINAL:
-        labels = _with_points(labels)
+    labels = task.check_labels(labels)
     _check_count(task, labels)
-    if task is Task.MULTI:
-        _check_lists(labels)
     return Schema(task, question.strip(), labels, _index(labels))
 
 
@@ -118,49 +111,13 @@ def _checked_point(raw: Any, where: str) -> float | None:
     return point
 
 
-def _with_points(labels: tuple[LabelDef, ...]) -> tuple[LabelDef, ...]:
-    """Scale points: as given, else the number the names spell, else 1, 2, 3 …"""
-    if any(label.point is not None for label in labels):
-        points = [label.point for label in labels]
-    else:
-        spelled = [number(label.name) for label in labels]
-        counted = [float(at) for at in range(1, len(labels) + 1)]
-        points = spelled if None not in spelled else list(counted)
-    given = [point for point in points if point is not None]
-    if len(given) < len(labels) or len(set(given)) < len(labels):
-        raise SchemaError("labels: every scale point needs its own number in 'point'.")
-    if max(map(abs, given), default=0) > MOST_POINT:
-        raise SchemaError(f"labels: a scale point is at most {MOST_POINT:,.0f}.")
-    return tuple(replace(label, point=point) for label, point in zip(labels, given, strict=True))
-
-
-def _check_count(task: Task, labels: tuple[LabelDef, ...]) -> None:
-    least = {Task.SINGLE: 2, Task.ORDINAL: 2, Task.MULTI: 1}.get(task, 0)
-    if len(labels) < least:
-        raise SchemaError(f"labels: a schema of task '{task}' needs at least {least}.")
+def _check_count(task: LabelType, labels: tuple[LabelDef, ...]) -> None:
+    if len(labels) < task.least_labels:
+        raise SchemaError(f"labels: a schema of task '{task}' needs at least {task.least_labels}.")
     if len(labels) > MAX_LABELS:
         raise SchemaError(f"labels: at most {MAX_LABELS}.")
-    if task in (Task.TEXT, Task.PER_ITEM) and labels:
+    if labels and not task.labelled:
         raise SchemaError(f"labels: a schema of task '{task}' has none of its own.")
-
-
-def _check_lists(labels: tuple[LabelDef, ...]) -> None:
-    """Names may have commas as long as a list of names reads in one way: what follows a comma
-    within a name begins none."""
-    begins: dict[str, str] = {}
-    for label in labels:
-        first, *rest = name_parts(label.name)
-        if rest and not all((first, *rest)):
-            raise SchemaError(f"labels: a comma in '{label.name}' needs words on both sides.")
-        begins.setdefault(first, label.name)
-    for label in labels:
-        first, *rest = name_parts(label.name)
-        other = next((begins[part] for part in rest if part in begins), None)
-        if other is not None:
-            raise SchemaError(
-                f"labels: '{label.name}' cannot be told from a list of labels, because '{other}' "
-                "is or begins like a part of it; rename one of them."
-            )
 
 
 def _index(labels: tuple[LabelDef, ...]) -> dict[str, LabelDef]:

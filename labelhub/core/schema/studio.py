@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element, ParseError
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
-from labelhub.core.schema.definition import Schema, Task
+from labelhub.core.schema.definition import Schema
 from labelhub.core.schema.reading import MAX_LABELS, SchemaError, parse_schema
 
 #: What controls beside the question go by, without blanks and underscores.
@@ -80,7 +80,7 @@ def _heading(root: Element) -> str:
 def _definition(control: Element) -> dict[str, Any]:
     match control.tag:
         case "TextArea":
-            return {"task": Task.TEXT}
+            return {"task": "text"}
         case "Rating":
             return _scale(1, _number(control, "maxRating", 5), 1)
         case "Number":
@@ -88,13 +88,13 @@ def _definition(control: Element) -> dict[str, Any]:
                 _number(control, "min", 0), _number(control, "max", 10), _number(control, "step", 1)
             )
         case "Choices" if control.get("value", "").startswith("$"):
-            return {"task": Task.PER_ITEM}
+            return {"task": "per_item"}
         case "Choices":
             several = control.get("choice") == "multiple"
             labels = list(_labels(control, "Choice"))
-            return {"task": Task.MULTI if several else Task.SINGLE, "labels": labels}
+            return {"task": "multi" if several else "single", "labels": labels}
         case _:
-            return {"task": Task.MULTI, "labels": list(_labels(control, "Label"))}
+            return {"task": "multi", "labels": list(_labels(control, "Label"))}
 
 
 def _labels(control: Element, tag: str) -> Iterator[dict[str, str]]:
@@ -123,4 +123,4 @@ def _scale(least: float, most: float, step: float) -> dict[str, Any]:
         raise SchemaError(f"config: a scale has 2 to {MAX_LABELS} points.")
     values = [least + at * step for at in range(int(points))]
     labels = [{"name": f"{value:g}", "point": value} for value in values]
-    return {"task": Task.ORDINAL, "labels": labels}
+    return {"task": "ordinal", "labels": labels}

@@ -52,7 +52,7 @@ export class Evidence {
 
   /** What to mark for: the choice that was touched last, else the only one chosen. */
   label() {
-    if (this.form.dataset.kind === "text") return "answer";
+    if ("written" in this.form.dataset) return "answer";
     const chosen = [...this.form.querySelectorAll("input[name=value]:checked")].map((one) => one.value);
     return chosen.includes(this.last) ? this.last : chosen[0];
   }
@@ -119,7 +119,7 @@ export class Evidence {
   /** Only what speaks for a label that is chosen is sent. */
   #write() {
     const chosen = [...this.form.querySelectorAll("input[name=value]:checked")].map((one) => one.value);
-    const sent = this.spans.filter(({ label }) => this.form.dataset.kind === "text" || chosen.includes(label));
+    const sent = this.spans.filter(({ label }) => "written" in this.form.dataset || chosen.includes(label));
     this.field.value = sent.length
       ? JSON.stringify(sent.map(({ label, at }) => ({ label, start: this.#stored(at[0]), end: this.#stored(at[1]) })))
       : "";

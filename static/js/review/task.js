@@ -40,7 +40,7 @@ export class Task {
     for (const box of this.form.querySelectorAll("input[name=value], input[name=none]")) {
       if (draft.value || draft.none) box.checked = Boolean(draft[box.name]?.includes(box.value));
     }
-    for (const name of ["comment", "rationale", ...(this.form.dataset.kind === "text" ? ["value"] : [])]) {
+    for (const name of ["comment", "rationale", ...("written" in this.form.dataset ? ["value"] : [])]) {
       const field = this.form.querySelector(`textarea[name=${name}]`);
       if (!field || !draft[name]) continue;
       field.value = draft[name][0];

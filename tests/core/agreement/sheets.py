@@ -7,7 +7,7 @@ import numpy as np
 
 from labelhub.core.agreement.ratings import Ratings
 from labelhub.core.agreement.reports.sheet import Rater, Sheet
-from labelhub.core.schema import Task
+from labelhub.core.schema import TASKS, LabelType
 
 #: Says nothing of an item; is not sure.
 NOTHING, UNSURE = -1, -2
@@ -17,7 +17,7 @@ def sheet(
     said: Mapping[str, Sequence[int]],
     *,
     categories: int = 2,
-    task: Task = Task.SINGLE,
+    task: LabelType = TASKS["single"],
     gold: Sequence[int] | None = None,
     **others: Any,
 ) -> Sheet:

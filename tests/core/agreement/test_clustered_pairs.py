@@ -15,7 +15,7 @@ from labelhub.core.agreement.coefficients.clustered_pairs import (
 )
 from labelhub.core.agreement.ratings import Ratings, from_matrix
 from labelhub.core.agreement.reports.between import between_raters
-from labelhub.core.schema import Task
+from labelhub.core.schema import TASKS
 from tests.core.agreement.sheets import NOTHING, sheet
 
 
@@ -87,7 +87,7 @@ def pairs(table: Any, **others: Any) -> Any:
 
 def test_the_report_says_over_what_annotators_are_compared() -> None:
     table, clusters = world(8)
-    given = {"task": Task.ORDINAL, "scores": [0.0, 1.0, 2.0]}
+    given = {"task": TASKS["ordinal"], "scores": [0.0, 1.0, 2.0]}
     plain = pairs(table, **given)
     found = pairs(table, clusters=clusters, unit="authors", **given)
     for before, pair in zip(plain, found, strict=True):
@@ -121,6 +121,8 @@ def test_a_table_that_is_too_large_leaves_the_doubt(monkeypatch: pytest.MonkeyPa
 def test_annotators_of_own_options_have_percent_by_cluster_alone() -> None:
     table, clusters = world(10)
     options = np.full(len(table), 3)
-    for pair in pairs(table, task=Task.PER_ITEM, options=options, clusters=clusters, unit="users"):
+    for pair in pairs(
+        table, task=TASKS["per_item"], options=options, clusters=clusters, unit="users"
+    ):
         assert "over users" in pair.figures["percent"]["method"]
         assert pair.figures["cohen_kappa"]["value"] is None

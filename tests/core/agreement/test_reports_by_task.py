@@ -5,7 +5,7 @@ import pytest
 from labelhub.core.agreement.reports import reasons
 from labelhub.core.agreement.reports.between import between_kinds, between_raters
 from labelhub.core.agreement.reports.report import report
-from labelhub.core.schema import Task
+from labelhub.core.schema import TASKS, LabelType
 from tests.core.agreement.sheets import sheet
 
 SAID = {"llm:m": [0, 1, 1, 0], "crowd:a": [0, 1, 0, 0]}
@@ -14,10 +14,10 @@ ERRORS = {"mean_absolute_error", "quadratic_kappa"}
 
 @pytest.mark.parametrize(
     ("task", "reason"),
-    [(Task.PER_ITEM, reasons.OWN_OPTIONS), (Task.TEXT, reasons.FREE_TEXT)],
+    [(TASKS["per_item"], reasons.OWN_OPTIONS), (TASKS["text"], reasons.FREE_TEXT)],
 )
 def test_without_shared_categories_two_sides_have_no_kappa_for_their_reason(
-    task: Task, reason: str
+    task: LabelType, reason: str
 ) -> None:
     given = sheet(SAID, task=task)
     for (pair,) in (between_kinds(given), between_raters(given)):
@@ -28,7 +28,9 @@ def test_without_shared_categories_two_sides_have_no_kappa_for_their_reason(
 def test_only_points_of_a_scale_are_more_or_less_wrong() -> None:
     gold = [0, 1, 1, 1]
     single = report(sheet(SAID, gold=gold)).against_gold.values()
-    scale = report(sheet(SAID, gold=gold, task=Task.ORDINAL, scores=[1, 3])).against_gold.values()
+    scale = report(
+        sheet(SAID, gold=gold, task=TASKS["ordinal"], scores=[1, 3])
+    ).against_gold.values()
     for plain, ordered in zip(single, scale, strict=True):
         assert not ERRORS & set(plain.figures)
         assert set(ordered.figures) >= ERRORS

@@ -7,7 +7,7 @@ from labelhub.core.agreement.coefficients.conger import conger_kappa, conger_par
 from labelhub.core.agreement.reports import reasons
 from labelhub.core.agreement.reports.conger import MOST_CELLS, conger
 from labelhub.core.agreement.reports.within import within
-from labelhub.core.schema import Task
+from labelhub.core.schema import TASKS
 from tests.core.agreement.sheets import NOTHING, sheet
 
 SAID = {
@@ -62,6 +62,6 @@ def test_a_table_that_would_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.parametrize(("points", "reason"), [([0, 2], None), ([-1, 1], reasons.BELOW_ZERO)])
 def test_ratios_need_points_from_zero_on(points: list[float], reason: str | None) -> None:
-    given = sheet(SAID, task=Task.ORDINAL, scores=points)
+    given = sheet(SAID, task=TASKS["ordinal"], scores=points)
 
     assert within(given, "crowd")["alpha_ratio"].get("reason") == reason

@@ -12,7 +12,7 @@ from labelhub.core.agreement.reports.against import against
 from labelhub.core.agreement.reports.between import between_kinds
 from labelhub.core.agreement.reports.divergences import divergence
 from labelhub.core.agreement.reports.pooled import Pooled
-from labelhub.core.schema import Task
+from labelhub.core.schema import TASKS
 from tests.core.agreement.sheets import sheet
 
 EVEN = [0.2] * 5
@@ -62,7 +62,7 @@ def test_clusters_are_drawn_whole() -> None:
 
 
 def test_options_of_the_items_own_are_refused() -> None:
-    found = between(task=Task.PER_ITEM, options=np.full(200, 3))
+    found = between(task=TASKS["per_item"], options=np.full(200, 3))
     assert found == {"value": None, "reason": "own_options"}
 
 

@@ -17,7 +17,7 @@ from labelhub.core.agreement.reports.pooled import Pooled
 from labelhub.core.agreement.reports.report import report
 from labelhub.core.agreement.reports.sheet import Sheet
 from labelhub.core.agreement.reports.within import within
-from labelhub.core.schema import Task
+from labelhub.core.schema import TASKS, LabelType
 from tests.core.agreement.sheets import NOTHING, UNSURE, sheet
 
 
@@ -102,10 +102,10 @@ def test_kinds_as_good_as_each_other_are_not_told_apart_by_their_ties() -> None:
 def test_a_place_counts_once_an_item() -> None:
     options = np.full(12, 4)
     said = {f"crowd:{at}": [0, 1, 2, 3] * 3 for at in range(5)}
-    once = report(sheet(said, categories=4, task=Task.PER_ITEM, options=options))
+    once = report(sheet(said, categories=4, task=TASKS["per_item"], options=options))
     assert once.to_json()["position_bias"]["crowd"]["items"] == 12
     tied = {"crowd:a": [0, 1], "crowd:b": [0, 2]}
-    found = report(sheet(tied, categories=4, task=Task.PER_ITEM, options=np.array([4, 4])))
+    found = report(sheet(tied, categories=4, task=TASKS["per_item"], options=np.array([4, 4])))
     assert found.position_bias["crowd"].chosen == [1, 0, 0, 0]
     assert found.position_bias["crowd"].dropped == 1
 
@@ -118,7 +118,7 @@ def test_copies_of_annotators_prove_no_preference_for_a_place() -> None:
         report(
             sheet(
                 {f"crowd:{at}": places for at in range(copies)},
-                categories=4, task=Task.PER_ITEM, options=options,
+                categories=4, task=TASKS["per_item"], options=options,
             )
         ).to_json()["position_bias"]["crowd"]["p"]
         for copies in (1, 10)
@@ -149,7 +149,7 @@ def test_scores_and_annotators_heed_clusters() -> None:
 
 def test_a_preference_for_places_is_tested_over_clusters() -> None:
     said = {"crowd:a": np.random.default_rng(1).integers(4, size=120).tolist()}
-    given: dict[str, Any] = {"categories": 4, "task": Task.PER_ITEM, "options": np.full(120, 4)}
+    given: dict[str, Any] = {"categories": 4, "task": TASKS["per_item"], "options": np.full(120, 4)}
     plain = report(sheet(said, **given)).to_json()["position_bias"]["crowd"]
     told = report(sheet(said, clusters=CLUSTERS, unit="users", **given)).to_json()
     together = told["position_bias"]["crowd"]
@@ -253,7 +253,7 @@ def test_an_intraclass_correlation_needs_two_items_rated_by_all(
 ) -> None:
     first = [0, 1, 2, NOTHING][: len(second)]
     given = sheet(
-        {"crowd:a": first, "crowd:b": second}, categories=3, task=Task.ORDINAL, scores=[1, 2, 3]
+        {"crowd:a": first, "crowd:b": second}, categories=3, task=TASKS["ordinal"], scores=[1, 2, 3]
     )
     assert within(given, "crowd")["icc_2_1"] == {"value": None, "reason": reason}
 
@@ -267,9 +267,9 @@ def test_who_only_abstains_counts_where_abstentions_do() -> None:
 
 
 @pytest.mark.parametrize(
-    ("task", "options"), [(Task.PER_ITEM, np.array([2, 3, 3])), (Task.TEXT, None)]
+    ("task", "options"), [(TASKS["per_item"], np.array([2, 3, 3])), (TASKS["text"], None)]
 )
-def test_abstentions_count_for_every_task(task: Task, options: Any) -> None:
+def test_abstentions_count_for_every_task(task: LabelType, options: Any) -> None:
     said = {"crowd:a": [0, 2, UNSURE], "crowd:b": [0, 1, UNSURE]}
     found = within(sheet(said, categories=3, task=task, options=options), "crowd")
     assert found["percent"]["value"] == 0.5

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from labelhub.core.agreement.reports import reasons
 from labelhub.core.agreement.reports.report import report
 from labelhub.core.agreement.reports.sheet import Sheet
-from labelhub.core.schema import Task
+from labelhub.core.schema import TASKS
 from tests.cases import all_cases
 from tests.core.agreement.sheets import NOTHING, UNSURE, sheet
 
@@ -30,7 +30,7 @@ def crowd_of(rows: int, items: int, categories: int, seed: int = 0) -> dict[str,
 
 
 SAME = {"crowd:a": [0] * 40, "crowd:b": [0] * 40, "llm:m": [0] * 40}
-SCALE: dict[str, Any] = {"task": Task.ORDINAL, "scores": [1, 2, 3], "categories": 3}
+SCALE: dict[str, Any] = {"task": TASKS["ordinal"], "scores": [1, 2, 3], "categories": 3}
 SHEETS = {
     "nothing": sheet({}),
     "one item, all the same": sheet({"crowd:a": [0], "crowd:b": [0], "llm:m": [0]}, gold=[0]),
@@ -52,14 +52,14 @@ SHEETS = {
     "a scale of opposites": sheet({"crowd:a": [0, 2] * 20, "llm:m": [2, 0] * 20},
                                   gold=[2, 0] * 20, **SCALE),
     "a scale, clustered": sheet(crowd_of(8, 40, 3), gold=[0, 1] * 20, **SCALE, **alike(4)),
-    "sets": sheet(crowd_of(8, 40, 3), categories=3, task=Task.MULTI, gold=[0, 1] * 20,
+    "sets": sheet(crowd_of(8, 40, 3), categories=3, task=TASKS["multi"], gold=[0, 1] * 20,
                   sets=[frozenset(), frozenset("a"), frozenset("ab")]),
-    "texts": sheet(crowd_of(8, 40, 3), categories=3, task=Task.TEXT, gold=[0] * 40),
-    "texts, clustered": sheet(crowd_of(8, 40, 3), categories=3, task=Task.TEXT, gold=[0] * 40,
+    "texts": sheet(crowd_of(8, 40, 3), categories=3, task=TASKS["text"], gold=[0] * 40),
+    "texts, clustered": sheet(crowd_of(8, 40, 3), categories=3, task=TASKS["text"], gold=[0] * 40,
                               **alike(4)),
-    "own options": sheet(crowd_of(8, 40, 2), task=Task.PER_ITEM, gold=[0] * 40,
+    "own options": sheet(crowd_of(8, 40, 2), task=TASKS["per_item"], gold=[0] * 40,
                          options=np.resize([2, 3], 40), **alike(30)),
-    "one option": sheet(SAME, task=Task.PER_ITEM, gold=[0] * 40, options=np.full(40, 1)),
+    "one option": sheet(SAME, task=TASKS["per_item"], gold=[0] * 40, options=np.full(40, 1)),
     "author": sheet(crowd_of(8, 40, 3) | {"author:w": [0, 1, 2, N] * 10}, categories=3),
     "many different clusters": sheet(
         {name: row * 1 for name, row in crowd_of(5, 2100, 3).items()}, categories=3,
@@ -123,9 +123,11 @@ def small_sheets(draw: st.DrawFn) -> Sheet:
     gold = draw(st.lists(st.integers(-1, 2), min_size=items, max_size=items))
     clusters = draw(st.lists(st.integers(0, 3), min_size=items, max_size=items))
     together = {"clusters": np.array(clusters), "unit": "texts"} if draw(st.booleans()) else {}
-    task = draw(st.sampled_from([Task.SINGLE, Task.ORDINAL, Task.PER_ITEM, Task.TEXT]))
-    points = {"scores": [1.0, 2.0, 5.0]} if task is Task.ORDINAL else {}
-    options = {"options": np.full(items, 3)} if task is Task.PER_ITEM else {}
+    task = draw(
+        st.sampled_from([TASKS["single"], TASKS["ordinal"], TASKS["per_item"], TASKS["text"]])
+    )
+    points = {"scores": [1.0, 2.0, 5.0]} if task is TASKS["ordinal"] else {}
+    options = {"options": np.full(items, 3)} if task is TASKS["per_item"] else {}
     return sheet(said, gold=gold, categories=3, task=task, **together, **points, **options)
 
 

@@ -14,7 +14,7 @@ from labelhub.core.agreement.reports import medians, reasons
 from labelhub.core.agreement.reports.report import report
 from labelhub.core.agreement.reports.sheet import Sheet
 from labelhub.core.agreement.reports.within import within
-from labelhub.core.schema import Task
+from labelhub.core.schema import TASKS
 from tests.core.agreement.sheets import NOTHING, sheet
 from tests.core.agreement.test_reports_hostile import check
 
@@ -25,7 +25,7 @@ SAID = {
     "crowd:c": [3, 0, NOTHING, NOTHING],
 }
 GOLD = [1, 1, 0, 3]
-SCALE: dict[str, Any] = {"task": Task.ORDINAL, "scores": [1.0, 2.0, 3.0, 5.0], "categories": 4}
+SCALE: dict[str, Any] = {"task": TASKS["ordinal"], "scores": [1.0, 2.0, 3.0, 5.0], "categories": 4}
 
 
 def against_gold(given: Sheet) -> dict[str, Any]:
@@ -103,7 +103,7 @@ def test_icc_of_one_rating_and_of_the_mean_of_all() -> None:
         [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
     )
     rows = {f"crowd:{at}": (row - 1).tolist() for at, row in enumerate(table.T)}
-    scale: dict[str, Any] = {"task": Task.ORDINAL, "scores": [*map(float, range(1, 11))]}
+    scale: dict[str, Any] = {"task": TASKS["ordinal"], "scores": [*map(float, range(1, 11))]}
     found = within(sheet(rows, categories=10, **scale), "crowd")
     assert found["icc_2_1"]["value"] == pytest.approx(0.29, abs=0.005)
     assert found["icc_2_k"]["value"] == pytest.approx(0.62, abs=0.005)
@@ -155,7 +155,7 @@ def test_a_long_scale_needs_no_table_of_every_draw_at_once() -> None:
     q, n = 200, 300
     said = np.random.default_rng(1).integers(q, size=n).tolist()
     points = [float(at) for at in range(q)]
-    long = sheet({"crowd:a": said}, gold=said, task=Task.ORDINAL, scores=points, categories=q)
+    long = sheet({"crowd:a": said}, gold=said, task=TASKS["ordinal"], scores=points, categories=q)
     tracemalloc.start()
     found = medians.medians(long, "crowd", long.gold, np.arange(n))
     peak = tracemalloc.get_traced_memory()[1]

@@ -12,7 +12,7 @@ from labelhub.core.agreement.reports.labels import per_label
 from labelhub.core.agreement.reports.report import report
 from labelhub.core.agreement.reports.within import within
 from labelhub.core.errors import InvalidInput
-from labelhub.core.schema import Task
+from labelhub.core.schema import TASKS
 from tests.core.agreement.sheets import NOTHING, UNSURE, sheet
 
 #: Two agree on 3 of 4 items; alpha is 1 - 7 * 2 / (2 * 3 * 5) = 8 / 15.
@@ -60,7 +60,7 @@ def test_abstentions_are_a_category_of_their_own_beside_the_rest() -> None:
 def test_sets_that_overlap_agree_in_part() -> None:
     sets = [frozenset("ab"), frozenset("a"), frozenset("c")]
     said = {"crowd:a": [0, 2], "crowd:b": [1, 2]}
-    given = sheet(said, categories=3, task=Task.MULTI, sets=sets)
+    given = sheet(said, categories=3, task=TASKS["multi"], sets=sets)
     found = within(given, "crowd")
     # Distances observed: 1/2 and 0 of two items; expected: of all six pairs of {ab, a, c, c}.
     assert found["alpha_jaccard"]["value"] == pytest.approx(1 - (0.5 / 2) / (4.5 / 6))
@@ -73,7 +73,7 @@ def test_sets_that_overlap_agree_in_part() -> None:
 
 def test_near_points_of_a_scale_agree_in_part() -> None:
     said = {"crowd:a": [0, 1, 2, 2], "crowd:b": [1, 1, 2, 2]}
-    given = sheet(said, categories=3, task=Task.ORDINAL, scores=[1, 2, 3])
+    given = sheet(said, categories=3, task=TASKS["ordinal"], scores=[1, 2, 3])
     found = values(within(given, "crowd"))
     assert found["alpha_interval"] > found["alpha_nominal"]
     assert found["icc_2_1"] is not None
@@ -84,7 +84,7 @@ def test_near_points_of_a_scale_agree_in_part() -> None:
 def test_options_of_each_item_are_guessed_among_themselves() -> None:
     options = np.array([2, 4, 4])
     said = {"crowd:a": [0, 3, 1], "crowd:b": [0, 3, 2], "expert:e": [0, 3, 1]}
-    given = sheet(said, categories=4, task=Task.PER_ITEM, options=options)
+    given = sheet(said, categories=4, task=TASKS["per_item"], options=options)
     found = within(given, "crowd")
     by_chance = (1 / 2 + 1 / 4 + 1 / 4) / 3
     assert found["s_q"]["value"] == pytest.approx((2 / 3 - by_chance) / (1 - by_chance))

@@ -11,7 +11,7 @@ from labelhub.core.agreement.reports.pooled import Pooled
 from labelhub.core.agreement.reports.replacing import replacements
 from labelhub.core.agreement.reports.report import report
 from labelhub.core.agreement.reports.sheet import Sheet
-from labelhub.core.schema import Task
+from labelhub.core.schema import TASKS
 from tests.core.agreement.sheets import NOTHING, sheet
 
 GOLD = [0, 0, 1, 1, 0, NOTHING]
@@ -83,7 +83,7 @@ def test_own_options_give_the_lift_over_guessing() -> None:
     options = np.array([2, 4])
     given = sheet(
         {"crowd:a": [0, 3], "crowd:b": [1, 3]},
-        categories=4, task=Task.PER_ITEM, options=options, gold=[0, 3],
+        categories=4, task=TASKS["per_item"], options=options, gold=[0, 3],
     )  # fmt: skip
     lift = by_gold(given).figures["lift_over_guessing"]
     assert lift["value"] == pytest.approx(3 / 4 - (2 / 2 + 2 / 4) / 4)

@@ -12,7 +12,7 @@ from labelhub.core.agreement.ratings import Ratings
 from labelhub.core.agreement.reports.repeats import MOST_ANNOTATORS, Repeats, repeats
 from labelhub.core.agreement.reports.sheet import Rater, Sheet
 from labelhub.core.agreement.texts import texts_of
-from labelhub.core.schema import Task
+from labelhub.core.schema import TASKS
 
 #: Not sure.
 UNSURE = -2
@@ -27,7 +27,7 @@ def sheet_of(said: list[Said], *, categories: int = 2, **others: Any) -> Sheet:
     n_items = int(table[:, 0].max()) + 1
     unknown = np.full(n_items, -1)
     fields: dict[str, Any] = {
-        "task": Task.SINGLE,
+        "task": TASKS["single"],
         "categories": [f"c{at}" for at in range(categories)],
         "gold": unknown,
         "gold_kind": unknown,
@@ -130,9 +130,9 @@ def test_items_that_belong_together_are_drawn_together() -> None:
     ("others", "name"),
     [
         ({}, "alpha_nominal"),
-        ({"task": Task.ORDINAL, "scores": (1.0, 2.0)}, "alpha_ordinal"),
-        ({"task": Task.MULTI, "sets": (frozenset("a"), frozenset("ab"))}, "alpha_masi"),
-        ({"task": Task.PER_ITEM, "options": np.full(12, 2)}, "s_q"),
+        ({"task": TASKS["ordinal"], "scores": (1.0, 2.0)}, "alpha_ordinal"),
+        ({"task": TASKS["multi"], "sets": (frozenset("a"), frozenset("ab"))}, "alpha_masi"),
+        ({"task": TASKS["per_item"], "options": np.full(12, 2)}, "s_q"),
     ],
 )
 def test_the_coefficient_is_the_one_for_the_task(others: dict[str, Any], name: str) -> None:
@@ -146,7 +146,7 @@ def test_the_coefficient_is_the_one_for_the_task(others: dict[str, Any], name: s
 
 
 def test_free_texts_have_none_unless_their_words_are_read() -> None:
-    figures = crowd(twice(0, "crowd:ann", 0, 0), task=Task.TEXT).figures
+    figures = crowd(twice(0, "crowd:ann", 0, 0), task=TASKS["text"]).figures
 
     assert figures["percent"]["value"] == 1.0
     assert figures["alpha_token_f1"] == {"value": None, "reason": "texts_not_read"}
@@ -160,7 +160,7 @@ def test_free_texts_are_compared_by_their_words_too() -> None:
     ]
     told = texts_of([["a dog", "a cat"], ["one", "two"]])
 
-    figures: Any = crowd(said, task=Task.TEXT, texts=told).figures
+    figures: Any = crowd(said, task=TASKS["text"], texts=told).figures
 
     assert figures["percent"]["value"] == pytest.approx(2 / 3)
     assert figures["token_f1"]["value"] == pytest.approx((1 / 2 + 1 + 1) / 3)

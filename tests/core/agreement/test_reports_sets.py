@@ -11,7 +11,7 @@ from labelhub.core.agreement.reports.pooled import Pooled
 from labelhub.core.agreement.reports.report import report
 from labelhub.core.agreement.reports.sets import by_label, members_of
 from labelhub.core.agreement.reports.sheet import Sheet
-from labelhub.core.schema import Task
+from labelhub.core.schema import TASKS
 from tests.core.agreement.sheets import sheet
 from tests.core.agreement.test_reports_hostile import check
 
@@ -28,7 +28,7 @@ GOLD = [3, 3, 4]
 
 
 def given(said: dict[str, list[int]] = SAID, gold: list[int] = GOLD, **others: Any) -> Sheet:
-    return sheet(said, categories=5, task=Task.MULTI, sets=SETS, gold=gold, **others)
+    return sheet(said, categories=5, task=TASKS["multi"], sets=SETS, gold=gold, **others)
 
 
 def against_gold(one: Sheet) -> dict[str, Any]:
@@ -123,7 +123,7 @@ def test_more_labels_than_a_table_holds_are_refused() -> None:
     sets = [frozenset([f"l{at}"]) for at in range(80)]
     one = sheet(
         {"crowd:x": [0, 1], "crowd:y": [0, 2]},
-        categories=80, task=Task.MULTI, sets=sets, gold=[0, 1],
+        categories=80, task=TASKS["multi"], sets=sets, gold=[0, 1],
     )  # fmt: skip
     found = against_gold(one)
     assert found["macro_f1"]["reason"] == reasons.MANY_ANSWERS
@@ -133,6 +133,6 @@ def test_more_labels_than_a_table_holds_are_refused() -> None:
 
 @pytest.mark.parametrize("sets", [SETS, [frozenset[str]()] * 5])
 def test_hostile_sets_have_an_honest_report(sets: list[frozenset[str]]) -> None:
-    given: dict[str, Any] = {"categories": 5, "task": Task.MULTI, "sets": sets, "gold": GOLD}
+    given: dict[str, Any] = {"categories": 5, "task": TASKS["multi"], "sets": sets, "gold": GOLD}
     check(sheet(SAID, **given))
     check(sheet(SAID, **given, clusters=np.array([0, 0, 1]), unit="texts"))

@@ -13,7 +13,7 @@ from labelhub.core.agreement.reports.repeats import repeats
 from labelhub.core.agreement.reports.report import report
 from labelhub.core.agreement.reports.sheet import Sheet
 from labelhub.core.agreement.texts import texts_of
-from labelhub.core.schema import Task, fold
+from labelhub.core.schema import TASKS, fold
 from tests.core.agreement.sheets import NOTHING, sheet
 from tests.core.agreement.test_reports_hostile import check
 
@@ -41,7 +41,7 @@ def written(
     return sheet(
         dict(zip(said, coded, strict=False)),
         categories=max(map(len, places)),
-        task=Task.TEXT,
+        task=TASKS["text"],
         gold=coded[-1] if gold else None,
         texts=texts_of(places),
         **others,
@@ -101,7 +101,7 @@ def test_who_always_writes_the_same_has_no_alpha() -> None:
 
 
 def test_texts_without_their_words_say_so() -> None:
-    given = sheet({"crowd:a": [0, 1], "crowd:b": [0, 0]}, task=Task.TEXT, gold=[0, 0])
+    given = sheet({"crowd:a": [0, 1], "crowd:b": [0, 0]}, task=TASKS["text"], gold=[0, 0])
     found = report(given).to_json()
     assert found["within"]["crowd"]["alpha_token_f1"]["reason"] == reasons.NO_TEXTS
     assert found["against_gold"]["crowd"]["token_f1"]["reason"] == reasons.NO_TEXTS
@@ -196,6 +196,6 @@ def test_repeated_labels_of_one_annotator_are_no_pair_of_annotators() -> None:
 
 
 def test_whether_a_machine_may_stand_in_is_not_asked_of_free_texts() -> None:
-    given = sheet({"llm:m": [0, 1], "crowd:a": [0, 1], "crowd:b": [0, 1]}, task=Task.TEXT)
+    given = sheet({"llm:m": [0, 1], "crowd:a": [0, 1], "crowd:b": [0, 1]}, task=TASKS["text"])
 
     assert report(given).to_json()["alt_test"] == {}

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from labelhub.core.debate.candidates import Candidates, candidates, name_of
+from labelhub.core.debate.candidates import Candidates, candidates
 from labelhub.core.debate.outcome import DebateItem
 from labelhub.core.llm.types import Reply
 from labelhub.core.schema import Schema, Value, parse_schema, schema_from_names
@@ -72,6 +72,6 @@ def test_one_choice_is_argued_for_by_both() -> None:
 
 
 def test_answers_are_named_as_prompts_list_them() -> None:
-    assert name_of(2, SCALE) == "fair"
-    assert name_of("Dovish", STANCE) == "Dovish"
-    assert name_of("a", CHOICES) == "a"
+    assert SCALE.task.name_of(SCALE, 2) == "fair"
+    assert STANCE.task.name_of(STANCE, "Dovish") == "Dovish"
+    assert CHOICES.task.name_of(CHOICES, "a") == "a"

@@ -7,7 +7,7 @@ import pytest
 from labelhub.core.debate import protocol
 from labelhub.core.debate.outcome import DebateItem, Precedent
 from labelhub.core.llm.types import Reply
-from labelhub.core.schema import parse_schema, schema_from_names
+from labelhub.core.schema import TASKS, parse_schema, schema_from_names
 from tests.cases import all_cases
 from tests.core.debate.canned import (
     FAILED,
@@ -298,5 +298,5 @@ def test_choices_that_come_with_the_text_are_fenced_claims() -> None:
 @pytest.mark.parametrize("task", ["multi", "text"])
 def test_it_is_not_for_answers_that_are_too_many_to_argue_for(task: str) -> None:
     info = protocol("courtroom")
-    assert task not in info.tasks
+    assert TASKS[task] not in info.tasks
     assert info.not_for.endswith("Use ecj there, or for sets of labels discussion.")

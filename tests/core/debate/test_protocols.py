@@ -20,7 +20,7 @@ from labelhub.core.errors import InvalidInput
 from labelhub.core.llm.errors import WrongKey
 from labelhub.core.llm.parsing import read_completion
 from labelhub.core.llm.types import Call, Completion, Output, Reply, Status
-from labelhub.core.schema import Schema, Task, Value, parse_schema, schema_from_names
+from labelhub.core.schema import TASKS, Schema, Value, parse_schema, schema_from_names
 from tests.cases import all_cases
 from tests.core.debate.canned import LIBRARY, STANCE, Start, answering, opened
 from tests.fakes.scripted import NothingScripted, ScriptedModel
@@ -76,7 +76,7 @@ SEEDS = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 5)), min_size=18, m
 def test_protocols_are_found_by_name() -> None:
     assert protocol("ecj").roles() == ("extractor", "critic", "judge")
     assert protocol("vote").roles({"annotators": 2}) == ("annotator_a", "annotator_b")
-    assert set(protocol("ecj").tasks) == set(Task)
+    assert set(protocol("ecj").tasks) == set(TASKS.values())
 
 
 def test_an_unknown_protocol_is_refused_with_the_known_ones() -> None:
@@ -204,14 +204,14 @@ def _made_up(call: Call, ending: int, choice: int) -> Reply:
 
 
 def _offered(call: Call) -> list[Value]:
-    match call.schema.task:
-        case Task.MULTI:
+    match call.schema.task.name:
+        case "multi":
             return [[], ["Food"], ["Price"], ["Food", "Price"]]
-        case Task.ORDINAL:
+        case "ordinal":
             return [1, 2, 3]
-        case Task.PER_ITEM:
+        case "per_item":
             return list(call.options)
-        case Task.TEXT:
+        case "text":
             return ["Cold.", "Warm."]
     return list(call.schema.names)
 

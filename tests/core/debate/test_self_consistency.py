@@ -9,7 +9,7 @@ import pytest
 from labelhub.core.debate import protocol
 from labelhub.core.debate.cascade import doubts_of
 from labelhub.core.llm.types import Reply
-from labelhub.core.schema import Schema, schema_from_names
+from labelhub.core.schema import TASKS, Schema, schema_from_names
 from tests.cases import all_cases
 from tests.core.debate.canned import FAILED, REFUSED, UNREAD, fenced, played, says
 
@@ -125,5 +125,5 @@ def test_d_rate_is_that_of_the_paper() -> None:
 
 def test_votes_on_free_text_make_no_sense() -> None:
     info = protocol("self_consistency")
-    assert "text" not in info.tasks
+    assert TASKS["text"] not in info.tasks
     assert "Use single, cot, self_refine or ecj there." in info.not_for

@@ -7,7 +7,7 @@ import pytest
 from labelhub.core.debate import PROTOCOLS, CallCount, check_task, protocol
 from labelhub.core.debate.settings import InvalidSetting, Setting
 from labelhub.core.errors import InvalidInput
-from labelhub.core.schema import Task
+from labelhub.core.schema import TASKS, LabelType
 from tests.cases import all_cases
 
 DEFAULTS: dict[str, dict[str, Any]] = {
@@ -153,12 +153,12 @@ NOT_FOR_TEXT = {"self_consistency", "vote", "discussion", "courtroom", "predict"
 
 
 @all_cases("name", PROTOCOLS)
-@all_cases("task", Task)
-def test_a_protocol_is_refused_for_what_it_cannot_answer(name: str, task: Task) -> None:
+@all_cases("task", list(TASKS.values()))
+def test_a_protocol_is_refused_for_what_it_cannot_answer(name: str, task: LabelType) -> None:
     info = protocol(name)
     cannot = (
-        (task is Task.TEXT and name in {*NOT_FOR_TEXT, "cascade"})
-        or (task is Task.MULTI and name in {"courtroom", "predict"})
+        (task is TASKS["text"] and name in {*NOT_FOR_TEXT, "cascade"})
+        or (task is TASKS["multi"] and name in {"courtroom", "predict"})
     )  # fmt: skip
     if not cannot:
         check_task(info, info.read_settings({}), task)
@@ -172,6 +172,6 @@ def test_a_protocol_is_refused_for_what_it_cannot_answer(name: str, task: Task) 
 
 def test_a_cascade_can_answer_what_both_of_its_stages_can() -> None:
     info = protocol("cascade")
-    check_task(info, info.read_settings({"first": "cot"}), Task.TEXT)
+    check_task(info, info.read_settings({"first": "cot"}), TASKS["text"])
     with pytest.raises(InvalidInput, match="'courtroom' cannot"):
-        check_task(info, info.read_settings({"first": "cot", "then": "courtroom"}), Task.MULTI)
+        check_task(info, info.read_settings({"first": "cot", "then": "courtroom"}), TASKS["multi"])

@@ -24,7 +24,7 @@ from labelhub.core.llm.parsing import read_completion
 from labelhub.core.llm.prices import estimate_tokens
 from labelhub.core.llm.types import Call, Completion, Output, Reply, Status, TokenChoices
 from labelhub.core.prompts import PromptLibrary
-from labelhub.core.schema import Task
+from labelhub.core.schema import TASKS
 from tests.cases import all_cases
 
 PROMPT = PromptLibrary(Path(__file__).parents[3] / "prompts").get("echo", "predict")
@@ -57,7 +57,7 @@ def test_the_call_says_all_there_is_to_know() -> None:
     assert HINT in system
     assert "of the same author in the same conversation:" in user
     assert "Its author answered:\nnow" in user
-    assert call.schema.task is Task.SINGLE
+    assert call.schema.task is TASKS["single"]
 
 
 def test_without_hint_and_examples_neither_is_spoken_of() -> None:
@@ -124,7 +124,7 @@ def test_kinds_and_values_go_together(kind: str, values: tuple[str, ...]) -> Non
 
 @pytest.mark.parametrize("kind", ["choice", "word"])
 def test_without_values_any_words_will_do(kind: str) -> None:
-    assert value_schema(FeatureTask("k", "K", "What.", kind=kind)).task is Task.TEXT
+    assert value_schema(FeatureTask("k", "K", "What.", kind=kind)).task is TASKS["text"]
 
 
 def read(text: str, task: FeatureTask = URGENCY, **more: Any) -> Prediction:

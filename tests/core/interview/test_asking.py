@@ -24,7 +24,7 @@ from labelhub.core.interview.judgement import ORDINARY, VERDICTS
 from labelhub.core.interview.turns import ROLES, prediction_turn
 from labelhub.core.llm.types import Call, Output, Reply, Status
 from labelhub.core.prompts import PromptLibrary
-from labelhub.core.schema import Task
+from labelhub.core.schema import TASKS
 from tests.cases import all_cases
 from tests.core.interview.cases import CAUSE, RECIPIENT, URGENCY, WORD
 
@@ -116,10 +116,10 @@ def test_a_message_passes_relevance_prediction_and_wording() -> None:
 
 def test_what_models_are_asked() -> None:
     _, ((relevance,), predictions, questions) = asked(plan())
-    assert relevance.schema.task is Task.MULTI
+    assert relevance.schema.task is TASKS["multi"]
     assert relevance.schema.names == (*VERDICTS, "urgency", "cause", "trait", "recipient is said")
     assert [call.schema.task for call in predictions] == [
-        Task.SINGLE, Task.SINGLE, Task.TEXT, Task.TEXT,
+        TASKS["single"], TASKS["single"], TASKS["text"], TASKS["text"],
     ]  # fmt: skip
     assert predictions[0].schema.names == URGENCY.values
     assert [call.role for call in questions] == ["question", "word"]

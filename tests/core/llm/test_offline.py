@@ -41,7 +41,7 @@ TEXTS = (STAY, "", " \n", "\0\0", "😀", 'Final Decision: none\n- Food: "made u
 
 
 def options_of(schema: Schema) -> tuple[str, ...]:
-    return OPTIONS if schema.task == "per_item" else ()
+    return OPTIONS if schema.task.name == "per_item" else ()
 
 
 def ended(name: str, schema: Schema, text: str) -> Outcome:

@@ -18,7 +18,7 @@ from labelhub.core.errors import Conflict
 from labelhub.core.llm.prices import estimate_usage
 from labelhub.core.llm.types import Call, Output, Reply
 from labelhub.core.prompts import Prompt
-from labelhub.core.schema import Schema, Task, Value, value_words
+from labelhub.core.schema import Schema, Value, value_words
 
 MADE_UP = "[made up for this page]"
 #: Times that a prompt is shown within one debate: at first, and with what was said by then.
@@ -153,14 +153,7 @@ def _made_up(call: Call, answers: list[Value], at: int) -> Reply:
 
 
 def _answers(schema: Schema, options: tuple[str, ...]) -> list[Value]:
-    if schema.task is Task.TEXT:
-        return ["one answer", "another answer"]
-    names = schema.offered(options) or ("",)
-    if schema.task is Task.MULTI:
-        return [[name] for name in names]
-    if schema.task is Task.ORDINAL:
-        return [schema.normalise(name) for name in names]
-    return list(names)
+    return schema.task.values(schema, options) or [""]
 
 
 def _precedents(schema: Schema, item: Item) -> tuple[Precedent, ...]:

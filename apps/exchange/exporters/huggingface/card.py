@@ -7,15 +7,8 @@ from apps.exchange.exporters.base import Source
 from apps.exchange.exporters.huggingface.counting import Counts
 from apps.labels.models import Gold, Kind
 from apps.projects.selectors import current_guideline
-from labelhub.core.schema import Schema, Task
+from labelhub.core.schema import Schema
 
-CATEGORIES = {
-    Task.SINGLE: "text-classification",
-    Task.MULTI: "text-classification",
-    Task.ORDINAL: "text-classification",
-    Task.TEXT: "text-generation",
-    Task.PER_ITEM: "multiple-choice",
-}
 SIZES = {1_000: "n<1K", 10_000: "1K<n<10K", 100_000: "10K<n<100K", 1_000_000: "100K<n<1M",
          10_000_000: "1M<n<10M", 100_000_000: "10M<n<100M"}  # fmt: skip
 LARGEST = "100M<n<1B"
@@ -25,13 +18,6 @@ CREATORS = {
     Kind.EXPERT: "expert-generated",
     Kind.AUTHOR: "expert-generated",
     Kind.MODEL: "machine-generated",
-}
-SAID_OF = {
-    Task.SINGLE: "one of the labels below",
-    Task.MULTI: "the set of labels that apply",
-    Task.ORDINAL: "a point on the scale below",
-    Task.TEXT: "words",
-    Task.PER_ITEM: "one of the item's own options",
 }
 MARKED = str.maketrans({char: f"\\{char}" for char in "\\`*_{}[]<>#|$~!"})
 
@@ -43,7 +29,7 @@ def card_of(source: Source, counts: Counts) -> bytes:
 
 
 def _header(source: Source, counts: Counts) -> str:
-    category = CATEGORIES[source.schema.task]
+    category = source.schema.task.hub_category
     size = next((name for below, name in SIZES.items() if counts.rows < below), LARGEST)
     creators = dict.fromkeys(CREATORS[Kind(kind)] for kind in sorted(counts.annotators))
     lines = ["---", f"pretty_name: {_quoted(source.project.name)}"]
@@ -72,10 +58,10 @@ def _text(source: Source, counts: Counts) -> Iterator[str]:
         yield f"{_plain(project.description)}\n"
     if schema.question:
         yield f"Asked of each text: **{_plain(schema.question)}**\n"
-    name = "labels" if schema.task is Task.MULTI else "label"
+    name = "labels" if schema.task.several else "label"
     yield (
         f"{counts.rows:,} items, {counts.decided:,} of them decided. `{name}` is the decision: "
-        f"{SAID_OF[schema.task]}; it is null where nobody decided. `decided_by` says how it came "
+        f"{schema.task.hub_words}; it is null where nobody decided. `decided_by` says how it came "
         "about. `meta` is JSON.\n"
     )
     yield from _labels(schema, counts)

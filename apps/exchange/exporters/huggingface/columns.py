@@ -7,7 +7,7 @@ from typing import Any
 from apps.exchange.exporters.base import Row, spans_of
 from apps.exchange.shapes.studio_task import KEPT
 from apps.labels.models import Kind
-from labelhub.core.schema import Schema, Task, Value
+from labelhub.core.schema import Schema, Value
 
 #: Read by ``datasets`` 2 to 5: lists of records as lists, lists of one type as ``Sequence``.
 STRING, NUMBER = {"dtype": "string", "_type": "Value"}, {"dtype": "float64", "_type": "Value"}
@@ -36,7 +36,7 @@ class Columns:
     def __init__(self, schema: Schema, *, annotated: bool) -> None:
         """``annotated``: with all labels, beside the decided value."""
         self.schema = schema
-        self.answer = "labels" if schema.task is Task.MULTI else "label"
+        self.answer = "labels" if schema.task.several else "label"
         self._classes = {label.name: at for at, label in enumerate(schema.labels)}
         self._numbers: dict[tuple[str, str], int] = {}
         self.features = self._features(annotated=annotated)
@@ -94,19 +94,18 @@ class Columns:
 
     def _answer_feature(self) -> dict[str, Any]:
         names = {"names": list(self.schema.names), "_type": "ClassLabel"}
-        match self.schema.task:
-            case Task.SINGLE:
-                return names
-            case Task.MULTI:
-                return {"feature": names, "_type": "Sequence"}
-            case Task.ORDINAL:
-                return NUMBER
-            case _:
-                return STRING
+        lists = {"feature": names, "_type": "Sequence"}
+        kinds: dict[str, dict[str, Any]] = {
+            "class": names,
+            "classes": lists,
+            "number": NUMBER,
+            "text": STRING,
+        }
+        return kinds[self.schema.task.column]
 
     def _value(self, value: Value | None) -> Any:
         """A class by its number; one of a version of the schema that is no more, none."""
-        if self.schema.task is Task.SINGLE:
+        if self.schema.task.column == "class":
             return self._classes.get(str(value))
         if isinstance(value, list):
             return [self._classes[name] for name in value if name in self._classes]

@@ -11,7 +11,7 @@ from apps.exchange.exporters.base import Row
 from apps.exchange.exporters.huggingface.columns import current, standing
 from apps.labels.models import PEOPLE
 from labelhub.core.agreement.intervals import wilson
-from labelhub.core.schema import Schema, Task, value_key
+from labelhub.core.schema import Schema, value_key
 
 LANGUAGE = re.compile(r"[a-z]{2,3}")
 MOST_LANGUAGES = 50
@@ -61,9 +61,8 @@ class Counts:
         gold = row.get("gold")
         if gold is not None:
             self.decided += 1
-            names = gold if isinstance(gold, list) else [gold]
             if self.schema.labels:
-                self.values.update(self._name(value) for value in names)
+                self.values.update(self.schema.task.names_in(self.schema, gold))
             self.bases[(row.get("gold_history") or [{"basis": "imported"}])[-1]["basis"]] += 1
         self.rejected.update(
             one["kind"] for one in standing(row.get("labels", [])) if one["rejected"]
@@ -71,17 +70,13 @@ class Counts:
         said = current(row.get("labels", []))
         for label in said:
             self._add_label(label)
-        if self.schema.task is not Task.TEXT:
+        if not self.schema.task.written:
             self._compare(said, gold)
 
     def language_codes(self) -> list[str]:
         """Those that the items name, if every one does."""
         known = sum(self.languages.values()) == self.rows
         return sorted(self.languages) if known and len(self.languages) <= MOST_LANGUAGES else []
-
-    def _name(self, value: Any) -> str:
-        named = (label.name for label in self.schema.labels if label.point == value)
-        return value if isinstance(value, str) else next(named, str(value))
 
     def _add_language(self, meta: Mapping[str, Any]) -> None:
         told = str(meta.get("language") or meta.get("lang") or "").lower()

@@ -11,7 +11,7 @@ from apps.accounts.selectors import get_user
 from apps.common.commands import LabelhubCommand
 from apps.projects.services import BLIND_SHARE, create_project
 from labelhub.core.errors import InvalidInput
-from labelhub.core.schema import Schema, Task, parse_schema, schema_from_names, schema_from_studio
+from labelhub.core.schema import TASKS, Schema, parse_schema, schema_from_names, schema_from_studio
 
 
 class Command(LabelhubCommand):
@@ -22,7 +22,7 @@ class Command(LabelhubCommand):
     def add_command_arguments(self, parser: CommandParser) -> None:
         """See ``--help``."""
         parser.add_argument("slug", help="Short name: letters, digits, hyphens.")
-        parser.add_argument("--task", choices=[str(task) for task in Task])
+        parser.add_argument("--task", choices=list(TASKS))
         given = parser.add_mutually_exclusive_group()
         given.add_argument("--labels", help="Names, separated by commas.")
         given.add_argument(
@@ -95,7 +95,7 @@ def _schema(options: dict[str, Any]) -> Schema:
 
 
 def _same_task(schema: Schema, task: str | None) -> Schema:
-    if task and schema.task != task:
+    if task and schema.task.name != task:
         raise InvalidInput(f"--task is {task}, but the file asks for {schema.task}.")
     return schema
 

@@ -18,15 +18,11 @@ from labelhub.core.agreement.figures import Figure, figure, share, undefined
 from labelhub.core.agreement.ratings import Ratings
 from labelhub.core.agreement.student import t_quantile
 from labelhub.core.agreement.with_others import NOTHING_SHARED, WithOthers, with_others
-from labelhub.core.schema import Task, value_key
+from labelhub.core.schema import LabelType, value_key
 
 #: The newest labels of items that several people labelled; of so many agreement is known to a
 #: fraction of a per cent, and reading all of a million would take a manager's patience.
 MOST_COMPARED = 200_000
-NO_CATEGORIES = {
-    Task.TEXT: "free texts have no categories, so chance agreement cannot be removed",
-    Task.PER_ITEM: "options differ from item to item, so chance agreement cannot be removed",
-}
 KAPPA = "Cohen's kappa, error of Fleiss, Cohen and Everitt, Student's t"
 
 
@@ -51,15 +47,15 @@ class Compared:
     ratings: Ratings
     raters: Sequence[int]
     items: Sequence[int]
-    task: Task
+    task: LabelType
     cut: bool
 
     def by_person(self) -> dict[int, WithOthers]:
         """Each person with all others."""
         told = dict(zip(self.raters, with_others(self.ratings), strict=True))
-        if self.task not in NO_CATEGORIES:
+        if not self.task.why_no_chance:
             return told
-        reason = undefined(NO_CATEGORIES[self.task])
+        reason = undefined(self.task.why_no_chance)
         return {
             rater: WithOthers(one.items, one.percent, reason if one.items else one.kappa)
             for rater, one in told.items()
@@ -82,8 +78,8 @@ class Compared:
 
     def _pair(self, other: int, mine: Any, theirs: Any) -> Pair:
         percent = share(int((mine == theirs).sum()), len(mine), reason=NOTHING_SHARED)
-        if self.task in NO_CATEGORIES:
-            return Pair(other, percent, undefined(NO_CATEGORIES[self.task]))
+        if self.task.why_no_chance:
+            return Pair(other, percent, undefined(self.task.why_no_chance))
         used, both = np.unique(np.concatenate([mine, theirs]), return_inverse=True)
         return Pair(other, percent, _kappa(both[: len(mine)], both[len(mine) :], len(used)))
 

@@ -14,7 +14,6 @@ from apps.projects.models import Project
 from apps.projects.selectors import current_schema
 from apps.reviews.models import Decision, Purpose
 from labelhub.core.agreement.pace import MOST_CHARACTERS, least_seconds
-from labelhub.core.schema import Task
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -159,7 +158,7 @@ def read_work(project: Project, user_id: int | None = None) -> tuple[Work, int]:
 def _choices(project: Project) -> int:
     """Among how many answers to choose, at least; free text is one, items' own options are two."""
     schema = current_schema(project).parsed
-    return 2 if schema.task is Task.PER_ITEM else max(1, len(schema.names))
+    return 2 if schema.task.item_options else max(1, len(schema.names))
 
 
 def days_of(project: Project, user_id: int) -> Floats:

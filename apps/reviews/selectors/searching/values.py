@@ -9,7 +9,7 @@ from django.db.models.lookups import Lookup
 from django.db.models.sql.compiler import SQLCompiler
 
 from labelhub.core.errors import InvalidInput
-from labelhub.core.schema import Schema, Task
+from labelhub.core.schema import Schema
 
 #: How the empty set is written in a form.
 NONE_PRESENT = "[]"
@@ -44,14 +44,14 @@ def value_is(field: str, name: str, raw: str, schema: Schema) -> Q:
     Raises:
         InvalidInput: the schema does not offer it; the fault is that of the search field ``name``.
     """
-    if schema.task is Task.MULTI:
+    if schema.task.several:
         if raw == NONE_PRESENT:
             return Q(**{field: []})
         known = schema.label(raw)
         if known is None:
             raise InvalidInput.at(name, f"'{raw}' is none of the labels: {_menu(schema)}.")
         return Q(**{f"{field}__names": known.name})
-    if schema.task in (Task.PER_ITEM, Task.TEXT):
+    if not schema.task.labelled:
         return Q(**{field: raw})
     try:
         return Q(**{field: schema.normalise(raw)})

@@ -8,7 +8,7 @@ from apps.projects.models import Membership, Project
 from apps.projects.selectors import current_schema
 from apps.reviews.models import BulkJob
 from labelhub.core.errors import InvalidInput
-from labelhub.core.schema import Task, unstorable
+from labelhub.core.schema import unstorable
 
 KINDS = ("", "crowd", "expert")
 MOST_PEOPLE = 50
@@ -38,7 +38,7 @@ def _value(project: Project, data: Mapping[str, Any]) -> dict[str, Any]:
     schema, raw = current_schema(project).parsed, data.get("value")
     if raw in (None, ""):
         raise InvalidInput.at("value", "Choose the label that all are to have.")
-    if schema.task is Task.PER_ITEM:
+    if schema.task.item_options:
         if not isinstance(raw, str) or not raw.strip() or unstorable(raw):
             raise InvalidInput.at("value", "Must be one of the items' options, as text.")
         return {"value": raw.strip()}

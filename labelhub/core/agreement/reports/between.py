@@ -29,7 +29,6 @@ from labelhub.core.agreement.reports.divergences import divergence
 from labelhub.core.agreement.reports.pair_errors import kappas_of, pair_errors
 from labelhub.core.agreement.reports.sheet import AUTHORS, Sheet
 from labelhub.core.agreement.reports.texts import between_texts, between_writers, not_compared
-from labelhub.core.schema import Task
 
 #: Pairs of the annotators with most labels; a table of more cannot be read.
 MOST_RATERS = 40
@@ -153,7 +152,7 @@ def _of_tables(sheet: Sheet, tables: Ints) -> list[dict[str, Figure]]:
 def _refused(sheet: Sheet) -> str | None:
     if sheet.shares_categories:
         return None
-    return reasons.OWN_OPTIONS if sheet.task is Task.PER_ITEM else reasons.FREE_TEXT
+    return reasons.OWN_OPTIONS if sheet.task.item_options else reasons.FREE_TEXT
 
 
 def _percent(table: Ints) -> Figure:

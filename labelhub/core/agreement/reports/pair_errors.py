@@ -26,7 +26,6 @@ from labelhub.core.agreement.ratings import Floats, Ints, Ratings
 from labelhub.core.agreement.reports.doubts import clusters_ignored
 from labelhub.core.agreement.reports.sheet import Sheet
 from labelhub.core.agreement.student import t_quantile
-from labelhub.core.schema import Task
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,7 +71,7 @@ class PairErrors:
 def kappas_of(sheet: Sheet) -> dict[str, Floats | None]:
     """The kappas of two annotators by name, with their weights of agreement."""
     kappas: dict[str, Floats | None] = {"cohen_kappa": None}
-    if sheet.task is Task.ORDINAL and sheet.scores is not None:
+    if sheet.task.ordered and sheet.scores is not None:
         kappas["weighted_kappa"] = quadratic(sheet.scores)
     return kappas
 

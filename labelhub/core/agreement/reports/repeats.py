@@ -12,7 +12,7 @@ from labelhub.core.agreement.figures import Figure, undefined
 from labelhub.core.agreement.ratings import Floats, Ints, Ratings
 from labelhub.core.agreement.reports import reasons
 from labelhub.core.agreement.reports.sheet import KINDS, Rater, Sheet
-from labelhub.core.agreement.reports.within import coefficients_of, within
+from labelhub.core.agreement.reports.within import within
 
 MOST_ANNOTATORS = 40
 #: Beside the coefficient to read, where ``within`` has them.
@@ -99,7 +99,7 @@ def _of_kind(sheet: Sheet, kind: str) -> Repeats | None:
 
 def _figures(cells: Sheet, kind: str) -> dict[str, Figure]:
     """Percent agreement, the coefficient to read, and what stands beside them."""
-    names = ("percent", coefficients_of(cells.task)[0])
+    names = ("percent", cells.task.coefficients[0])
     told = within(cells, kind)
     if not (cells.patterns_of(kind).totals > 1).any():
         told |= dict.fromkeys(names, undefined(reasons.NO_PAIR))

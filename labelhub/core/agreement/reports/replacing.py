@@ -18,7 +18,6 @@ from labelhub.core.agreement.narrowing import latest
 from labelhub.core.agreement.ratings import Floats, Ints
 from labelhub.core.agreement.reports.doubts import around
 from labelhub.core.agreement.reports.sheet import UNKNOWN, Rater, Sheet
-from labelhub.core.schema import Task
 
 MACHINES = ("llm", "model")
 HUMANS = ("crowd", "expert")
@@ -101,7 +100,7 @@ def replacements(sheet: Sheet, *, by_author: bool = False) -> list[Replacement]:
 
     None of free texts: they are hardly ever the same, and then everybody is as far from everybody.
     """
-    if sheet.task is Task.TEXT:
+    if sheet.task.written:
         return []
     people = np.isin([rater.kind for rater in sheet.raters], HUMANS)
     humans = latest(sheet.ratings.of_raters(people))
@@ -152,9 +151,9 @@ def _similarity(sheet: Sheet) -> Floats | None:
     """Of answers that can be nearly right; None where only the same answer is."""
     if len(sheet.categories) > MOST_CATEGORIES:
         return None
-    if sheet.task is Task.MULTI and sheet.sets is not None:
+    if sheet.task.several and sheet.sets is not None:
         return 1 - masi_distance(sheet.sets)
-    if sheet.task is Task.ORDINAL and sheet.scores is not None:
+    if sheet.task.ordered and sheet.scores is not None:
         return quadratic(sheet.scores)
     return None
 

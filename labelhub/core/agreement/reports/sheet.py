@@ -11,7 +11,7 @@ from labelhub.core.agreement.coefficients.sums import Patterns, patterns
 from labelhub.core.agreement.narrowing import taken
 from labelhub.core.agreement.ratings import Ints, Ratings
 from labelhub.core.agreement.texts import Texts
-from labelhub.core.schema import Task
+from labelhub.core.schema import LabelType
 
 #: The kinds of annotators in their one fixed order.
 KINDS = ("llm", "crowd", "expert", "author", "model")
@@ -45,7 +45,7 @@ class Sheet:
     ``left_out``: labels that no category stands for, by reason.
     """
 
-    task: Task
+    task: LabelType
     categories: Sequence[str]
     ratings: Ratings
     raters: Sequence[Rater]
@@ -66,7 +66,7 @@ class Sheet:
     @property
     def shares_categories(self) -> bool:
         """Whether a category number means the same in every item."""
-        return self.task not in (Task.PER_ITEM, Task.TEXT)
+        return self.task.labelled
 
     @cached_property
     def kind_of(self) -> NDArray[np.int64]:

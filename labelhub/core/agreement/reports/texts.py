@@ -29,7 +29,6 @@ from labelhub.core.agreement.ratings import Floats, Ints, Ratings
 from labelhub.core.agreement.reports import reasons
 from labelhub.core.agreement.reports.doubts import clusters_ignored
 from labelhub.core.agreement.reports.sheet import Sheet
-from labelhub.core.schema import Task
 
 WITHIN = ("alpha_token_f1", "token_f1")
 AGAINST = ("token_f1", "medoid_accuracy", "medoid_token_f1")
@@ -65,7 +64,7 @@ def within_texts(sheet: Sheet, kind: str) -> Figures:
 
 def between_texts(sheet: Sheet, one: str, other: str) -> Figures:
     """Mean token F1 over all pairs of a label of the one kind and a label of the other."""
-    if sheet.task is not Task.TEXT:
+    if not sheet.task.written:
         return {}
     if sheet.texts is None:
         return {"token_f1": undefined(reasons.NO_TEXTS)}
@@ -111,7 +110,7 @@ def between_writers(sheet: Sheet, said: Ratings) -> Mapping[tuple[int, int], Fig
 
 def not_compared(sheet: Sheet) -> Figures:
     """What there is of two raters that ``between_writers`` does not have."""
-    if sheet.task is not Task.TEXT:
+    if not sheet.task.written:
         return {}
     reason = reasons.NO_TEXTS if sheet.texts is None else reasons.NOT_COMPARED
     return {"token_f1": undefined(reason)}
@@ -122,7 +121,7 @@ def against_texts(sheet: Sheet, kind: str, truth: Ints) -> Figures:
 
     A tie is undecided: tied texts share the item's weight. ``truth``: as for ``against``.
     """
-    if sheet.task is not Task.TEXT:
+    if not sheet.task.written:
         return {}
     if sheet.texts is None:
         return dict.fromkeys(AGAINST, undefined(reasons.NO_TEXTS))

@@ -24,8 +24,7 @@ from labelhub.core.agreement.reports import reasons
 from labelhub.core.agreement.reports.conger import conger
 from labelhub.core.agreement.reports.doubts import clusters_ignored
 from labelhub.core.agreement.reports.sheet import Sheet
-from labelhub.core.agreement.reports.texts import WITHIN, within_texts
-from labelhub.core.schema import Task
+from labelhub.core.agreement.reports.texts import within_texts
 
 SHROUT_FLEISS = "Shrout and Fleiss 1979"
 #: Of one rating, and of the mean of all.
@@ -56,9 +55,9 @@ def _by_labels(sheet: Sheet, kind: str) -> Figures:
     elif sheet.shares_categories and ratings.n_categories > MOST_CATEGORIES:
         refused = reasons.MANY_ANSWERS
     if refused:
-        return dict.fromkeys(("percent", *coefficients_of(sheet.task)), undefined(refused))
+        return dict.fromkeys(("percent", *sheet.task.coefficients), undefined(refused))
     found = _of_patterns(sheet, kind)
-    if sheet.task is Task.ORDINAL and sheet.scores is not None:
+    if sheet.task.ordered and sheet.scores is not None:
         ignored = clusters_ignored(sheet)
         correlations = _intraclass(ratings, sheet.scores)
         found |= {name: doubted(one, ignored) for name, one in correlations.items()}
@@ -89,27 +88,11 @@ def _of_patterns(sheet: Sheet, kind: str) -> Figures:
         return _own_options(sheet, kind)
     counts = _Counts(sheet, sheet.patterns_of(kind))
     found = _nominal(counts) | {"conger_kappa": conger(sheet, kind)}
-    if sheet.task is Task.ORDINAL and sheet.scores is not None:
+    if sheet.task.ordered and sheet.scores is not None:
         found |= _ordinal(counts, sheet.scores)
-    if sheet.task is Task.MULTI and sheet.sets is not None:
+    if sheet.task.several and sheet.sets is not None:
         found |= _of_sets(counts, sheet.sets)
     return found
-
-
-def coefficients_of(task: Task) -> tuple[str, ...]:
-    """What is reported beside percent agreement, the recommended coefficient first."""
-    nominal = ("alpha_nominal", "gwet_ac1", "brennan_prediger", "fleiss_kappa", "conger_kappa")
-    match task:
-        case Task.ORDINAL:
-            return ("alpha_ordinal", "alpha_interval", "alpha_ratio", "gwet_ac2", *ICC, *nominal)
-        case Task.MULTI:
-            return ("alpha_masi", "alpha_jaccard", *nominal)
-        case Task.PER_ITEM:
-            return ("s_q", *nominal)
-        case Task.TEXT:
-            return (*WITHIN, "s_q", *nominal)
-        case _:
-            return nominal
 
 
 class _Counts:
@@ -239,12 +222,12 @@ def _own_options(sheet: Sheet, kind: str) -> Figures:
     """Percent agreement and S_q; everything that mixes the options of items is refused."""
     counts = _Counts(sheet, sheet.patterns_of(kind), alike=False)
     reason = reasons.OWN_OPTIONS if sheet.options is not None else reasons.FREE_TEXT
-    found = dict.fromkeys(("percent", *coefficients_of(sheet.task)), undefined(reason))
+    found = dict.fromkeys(("percent", *sheet.task.coefficients), undefined(reason))
     found["percent"] = counts.percent()
     if sheet.options is not None:
         own = own_options.own_options_parts(counts.counts, sheet.options)
         found["s_q"] = counts.estimate(own, own_options.s_q, beyond_chance=False)
         found["brennan_prediger"] = found["s_q"]
-    if sheet.task is Task.TEXT:
+    if sheet.task.written:
         found |= within_texts(sheet, kind)
     return found

@@ -12,7 +12,7 @@ from labelhub.core.llm.parsing import read_answer
 from labelhub.core.llm.prices import estimate_usage
 from labelhub.core.llm.types import AnswerField, Call, Completion, Output
 from labelhub.core.safety import DANGER, ORDINARY, kind_chances
-from labelhub.core.schema import LabelDef, Task, Value, value_words
+from labelhub.core.schema import LabelDef, LabelType, Value
 
 #: What an answer needs to be given, and how far a mood carries somebody, by the role.
 _PARTS: Mapping[str, tuple[float, float]] = {
@@ -50,7 +50,7 @@ class View:
     """What a role decides on: how much speaks for each answer, and which words of the text do."""
 
     call: Call
-    task: Task
+    task: LabelType
     reading: matcher.Reading
     supports: Mapping[str, matcher.Support]
     scores: Mapping[str, float]
@@ -64,14 +64,14 @@ class View:
     @property
     def decided(self) -> list[str]:
         """The answer; where there may be many, all that are present."""
-        if self.task is not Task.MULTI:
+        if not self.task.several:
             return self.ranked[:1]
         bar, named = _part(self.call)[0], [name for name in self.scores if name not in self.rest]
         return [name for name in named if self.scores[name] >= bar] or [*self.rest]
 
     def says(self, name: str, stand: str = "") -> str:
         """An answer with the words of the text that speak for it, as a line of evidence."""
-        if self.task is Task.TEXT:
+        if self.task.written:
             return f'answer: {stand}"{name}"'
         said = "; ".join(f'"{q}"' for q in self.reading.quotes(self.supports.get(name, {})))
         return f"{_line(name)}: {stand}{said or 'no words of its own'}"
@@ -107,7 +107,7 @@ def _answer(call: Call) -> str:
 def _look_at(call: Call, labels: tuple[LabelDef, ...] = ()) -> View:
     """Weigh a call's text for the part it asks us to play; ``labels`` where not the schema's."""
     task = call.schema.of_item(call.options).task
-    if task is Task.PER_ITEM:
+    if task.item_options:
         # Not parsed: an option may hold characters that the name of a label may not.
         labels = tuple(LabelDef(name=option) for option in dict.fromkeys(call.options))
     signs: Mapping[str, Iterable[str]] = call.inputs.get("signs") or {}
@@ -119,16 +119,16 @@ def _look_at(call: Call, labels: tuple[LabelDef, ...] = ()) -> View:
     reading, profile = matcher.read(call.text), matcher.profile_of(labels, call.question)
     supports = matcher.weigh(labels, reading, call.question)
     weights = [matcher.strength(support) for support in supports]
-    if task is Task.ORDINAL:
+    if task.ordered:
         weights, supports = matcher.on_scale(labels, reading, question)
-    elif task is not Task.MULTI:
+    elif not task.several:
         for at, other in profile.opposites.items():
             weights[at] -= matcher.strength(supports[other]) / 2
         for at in profile.rest:
             weights[at] += _part(call)[0]
     names, heard = [label.name for label in labels], _heard(call)
     found = dict(zip(names, weights, strict=True)) or matcher.phrase_worths(reading, question)
-    answers = {**found, **heard} if task is Task.TEXT else found
+    answers = {**found, **heard} if task.written else found
     scores = {n: found.get(n, 0.0) + heard.get(n, 0.0) + _mood(call, n) for n in answers}
     rest = tuple(names[at] for at in sorted(profile.rest))
     return View(call, task, reading, dict(zip(names, supports, strict=True)), scores, rest)
@@ -180,11 +180,7 @@ def _names_in(claim: object, call: Call) -> frozenset[str]:
 
 
 def _names_of(value: Value | None, call: Call) -> frozenset[str]:
-    if isinstance(value, list):
-        return frozenset(value)
-    if call.schema.task is Task.ORDINAL:
-        return frozenset(label.name for label in call.schema.labels if label.point == value)
-    return frozenset() if value is None else frozenset([value_words(value)])
+    return frozenset(() if value is None else call.schema.task.names_in(call.schema, value))
 
 
 def _reasons(view: View) -> Iterator[str]:

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from labelhub.core.llm.parsing.content import says_nothing_present
-from labelhub.core.schema import Schema, Task
+from labelhub.core.schema import Schema
+from labelhub.core.schema.content import says_nothing_present
 
 # A quoted line (">", '"') is somebody else's decision and does not match.
 _START = r"^[ \t*_#•|`-]*(?:\d+[.)][ \t]*[*_]*)?"
@@ -64,7 +64,7 @@ def last_decision(text: str, schema: Schema) -> Decision | None:
     finals = list(_FINAL.finditer(text))
     if finals:
         return _final(text, finals[-1], schema)
-    if schema.task is Task.TEXT:
+    if schema.task.written:
         return None
     stated = max(_statements(text, schema), key=lambda found: found.at, default=None)
     return stated or _hashtags(text)
@@ -78,7 +78,7 @@ def _final(text: str, match: re.Match[str], schema: Schema) -> Decision:
     else:
         content, end = _below(text, match.end())
         complete = end < len(text.rstrip())
-    retracted = schema.task is not Task.TEXT and _TAKEN_BACK.search(text, end) is not None
+    retracted = not schema.task.written and _TAKEN_BACK.search(text, end) is not None
     return Decision(match.start(), content, complete, final=True, retracted=retracted)
 
 
@@ -101,7 +101,7 @@ def _below(text: str, at: int) -> tuple[str, int]:
 def _statements(text: str, schema: Schema) -> Iterator[Decision]:
     for match in _PRESENT.finditer(text):
         yield Decision(match.start(), match["rest"], match.end() < len(text))
-    if schema.task is Task.MULTI:
+    if schema.task.several:
         yield from _nothing(text)
     sentence = _last_sentence(text)
     if sentence is not None:

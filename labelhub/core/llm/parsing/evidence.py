@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
-from labelhub.core.llm.parsing.names import squash
 from labelhub.core.llm.parsing.structured import quotations
+from labelhub.core.schema.menu import squash
 
 MOST_PHRASES = 10
 _LONGEST_PHRASE = 1000

@@ -4,11 +4,11 @@ import re
 from collections.abc import Sequence
 
 from labelhub.core.llm.parsing.cleaning import one_line_end, readable
-from labelhub.core.llm.parsing.content import NoAnswer, read_content
 from labelhub.core.llm.parsing.decision import Decision, last_decision
 from labelhub.core.llm.parsing.lenient import read_lenient
 from labelhub.core.llm.parsing.structured import MISSING, embedded_answer, read_json, whole_answer
-from labelhub.core.schema import Schema, Task, Value, ValueNotOffered
+from labelhub.core.schema import Schema, Value, ValueNotOffered
+from labelhub.core.schema.content import NoAnswer, read_content
 
 #: An answer given only after the question was put once more; whoever asks again sets it.
 AFTER_REASK = 5
@@ -54,7 +54,7 @@ def climb(
 
 def prepared(said: str, schema: Schema) -> str:
     """The text as it is read; free text keeps all but the kind of its line ends."""
-    return one_line_end(said) if schema.task is Task.TEXT else readable(said)
+    return one_line_end(said) if schema.task.written else readable(said)
 
 
 def is_refusal(text: str) -> bool:

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from labelhub.core.llm.parsing.content import NoAnswer, offered, one_name
-from labelhub.core.llm.parsing.names import Menu, is_number, menu_of
-from labelhub.core.schema import Schema, Task, Value, fold
+from labelhub.core.schema import Schema, Value, fold
+from labelhub.core.schema.content import NoAnswer, offered, one_name
+from labelhub.core.schema.menu import Menu, is_number, menu_of
 
 #: A last sentence that is longer is no plain statement.
 _LONGEST = 600
@@ -119,11 +119,11 @@ def read_lenient(text: str, schema: Schema, options: Sequence[str] = ()) -> Valu
     Raises:
         NoAnswer: it decides for none, or not plainly enough.
     """
-    if schema.task is not Task.TEXT:
+    if not schema.task.written:
         menu = menu_of(schema, options)
         said = _last_sentence(text, schema.offered(options), menu)
         if said is not None:
-            found = _listed(said) if schema.task is Task.MULTI else _decided(said, menu)
+            found = _listed(said) if schema.task.several else _decided(said, menu)
             if found is not None:
                 return offered(found, schema, options)
     raise NoAnswer("The answer has no 'Final Decision:' line.")

@@ -10,8 +10,8 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from labelhub.core.llm.parsing.names import squash
 from labelhub.core.llm.types import TokenChoices
+from labelhub.core.schema.menu import squash
 
 _DRESS = " \t\r\n*_`\"'“”‘’«»([{<#"
 _BODY = re.compile(r"[<\[]/(?:think|thinking|thought|reasoning)[>\]]", re.IGNORECASE)

@@ -14,12 +14,12 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
-from labelhub.core.llm.parsing.content import NoAnswer, one_name, read_content, undressed
 from labelhub.core.llm.parsing.decision import last_decision
 from labelhub.core.llm.parsing.ladder import climb, prepared
-from labelhub.core.llm.parsing.names import Menu, menu_of
 from labelhub.core.llm.parsing.structured import MISSING, last_in_json, read_json, whole_json
-from labelhub.core.schema import Schema, Task, Value, ValueNotOffered, fold, value_key
+from labelhub.core.schema import Schema, Value, ValueNotOffered, fold, value_key
+from labelhub.core.schema.content import NoAnswer, one_name, read_content, undressed
+from labelhub.core.schema.menu import Menu, menu_of
 
 Ranking: TypeAlias = tuple[Value, ...]
 
@@ -50,7 +50,7 @@ def read_ranks(
     if raw is not MISSING:
         return _ranked(partial(read_json, each, schema, options) for each in raw), rung
     ranked = _choices(text, schema, options, cut_off=cut_off)
-    if ranked is None and schema.task not in {Task.MULTI, Task.TEXT}:
+    if ranked is None and schema.task.one_of_several:
         ranked = _listed(text, schema, options, cut_off=cut_off)
     if ranked is not None:
         return ranked, 3

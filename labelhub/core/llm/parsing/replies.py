@@ -5,14 +5,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from labelhub.core.llm.parsing.cleaning import without_thinking
-from labelhub.core.llm.parsing.content import NoAnswer
 from labelhub.core.llm.parsing.evidence import read_evidence
 from labelhub.core.llm.parsing.ladder import climb, is_refusal
 from labelhub.core.llm.parsing.likelihood import label_probabilities, presence_probabilities
-from labelhub.core.llm.parsing.names import answer_ids
 from labelhub.core.llm.parsing.ranking import read_ranks
 from labelhub.core.llm.types import Call, Completion, Output, Reply, Status
-from labelhub.core.schema import Schema, Task, ValueNotOffered
+from labelhub.core.schema import Schema, ValueNotOffered
+from labelhub.core.schema.content import NoAnswer
+from labelhub.core.schema.menu import answer_ids
 
 _DECLINED = re.compile(
     r"\W*(?:(?:i['’]?m|i am) sorry|sorry|i apologi[sz]e)[^.!?\n]{0,80}"
@@ -166,7 +166,7 @@ def _unread(said: str, problem: Exception, *, cut_off: bool) -> Reply:
 
 
 def _probabilities(call: Call, completion: Completion, reply: Reply) -> dict[str, float]:
-    if call.schema.task is Task.TEXT:
+    if call.schema.task.written:
         return {}
     if isinstance(reply.value, list):
         names = call.schema.offered(call.options)

@@ -5,9 +5,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from labelhub.core.llm.parsing.content import NoAnswer, offered, read_content
-from labelhub.core.llm.parsing.names import number_words
-from labelhub.core.schema import Schema, Task, Value, ValueNotOffered, fold
+from labelhub.core.schema import Schema, Value, ValueNotOffered, fold
+from labelhub.core.schema.content import NoAnswer, offered, read_content
+from labelhub.core.schema.menu import number_words
 
 #: Stands for "no answer here"; None is something JSON can say.
 MISSING: Final = object()
@@ -47,7 +47,7 @@ def whole_answer(text: str, schema: Schema) -> Any:
         NoAnswer: it is JSON, but holds no answer or several.
     """
     found = whole_json(text)
-    if schema.task is Task.TEXT and not isinstance(found, dict):
+    if schema.task.written and not isinstance(found, dict):
         # Free text is often a number or a quotation; only an object is meant as JSON.
         return MISSING
     if found is MISSING:
@@ -121,9 +121,9 @@ def read_json(raw: Any, schema: Schema, options: Sequence[str] = ()) -> Value:
     """
     if isinstance(raw, bool):
         raise ValueNotOffered(f"'{json.dumps(raw)}' is not a name from the list.")
-    if isinstance(raw, list) and schema.task is Task.MULTI:
+    if isinstance(raw, list) and schema.task.several:
         return _list_of(raw, schema)
-    if isinstance(raw, int | float) and schema.task is not Task.TEXT:
+    if isinstance(raw, int | float) and not schema.task.written:
         raw = number_words(raw)
     if isinstance(raw, str):
         return read_content(raw, schema, options)
@@ -151,13 +151,13 @@ def _answer_in(found: Any, schema: Schema) -> Any:
             return answers[0]
         return found if not answers and _is_table(found, schema) else MISSING
     if isinstance(found, list):
-        return found if schema.task is Task.MULTI else MISSING
+        return found if schema.task.several else MISSING
     return MISSING if found is None else found
 
 
 def _is_table(found: Mapping[str, Any], schema: Schema) -> bool:
     """Whether ``found`` says true or false of every aspect."""
-    if schema.task is not Task.MULTI or not all(isinstance(said, bool) for said in found.values()):
+    if not schema.task.several or not all(isinstance(said, bool) for said in found.values()):
         return False
     return {fold(name) for name in schema.names} <= {fold(key) for key in found}
 

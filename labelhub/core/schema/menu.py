@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from labelhub.core.schema import Schema, Task, fold
+from labelhub.core.schema.definition import Schema, fold
 
 #: A plain number; Python would also read ``1_0`` and ``1e1`` as ten.
 NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?")
@@ -73,10 +73,10 @@ def _menu(schema: Schema, options: Sequence[str]) -> Menu:
 def answer_ids(schema: Schema) -> dict[str, str]:
     """The number a model may answer with instead of each name; empty where there are none.
 
-    Labels of ``single`` count from 0 (as paper 001 numbers them), scale points have their own
-    number. Where a name itself looks like a number, numbers would be ambiguous and none is shown.
+    Labels count from 0 (as paper 001 numbers them), scale points have their own number. Where a
+    name itself looks like a number, numbers would be ambiguous and none is shown.
     """
-    if schema.task not in {Task.SINGLE, Task.ORDINAL} or any(map(is_number, schema.names)):
+    if not schema.task.numbered or any(map(is_number, schema.names)):
         return {}
     counted = enumerate(schema.labels)
     return {

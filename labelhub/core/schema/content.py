@@ -4,9 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from labelhub.core.llm.parsing.names import NUMBER, Menu, menu_of, squash
-from labelhub.core.schema import Schema, Task, Value, ValueNotOffered
-from labelhub.core.schema.definition import number
+from labelhub.core.schema.definition import Schema, Value, ValueNotOffered, listed
+from labelhub.core.schema.menu import Menu, squash
 
 MOST_OFF_MENU = 80
 
@@ -49,20 +48,7 @@ def read_content(content: str, schema: Schema, options: Sequence[str] = ()) -> V
     """
     if not content.strip():
         raise NoAnswer("Nothing follows 'Final Decision:'.")
-    if schema.task is Task.TEXT:
-        return _text(content, schema)
-    menu = menu_of(schema, options)
-    if schema.task is Task.MULTI:
-        return offered(_several(content, menu), schema)
-    name = one_name(content, menu)
-    if name is not None:
-        return offered(name, schema, options)
-    if _PLACEHOLDER.fullmatch(content):
-        raise NoAnswer("The answer repeats the form it was asked for.")
-    form = undressed(content).strip()
-    if schema.task is Task.ORDINAL:
-        return _point(form, schema)
-    raise _not_offered(form, menu.names)
+    return schema.task.read_content(schema, content, options)
 
 
 def offered(raw: Any, schema: Schema, options: Sequence[str] = ()) -> Value:
@@ -103,41 +89,30 @@ def undressed(content: str) -> str:
     return last
 
 
-def _text(content: str, schema: Schema) -> Value:
-    if _PLACEHOLDER.fullmatch(content):
-        raise NoAnswer("The answer repeats the form it was asked for.")
-    return schema.normalise(content.strip(" \t\r\n*"))
+def is_placeholder(content: str) -> bool:
+    """Whether ``content`` repeats the form that was asked for: words in angle brackets."""
+    return _PLACEHOLDER.fullmatch(content) is not None
 
 
-def _point(form: str, schema: Schema) -> Value:
-    """The scale point whose number ``form`` is; other spellings that Python would read are none."""
-    plain = form.replace("−", "-")
-    if not NUMBER.fullmatch(plain) or not _numbers_count(schema):
-        raise _not_offered(form, schema.names)
-    return offered(plain, schema)
-
-
-def _numbers_count(schema: Schema) -> bool:
-    """Whether numbers stand for points: not where a name is the number of another point."""
-    spelled = ((number(label.name), label.point) for label in schema.labels)
-    return all(named is None or named == point for named, point in spelled)
-
-
-def _not_offered(form: str, names: Sequence[str]) -> ValueNotOffered:
+def off_menu(form: str, names: Sequence[str]) -> ValueNotOffered:
+    """The refusal of ``form``, which it has in its data."""
     shown = in_a_line(form)
-    menu = ", ".join(names[:12]) + (" …" if len(names) > 12 else "")
-    message = f"'{shown}' is not offered here; the choice is: {menu}."
+    message = f"'{shown}' is not offered here; the choice is: {listed(names)}."
     return ValueNotOffered(message, data={"off_menu": shown})
 
 
-def _several(content: str, menu: Menu) -> list[str]:
-    """The names that ``content`` lists, or the first piece of it that is none."""
+def several_names(content: str, menu: Menu) -> list[str]:
+    """The names that ``content`` lists, or the first piece of it that is none.
+
+    Raises:
+        NoAnswer: it lists nothing, or is a placeholder of the form that was asked for.
+    """
     whole = one_name(content, menu)
     if whole is not None:
         return [whole]
     if says_nothing_present(content):
         return []
-    if _PLACEHOLDER.fullmatch(content):
+    if is_placeholder(content):
         raise NoAnswer("The answer repeats the form it was asked for.")
     found, strange = _listed_names(content, menu)
     if not found and not strange:

@@ -1,0 +1,47 @@
+"""Each item's own options: the value is one of them (``str``); free text where it has none."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from labelhub.core.schema.carrying import Fate, SchemaPlan
+from labelhub.core.schema.definition import Schema, Value
+from labelhub.core.schema.tasks.base import NOMINAL, LabelType, read_option, read_text
+from labelhub.core.schema.tasks.text import Text
+
+
+class PerItem(LabelType):
+    """Items bring their own question and options."""
+
+    name = "per_item"
+    title = "Each item asks"
+    summary = "Items bring their own question and options."
+    example = "“What did you mean?”"
+    question = "Which of the choices given with the text is right?"
+    item_options = True
+    least_labels = 0
+    coefficients = ("s_q", *NOMINAL)
+    column = "text"
+    hub_category = "multiple-choice"
+    hub_words = "one of the item's own options"
+    why_unlabelled = "each item brings its own options"
+    why_no_chance = "options differ from item to item, so chance agreement cannot be removed"
+
+    def __init__(self, without_options: Text) -> None:
+        """``without_options``: the type of an item that has none."""
+        self._without_options = without_options
+
+    def of_item(self, schema: Schema, options: Sequence[str]) -> Schema:
+        """Without options an item asks for text."""
+        return schema if options else Schema(self._without_options, schema.question)
+
+    def offered(self, schema: Schema, options: Sequence[str]) -> tuple[str, ...]:
+        """The item's own options."""
+        return tuple(options)
+
+    def normalise(self, schema: Schema, raw: Any, options: Sequence[str]) -> Value:
+        """From the words of an option; from any text where there are no options."""
+        return read_option(raw, options) if options else read_text(raw)
+
+    def migrate(self, plan: SchemaPlan, value: Value) -> Value | Fate:
+        """Options are no labels of the schema: they stay."""
+        return value
