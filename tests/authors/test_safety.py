@@ -15,8 +15,8 @@ from apps.authors.services.asking import ask_about, ask_now
 from apps.authors.services.showing import next_question
 from apps.authors.services.storing import store
 from apps.authors.services.taking_up import take_up
-from labelhub.core.interview.asking import Asked, StageVerdict
-from labelhub.core.interview.judgement import JUDGED_DANGER, ORDINARY
+from labelhub.core.interview.calls import JUDGED_DANGER, ORDINARY
+from labelhub.core.interview.pipeline import Asked, StageVerdict
 from labelhub.core.llm.errors import ModelError
 from labelhub.core.llm.types import Call, Completion, Output
 from tests.core.safety.test_safety import PLAIN

@@ -24,15 +24,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
 from labelhub.core.echo.examples import Example, ExampleIndex, Wanted
 from labelhub.core.echo.prediction import FeatureTask, Moment, PredictPlan, predict_call
-from labelhub.core.interview.asking import SPARE, AuthorMessage, InterviewPlan
-from labelhub.core.interview.features import Feature, starter_library
-from labelhub.core.interview.turns import (
+from labelhub.core.interview.calls import (
     ROLES,
     definition_of,
     meanings_of,
     prediction_turn,
     signs_of,
 )
+from labelhub.core.interview.features import Feature, starter_library
+from labelhub.core.interview.pipeline import SPARE, AuthorMessage, InterviewPlan
 from labelhub.core.llm.prices import estimate_usage
 from labelhub.core.llm.types import Call
 from labelhub.core.prompts import PromptLibrary

@@ -15,7 +15,7 @@ from apps.authors.services.welcoming import opt_out
 from apps.echo.examples import indexes_of
 from apps.echo.models import Echo
 from apps.echo.services.choosing import chooser_for
-from labelhub.core.interview.asking import AuthorMessage
+from labelhub.core.interview.pipeline import AuthorMessage
 from tests.factories.authors import author_of, message_of
 from tests.factories.echo import FAR, NEAR, TEXT, echo_of, forget_examples, labelled
 

@@ -24,8 +24,8 @@ from apps.authors.services.taking_up import Task, prompts
 from apps.authors.services.welcoming import author_of_subject, consent_of
 from apps.llm.services import ensure_builtin
 from apps.projects.models import Project
-from labelhub.core.interview.asking import Asked, AuthorMessage, InterviewPlan, StageVerdict
 from labelhub.core.interview.features import starter_library
+from labelhub.core.interview.pipeline import Asked, AuthorMessage, InterviewPlan, StageVerdict
 from labelhub.core.interview.questions import template_draft
 from tests.factories.projects import ProjectFactory
 

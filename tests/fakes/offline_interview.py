@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from labelhub.core.interview.asking import Asked, AuthorMessage, InterviewPlan, ask
-from labelhub.core.interview.turns import ROLES
+from labelhub.core.interview.calls import ROLES
+from labelhub.core.interview.pipeline import Asked, AuthorMessage, InterviewPlan, ask
 from labelhub.core.llm.offline import OfflineModel
 from labelhub.core.llm.parsing import read_completion
 from labelhub.core.llm.types import Call, Reply

@@ -8,8 +8,15 @@ from django import forms
 from apps.authors.forms.fields import LinesField
 from apps.authors.words import LANGUAGES
 from labelhub.core.errors import InvalidInput
-from labelhub.core.interview.features import CHOICE, NUMBER, WORD, YES_NO, Feature, parse_feature
-from labelhub.core.interview.features.spaces import number_text
+from labelhub.core.interview.features import (
+    CHOICE,
+    NUMBER,
+    WORD,
+    YES_NO,
+    Feature,
+    number_text,
+    parse_feature,
+)
 
 _BLANK = Feature(key="", name="", definition="")
 _ANSWERS = [

@@ -1,8 +1,8 @@
-"""From a stored message to its questions: the models are asked, what they say is written down.
+"""From a stored message to its questions: ask the models and store what they say.
 
-What decides is ``labelhub.core.interview.asking``, a generator without I/O as debate protocols are;
-here it gets its answers. A message that nobody finishes (the process was killed) is taken up again
-while its moment lasts, and told as dropped afterwards.
+Decisions come from ``labelhub.core.interview.pipeline``, a generator without I/O like a debate
+protocol. A message that nobody finishes (its process was killed) is taken up again while its moment
+lasts, and counted as dropped afterwards.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from apps.llm.models import ModelSpec
 from apps.llm.standing import close_all, standing_gateway
 from apps.llm.trying import Patience
 from labelhub.core.errors import LabelhubError
-from labelhub.core.interview.asking import Asked, ask
+from labelhub.core.interview.pipeline import Asked, ask
 from labelhub.core.llm.errors import ModelError
 from labelhub.core.llm.parsing import read_completion
 from labelhub.core.llm.prices import cost_nanousd, estimate_usage

@@ -8,8 +8,8 @@ from typing import Protocol, TypeAlias
 
 from apps.authors.models import Feature, Message
 from apps.authors.services.throttling import Asked
-from labelhub.core.interview.asking import AuthorMessage
-from labelhub.core.interview.choosing import Chooser
+from labelhub.core.interview.calls import Chooser
+from labelhub.core.interview.pipeline import AuthorMessage
 
 
 class MessageChooser(Chooser, Protocol):

@@ -12,7 +12,7 @@ from apps.llm.models import ModelSpec
 from apps.llm.services import ensure_builtin
 from apps.llm.standing import close_all, standing_gateway
 from labelhub.core.errors import LabelhubError
-from labelhub.core.interview.asking import Asked, AuthorMessage
+from labelhub.core.interview.pipeline import Asked, AuthorMessage
 from labelhub.core.interview.questions import Draft, shuffled
 from labelhub.core.interview.reading_time import minimum_ms
 

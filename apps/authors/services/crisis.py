@@ -14,7 +14,7 @@ from apps.authors.models import Message, Question, Site
 from apps.authors.querysets import OPEN
 from apps.authors.services.offers import withdraw_offers
 from apps.common.prepared import prepared
-from labelhub.core.interview.judgement import JUDGED_DANGER, REASONS
+from labelhub.core.interview.calls import JUDGED_DANGER, REASONS
 from labelhub.core.safety import DANGER
 
 #: For so long nothing is asked in another conversation; in the same one, never again.

@@ -18,8 +18,8 @@ from apps.common.prepared import prepared
 from apps.common.rows import insert_row
 from apps.common.sealing import keyed_hash, seal
 from labelhub.core.interview.language import detect_language
+from labelhub.core.interview.message_filter import screen
 from labelhub.core.interview.redaction import finder, redact
-from labelhub.core.interview.screening import screen
 from labelhub.core.safety import DANGER, reacts_to_danger, shows_danger
 from labelhub.core.schema import fold
 

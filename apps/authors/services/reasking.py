@@ -3,8 +3,8 @@
 from datetime import datetime, timedelta
 
 from apps.authors.models import Answer, Author, Message, Question
+from labelhub.core.interview.limits import sampled
 from labelhub.core.interview.questions import Draft, shuffled
-from labelhub.core.interview.throttle import sampled
 
 #: Not at once, when one remembers the click, and not of a message so old that its author has it no
 #: more before their eyes: the question is about that one.

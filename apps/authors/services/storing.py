@@ -15,7 +15,7 @@ from apps.authors.services.throttling import asked_before
 from apps.authors.services.verdicts import close, verdict
 from apps.common.rows import insert_row
 from apps.llm.services import remember_prompt
-from labelhub.core.interview.asking import Asked
+from labelhub.core.interview.pipeline import Asked
 from labelhub.core.interview.questions import Draft, shuffled
 from labelhub.core.interview.reading_time import minimum_ms
 

@@ -26,10 +26,10 @@ from apps.authors.services.throttling import (
 from apps.authors.services.verdicts import drop, verdict
 from apps.common.sealing import keyed_hash
 from apps.llm.models import ModelSpec
-from labelhub.core.interview.asking import AuthorMessage, InterviewPlan
 from labelhub.core.interview.features import Feature as Definition
+from labelhub.core.interview.limits import may_ask, sampled
+from labelhub.core.interview.pipeline import AuthorMessage, InterviewPlan
 from labelhub.core.interview.redaction import redact
-from labelhub.core.interview.throttle import may_ask, sampled
 from labelhub.core.prompts import Prompt, PromptLibrary
 
 #: A question is about now (author-widget.md, 3.3): this long after its message it is asked, not

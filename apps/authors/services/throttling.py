@@ -11,7 +11,7 @@ from apps.authors.models import Author, Message, Question, Site
 from apps.authors.querysets import OPEN
 from apps.authors.services.carried import surveys_before
 from apps.common.prepared import prepared
-from labelhub.core.interview.throttle import AskHistory, ThrottleRule
+from labelhub.core.interview.limits import AskHistory, ThrottleRule
 
 #: What is older does not count any more; it is also the longest back-off.
 REMEMBERED = timedelta(days=7)

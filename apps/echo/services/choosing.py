@@ -30,9 +30,9 @@ from labelhub.core.echo.state import EchoState, signs_of
 from labelhub.core.echo.uncertainty import sigma
 from labelhub.core.echo.vectors import vector_of
 from labelhub.core.errors import InvalidInput
-from labelhub.core.interview.asking import AuthorMessage
-from labelhub.core.interview.choosing import Likely
+from labelhub.core.interview.calls import Likely
 from labelhub.core.interview.features import Feature as Definition
+from labelhub.core.interview.pipeline import AuthorMessage
 from labelhub.core.llm.types import Call
 
 logger = logging.getLogger(__name__)
@@ -123,7 +123,7 @@ def heads_for(
 
 
 class EchoChooser:
-    """The choice for one message. See :class:`labelhub.core.interview.choosing.Chooser`."""
+    """The choice for one message. See :class:`labelhub.core.interview.calls.Chooser`."""
 
     def __init__(self, message: Message, echo: Echo, state: EchoState, answered: float) -> None:
         self._message, self.echo, self._state = message, echo, state

@@ -13,9 +13,9 @@ from apps.echo.examples import indexes_of
 from apps.echo.models import Echo
 from labelhub.core.echo.examples import ExampleIndex, Wanted
 from labelhub.core.echo.prediction import FeatureTask, Moment, PredictPlan, predict_call
-from labelhub.core.interview.asking import AuthorMessage
+from labelhub.core.interview.calls import definition_of, meanings_of, signs_of
 from labelhub.core.interview.features import Feature
-from labelhub.core.interview.turns import definition_of, meanings_of, signs_of
+from labelhub.core.interview.pipeline import AuthorMessage
 from labelhub.core.llm.types import Call
 from labelhub.core.prompts import Prompt, PromptLibrary
 from labelhub.core.safety import shows_danger

@@ -31,7 +31,7 @@ from labelhub.core.echo.recommending.policies import (
     rule_of,
 )
 from labelhub.core.interview.features import Feature
-from labelhub.core.interview.throttle import sampled
+from labelhub.core.interview.limits import sampled
 
 #: Decisions with an offer that an author's history looks back at, and their messages.
 LOOKED_AT, MESSAGES = 50, 400

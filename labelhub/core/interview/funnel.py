@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from labelhub.core.interview.trust.chance import (
+from labelhub.core.interview.chance import (
     LEAST_EXPECTED,
     two_shares,
     uniform_chance,

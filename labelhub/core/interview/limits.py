@@ -1,9 +1,19 @@
-"""How often somebody may do something: token buckets, and the network an address belongs to."""
+"""Rate limits: token buckets, networks, and when an author may be asked again.
 
+The history of questions is kept by the server for author and device, so that neither a new tab nor
+signing out resets it. Every refusal carries its code, and every permit its probability: who weighs
+labels by the inverse needs it (the caller multiplies it by the feature's and the arm's).
+"""
+
+import hashlib
+import json
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from typing import Any, Literal, TypeAlias
 
 from labelhub.core.errors import InvalidInput
 
@@ -85,3 +95,168 @@ def network_prefix(address: str) -> str:
 def _unmapped(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
     mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
     return mapped or address
+
+
+#: A back-off grows from here even at a site that wants no pause between questions.
+LEAST_REST = 90.0
+
+Reason: TypeAlias = Literal[
+    "",
+    "opted_out",
+    "open_question",
+    "conversation_full",
+    "day_full",
+    "backing_off",
+    "too_soon",
+    "too_few_messages",
+    "not_sampled",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class ThrottleRule:
+    """A site's limits, for one author.
+
+    At most one survey in ``every_messages`` of their messages, ``min_seconds`` apart, so many in a
+    conversation and in a day. The first survey waits as long: for as many messages, and as many
+    seconds since they came. After ``backoff_after`` dismissals in a row the pause grows by
+    ``backoff_factor`` with each, up to ``longest_backoff``. Of what is left, the share ``sampling``
+    is asked.
+
+    Raises:
+        InvalidInput: a number is out of its range.
+    """
+
+    every_messages: int = 3
+    min_seconds: float = 90
+    per_conversation: int = 4
+    per_day: int = 10
+    backoff_after: int = 2
+    backoff_factor: float = 4
+    longest_backoff: timedelta = timedelta(days=7)
+    sampling: float = 1.0
+
+    def __post_init__(self) -> None:
+        for field, (least, most) in _RANGES.items():
+            if not least <= getattr(self, field) <= most:
+                raise InvalidInput.at(field, f"must be from {least} to {most}")
+
+
+_RANGES: Mapping[str, tuple[Any, Any]] = {
+    "every_messages": (0, 10_000),
+    "min_seconds": (0, 31_536_000),
+    "per_conversation": (0, 10_000),
+    "per_day": (0, 10_000),
+    "backoff_after": (1, 10_000),
+    "backoff_factor": (1, 10_000),
+    "longest_backoff": (timedelta(0), timedelta(days=365)),
+    "sampling": (0, 1),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class AskHistory:
+    """What one author was asked so far.
+
+    ``began_at``: when they came, None when unknown. ``messages_since_last_survey`` counts the
+    present message and leaves out the one last asked about; before the first survey it counts all
+    their messages. ``surveys_today`` is of the day of ``now`` in its time zone.
+    ``dismissals_in_a_row`` ends with an answer. ``open_questions`` are on their way or on a screen.
+    """
+
+    began_at: datetime | None = None
+    messages_since_last_survey: int = 0
+    last_survey_at: datetime | None = None
+    surveys_in_conversation: int = 0
+    surveys_today: int = 0
+    dismissals_in_a_row: int = 0
+    opted_out: bool = False
+    open_questions: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Permit:
+    """Whether to ask; if not, the ``reason``'s code and ``until`` when that is known to hold.
+
+    ``propensity``: how likely it was to be allowed, given the history: the sampling rate, or 0
+    where something else forbids it.
+    """
+
+    allowed: bool
+    reason: Reason
+    until: datetime | None
+    propensity: float
+
+
+def may_ask(rule: ThrottleRule, history: AskHistory, now: datetime, draw: float) -> Permit:
+    """Whether this author may be asked about the message they have just sent.
+
+    Args:
+        rule: the site's limits.
+        history: the author's past.
+        now: aware; its time zone says when the day ends.
+        draw: from 0 up to but not including 1, see :func:`sampled`.
+    """
+    return (
+        _forbidden(history)
+        or _full(rule, history, now)
+        or _resting(rule, history, now)
+        or _drawn(rule, draw)
+    )
+
+
+def sampled(site: str, author: str, message: str) -> float:
+    """A number in [0, 1) that looks drawn at random, but is always the same for a message."""
+    # As JSON: ("a", "bc") and ("ab", "c") must not draw the same.
+    told = json.dumps([site, author, message]).encode()
+    return (int.from_bytes(hashlib.sha256(told).digest()[:8], "big") >> 11) / 2**53
+
+
+def _forbidden(history: AskHistory) -> Permit | None:
+    if history.opted_out:
+        return _refused("opted_out")
+    return _refused("open_question") if history.open_questions > 0 else None
+
+
+def _full(rule: ThrottleRule, history: AskHistory, now: datetime) -> Permit | None:
+    if history.surveys_in_conversation >= rule.per_conversation:
+        return _refused("conversation_full")
+    if history.surveys_today >= rule.per_day:
+        midnight = now.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+        return _refused("day_full", midnight)
+    return None
+
+
+def _resting(rule: ThrottleRule, history: AskHistory, now: datetime) -> Permit | None:
+    """The pauses after the last survey, or after they came."""
+    last = history.last_survey_at
+    backoff = _backoff(rule, history.dismissals_in_a_row)
+    if last and backoff and now < last + backoff:
+        return _refused("backing_off", last + backoff)
+    since, pause = last or history.began_at, timedelta(seconds=rule.min_seconds)
+    if since and now < since + pause:
+        return _refused("too_soon", since + pause)
+    few = history.messages_since_last_survey < rule.every_messages
+    return _refused("too_few_messages") if few else None
+
+
+def _backoff(rule: ThrottleRule, dismissals: int) -> timedelta | None:
+    """How long dismissals keep us silent; None when there are too few of them."""
+    grown = dismissals - rule.backoff_after + 1
+    if grown < 1:
+        return None
+    rest, longest = max(rule.min_seconds, LEAST_REST), rule.longest_backoff.total_seconds()
+    # In logarithms: no number of dismissals may overflow.
+    if math.log(rest) + grown * math.log(rule.backoff_factor) >= math.log(longest or 1):
+        return rule.longest_backoff
+    return timedelta(seconds=rest * rule.backoff_factor**grown)
+
+
+def _drawn(rule: ThrottleRule, draw: float) -> Permit:
+    if draw < rule.sampling:
+        return Permit(allowed=True, reason="", until=None, propensity=rule.sampling)
+    return Permit(allowed=False, reason="not_sampled", until=None, propensity=rule.sampling)
+
+
+def _refused(reason: Reason, until: datetime | None = None) -> Permit:
+    return Permit(allowed=False, reason=reason, until=until, propensity=0.0)

@@ -11,7 +11,7 @@ from apps.authors.models import Message, Site
 from apps.authors.selectors import feed as selector
 from apps.authors.selectors.feed import SHOWN, feed
 from apps.authors.stage_words import REASONS, STAGES, told_stages
-from labelhub.core.interview.asking import StageVerdict
+from labelhub.core.interview.pipeline import StageVerdict
 from tests.authors.pages.reading import page, words
 from tests.factories.authors import asked, author_of, message_of, site_with_features
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from labelhub.core.interview.asking import InterviewPlan
 from labelhub.core.interview.features import Feature, parse_feature, starter_library
-from labelhub.core.interview.language import detect_language
-from labelhub.core.interview.questions import faults, read_draft, template_draft
-from labelhub.core.interview.questions.text import is_written_in, word_count
-from labelhub.core.interview.tokens import tokens_of
+from labelhub.core.interview.language import detect_language, tokens_of
+from labelhub.core.interview.pipeline import InterviewPlan
+from labelhub.core.interview.question_checks import faults
+from labelhub.core.interview.questions import read_draft, template_draft
+from labelhub.core.interview.wording import is_written_in, word_count
 from tests.cases import all_cases
 from tests.fakes.offline_interview import PROMPTS, interviewed
 

@@ -11,17 +11,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labelhub.core.errors import InvalidInput
-from labelhub.core.interview.asking import (
+from labelhub.core.interview.calls import (
+    ORDINARY,
+    ROLES,
+    VERDICTS,
+    LeastAsked,
+    Likely,
+    prediction_turn,
+)
+from labelhub.core.interview.features import Feature, Template
+from labelhub.core.interview.pipeline import (
     SPARE,
     Asked,
     AuthorMessage,
     InterviewPlan,
     ask,
 )
-from labelhub.core.interview.choosing import LeastAsked, Likely
-from labelhub.core.interview.features import Feature, Template
-from labelhub.core.interview.judgement import ORDINARY, VERDICTS
-from labelhub.core.interview.turns import ROLES, prediction_turn
 from labelhub.core.llm.types import Call, Output, Reply, Status
 from labelhub.core.prompts import PromptLibrary
 from labelhub.core.schema import TASKS

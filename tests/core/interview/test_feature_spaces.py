@@ -8,11 +8,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labelhub.core.errors import InvalidInput
-from labelhub.core.interview.asking import AuthorMessage, InterviewPlan
-from labelhub.core.interview.features import MOST_BOUNDS, Feature, parse_feature
-from labelhub.core.interview.features.spaces import band_words, overlapping_words
-from labelhub.core.interview.questions import Unreadable, faults, read_draft, template_draft
-from labelhub.core.interview.turns import prediction_turn
+from labelhub.core.interview.calls import prediction_turn
+from labelhub.core.interview.features import (
+    MOST_BOUNDS,
+    Feature,
+    band_words,
+    overlapping_words,
+    parse_feature,
+)
+from labelhub.core.interview.pipeline import AuthorMessage, InterviewPlan
+from labelhub.core.interview.question_checks import faults
+from labelhub.core.interview.questions import (
+    Unreadable,
+    read_draft,
+    template_draft,
+)
 from labelhub.core.schema.reading import FORBIDDEN_IN_NAMES
 from tests.cases import all_cases
 from tests.fakes.offline_interview import PROMPTS, said

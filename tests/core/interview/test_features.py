@@ -6,9 +6,9 @@ import pytest
 
 from labelhub.core.errors import InvalidInput
 from labelhub.core.interview.features import Feature, parse_feature, starter_library
-from labelhub.core.interview.questions import faults, template_draft
-from labelhub.core.interview.questions.choices import MOST_OPTION_WORDS
-from labelhub.core.interview.questions.text import word_count
+from labelhub.core.interview.question_checks import MOST_OPTION_WORDS, faults
+from labelhub.core.interview.questions import template_draft
+from labelhub.core.interview.wording import word_count
 from tests.cases import all_cases
 
 LANGUAGES = {"en", "de", "es", "fr", "ja", "ar"}

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.core.interview.funnel import Funnel, alerts, position_check, rates
-from labelhub.core.interview.trust.chance import (
+from labelhub.core.interview.chance import (
     binomial_tail,
     chi_square_tail,
     two_shares,
     wilson,
 )
+from labelhub.core.interview.funnel import Funnel, alerts, position_check, rates
 from tests.cases import all_cases
 
 WEEK = Funnel(

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.core.interview.asking import AuthorMessage, InterviewPlan, ask
+from labelhub.core.interview.calls import MOST_JUDGED, ORDINARY, VERDICTS, judged_first
 from labelhub.core.interview.features import Feature
-from labelhub.core.interview.judgement import MOST_JUDGED, ORDINARY, VERDICTS, judged_first
+from labelhub.core.interview.pipeline import AuthorMessage, InterviewPlan, ask
 from labelhub.core.llm.types import Reply
 from tests.core.interview.cases import URGENCY
 from tests.fakes.offline_interview import PROMPTS

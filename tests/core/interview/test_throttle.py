@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labelhub.core.errors import InvalidInput
-from labelhub.core.interview.throttle import AskHistory, Permit, ThrottleRule, may_ask, sampled
+from labelhub.core.interview.limits import AskHistory, Permit, ThrottleRule, may_ask, sampled
 from tests.cases import all_cases
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

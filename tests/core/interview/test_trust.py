@@ -10,8 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labelhub.core.errors import InvalidInput
-from labelhub.core.interview.trust import TrustEvidence, elicits, judge_trust, near_duplicates
-from labelhub.core.interview.trust.judging import SIGNS, STRONG
+from labelhub.core.interview.trust import (
+    SIGNS,
+    STRONG,
+    TrustEvidence,
+    elicits,
+    judge_trust,
+    near_duplicates,
+)
 from tests.cases import all_cases
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

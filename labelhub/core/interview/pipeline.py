@@ -11,27 +11,29 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from labelhub.core.interview.calls import (
+    MOST_JUDGED,
+    MOST_PREDICTED_WORDS,
+    AuthorMessage,
+    InterviewPlan,
+    judged_first,
+    prediction_turn,
+    question_turn,
+    read_verdict,
+    relevance_turn,
+    stage_of,
+    stated_name,
+)
 from labelhub.core.interview.features import Feature
-from labelhub.core.interview.judgement import MOST_JUDGED, judged_first, read_verdict, stage_of
+from labelhub.core.interview.question_checks import LONGEST_OPTION, faults
 from labelhub.core.interview.questions import (
     Draft,
     Fault,
     Unreadable,
-    faults,
     read_draft,
     template_draft,
 )
-from labelhub.core.interview.questions.choices import LONGEST_OPTION
-from labelhub.core.interview.questions.text import bad_character, word_count
-from labelhub.core.interview.turns import (
-    MOST_PREDICTED_WORDS,
-    AuthorMessage,
-    InterviewPlan,
-    prediction_turn,
-    question_turn,
-    relevance_turn,
-    stated_name,
-)
+from labelhub.core.interview.wording import bad_character, word_count
 from labelhub.core.llm.types import Call, Reply, Status
 from labelhub.core.safety import DANGER, reacts_to_danger, shows_danger
 

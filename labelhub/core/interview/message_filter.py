@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from labelhub.core.interview.tokens import READ, folded, is_dense, tokens_of
+from labelhub.core.interview.language import MOST_READ, folded, is_dense, tokens_of
 
 #: One word, or so few characters where words are not set apart, does not say what is wanted.
 FEWEST_WORDS, FEWEST_DENSE = 2, 4
@@ -68,7 +68,7 @@ def screen(text: str, *, recent: Sequence[str] = ()) -> Screened:
 
 def _reason(text: str, recent: Sequence[str]) -> str:
     tokens = tokens_of(text)
-    if not any(map(str.isalnum, text[:READ])):
+    if not any(map(str.isalnum, text[:MOST_READ])):
         return "empty"
     if recent and _is_repeated(text, recent):
         return "repeated"
@@ -79,7 +79,7 @@ def _reason(text: str, recent: Sequence[str]) -> str:
     dense = sum(map(is_dense, tokens))
     if len(tokens) - dense < FEWEST_WORDS and dense < FEWEST_DENSE:
         return "too_short"
-    return "spam" if _advertises(text[:READ]) else ""
+    return "spam" if _advertises(text[:MOST_READ]) else ""
 
 
 def _advertises(text: str) -> bool:
@@ -97,8 +97,8 @@ def _key(text: str) -> tuple[str, str]:
     """What two messages that say the same have in common, the part that is not read included."""
     said = folded(text)
     if said.isascii():
-        return _UNSAID.sub("", said), text[READ:]
-    return "".join(letter for letter in said if _is_said(letter)), text[READ:]
+        return _UNSAID.sub("", said), text[MOST_READ:]
+    return "".join(letter for letter in said if _is_said(letter)), text[MOST_READ:]
 
 
 def _is_said(letter: str) -> bool:

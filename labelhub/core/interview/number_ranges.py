@@ -6,7 +6,7 @@ from itertools import combinations
 from math import inf
 from typing import NamedTuple
 
-from labelhub.core.interview.tokens import folded
+from labelhub.core.interview.language import folded
 
 #: Each language's words for one to twenty, then for the tens to a hundred, as they are folded;
 #: forms of one number as "a/b".

@@ -1,0 +1,618 @@
+"""Frames of the widget's protocol ``al.v1``: what a browser sends is read, what we send is written.
+
+A frame is one JSON object of at most 16 KB: ``{"v":1,"t":…,"id":…,"ts":…,"d":{…}}``. Every field is
+untrusted: each kind of frame has typed fields, and a value of another shape is refused with a code
+that the widget knows. Unknown kinds and fields are ignored, so that newer widgets may send them.
+
+A field reader takes the JSON value and returns a checked one. It raises ``ValueError`` with the
+words that complete "qid …", such as "must be a text"; :func:`take` adds the name.
+"""
+
+import json
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, NoReturn, TypeAlias, TypeVar
+
+from labelhub.core.errors import LabelhubError
+
+
+class BadFrame(LabelhubError):
+    """A frame that cannot be used.
+
+    ``close``: the code to close the connection with, or None when a ``nack`` with the error's code
+    and message is enough. ``id``: the frame's id for that ``nack``, "" when it cannot be read.
+    """
+
+    code = "bad_frame"
+    close: ClassVar[int | None] = None
+
+    def __init__(self, message: str, *, id: str = "") -> None:  # noqa: A002 - as the frame calls it
+        super().__init__(message)
+        self.id = id
+
+
+class NotAFrame(BadFrame):
+    """No JSON object with a kind ``t``."""
+
+    close = 4400
+
+
+class TooBig(BadFrame):
+    """More bytes than a frame may have."""
+
+    code = "too_big"
+    close = 4413
+
+
+class UnsupportedVersion(BadFrame):
+    """``v`` is not 1."""
+
+    code = "unsupported_version"
+
+
+class BadField(BadFrame):
+    """A field is missing, or not of the shape it must have."""
+
+    code = "bad_field"
+
+
+class TooLong(BadField):
+    """A message has more characters than are read."""
+
+    code = "too_long"
+
+
+MOST_TEXT, MOST_ID, MOST_WORD = 8_000, 64, 40
+#: Milliseconds: more than a day is no measurement.
+MOST_MS = 86_400_000
+#: The largest integer that JavaScript counts exactly.
+MOST_INT = 2**53 - 1
+
+#: Says that a field has no default: it must be there.
+REQUIRED: Final[Any] = object()
+
+Value = TypeVar("Value")
+Reader = Callable[[object], Value]
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_ID = re.compile(rf"[A-Za-z0-9_-]{{1,{MOST_ID}}}")
+
+
+def take(
+    d: Mapping[str, object], name: str, read: Reader[Value], default: Value = REQUIRED
+) -> Value:
+    """The field ``name`` as ``read`` reads it; one that is missing or null is its ``default``.
+
+    Raises:
+        BadField: it must be there and is not, or it has not the shape it must have.
+    """
+    value = d.get(name)
+    if value is None:
+        if default is REQUIRED:
+            raise BadField(f"{name} is missing")
+        return default
+    try:
+        return read(value)
+    except ValueError as fault:
+        raise BadField(f"{name} {fault}") from None
+
+
+def identifier(value: object) -> str:
+    """An id: 1 to 64 letters, digits, ``_`` and ``-``."""
+    if not isinstance(value, str) or not _ID.fullmatch(value):
+        raise ValueError(f"must be 1 to {MOST_ID} letters, digits, _ and -")
+    return value
+
+
+def reference(value: object) -> str:
+    """What a host calls something of its own: 1 to 64 printable characters, such as ``msg:17``."""
+    if not isinstance(value, str) or not 1 <= len(value) <= MOST_ID:
+        raise ValueError(f"must be 1 to {MOST_ID} characters")
+    if not value.isprintable() or not value.strip():
+        raise ValueError("has characters that are not printable")
+    return value
+
+
+def text(value: object) -> str:
+    """Text without NUL and without halves of surrogate pairs, of any length."""
+    if not isinstance(value, str):
+        raise ValueError("must be a text")
+    if "\0" in value or _SURROGATE.search(value):
+        raise ValueError("has characters that cannot be stored")
+    return value
+
+
+def message(value: object) -> str:
+    """What an author or the assistant wrote: text of at most 8,000 code points."""
+    read = text(value)
+    if len(read) > MOST_TEXT:
+        raise TooLong(f"text has more than {MOST_TEXT} characters")
+    return read
+
+
+def word(value: object) -> str:
+    """One word of at most 40 code points, blanks around it removed."""
+    read = text(value).strip()
+    if len(read.split()) != 1 or len(read) > MOST_WORD:
+        raise ValueError(f"must be one word of at most {MOST_WORD} characters")
+    if any(unicodedata.category(char) == "Cc" for char in read):
+        raise ValueError("has control characters")
+    return read
+
+
+def short(most: int, signs: str) -> Reader[str]:
+    """A reader of texts of up to ``most`` of the ``signs`` (the inside of a character class)."""
+    pattern = re.compile(rf"[{signs}]{{0,{most}}}")
+
+    def read(value: object) -> str:
+        if not isinstance(value, str) or not pattern.fullmatch(value):
+            raise ValueError(f"must be a text of at most {most} of the usual characters")
+        return value
+
+    return read
+
+
+def one_of(*offered: str) -> Reader[str]:
+    """A reader of one of the ``offered`` texts."""
+
+    def read(value: object) -> str:
+        if not isinstance(value, str) or value not in offered:
+            raise ValueError(f"must be one of {', '.join(offered)}")
+        return value
+
+    return read
+
+
+def some_of(*offered: str) -> Reader[tuple[str, ...]]:
+    """A reader of a list with at least one of the ``offered`` texts, none of them twice."""
+
+    def read(value: object) -> tuple[str, ...]:
+        named = value if isinstance(value, list) else []
+        found = tuple(name for name in offered if name in named)
+        if not found or len(found) != len(named):
+            raise ValueError(f"must be a list of {', '.join(offered)}, none twice")
+        return found
+
+    return read
+
+
+def whole(most: int = MOST_INT) -> Reader[int]:
+    """A reader of numbers from 0 to ``most``; what is behind the point is cut off."""
+
+    def read(value: object) -> int:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise ValueError("must be a number")
+        if not 0 <= value <= most:
+            raise ValueError(f"must be a number from 0 to {most}")
+        return int(value)
+
+    return read
+
+
+def truth(value: object) -> bool:
+    """true or false."""
+    if not isinstance(value, bool):
+        raise ValueError("must be true or false")
+    return value
+
+
+def inner(value: object) -> Mapping[str, object]:
+    """An object."""
+    if not isinstance(value, dict):
+        raise ValueError("must be an object")
+    return value
+
+
+_PRINTABLE = r"\x21-\x7e"
+_KEY_SIGNS = r"A-Za-z0-9+/=_:.~\-"
+_LANGUAGE = short(35, r"A-Za-z0-9_\-")
+_ZONE = short(64, r"A-Za-z0-9_+/:\-")
+_MS = whole(MOST_MS)
+#: Milliseconds of the last year that a date can have.
+_MOMENT = whole(253_402_300_799_000)
+
+
+@dataclass(frozen=True, slots=True)
+class Agreed:
+    """Which consent text (version ``v``, ``hash``) was agreed to, for what, and who asked; ``at``
+    (milliseconds) is when, 0 where nobody says."""
+
+    v: int
+    hash: str
+    scope: tuple[str, ...]
+    by: str
+    at: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Hello:
+    """The first frame. ``tok``, ``ident`` and ``sid`` are "" for a visitor not known before."""
+
+    key: str
+    mode: str
+    consent: Agreed
+    tok: str
+    ident: str
+    last: int
+    sid: str
+    lang: str
+    tz: str
+    sdk: str
+
+
+@dataclass(frozen=True, slots=True)
+class Msg:
+    """Something the author (or the host's assistant, by ``role``) wrote."""
+
+    text: str
+    mid: str
+    conv: str
+    role: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A question is on the screen, ``lat`` milliseconds after it came."""
+
+    qid: str
+    lat: int
+
+
+@dataclass(frozen=True, slots=True)
+class Early:
+    """An option was clicked before it could be chosen, ``ms`` after the question was shown."""
+
+    qid: str
+    ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Either ``opt`` (an option's id) or ``val`` (one word), the other one ""; ``ms`` visible."""
+
+    qid: str
+    opt: str
+    val: str
+    ms: int
+    kb: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Dismiss:
+    """No answer; with ``how`` "nofit", ``val`` may be the word that was missing. With "host" the
+    page has closed the question by itself."""
+
+    qid: str
+    how: str
+    val: str
+
+
+@dataclass(frozen=True, slots=True)
+class Undo:
+    """Take the last answer to this question back."""
+
+    qid: str
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """Have the assistant answer this message once more."""
+
+    mid: str
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """What became of an offer: ``what`` is "shown", "click", "helpful", "unhelpful" or "close"."""
+
+    oid: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ident:
+    """The host's token for its visitor, not verified yet."""
+
+    ident: str
+
+
+@dataclass(frozen=True, slots=True)
+class Consent:
+    """A newer consent text was agreed to."""
+
+    agreed: Agreed
+
+
+@dataclass(frozen=True, slots=True)
+class Optout:
+    """Do not ask me again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """Show my data."""
+
+
+@dataclass(frozen=True, slots=True)
+class Erase:
+    """Delete my data."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ping:
+    """Still there."""
+
+
+Body: TypeAlias = (
+    Hello
+    | Msg
+    | Shown
+    | Early
+    | Answer
+    | Dismiss
+    | Undo
+    | Retry
+    | Offered
+    | Ident
+    | Consent
+    | Optout
+    | Export
+    | Erase
+    | Ping
+)
+_Fields: TypeAlias = Mapping[str, Any]
+
+
+def _agreed(d: _Fields) -> Agreed:
+    return Agreed(
+        v=take(d, "v", whole()),
+        hash=take(d, "hash", short(128, _KEY_SIGNS)),
+        scope=take(d, "scope", some_of("questions", "chat")),
+        by=take(d, "by", one_of("widget", "host"), "widget"),
+        at=take(d, "at", _MOMENT, 0),
+    )
+
+
+def _hello(d: _Fields) -> Hello:
+    return Hello(
+        key=take(d, "key", identifier),
+        mode=take(d, "mode", one_of("companion", "chat")),
+        consent=_agreed(take(d, "consent", inner)),
+        tok=take(d, "tok", short(256, _KEY_SIGNS), ""),
+        ident=take(d, "ident", text, ""),
+        last=take(d, "last", whole(), 0),
+        sid=take(d, "sid", identifier, ""),
+        lang=take(d, "lang", _LANGUAGE, ""),
+        tz=take(d, "tz", _ZONE, ""),
+        sdk=take(d, "sdk", short(32, _PRINTABLE), ""),
+    )
+
+
+def _msg(d: _Fields) -> Msg:
+    return Msg(
+        text=take(d, "text", message),
+        mid=take(d, "mid", reference),
+        conv=take(d, "conv", reference),
+        role=take(d, "role", one_of("author", "assistant")),
+    )
+
+
+def _answer(d: _Fields) -> Answer:
+    opt, val = take(d, "opt", identifier, ""), take(d, "val", word, "")
+    if bool(opt) == bool(val):
+        raise BadField("an answer has either opt or val")
+    ms, kb = take(d, "ms", _MS), take(d, "kb", truth, default=False)
+    return Answer(take(d, "qid", identifier), opt, val, ms, kb)
+
+
+def _dismiss(d: _Fields) -> Dismiss:
+    how = take(d, "how", one_of("skip", "close", "esc", "host", "timeout", "nofit"))
+    # The word of "none of these fit" need not be given.
+    val = take(d, "val", word, "") if d.get("val") != "" else ""
+    if val and how != "nofit":
+        raise BadField("val goes with how nofit only")
+    return Dismiss(take(d, "qid", identifier), how, val)
+
+
+#: How the fields of each kind ``t`` are read; raises BadField.
+KINDS: Mapping[str, Callable[[_Fields], Body]] = {
+    "hello": _hello,
+    "msg": _msg,
+    "shown": lambda d: Shown(take(d, "qid", identifier), take(d, "lat", _MS, 0)),
+    "early": lambda d: Early(take(d, "qid", identifier), take(d, "ms", _MS, 0)),
+    "answer": _answer,
+    "dismiss": _dismiss,
+    "undo": lambda d: Undo(take(d, "qid", identifier)),
+    "retry": lambda d: Retry(take(d, "mid", reference)),
+    "offered": lambda d: Offered(
+        take(d, "oid", identifier),
+        take(d, "what", one_of("shown", "click", "helpful", "unhelpful", "close")),
+    ),
+    "ident": lambda d: Ident(take(d, "ident", text)),
+    "consent": lambda d: Consent(_agreed(d)),
+    "optout": lambda _: Optout(),
+    "export": lambda _: Export(),
+    "erase": lambda _: Erase(),
+    "ping": lambda _: Ping(),
+}
+
+
+VERSION = 1
+MOST_BYTES = 16_384
+#: Objects and lists within each other; our own frames need three.
+MOST_DEEP = 8
+
+_KIND = re.compile(r"[A-Za-z0-9_.-]{1,32}")
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One frame of kind ``t``; ``d`` is None for a kind that is not known and may be passed over.
+
+    ``id``: the sender's id of it, by which it is known when sent twice. ``ts``: the sender's clock,
+    milliseconds since 1970, 0 if not told; a claim like the rest.
+    """
+
+    t: str
+    id: str
+    d: Body | None
+    ts: int
+
+
+def read_frame(raw: str | bytes) -> Frame:
+    """The frame that ``raw`` is.
+
+    Raises:
+        BadFrame: it is none, or not as it must be; see ``close`` and ``id`` of the error.
+    """
+    found = _object(raw)
+    kind = found.get("t")
+    if not isinstance(kind, str) or not _KIND.fullmatch(kind):
+        raise NotAFrame("A frame needs its kind t.")
+    frame_id = _readable_id(found)
+    try:
+        return _frame(kind, found)
+    except BadFrame as fault:
+        fault.id = frame_id
+        raise
+
+
+def _frame(kind: str, found: Mapping[str, Any]) -> Frame:
+    version = found.get("v")
+    if type(version) is not int or version != VERSION:
+        raise UnsupportedVersion(f"Only version {VERSION} is spoken here.")
+    read = KINDS.get(kind)
+    if read is None:
+        return Frame(kind, _readable_id(found), None, 0)
+    return Frame(
+        t=kind,
+        id=take(found, "id", identifier),
+        d=read(take(found, "d", inner, {})),
+        ts=take(found, "ts", whole(), 0),
+    )
+
+
+def _readable_id(found: Mapping[str, Any]) -> str:
+    try:
+        return take(found, "id", identifier, "")
+    except BadField:
+        return ""
+
+
+def _object(raw: str | bytes) -> Mapping[str, Any]:
+    # Characters first: to encode what is far too long would be work for nothing.
+    if len(raw) > MOST_BYTES or len(_bytes(raw)) > MOST_BYTES:
+        raise TooBig(f"A frame has at most {MOST_BYTES} bytes.")
+    try:
+        text = raw if isinstance(raw, str) else raw.decode()
+        found = _DECODER.decode(text)
+    # Also: integers of thousands of digits, and brackets nested beyond the stack.
+    except (ValueError, RecursionError):
+        raise NotAFrame("A frame is one JSON object in UTF-8.") from None
+    if not isinstance(found, dict) or _deeper_than(found, MOST_DEEP):
+        raise NotAFrame(f"A frame is one JSON object, nested at most {MOST_DEEP} deep.")
+    return found
+
+
+def _bytes(raw: str | bytes) -> bytes:
+    return raw.encode("utf-8", "surrogatepass") if isinstance(raw, str) else raw
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object; whoever says a thing twice hopes that two readers take two of them."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key stands twice")
+    return found
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")
+
+
+# Made once: ``json.loads`` would make one for each frame.
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_number)
+
+
+def _deeper_than(value: object, most: int) -> bool:
+    layer = [value]
+    for _ in range(most):
+        layer = [inner for outer in layer for inner in _parts(outer)]
+        if not layer:
+            return False
+    return True
+
+
+def _parts(value: object) -> list[Any]:
+    """What stands directly within an object or a list."""
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else []
+
+
+_SURROGATES = re.compile("[\ud800-\udfff]")
+#: Members of a long list that are written without a break.
+AT_ONCE = 50
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def frame(t: str, d: Mapping[str, Any], *, re: str = "", seq: int | None = None) -> str:
+    """One frame as compact JSON.
+
+    Args:
+        t: its kind.
+        d: its fields, JSON-ready.
+        re: the id of the frame (or message) it answers; left out when "".
+        seq: its number in the session's stream; left out for what is not sent again.
+
+    Half a surrogate pair, as a model may write, becomes U+FFFD: no socket would take it.
+    """
+    return _storable(_ENCODER.encode(_envelope(t, d, re, seq)))
+
+
+def frame_in_pieces(t: str, d: Mapping[str, Any], *, re: str = "") -> Iterator[str]:
+    """The same piece by piece, for what has megabytes: other threads get a turn between pieces, as
+    they do not while the whole is written. A piece has :data:`AT_ONCE` members of a list at most,
+    where these hold no further lists."""
+    return map(_storable, _pieces(_envelope(t, d, re, None)))
+
+
+def _pieces(value: Any) -> Iterator[str]:
+    if value and isinstance(value, dict):
+        yield from _joined("{", "}", ((_ENCODER.encode(key) + ":", value[key]) for key in value))
+    elif isinstance(value, list) and not all(map(_is_flat, value)):
+        yield from _joined("[", "]", (("", each) for each in value))
+    elif isinstance(value, list) and len(value) > AT_ONCE:
+        for at in range(0, len(value), AT_ONCE):
+            yield "," if at else "["
+            yield _ENCODER.encode(value[at : at + AT_ONCE])[1:-1]
+        yield "]"
+    else:
+        yield _ENCODER.encode(value)
+
+
+def _joined(begin: str, end: str, members: Iterable[tuple[str, Any]]) -> Iterator[str]:
+    for count, (name, value) in enumerate(members):
+        yield ("," if count else begin) + name
+        yield from _pieces(value)
+    yield end
+
+
+def _is_flat(value: Any) -> bool:
+    inside = value.values() if isinstance(value, dict) else ()
+    return not isinstance(value, list) and not any(isinstance(each, dict | list) for each in inside)
+
+
+def _envelope(t: str, d: Mapping[str, Any], re: str, seq: int | None) -> dict[str, Any]:
+    written: dict[str, Any] = {"v": 1, "t": t}
+    if seq is not None:
+        written["seq"] = seq
+    if re:
+        written["re"] = re
+    return written | {"d": d}
+
+
+def _storable(text: str) -> str:
+    return _SURROGATES.sub("\ufffd", text)
