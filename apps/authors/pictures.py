@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from apps.authors.selectors.funnel import Traffic, TrafficBar
-from apps.authors.stage_words import STAGES, stage_name
+from apps.authors.stages import STAGES, stage_name
 from labelhub.core.interview.funnel import Funnel, Rate, rates
 
 #: The rates below the funnel, and how they are named there.

@@ -6,11 +6,10 @@ from celery import shared_task
 from django.db import transaction
 from django.utils import timezone
 
-from apps.authors.services.asking import ask_now
 from apps.authors.services.privacy import forget_old
-from apps.authors.services.showing import expire_questions
+from apps.authors.services.questions import ask_now, expire_questions
 from apps.authors.services.taking_up import unfinished_messages
-from apps.authors.services.trusting import judge_due
+from apps.authors.services.trust import judge_due
 
 #: Seconds between two rounds of judging, and of forgetting what is past its retention.
 JUDGE_EVERY, FORGET_EVERY = 15.0, 600.0

@@ -13,8 +13,8 @@ from typing import Any
 from django.db.models import F
 
 from apps.authors.models import Message
-from apps.authors.services.asking import Models
-from apps.authors.services.offers import next_offer, tell_offer
+from apps.authors.services.questions import Models
+from apps.authors.services.site_config import next_offer, tell_offer
 from apps.dashboards.demo_lines import Line, Offline
 from apps.echo.models import Decision, Echo, Experiment, OfferEvent
 from apps.echo.services.experiments import create_experiment, start_experiment

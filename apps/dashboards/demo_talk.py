@@ -16,13 +16,11 @@ from django.utils import timezone
 
 from apps.authors.models import Author, Message, Question, Site
 from apps.authors.selectors.sites import current_consent
-from apps.authors.services.answering import Said, dismiss, record_answer
-from apps.authors.services.asking import interview
-from apps.authors.services.hearing import Incoming, hear
-from apps.authors.services.storing import store
+from apps.authors.services.answers import Said, dismiss, record_answer
+from apps.authors.services.authors import author_of_subject, consent_of
+from apps.authors.services.messages import Incoming, drop, hear
+from apps.authors.services.questions import interview, store
 from apps.authors.services.taking_up import take_up
-from apps.authors.services.verdicts import drop
-from apps.authors.services.welcoming import author_of_subject, consent_of
 from apps.dashboards.demo_lines import Line, Offline, sample_lines
 from apps.dashboards.demo_offers import begin_experiment, move_offer_back, offer_at
 from apps.echo.models import Echo, Experiment, LogEvent, Selection

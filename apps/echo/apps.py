@@ -7,13 +7,12 @@ class EchoConfig(AppConfig):
 
     def ready(self) -> None:
         """Make Echo known to what asks authors."""
-        from apps.authors.models import Erasure  # noqa: PLC0415 - the same
-        from apps.authors.services.choosing import decide_by  # noqa: PLC0415 - apps are loaded then
-        from apps.authors.services.offers import offer_by  # noqa: PLC0415 - the same
+        from apps.authors.models import Erasure  # noqa: PLC0415 - apps are loaded then
+        from apps.authors.services import site_config  # noqa: PLC0415 - the same
         from apps.echo.receivers import learn_without_them  # noqa: PLC0415 - the same
         from apps.echo.services.choosing import chooser_for  # noqa: PLC0415 - the same
         from apps.echo.services.offer_delivery import EchoOffers  # noqa: PLC0415 - the same
 
-        decide_by(chooser_for)
-        offer_by(EchoOffers())
+        site_config.decide_by(chooser_for)
+        site_config.offer_by(EchoOffers())
         post_save.connect(learn_without_them, sender=Erasure)

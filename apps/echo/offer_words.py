@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from apps.authors.words import spoken
+from apps.authors.translations import spoken
 from labelhub.core.echo.experiments.click_through import in_words
 from labelhub.core.echo.experiments.looks import Look
 from labelhub.core.echo.recommending.policies import Why

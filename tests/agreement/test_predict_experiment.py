@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from apps.accounts.roles import Role
 from apps.agreement.experiments.report import ExperimentReport, make_report
-from apps.authors.services.answering import Said, record_answer
+from apps.authors.services.answers import Said, record_answer
 from apps.authors.services.privacy import erase_author
 from apps.debates.models import Debate, Experiment, Run, Turn
 from apps.debates.selectors.experiments import arms_of

@@ -9,8 +9,7 @@ import pytest
 from django.db import connections
 from django.utils import timezone
 
-from apps.authors.models import Answer, Author, Event, Question, Reward
-from apps.authors.refusals import (
+from apps.authors.errors import (
     AlreadyAnswered,
     BadField,
     ConsentOutdated,
@@ -22,12 +21,13 @@ from apps.authors.refusals import (
     TooLate,
     UnknownQuestion,
 )
-from apps.authors.services.answering import Said, dismiss, record_answer, undo
+from apps.authors.models import Answer, Author, Event, Question, Reward
+from apps.authors.services.answers import Said, dismiss, record_answer, undo
+from apps.authors.services.authors import opt_out
+from apps.authors.services.limits import asked_before, history_of
 from apps.authors.services.privacy import erase_author
-from apps.authors.services.showing import next_question
-from apps.authors.services.throttling import asked_before, history_of
-from apps.authors.services.trusting import rule
-from apps.authors.services.welcoming import opt_out
+from apps.authors.services.questions import next_question
+from apps.authors.services.trust import rule
 from apps.labels.models import Gold, Kind, Label
 from labelhub.core.errors import LabelhubError
 from tests.factories.authors import asked, author_of, shown_to, site_with_features

@@ -11,13 +11,12 @@ from django.utils import timezone
 
 from apps.authors import tasks
 from apps.authors.models import Author, Message, Question, Site, SiteUse
-from apps.authors.services import asking
-from apps.authors.services.asking import OpenModels, ask_about, ask_now
-from apps.authors.services.hearing import LEASE
+from apps.authors.services import questions
+from apps.authors.services.authors import opt_out
+from apps.authors.services.messages import LEASE
 from apps.authors.services.privacy import erase_author
-from apps.authors.services.showing import next_question
+from apps.authors.services.questions import OpenModels, ask_about, ask_now, next_question
 from apps.authors.services.taking_up import Task, take_up, unfinished_messages
-from apps.authors.services.welcoming import opt_out
 from apps.llm.models import ModelSpec
 from apps.llm.trying import Patience
 from labelhub.core.llm.errors import ModelError, ModelUnreachable
@@ -163,7 +162,7 @@ def test_models_that_are_too_slow_end_as_a_failure(
     async def opened(_spec: ModelSpec, _patience: Patience) -> AsyncIterator[Slow]:
         yield Slow()
 
-    monkeypatch.setattr(asking, "LONGEST", 0.05)
+    monkeypatch.setattr(questions, "LONGEST", 0.05)
     task = taken_up(author)
     assert ask(task, opened) == []
     task.message.refresh_from_db()

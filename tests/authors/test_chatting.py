@@ -9,7 +9,7 @@ import pytest
 from asgiref.sync import async_to_sync
 
 from apps.authors.models import Site
-from apps.authors.services.chatting import (
+from apps.authors.services.chat import (
     READ,
     READ_CHARACTERS,
     OpenTalking,

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from django.db import transaction
 
+from apps.authors.errors import Erased
 from apps.authors.models import Author, Consent, Site
-from apps.authors.refusals import Erased
 from apps.authors.selectors.sites import consent_hash, consent_words, current_consent, known_site
-from apps.authors.services import welcoming
+from apps.authors.services import authors
+from apps.authors.services.authors import Arrival, welcome
 from apps.authors.services.privacy import erase_author
-from apps.authors.services.welcoming import Arrival, welcome
 from tests.authors.live import token
 from tests.factories.authors import site_with_features
 
@@ -69,7 +69,7 @@ def test_an_erasure_at_the_last_moment_before_the_hello_s_transaction_leaves_nob
             return transaction.atomic()
 
         with monkeypatch.context() as patched:
-            patched.setattr(welcoming, "transaction", SimpleNamespace(atomic=erased_first))
+            patched.setattr(authors, "transaction", SimpleNamespace(atomic=erased_first))
             if makes_somebody(site, again):
                 made.append((signed_in, brings))
     assert made == []

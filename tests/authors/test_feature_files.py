@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rest_framework.test import APIClient
 
 from apps.authors.models import Site
-from apps.authors.services.feature_files import MOST_BYTES, Imported, import_features
+from apps.authors.services.features import MOST_BYTES, Imported, import_features
 from labelhub.core.errors import InvalidInput
 from labelhub.core.interview.features import parse_feature, starter_library
 from tests.authors.api.calling import refused, url

@@ -6,8 +6,8 @@ import pytest
 from django.utils import timezone
 
 from apps.authors.models import Question, Site
-from apps.authors.services.answering import Said, record_answer
-from apps.authors.services.asking import ask_now
+from apps.authors.services.answers import Said, record_answer
+from apps.authors.services.questions import ask_now
 from apps.authors.services.sites import set_features
 from apps.labels.models import Label
 from labelhub.core.interview.features import parse_feature

@@ -6,7 +6,7 @@ import pytest
 from django.db import connections
 
 from apps.authors.models import Author, Message, Site
-from apps.authors.services.hearing import Heard, Incoming, context_of, hear
+from apps.authors.services.messages import Heard, Incoming, context_of, hear
 from apps.authors.services.privacy import written
 from tests.factories.authors import TEXT, author_of, message_of, site_with_features
 

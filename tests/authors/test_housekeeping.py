@@ -11,7 +11,7 @@ from apps.authors import tasks
 from apps.authors.models import Author, Message, Question
 from apps.authors.selectors import sites, waiting
 from apps.authors.selectors.waiting import authors_to_wake
-from apps.authors.services.showing import expire_questions, mark_shown, next_question
+from apps.authors.services.questions import expire_questions, mark_shown, next_question
 from apps.authors.services.taking_up import unfinished_messages
 from tests.factories.authors import asked, author_of, message_of, site_with_features
 

@@ -10,31 +10,32 @@ import pytest
 from django.db import connections
 from django.utils import timezone
 
+from apps.authors.errors import Erased
 from apps.authors.models import Author, CarriedLimits, DailyUse, Erasure, Question, Reward, Site
-from apps.authors.refusals import Erased
 from apps.authors.selectors.sites import consent_hash, consent_words, current_consent, known_site
-from apps.authors.services import carried
-from apps.authors.services.hearing import Incoming
+from apps.authors.services import limits
+from apps.authors.services.authors import (
+    Arrival,
+    author_of_subject,
+    consent_of,
+    network_hash,
+    post_message,
+    welcome,
+)
 from apps.authors.services.limits import (
     ASK,
     REPLY,
     LimitReached,
     Person,
+    asked_before,
+    history_of,
     person_of,
     reserve,
     unknown_person,
 )
-from apps.authors.services.posting import post_message
+from apps.authors.services.messages import Incoming
 from apps.authors.services.privacy import erase_author, forget_old
-from apps.authors.services.throttling import asked_before, history_of
-from apps.authors.services.trusting import judge_author, rule
-from apps.authors.services.welcoming import (
-    Arrival,
-    author_of_subject,
-    consent_of,
-    network_hash,
-    welcome,
-)
+from apps.authors.services.trust import judge_author, rule
 from tests.authors.live import token
 from tests.factories.authors import answered_by, asked, author_of, message_of, site_with_features
 
@@ -264,7 +265,7 @@ def test_what_signals_said_outlives_the_erasure() -> None:
     judge_author(author.pk)
     author.refresh_from_db()
     assert not author.counts
-    assert author.trust["summary"] == carried.WHY
+    assert author.trust["summary"] == limits.WHY
 
 
 def test_what_is_kept_names_nobody_and_ends() -> None:
@@ -275,10 +276,10 @@ def test_what_is_kept_names_nobody_and_ends() -> None:
     erasure = erase_author(author)
     kept = CarriedLimits.objects.get()
     assert erasure.limits_until == kept.until
-    assert kept.until - kept.erased_at == carried.KEPT
+    assert kept.until - kept.erased_at == limits.KEPT
     assert "customer" not in str(CarriedLimits.objects.values().get())
     assert not {"receipt", "author"} & {field.name for field in CarriedLimits._meta.fields}
-    forget_old(timezone.now() + carried.KEPT)
+    forget_old(timezone.now() + limits.KEPT)
     assert not CarriedLimits.objects.exists()
 
 
@@ -286,10 +287,10 @@ def test_hashes_of_one_person_differ_from_quarter_to_quarter_and_site_to_site() 
     site, other = site_with_features(), site_with_features()
     now = timezone.now()
     person, elsewhere = Author(site=site, subject="c"), Author(site=other, subject="c")
-    present, later = carried._whos(person, now), carried._whos(person, now + 2 * carried.KEPT)
+    present, later = limits._whos(person, now), limits._whos(person, now + 2 * limits.KEPT)
     assert not {*present} & {*later}
-    assert not {*present} & {*carried._whos(elsewhere, now)}
-    assert present[0] in carried._whos(person, now + carried.KEPT), "found while it is kept"
+    assert not {*present} & {*limits._whos(elsewhere, now)}
+    assert present[0] in limits._whos(person, now + limits.KEPT), "found while it is kept"
 
 
 def arrive(site: Site, network: str) -> Author:
@@ -308,7 +309,7 @@ def test_one_newcomer_of_the_same_network_goes_on_where_an_anonymous_one_was_era
     asked(author)
     erase_author(author)
     newcomers = [arrive(site, "203.0.113.0/24") for _ in range(2)]
-    counts = [carried.surveys_before(each, timezone.now()) for each in newcomers]
+    counts = [limits.surveys_before(each, timezone.now()) for each in newcomers]
     assert counts == [1, 0]
     assert all(each.counts for each in newcomers)
 

@@ -8,9 +8,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from apps.authors.models import Feature, Site
-from apps.authors.services.kits import kit_of
+from apps.authors.services.site_config import kit_of
 from apps.authors.services.sites import MOST_FEATURES, set_features
-from apps.authors.stage_words import told_stages
+from apps.authors.stages import told_stages
 from labelhub.core.errors import InvalidInput
 from labelhub.core.interview.features import Feature as Definition
 from labelhub.core.interview.features import parse_feature
@@ -97,7 +97,7 @@ def test_definitions_that_stayed_are_not_read_again(
     Feature.objects.filter(site=site, key="urgency").update(
         definition=many(1)[0].to_json() | {"key": "urgency"}
     )
-    monkeypatch.setattr("apps.authors.services.kits.FRESH", -1.0)
+    monkeypatch.setattr("apps.authors.services.site_config.FRESH", -1.0)
     again = kit_of(site).definitions
     changed = [new.key for old, new in zip(first, again, strict=True) if new is not old]
     assert changed == ["urgency"]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from apps.authors.services.asking import ask_now
+from apps.authors.services.questions import ask_now
 from labelhub.core.interview.redaction import redact
 from tests.factories.authors import author_of, message_of, site_with_features
 

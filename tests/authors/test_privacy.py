@@ -19,7 +19,7 @@ from apps.authors.models import (
     Question,
     Site,
 )
-from apps.authors.services.answering import Said, record_answer
+from apps.authors.services.answers import Said, record_answer
 from apps.authors.services.privacy import author_data, erase_author, forget_old
 from apps.debates.services import run_slice
 from apps.labels.models import Annotator, Kind, Label

@@ -8,11 +8,11 @@ import pytest
 from django.db import connections
 from django.utils import timezone
 
+from apps.authors.errors import TooLate
 from apps.authors.models import Author, Payout, Question, Reward, Site
-from apps.authors.refusals import TooLate
-from apps.authors.services.answering import Said, record_answer, undo
-from apps.authors.services.rewarding import balance, pay_out
-from apps.authors.services.trusting import rule
+from apps.authors.services.answers import Said, record_answer, undo
+from apps.authors.services.rewards import balance, pay_out
+from apps.authors.services.trust import rule
 from apps.projects.services import delete_project
 from labelhub.core.errors import Conflict
 from tests.factories.authors import asked, author_of, shown_to, site_with_features

@@ -9,11 +9,9 @@ from django.utils import timezone
 
 from apps.authors.database import in_database
 from apps.authors.models import Author, Message, Question, Site
-from apps.authors.services import showing
-from apps.authors.services.answering import Said, record_answer, undo
-from apps.authors.services.asking import ask_about, ask_now
-from apps.authors.services.showing import next_question
-from apps.authors.services.storing import store
+from apps.authors.services import questions
+from apps.authors.services.answers import Said, record_answer, undo
+from apps.authors.services.questions import ask_about, ask_now, next_question, store
 from apps.authors.services.taking_up import take_up
 from labelhub.core.interview.calls import JUDGED_DANGER, ORDINARY
 from labelhub.core.interview.pipeline import Asked, StageVerdict
@@ -67,7 +65,7 @@ def _broken(_: Call) -> str:
     raise ModelError("No answer.")
 
 
-async def questions(message: Message, models: Scripted) -> list[Question]:
+async def asked_about(message: Message, models: Scripted) -> list[Question]:
     task = await in_database(take_up, message)
     return await ask_about(task, lambda *_: models) if task else []
 
@@ -89,7 +87,7 @@ def test_nobody_in_danger_is_asked_though_the_model_agrees_to_everything(author:
 
 async def test_an_ordinary_message_is_asked_about(author: Author) -> None:
     message = await in_database(message_of, author)
-    assert await questions(message, Scripted(agreeable))
+    assert await asked_about(message, Scripted(agreeable))
 
 
 @pytest.mark.parametrize(
@@ -104,7 +102,7 @@ async def test_where_the_model_gives_no_clear_verdict_nothing_is_asked(
 ) -> None:
     models = Scripted(answer)
     message = await in_database(message_of, author)
-    assert await questions(message, models) == []
+    assert await asked_about(message, models) == []
     await message.arefresh_from_db()
     assert (message.dropped_at, models.asked) == ("relevance", ["relevance"])
     assert message.reason
@@ -115,11 +113,11 @@ async def test_what_a_model_holds_for_a_danger_is_forgotten_and_ends_the_asking(
 ) -> None:
     models = Scripted(lambda _: "Final Decision: person in danger")
     first = await in_database(message_of, author, "It all feels a bit grey and slow to me.")
-    assert await questions(first, models) == []
+    assert await asked_about(first, models) == []
     await first.arefresh_from_db()
     assert (first.dropped_at, first.reason, first.text) == ("sensitive", JUDGED_DANGER, "")
     second = await in_database(message_of, author)
-    assert await questions(second, Scripted(agreeable)) == []
+    assert await asked_about(second, Scripted(agreeable)) == []
     await second.arefresh_from_db()
     assert (second.dropped_at, second.reason) == ("sensitive", "crisis_before")
 
@@ -153,14 +151,14 @@ def test_a_question_that_is_taken_back_while_it_is_looked_for_is_not_sent(
     author: Author, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked(author)
-    push = showing._push
+    push = questions._push
 
     def late(pk: int, now: datetime) -> bool:
         message_of(author, "I want to kill myself")
         return bool(push(pk, now))
 
-    monkeypatch.setattr(showing, "_push", late)
-    assert showing.next_question(author) is None
+    monkeypatch.setattr(questions, "_push", late)
+    assert questions.next_question(author) is None
     assert set(Question.objects.values_list("status", flat=True)) == {Question.Status.RETRACTED}
 
 
@@ -210,9 +208,9 @@ async def test_what_the_throttle_dropped_is_judged_with_what_is_asked_about(last
     author = await in_database(author_of, await in_database(site_with_features, every_messages=3))
     models = Reading()
     for text in UNJUDGED:
-        assert await questions(await in_database(message_of, author, text), models) == []
+        assert await asked_about(await in_database(message_of, author, text), models) == []
     message = await in_database(message_of, author, conversation=last)
-    assert await questions(message, models)
+    assert await asked_about(message, models)
     (judged,) = models.judged
     assert all(text in judged for text in UNJUDGED)
 
@@ -220,10 +218,10 @@ async def test_what_the_throttle_dropped_is_judged_with_what_is_asked_about(last
 async def test_what_was_judged_on_its_own_is_not_judged_again(author: Author) -> None:
     models = Reading()
     first = await in_database(message_of, author)
-    assert await questions(first, models)
+    assert await asked_about(first, models)
     await Question.objects.all().aupdate(status="skipped")
     text = "Which lamp would you take for the kitchen?"
-    await questions(await in_database(message_of, author, text, conversation="another"), models)
+    await asked_about(await in_database(message_of, author, text, conversation="another"), models)
     assert len(models.judged) == 2
     assert TEXT not in models.judged[1]
 
@@ -233,14 +231,14 @@ async def test_nothing_is_asked_after_what_nobody_judged_and_nobody_can() -> Non
     author = await in_database(author_of, site)
     models = Scripted(agreeable)
     for text in UNJUDGED:
-        await questions(await in_database(message_of, author, text), models)
+        await asked_about(await in_database(message_of, author, text), models)
     message = await in_database(message_of, author)
-    assert await questions(message, models) == []
+    assert await asked_about(message, models) == []
     await message.arefresh_from_db()
     assert (message.dropped_at, message.reason) == ("throttle", "not_judged")
     await Message.objects.all().aupdate(received_at=timezone.now() - timedelta(minutes=6))
     later = await in_database(message_of, author, f"{TEXT} A red one.")
-    assert await questions(later, models)
+    assert await asked_about(later, models)
 
 
 def test_off_topic_messages_are_not_asked_about(author: Author) -> None:

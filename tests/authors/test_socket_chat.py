@@ -14,7 +14,7 @@ from django.utils import timezone
 from apps.authors import database
 from apps.authors.consumers import chat
 from apps.authors.models import Author, Message, Site
-from apps.authors.services.spending import budget_spent
+from apps.authors.services.limits import budget_spent
 from labelhub.core.interview.redaction import Redacted, redact
 from labelhub.core.llm.errors import ModelUnreachable
 from tests.authors.live import Page, hello_for, served, token_of, write

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from apps.authors.consumers import chat
 from apps.authors.models import Answer, Author, Consent, Conversation, Message, Question, Site
-from apps.authors.services import asking, storing
+from apps.authors.services import questions
 from apps.authors.services.privacy import erase_author
 from tests.authors.live import Page, answer, hello_for, question_on, token, write
 from tests.factories.authors import site_with_features
@@ -133,20 +133,20 @@ def test_a_question_that_a_model_words_meanwhile_is_not_stored(
     address: str, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun, go_on = threading.Event(), threading.Event()
-    ask = asking.ask_about
+    ask = questions.ask_about
 
     async def slow(task: Any, **how: Any) -> Any:
-        found = storing.store
+        found = questions.store
 
         def held(*args: Any, **more: Any) -> Any:
             begun.set()
             assert go_on.wait(10)
             return found(*args, **more)
 
-        monkeypatch.setattr(asking, "store", held)
+        monkeypatch.setattr(questions, "store", held)
         return await ask(task, **how)
 
-    monkeypatch.setattr(asking, "ask_about", slow)
+    monkeypatch.setattr(questions, "ask_about", slow)
     with Page.open(address, site) as page:
         write(page)
         assert begun.wait(10)

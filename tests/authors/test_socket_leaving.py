@@ -9,7 +9,7 @@ import pytest
 
 from apps.authors.consumers import chat, session
 from apps.authors.models import Message, Question, Site
-from apps.authors.services import asking
+from apps.authors.services import questions
 from tests.authors.live import Page, hello_for, question_on, write
 from tests.factories.authors import TEXT, site_with_features
 from tests.fakes.client import wait_for
@@ -96,13 +96,13 @@ class Steps:
         return await asking_reply(_spec, call, models, spent)
 
 
-asking_reply = asking._reply
+asking_reply = questions._reply
 
 
 @pytest.fixture
 def steps(monkeypatch: pytest.MonkeyPatch) -> Steps:
     found = Steps()
-    monkeypatch.setattr(asking, "_reply", found)
+    monkeypatch.setattr(questions, "_reply", found)
     return found
 
 

@@ -9,9 +9,9 @@ import pytest
 from django.utils import timezone
 
 from apps.authors.models import Message, Site, SiteUse
-from apps.authors.services.asking import _reply
+from apps.authors.services.limits import budget_spent, count_cost
 from apps.authors.services.privacy import erase_author
-from apps.authors.services.spending import budget_spent, count_cost
+from apps.authors.services.questions import _reply
 from apps.authors.services.taking_up import take_up
 from apps.llm.models import ModelSpec
 from labelhub.core.llm.errors import ModelError

@@ -6,10 +6,9 @@ import pytest
 from django.utils import timezone
 
 from apps.authors.models import Answer, Author, Question
-from apps.authors.services import trusting
-from apps.authors.services.answering import Said, record_answer
-from apps.authors.services.evidence import evidence_of
-from apps.authors.services.trusting import judge_author, judge_due, rule
+from apps.authors.services import trust
+from apps.authors.services.answers import Said, record_answer
+from apps.authors.services.trust import evidence_of, judge_author, judge_due, rule
 from apps.labels.models import Gold, Label
 from tests.factories.authors import asked, author_of, message_of, shown_to, site_with_features
 
@@ -125,14 +124,14 @@ def test_one_author_who_cannot_be_judged_keeps_nobody_else_waiting(
     other = author_of(author.site)
     for each in (author, other):
         answer(each, 1)
-    judge = trusting.judge_author
+    judge = trust.judge_author
 
     def failing(author_id: int) -> object:
         if author_id == author.pk:
             raise RuntimeError
         return judge(author_id)
 
-    monkeypatch.setattr(trusting, "judge_author", failing)
+    monkeypatch.setattr(trust, "judge_author", failing)
     assert judge_due() == 2
     other.refresh_from_db()
     assert other.trust
@@ -157,7 +156,7 @@ def test_an_answer_that_comes_while_its_author_is_judged_is_due_for_the_next_tim
             answer(author, 2)
         return found
 
-    monkeypatch.setattr(trusting, "evidence_of", meanwhile)
+    monkeypatch.setattr(trust, "evidence_of", meanwhile)
     judge_author(author.pk)
     author.refresh_from_db()
     assert author.judge_due

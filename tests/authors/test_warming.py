@@ -4,7 +4,7 @@ from unittest.mock import patch
 
 import pytest
 
-from apps.authors.services import hearing, warming
+from apps.authors.services import messages, warming
 from apps.authors.services.taking_up import prompts
 from apps.authors.services.warming import warm_up
 from labelhub.core.interview.language import detect_language
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 def test_prompts_are_read_where_there_is_a_site() -> None:
     site_with_features()
     prompts.cache_clear()
-    with patch.object(warming, "screen_text", wraps=hearing.screen_text) as screened:
+    with patch.object(warming, "screen_text", wraps=messages.screen_text) as screened:
         warm_up()
     assert screened.call_count == 1
     assert prompts.cache_info().currsize == 1

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from apps.authors.models import Event
-from apps.authors.services.welcoming import MOST_REFUSALS, check_ident
+from apps.authors.services.authors import MOST_REFUSALS, check_ident
 from labelhub.core.errors import LabelhubError
 from tests.factories.authors import site_with_features
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 from pytest_django.asserts import assertInHTML
 
 from apps.accounts.roles import ReviewerKind, Role
-from apps.authors.services.answering import Said, record_answer
+from apps.authors.services.answers import Said, record_answer
 from apps.dashboards.standing import annotator_rows, next_step, overview
 from apps.debates.models import Run
 from apps.labels.services import record_label

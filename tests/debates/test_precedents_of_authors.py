@@ -3,7 +3,7 @@
 import pytest
 from django.utils import timezone
 
-from apps.authors.services.answering import Said, record_answer
+from apps.authors.services.answers import Said, record_answer
 from apps.authors.services.privacy import erase_author
 from apps.debates.models import Turn
 from apps.debates.services import run_slice

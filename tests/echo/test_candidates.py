@@ -9,7 +9,7 @@ from itertools import cycle, islice
 import pytest
 
 from apps.authors.models import Author
-from apps.authors.services.trusting import rule
+from apps.authors.services.trust import rule
 from apps.echo.models import Echo, OfferEvent
 from apps.echo.reporting import evaluate_candidates
 from labelhub.core.echo.off_policy import Evaluation

@@ -8,10 +8,10 @@ import pytest
 from django.utils import timezone
 
 from apps.authors.models import Answer, Author, Question
-from apps.authors.services.answering import undo
+from apps.authors.services.answers import undo
+from apps.authors.services.authors import opt_out
 from apps.authors.services.privacy import erase_author, forget_old
-from apps.authors.services.trusting import rule
-from apps.authors.services.welcoming import opt_out
+from apps.authors.services.trust import rule
 from apps.echo.examples import indexes_of
 from apps.echo.models import Echo
 from apps.echo.services.choosing import chooser_for

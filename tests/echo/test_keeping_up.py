@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from apps.authors.models import Answer
-from apps.authors.services.trusting import rule
+from apps.authors.services.trust import rule
 from apps.common.jobs import waiting_jobs
 from apps.echo.models import Echo, LogEvent
 from apps.echo.services import answer_events, withdrawals

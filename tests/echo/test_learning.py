@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from apps.authors.models import Answer, Author, Question
 from apps.authors.services.privacy import erase_author
-from apps.authors.services.trusting import rule
+from apps.authors.services.trust import rule
 from apps.common.models import Job
 from apps.echo import states
 from apps.echo.models import Echo, LogEvent, Selection

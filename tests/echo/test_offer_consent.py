@@ -2,7 +2,7 @@
 
 import pytest
 
-from apps.authors.refusals import ConsentOutdated
+from apps.authors.errors import ConsentOutdated
 from apps.authors.selectors.sites import (
     consent_hash,
     consent_words,
@@ -11,9 +11,9 @@ from apps.authors.selectors.sites import (
     known_site,
     widget_config,
 )
+from apps.authors.services.authors import Arrival, check_consent
 from apps.authors.services.sites import set_consent_text
-from apps.authors.services.welcoming import Arrival, check_consent
-from apps.authors.words import CONSENT_TEXTS, RECOMMENDS
+from apps.authors.translations import CONSENT_TEXTS, RECOMMENDS
 from apps.echo.models import Echo
 from apps.echo.services.configuration import update_echo
 from tests.factories.echo import echo_of

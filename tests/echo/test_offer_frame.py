@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from apps.authors.services.offers import next_offer
+from apps.authors.services.site_config import next_offer
 from apps.echo.indexes import forget_index
 from apps.echo.services.catalogue import import_catalogue
 from apps.echo.services.configuration import update_echo

@@ -9,17 +9,17 @@ import pytest
 from django.db.models import Sum
 from django.utils import timezone
 
+from apps.authors.errors import NotYours, UnknownQuestion
 from apps.authors.models import Author, Message, SiteUse
-from apps.authors.refusals import NotYours, UnknownQuestion
-from apps.authors.services.asking import Models, OpenModels
-from apps.authors.services.offers import (
+from apps.authors.services.authors import opt_out
+from apps.authors.services.questions import Models, OpenModels
+from apps.authors.services.site_config import (
     authors_with_offers,
     next_offer,
     tell_offer,
     withdrawn_offers,
 )
-from apps.authors.services.trusting import rule
-from apps.authors.services.welcoming import opt_out
+from apps.authors.services.trust import rule
 from apps.echo.indexes import forget_index
 from apps.echo.models import Decision, Echo, OfferEvent
 from apps.echo.reporting.funnel import offer_funnel

@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from apps.authors.models import Author, Question, SiteUse
-from apps.authors.services import asking
+from apps.authors.services import questions
 from apps.echo.models import Echo, LogEvent, PromptSearch, Selection
 from apps.echo.services.choosing import heads_for
 from apps.echo.services.configuration import switch_echo, update_echo
@@ -191,7 +191,7 @@ def test_a_model_that_is_of_no_use_leaves_what_authors_taught(
     echo: Echo, author: Author, monkeypatch: Any, model: str
 ) -> None:
     taught(echo)
-    monkeypatch.setattr(asking, "WITHIN", {"predict": 0.02})
+    monkeypatch.setattr(questions, "CALL_TIMEOUTS", {"predict": 0.02})
     words = {"garbage": lambda _: "%%\0%%", "off_menu": lambda _: "Final Decision: tomorrow"}
     models = {
         "slow": Slow(relevance=lambda _: RELEVANT),
@@ -212,7 +212,7 @@ def test_what_was_given_up_is_paid_all_the_same(
     spec = ensure_builtin()
     spec.price_in = spec.price_out = 1
     spec.save()
-    monkeypatch.setattr(asking, "WITHIN", {"predict": 0.02})
+    monkeypatch.setattr(questions, "CALL_TIMEOUTS", {"predict": 0.02})
     before = sum(SiteUse.objects.values_list("cost_nanousd", flat=True))
     ask_author(author, TEXT, Slow(relevance=lambda _: RELEVANT))
     assert sum(SiteUse.objects.values_list("cost_nanousd", flat=True)) > before + 100_000
@@ -320,7 +320,9 @@ class AtEndpoint:
         self.spec = make_spec(server)
 
     async def complete(self, _: ModelSpec, call: Call) -> Completion:
-        async with Gateway.open([self.spec], patience=asking.PATIENCE, memory=Learnt()) as gateway:
+        async with Gateway.open(
+            [self.spec], patience=questions.PATIENCE, memory=Learnt()
+        ) as gateway:
             return await gateway.complete(self.spec, call)
 
 
@@ -329,10 +331,10 @@ def test_an_endpoint_that_hangs_leaves_the_message_its_question(
     echo: Echo, author: Author, model_server: FakeServer, monkeypatch: Any
 ) -> None:
     labelled(author_of(echo.site), NEAR, "urgency", "right_now")
-    monkeypatch.setattr(asking, "WITHIN", {"predict": 0.3})
+    monkeypatch.setattr(questions, "CALL_TIMEOUTS", {"predict": 0.3})
     model_server.script(RELEVANT, *[{"fault": "hang"}] * 4)
-    questions = ask_author(author, TEXT, AtEndpoint(model_server))
-    assert {question.feature.key for question in questions} & {"urgency", "budget", "sentiment"}
+    asked = ask_author(author, TEXT, AtEndpoint(model_server))
+    assert {question.feature.key for question in asked} & {"urgency", "budget", "sentiment"}
     predicted = [body for body in model_server.requests if body.get("logprobs")]
     assert len(predicted) == echo.llm_features
     assert {body["top_logprobs"] for body in predicted} == {5}

@@ -10,9 +10,9 @@ import pytest
 from django.utils import timezone
 
 from apps.authors.models import Answer, SiteUse
+from apps.authors.services.limits import count_cost
 from apps.authors.services.privacy import erase_author
 from apps.authors.services.sites import update_site
-from apps.authors.services.spending import count_cost
 from apps.common.jobs import waiting_jobs, work_on
 from apps.common.models import Job
 from apps.echo import tasks

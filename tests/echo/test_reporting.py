@@ -9,7 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from apps.authors.models import Author
-from apps.authors.services.trusting import rule
+from apps.authors.services.trust import rule
 from apps.echo.models import Echo, Experiment
 from apps.echo.reporting import (
     ArmReport,

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from apps.authors.models import Author
 from apps.authors.services.privacy import erase_author
-from apps.authors.services.trusting import rule
+from apps.authors.services.trust import rule
 from apps.echo.models import Echo, Scored, Selection
 from apps.echo.selectors import scored
 from apps.echo.selectors.scored import (

@@ -15,13 +15,12 @@ from django.utils import timezone
 from apps.accounts.models import User
 from apps.authors.models import Author, Message, Question, Site, SiteKey
 from apps.authors.selectors.sites import current_consent
-from apps.authors.services.answering import Said, record_answer
-from apps.authors.services.hearing import Incoming, hear
-from apps.authors.services.showing import next_question
+from apps.authors.services.answers import Said, record_answer
+from apps.authors.services.authors import author_of_subject, consent_of
+from apps.authors.services.messages import Incoming, hear
+from apps.authors.services.questions import next_question, store
 from apps.authors.services.sites import add_key, create_site
-from apps.authors.services.storing import store
 from apps.authors.services.taking_up import Task, prompts
-from apps.authors.services.welcoming import author_of_subject, consent_of
 from apps.llm.services import ensure_builtin
 from apps.projects.models import Project
 from labelhub.core.interview.features import starter_library

@@ -8,9 +8,8 @@ from typing import Any
 from django.utils import timezone
 
 from apps.authors.models import Answer, Author, Conversation, Message, Question, Site
-from apps.authors.services.answering import Said, record_answer
-from apps.authors.services.asking import Models, interview
-from apps.authors.services.storing import store
+from apps.authors.services.answers import Said, record_answer
+from apps.authors.services.questions import Models, interview, store
 from apps.authors.services.taking_up import take_up
 from apps.echo import examples
 from apps.echo.models import Echo, PromptSearch, Scored

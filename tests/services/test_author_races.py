@@ -13,17 +13,12 @@ from uuid import UUID
 import pytest
 from django.utils import timezone
 
+from apps.authors.errors import Erased
 from apps.authors.models import Answer, Author, CarriedLimits, Payout, Question, Reward, Site
-from apps.authors.refusals import Erased
 from apps.authors.selectors.sites import consent_hash, consent_words, current_consent, known_site
-from apps.authors.services import welcoming
-from apps.authors.services.answering import Said, dismiss, record_answer, undo
-from apps.authors.services.carried import take_over
-from apps.authors.services.privacy import erase_author, forget_old
-from apps.authors.services.rewarding import pay_out
-from apps.authors.services.showing import mark_shown, next_question
-from apps.authors.services.trusting import judge_author, rule
-from apps.authors.services.welcoming import (
+from apps.authors.services import authors
+from apps.authors.services.answers import Said, dismiss, record_answer, undo
+from apps.authors.services.authors import (
     Arrival,
     author_of_subject,
     consent_of,
@@ -31,6 +26,11 @@ from apps.authors.services.welcoming import (
     opt_out,
     welcome,
 )
+from apps.authors.services.limits import take_over
+from apps.authors.services.privacy import erase_author, forget_old
+from apps.authors.services.questions import mark_shown, next_question
+from apps.authors.services.rewards import pay_out
+from apps.authors.services.trust import judge_author, rule
 from apps.labels.models import Gold, Kind, Label
 from apps.labels.services import record_label
 from apps.projects.models import Item
@@ -179,7 +179,7 @@ def test_an_author_is_not_erased_while_their_host_names_them(
         erasing[0].join(timeout=1)
         return take_over(author)
 
-    monkeypatch.setattr(welcoming, "take_over", take_over_meanwhile)
+    monkeypatch.setattr(authors, "take_over", take_over_meanwhile)
     with shared_database(tmp_path):
         (author,) = together([partial(author_of_subject, site, "customer")])
         erasing[0].join()

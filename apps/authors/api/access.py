@@ -10,8 +10,8 @@ from rest_framework.views import APIView
 
 from apps.accounts.roles import Right
 from apps.authors.api.authentication import HasSiteKey, SiteKeyAuthentication, SiteServer
+from apps.authors.errors import BadField
 from apps.authors.models import Author, Site
-from apps.authors.refusals import BadField
 from apps.authors.selectors.records import author_called, site_for
 from apps.common.api.errors import faults, summary
 from apps.common.api.parsers import PlainJSONParser

@@ -26,8 +26,8 @@ from apps.authors.api.waiting import wait_until_asked
 from apps.authors.models import Message
 from apps.authors.selectors.records import messages_of, site_for
 from apps.authors.selectors.waiting import pending_questions
-from apps.authors.services.hearing import Heard
-from apps.authors.services.posting import post_message
+from apps.authors.services.authors import post_message
+from apps.authors.services.messages import Heard
 from apps.authors.tasks import launch_asking
 from apps.common.api.parsers import PlainJSONParser
 

@@ -1,6 +1,6 @@
 """Bodies that are a file."""
 
-from apps.authors.services.feature_files import MOST_BYTES
+from apps.authors.services.features import MOST_BYTES
 from apps.common.api.parsers import TableParser
 
 

@@ -23,11 +23,10 @@ from apps.authors.api.record_serializers import (
     StandingSerializer,
 )
 from apps.authors.models import Answer, Payout, Reward
-from apps.authors.payout_file import payout_csv
 from apps.authors.selectors.people import get_author, get_payout
 from apps.authors.selectors.records import answers_of, payouts_of, rewards_of
-from apps.authors.services.rewarding import pay_out
-from apps.authors.services.trusting import rule
+from apps.authors.services.rewards import pay_out, payout_csv
+from apps.authors.services.trust import rule
 from apps.common.api.listing import paged
 from apps.common.api.negotiation import OneRenderer
 

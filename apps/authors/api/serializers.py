@@ -8,8 +8,8 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from apps.authors.models import ConsentText, Feature, Site, SiteKey
-from apps.authors.samples import snippet
 from apps.authors.selectors.sites import current_consent
+from apps.authors.snippets import snippet
 from apps.llm.models import ModelSpec
 
 #: Plain columns that are read and changed alike; the others are declared below.

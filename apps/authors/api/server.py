@@ -26,15 +26,15 @@ from apps.authors.api.server_serializers import (
     WhoseTurnSerializer,
     said,
 )
+from apps.authors.errors import TooEarly
 from apps.authors.models import Author, Consent, Question
-from apps.authors.refusals import TooEarly
 from apps.authors.selectors.records import question_of, question_uid
 from apps.authors.selectors.sites import check_open
 from apps.authors.selectors.waiting import question_words
-from apps.authors.services.answering import UNDO_MS, dismiss, record_answer, undo
+from apps.authors.services.answers import UNDO_MS, dismiss, record_answer, undo
+from apps.authors.services.authors import author_of_subject, opt_out
 from apps.authors.services.privacy import author_data, erase_author
-from apps.authors.services.showing import mark_shown, next_question
-from apps.authors.services.welcoming import author_of_subject, opt_out
+from apps.authors.services.questions import mark_shown, next_question
 
 _LIMITED = {429: OpenApiResponse(description="Too many requests with this key; see Retry-After.")}
 _EARLY = {

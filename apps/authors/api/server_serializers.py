@@ -7,12 +7,11 @@ from django.utils import timezone
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from apps.authors.errors import BadField, ConsentRequired, TooLong
 from apps.authors.models import Erasure, Message, Question
-from apps.authors.refusals import BadField, ConsentRequired, TooLong
-from apps.authors.services.answering import DISMISSALS
-from apps.authors.services.carried import CLOCKS_DIFFER
-from apps.authors.services.hearing import Incoming
-from apps.authors.services.said import LONGEST_WORD, Said
+from apps.authors.services.answers import DISMISSALS, LONGEST_WORD, Said
+from apps.authors.services.limits import CLOCKS_DIFFER
+from apps.authors.services.messages import Incoming
 
 LONGEST_TEXT, LONGEST_REF, LONGEST_SUBJECT = 8000, 64, 200
 LONGEST_WAIT = 10.0

@@ -25,8 +25,7 @@ from apps.authors.api.serializers import (
 )
 from apps.authors.models import Feature, Site
 from apps.authors.selectors.sites import forget_known, sites_of
-from apps.authors.services.feature_files import add_features, import_features
-from apps.authors.services.features import read_features
+from apps.authors.services.features import add_features, import_features, read_features
 from apps.authors.services.sites import (
     add_key,
     create_site,

@@ -15,15 +15,21 @@ from django.utils import timezone
 from apps.authors.consumers.session import Session, to_its_end
 from apps.authors.consumers.talk import Line
 from apps.authors.database import in_database
+from apps.authors.errors import BadField, Erased
 from apps.authors.models import Author, Message
-from apps.authors.refusals import BadField, Erased
-from apps.authors.services import hearing
-from apps.authors.services.chatting import Spoken, stream_reply
-from apps.authors.services.limits import REPLY, LimitReached, person_of, reserve, unknown_person
+from apps.authors.services import messages
+from apps.authors.services.chat import Spoken, stream_reply
+from apps.authors.services.limits import (
+    REPLY,
+    LimitReached,
+    count_cost,
+    person_of,
+    reserve,
+    unknown_person,
+)
 from apps.authors.services.privacy import written
-from apps.authors.services.spending import count_cost
-from apps.authors.words import LIMIT
-from apps.authors.words import spoken as spoken_in
+from apps.authors.translations import LIMIT
+from apps.authors.translations import spoken as spoken_in
 from labelhub.core.errors import LabelhubError
 from labelhub.core.interview import frames
 from labelhub.core.interview.frames import Frame
@@ -149,7 +155,7 @@ async def _store(session: Session, text: str, conversation: str, mid: str, spoke
     if spoken.cost_nanousd:
         await in_database(count_cost, session.known.site.pk, spoken.cost_nanousd)
     if session.author_id and text:
-        sent = hearing.Incoming(ref=mid, conversation=conversation, role="assistant", text=text)
+        sent = messages.Incoming(ref=mid, conversation=conversation, role="assistant", text=text)
         await session.act(_store_reply, sent, spoken.cost_nanousd)
 
 
@@ -168,8 +174,8 @@ async def _stream(session: Session, about: Mapping[str, Any], spoken: Spoken) ->
         await _tell(session, {**about, "delta": waiting})
 
 
-def _store_reply(author: Author, incoming: hearing.Incoming, cost: int) -> None:
-    heard = hearing.hear(author.site, author, incoming)
+def _store_reply(author: Author, incoming: messages.Incoming, cost: int) -> None:
+    heard = messages.hear(author.site, author, incoming)
     if heard.fresh and cost:
         Message.objects.filter(pk=heard.message.pk).update(cost_nanousd=cost)
 

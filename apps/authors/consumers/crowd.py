@@ -12,9 +12,9 @@ from weakref import WeakKeyDictionary
 
 from apps.authors.consumers.socket import IDLE, LEFT, REPLACED
 from apps.authors.database import in_database
-from apps.authors.refusals import Erased
+from apps.authors.errors import Erased
 from apps.authors.selectors.waiting import authors_to_wake, erased_among, taken_back
-from apps.authors.services.offers import authors_with_offers, withdrawn_offers
+from apps.authors.services.site_config import authors_with_offers, withdrawn_offers
 from labelhub.core.errors import InvalidInput, LabelhubError
 from labelhub.core.interview.limits import TokenBucket, network_prefix
 

@@ -12,20 +12,12 @@ from apps.authors.consumers.chat import begin_reply, on_retry
 from apps.authors.consumers.session import Session, SomebodyElse
 from apps.authors.consumers.socket import LEFT
 from apps.authors.database import in_database, with_pauses
+from apps.authors.errors import Erased, NotYours, OptedOut, UnknownQuestion
 from apps.authors.models import Author, Consent, Message
-from apps.authors.refusals import Erased, NotYours, OptedOut, UnknownQuestion
 from apps.authors.selectors.sites import KnownSite
-from apps.authors.services import (
-    answering,
-    asking,
-    hearing,
-    offers,
-    privacy,
-    showing,
-    welcoming,
-)
-from apps.authors.services.crisis import is_crisis
+from apps.authors.services import answers, authors, messages, privacy, questions, site_config
 from apps.authors.services.locking import lock_author
+from apps.authors.services.messages import is_crisis
 from apps.authors.services.taking_up import Task, take_up
 from labelhub.core.interview import frames
 from labelhub.core.interview.frames import Frame
@@ -68,21 +60,21 @@ async def _chat_only(session: Session, frame: Frame, sent: frames.Msg) -> None:
 async def on_shown(session: Session, frame: Frame) -> None:
     """The question is before the author's eyes."""
     sent, now = cast(frames.Shown, frame.d), timezone.now()
-    await session.act(showing.mark_shown, _uid(sent.qid), now)
+    await session.act(questions.mark_shown, _uid(sent.qid), now)
     await session.socket.ack(frame.id)
 
 
 async def on_early(session: Session, frame: Frame) -> None:
     """Somebody clicked too soon."""
     sent = cast(frames.Early, frame.d)
-    await session.act(showing.note_early, _uid(sent.qid), sent.ms)
+    await session.act(questions.note_early, _uid(sent.qid), sent.ms)
     await session.socket.ack(frame.id)
 
 
 async def on_answer(session: Session, frame: Frame) -> None:
     """Take an answer: acknowledged when it, its label and its reward are committed."""
     sent = cast(frames.Answer, frame.d)
-    said = answering.Said(
+    said = answers.Said(
         ref=frame.id,
         option=sent.opt,
         word=sent.val,
@@ -98,11 +90,11 @@ async def on_dismiss(session: Session, frame: Frame) -> None:
     sent = cast(frames.Dismiss, frame.d)
     uid = _uid(sent.qid)
     if sent.how == "nofit":
-        said = answering.Said(ref=frame.id, word=sent.val, nofit=True)
+        said = answers.Said(ref=frame.id, word=sent.val, nofit=True)
         await _answer(session, frame, uid, said)
         return
     await session.check()
-    await session.act(answering.dismiss, uid, sent.how)
+    await session.act(answers.dismiss, uid, sent.how)
     await session.socket.ack(frame.id)
     await _settled(session, uid)
 
@@ -111,7 +103,7 @@ async def on_undo(session: Session, frame: Frame) -> None:
     """Take the last answer back, whatever text the site has by now."""
     uid = _uid(cast(frames.Undo, frame.d).qid)
     await session.check_access()
-    await session.act(answering.undo, uid)
+    await session.act(answers.undo, uid)
     session.pushed = uid
     await session.socket.ack(frame.id)
 
@@ -121,7 +113,7 @@ async def on_offered(session: Session, frame: Frame) -> None:
     sent = cast(frames.Offered, frame.d)
     await session.check_access()
     uid = _uid(sent.oid)
-    await session.act(offers.tell_offer, uid, sent.what, frame.id)
+    await session.act(site_config.tell_offer, uid, sent.what, frame.id)
     if sent.what == "close":
         session.offers.discard(uid)
     await session.socket.ack(frame.id)
@@ -131,7 +123,7 @@ async def on_ident(session: Session, frame: Frame) -> None:
     """A fresh signature for the same person. Somebody else's ends the connection: nothing that
     they write may be taken for the first one's."""
     sent = cast(frames.Ident, frame.d)
-    ident = await in_database(welcoming.check_ident, session.known.site, sent.ident)
+    ident = await in_database(authors.check_ident, session.known.site, sent.ident)
     if ident is None or ident.sub != session.subject:
         raise SomebodyElse("This signature is somebody else's; connect anew as them.")
     session.ident, session.ident_until = sent.ident, ident.expires_at
@@ -144,14 +136,14 @@ async def on_consent(session: Session, frame: Frame) -> None:
     agreed = cast(frames.Consent, frame.d).agreed
     asked = "questions" in agreed.scope
     if session.author_id and not asked:  # a no counts whichever text it was said to
-        await session.act(welcoming.opt_out)
+        await session.act(authors.opt_out)
         await session.become_unknown()
     await session.check_access()
     known = session.known
-    arrival = welcoming.Arrival(
+    arrival = authors.Arrival(
         consent_version=agreed.v, consent_hash=agreed.hash, consent_by=agreed.by
     )
-    welcoming.check_consent(known, arrival)
+    authors.check_consent(known, arrival)
     if asked:
         session.consent = await session.act(_agree, known, arrival.consent_by)
     session.agreed_to = known.consent.pk
@@ -160,7 +152,7 @@ async def on_consent(session: Session, frame: Frame) -> None:
 
 async def on_optout(session: Session, frame: Frame) -> None:
     """Never again. Asked neither for a signature nor for consent: a no is taken from anybody."""
-    await session.act(welcoming.opt_out)
+    await session.act(authors.opt_out)
     await session.socket.ack(frame.id)
     why = OptedOut("You will not be asked again.")
     await session.crowd.dismiss(session.author_id, why)
@@ -206,13 +198,11 @@ HANDLERS: Mapping[type, Handler] = {
 }
 
 
-async def _answer(session: Session, frame: Frame, uid: UUID, said: answering.Said) -> None:
+async def _answer(session: Session, frame: Frame, uid: UUID, said: answers.Said) -> None:
     received = timezone.now()
     await session.check()
-    await session.act(
-        answering.record_answer, uid, said, consent=session.consent, received=received
-    )
-    await session.socket.ack(frame.id, undo_ms=answering.UNDO_MS)
+    await session.act(answers.record_answer, uid, said, consent=session.consent, received=received)
+    await session.socket.ack(frame.id, undo_ms=answers.UNDO_MS)
     await _settled(session, uid)
 
 
@@ -225,17 +215,17 @@ async def _settled(session: Session, uid: UUID) -> None:
 
 
 async def _ask(session: Session, task: Task) -> None:
-    questions = await asking.ask_about(task, ready=session.ready, send=True)
+    asked = await questions.ask_about(task, ready=session.ready, send=True)
     here = [each for each in session.crowd.of(task.message.author_id) if each.open]
-    if questions and here:
+    if asked and here:
         first = session if session in here else here[0]
-        await first.send_question(questions[0], of=len(questions))
+        await first.send_question(asked[0], of=len(asked))
 
 
-def _incoming(session: Session, sent: frames.Msg) -> hearing.Incoming:
+def _incoming(session: Session, sent: frames.Msg) -> messages.Incoming:
     header = session.known.site.country_header
     country = session.socket.header(header) if header else ""
-    return hearing.Incoming(
+    return messages.Incoming(
         ref=sent.mid,
         conversation=sent.conv,
         role=sent.role,
@@ -247,12 +237,12 @@ def _incoming(session: Session, sent: frames.Msg) -> hearing.Incoming:
 
 def _hear(
     author: Author,
-    incoming: hearing.Incoming,
+    incoming: messages.Incoming,
     ask: bool,  # noqa: FBT001 - passed on as it is
-) -> tuple[hearing.Heard, Task | None]:
+) -> tuple[messages.Heard, Task | None]:
     if author.opted_out_at is not None:
         raise OptedOut("You asked not to be asked again; nothing of it is kept.")
-    heard = hearing.hear(author.site, author, incoming, claim=ask)
+    heard = messages.hear(author.site, author, incoming, claim=ask)
     message = heard.message
     if not (ask and heard.fresh and message.status == Message.Status.RECEIVED):
         return heard, None
@@ -271,8 +261,8 @@ def _agree(author: Author, known: KnownSite, by: str) -> Consent:
     if lock_author(author.pk) is None:
         raise Erased("Your data was deleted; nothing was stored.")
     if author.opted_out_at is not None:
-        welcoming.opt_in(author)
-    return welcoming.consent_of(author, known.consent, by)
+        authors.opt_in(author)
+    return authors.consent_of(author, known.consent, by)
 
 
 def _uid(raw: str) -> UUID:

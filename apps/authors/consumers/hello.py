@@ -12,17 +12,17 @@ from apps.authors.consumers.crowd import crowd
 from apps.authors.consumers.session import Session
 from apps.authors.consumers.socket import LEFT, NO_AUTH, REFUSED, Socket
 from apps.authors.database import in_database
+from apps.authors.errors import Erased, OriginRefused
 from apps.authors.models import Author
-from apps.authors.refusals import Erased, OriginRefused
 from apps.authors.selectors.sites import KnownSite, check_open, known_site, money_words
-from apps.authors.services.rewarding import balance
-from apps.authors.services.welcoming import (
+from apps.authors.services.authors import (
     Arrival,
     check_consent,
     check_ident,
     network_hash,
     welcome,
 )
+from apps.authors.services.rewards import balance
 from apps.common.sealing import digest
 from labelhub.core.errors import LabelhubError
 from labelhub.core.interview.frames import Frame, Hello

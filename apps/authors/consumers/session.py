@@ -16,8 +16,7 @@ from apps.authors.consumers.crowd import TAKEN_BACK, Crowd
 from apps.authors.consumers.socket import LEFT, NO_AUTH, REFUSED, Socket
 from apps.authors.consumers.talk import Talk
 from apps.authors.database import in_database
-from apps.authors.models import Author, Consent, Question, Site
-from apps.authors.refusals import (
+from apps.authors.errors import (
     ConsentOutdated,
     Erased,
     IdentRequired,
@@ -26,12 +25,12 @@ from apps.authors.refusals import (
     OriginRefused,
     SiteDisabled,
 )
+from apps.authors.models import Author, Consent, Question, Site
 from apps.authors.selectors.sites import KnownSite, check_open, known_site, still_known
 from apps.authors.selectors.waiting import question_words
-from apps.authors.services.leaving import came_back, settle_left
-from apps.authors.services.offers import brought_offers, next_offer
-from apps.authors.services.showing import next_question
-from apps.authors.services.welcoming import check_ident
+from apps.authors.services.authors import came_back, check_ident, settle_left
+from apps.authors.services.questions import next_question
+from apps.authors.services.site_config import brought_offers, next_offer
 from apps.common.prepared import prepared
 from labelhub.core.errors import LabelhubError
 from labelhub.core.interview.identity import IdentExpired

@@ -5,7 +5,7 @@ from typing import Any
 
 from django import forms
 
-from apps.authors.words import LANGUAGES
+from apps.authors.translations import LANGUAGES
 from labelhub.core.interview.features import Feature, starter_library
 
 NANO = Decimal(1_000_000_000)

@@ -13,7 +13,7 @@ from apps.authors.forms.fields import (
     PercentField,
 )
 from apps.authors.models import Site
-from apps.authors.words import LANGUAGES
+from apps.authors.translations import LANGUAGES
 from apps.llm.models import ModelSpec
 from apps.llm.selectors import list_models
 from labelhub.core.errors import LabelhubError

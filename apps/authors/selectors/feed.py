@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.db.models import Prefetch
 
 from apps.authors.models import Message, Question, Site
-from apps.authors.stage_words import ToldStage, reason_words, stage_name, told_stages
+from apps.authors.stages import ToldStage, reason_words, stage_name, told_stages
 
 SHOWN = 40
 #: Of so many messages, the newest, those that ended at one stage are looked for.

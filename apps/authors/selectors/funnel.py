@@ -10,7 +10,7 @@ from typing import Any
 from django.db.models import Case, Count, Q, QuerySet, Sum, Value, When
 
 from apps.authors.models import Answer, Event, Feature, Message, Question, Site
-from apps.authors.stage_words import NOT_WORTH_ASKING
+from apps.authors.stages import NOT_WORTH_ASKING
 from apps.projects.models import Project
 from labelhub.core.interview.features import OPTIONS
 from labelhub.core.interview.funnel import Funnel, PositionCheck, position_check

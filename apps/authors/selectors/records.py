@@ -10,8 +10,8 @@ from django.db.models import QuerySet
 
 from apps.accounts.models import User
 from apps.accounts.roles import Right
+from apps.authors.errors import NotYours, UnknownQuestion, UnknownSite
 from apps.authors.models import Answer, Author, Message, Payout, Question, Reward, Site
-from apps.authors.refusals import NotYours, UnknownQuestion, UnknownSite
 from apps.authors.selectors.sites import find_site
 from apps.projects.selectors import get_project
 from labelhub.core.errors import NotFound

@@ -11,9 +11,9 @@ from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.accounts.roles import Right
+from apps.authors.errors import OriginRefused, SiteDisabled, UnknownSite
 from apps.authors.models import ConsentText, Site, SiteKey, SiteUse
-from apps.authors.refusals import OriginRefused, SiteDisabled, UnknownSite
-from apps.authors.words import OFFER, RECOMMENDS, RIGHT_TO_LEFT, WHY, spoken
+from apps.authors.translations import OFFER, RECOMMENDS, RIGHT_TO_LEFT, WHY, spoken
 from apps.common.sealing import digest, unseal
 from apps.projects.models import Project
 from apps.projects.selectors import get_project

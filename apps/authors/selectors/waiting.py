@@ -9,7 +9,7 @@ from django.utils import timezone
 from apps.authors.models import Author, Message, Question
 from apps.authors.querysets import OPEN
 from apps.authors.selectors.sites import money_words
-from apps.authors.words import RIGHT_TO_LEFT, WHY, spoken
+from apps.authors.translations import RIGHT_TO_LEFT, WHY, spoken
 
 #: Authors looked for by one query.
 AT_ONCE = 500

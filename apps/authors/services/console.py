@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from apps.authors.models import Author, Message, Site
-from apps.authors.services.asking import PATIENCE, OpenModels, interview
-from apps.authors.services.hearing import Screening, screen_text
+from apps.authors.services.messages import Screening, screen_text
+from apps.authors.services.questions import PATIENCE, OpenModels, interview
 from apps.authors.services.taking_up import Task, plan_of
 from apps.llm.models import ModelSpec
 from apps.llm.services import ensure_builtin

@@ -1,9 +1,16 @@
-"""Features as people and programs name them: a set of the starter library, or definitions."""
+"""Features as people and programs write them: a starter set, JSON definitions, or a table."""
 
-from collections.abc import Mapping, Sequence
+import csv
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from io import StringIO
 from typing import Any
 
-from apps.authors.services.sites import MOST_FEATURES
+from django.db import transaction
+
+from apps.authors.models import Site
+from apps.authors.services.sites import MOST_FEATURES, set_features
 from labelhub.core.errors import InvalidInput
 from labelhub.core.interview.features import Feature, parse_feature, starter_library
 
@@ -82,3 +89,169 @@ def _refusal(faults: Sequence[Mapping[str, Any]]) -> InvalidInput:
     if len(faults) > 1:
         words += f" {len(faults):,} rows have faults; nothing is changed."
     return InvalidInput(words, data={"errors": list(faults[:MOST_FAULTS])})
+
+
+MOST_BYTES = 4 * 1024 * 1024
+_DELIMITERS = (",", ";", "\t")
+_TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False, "": False}
+#: What a table does not say of a feature that is known stays, while its answers are the same.
+_STAYS = ("ordinal", "always", "applies", "cues", "hint", "meanings", "templates", "prior")
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """How many features are new, and how many took the place of one with their key."""
+
+    added: int
+    changed: int
+
+
+@transaction.atomic
+def import_features(*, site: Site, name: str, data: bytes) -> Imported:
+    """Ask about the features of a file too: known keys in their place, new ones behind the others.
+
+    Args:
+        name: of the file; one that ends in ``.json`` is JSON, any other a table.
+        data: its bytes.
+
+    Raises:
+        InvalidInput: it cannot be read, or rows have faults: ``data["errors"]`` has row, field and
+            message of each, and nothing is imported.
+    """
+    if len(data) > MOST_BYTES:
+        raise InvalidInput.at("file", f"must be at most {MOST_BYTES // 2**20} MB.")
+    text = _text(data)
+    if name.lower().endswith(".json"):
+        return add_features(site=site, features=parsed_rows(_json_rows(text)))
+    known = {row.key: row.parsed for row in site.features.all()}
+    columns, rows = _table(text)
+    numbers = [number for number, _ in rows]
+    read = parsed_rows([_cells(cells) for _, cells in rows], numbers=numbers)
+    kept = [_kept(feature, known.get(feature.key), columns) for feature in read]
+    return add_features(site=site, features=kept)
+
+
+@transaction.atomic
+def add_features(*, site: Site, features: Sequence[Feature]) -> Imported:
+    """Ask about ``features`` too: known keys in their place, new ones behind the others.
+
+    Raises:
+        InvalidInput: none, or too many; as :func:`set_features`.
+    """
+    if not features:
+        raise InvalidInput.at("features", "There are none.")
+    new = {feature.key: feature for feature in features}
+    asked = [row.parsed for row in site.features.asked()]
+    known = {feature.key for feature in asked}
+    added = [feature for key, feature in new.items() if key not in known]
+    set_features(site=site, features=[*(new.get(each.key, each) for each in asked), *added])
+    return Imported(len(added), len(new) - len(added))
+
+
+def _text(data: bytes) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InvalidInput.at("file", f"is not UTF-8 (byte {error.start + 1:,}).") from None
+
+
+def _json_rows(text: str) -> list[Any]:
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        raise InvalidInput.at("file", f"is not JSON: {error}.") from None
+    except RecursionError:
+        raise InvalidInput.at("file", "is nested too deep.") from None
+    rows = found.get("features") if isinstance(found, Mapping) else found
+    if not isinstance(rows, list):
+        raise InvalidInput.at("file", 'must be a list of features, or {"features": [...]}.')
+    return rows
+
+
+def _table(text: str) -> tuple[tuple[str, ...], list[tuple[int, dict[str, str]]]]:
+    """The columns, and each row with its number as in a spreadsheet: the heading is row 1."""
+    head = text.partition("\n")[0]
+    delimiter = max(_DELIMITERS, key=head.count)
+    source = csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    try:
+        rows = [(at, row) for at, row in enumerate(source, 1) if any(map(str.strip, row))]
+    except csv.Error as error:
+        raise InvalidInput.at("file", f"row at line {source.line_num}: {error}.") from None
+    columns = tuple(name.strip().lower() for name in rows[0][1]) if rows else ()
+    _check_columns(columns)
+    return columns, [(at, _row(at, row, columns)) for at, row in rows[1:]]
+
+
+def _check_columns(columns: Sequence[str]) -> None:
+    missing = [name for name in ("key", "name", "definition") if name not in columns]
+    if missing:
+        raise _in_heading(missing[0], f"there is no such column, but {', '.join(COLUMNS)} may be.")
+    strange = next((name for name in columns if name not in COLUMNS), None)
+    if strange is not None:
+        raise _in_heading(strange[:60], f"is no column; there may be {', '.join(COLUMNS)}.")
+    if len(set(columns)) < len(columns):
+        raise _in_heading("", "two columns have the same name.")
+
+
+def _in_heading(field: str, message: str) -> InvalidInput:
+    fault = {"row": 1, "field": field, "message": message}
+    return InvalidInput(f"Row 1, {field}: {message}", data={"errors": [fault]})
+
+
+def _row(at: int, row: Sequence[str], columns: Sequence[str]) -> dict[str, str]:
+    if any(map(str.strip, row[len(columns) :])):
+        message = f"has {len(row)} cells, the heading {len(columns)}; quote cells with commas."
+        fault = {"row": at, "field": "", "message": message}
+        raise InvalidInput(f"Row {at} {message}", data={"errors": [fault]})
+    return dict(zip(columns, (cell.strip() for cell in row), strict=False))
+
+
+def _cells(cells: Mapping[str, str]) -> dict[str, Any]:
+    """A row as JSON has it; what cannot be read stays as it is, for the parser to refuse."""
+    return {name: COLUMNS[name](cell) for name, cell in cells.items() if cell}
+
+
+def _kept(new: Feature, old: Feature | None, columns: Sequence[str]) -> Feature:
+    if old is None or _space(new) != _space(old):
+        return new
+    return replace(new, **{name: getattr(old, name) for name in _STAYS if name not in columns})
+
+
+def _space(feature: Feature) -> tuple[Any, ...]:
+    return feature.answer, feature.values, feature.bounds, feature.unit
+
+
+def _parts(cell: str) -> list[str]:
+    return [part.strip() for part in cell.split(";") if part.strip()]
+
+
+def _number(cell: str) -> Any:
+    try:
+        return float(cell)
+    except ValueError:
+        return cell
+
+
+def _numbers(cell: str) -> list[Any]:
+    return [_number(part) for part in _parts(cell)]
+
+
+def _flag(cell: str) -> Any:
+    return _TRUTH.get(cell.lower(), cell)
+
+
+COLUMNS: Mapping[str, Callable[[str], Any]] = {
+    "key": str,
+    "name": str,
+    "definition": str,
+    "answer": str.lower,
+    "values": _parts,
+    "bounds": _numbers,
+    "unit": str,
+    "ordinal": _flag,
+    "always": _flag,
+    "applies": str,
+    "hint": str,
+    "cues": _parts,
+    "prior": _number,
+}

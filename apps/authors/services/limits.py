@@ -1,21 +1,73 @@
-"""How much models work in a day (UTC) for one person, one network and one site.
+"""What is counted against limits: model calls of a day, their cost, surveys, and erased authors.
 
-The database counts, so that several servers keep one limit. An erasure does not begin it anew: of
-whom the host signs in the id is counted, and what an anonymous person has used goes to the next who
-comes anew from their network. Where no network is known nobody can be known again, and it does.
+Days are UTC, and the database counts, so that several servers share one limit. An erasure does not
+reset it. For somebody whom the host signs in, a keyed hash of the host's id and a few numbers are
+kept for 90 days. Of an anonymous author nothing is known but the network: what they used today goes
+to the next new author from there on that day, once. Hashes change every quarter (those of networks
+every day) and are made with the server's key: rows cannot be joined, and tell nothing to anybody
+without the key and the id.
 """
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, QuerySet, Sum
 from django.utils import timezone
 
-from apps.authors.models import Author, CarriedLimits, DailyUse, Site, SiteUse
-from apps.authors.services.spending import budget_spent, open_day
+from apps.authors.models import (
+    Author,
+    CarriedLimits,
+    DailyUse,
+    Message,
+    Question,
+    Reward,
+    Site,
+    SiteUse,
+)
+from apps.authors.querysets import OPEN, RewardQuerySet
+from apps.common.prepared import prepared
 from apps.common.sealing import keyed_hash
 from labelhub.core.errors import LabelhubError
+from labelhub.core.interview.limits import AskHistory, ThrottleRule
+
+
+def count_cost(site_id: int, nanousd: int, *, calls: int = 0) -> None:
+    """Add to what the site's models have cost today (UTC), and to the calls that were not counted
+    before they began; of a site that is gone, nothing."""
+    if not (nanousd or calls) or _added(site_id, _today(), nanousd, calls):
+        return
+    open_day(site_id)
+    _added(site_id, _today(), nanousd, calls)
+
+
+def budget_spent(site: Site) -> bool:
+    """Whether the site's models have cost, or were called, as much today (UTC) as they may."""
+    use = SiteUse.objects.filter(site=site, day=_today()).first() or SiteUse()
+    budget = site.daily_budget_nanousd
+    dear = budget is not None and use.cost_nanousd >= budget
+    return dear or use.calls >= site.calls_per_day
+
+
+def open_day(site_id: int) -> None:
+    """Make sure that there is a row to count in today, unless the site is gone."""
+    if SiteUse.objects.filter(site=site_id, day=_today()).exists():
+        return
+    first = [SiteUse(site=site, day=_today()) for site in Site.objects.filter(pk=site_id)]
+    # Two that are the first of the day at once make one row.
+    SiteUse.objects.bulk_create(first, ignore_conflicts=True)
+
+
+def _added(site_id: int, day: date, nanousd: int, calls: int) -> bool:
+    rows = SiteUse.objects.filter(site=site_id, day=day)
+    return bool(rows.update(cost_nanousd=F("cost_nanousd") + nanousd, calls=F("calls") + calls))
+
+
+def _today() -> date:
+    return timezone.now().date()
+
 
 #: What models do for somebody; each has the site's limits for itself.
 REPLY, ASK = "reply", "ask"
@@ -140,3 +192,224 @@ def _take_call(site: Site, day: date) -> None:
     room = SiteUse.objects.filter(site=site, day=day, calls__lt=site.calls_per_day)
     if not room.update(calls=F("calls") + 1):
         raise LimitReached("The site's model calls for today are used up.")
+
+
+KEPT = timedelta(days=90)
+DAY = timedelta(days=1)
+#: So much a host's clock may be ahead of this server's.
+CLOCKS_DIFFER = timedelta(minutes=1)
+WHY = "Before their data was deleted their answers did not count."
+
+
+def keep_limits(author: Author) -> CarriedLimits | None:
+    """Keep what an author has used, before everything else of them is deleted; None where there is
+    nothing to keep, or nothing to know them by."""
+    now = timezone.now()
+    who = _whos(author, now)
+    if not who:
+        return None
+    before = _standing(author, now)
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    asked = author.questions.filter(created_at__gte=midnight).values("message").distinct().count()
+    kept = CarriedLimits(
+        site_id=author.site_id,
+        who=who[0],
+        surveys=asked + surveys_before(author, now),
+        erased_at=now,
+        until=now + KEPT if author.verified else midnight + DAY,
+    )
+    if author.verified:
+        earned = Reward.objects.filter(author=author).standing()
+        recent = earned.filter(credited_at__gt=now - DAY)
+        kept.day_cents = _cents(recent) + day_cents_before(author, now)
+        kept.total_cents = _cents(earned) + (before.total_cents if before else 0)
+        kept.ruling, kept.trusted = author.ruling, author.trusted
+    if before is not None:
+        before.delete()
+    kept.save()
+    if not author.verified:
+        keep_uses(author, kept)
+    return kept
+
+
+def take_over(author: Author) -> CarriedLimits | None:
+    """Give a new author what is kept of the person they are; none where nothing is."""
+    now = timezone.now()
+    whos = _whos(author, now)
+    rows = CarriedLimits.objects.filter(site=author.site_id, who__in=whos, until__gt=now)
+    if not author.verified:  # one newcomer is the one who went, not all of a network
+        rows = rows.filter(authors=None)
+    found = rows.order_by("-pk").first() if whos else None
+    if found is None:
+        return None
+    author.carried, author.ruling, author.trusted = found, found.ruling, found.trusted
+    author.ruling_reason = WHY if found.ruling is False else ""
+    author.trust = {} if found.trusted else {"summary": WHY}
+    author.save(update_fields=["carried", "ruling", "ruling_reason", "trusted", "trust"])
+    if not author.verified:
+        take_over_uses(author, found)
+    return found
+
+
+def has_agreed_since(kept: CarriedLimits, moment: datetime | None) -> bool:
+    """Whether a consent of that moment is newer than the erasure. One that is still to come proves
+    nothing: it would outlive the next erasure too."""
+    if moment is None:
+        return False
+    return kept.erased_at < moment <= timezone.now() + CLOCKS_DIFFER
+
+
+def surveys_before(author: Author, now: datetime) -> int:
+    """Surveys of today (UTC) from before the author's data was deleted."""
+    kept = _standing(author, now)
+    return kept.surveys if kept is not None and kept.erased_at.date() == now.date() else 0
+
+
+def day_cents_before(author: Author, now: datetime) -> int:
+    """Cents of the last day from before the author's data was deleted."""
+    kept = _standing(author, now)
+    return kept.day_cents if kept is not None and now - kept.erased_at < DAY else 0
+
+
+def total_cents_before(author: Author, now: datetime) -> int:
+    """Cents in all from before the author's data was deleted."""
+    kept = _standing(author, now)
+    return kept.total_cents if kept is not None else 0
+
+
+def distrusted_before(author: Author, now: datetime) -> bool:
+    """Whether the signals spoke against the author before their data was deleted."""
+    kept = _standing(author, now)
+    return kept is not None and not kept.trusted
+
+
+def erased_today(author: Author, now: datetime) -> int:
+    """Anonymous authors of the same network whose data was deleted today (UTC)."""
+    someone = Author(site=author.site, network=author.network)
+    return CarriedLimits.objects.filter(site=author.site_id, who__in=_whos(someone, now)).count()
+
+
+def forget_carried(now: datetime) -> None:
+    """Delete what was kept long enough."""
+    CarriedLimits.objects.filter(until__lte=now).delete()
+
+
+def limits_of(site: Site, subject: str, now: datetime) -> CarriedLimits | None:
+    """What is kept of a person whose data was deleted, by the host's id for them."""
+    whos = _whos(Author(site=site, subject=subject), now)
+    rows = CarriedLimits.objects.filter(site=site, who__in=whos, until__gt=now)
+    return rows.order_by("-pk").first()
+
+
+def _standing(author: Author, now: datetime) -> CarriedLimits | None:
+    # Hardly anybody has any: no query for the others.
+    if author.carried_id is None:
+        return None
+    return CarriedLimits.objects.filter(pk=author.carried_id, until__gt=now).first()
+
+
+def _whos(author: Author, now: datetime) -> list[str]:
+    """The hashes under which a person may be known, the present one first."""
+    key = author.site.public_key
+    if author.verified:
+        quarters = dict.fromkeys(
+            f"{at.year}-{(at.month - 1) // 3}" for at in (now, now - KEPT / 2, now - KEPT)
+        )
+        return [keyed_hash("limits", f"{key} {each} {author.subject}") for each in quarters]
+    if author.network:
+        return [keyed_hash("limits", f"{key} {now.date()} network {author.network}")]
+    return []
+
+
+def _cents(rewards: RewardQuerySet) -> int:
+    return rewards.aggregate(cents=Sum("cents"))["cents"] or 0
+
+
+#: What is older does not count any more; it is also the longest back-off.
+REMEMBERED = timedelta(days=7)
+#: Of questions and messages, the last ones that are looked at.
+MOST = 200
+DISMISSED = (Question.Status.SKIPPED, Question.Status.CLOSED)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One question that an author was asked, the newest first."""
+
+    survey: int
+    conversation: int
+    feature: str
+    status: str
+    at: datetime
+    expires: datetime
+
+
+def rule_of(site: Site) -> ThrottleRule:
+    """The site's own limits."""
+    return ThrottleRule(
+        every_messages=site.every_messages,
+        min_seconds=site.min_seconds,
+        per_conversation=site.per_conversation,
+        per_day=site.per_day,
+        sampling=site.sampling,
+    )
+
+
+def asked_before(author_id: int) -> list[Asked]:
+    """The last questions to an author, the newest first."""
+    return [Asked(*row) for row in _asked(author_id)]
+
+
+def times_asked(asked: Sequence[Asked]) -> dict[str, int]:
+    """How often an author was asked about each feature, by its key."""
+    return Counter(each.feature for each in asked)
+
+
+def history_of(
+    author: Author, message: Message, asked: Sequence[Asked], now: datetime
+) -> AskHistory:
+    """What this author was asked before ``message``."""
+    recent = [each for each in asked if now - each.at < REMEMBERED]
+    surveys: dict[int, list[Asked]] = {}
+    for each in recent:
+        surveys.setdefault(each.survey, []).append(each)
+    last = next(iter(surveys), 0)
+    begun = [questions[-1] for questions in surveys.values()]
+    return AskHistory(
+        began_at=author.created_at,
+        messages_since_last_survey=sum(pk > last for (pk,) in _written(author.pk)),
+        last_survey_at=begun[0].at if begun else None,
+        surveys_in_conversation=sum(each.conversation == message.conversation_id for each in begun),
+        surveys_today=sum(each.at.date() == now.date() for each in begun)
+        + surveys_before(author, now),
+        dismissals_in_a_row=_dismissed_in_a_row(list(surveys.values())),
+        opted_out=author.opted_out_at is not None,
+        open_questions=sum(each.status in OPEN and each.expires > now for each in recent),
+    )
+
+
+def _dismissed_in_a_row(surveys: Sequence[Sequence[Asked]]) -> int:
+    """How many of the latest surveys, newest first, ended without a single answer but by a click
+    that sent them away."""
+    count = 0
+    for questions in surveys:
+        statuses = {each.status for each in questions}
+        if statuses & {Question.Status.ANSWERED, Question.Status.NOFIT}:
+            break
+        count += not statuses.isdisjoint(DISMISSED)
+    return count
+
+
+@prepared
+def _asked(author: int) -> QuerySet[Question, tuple[int, int, str, str, datetime, datetime]]:
+    newest = Question.objects.filter(author=author).order_by("-pk")
+    return newest.values_list(
+        "message_id", "message__conversation_id", "feature__key", "status", "created_at",
+        "expires_at",
+    )[:MOST]  # fmt: skip
+
+
+@prepared
+def _written(author: int) -> QuerySet[Message, tuple[int]]:
+    newest = Message.objects.filter(author=author, role="author").order_by("-pk")
+    return newest.values_list("pk")[:MOST]

@@ -8,6 +8,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 
 from apps.authors.database import with_pauses
+from apps.authors.errors import Erased
 from apps.authors.models import (
     Answer,
     Author,
@@ -22,11 +23,9 @@ from apps.authors.models import (
     Site,
 )
 from apps.authors.querysets import OPEN, MessageQuerySet
-from apps.authors.refusals import Erased
-from apps.authors.services.carried import forget_carried, keep_limits
-from apps.authors.services.limits import forget_uses
+from apps.authors.services.limits import forget_carried, forget_uses, keep_limits
 from apps.authors.services.locking import begun_again, lock_author, lock_author_to_delete
-from apps.authors.services.verdicts import only_ends
+from apps.authors.services.messages import only_ends
 from apps.common.sealing import CannotOpen, unseal
 from apps.labels.models import Annotator, ItemState, Label
 from apps.projects.models import Item

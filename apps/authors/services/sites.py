@@ -12,10 +12,10 @@ from django.utils import timezone
 from apps.accounts.models import User
 from apps.authors.models import Author, ConsentText, Feature, Reward, Site, SiteKey
 from apps.authors.selectors.sites import current_consent
+from apps.authors.services.limits import rule_of
 from apps.authors.services.locking import begun_again, lock_site
-from apps.authors.services.offers import offers_at
-from apps.authors.services.throttling import rule_of
-from apps.authors.words import CONSENT_TEXTS, LANGUAGES
+from apps.authors.services.site_config import offers_at
+from apps.authors.translations import CONSENT_TEXTS, LANGUAGES
 from apps.common.sealing import digest, seal
 from apps.common.validation import check_model
 from apps.projects.models import Project

@@ -10,20 +10,25 @@ from django.db.models import Q
 from django.utils import timezone
 
 from apps.authors.models import Feature, Message, Site
-from apps.authors.services.choosing import MessageChooser, chooser_for
-from apps.authors.services.crisis import is_in_peace, is_unseen, unjudged_texts
-from apps.authors.services.hearing import LEASE, context_of
-from apps.authors.services.kits import kit_of
-from apps.authors.services.ledger import SHOWN_OF_REPLIES
-from apps.authors.services.spending import budget_spent
-from apps.authors.services.throttling import (
+from apps.authors.services.limits import (
     Asked,
     asked_before,
+    budget_spent,
     history_of,
     rule_of,
     times_asked,
 )
-from apps.authors.services.verdicts import drop, verdict
+from apps.authors.services.messages import (
+    LEASE,
+    SHOWN_OF_REPLIES,
+    context_of,
+    drop,
+    is_in_peace,
+    is_unseen,
+    unjudged_texts,
+    verdict,
+)
+from apps.authors.services.site_config import MessageChooser, chooser_for, kit_of
 from apps.common.sealing import keyed_hash
 from apps.llm.models import ModelSpec
 from labelhub.core.interview.features import Feature as Definition

@@ -5,7 +5,7 @@ import logging
 from django.db import connection
 
 from apps.authors.models import Site
-from apps.authors.services.hearing import screen_text
+from apps.authors.services.messages import screen_text
 from apps.authors.services.taking_up import prompts
 from labelhub.core.llm.offline.matcher import lexicon
 

@@ -23,7 +23,7 @@ from apps.authors.selectors.people import (
 )
 from apps.authors.selectors.sites import get_site
 from apps.authors.services.privacy import erase_author
-from apps.authors.services.trusting import rule
+from apps.authors.services.trust import rule
 
 AUTHORS_A_PAGE = 50
 

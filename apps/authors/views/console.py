@@ -13,7 +13,7 @@ from apps.authors.forms.sites import ConsoleForm
 from apps.authors.pages import site_page
 from apps.authors.selectors.sites import get_site
 from apps.authors.services.console import dry_run
-from apps.authors.stage_words import reason_words, stage_name, told_stages
+from apps.authors.stages import reason_words, stage_name, told_stages
 
 #: Messages to try with one press, and what each shows.
 SAMPLES = (

@@ -19,7 +19,7 @@ from apps.authors.forms.fields import library_choices, picked_features
 from apps.authors.models import Feature, Site
 from apps.authors.pages import site_page
 from apps.authors.selectors.sites import get_site
-from apps.authors.services.feature_files import COLUMNS, MOST_BYTES, import_features
+from apps.authors.services.features import COLUMNS, MOST_BYTES, import_features
 from apps.authors.services.sites import MOST_FEATURES, set_features
 from apps.authors.views.dashboard import feature_rows
 from apps.common.forms import show_refusal

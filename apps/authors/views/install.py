@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
-from apps.authors import samples
+from apps.authors import snippets
 from apps.authors.models import Site, SiteKey
 from apps.authors.pages import own_origin, site_page
 from apps.authors.selectors.sites import forget_known, get_site, signing_secrets
@@ -95,14 +95,14 @@ def _page(request: SignedInRequest, site: Site, made: dict[str, Any] | None = No
         "made": made,
         "origin": origin,
         "allowed": origin in site.allowed_origins,
-        "snippet": samples.snippet(site, script),
-        "chat_snippet": samples.chat_snippet(site, script),
-        "forward": samples.FORWARD,
-        "queue": samples.QUEUE,
-        "csp": samples.csp(origin),
-        "python_token": samples.python_token(site),
-        "node_token": samples.node_token(site),
-        "server_call": samples.server_call(site, origin),
+        "snippet": snippets.snippet(site, script),
+        "chat_snippet": snippets.chat_snippet(site, script),
+        "forward": snippets.FORWARD,
+        "queue": snippets.QUEUE,
+        "csp": snippets.csp(origin),
+        "python_token": snippets.python_token(site),
+        "node_token": snippets.node_token(site),
+        "server_call": snippets.server_call(site, origin),
         "sign_keys": [key for key in keys if key.purpose == SiteKey.Purpose.SIGN],
         "server_keys": [key for key in keys if key.purpose == SiteKey.Purpose.SERVER],
     }

@@ -15,7 +15,7 @@ from apps.authors.models import Site
 from apps.authors.pages import site_page
 from apps.authors.selectors.feed import ASKED, SHOWN, WAITING, FeedRow, feed
 from apps.authors.selectors.sites import get_site
-from apps.authors.stage_words import STAGES
+from apps.authors.stages import STAGES
 
 
 @login_required

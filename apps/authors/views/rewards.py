@@ -10,10 +10,9 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
 from apps.authors.pages import site_page
-from apps.authors.payout_file import payout_csv
 from apps.authors.selectors.people import get_payout, owed, payouts_of
 from apps.authors.selectors.sites import get_site
-from apps.authors.services.rewarding import pay_out
+from apps.authors.services.rewards import pay_out, payout_csv
 
 _MOST_PAYOUTS = 100
 

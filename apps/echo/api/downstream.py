@@ -17,7 +17,7 @@ from apps.authors.api.messages import receive, told_of
 from apps.authors.api.server_serializers import PostedMessageSerializer, WhoSerializer
 from apps.authors.models import Message, Site
 from apps.authors.selectors.sites import check_open
-from apps.authors.services.offers import next_offer, tell_offer
+from apps.authors.services.site_config import next_offer, tell_offer
 from apps.echo.api.downstream_serializers import (
     MessageQuerySerializer,
     OfferEventSerializer,

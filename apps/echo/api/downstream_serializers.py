@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from apps.authors.api.server_serializers import LONGEST_REF, PostedSerializer, SubjectField
 from apps.authors.models import Site
-from apps.authors.services.kits import kit_of
+from apps.authors.services.site_config import kit_of
 from apps.echo.api.serializers import FiniteField
 from apps.echo.models import Decision, Selection
 from apps.echo.services.ranking import selected_of

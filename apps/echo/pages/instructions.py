@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from apps.authors.services.spending import budget_spent
+from apps.authors.services.limits import budget_spent
 from apps.echo.models import Echo, PromptSearch
 from apps.echo.selectors.searches import SHOWN, instruction_about, searches_now
 from apps.echo.services.search_schedule import LEAST_ANSWERS, NEW_ANSWERS, calls_left

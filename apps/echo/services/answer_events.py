@@ -14,7 +14,7 @@ from django.db.models.functions import Cast, Concat
 from django.db.models.sql.compiler import SQLCompiler
 
 from apps.authors.models import Answer
-from apps.authors.services.answering import UNDO_WITHIN
+from apps.authors.services.answers import UNDO_WITHIN
 from apps.echo.models import Echo, LogEvent, Scored, Selection
 from apps.echo.services.logging import log
 from apps.echo.values import value_of

@@ -17,7 +17,7 @@ from django.db.models import F
 from apps.authors.models import Feature, Message, Question, Site
 from apps.authors.querysets import OPEN
 from apps.authors.selectors.sites import FRESH
-from apps.authors.services.throttling import Asked
+from apps.authors.services.limits import Asked
 from apps.echo.models import Echo, Selection
 from apps.echo.services.instructions import instructions_of
 from apps.echo.services.predicting import Predicting, predicting_for

@@ -10,7 +10,7 @@ from django.db import transaction
 
 from apps.authors.models import Feature, Site
 from apps.authors.selectors.sites import current_consent
-from apps.authors.services.feature_files import add_features
+from apps.authors.services.features import add_features
 from apps.authors.services.sites import set_consent_text
 from apps.echo.models import Echo, PromptSearch
 from apps.echo.selectors.echoes import get_echo

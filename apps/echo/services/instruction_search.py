@@ -15,11 +15,10 @@ from django.db.models import F
 from django.utils import timezone
 
 from apps.authors.models import Message
-from apps.authors.services.asking import PATIENCE, Models, OpenModels
-from apps.authors.services.hearing import CONTEXT
-from apps.authors.services.kits import kit_of
-from apps.authors.services.ledger import SHOWN_OF_REPLIES
-from apps.authors.services.spending import budget_spent, count_cost
+from apps.authors.services.limits import budget_spent, count_cost
+from apps.authors.services.messages import CONTEXT, SHOWN_OF_REPLIES
+from apps.authors.services.questions import PATIENCE, Models, OpenModels
+from apps.authors.services.site_config import kit_of
 from apps.common.jobs import JobRun, Postponed, fault_words, job
 from apps.echo.examples import read_examples, standing_answers
 from apps.echo.models import Echo, PromptSearch, SearchReply

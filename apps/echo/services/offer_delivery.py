@@ -1,4 +1,4 @@
-"""Bringing an offer to its author, and what became of it: see ``apps.authors.services.offers``."""
+"""Bring an offer to its author and record its result: see ``apps.authors.services.site_config``."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
@@ -9,9 +9,9 @@ from django.db import IntegrityError, transaction
 from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Value, When
 from django.utils import timezone
 
+from apps.authors.errors import NotYours, UnknownQuestion
 from apps.authors.models import Author
-from apps.authors.refusals import NotYours, UnknownQuestion
-from apps.authors.services.crisis import is_in_peace
+from apps.authors.services.messages import is_in_peace
 from apps.echo.models import Decision, Echo, OfferEvent
 
 #: An offer is about now: so long after its message it is brought, not later.

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from apps.authors.models import Author, Message
-from apps.authors.services.asking import OpenModels
 from apps.authors.services.console import DryRun, dry_run
-from apps.authors.services.crisis import AFTER_JUDGEMENT
-from apps.authors.services.kits import kit_of
+from apps.authors.services.messages import AFTER_JUDGEMENT
+from apps.authors.services.questions import OpenModels
+from apps.authors.services.site_config import kit_of
 from apps.echo.indexes import index_of
 from apps.echo.models import Echo
 from apps.echo.services.ranking import (

@@ -16,12 +16,12 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from apps.authors.models import Message
-from apps.authors.services.asking import PATIENCE, OpenModels, drive
-from apps.authors.services.crisis import is_in_peace, is_ordinary
-from apps.authors.services.kits import kit_of
-from apps.authors.services.spending import budget_spent, count_cost
+from apps.authors.services.limits import budget_spent, count_cost
+from apps.authors.services.messages import is_in_peace, is_ordinary
+from apps.authors.services.questions import PATIENCE, OpenModels, drive
+from apps.authors.services.site_config import kit_of
 from apps.authors.services.taking_up import MOMENT, as_asked
-from apps.authors.words import RIGHT_TO_LEFT, spoken
+from apps.authors.translations import RIGHT_TO_LEFT, spoken
 from apps.common.sealing import keyed_hash
 from apps.echo.models import Decision
 from apps.echo.offer_words import CHOSEN_BY, helpful_words

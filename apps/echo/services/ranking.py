@@ -7,7 +7,7 @@ from datetime import datetime
 import numpy as np
 
 from apps.authors.models import Message
-from apps.authors.services.kits import kit_of
+from apps.authors.services.site_config import kit_of
 from apps.authors.services.taking_up import as_asked
 from apps.echo.indexes import index_of
 from apps.echo.models import Decision, Echo, Selection

@@ -17,10 +17,10 @@ from django.db import transaction
 from django.db.models import CharField, Exists, F, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Cast, Concat
 
+from apps.authors.errors import TooLate
 from apps.authors.models import Answer
-from apps.authors.refusals import TooLate
-from apps.authors.services.hearing import ref_of
 from apps.authors.services.locking import lock_author
+from apps.authors.services.messages import ref_of
 from apps.echo.models import Decision, Echo, LogEvent, OfferEvent, Selection
 from apps.echo.services.logging import log
 from apps.echo.values import value_of

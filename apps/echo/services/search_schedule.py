@@ -4,7 +4,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Count, Max
 from django.utils import timezone
 
-from apps.authors.services.spending import budget_spent
+from apps.authors.services.limits import budget_spent
 from apps.common.jobs import start_job
 from apps.echo.examples import standing_answers
 from apps.echo.models import Echo, PromptSearch

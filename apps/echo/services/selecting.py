@@ -3,8 +3,8 @@
 from django.db import transaction
 
 from apps.authors.models import Message, Site
-from apps.authors.services.kits import kit_of
 from apps.authors.services.locking import lock_author
+from apps.authors.services.site_config import kit_of
 from apps.echo.models import Selection
 from apps.echo.services.choosing import EchoChooser, forget_known, heads_for, known_echo
 from labelhub.core.errors import Conflict

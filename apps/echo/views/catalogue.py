@@ -15,8 +15,8 @@ from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
 from apps.authors.models import Site
 from apps.authors.selectors.sites import get_site
-from apps.authors.services.kits import kit_of
-from apps.authors.stage_words import reason_words
+from apps.authors.services.site_config import kit_of
+from apps.authors.stages import reason_words
 from apps.echo.forms.offers import CatalogueFileForm, TryForm
 from apps.echo.models import Echo
 from apps.echo.offer_words import why_words

@@ -5,7 +5,7 @@ from datetime import timedelta
 from django.utils import timezone
 
 from apps.authors.models import Answer, Author, Reward, Site
-from apps.authors.services.answering import Said, record_answer
+from apps.authors.services.answers import Said, record_answer
 from tests.factories.authors import asked, author_of, shown_to
 
 

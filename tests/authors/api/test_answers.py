@@ -10,7 +10,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from apps.authors.models import Answer, Question, Reward, Site
-from apps.authors.services.welcoming import opt_out
+from apps.authors.services.authors import opt_out
 from apps.labels.models import Label
 from tests.authors.api.calling import refused, server, url
 from tests.common.openapi import assert_matches_schema

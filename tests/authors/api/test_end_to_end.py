@@ -9,7 +9,7 @@ from django.core.management import call_command
 from rest_framework.test import APIClient
 
 from apps.authors.models import Message, Question
-from apps.authors.services.asking import ask_now
+from apps.authors.services.questions import ask_now
 from apps.labels.models import Gold, Kind, Label
 from apps.projects.models import Item
 from tests.authors.api.calling import message, refused, server, url

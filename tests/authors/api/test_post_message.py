@@ -8,10 +8,10 @@ from django.db import connection
 from rest_framework.test import APIClient
 
 from apps.authors.models import Author, Consent, Message, Site
-from apps.authors.services.asking import ask_now
-from apps.authors.services.hearing import Heard, Incoming, hear
+from apps.authors.services.authors import opt_out
+from apps.authors.services.messages import Heard, Incoming, hear
 from apps.authors.services.privacy import erase_author
-from apps.authors.services.welcoming import opt_out
+from apps.authors.services.questions import ask_now
 from tests.authors.api.calling import message, refused, server, url
 from tests.common.openapi import assert_matches_schema
 from tests.factories.authors import author_of, server_key, site_with_features
@@ -117,7 +117,7 @@ def test_who_was_erased_at_that_moment_is_told(
         erase_author(Author.objects.get(pk=author.pk))
         return hear(site, author, incoming)
 
-    monkeypatch.setattr("apps.authors.services.posting.hear", meanwhile)
+    monkeypatch.setattr("apps.authors.services.authors.hear", meanwhile)
     refused(host.post(url(site, "messages/"), message()), 409, "erased")
     assert not Author.objects.exists()
     assert not Message.objects.exists()

@@ -10,8 +10,8 @@ from rest_framework.test import APIClient
 
 from apps.authors.models import Question, Site
 from apps.authors.selectors.waiting import authors_to_wake
+from apps.authors.services.authors import opt_out
 from apps.authors.services.sites import update_site
-from apps.authors.services.welcoming import opt_out
 from tests.authors.api.calling import message, refused, url
 from tests.common.openapi import assert_matches_schema
 from tests.factories.authors import asked, author_of, later, shown_to

@@ -7,7 +7,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from apps.authors.models import Answer, Author, Reward, Site
-from apps.authors.services.trusting import rule
+from apps.authors.services.trust import rule
 from apps.labels.models import Label
 from tests.authors.api.answering import answered
 from tests.authors.api.calling import refused, url

@@ -6,7 +6,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from apps.authors.models import Site
-from apps.authors.services.rewarding import pay_out
+from apps.authors.services.rewards import pay_out
 from apps.projects.models import Item
 from labelhub.core.interview.features import starter_library
 from tests.authors.api.answering import answered

@@ -7,7 +7,7 @@ from django.test import Client
 from django.utils import timezone
 
 from apps.authors.models import Answer, Author, Erasure, Message, Site
-from apps.authors.services.answering import Said, record_answer
+from apps.authors.services.answers import Said, record_answer
 from apps.labels.models import Label
 from tests.authors.pages.reading import page, words
 from tests.factories.authors import asked, author_of, message_of, shown_to, site_with_features

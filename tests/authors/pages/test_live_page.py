@@ -10,7 +10,7 @@ from django.test import Client
 from apps.authors.models import Message, Site
 from apps.authors.selectors import feed as selector
 from apps.authors.selectors.feed import SHOWN, feed
-from apps.authors.stage_words import REASONS, STAGES, told_stages
+from apps.authors.stages import REASONS, STAGES, told_stages
 from labelhub.core.interview.pipeline import StageVerdict
 from tests.authors.pages.reading import page, words
 from tests.factories.authors import asked, author_of, message_of, site_with_features

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from apps.authors.models import Author, Payout, Reward, Site
 from apps.authors.selectors.people import owed
-from apps.authors.services.answering import Said, record_answer
+from apps.authors.services.answers import Said, record_answer
 from tests.authors.pages.reading import page, words
 from tests.factories.authors import asked, author_of, shown_to, site_with_features
 

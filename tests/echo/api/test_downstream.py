@@ -7,8 +7,8 @@ from django.db import connection
 from rest_framework.test import APIClient
 
 from apps.authors.models import Message, Question, Site
-from apps.authors.services.asking import ask_now
 from apps.authors.services.privacy import erase_author
+from apps.authors.services.questions import ask_now
 from apps.echo.models import Echo, Selection
 from apps.echo.services import choosing
 from apps.echo.services.choosing import EchoChooser, forget_known

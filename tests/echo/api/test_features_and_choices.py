@@ -7,7 +7,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from apps.authors.models import Feature, Question
-from apps.authors.services.feature_files import add_features
+from apps.authors.services.features import add_features
 from apps.echo.models import Decision, Echo, Selection
 from apps.echo.services.learning import keep_up_with
 from labelhub.core.interview.features import parse_feature

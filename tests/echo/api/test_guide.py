@@ -8,7 +8,7 @@ import httpx
 import pytest
 from django.core.wsgi import get_wsgi_application
 
-from apps.authors.services.asking import ask_now
+from apps.authors.services.questions import ask_now
 from apps.echo.models import Echo, LogEvent, Selection
 from tests.factories.authors import server_key
 

@@ -8,8 +8,8 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from apps.authors.models import Author
+from apps.authors.services.authors import opt_out
 from apps.authors.services.sites import update_site
-from apps.authors.services.welcoming import opt_out
 from apps.echo.indexes import forget_index
 from apps.echo.models import Decision, Echo, OfferEvent
 from apps.echo.services.catalogue import import_catalogue

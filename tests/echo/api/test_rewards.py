@@ -10,7 +10,7 @@ from rest_framework.test import APIClient
 
 from apps.authors.models import Author
 from apps.authors.services.privacy import erase_author
-from apps.authors.services.trusting import rule
+from apps.authors.services.trust import rule
 from apps.echo.models import Echo, LogEvent, Selection
 from apps.echo.services.configuration import freeze
 from apps.echo.services.learning import keep_up_with, rebuild_state

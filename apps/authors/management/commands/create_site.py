@@ -8,10 +8,10 @@ from django.db import transaction
 from django.urls import reverse
 
 from apps.authors.models import Site, SiteKey
-from apps.authors.samples import snippet
 from apps.authors.services.features import starter_set
 from apps.authors.services.sites import add_key, create_site
-from apps.authors.words import LANGUAGES
+from apps.authors.snippets import snippet
+from apps.authors.translations import LANGUAGES
 from apps.common.commands import LabelhubCommand
 from apps.projects.selectors import find_project
 

@@ -1,5 +1,7 @@
-"""The ledger of rewards: each answer earns once, within caps, and is paid after a while."""
+"""Rewards: each answer earns once, within caps, and is paid after a while."""
 
+import csv
+import io
 from datetime import datetime, timedelta
 
 from django.db import transaction
@@ -9,8 +11,10 @@ from django.utils import timezone
 from apps.accounts.models import User
 from apps.authors.models import Answer, Author, Payout, Reward, Site
 from apps.authors.querysets import is_due
-from apps.authors.services.carried import day_cents_before, total_cents_before
+from apps.authors.selectors.people import payout_lines
+from apps.authors.services.limits import day_cents_before, total_cents_before
 from apps.authors.services.locking import begun_again, lock_site
+from apps.common.spreadsheets import guard
 from labelhub.core.errors import Conflict
 
 #: An answer can be taken back until then.
@@ -107,3 +111,22 @@ def _room(author: Author, site: Site, now: datetime) -> int:
 
 def _cents(found: dict[str, int | None]) -> int:
     return found["cents"] or 0
+
+
+COLUMNS = ("author", "pseudonym", "amount", "currency", "answers")
+
+
+def payout_csv(payout: Payout) -> str:
+    """A header, then a line for each author and currency; ``author`` is the host's own id."""
+    buffer = io.StringIO(newline="")
+    writer = csv.writer(buffer)
+    writer.writerow(COLUMNS)
+    writer.writerows(
+        (guard(each.subject), each.pseudonym, _amount(each.cents), each.currency, each.answers)
+        for each in payout_lines(payout)
+    )
+    return buffer.getvalue()
+
+
+def _amount(cents: int) -> str:
+    return f"{cents // 100}.{cents % 100:02d}"

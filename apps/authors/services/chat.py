@@ -13,9 +13,9 @@ from django.conf import settings
 from apps.authors.database import in_database
 from apps.authors.models import Message as Row
 from apps.authors.models import Site
-from apps.authors.services.asking import PATIENCE
-from apps.authors.words import LANGUAGES, NO_HELP
-from apps.authors.words import spoken as spoken_in
+from apps.authors.services.questions import PATIENCE
+from apps.authors.translations import LANGUAGES, NO_HELP
+from apps.authors.translations import spoken as spoken_in
 from apps.llm.models import ModelSpec
 from apps.llm.services import ensure_builtin
 from apps.llm.standing import standing_gateway

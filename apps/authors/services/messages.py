@@ -1,31 +1,173 @@
-"""A message arrives: screened, stripped of personal data, and only then stored."""
+"""Messages arrive: screened, stripped of personal data, only then stored; and how each one ends.
+
+After a message of somebody in danger its author is left in peace. The word list looks at every
+message; a model judges one only where its author may be asked. So what no model has judged is
+judged with the next message that is, in whichever conversation.
+"""
 
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
-from apps.authors.models import Author, Conversation, Message, Site
-from apps.authors.refusals import Erased
-from apps.authors.services.crisis import is_crisis, leave_in_peace
+from apps.authors.errors import Erased
+from apps.authors.models import Author, Conversation, Message, Question, Site
+from apps.authors.querysets import OPEN
+from apps.authors.services.limits import count_cost
 from apps.authors.services.locking import lock_author
+from apps.authors.services.site_config import withdraw_offers
 from apps.common.prepared import prepared
-from apps.common.rows import insert_row
+from apps.common.rows import insert_row, update_row_if
 from apps.common.sealing import keyed_hash, seal
+from labelhub.core.interview.calls import JUDGED_DANGER, REASONS
 from labelhub.core.interview.language import detect_language
 from labelhub.core.interview.message_filter import screen
 from labelhub.core.interview.redaction import finder, redact
 from labelhub.core.safety import DANGER, reacts_to_danger, shows_danger
 from labelhub.core.schema import fold
 
+#: What is written of a message when it ends.
+_ENDS = (
+    "status", "dropped_at", "reason", "stages", "text", "sealed", "processed_at", "lease_until",
+)  # fmt: skip
+
+
+def verdict(stage: str, *, passed: bool, reason: str, data: dict[str, Any]) -> dict[str, Any]:
+    """One stage's verdict, as it is stored."""
+    return {"stage": stage, "passed": passed, "reason": reason, "data": data}
+
+
+def only_ends(stages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """How each stage ended and why, without what it found in the message."""
+    return [each | {"data": {}} for each in stages]
+
+
+def close(message: Message, dropped_at: str, reason: str, *, cost: int) -> bool:
+    """End a message: asked about, or dropped at a stage.
+
+    Returns:
+        Whether it was still the caller's to end: not where it was erased, or where somebody else
+        has taken it up since. What it has cost is counted all the same.
+    """
+    count_cost(message.site_id, cost)
+    sensitive = dropped_at == "sensitive"
+    keeps_nothing = message.author.site.keep_text == Site.KeepText.NOTHING
+    forgotten = sensitive or (dropped_at and keeps_nothing)
+    message.status = Message.Status.DROPPED if dropped_at else Message.Status.ASKED
+    message.dropped_at, message.reason = dropped_at, reason[:300]
+    message.stages = only_ends(message.stages) if forgotten else message.stages
+    message.text = "" if forgotten else message.text
+    message.sealed = None if sensitive else message.sealed
+    message.processed_at = timezone.now()
+    if cost:
+        spent = F("cost_nanousd") + cost
+        Message.objects.filter(pk=message.pk).update(cost_nanousd=spent)
+    claim, message.lease_until = message.lease_until, None
+    ended = update_row_if(message, *_ENDS, lease_until=claim)
+    message.lease_until = claim  # whoever ends it again has lost it
+    return ended
+
+
+def drop(message: Message, stage: str, reason: str) -> None:
+    """End a message at a stage that it does not pass, saying why."""
+    message.stages.append(verdict(stage, passed=False, reason=reason, data={}))
+    close(message, stage, reason, cost=0)
+
+
+#: For so long nothing is asked in another conversation; in the same one, never again.
+PEACE = timedelta(hours=24)
+_REASONS = (DANGER, JUDGED_DANGER)
+#: Stages that only a message comes to which a model has called ordinary.
+AFTER_JUDGEMENT = ("prediction", "enough", "choice", "questions")
+#: Messages that one verdict covers beside its own, and characters of each.
+MOST, LONGEST = 10, 4_000
+#: For so long after a message that nobody judged and of which no text is kept nothing is asked.
+UNSEEN = timedelta(minutes=5)
+
+
+def is_crisis(message: Message) -> bool:
+    """Whether it shows somebody in danger: by the floor beneath the model, or by the model."""
+    return message.reason in _REASONS
+
+
+def is_in_peace(message: Message) -> bool:
+    """Whether its author, or the assistant in its conversation, spoke of a danger: before, or
+    since."""
+    since = timezone.now() - PEACE
+    return _signs.first(message.author_id, message.conversation_id, since) is not None
+
+
+def leave_in_peace(author_id: int) -> None:
+    """Questions and offers about earlier messages are taken back; pages take those off that they
+    show."""
+    still_open = Question.objects.filter(author=author_id, status__in=OPEN)
+    still_open.update(status=Question.Status.RETRACTED, closed_at=timezone.now())
+    withdraw_offers(author_id)
+
+
+def is_ordinary() -> Q:
+    """Messages that a model has called ordinary."""
+    return (
+        Q(status=Message.Status.ASKED)
+        | Q(dropped_at__in=AFTER_JUDGEMENT)
+        | Q(dropped_at="relevance", reason="none_relevant")
+    )
+
+
+def unjudged_texts(message: Message) -> tuple[str, ...]:
+    """What else the author wrote lately and no model has judged, oldest first."""
+    texts = _texts(message.author_id, message.pk, timezone.now() - PEACE)
+    return tuple(text[:LONGEST] for (text,) in reversed(texts))
+
+
+def is_unseen(message: Message) -> bool:
+    """Whether the author wrote something in the last minutes that can be judged no more: the site
+    keeps no text of what is not asked about."""
+    if message.author.site.keep_text != Site.KeepText.NOTHING:
+        return False
+    return _unseen.first(message.author_id, message.pk, timezone.now() - UNSEEN) is not None
+
+
+def _unjudged(author: int, since: datetime) -> QuerySet[Message]:
+    judged = (
+        is_ordinary()
+        | Q(dropped_at="sensitive")
+        | Q(dropped_at="relevance", reason__in=REASONS.values())
+    )
+    written = Message.objects.filter(author=author, role="author", received_at__gte=since)
+    return written.exclude(judged)
+
+
+@prepared
+def _texts(author: int, but: int, since: datetime) -> QuerySet[Message, tuple[str]]:
+    others = _unjudged(author, since).exclude(pk=but).exclude(text="").order_by("-pk")
+    return others.values_list("text")[:MOST]
+
+
+@prepared
+def _unseen(author: int, but: int, since: datetime) -> QuerySet[Message, tuple[int]]:
+    others = _unjudged(author, since).exclude(pk=but).filter(text="").order_by("-pk")
+    return others.values_list("pk")[:1]
+
+
+@prepared
+def _signs(author: int, conversation: int, since: datetime) -> QuerySet[Message, tuple[int]]:
+    signs = Message.objects.filter(author=author, reason__in=_REASONS)
+    near = signs.filter(Q(conversation=conversation) | Q(received_at__gte=since))
+    return near.values_list("pk")[:1]
+
+
 #: Earlier messages that a repetition is looked for in, and that belong to a message (paper 004,
 #: B.1).
 RECENT = CONTEXT = 5
+#: Characters of an assistant's message that models and annotators are shown; what authors wrote
+#: stays whole (paper 004, B.1).
+SHOWN_OF_REPLIES = 300
 #: For so long whoever asks the models about a message has it to themselves.
 LEASE = timedelta(seconds=60)
 

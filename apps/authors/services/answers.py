@@ -1,14 +1,15 @@
-"""Answers: taken once, not before the question could be read, and acknowledged when committed."""
+"""Answers: stored once, not before the question could be read, with the label they become."""
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from apps.authors.models import Answer, Author, Consent, Event, Question
-from apps.authors.refusals import (
+from apps.authors.errors import (
     AlreadyAnswered,
     BadField,
     ConsentOutdated,
@@ -20,16 +21,219 @@ from apps.authors.refusals import (
     TooLate,
     UnknownQuestion,
 )
-from apps.authors.services.crisis import is_in_peace
-from apps.authors.services.ledger import bring_into_line
+from apps.authors.models import Answer, Author, Consent, Event, Message, Question, Site
 from apps.authors.services.locking import lock_author
-from apps.authors.services.rewarding import credit, void
-from apps.authors.services.said import Said, option_of, timing_of, word_of
-from apps.authors.services.showing import count_early
+from apps.authors.services.messages import SHOWN_OF_REPLIES, context_of, is_in_peace, ref_of
+from apps.authors.services.questions import count_early
+from apps.authors.services.rewards import credit, void
 from apps.common.prepared import prepared
 from apps.common.rows import insert_row, update_row
+from apps.labels.models import Annotator, Kind, Label
+from apps.labels.services import (
+    ADVISORY,
+    LabelDraft,
+    annotator_for,
+    open_items,
+    record_label,
+    withdraw_label,
+)
+from apps.projects.models import Item
+from apps.projects.selectors import current_schema
+from labelhub.core.interview.reading_time import Timing, judge_timing
+from labelhub.core.interview.redaction import finder, redact
+from labelhub.core.schema import unstorable
 
-__all__ = ["UNDO_MS", "Said", "dismiss", "record_answer", "undo"]
+LONGEST_WORD = 40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What an author says to a question: an option's id, a word, or that nothing fits.
+
+    ``ref`` is the sender's own id of it. ``connected``: when the connection began that it came by;
+    None where there is none. A question that was sent by an earlier one may have been shown while
+    there was none, and the two were told together.
+    """
+
+    ref: str
+    option: str = ""
+    word: str = ""
+    nofit: bool = False
+    visible_ms: int | None = None
+    keyboard: bool = False
+    connected: datetime | None = None
+
+
+def timing_of(question: Question, said: Said, received: datetime) -> Timing:
+    """How long the question was there to be read.
+
+    Raises:
+        TooEarly: not long enough; ``data['after_ms']`` says when to send it again.
+    """
+    if question.pushed_at is None:
+        raise TooEarly("This question has not been asked yet.", data={"after_ms": question.min_ms})
+    judged = partial(
+        judge_timing,
+        pushed=question.pushed_at,
+        shown=question.shown_at,
+        received=received,
+        min_ms=question.min_ms,
+        visible_ms=said.visible_ms,
+    )
+    timing = judged()
+    elsewhere = said.connected is not None and question.pushed_at < said.connected
+    if timing.verdict == "too_early" and elsewhere:
+        timing = judged(shown_in_replay=True)
+    if timing.verdict == "too_early":
+        raise TooEarly(
+            f"The question takes {question.min_ms / 1000:.1f} seconds to read.",
+            data={"after_ms": timing.after_ms},
+        )
+    return timing
+
+
+def option_of(question: Question, said: Said) -> tuple[int, str] | None:
+    """Place and text of the chosen option; None for a word or where none fits.
+
+    Raises:
+        BadField: the question offers no such option, or asks for something else.
+    """
+    if said.nofit:
+        return None
+    if question.kind == Question.Kind.WORD:
+        if said.option:
+            raise BadField("This question asks for a word; it has no options.")
+        return None
+    for place, option in enumerate(question.options):
+        if option["id"] == said.option:
+            return place, str(option["label"])
+    raise BadField("This question has no such option.")
+
+
+def word_of(question: Question, given: str) -> str:
+    """The one word; none is needed where no option fits.
+
+    Raises:
+        BadField: it is empty where it is asked for, more than one word, or personal data.
+    """
+    word = " ".join(given.split())
+    if len(word.split()) > 1:
+        raise BadField("One word, please.")
+    if question.kind == Question.Kind.WORD and not word and not question.options:
+        raise BadField("The word is missing.")
+    if len(word) > LONGEST_WORD or unstorable(word):
+        raise BadField(f"One word of at most {LONGEST_WORD} characters, please.")
+    if word and redact(word, region=question.site.region, names=finder()).findings:
+        raise BadField("Leave out addresses, numbers and other personal details.")
+    return word
+
+
+@transaction.atomic(savepoint=False)
+def bring_into_line(answer: Answer) -> None:
+    """Make the ledger say what stands: a label for an answer that counts, none for one that was
+    taken back or is excluded. Nothing is rewritten; each change is a row. A question asked for the
+    second time makes no label: it only tells whether its author says the same again."""
+    if answer.question.reask_of_id is not None:
+        return
+    current = _label_of(answer)
+    wanted = answer.undone_at is None and answer.excluded_at is None
+    if wanted and current is None:
+        label = record_label(_draft(answer))
+        answer.label_uid = label.uid
+        update_row(answer, "label_uid")
+    elif not wanted and current is not None:
+        why = "taken back by the author" if answer.undone_at else answer.excluded_for
+        withdraw_label(label=current, provenance={"reason": why})
+
+
+def annotator_of(author: Author) -> Annotator:
+    """The author as an annotator of the site's project, under their pseudonym."""
+    if author.annotator is None:
+        project = author.site.project
+        found = annotator_for(project, kind=Kind.AUTHOR, name=author.pseudonym)
+        author.annotator = found
+        update_row(author, "annotator")
+    return author.annotator
+
+
+def item_of(question: Question) -> Item:
+    """The item that the question is; made when it is first answered."""
+    if question.item is not None:
+        return question.item
+    message, site = question.message, question.site
+    item = Item(
+        project=site.project,
+        external_id=f"question-{question.uid.hex}",
+        text=message.text,
+        context=[_shown(each) for each in context_of(message)],
+        question=question.text,
+        options=[option["label"] for option in question.options],
+        meta=_meta(question, site),
+        content_hash=ref_of(str(question.uid)),
+    )
+    insert_row(item)
+    open_items([item], site.project)
+    question.item = item
+    update_row(question, "item")
+    return item
+
+
+def _meta(question: Question, site: Site) -> dict[str, object]:
+    values = {each["label"]: each["value"] for each in question.options if each.get("value")}
+    return {
+        "site": site.name,
+        "feature": question.feature.key,
+        "author": question.author.pseudonym,
+        "conversation": ref_of(question.author.pseudonym, question.message.conversation.ref)[:16],
+        "language": question.language,
+        "predicted": question.predicted,
+    } | ({"values": values} if values else {})
+
+
+def _shown(message: Message) -> dict[str, str]:
+    if message.role == Message.Role.AUTHOR:
+        return {"role": "user", "text": message.text}
+    short = message.text[:SHOWN_OF_REPLIES]
+    return {"role": "assistant", "text": short + ("…" if short != message.text else "")}
+
+
+def _draft(answer: Answer) -> LabelDraft:
+    question = answer.question
+    item, annotator = item_of(question), annotator_of(answer.author)
+    nofit = answer.outcome == Answer.Outcome.NOFIT
+    told = {
+        "question": str(question.uid),
+        "consent": answer.consent.text.version if answer.consent else None,
+        "timing": answer.timing,
+        "verified": answer.author.verified,
+    }
+    advisory = {ADVISORY: True} if answer.late or not question.site.answers_decide else {}
+    return LabelDraft(
+        item_id=item.pk,
+        annotator=annotator,
+        schema=current_schema(question.site.project),
+        value=None if nofit else answer.value,
+        abstained=nofit,
+        action=Label.Action.NEW,
+        seconds=round(answer.server_ms / 1000, 3),
+        cost_nanousd=question.cost_nanousd,
+        # The word of somebody whom no option fits is what to make the next options of.
+        rationale=f"None of these fits: {answer.value}" if nofit and answer.value else "",
+        provenance=told | advisory,
+    )
+
+
+def _label_of(answer: Answer) -> Label | None:
+    """The author's label of the answer's item that stands now."""
+    if answer.question.item_id is None or answer.author.annotator_id is None:
+        return None
+    return _current_label.first(answer.question.item_id, answer.author.annotator_id)
+
+
+@prepared
+def _current_label(item: int, annotator: int) -> QuerySet[Label]:
+    return Label.objects.current().filter(item=item, annotator=annotator)
+
 
 #: For so long taking an answer back is offered, and a little longer it is done.
 UNDO_MS, UNDO_WITHIN = 5000, timedelta(seconds=7)

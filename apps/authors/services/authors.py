@@ -1,4 +1,4 @@
-"""Who comes: an author is found or made, and what they agreed to is written down."""
+"""Authors arrive, agree, opt out and leave: over the socket or through a host's server."""
 
 import secrets
 from dataclasses import dataclass
@@ -9,11 +9,29 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from apps.authors.models import Author, CarriedLimits, Consent, ConsentText, Event, Site
-from apps.authors.refusals import ConsentOutdated, Erased, IdentRequired
-from apps.authors.selectors.sites import KnownSite, consent_hash, consent_words, signing_secrets
-from apps.authors.services.carried import has_agreed_since, take_over
+from apps.authors.errors import ConsentOutdated, Erased, IdentRequired, OptedOut
+from apps.authors.models import (
+    Author,
+    CarriedLimits,
+    Consent,
+    ConsentText,
+    Event,
+    Message,
+    Question,
+    Site,
+)
+from apps.authors.querysets import OPEN
+from apps.authors.selectors.sites import (
+    KnownSite,
+    check_open,
+    consent_hash,
+    consent_words,
+    current_consent,
+    signing_secrets,
+)
+from apps.authors.services.limits import has_agreed_since, take_over
 from apps.authors.services.locking import lock_or_create_author
+from apps.authors.services.messages import Heard, Incoming, hear, verdict
 from apps.common.sealing import digest, keyed_hash
 from labelhub.core.errors import LabelhubError
 from labelhub.core.interview.identity import Ident, read_ident
@@ -236,3 +254,100 @@ def _author(
     except IntegrityError:  # the site was deleted meanwhile
         raise ConsentOutdated("This site is gone.") from None
     return author, token, True
+
+
+#: That somebody was here is written down no more often.
+SEEN_EVERY = timedelta(minutes=1)
+
+
+def post_message(
+    site: Site,
+    subject: str,
+    incoming: Incoming,
+    *,
+    version: int | None,
+    consented_at: datetime | None = None,
+) -> Heard:
+    """Store what the author whom the host calls ``subject`` wrote, once; committed when this
+    returns. Nothing is written where it raises.
+
+    Args:
+        version: the consent text that they agreed to; None for the present one.
+        consented_at: when they agreed; needed of somebody whose data was deleted, as a consent of
+            before does not count any more, nor one that is still to come.
+
+    Returns:
+        The message with its author and their site.
+
+    Raises:
+        SiteDisabled: the site is switched off.
+        ConsentOutdated: the widget asks for consent here, or that text is not the present one.
+        OptedOut: the author does not want to be asked.
+        Erased: the author's data was deleted at this moment, or since they agreed.
+    """
+    check_open(site, None)
+    text = current_consent(site)
+    check_consent(KnownSite(site, text, 0.0), Arrival(consent_by=Site.ConsentBy.HOST))
+    if version not in (None, text.version):
+        raise ConsentOutdated(f"The present text to agree to is version {text.version}; ask again.")
+    author = _consenting_author(site, subject, text, consented_at)
+    try:
+        heard = hear(site, author, incoming)
+    except IntegrityError:  # the site was deleted between the two transactions
+        raise Erased("This author's data was deleted meanwhile; nothing was stored.") from None
+    heard.message.author = author
+    return heard
+
+
+@transaction.atomic
+def _consenting_author(
+    site: Site, subject: str, text: ConsentText, consented_at: datetime | None
+) -> Author:
+    """The author with their consent written down; two requests at once make one of each."""
+    now = timezone.now()
+    author, made = lock_or_create_author(site, subject)
+    kept = take_over(author) if made else None
+    if kept is not None and not has_agreed_since(kept, consented_at):
+        raise Erased(
+            "This author's data was deleted, and their consent with it; nothing was stored. Once "
+            'they have agreed anew, send when that was as "consented_at".'
+        )
+    if author.opted_out_at is not None:
+        raise OptedOut("This author does not want to be asked; nothing of theirs is kept.")
+    if now - author.seen_at > SEEN_EVERY:
+        author.seen_at = now
+        author.save(update_fields=["seen_at"])
+    consent_of(author, text, Site.ConsentBy.HOST)
+    author.site = site
+    return author
+
+
+def came_back(author_id: int, since: datetime) -> bool:
+    """Whether the author said hello since then, at whichever server."""
+    return Author.objects.filter(pk=author_id, seen_at__gt=since).exists()
+
+
+def settle_left(author_id: int) -> None:
+    """Close the author's open question, so that the next message may be asked about, and end what
+    no model was asked about yet.
+
+    It is over as one whose time is over, not sent away: that is no sign that they do not want to be
+    asked, and an answer given while there was no connection still counts.
+    """
+    now = timezone.now()
+    Question.objects.filter(author=author_id, status__in=OPEN, pushed_at__isnull=False).update(
+        status=Question.Status.EXPIRED, closed_at=now
+    )
+    waiting = Message.objects.filter(author=author_id, status=Message.Status.RECEIVED)
+    reason = "The author has left."
+    for message in waiting.filter(lease_until__isnull=True).only("pk", "stages"):
+        left = verdict("left", passed=False, reason=reason, data={})
+        Message.objects.filter(
+            pk=message.pk, status=Message.Status.RECEIVED, lease_until__isnull=True
+        ).update(
+            status=Message.Status.DROPPED,
+            dropped_at="left",
+            reason=reason,
+            stages=[*message.stages, left],
+            processed_at=now,
+        )

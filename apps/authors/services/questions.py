@@ -1,0 +1,440 @@
+"""Questions about a message: ask the models, store the questions, send and show them in turn.
+
+Decisions come from ``labelhub.core.interview.pipeline``, a generator without I/O like a debate
+protocol. A message that nobody finishes (its process was killed) is taken up again while its moment
+lasts, and counted as dropped afterwards.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Generator, Mapping
+from contextlib import AbstractAsyncContextManager
+from datetime import datetime, timedelta
+from typing import Protocol, TypeAlias, TypeVar
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Case, F, QuerySet, Value, When
+from django.utils import timezone
+
+from apps.authors.database import in_database
+from apps.authors.models import Answer, Author, Event, Message, Question
+from apps.authors.querysets import OPEN
+from apps.authors.services.limits import ASK, asked_before, count_cost, person_of, reserve
+from apps.authors.services.locking import lock_author
+from apps.authors.services.messages import close, is_crisis, is_in_peace, leave_in_peace, verdict
+from apps.authors.services.taking_up import MOMENT, OVER, Task, prompts, take_up
+from apps.common.prepared import Update, prepared, prepared_update
+from apps.common.rows import insert_row
+from apps.llm.models import ModelSpec
+from apps.llm.services import remember_prompt
+from apps.llm.standing import close_all, standing_gateway
+from apps.llm.trying import Patience
+from labelhub.core.errors import LabelhubError
+from labelhub.core.interview.limits import sampled
+from labelhub.core.interview.pipeline import Asked, ask
+from labelhub.core.interview.questions import Draft, shuffled
+from labelhub.core.interview.reading_time import minimum_ms
+from labelhub.core.llm.errors import ModelError
+from labelhub.core.llm.parsing import read_completion
+from labelhub.core.llm.prices import cost_nanousd, estimate_usage
+from labelhub.core.llm.types import Call, Completion, Reply, Status, Usage
+
+logger = logging.getLogger(__name__)
+
+LEFT = "The author has left."
+
+Result = TypeVar("Result")
+
+#: An author waits for no retry of minutes.
+PATIENCE = Patience(
+    attempts=2, first_backoff=0.2, longest_backoff=1.0, total_wait=10.0, for_all=False
+)
+#: Seconds in which the models must be through with a message: less than whoever asks them has it
+#: to themselves (``hearing.LEASE``).
+LONGEST = 45.0
+#: Seconds for calls whose answer is of use and not needed, by role: what authors taught is expected
+#: without it.
+CALL_TIMEOUTS: Mapping[str, float] = {"predict": 8.0}
+
+
+class Models(Protocol):
+    """Whoever answers calls: a gateway, or what a test wants."""
+
+    async def complete(self, spec: ModelSpec, call: Call) -> Completion:
+        """Ask ``spec`` the ``call``."""
+        ...
+
+
+#: Waits until the next calls may be made, or raises where they are not wanted any more.
+Ready: TypeAlias = Callable[[], Awaitable[None]]
+OpenModels: TypeAlias = Callable[[ModelSpec, Patience], AbstractAsyncContextManager[Models]]
+
+
+async def _at_once() -> None:
+    """Nothing to wait for."""
+
+
+async def ask_about(
+    task: Task,
+    open_models: OpenModels = standing_gateway,
+    *,
+    ready: Ready = _at_once,
+    send: bool = False,
+) -> list[Question]:
+    """Ask the models about a message and store what comes of it; the questions, in their order.
+
+    Args:
+        ready: is waited for before each step.
+        send: the first question counts as sent: the caller sends it.
+    """
+    spent: list[int] = []
+    site, author = task.message.author.site, task.message.author
+    try:
+        await ready()
+        await in_database(reserve, site, ASK, person_of(author))
+        async with open_models(task.spec, PATIENCE) as models:
+            asked = await interview(task, models, spent, ready)
+    except asyncio.CancelledError:  # the author has left
+        await in_database(store_failure, task, "left", LEFT, sum(spent))
+        raise
+    except LabelhubError as error:
+        logger.warning("Message %s: %s", task.message.pk, error)
+        stage = {"left": "left", "limit": "budget"}.get(error.code, "model")
+        return await in_database(store_failure, task, stage, error.message[:300], sum(spent))
+    finally:
+        if spent[1:]:  # the first call was counted before it began
+            await in_database(count_cost, site.pk, 0, calls=len(spent) - 1)
+    return await in_database(store, task, asked, sum(spent), send=send)
+
+
+def ask_now(message_id: int) -> list[Question]:
+    """Take a message up and ask about it, for callers without an event loop."""
+    related = ("author__site__project", "author__site__model__provider", "conversation")
+    message = Message.objects.select_related(*related).filter(pk=message_id).first()
+    task = take_up(message) if message is not None else None
+    return asyncio.run(_ask_and_close(task)) if task is not None else []
+
+
+async def _ask_and_close(task: Task) -> list[Question]:
+    try:
+        return await ask_about(task)
+    finally:
+        await close_all()
+
+
+async def interview(task: Task, models: Models, spent: list[int], ready: Ready = _at_once) -> Asked:
+    """Drive the generator: each list of calls in parallel.
+
+    Raises:
+        ModelError: the models were not through after :data:`LONGEST` seconds.
+    """
+    try:
+        async with asyncio.timeout(LONGEST):
+            steps = ask(task.author_message, task.plan)
+            return await drive(steps, task.spec, models, spent, ready)
+    except TimeoutError:
+        raise ModelError(f"The models were not through after {LONGEST:g} seconds.") from None
+
+
+async def drive(
+    steps: Generator[list[Call], list[Reply], Result],
+    spec: ModelSpec,
+    models: Models,
+    spent: list[int],
+    ready: Ready = _at_once,
+) -> Result:
+    """What a generator of calls comes to; each list is asked in parallel once it is ``ready``, what
+    it cost (nanousd) is added to ``spent``."""
+    try:
+        calls = next(steps)
+        while True:
+            await ready()
+            replies = await asyncio.gather(*(_reply(spec, call, models, spent) for call in calls))
+            calls = steps.send(replies)
+    except StopIteration as end:
+        result: Result = end.value
+        return result
+
+
+async def _reply(spec: ModelSpec, call: Call, models: Models, spent: list[int]) -> Reply:
+    try:
+        async with asyncio.timeout(CALL_TIMEOUTS.get(call.role)):
+            completion = await models.complete(spec, call)
+    except asyncio.CancelledError:
+        spent.append(_cost_of_asking(spec, call))
+        raise
+    except TimeoutError:
+        spent.append(_cost_of_asking(spec, call))
+        return Reply(
+            status=Status.FAILED, note=f"No answer in {CALL_TIMEOUTS[call.role]:g} seconds."
+        )
+    except ModelError as error:
+        # What was paid for answers of no use; the call counts where that is nothing.
+        spent.append(cost_nanousd(Usage(**error.data.get("usage", {})), **spec.prices) or 0)
+        return Reply(status=Status.FAILED, note=error.message)
+    spent.append(cost_nanousd(completion.usage, **spec.prices) or 0)
+    return read_completion(call, completion)
+
+
+def _cost_of_asking(spec: ModelSpec, call: Call) -> int:
+    """What is given up has been read, and is paid."""
+    return cost_nanousd(estimate_usage(call.messages, ""), **spec.prices) or 0
+
+
+#: For so long after it was asked an answer counts: it is about now (author-widget.md, 3.3).
+EXPIRES = timedelta(minutes=10)
+
+
+@transaction.atomic
+def store(task: Task, asked: Asked, cost: int = 0, *, send: bool = False) -> list[Question]:
+    """Write down the stages' verdicts and the questions; none for who has left meanwhile, none
+    about a message whose moment is over or that somebody else has taken up since.
+
+    With ``send`` the first question counts as sent from now on: the caller sends it.
+    """
+    message = task.message
+    # Two messages of one author may be asked about at once: the first to come here has the turn.
+    author = lock_author(message.author_id)
+    if author is None or author.opted_out_at is not None:
+        close(message, "left", "The author has left.", cost=cost)
+        return []
+    _keep_verdicts(task, asked)
+    now = timezone.now()
+    stage, reason = _end(message, asked, now)
+    if stage:
+        close(message, stage, reason, cost=cost)
+        if is_crisis(message):
+            leave_in_peace(author.pk)
+        return []
+    rows = [
+        _row(task, draft, at, now, asked.chances.get(draft.feature, 1.0))
+        for at, draft in enumerate(asked.drafts, 1)
+    ]
+    rows += reask_for(message, number=len(rows) + 1, now=now, expires_at=now + EXPIRES)
+    for row in rows:
+        row.cost_nanousd = cost // len(rows)
+    if send:
+        rows[0].status, rows[0].pushed_at = Question.Status.PUSHED, now
+    return [insert_row(row) for row in rows] if close(message, "", "", cost=cost) else []
+
+
+def _end(message: Message, asked: Asked, now: datetime) -> tuple[str, str]:
+    """The stage that ends a message without questions, and why; both empty where none does."""
+    if asked.dropped_at:
+        reason = next((each.reason for each in asked.stages if not each.passed), "")
+        return asked.dropped_at, reason
+    if is_in_peace(message):  # said while the models were asked
+        return "sensitive", "crisis_before"
+    if now - message.received_at > MOMENT:
+        return "interrupted", OVER
+    before = asked_before(message.author_id)
+    if any(each.status in OPEN and each.expires > now for each in before):
+        return "throttle", "open_question"
+    return "", ""
+
+
+def _keep_verdicts(task: Task, asked: Asked) -> None:
+    for stage in asked.stages:
+        task.message.stages.append(
+            verdict(stage.stage, passed=stage.passed, reason=stage.reason, data=dict(stage.data))
+        )
+    if task.chooser is not None:
+        task.chooser.store()
+
+
+@transaction.atomic
+def store_failure(task: Task, stage: str, reason: str, cost: int) -> list[Question]:
+    """The models could not be asked, or not to the end."""
+    task.message.stages.append(verdict(stage, passed=False, reason=reason, data={}))
+    close(task.message, stage, reason, cost=cost)
+    return []
+
+
+def _row(task: Task, draft: Draft, number: int, now: datetime, chance: float) -> Question:
+    message = task.message
+    order = shuffled(draft, f"{message.author.uid.hex} {message.ref} {draft.feature}")
+    prompt = prompts()["question" if draft.kind == "choice" else "word"]
+    if number == 1 and draft.source == "model":
+        remember_prompt(prompt)
+    return Question(
+        site_id=message.author.site_id,
+        author_id=message.author_id,
+        message=message,
+        feature=task.features[draft.feature],
+        number=number,
+        kind=draft.kind,
+        text=draft.text,
+        options=[
+            {"id": OPTION_IDS[at], "label": option, "value": draft.values.get(option, "")}
+            for at, option in enumerate(order)
+        ],
+        predicted=draft.predicted,
+        language=draft.language,
+        source=draft.source,
+        prompt_hash=prompt.hash if draft.source == "model" else "",
+        min_ms=minimum_ms(draft.text, order),
+        propensity=task.propensity * chance,
+        created_at=now,
+        expires_at=now + EXPIRES,
+    )
+
+
+#: Not at once, when one remembers the click, and not of a message so old that its author has it no
+#: more before their eyes: the question is about that one.
+AFTER, WITHIN = timedelta(minutes=5), timedelta(minutes=30)
+#: Of surveys of somebody who is to be paid and of whom too little is known.
+SHARE_UNPROVEN = 0.2
+#: Of options by their place; they tell nothing of what is predicted.
+OPTION_IDS = "abcdefgh"
+
+
+def reask_for(
+    message: Message, *, number: int, now: datetime, expires_at: datetime
+) -> list[Question]:
+    """A question that the author has answered before, as the last of a survey; mostly none.
+
+    It is about the same message of this conversation as the first time. Its answer is compared with
+    the first one and becomes no label of its own.
+    """
+    site = message.author.site
+    draw = sampled(site.public_key, message.author.uid.hex, f"again {message.ref}")
+    if draw >= reask_share(message.author) or number > site.most_questions:
+        return []
+    answered = (
+        Answer.objects.standing()
+        .filter(
+            author=message.author_id,
+            outcome=Answer.Outcome.ANSWER,
+            question__kind=Question.Kind.CHOICE,
+            question__reask_of__isnull=True,
+            question__reasked_as__isnull=True,
+            received_at__lt=now - AFTER,
+            question__message__conversation=message.conversation_id,
+            question__message__received_at__gt=now - WITHIN,
+        )
+        .select_related("question__feature", "question__message")
+        .order_by("-pk")
+        .first()
+    )
+    if answered is None:
+        return []
+    return [_again(answered.question, message, number, expires_at)]
+
+
+def reask_share(author: Author) -> float:
+    """How many surveys ask something again: more of those of somebody who is to be paid, until
+    there is enough to judge by."""
+    site = author.site
+    unproven = site.reward_cents and author.verified and not author.proven
+    return max(site.reask_share, SHARE_UNPROVEN) if unproven else site.reask_share
+
+
+def _again(first: Question, message: Message, number: int, expires_at: datetime) -> Question:
+    by_label = {option["label"]: option for option in first.options}
+    again = Draft(
+        first.feature.key, first.kind, first.text, tuple(by_label),
+        ordinal=first.feature.parsed.ordinal,
+    )  # fmt: skip
+    order = shuffled(again, f"again {message.author.uid.hex} {message.ref}")
+    return Question(
+        site_id=first.site_id,
+        author_id=first.author_id,
+        message=message,
+        about_ref=first.message.ref,
+        feature_id=first.feature_id,
+        number=number,
+        kind=first.kind,
+        text=first.text,
+        options=[by_label[label] | {"id": OPTION_IDS[at]} for at, label in enumerate(order)],
+        predicted=first.predicted,
+        language=first.language,
+        source=first.source,
+        prompt_hash=first.prompt_hash,
+        min_ms=first.min_ms,
+        propensity=reask_share(message.author),
+        reask_of=first,
+        expires_at=expires_at,
+    )
+
+
+#: Of early clicks at one question: how many are told with their time, and how many are counted.
+MOST_TOLD, MOST_COUNTED = 3, 1000
+
+
+def next_question(author: Author) -> Question | None:
+    """The question whose turn it is, marked as sent now if it was not before. One at a time: the
+    next comes when this one is answered or sent away."""
+    if author.opted_out_at is not None:
+        return None
+    now = timezone.now()
+    question = _whose_turn.first(author.pk, now)
+    if question is not None and question.pushed_at is None:
+        # Whoever is first decides since when it counts; the other socket sends the same.
+        if _push(question.pk, now):
+            question.pushed_at, question.status = now, Question.Status.PUSHED
+        else:
+            question.refresh_from_db(fields=["pushed_at", "status"])
+    # It may have been taken back since it was looked for.
+    return question if question is not None and question.status in OPEN else None
+
+
+@prepared
+def _whose_turn(author: int, now: datetime) -> QuerySet[Question]:
+    waiting = Question.objects.filter(author=author).open(now)
+    return waiting.select_related("message__conversation", "site")[:1]
+
+
+@prepared_update
+def _push(question: int, now: datetime) -> Update:
+    waiting = Question.objects.filter(
+        pk=question, pushed_at__isnull=True, status=Question.Status.WAITING
+    )
+    return waiting, {"pushed_at": now, "status": Question.Status.PUSHED}
+
+
+def mark_shown(author: Author, uid: UUID, at: datetime) -> None:
+    """The widget has it on the screen; the first time counts. Unknown questions are nobody's."""
+    _show(author.pk, uid, at)
+
+
+@prepared_update
+def _show(author: int, uid: UUID, at: datetime) -> Update:
+    sent = Question.objects.filter(uid=uid, author=author, pushed_at__isnull=False)
+    pushed = Case(
+        When(status=Question.Status.PUSHED, then=Value(Question.Status.SHOWN)),
+        default="status",
+    )
+    return sent.filter(shown_at__isnull=True), {"shown_at": at, "status": pushed}
+
+
+def note_early(author: Author, uid: UUID, ms: int) -> None:
+    """Somebody clicked before the question could be read: a signal, not an answer."""
+    with transaction.atomic():
+        if lock_author(author.pk) is None:
+            return
+        question = Question.objects.filter(uid=uid, author=author).first()
+        if question is not None:
+            count_early(question, Event.Kind.EARLY, {"ms": ms})
+
+
+def count_early(question: Question, kind: str, data: dict[str, object]) -> None:
+    """Count it; the first few are told one by one, a thousand would be a way to fill our disk."""
+    Question.objects.filter(pk=question.pk, early__lt=MOST_COUNTED).update(early=F("early") + 1)
+    if question.early < MOST_TOLD:
+        Event.objects.create(
+            site_id=question.site_id,
+            author_id=question.author_id,
+            question=question,
+            kind=kind,
+            data=data,
+        )
+
+
+def expire_questions(now: datetime) -> int:
+    """Close questions whose moment is over; how many."""
+    late = Question.objects.filter(status__in=OPEN, expires_at__lt=now)
+    # Looked at first: this is asked every few seconds, and an update would lock the database.
+    if not late.exists():
+        return 0
+    return late.update(status=Question.Status.EXPIRED, closed_at=now)

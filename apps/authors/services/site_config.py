@@ -1,0 +1,183 @@
+"""What a process remembers of a site's configuration, and the plug-ins of the apps above.
+
+Choosers of features and makers of offers register here once, when the server starts.
+"""
+
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any, Protocol, TypeAlias
+from uuid import UUID
+
+from apps.authors.models import Author, Feature, Message, Site
+from apps.authors.selectors.sites import FRESH
+from apps.authors.services.limits import Asked
+from apps.llm.models import ModelSpec
+from apps.llm.services import ensure_builtin
+from labelhub.core.interview.calls import Chooser
+from labelhub.core.interview.features import Feature as Definition
+from labelhub.core.interview.pipeline import AuthorMessage
+
+
+@dataclass(frozen=True)
+class Kit:
+    """The features that a site asks about, in its order, and the model that words the questions."""
+
+    features: tuple[Feature, ...]
+    spec: ModelSpec
+    read_at: float
+
+    @cached_property
+    def definitions(self) -> tuple[Definition, ...]:
+        """The features' definitions."""
+        return tuple(_remembered(feature.parsed) for feature in self.features)
+
+
+@lru_cache(maxsize=10_000)
+def _remembered(definition: Definition) -> Definition:
+    """The first of equal definitions: what is remembered by one is found without comparing it field
+    by field each time."""
+    return definition
+
+
+_kits: dict[str, Kit] = {}
+
+
+def kit_of(site: Site) -> Kit:
+    """The site's kit, as old as what a process believes of a site may be."""
+    now = time.monotonic()
+    known = _kits.get(site.public_key)
+    if known is not None and now - known.read_at < FRESH:
+        return known
+    if len(_kits) > 1000:
+        _kits.clear()
+    features = tuple(Feature.objects.filter(site=site).asked())
+    _take_over(known.features if known else (), features)
+    kit = Kit(features, site.model or ensure_builtin(), now)
+    _kits[site.public_key] = kit
+    return kit
+
+
+def _take_over(before: Iterable[Feature], now: Iterable[Feature]) -> None:
+    """What was read of the same definitions before need not be read again: of a thousand features
+    that takes longer than fetching them."""
+    read = {row.pk: row for row in before}
+    for row in now:
+        old = read.get(row.pk)
+        if old is not None and "parsed" in vars(old) and old.definition == row.definition:
+            vars(row)["parsed"] = old.parsed
+
+
+class MessageChooser(Chooser, Protocol):
+    """A chooser for one message, which keeps what it chose."""
+
+    def store(self) -> None:
+        """Write down what was chosen and why; in the transaction that stores the questions."""
+        ...
+
+
+ChooserFor: TypeAlias = Callable[
+    [Message, AuthorMessage, Sequence[Feature], Sequence[Asked]], MessageChooser | None
+]
+_choosers: list[ChooserFor] = []
+
+
+def decide_by(chooser_for: ChooserFor) -> None:
+    """Let ``chooser_for`` decide at the sites for whose messages it has a chooser."""
+    if chooser_for not in _choosers:
+        _choosers.append(chooser_for)
+
+
+def chooser_for(
+    message: Message, shown: AuthorMessage, features: Sequence[Feature], asked: Sequence[Asked]
+) -> MessageChooser | None:
+    """Who decides for this message, ``shown`` to models; None: what its author was asked about
+    least."""
+    for known in _choosers:
+        chooser = known(message, shown, features, asked)
+        if chooser is not None:
+            return chooser
+    return None
+
+
+class Offers(Protocol):
+    """What offers."""
+
+    def at(self, site_id: int) -> bool:
+        """Whether authors of the site may be offered something."""
+        ...
+
+    def waiting(self, author_ids: Sequence[int]) -> list[int]:
+        """Those of the authors for whom an offer waits that nobody has brought to them yet."""
+        ...
+
+    def next(self, author: Author) -> Mapping[str, Any] | None:
+        """The offer to bring, as the widget takes it; brought from now on."""
+        ...
+
+    def tell(self, author: Author, uid: UUID, what: str, ref: str) -> None:
+        """Take what became of an offer; the same ``ref`` is the same.
+
+        Raises:
+            UnknownQuestion, NotYours: nothing is written.
+        """
+        ...
+
+    def withdraw(self, author_id: int) -> None:
+        """Nothing is offered at what the author has written so far, and what is on their pages goes
+        off them."""
+        ...
+
+    def withdrawn(self, uids: Collection[UUID]) -> set[UUID]:
+        """Those of the offers that are to go off the pages."""
+        ...
+
+    def brought(self, author: Author) -> set[UUID]:
+        """The last offers that were brought to the author: a page may still have them."""
+        ...
+
+
+_offers: list[Offers] = []
+
+
+def offer_by(offers: Offers) -> None:
+    """Let ``offers`` make offers to authors."""
+    _offers[:] = [offers]
+
+
+def offers_at(site_id: int) -> bool:
+    """Whether authors of the site may be offered something: they are told before they agree."""
+    return bool(_offers) and _offers[0].at(site_id)
+
+
+def authors_with_offers(author_ids: Sequence[int]) -> list[int]:
+    """Those of the authors for whom an offer waits."""
+    return _offers[0].waiting(author_ids) if _offers and author_ids else []
+
+
+def next_offer(author: Author) -> Mapping[str, Any] | None:
+    """The offer to bring to an author, if there is one."""
+    return _offers[0].next(author) if _offers and author.opted_out_at is None else None
+
+
+def tell_offer(author: Author, uid: UUID, what: str, ref: str) -> None:
+    """Take what became of an offer; see :meth:`Offers.tell`."""
+    if _offers:
+        _offers[0].tell(author, uid, what, ref)
+
+
+def withdraw_offers(author_id: int) -> None:
+    """Take back what is offered, or about to be, to an author."""
+    if _offers:
+        _offers[0].withdraw(author_id)
+
+
+def withdrawn_offers(uids: Collection[UUID]) -> set[UUID]:
+    """Those of the offers that are to go off the pages."""
+    return _offers[0].withdrawn(uids) if _offers and uids else set()
+
+
+def brought_offers(author: Author) -> set[UUID]:
+    """The last offers that were brought to the author: a page may still have them."""
+    return _offers[0].brought(author) if _offers else set()
