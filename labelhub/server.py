@@ -24,7 +24,7 @@ from django.conf import settings
 from django.db import connections
 
 from apps.authors.consumers.session import settled
-from apps.authors.services.warming import warm_up
+from apps.authors.tasks import warm_up
 from apps.common.jobs import stop_all_jobs
 from apps.common.workers import expect_worker
 from apps.debates.services import stop_all_slices

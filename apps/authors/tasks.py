@@ -1,15 +1,41 @@
-"""Celery's way in: a message's id in, one service called; and what is kept in order meanwhile."""
+"""Celery tasks, regular housekeeping, and what is loaded before the first message."""
 
+import logging
 import time
 
 from celery import shared_task
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
+from apps.authors.models import Site
+from apps.authors.services.messages import screen_text
 from apps.authors.services.privacy import forget_old
 from apps.authors.services.questions import ask_now, expire_questions
-from apps.authors.services.taking_up import unfinished_messages
+from apps.authors.services.taking_up import prompts, unfinished_messages
 from apps.authors.services.trust import judge_due
+from labelhub.core.llm.offline.matcher import lexicon
+
+logger = logging.getLogger(__name__)
+
+#: Any text that goes through all stages.
+_ANY = "I am looking for a warm lamp for my desk, what would you recommend?"
+
+
+def warm_up() -> None:
+    """Load tables, language model, prompts and word list; a second's work, and only where there is
+    a site whose authors could wait for it. Never raises."""
+    try:
+        sites = Site.objects.filter(enabled=True).select_related("model__provider")
+        for site in sites[:1]:
+            screen_text(site, _ANY)
+            prompts()
+            if site.model is None or site.model.offline:
+                lexicon()
+    except Exception:  # nothing is lost: the first message loads it
+        logger.exception("What the widget needs could not be loaded ahead")
+    finally:
+        connection.close()
+
 
 #: Seconds between two rounds of judging, and of forgetting what is past its retention.
 JUDGE_EVERY, FORGET_EVERY = 15.0, 600.0

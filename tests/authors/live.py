@@ -20,7 +20,7 @@ from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Origin, Subprotocol
 
 from apps.authors import database
-from apps.authors.consumers.crowd import _crowds
+from apps.authors.consumers.connections import _registries
 from apps.authors.consumers.session import settled
 from apps.authors.models import Author, Site
 from apps.authors.selectors.sites import (
@@ -179,7 +179,7 @@ class Page:
 
 def here() -> int:
     """How many sessions the servers of this process look after."""
-    return sum(len(each) for each in list(_crowds.values()))
+    return sum(len(each) for each in list(_registries.values()))
 
 
 def hello_for(site: Site, **changes: Any) -> dict[str, Any]:

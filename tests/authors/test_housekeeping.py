@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from apps.authors import tasks
 from apps.authors.models import Author, Message, Question
-from apps.authors.selectors import sites, waiting
-from apps.authors.selectors.waiting import authors_to_wake
+from apps.authors.selectors import messages, sites
+from apps.authors.selectors.messages import authors_to_wake
 from apps.authors.services.questions import expire_questions, mark_shown, next_question
 from apps.authors.services.taking_up import unfinished_messages
 from tests.factories.authors import asked, author_of, message_of, site_with_features
@@ -42,7 +42,7 @@ def test_authors_are_woken_for_questions_that_nobody_brought(author: Author) -> 
 def test_strangers_who_are_not_here_hide_nobody(
     author: Author, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(waiting, "AT_ONCE", 2)
+    monkeypatch.setattr(messages, "AT_ONCE", 2)
     for _ in range(3):
         asked(author_of(author.site))
     asked(author)

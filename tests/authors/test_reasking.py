@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from apps.authors.models import Author, Message, Question
-from apps.authors.selectors.waiting import question_words
+from apps.authors.selectors.messages import question_words
 from tests.factories.authors import asked, author_of, site_with_features
 
 pytestmark = pytest.mark.django_db

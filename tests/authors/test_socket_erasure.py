@@ -63,7 +63,7 @@ def late_frames(question: dict[str, Any], site: Site) -> list[tuple[str, dict[st
 def test_what_comes_late_from_an_erased_person_is_refused_for_good(
     address: str, site: Site, kind: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("apps.authors.consumers.crowd.ROUND", 60.0)
+    monkeypatch.setattr("apps.authors.consumers.connections.ROUND", 60.0)
     with Page.open(address, site) as page:
         question = question_on(page)
         erase_author(Author.objects.get())

@@ -10,7 +10,7 @@ import pytest
 from django.db import OperationalError
 from websockets.exceptions import ConnectionClosed
 
-from apps.authors.consumers import chat, crowd, widget
+from apps.authors.consumers import chat, connections, widget
 from apps.authors.consumers.socket import Socket
 from apps.authors.models import Answer, Author, Event, Message, Question, Site
 from apps.authors.selectors.sites import forget_known
@@ -232,8 +232,8 @@ def test_signs_of_life_are_heard_while_messages_are_held_back(address: str, site
 def test_who_is_silent_for_long_is_sent_away(
     address: str, site: Site, monkeypatch: pytest.MonkeyPatch, scope: list[str]
 ) -> None:
-    monkeypatch.setattr(crowd, "SILENT", 0.2)
-    monkeypatch.setattr(crowd, "ROUND", 0.1)
+    monkeypatch.setattr(connections, "SILENT", 0.2)
+    monkeypatch.setattr(connections, "ROUND", 0.1)
     with Page.open(address, site, mode="chat", consent={"scope": scope}) as page:
         assert page.closed_with() == 4408
     wait_for(lambda: here() == 0, seconds=5, what="everybody to have gone")

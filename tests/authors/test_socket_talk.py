@@ -1,6 +1,6 @@
 """What a chat remembers: replies stand directly after what they reply to."""
 
-from apps.authors.consumers.talk import READ, REMEMBERED, Line, Talk
+from apps.authors.consumers.chat import READ, REMEMBERED, Line, Talk
 
 
 def line(mid: str, role: str = "author") -> Line:

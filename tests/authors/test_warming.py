@@ -4,9 +4,10 @@ from unittest.mock import patch
 
 import pytest
 
-from apps.authors.services import messages, warming
+from apps.authors import tasks
+from apps.authors.services import messages
 from apps.authors.services.taking_up import prompts
-from apps.authors.services.warming import warm_up
+from apps.authors.tasks import warm_up
 from labelhub.core.interview.language import detect_language
 from tests.factories.authors import site_with_features
 
@@ -16,7 +17,7 @@ pytestmark = pytest.mark.django_db
 def test_prompts_are_read_where_there_is_a_site() -> None:
     site_with_features()
     prompts.cache_clear()
-    with patch.object(warming, "screen_text", wraps=messages.screen_text) as screened:
+    with patch.object(tasks, "screen_text", wraps=messages.screen_text) as screened:
         warm_up()
     assert screened.call_count == 1
     assert prompts.cache_info().currsize == 1
@@ -25,13 +26,13 @@ def test_prompts_are_read_where_there_is_a_site() -> None:
 
 def test_nothing_is_loaded_where_nobody_could_wait() -> None:
     site_with_features(enabled=False)
-    with patch.object(warming, "screen_text") as screened:
+    with patch.object(tasks, "screen_text") as screened:
         warm_up()
     assert not screened.called
 
 
 def test_trouble_is_written_down_and_ends_nothing(caplog: pytest.LogCaptureFixture) -> None:
     site_with_features()
-    with patch.object(warming, "screen_text", side_effect=OSError("no disk")):
+    with patch.object(tasks, "screen_text", side_effect=OSError("no disk")):
         warm_up()
     assert "could not be loaded ahead" in caplog.text

@@ -1,20 +1,129 @@
-"""Who gets through to a site's addresses: members of its project, or its own servers."""
+"""Who may use a site's addresses: members of its project, or its own servers with a key (``sk_…``).
 
+A server key is looked up by its SHA-256 together with the site it is used for, so that an unknown
+key, a revoked one, another site's and an unknown site cost and tell the same.
+"""
+
+import math
+import time
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, cast
 
+from django.core.cache import cache
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework import serializers
-from rest_framework.permissions import SAFE_METHODS
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated, Throttled
+from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
+from apps.accounts.authentication import sent_key
 from apps.accounts.roles import Right
-from apps.authors.api.authentication import HasSiteKey, SiteKeyAuthentication, SiteServer
 from apps.authors.errors import BadField
 from apps.authors.models import Author, Site
-from apps.authors.selectors.records import author_called, site_for
+from apps.authors.selectors.authors import author_called, site_for
+from apps.authors.selectors.sites import site_of_server_key
 from apps.common.api.errors import faults, summary
 from apps.common.api.parsers import PlainJSONParser
+from apps.common.sealing import digest
+
+#: So many requests with one key in so many seconds: 50 a second, and 200 at once.
+MOST, WITHIN = 200, 4
+#: Longer than any key: nobody shall have megabytes hashed.
+LONGEST = 200
+
+
+class TooMany(Throttled):
+    """One key asks for more than its share; the answer says when to come again."""
+
+    default_code = "rate"
+    default_detail = "This key sends too much at once."
+
+
+@dataclass(frozen=True, slots=True)
+class SiteServer:
+    """Who a request with a server key comes from; nobody with an account."""
+
+    site: Site
+    is_authenticated: bool = True
+
+
+class SiteKeyAuthentication(BaseAuthentication):
+    """``Authorization: Token sk_…``, ``Authorization: Bearer sk_…`` or ``X-Api-Key: sk_…``."""
+
+    def authenticate(self, request: Request) -> tuple[SiteServer, SiteServer] | None:
+        """The server of the site in the address, or None when no key was sent.
+
+        Raises:
+            AuthenticationFailed: (401) this site has no such server key in use.
+            TooMany: (429) the key was used too often.
+        """
+        plain = sent_key(request.headers)
+        if plain is None:
+            return None
+        kwargs = request.parser_context["kwargs"]
+        site = site_of_server_key(kwargs["public_key"], plain[:LONGEST])
+        if site is None:
+            raise AuthenticationFailed("This is no server key of this site, or it was revoked.")
+        count_use(digest(plain))
+        server = SiteServer(site)
+        return server, server
+
+    def authenticate_header(self, _request: Request) -> str:
+        """What a 401 names as the way in."""
+        return 'Token realm="LabelHub site"'
+
+
+class HasSiteKey(BasePermission):
+    """Only the site's own servers; people are told to use such a key."""
+
+    def has_permission(self, request: Request, _view: APIView) -> bool:
+        """Whether the request came with a server key.
+
+        Raises:
+            NotAuthenticated: (401) it did not.
+        """
+        if not isinstance(request.auth, SiteServer):
+            raise NotAuthenticated("This needs one of the site's server keys (sk_…).")
+        return True
+
+
+def count_use(key: str) -> None:
+    """Count one request in the present stretch of :data:`WITHIN` seconds, for all processes.
+
+    Raises:
+        TooMany: there were :data:`MOST` of them.
+    """
+    now = time.time()
+    name = f"authors:server:{key[:32]}:{int(now // WITHIN)}"
+    cache.add(name, 0, timeout=2 * WITHIN)
+    if cache.incr(name) > MOST:
+        raise TooMany(wait=math.ceil(WITHIN - now % WITHIN))
+
+
+class SiteKeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    """How the OpenAPI document describes server keys."""
+
+    target_class = "apps.authors.api.access.SiteKeyAuthentication"
+    name = ["siteKey", "siteBearerKey"]
+
+    def get_security_definition(self, _auto_schema: object) -> list[dict[str, str]]:
+        """One definition per accepted header."""
+        return [
+            {
+                "type": "apiKey",
+                "in": "header",
+                "name": "Authorization",
+                "description": "Token sk_…, a server key of the site",
+            },
+            {"type": "http", "scheme": "bearer", "description": "sk_…, a server key of the site"},
+        ]
+
+    def get_security_requirement(self, _auto_schema: object) -> list[dict[str, list[str]]]:
+        """Any one of them."""
+        return [{name: []} for name in self.name]
 
 
 class SiteScopedMixin(APIView):

@@ -1,35 +1,316 @@
 """``sites/{public_key}/messages/``: a host's server posts there, the site's managers read there."""
 
 import time
+from datetime import datetime
+from threading import BoundedSemaphore
 from typing import Any
 
-from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
-from rest_framework import generics, status
+from django.utils import timezone
+from drf_spectacular.utils import (
+    OpenApiExample,
+    OpenApiResponse,
+    extend_schema,
+    extend_schema_field,
+)
+from rest_framework import generics, serializers, status
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.roles import Right
-from apps.authors.api.access import read, server_of
-from apps.authors.api.authentication import HasSiteKey, SiteKeyAuthentication
-from apps.authors.api.filters import MessageFilter
-from apps.authors.api.record_serializers import MessageSerializer
-from apps.authors.api.server_serializers import (
-    HeardSerializer,
-    PendingQuestionSerializer,
-    PostedMessageSerializer,
-    PostedSerializer,
-    incoming,
-)
-from apps.authors.api.waiting import wait_until_asked
-from apps.authors.models import Message
-from apps.authors.selectors.records import messages_of, site_for
-from apps.authors.selectors.waiting import pending_questions
+from apps.authors.api.access import HasSiteKey, SiteKeyAuthentication, read, server_of
+from apps.authors.api.records import MessageFilter, MessageSerializer
+from apps.authors.errors import BadField, ConsentRequired, TooLong
+from apps.authors.models import Erasure, Message, Question
+from apps.authors.selectors.authors import messages_of, site_for
+from apps.authors.selectors.messages import pending_questions
+from apps.authors.services.answers import DISMISSALS, LONGEST_WORD, Said
 from apps.authors.services.authors import post_message
-from apps.authors.services.messages import Heard
+from apps.authors.services.limits import CLOCKS_DIFFER
+from apps.authors.services.messages import Heard, Incoming
 from apps.authors.tasks import launch_asking
 from apps.common.api.parsers import PlainJSONParser
+
+LONGEST_TEXT, LONGEST_REF, LONGEST_SUBJECT = 8000, 64, 200
+LONGEST_WAIT = 10.0
+
+
+@extend_schema_field(
+    {
+        "oneOf": [
+            {"type": "boolean", "enum": [True]},
+            {
+                "type": "object",
+                "properties": {"version": {"type": "integer", "minimum": 1}},
+                "required": ["version"],
+            },
+        ],
+        "description": "That the author has agreed: to the present text, or to that version of it.",
+    }
+)
+class ConsentField(serializers.Field[Any, Any, Any, Any]):
+    """The version that was agreed to; None for the present one."""
+
+    def to_internal_value(self, data: Any) -> int | None:
+        """``true``, or an object with a version."""
+        version = data.get("version") if isinstance(data, dict) else None
+        if data is True:
+            return None
+        if isinstance(version, bool) or not isinstance(version, int):
+            raise ConsentRequired(
+                'Nothing was stored: send "consent": true, or {"version": N}, once the author has '
+                "agreed."
+            )
+        return version
+
+    def to_representation(self, value: Any) -> Any:
+        """Never shown."""
+        return value
+
+
+class SubjectField(serializers.CharField):
+    """The host's own id for somebody: as it is, not trimmed."""
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(trim_whitespace=False, max_length=LONGEST_SUBJECT, **more)
+
+    def to_internal_value(self, data: Any) -> str:
+        """Printable text, as in signed identities."""
+        subject = super().to_internal_value(data)
+        if not subject.strip() or not subject.isprintable():
+            raise serializers.ValidationError("Must be printable text.")
+        return subject
+
+
+class PostedMessageSerializer(serializers.Serializer[Any]):
+    """A message that an author has written, or the assistant's answer to it."""
+
+    author = SubjectField(help_text="Your id for them.")
+    id = serializers.CharField(
+        max_length=LONGEST_REF, help_text="Yours; the same again is the same message."
+    )
+    conversation = serializers.CharField(max_length=LONGEST_REF)
+    text = serializers.CharField(trim_whitespace=False, help_text="At most 8,000 characters.")
+    role = serializers.ChoiceField(choices=Message.Role.choices, default=Message.Role.AUTHOR)
+    lang = serializers.RegexField(
+        r"^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*$", max_length=35, required=False, default=""
+    )
+    country = serializers.RegexField(r"^[A-Za-z]{2}$", required=False, default="")
+    consent = ConsentField()
+    consented_at = serializers.DateTimeField(
+        required=False,
+        default=None,
+        help_text="When they agreed, not later than now; needed of an author whose data was "
+        "deleted before.",
+    )
+    wait = serializers.FloatField(
+        min_value=0, max_value=LONGEST_WAIT, default=0,
+        help_text="Seconds to wait for the questions.",
+    )  # fmt: skip
+
+    def validate_consented_at(self, moment: datetime | None) -> datetime | None:
+        """A moment that has come."""
+        if moment is not None and moment > timezone.now() + CLOCKS_DIFFER:
+            raise serializers.ValidationError(
+                "Lies in the future: send when they agreed, and look at your server's clock."
+            )
+        return moment
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        """Without consent nothing else is looked at."""
+        if isinstance(data, dict):
+            self.fields["consent"].to_internal_value(data.get("consent"))
+            if isinstance(data.get("text"), str) and len(data["text"]) > LONGEST_TEXT:
+                raise TooLong.at("text", f"Must be at most {LONGEST_TEXT:,} characters.")
+        found: dict[str, Any] = super().to_internal_value(data)
+        return found
+
+
+def incoming(sent: dict[str, Any]) -> Incoming:
+    """The message in a checked body."""
+    return Incoming(
+        ref=sent["id"],
+        conversation=sent["conversation"],
+        role=sent["role"],
+        text=sent["text"],
+        language=sent["lang"][:2].lower(),
+        country=sent["country"],
+    )
+
+
+class WhoSerializer(serializers.Serializer[Any]):
+    """Whom it is about."""
+
+    author = SubjectField(help_text="Your id for them.")
+
+
+class DismissalSerializer(WhoSerializer):
+    """How a question was sent away."""
+
+    how = serializers.ChoiceField(choices=list(DISMISSALS))
+
+
+class SaidSerializer(WhoSerializer):
+    """An answer: one of ``option``, ``word`` and ``nofit``; a word may stand beside ``nofit``."""
+
+    id = serializers.CharField(
+        max_length=LONGEST_REF, help_text="Yours; the same again is the same answer."
+    )
+    option = serializers.CharField(required=False, max_length=8, help_text="The option's id.")
+    word = serializers.CharField(required=False, max_length=LONGEST_WORD)
+    nofit = serializers.BooleanField(required=False, default=False)
+    visible_ms = serializers.IntegerField(
+        required=False, allow_null=True, default=None, min_value=0, max_value=2**31 - 1
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """One of the three ways to answer."""
+        ways = [way for way in ("option", "word") if way in attrs]
+        if ways == ["option", "word"] or (attrs["nofit"] and "option" in attrs):
+            raise BadField("Send an option, a word, or nofit; not several of them.")
+        if not ways and not attrs["nofit"]:
+            raise BadField("The answer is missing: send an option, a word, or nofit.")
+        return attrs
+
+
+def said(sent: dict[str, Any]) -> Said:
+    """The answer in a checked body."""
+    return Said(
+        ref=sent["id"],
+        option=sent.get("option", ""),
+        word=sent.get("word", ""),
+        nofit=sent["nofit"],
+        visible_ms=sent["visible_ms"],
+    )
+
+
+@extend_schema_field(
+    {
+        "type": "array",
+        "items": {
+            "type": "object",
+            "required": ["id", "label"],
+            "properties": {"id": {"type": "string"}, "label": {"type": "string"}},
+        },
+    }
+)
+class OptionsField(serializers.JSONField):
+    """The buttons, in the order to show them."""
+
+
+class SurveyPlaceSerializer(serializers.Serializer[Any]):
+    """The question's place in its survey."""
+
+    n = serializers.IntegerField()
+    of = serializers.IntegerField()
+
+
+class PendingQuestionSerializer(serializers.Serializer[Any]):
+    """A question as in the widget's ``question`` frame, and where it stands."""
+
+    qid = serializers.UUIDField()
+    re = serializers.CharField(help_text="Id of the message.")
+    conv = serializers.CharField()
+    kind = serializers.CharField(help_text="choice4 or word.")
+    text = serializers.CharField()
+    quote = serializers.ListField(
+        child=serializers.IntegerField(), help_text="Which part of the message to quote."
+    )
+    opts = OptionsField()
+    min_ms = serializers.IntegerField(help_text="Answers before that are refused.")
+    expires = serializers.IntegerField(help_text="Milliseconds since 1970.")
+    survey = SurveyPlaceSerializer()
+    lang = serializers.CharField()
+    dir = serializers.ChoiceField(choices=["ltr", "rtl"])
+    why = serializers.CharField()
+    reward = serializers.CharField(allow_blank=True)
+    status = serializers.ChoiceField(choices=Question.Status.choices)
+
+
+class HeardSerializer(serializers.ModelSerializer[Message]):
+    """A message; ``received``: the models are still asked."""
+
+    id = serializers.CharField(source="ref")
+
+    class Meta:
+        model = Message
+        fields = ["id", "status", "dropped_at", "reason"]
+
+
+class PostedSerializer(serializers.Serializer[Any]):
+    """What became of the message so far, and what its author may be asked."""
+
+    message = HeardSerializer()
+    questions = PendingQuestionSerializer(many=True)
+
+
+class WhoseTurnSerializer(serializers.Serializer[Any]):
+    """The question whose turn it is."""
+
+    question = PendingQuestionSerializer(allow_null=True)
+
+
+class QuestionStateSerializer(serializers.Serializer[Any]):
+    """Where a question stands now; ``after_ms``: so long until it can be answered."""
+
+    id = serializers.UUIDField()
+    status = serializers.ChoiceField(choices=Question.Status.choices)
+    after_ms = serializers.IntegerField(required=False)
+    undo_ms = serializers.IntegerField(required=False)
+
+
+class ErasureSerializer(serializers.ModelSerializer[Erasure]):
+    """Proof that data was deleted; it tells how much, and not whose."""
+
+    removed = serializers.DictField(child=serializers.IntegerField())
+
+    class Meta:
+        model = Erasure
+        fields = ["receipt", "removed", "erased_at", "limits_until"]
+
+
+class OptedOutSerializer(serializers.Serializer[Any]):
+    """Since when an author is not asked any more."""
+
+    opted_out_at = serializers.DateTimeField()
+
+
+#: Requests of one process that wait at once; each holds a thread. Whoever comes when as many wait
+#: already is answered at once.
+MOST_WAITING = 4
+#: Seconds between two looks.
+LOOK_EVERY = 0.1
+
+_places = BoundedSemaphore(MOST_WAITING)
+
+
+def wait_until_asked(message: Message, *, until: float) -> None:
+    """Look for what became of ``message`` and put it there, until it is known or the time is over.
+
+    Args:
+        until: on the monotonic clock, in seconds.
+    """
+    if not _open(message) or time.monotonic() >= until or not _places.acquire(blocking=False):
+        return
+    try:
+        while _open(message) and (left := until - time.monotonic()) > 0:
+            time.sleep(min(LOOK_EVERY, left))
+            _look(message)
+    finally:
+        _places.release()
+
+
+def _open(message: Message) -> bool:
+    return message.status == Message.Status.RECEIVED
+
+
+def _look(message: Message) -> None:
+    fields = ("status", "dropped_at", "reason")
+    row = Message.objects.filter(pk=message.pk).values(*fields).first()
+    for field, value in (row or {"status": Message.Status.DROPPED}).items():
+        setattr(message, field, value)
+
 
 _EXAMPLE = OpenApiExample(
     "A customer writes",

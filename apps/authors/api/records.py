@@ -1,34 +1,222 @@
-"""REST for a site's managers: what was heard and answered, whom to trust, what is owed."""
+"""REST for a site's managers: messages, answers, authors to trust, rewards and payouts."""
 
 from typing import Any
 from uuid import UUID
 
+import django_filters
+from django.db.models import QuerySet
 from django.http import HttpResponse
+from django.utils import timezone
+from django_filters.rest_framework import BooleanFilter
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import generics, status
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
+from rest_framework import generics, serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.http import SignedInApiRequest
 from apps.accounts.roles import Right
 from apps.authors.api.access import SiteScopedMixin
-from apps.authors.api.filters import AnswerFilter, RewardFilter
-from apps.authors.api.record_serializers import (
-    AnswerSerializer,
-    PayoutDetailSerializer,
-    PayoutSerializer,
-    RewardSerializer,
-    RulingSerializer,
-    StandingSerializer,
+from apps.authors.models import Answer, Author, Message, Payout, Reward
+from apps.authors.selectors.authors import (
+    answers_of,
+    get_author,
+    get_payout,
+    payout_lines,
+    payouts_of,
+    rewards_of,
 )
-from apps.authors.models import Answer, Payout, Reward
-from apps.authors.selectors.people import get_author, get_payout
-from apps.authors.selectors.records import answers_of, payouts_of, rewards_of
 from apps.authors.services.rewards import pay_out, payout_csv
 from apps.authors.services.trust import rule
 from apps.common.api.listing import paged
 from apps.common.api.negotiation import OneRenderer
+
+
+class MessageFilter(django_filters.FilterSet):
+    """``?status=&dropped_at=``."""
+
+    status = django_filters.ChoiceFilter(choices=Message.Status.choices)
+    dropped_at = django_filters.CharFilter(label="The stage that dropped it")
+
+    class Meta:
+        model = Message
+        fields = ["status", "dropped_at"]
+
+
+class AnswerFilter(django_filters.FilterSet):
+    """``?outcome=&excluded=``."""
+
+    outcome = django_filters.ChoiceFilter(choices=Answer.Outcome.choices)
+    excluded = BooleanFilter(
+        field_name="excluded_at", lookup_expr="isnull", exclude=True, label="Counts for nothing"
+    )
+
+    class Meta:
+        model = Answer
+        fields = ["outcome", "excluded"]
+
+
+class RewardFilter(django_filters.FilterSet):
+    """``?due=1``."""
+
+    due = BooleanFilter(method="narrow_to_due", label="Can be paid now")
+
+    class Meta:
+        model = Reward
+        fields = ["due"]
+
+    def narrow_to_due(
+        self,
+        queryset: QuerySet[Reward],
+        _name: str,
+        due: bool,  # noqa: FBT001 - the signature of a filter method
+    ) -> QuerySet[Reward]:
+        """Those that a payout would take, or the others."""
+        ready = Reward.objects.due(timezone.now()).values("pk")
+        return queryset.filter(pk__in=ready) if due else queryset.exclude(pk__in=ready)
+
+
+class AuthorField(serializers.Serializer[Author]):
+    """Whose it is; the uid is what ``authors/{uid}/ruling/`` takes."""
+
+    uid = serializers.UUIDField()
+    pseudonym = serializers.CharField()
+
+
+@extend_schema_field(
+    {
+        "type": "array",
+        "items": {
+            "type": "object",
+            "required": ["stage", "passed", "reason", "data"],
+            "properties": {
+                "stage": {"type": "string"},
+                "passed": {"type": "boolean"},
+                "reason": {"type": "string"},
+                "data": {"type": "object", "additionalProperties": True},
+            },
+        },
+    }
+)
+class StagesField(serializers.JSONField):
+    """What each stage said of a message."""
+
+
+class MessageSerializer(serializers.ModelSerializer[Message]):
+    """A message without personal data, and what became of it."""
+
+    id = serializers.CharField(source="ref", help_text="The sender's.")
+    conversation = serializers.CharField(source="conversation.ref")
+    author = AuthorField()
+    stages = StagesField()
+    cost_usd = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Message
+        fields = [
+            "id", "conversation", "author", "role", "text", "language", "country", "status",
+            "dropped_at", "reason", "stages", "cost_usd", "received_at", "processed_at",
+        ]  # fmt: skip
+
+    def get_cost_usd(self, message: Message) -> float:
+        """What the models cost."""
+        return message.cost_nanousd / 1e9
+
+
+class AnswerSerializer(serializers.ModelSerializer[Answer]):
+    """An answer with its question."""
+
+    question = serializers.UUIDField(source="question.uid")
+    author = AuthorField()
+    feature = serializers.CharField(source="question.feature.key")
+    text = serializers.CharField(source="question.text", help_text="The question.")
+    options = serializers.SerializerMethodField(help_text="As they were shown.")
+    predicted = serializers.CharField(source="question.predicted")
+    item = serializers.IntegerField(source="question.item_id", allow_null=True)
+
+    class Meta:
+        model = Answer
+        fields = [
+            "id", "question", "author", "feature", "text", "options", "predicted", "outcome",
+            "value", "position", "server_ms", "visible_ms", "timing", "keyboard", "late", "item",
+            "label_uid", "received_at", "undone_at", "excluded_at", "excluded_for",
+        ]  # fmt: skip
+
+    @extend_schema_field(serializers.ListField(child=serializers.CharField()))
+    def get_options(self, answer: Answer) -> list[str]:
+        """The words on the buttons."""
+        return [str(option["label"]) for option in answer.question.options]
+
+
+class RulingSerializer(serializers.Serializer[Any]):
+    """A manager's decision."""
+
+    trusted = serializers.BooleanField(
+        allow_null=True, help_text="Null: what the signals say counts again."
+    )
+    reason = serializers.CharField(
+        required=False, allow_blank=True, default="", max_length=300, help_text="Kept with it."
+    )
+
+
+class StandingSerializer(serializers.ModelSerializer[Author]):
+    """Whether an author's answers count, and why."""
+
+    counts = serializers.BooleanField()
+    trust = serializers.DictField(help_text="Score and signals, once judged.")
+
+    class Meta:
+        model = Author
+        fields = ["uid", "pseudonym", "counts", "trusted", "ruling", "ruling_reason", "trust"]
+
+
+class RewardSerializer(serializers.ModelSerializer[Reward]):
+    """What one answer earned."""
+
+    author = serializers.CharField(source="author.subject", help_text="The host's id for them.")
+    pseudonym = serializers.CharField(source="author.pseudonym")
+
+    class Meta:
+        model = Reward
+        fields = [
+            "id", "author", "pseudonym", "cents", "currency", "credited_at", "due_at", "void_at",
+            "void_for", "payout",
+        ]  # fmt: skip
+
+
+class PayoutSerializer(serializers.ModelSerializer[Payout]):
+    """A payout in a list; ``count`` is of the answers in it."""
+
+    count = serializers.IntegerField(source="rewards")
+
+    class Meta:
+        model = Payout
+        fields = ["id", "cents", "count", "created_at"]
+
+
+class PayoutLineSerializer(serializers.Serializer[Any]):
+    """What one author is to be paid."""
+
+    author = serializers.CharField(source="subject", help_text="The host's id for them.")
+    pseudonym = serializers.CharField()
+    cents = serializers.IntegerField()
+    currency = serializers.CharField()
+    answers = serializers.IntegerField()
+
+
+class PayoutDetailSerializer(PayoutSerializer):
+    """A payout with a line for each author and currency."""
+
+    rewards = serializers.SerializerMethodField()
+
+    class Meta(PayoutSerializer.Meta):
+        fields = [*PayoutSerializer.Meta.fields, "rewards"]
+
+    @extend_schema_field(PayoutLineSerializer(many=True))
+    def get_rewards(self, payout: Payout) -> Any:
+        """Whom to pay how much."""
+        return PayoutLineSerializer(payout_lines(payout), many=True).data
+
 
 CSV = "text/csv"
 _FORMAT = OpenApiParameter(

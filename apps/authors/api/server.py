@@ -16,7 +16,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.authors.api.access import SiteServerView, read, server_of
-from apps.authors.api.server_serializers import (
+from apps.authors.api.messages import (
     DismissalSerializer,
     ErasureSerializer,
     OptedOutSerializer,
@@ -28,9 +28,9 @@ from apps.authors.api.server_serializers import (
 )
 from apps.authors.errors import TooEarly
 from apps.authors.models import Author, Consent, Question
-from apps.authors.selectors.records import question_of, question_uid
+from apps.authors.selectors.authors import question_of, question_uid
+from apps.authors.selectors.messages import question_words
 from apps.authors.selectors.sites import check_open
-from apps.authors.selectors.waiting import question_words
 from apps.authors.services.answers import UNDO_MS, dismiss, record_answer, undo
 from apps.authors.services.authors import author_of_subject, opt_out
 from apps.authors.services.privacy import author_data, erase_author

@@ -1,4 +1,7 @@
-"""Chat mode: what the author writes is answered by the site's chat model, piece by piece."""
+"""Chat mode: the site's chat model answers what the author writes, piece by piece.
+
+What the model reads is kept without personal data, and never longer than the connection.
+"""
 
 import asyncio
 import logging
@@ -13,7 +16,6 @@ from typing import Any, cast
 from django.utils import timezone
 
 from apps.authors.consumers.session import Session, to_its_end
-from apps.authors.consumers.talk import Line
 from apps.authors.database import in_database
 from apps.authors.errors import BadField, Erased
 from apps.authors.models import Author, Message
@@ -34,6 +36,65 @@ from labelhub.core.errors import LabelhubError
 from labelhub.core.interview import frames
 from labelhub.core.interview.frames import Frame
 from labelhub.core.interview.redaction import finder, redact
+
+#: Messages that are kept in memory, and that the model reads.
+REMEMBERED, READ = 40, 20
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One message; ``role`` is that of a :class:`Message`."""
+
+    mid: str
+    conversation: str
+    role: str
+    text: str
+
+    @property
+    def by_author(self) -> bool:
+        """Whether a reply may follow it."""
+        return self.role == Message.Role.AUTHOR
+
+
+class Talk:
+    """The lines of a chat, oldest first, and the author's messages that wait for a reply."""
+
+    def __init__(self) -> None:
+        self._lines: list[Line] = []
+        #: Ids of messages to reply to, in their order; the first is being replied to.
+        self.queue: list[str] = []
+
+    def add(self, line: Line) -> None:
+        """Something was said; the oldest of too many lines goes."""
+        self._lines = [*self._lines, line][-REMEMBERED:]
+
+    def answer(self, to: str, reply: Line) -> None:
+        """Put a reply directly after what it replies to, whatever was said since."""
+        if self.waits(to):
+            place = self._place(to) + 1
+            self._lines = [*self._lines[:place], reply, *self._lines[place:]][-REMEMBERED:]
+
+    def find(self, mid: str) -> Line | None:
+        """The line of that id, if it is remembered."""
+        return next((line for line in self._lines if line.mid == mid), None)
+
+    def waits(self, mid: str) -> bool:
+        """Whether this is a message of the author that no reply follows."""
+        line = self.find(mid)
+        if line is None or not line.by_author:
+            return False
+        following = self._lines[self._place(mid) + 1 :][:1]
+        return all(each.by_author for each in following)
+
+    def until(self, mid: str) -> list[tuple[str, str]]:
+        """(role, text) of what the model reads to reply to that message: it comes last. Nothing
+        where it is not remembered."""
+        read = self._lines[: self._place(mid) + 1]
+        return [(line.role, line.text) for line in read[-READ:]]
+
+    def _place(self, mid: str) -> int:
+        return next((at for at, line in enumerate(self._lines) if line.mid == mid), -1)
+
 
 logger = logging.getLogger(__name__)
 
@@ -68,7 +129,7 @@ async def send_history(session: Session) -> None:
     shown = {"conv": earlier.conversation, "messages": earlier.shown}
     await session.socket.send("history", shown)
     mid = earlier.unanswered
-    if mid and session.agreed_to and (session.owner_id, mid) not in session.crowd.replying:
+    if mid and session.agreed_to and (session.owner_id, mid) not in session.registry.replying:
         _queue(session, mid)
 
 
@@ -97,7 +158,7 @@ async def on_retry(session: Session, frame: Frame) -> None:
 
 def _queue(session: Session, mid: str) -> None:
     session.talk.queue.append(mid)
-    session.crowd.replying.add((session.owner_id, mid))
+    session.registry.replying.add((session.owner_id, mid))
     if len(session.talk.queue) == 1:
         session.spawn(_reply_to_all(session))
 
@@ -108,9 +169,9 @@ async def _reply_to_all(session: Session) -> None:
         while queue:
             await session.ready()
             await to_its_end(_reply(session, queue[0]))
-            session.crowd.replying.discard((session.owner_id, queue.pop(0)))
+            session.registry.replying.discard((session.owner_id, queue.pop(0)))
     finally:  # whoever comes back is answered then
-        session.crowd.replying.difference_update((session.owner_id, mid) for mid in queue)
+        session.registry.replying.difference_update((session.owner_id, mid) for mid in queue)
         queue.clear()
 
 
@@ -141,7 +202,7 @@ async def _reply(session: Session, to: str) -> None:
 
 def _listener(session: Session) -> Session:
     """Who hears a reply: whoever wrote, or the same author's newest chat where they have gone."""
-    chats = [each for each in session.crowd.of(session.author_id) if each.mode == "chat"]
+    chats = [each for each in session.registry.of(session.author_id) if each.mode == "chat"]
     return next((each for each in (session, *chats[::-1]) if each.open), session)
 
 

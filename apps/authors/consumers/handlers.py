@@ -41,7 +41,7 @@ async def on_message(session: Session, frame: Frame) -> None:
     heard, task = await session.act(_hear, _incoming(session, sent), session.busy < MOST_AT_ONCE)
     await session.socket.ack(frame.id)
     if is_crisis(heard.message):
-        session.spawn(session.crowd.retract(session.crowd.of(session.author_id)))
+        session.spawn(session.registry.retract(session.registry.of(session.author_id)))
     if task is not None:
         session.spawn(_ask(session, task))
     if session.mode == "chat" and sent.role == "author" and heard.fresh:
@@ -155,7 +155,7 @@ async def on_optout(session: Session, frame: Frame) -> None:
     await session.act(authors.opt_out)
     await session.socket.ack(frame.id)
     why = OptedOut("You will not be asked again.")
-    await session.crowd.dismiss(session.author_id, why)
+    await session.registry.dismiss(session.author_id, why)
 
 
 async def on_export(session: Session, frame: Frame) -> None:
@@ -171,7 +171,7 @@ async def on_erase(session: Session, frame: Frame) -> None:
     until = erasure.limits_until.isoformat(timespec="seconds") if erasure.limits_until else None
     told = {"receipt": str(erasure.receipt), "limits_until": until}
     await session.socket.ack(frame.id, **told, done=True)
-    await session.crowd.dismiss(session.owner_id, Erased("Your data was deleted."))
+    await session.registry.dismiss(session.owner_id, Erased("Your data was deleted."))
     await session.socket.close(LEFT, "Your data was deleted.")
 
 
@@ -216,7 +216,7 @@ async def _settled(session: Session, uid: UUID) -> None:
 
 async def _ask(session: Session, task: Task) -> None:
     asked = await questions.ask_about(task, ready=session.ready, send=True)
-    here = [each for each in session.crowd.of(task.message.author_id) if each.open]
+    here = [each for each in session.registry.of(task.message.author_id) if each.open]
     if asked and here:
         first = session if session in here else here[0]
         await first.send_question(asked[0], of=len(asked))

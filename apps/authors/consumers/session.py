@@ -12,9 +12,9 @@ from weakref import WeakSet
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from apps.authors.consumers.crowd import TAKEN_BACK, Crowd
+from apps.authors.consumers.chat import Talk
+from apps.authors.consumers.connections import TAKEN_BACK, ConnectionRegistry
 from apps.authors.consumers.socket import LEFT, NO_AUTH, REFUSED, Socket
-from apps.authors.consumers.talk import Talk
 from apps.authors.database import in_database
 from apps.authors.errors import (
     ConsentOutdated,
@@ -26,8 +26,8 @@ from apps.authors.errors import (
     SiteDisabled,
 )
 from apps.authors.models import Author, Consent, Question, Site
+from apps.authors.selectors.messages import question_words
 from apps.authors.selectors.sites import KnownSite, check_open, known_site, still_known
-from apps.authors.selectors.waiting import question_words
 from apps.authors.services.authors import came_back, check_ident, settle_left
 from apps.authors.services.questions import next_question
 from apps.authors.services.site_config import brought_offers, next_offer
@@ -61,8 +61,10 @@ class SomebodyElse(NotYours):
 class Session:
     """What is known of whoever sits at a socket, once they have said hello."""
 
-    def __init__(self, socket: Socket, crowd: Crowd, known: KnownSite, mode: str) -> None:
-        self.socket, self.crowd, self.mode = socket, crowd, mode
+    def __init__(
+        self, socket: Socket, registry: ConnectionRegistry, known: KnownSite, mode: str
+    ) -> None:
+        self.socket, self.registry, self.mode = socket, registry, mode
         #: Its own name, for what is counted where nothing says who sits there.
         self.uid = uuid4().hex
         self.key = known.site.public_key
@@ -104,7 +106,7 @@ class Session:
     def attended(self) -> bool:
         """Whether what is made here would be seen: at this socket, or at another page of its
         author."""
-        pages = self.crowd.of(self.author_id) if self.author_id else []
+        pages = self.registry.of(self.author_id) if self.author_id else []
         return self.open or any(page.open for page in pages)
 
     async def ready(self) -> None:
@@ -123,7 +125,7 @@ class Session:
     async def leave(self) -> None:
         """The socket is closed. Where its author does not come back, also not to another server,
         what was begun for them ends, and so does the question that was before their eyes."""
-        self.crowd.leave(self)
+        self.registry.leave(self)
         if self._tasks or self.pushed:
             away = asyncio.get_running_loop().create_task(self._end_unattended(timezone.now()))
             _leaving.add(away)
@@ -142,11 +144,11 @@ class Session:
 
     async def become_unknown(self) -> None:
         """Go on as somebody of whom nothing is kept from now on."""
-        self.crowd.leave(self)
+        self.registry.leave(self)
         self.author_id, self.consent, self.pushed = 0, None, None
         self.offers.clear()
         self.agreed_to = None
-        await self.crowd.join(self)
+        await self.registry.join(self)
 
     @property
     def verified(self) -> bool:
@@ -227,7 +229,7 @@ class Session:
         """Take off a page that comes back what was taken back while it was away: the question of
         that number, which it got last, and offers."""
         self.pushed, self.offers = await self.act(_taken_back, last)
-        await self.crowd.retract([self])
+        await self.registry.retract([self])
 
     async def push_question(self) -> None:
         """Send the question whose turn it is, if there is one that this socket has not got."""
@@ -256,7 +258,7 @@ class Session:
 
     async def retract_elsewhere(self, uid: UUID, why: str) -> None:
         """Tell the author's other pages that a question is settled."""
-        for other in self.crowd.of(self.author_id):
+        for other in self.registry.of(self.author_id):
             if other is not self and other.pushed == uid:
                 await other.retract(why)
 
@@ -277,7 +279,7 @@ class Session:
         if isinstance(error, SiteDisabled | OriginRefused):
             await self.socket.close(REFUSED, error.message)
         elif isinstance(error, Erased):
-            await self.crowd.dismiss(self.owner_id, error)
+            await self.registry.dismiss(self.owner_id, error)
             await self.socket.close(LEFT, error.message)
         elif isinstance(error, SomebodyElse):
             await self.socket.close(NO_AUTH, error.message)

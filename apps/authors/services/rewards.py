@@ -11,7 +11,7 @@ from django.utils import timezone
 from apps.accounts.models import User
 from apps.authors.models import Answer, Author, Payout, Reward, Site
 from apps.authors.querysets import is_due
-from apps.authors.selectors.people import payout_lines
+from apps.authors.selectors.authors import payout_lines
 from apps.authors.services.limits import day_cents_before, total_cents_before
 from apps.authors.services.locking import begun_again, lock_site
 from apps.common.spreadsheets import guard

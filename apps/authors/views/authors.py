@@ -1,4 +1,4 @@
-"""The people who write on a site: what speaks for and against them, and what may be done."""
+"""The people who write on a site: signals, rulings, deletion, and what they are owed."""
 
 from uuid import UUID
 
@@ -7,22 +7,27 @@ from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
-from apps.authors.forms.sites import RulingForm, TypedForm
+from apps.authors.forms import RulingForm, TypedForm
 from apps.authors.models import Author, Site
 from apps.authors.pages import site_page
-from apps.authors.selectors.people import (
+from apps.authors.selectors.authors import (
     GROUPS,
-    answers_of,
+    answers_by,
     authors_of,
     get_author,
+    get_payout,
+    owed,
+    payouts_with_currency,
     with_counts,
 )
 from apps.authors.selectors.sites import get_site
 from apps.authors.services.privacy import erase_author
+from apps.authors.services.rewards import pay_out, payout_csv
 from apps.authors.services.trust import rule
 
 AUTHORS_A_PAGE = 50
@@ -105,9 +110,47 @@ def _page(
     context = site_page(request, site, "authors") | {
         "row": with_counts([author])[0],
         "author": author,
-        "answers": answers_of(author),
+        "answers": answers_by(author),
         "ruling": ruling or RulingForm(),
         "erase": erase or _typed(author),
     }
     status = 422 if ruling or erase else 200
     return render(request, "authors/site_author.html", context, status=status)
+
+
+_MOST_PAYOUTS = 100
+
+
+@login_required
+@require_safe
+def site_rewards(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
+    """Held, due, paid, void; earlier payouts."""
+    site = get_site(request.user, slug, site_id, Right.MANAGE)
+    found = owed(site, timezone.now())
+    context = site_page(request, site, "rewards") | {
+        "owed": found,
+        "due": any(each.cents for each in found if each.state == "due"),
+        "payouts": payouts_with_currency(site)[:_MOST_PAYOUTS],
+    }
+    return render(request, "authors/site_rewards.html", context)
+
+
+@login_required
+@require_POST
+def site_pay(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
+    """Put everything that is due into one payout; its file can be fetched as often as needed."""
+    site = get_site(request.user, slug, site_id, Right.MANAGE)
+    payout = pay_out(site, request.user)
+    messages.success(request, f"Payout {payout.pk} is made: download its file and pay by it.")
+    return redirect("site_rewards", slug, site.pk)
+
+
+@login_required
+@require_safe
+def site_payout(request: SignedInRequest, slug: str, site_id: int, payout_id: int) -> HttpResponse:
+    """The payout as CSV: a line for each author, under the host's own id for them."""
+    site = get_site(request.user, slug, site_id, Right.MANAGE)
+    payout = get_payout(site, payout_id)
+    response = HttpResponse(payout_csv(payout), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="payout-{payout.pk}.csv"'
+    return response

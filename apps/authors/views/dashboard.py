@@ -1,5 +1,7 @@
-"""A site's first page: are authors answering, and do the questions fit?"""
+"""A site's first page, its live feed, and the console that tries a message."""
 
+import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,10 +9,11 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
+from apps.authors.forms import ConsoleForm
 from apps.authors.models import Feature, Site
 from apps.authors.pages import site_page
 from apps.authors.pictures import charts, dropped_rates, figure_of, funnel_steps, side_rates
@@ -24,7 +27,10 @@ from apps.authors.selectors.funnel import (
     site_traffic,
     start_of,
 )
+from apps.authors.selectors.messages import ASKED, SHOWN, WAITING, FeedRow, feed
 from apps.authors.selectors.sites import get_site, use_of_today
+from apps.authors.services.console import dry_run
+from apps.authors.stages import STAGES, reason_words, stage_name, told_stages
 from labelhub.core.interview.funnel import alerts, rates
 
 USUAL_DAYS = 7
@@ -113,3 +119,78 @@ def _days(request: HttpRequest) -> int:
 
 def _cost_per_label(traffic: Traffic, answers: Answers) -> float | None:
     return traffic.cost_nanousd / answers.labels if answers.labels else None
+
+
+@login_required
+@require_safe
+def site_live(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
+    """The last messages, each with every stage's verdict; the list renews itself."""
+    site = get_site(request.user, slug, site_id, Right.MANAGE)
+    context = site_page(request, site, "live") | _feed_context(request, site)
+    context["filters"] = [
+        ("", "All"),
+        (ASKED, "Asked about"),
+        (WAITING, "With the models"),
+        *((stage, f"Dropped: {words.name.lower()}") for stage, words in STAGES.items()),
+    ]
+    return render(request, "authors/site_live.html", context)
+
+
+@login_required
+@require_safe
+def site_live_rows(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
+    """The list alone; nothing (204) to who has seen it as it is."""
+    site = get_site(request.user, slug, site_id, Right.MANAGE)
+    context = {"project": site.project, "site": site} | _feed_context(request, site)
+    if request.GET.get("seen") == context["state"]:
+        return HttpResponse(status=204)
+    return render(request, "authors/_feed.html", context)
+
+
+def _feed_context(request: SignedInRequest, site: Site) -> dict[str, Any]:
+    only = request.GET.get("stage", "")
+    only = only if only in {ASKED, WAITING, *STAGES} else ""
+    rows = feed(site, only)
+    return {"only": only, "rows": rows, "most": SHOWN, "state": _state(rows)}
+
+
+def _state(rows: Sequence[FeedRow]) -> str:
+    """Changes with anything that the list shows."""
+    told = [
+        (row.message.pk, row.status, [(each.status, each.early) for each in row.questions])
+        for row in rows
+    ]
+    return hashlib.sha256(repr(told).encode()).hexdigest()[:16]
+
+
+#: Messages to try with one press, and what each shows.
+SAMPLES = (
+    ("A wish", "I want to buy a quiet laptop for the train, and it must not cost too much."),
+    ("A greeting", "hi there!"),
+    (
+        "Personal data",
+        "Please call me at +1 415 555 2671 or write to jo@example.org about my order.",
+    ),
+    ("A sensitive topic", "Which chair is best for my herniated disc and my depression?"),
+)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def site_console(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
+    """A message, every stage's verdict, and the questions it would be asked."""
+    site = get_site(request.user, slug, site_id, Right.MANAGE)
+    form = ConsoleForm(request.POST if request.method == "POST" else None)
+    context: dict[str, Any] = {"form": form, "samples": SAMPLES}
+    if request.method == "POST" and form.is_valid():
+        run = dry_run(site, form.cleaned_data["text"])
+        context |= {
+            "run": run,
+            "stages": told_stages(list(run.stages)),
+            "dropped": stage_name(run.dropped_at) if run.dropped_at else "",
+            "reason": reason_words(run.reason),
+        }
+    if getattr(request, "htmx", False):
+        return render(request, "authors/_console_result.html", context)
+    context |= site_page(request, site, "console")
+    return render(request, "authors/site_console.html", context, status=422 if form.errors else 200)

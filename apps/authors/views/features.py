@@ -14,8 +14,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
-from apps.authors.forms.features import FeatureFileForm, FeatureForm
-from apps.authors.forms.fields import library_choices, picked_features
+from apps.authors.feature_forms import FeatureFileForm, FeatureForm
+from apps.authors.forms import library_choices, picked_features
 from apps.authors.models import Feature, Site
 from apps.authors.pages import site_page
 from apps.authors.selectors.sites import get_site

@@ -1,27 +1,47 @@
-"""The sites of a project, and making one."""
+"""A project's sites: the list, a new one, its settings, and how it is embedded."""
 
+import copy
+import time
 from typing import Any
 
+import jwt
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
-from apps.authors.forms.sites import SiteForm
-from apps.authors.models import Site
-from apps.authors.pages import own_origin, sites_page
+from apps.authors import snippets
+from apps.authors.forms import ConsentForm, SiteForm, SiteSettingsForm, TypedForm, named_as_in_form
+from apps.authors.models import Site, SiteKey
+from apps.authors.pages import own_origin, site_page, sites_page
 from apps.authors.pictures import figure_of
+from apps.authors.selectors.authors import consent_history
 from apps.authors.selectors.funnel import funnels_of, start_of
-from apps.authors.selectors.sites import sites_of
-from apps.authors.services.sites import create_site
+from apps.authors.selectors.sites import (
+    current_consent,
+    forget_known,
+    get_site,
+    signing_secrets,
+    sites_of,
+)
+from apps.authors.services.sites import (
+    add_key,
+    create_site,
+    delete_site,
+    revoke_key,
+    set_consent_text,
+    update_site,
+)
 from apps.common.forms import show_refusal
 from apps.projects.models import Project
 from apps.projects.selectors import current_schema, get_project
-from labelhub.core.errors import LabelhubError
+from labelhub.core.errors import InvalidInput, LabelhubError
 from labelhub.core.interview.funnel import rates
 
 #: Days that the list counts.
@@ -81,3 +101,193 @@ def _created(request: SignedInRequest, project: Project, form: SiteForm) -> Site
     except LabelhubError as error:
         show_refusal(form, error)
         return None
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def site_settings(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
+    """All fields, in groups."""
+    site = get_site(request.user, slug, site_id, Right.MANAGE)
+    # A copy: the form fills its instance before it knows whether all is well.
+    form = SiteSettingsForm(
+        request.POST if request.method == "POST" else None, instance=copy.copy(site)
+    )
+    if request.method == "POST" and _saved(site, form):
+        messages.success(request, "The settings are saved.")
+        return redirect("site_settings", slug, site.pk)
+    return _settings_page(request, site, form=form)
+
+
+@login_required
+@require_POST
+def site_consent(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
+    """A new version of what authors agree to; whoever agreed to the old one is asked again."""
+    site = get_site(request.user, slug, site_id, Right.MANAGE)
+    before = current_consent(site)
+    form = ConsentForm(request.POST, site=site, texts=before.texts)
+    if not form.is_valid():
+        return _settings_page(request, site, consent=form)
+    now = set_consent_text(site=site, texts=form.texts(), actor=request.user)
+    forget_known()
+    if now.version == before.version:
+        messages.info(request, "The text is as it was.")
+    else:
+        messages.success(request, f"Version {now.version} is what authors are asked from now on.")
+    return redirect("site_settings", slug, site.pk)
+
+
+@login_required
+@require_POST
+def site_delete(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
+    """Delete the site with its authors and messages, once its name was typed."""
+    site = get_site(request.user, slug, site_id, Right.MANAGE)
+    typed = _typed(site, request.POST)
+    if not typed.is_valid():
+        return _settings_page(request, site, delete=typed)
+    delete_site(site=site)
+    forget_known()
+    messages.success(request, f"The site “{site.name}” is deleted; the labelled items stay.")
+    return redirect("site_list", slug)
+
+
+def _saved(site: Site, form: SiteSettingsForm) -> bool:
+    if not form.is_valid():
+        return False
+    try:
+        update_site(site=copy.copy(site), **form.changes())
+    except LabelhubError as error:
+        show_refusal(form, named_as_in_form(error))
+        return False
+    forget_known()
+    return True
+
+
+def _typed(site: Site, data: object = None) -> TypedForm:
+    return TypedForm(data, words=site.name, label="Type the name of the site")
+
+
+def _settings_page(
+    request: SignedInRequest,
+    site: Site,
+    form: SiteSettingsForm | None = None,
+    consent: ConsentForm | None = None,
+    delete: TypedForm | None = None,
+) -> HttpResponse:
+    texts = current_consent(site).texts
+    faulty = any(each is not None and each.errors for each in (form, consent, delete))
+    context = site_page(request, site, "settings") | {
+        "form": form or SiteSettingsForm(instance=copy.copy(site)),
+        "consent": consent or ConsentForm(site=site, texts=texts),
+        "versions": consent_history(site),
+        "delete_form": delete or _typed(site),
+    }
+    return render(request, "authors/site_settings.html", context, status=422 if faulty else 200)
+
+
+MODES = {"companion": "Companion", "chat": "Chat"}
+#: Seconds for which the preview's own signature holds.
+SIGNED_FOR = 3_000
+
+
+@login_required
+@require_safe
+def site_install(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
+    """The snippet and what else a host needs."""
+    site = get_site(request.user, slug, site_id, Right.MANAGE)
+    return _install_page(request, site)
+
+
+@login_required
+@require_POST
+def site_allow_here(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
+    """Let pages of this server embed the widget, so that the preview works."""
+    site = get_site(request.user, slug, site_id, Right.MANAGE)
+    origins = [*site.allowed_origins, own_origin(request)]
+    update_site(site=site, allowed_origins=origins)
+    forget_known()
+    messages.success(request, f"Pages of {own_origin(request)} may embed this site now.")
+    return redirect("site_preview", slug, site.pk)
+
+
+@login_required
+@never_cache
+@require_POST
+def site_key_add(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
+    """Make a secret; it is shown in this answer and nowhere else."""
+    site = get_site(request.user, slug, site_id, Right.MANAGE)
+    purpose = request.POST.get("purpose", "")
+    if purpose not in SiteKey.Purpose.values:
+        raise InvalidInput("Choose a purpose that the page offers.")
+    key, plain = add_key(site=site, purpose=purpose, actor=request.user)
+    return _install_page(request, site, made={"key": key, "plain": plain})
+
+
+@login_required
+@require_POST
+def site_key_revoke(request: SignedInRequest, slug: str, site_id: int, kid: str) -> HttpResponse:
+    """From now on the secret is worth nothing."""
+    site = get_site(request.user, slug, site_id, Right.MANAGE)
+    revoke_key(site=site, kid=kid)
+    messages.success(request, f"The key {kid} no longer works.")
+    return redirect("site_install", slug, site.pk)
+
+
+@login_required
+@never_cache
+@require_safe
+def site_preview(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
+    """A page of ours that embeds the widget as a host's would."""
+    site = get_site(request.user, slug, site_id, Right.MANAGE)
+    mode = request.GET.get("mode", "")
+    mode = mode if mode in MODES else "companion"
+    context = site_page(request, site, "install") | {
+        "mode": mode,
+        "modes": MODES.items(),
+        "origin": own_origin(request),
+        "allowed": own_origin(request) in site.allowed_origins,
+        "ident": _ident(request, site),
+    }
+    return render(request, "authors/site_preview.html", context)
+
+
+def _install_page(
+    request: SignedInRequest, site: Site, made: dict[str, Any] | None = None
+) -> HttpResponse:
+    origin = own_origin(request)
+    script = f"{origin}{reverse('widget_script')}"
+    keys = list(site.keys.select_related("created_by"))
+    context = site_page(request, site, "install") | {
+        "made": made,
+        "origin": origin,
+        "allowed": origin in site.allowed_origins,
+        "snippet": snippets.snippet(site, script),
+        "chat_snippet": snippets.chat_snippet(site, script),
+        "forward": snippets.FORWARD,
+        "queue": snippets.QUEUE,
+        "csp": snippets.csp(origin),
+        "python_token": snippets.python_token(site),
+        "node_token": snippets.node_token(site),
+        "server_call": snippets.server_call(site, origin),
+        "sign_keys": [key for key in keys if key.purpose == SiteKey.Purpose.SIGN],
+        "server_keys": [key for key in keys if key.purpose == SiteKey.Purpose.SERVER],
+    }
+    return render(request, "authors/site_install.html", context)
+
+
+def _ident(request: SignedInRequest, site: Site) -> str:
+    """Whoever looks at the preview, signed in as a host would sign its visitor; empty where nobody
+    is to be signed in, or the site has no secret to do it with."""
+    if site.identity != Site.Identity.VERIFIED:
+        return ""
+    secrets = signing_secrets(site)
+    if not secrets:
+        return ""
+    kid, secret = next(iter(secrets.items()))
+    now = int(time.time())
+    claims = {
+        "sub": f"preview-{request.user.pk}",
+        "aud": site.public_key,
+        "iat": now,
+        "exp": now + SIGNED_FOR,
+    }
+    return jwt.encode(claims, secret, algorithm="HS256", headers={"kid": kid})

@@ -13,8 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.authors.api.access import SiteServerView, read, server_of
-from apps.authors.api.messages import receive, told_of
-from apps.authors.api.server_serializers import PostedMessageSerializer, WhoSerializer
+from apps.authors.api.messages import PostedMessageSerializer, WhoSerializer, receive, told_of
 from apps.authors.models import Message, Site
 from apps.authors.selectors.sites import check_open
 from apps.authors.services.site_config import next_offer, tell_offer

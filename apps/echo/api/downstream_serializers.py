@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from apps.authors.api.server_serializers import LONGEST_REF, PostedSerializer, SubjectField
+from apps.authors.api.messages import LONGEST_REF, PostedSerializer, SubjectField
 from apps.authors.models import Site
 from apps.authors.services.site_config import kit_of
 from apps.echo.api.serializers import FiniteField

@@ -4,7 +4,7 @@ from typing import Any
 
 from django import forms
 
-from apps.authors.forms.fields import PercentField
+from apps.authors.forms import PercentField
 from apps.echo.models import Echo
 from apps.echo.offer_words import AGAIN, ARM_WORDS
 from labelhub.core.echo.experiments.assignment import Arm

@@ -246,8 +246,8 @@ def test_who_waits_gets_the_questions(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_whoever_comes_when_many_wait_is_answered_at_once(
     site: Site, host: APIClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("apps.authors.api.waiting._places.acquire", lambda **_: False)
-    monkeypatch.setattr("apps.authors.api.waiting.time.sleep", pytest.fail)
+    monkeypatch.setattr("apps.authors.api.messages._places.acquire", lambda **_: False)
+    monkeypatch.setattr("apps.authors.api.messages.time.sleep", pytest.fail)
     response = host.post(url(site, "messages/"), message(wait=10))
     assert response.json()["message"]["status"] == "received"
 

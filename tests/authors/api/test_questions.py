@@ -9,7 +9,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from apps.authors.models import Question, Site
-from apps.authors.selectors.waiting import authors_to_wake
+from apps.authors.selectors.messages import authors_to_wake
 from apps.authors.services.authors import opt_out
 from apps.authors.services.sites import update_site
 from tests.authors.api.calling import message, refused, url

@@ -7,7 +7,7 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from apps.accounts.models import User
-from apps.authors.api import authentication
+from apps.authors.api import access
 from apps.authors.models import Author, Message, Site
 from apps.authors.services.sites import revoke_key, update_site
 from apps.common.sealing import digest
@@ -85,8 +85,8 @@ def test_a_site_that_is_switched_off_takes_no_messages(site: Site, host: APIClie
 def test_too_many_requests_with_one_key_wait(
     site: Site, host: APIClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(authentication, "MOST", 3)
-    monkeypatch.setattr(authentication, "WITHIN", 1000)
+    monkeypatch.setattr(access, "MOST", 3)
+    monkeypatch.setattr(access, "WITHIN", 1000)
     address = url(site, "questions/?author=nobody")
     for _ in range(3):
         refused(host.get(address), 404, "not_found")

@@ -8,8 +8,8 @@ import pytest
 from django.test import Client
 
 from apps.authors.models import Message, Site
-from apps.authors.selectors import feed as selector
-from apps.authors.selectors.feed import SHOWN, feed
+from apps.authors.selectors import messages as selector
+from apps.authors.selectors.messages import SHOWN, feed
 from apps.authors.stages import REASONS, STAGES, told_stages
 from labelhub.core.interview.pipeline import StageVerdict
 from tests.authors.pages.reading import page, words

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from apps.authors.forms.features import FeatureForm
+from apps.authors.feature_forms import FeatureForm
 from apps.authors.models import Feature, Site
 from labelhub.core.interview.features import Feature as Definition
 from labelhub.core.interview.features import starter_library

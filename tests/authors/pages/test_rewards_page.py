@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from apps.authors.models import Author, Payout, Reward, Site
-from apps.authors.selectors.people import owed
+from apps.authors.selectors.authors import owed
 from apps.authors.services.answers import Said, record_answer
 from tests.authors.pages.reading import page, words
 from tests.factories.authors import asked, author_of, shown_to, site_with_features

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from apps.authors.forms.settings import SiteSettingsForm
+from apps.authors.forms import SiteSettingsForm
 from apps.authors.models import Author, Consent, Site
 from apps.authors.services.sites import CHANGEABLE
 from apps.projects.models import Item

@@ -7,8 +7,7 @@ from uuid import UUID
 from django.core.management.base import CommandParser
 
 from apps.authors.models import Author, Site
-from apps.authors.selectors.people import get_author
-from apps.authors.selectors.records import author_called
+from apps.authors.selectors.authors import author_called, get_author
 from apps.authors.selectors.sites import find_site
 from apps.authors.services.privacy import erase_author
 from apps.common.commands import LabelhubCommand

@@ -8,7 +8,7 @@ from django.core.management.base import CommandParser
 from django.db import transaction
 
 from apps.authors.models import Payout, Site
-from apps.authors.selectors.people import get_payout
+from apps.authors.selectors.authors import get_payout
 from apps.authors.selectors.sites import find_site, money_words
 from apps.authors.services.rewards import pay_out, payout_csv
 from apps.common.commands import LabelhubCommand

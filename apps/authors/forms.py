@@ -1,22 +1,124 @@
-"""The forms of a site's settings page."""
+"""The forms of a site's pages: new sites, settings, consent texts, rulings."""
 
 from collections.abc import Iterator
-from typing import Any
+from decimal import Decimal
+from typing import Any, NamedTuple
 
 from django import forms
 
-from apps.authors.forms.fields import (
-    ORIGINS_HELP,
-    DollarsField,
-    LanguagesForm,
-    LinesField,
-    PercentField,
-)
 from apps.authors.models import Site
 from apps.authors.translations import LANGUAGES
 from apps.llm.models import ModelSpec
 from apps.llm.selectors import list_models
 from labelhub.core.errors import LabelhubError
+from labelhub.core.interview.features import Feature, starter_library
+
+NANO = Decimal(1_000_000_000)
+ORIGINS_HELP = (
+    "Scheme and host of each page that may embed the widget, one a line, such as "
+    "https://shop.example.org. Others are refused."
+)
+
+
+class LinesField(forms.CharField):
+    """A list, one entry a line."""
+
+    def __init__(self, *, rows: int = 3, commas: bool = False, **kwargs: Any) -> None:
+        widget = forms.Textarea(attrs={"rows": rows, "spellcheck": "false"})
+        super().__init__(widget=widget, **kwargs)
+        self.commas = commas
+
+    def prepare_value(self, value: Any) -> Any:
+        """A list as lines; what was typed stays as it is."""
+        return "\n".join(map(str, value)) if isinstance(value, list | tuple) else value
+
+    def clean(self, value: Any) -> Any:
+        """The lines that are not empty."""
+        text: str = super().clean(value)
+        parts = text.replace(",", "\n").splitlines() if self.commas else text.splitlines()
+        return [part.strip() for part in parts if part.strip()]
+
+
+class PercentField(forms.DecimalField):
+    """A share, typed as per cent."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(min_value=0, max_value=100, decimal_places=2, **kwargs)
+
+    def prepare_value(self, value: Any) -> Any:
+        """A share as per cent; what was typed stays as it is."""
+        return f"{value * 100:g}" if isinstance(value, float) else value
+
+    def clean(self, value: Any) -> Any:
+        """The share, from 0 to 1."""
+        return float(super().clean(value)) / 100
+
+
+class DollarsField(forms.DecimalField):
+    """Nano-USD, typed as USD; empty for none."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(min_value=0, max_digits=15, decimal_places=6, required=False, **kwargs)
+
+    def prepare_value(self, value: Any) -> Any:
+        """Nano-USD as USD; what was typed stays as it is."""
+        return f"{Decimal(value) / NANO:f}" if isinstance(value, int) else value
+
+    def clean(self, value: Any) -> Any:
+        """Nano-USD, or None."""
+        dollars = super().clean(value)
+        return None if dollars is None else int(dollars * NANO)
+
+
+def language_field() -> forms.ChoiceField:
+    """The language a site falls back to."""
+    return forms.ChoiceField(
+        label="Default language",
+        choices=list(LANGUAGES.items()),
+        help_text="Asked in where the author's language is not known or not offered.",
+    )
+
+
+def more_languages_field() -> forms.MultipleChoiceField:
+    """The others."""
+    return forms.MultipleChoiceField(
+        label="Also asked in",
+        choices=list(LANGUAGES.items()),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="A question is asked in the language of the message, if it is among these.",
+    )
+
+
+def library_choices() -> list[tuple[str, list[tuple[str, str]]]]:
+    """The starter library for a field of checkboxes: set → ("set/key", name)."""
+    return [
+        (each.capitalize(), [(f"{each}/{feature.key}", feature.name) for feature in features])
+        for each, features in starter_library().items()
+    ]
+
+
+def picked_features(picked: list[str]) -> list[Feature]:
+    """The features of the library that were ticked, in the library's order."""
+    wanted = set(picked)
+    return [
+        feature
+        for each, features in starter_library().items()
+        for feature in features
+        if f"{each}/{feature.key}" in wanted
+    ]
+
+
+class LanguagesForm(forms.Form):
+    """Default language and others, which make one list."""
+
+    language = language_field()
+    more_languages = more_languages_field()
+
+    def languages(self) -> list[str]:
+        """The default first, the others in their usual order."""
+        first, more = self.cleaned_data["language"], self.cleaned_data["more_languages"]
+        return [first, *(each for each in LANGUAGES if each in more and each != first)]
 
 
 class _ModelField(forms.ModelChoiceField):  # type: ignore[type-arg]  # generic only in the stubs
@@ -197,3 +299,133 @@ def named_as_in_form(error: LabelhubError) -> LabelhubError:
         if fault["field"] == "languages":
             fault["field"] = "language"
     return error
+
+
+PICK = "pick"
+_SETS = {
+    "shopping": "What people who look for something to buy have in mind: how they feel, how "
+    "urgent it is, when and for whom they buy, what matters most.",
+    "emotion": "What people feel while they write: the main emotion, how strong, where it comes "
+    "from, which reply they hope for.",
+}
+
+
+class SetCard(NamedTuple):
+    """A set of the starter library to choose; ``features`` is empty for "pick"."""
+
+    key: str
+    title: str
+    words: str
+    features: tuple[Feature, ...]
+
+
+class SiteForm(LanguagesForm):
+    """What a new site needs; everything else has a default and is under its settings."""
+
+    name = forms.CharField(
+        max_length=100, help_text="Authors see it where they are asked for consent."
+    )
+    allowed_origins = LinesField(
+        label="Pages that may embed it", required=False, help_text=ORIGINS_HELP
+    )
+    allow_here = forms.BooleanField(
+        label="Also pages of this server, for the preview", required=False, initial=True
+    )
+    questions = forms.ChoiceField(
+        label="What do you want to learn from authors?",
+        choices=[*((key, key) for key in starter_library()), (PICK, PICK)],
+        initial="shopping",
+    )
+    picked = forms.MultipleChoiceField(label="Features", choices=library_choices, required=False)
+    identity = forms.ChoiceField(
+        label="Who is asked?",
+        choices=Site.Identity.choices,
+        initial=Site.Identity.ANONYMOUS,
+        widget=forms.RadioSelect,
+        help_text="Rewards need people whom the host has signed in.",
+    )
+    consent_by = forms.ChoiceField(
+        label="Who asks for consent?",
+        choices=Site.ConsentBy.choices,
+        initial=Site.ConsentBy.WIDGET,
+        widget=forms.RadioSelect,
+        help_text="Nothing is stored or sent before. Choose the host only if its own consent "
+        "names this purpose.",
+    )
+    field_order = ["name", "allowed_origins", "allow_here", "questions", "picked", "language"]
+
+    def clean(self) -> dict[str, Any]:
+        """Picking features takes at least one."""
+        cleaned: dict[str, Any] = super().clean() or {}
+        if cleaned.get("questions") == PICK and not cleaned.get("picked"):
+            self.add_error("picked", "Tick at least one feature.")
+        return cleaned
+
+    def features(self) -> list[Feature]:
+        """What the site is to ask about."""
+        chosen = self.cleaned_data["questions"]
+        if chosen == PICK:
+            return picked_features(self.cleaned_data["picked"])
+        return list(starter_library()[chosen])
+
+    def set_cards(self) -> Iterator[SetCard]:
+        """The sets to choose from, and picking oneself."""
+        for key, features in starter_library().items():
+            yield SetCard(key, key.capitalize(), _SETS.get(key, ""), tuple(features))
+        yield SetCard(
+            PICK, "Pick single ones", "Tick what you need; you can write your own later.", ()
+        )
+
+    def chosen_set(self) -> str:
+        """The set that is ticked now."""
+        return str(self["questions"].value())
+
+
+class ConsoleForm(forms.Form):
+    """A message to try the stages on."""
+
+    text = forms.CharField(
+        label="A message, as an author would write it",
+        max_length=8000,
+        strip=False,
+        widget=forms.Textarea(attrs={"rows": 4}),
+    )
+
+
+class RulingForm(forms.Form):
+    """A manager's decision over the signals."""
+
+    trusted = forms.TypedChoiceField(
+        choices=[("no", "Exclude"), ("yes", "Include"), ("", "Leave it to the signals")],
+        coerce=lambda given: given == "yes",
+        empty_value=None,
+        required=False,
+    )
+    reason = forms.CharField(
+        max_length=300, required=False, help_text="Kept with each answer that it excludes."
+    )
+
+    def clean(self) -> dict[str, Any]:
+        """Excluding somebody takes a reason."""
+        cleaned: dict[str, Any] = super().clean() or {}
+        if cleaned.get("trusted") is False and not cleaned.get("reason"):
+            self.add_error("reason", "Say why: it is kept with their answers.")
+        return cleaned
+
+
+class TypedForm(forms.Form):
+    """What cannot be undone takes typed words."""
+
+    typed = forms.CharField()
+
+    def __init__(self, *args: Any, words: str, label: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.words = words
+        self.fields["typed"].label = label
+
+    def clean_typed(self) -> str:
+        """Exactly the words."""
+        typed: str = self.cleaned_data["typed"].strip()
+        if typed != self.words:
+            raise forms.ValidationError(f"That is not “{self.words}”.")
+        return typed

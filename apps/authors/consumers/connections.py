@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 from apps.authors.consumers.socket import IDLE, LEFT, REPLACED
 from apps.authors.database import in_database
 from apps.authors.errors import Erased
-from apps.authors.selectors.waiting import authors_to_wake, erased_among, taken_back
+from apps.authors.selectors.messages import authors_to_wake, erased_among, taken_back
 from apps.authors.services.site_config import authors_with_offers, withdrawn_offers
 from labelhub.core.errors import InvalidInput, LabelhubError
 from labelhub.core.interview.limits import TokenBucket, network_prefix
@@ -34,7 +34,7 @@ SILENT, ROUND = 600.0, 2.0
 TAKEN_BACK = "taken_back"
 
 
-class Crowd:
+class ConnectionRegistry:
     """The sessions of one event loop, by author; and those of people who want to stay unknown."""
 
     def __init__(self) -> None:
@@ -152,12 +152,12 @@ class Crowd:
                 await sessions[-1].push_offer()
 
 
-_crowds: WeakKeyDictionary[asyncio.AbstractEventLoop, Crowd] = WeakKeyDictionary()
+_registries: WeakKeyDictionary[asyncio.AbstractEventLoop, ConnectionRegistry] = WeakKeyDictionary()
 
 
-def crowd() -> Crowd:
-    """The crowd of the running event loop."""
-    return _crowds.setdefault(asyncio.get_running_loop(), Crowd())
+def connection_registry() -> ConnectionRegistry:
+    """The registry of the running event loop."""
+    return _registries.setdefault(asyncio.get_running_loop(), ConnectionRegistry())
 
 
 def network_of(address: str) -> str:

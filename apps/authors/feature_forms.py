@@ -5,7 +5,7 @@ from typing import Any
 
 from django import forms
 
-from apps.authors.forms.fields import LinesField
+from apps.authors.forms import LinesField
 from apps.authors.translations import LANGUAGES
 from labelhub.core.errors import InvalidInput
 from labelhub.core.interview.features import (
