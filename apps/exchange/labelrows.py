@@ -1,7 +1,7 @@
 """Annotations and decisions inside a row: every field of the contract and of our own export."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -13,11 +13,24 @@ from django.utils.timezone import is_naive, make_aware
 from apps.exchange.annotations import KINDS
 from apps.exchange.readers.base import RowFault
 from apps.exchange.values import as_object, json_cell, label_value, past_value
-from apps.labels.models import Gold, Label
+from apps.labels.models import MACHINES, PEOPLE, Gold, Kind, Label
 from labelhub.core.schema import Schema, Value
 
 #: Put together once: an enumeration makes its list anew each time it is asked.
 ACTIONS, BASES = tuple(Label.Action.values), tuple(Gold.Basis.values)
+Role = Label.Role
+ROLES = tuple(Role.values)
+#: Whose labels may have which roles; all may have the others.
+KINDS_OF_ROLE: dict[str, tuple[Kind, ...]] = {
+    Role.EXTRA: PEOPLE,
+    Role.GOLD_QUESTION: PEOPLE,
+    Role.ADJUDICATION: (Kind.EXPERT,),
+    Role.UNCLEAR: (Kind.EXPERT,),
+    Role.ADVISORY: (Kind.AUTHOR,),
+    Role.TRAINED: MACHINES,
+}
+#: What told the role in the provenance of exports that have no ``role``.
+OLD_KEYS = ("aside", "learned", "advisory", "check", "adjudicates", "unclear", "unasked")
 #: In a table of texts a truth value is a text.
 TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 YEARS = range(1900, 2201)
@@ -44,6 +57,7 @@ class LabelRow:
     withdrawn: bool = False
     rejected: bool = False
     action: str = "imported"
+    role: str = Role.VOTE
     confidence: float | None = None
     rationale: str = ""
     evidence: dict[str, list[str]]
@@ -114,12 +128,26 @@ def read_label(
     shown = _uuid(given, "shown", where) or _uuid(given, "proposed_from", where)
     if rejected and shown is None:
         raise RowFault("Which suggestion it rejects is missing: its uid.", field=f"{where}.shown")
-    return LabelRow(
-        who=read_who(given, where),
-        value=None if withdrawn or abstained else value,
+    who = read_who(given, where)
+    provenance = as_object(given.get("provenance") or {}, f"{where}.provenance")
+    state = _State(
+        who.kind,
+        withdrawn=withdrawn,
         abstained=abstained and not rejected,
+        revises=supersedes is not None or supersedes_own,
+    )
+    if given.get("role") is None:
+        role = _old_role(provenance, state)
+        provenance = {key: kept for key, kept in provenance.items() if key not in OLD_KEYS}
+    else:
+        role = _role(given["role"], state, f"{where}.role")
+    return LabelRow(
+        who=who,
+        value=None if withdrawn or abstained else value,
+        abstained=state.abstained,
         withdrawn=withdrawn,
         rejected=rejected,
+        role=role,
         action=_one_of(given.get("action"), ACTIONS, "imported", f"{where}.action"),
         confidence=_number(given, "confidence", where, highest=1.0),
         rationale=_text(given, "rationale", where),
@@ -134,9 +162,48 @@ def read_label(
         run=_uuid(given, "run", where),
         replicate=_whole(given, "replicate", where, highest=32_767) or 1,
         schema_version=_whole(given, "schema_version", where),
-        provenance=as_object(given.get("provenance") or {}, f"{where}.provenance"),
+        provenance=provenance,
         created_at=_moment(given, where),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """What of a row its role must go with."""
+
+    kind: str
+    withdrawn: bool
+    abstained: bool
+    revises: bool
+
+
+def _role(raw: Any, state: _State, where: str) -> str:
+    role = _one_of(raw, ROLES, "", where)
+    if role in Label.ASIDE:
+        fits = state.withdrawn and not state.revises
+    else:
+        fits = role == Role.VOTE or not state.withdrawn
+    fits = fits and (state.abstained or role != Role.UNCLEAR)
+    if not fits or state.kind not in KINDS_OF_ROLE.get(role, Kind):
+        raise RowFault(f"'{role}' does not fit this row, as {state.kind} gave it.", field=where)
+    return role
+
+
+def _old_role(told: Mapping[str, Any], state: _State) -> str:
+    """The role by the keys of before; those that meant nothing for such a row mean nothing."""
+    if state.withdrawn:
+        if "aside" not in told or state.revises:
+            return Role.VOTE
+        return Role(told["aside"]) if told["aside"] in ("skip", "draft") else Role.EMPTY
+    if state.kind in MACHINES:
+        return Role.TRAINED if "learned" in told else Role.VOTE
+    if state.kind == Kind.AUTHOR:
+        return Role.ADVISORY if told.get("advisory") else Role.VOTE
+    if told.get("check"):
+        return Role.GOLD_QUESTION
+    if state.kind == Kind.EXPERT and told.get("adjudicates"):
+        return Role.UNCLEAR if state.abstained and told.get("unclear") else Role.ADJUDICATION
+    return Role.EXTRA if told.get("unasked") else Role.VOTE
 
 
 def read_who(given: dict[str, Any], where: str) -> Who:

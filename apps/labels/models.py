@@ -81,6 +81,26 @@ class Label(models.Model):
         IMPORTED = "imported", "Imported"
         WITHDRAWN = "withdrawn", "Withdrawn"
 
+    class Role(models.TextChoices):
+        """How the row counts. Gold, suggestions and imports go by this and never by provenance."""
+
+        VOTE = "vote", "Counts for its annotator"
+        EXTRA = "extra", "Given unasked: counts from experts only"
+        GOLD_QUESTION = "gold_question", "Answers a gold question: tells of the person alone"
+        ADJUDICATION = "adjudication", "Settles what others disagree on"
+        UNCLEAR = "unclear", "Settles that it cannot be told"
+        ADVISORY = "advisory", "An author's word that decides nothing"
+        TRAINED = "trained", "By a model trained on this project's gold: suggests nothing"
+        # Kept beside the ledger: withdrawn rows that take nothing back.
+        SKIP = "skip", "Left to others elsewhere"
+        DRAFT = "draft", "Begun elsewhere"
+        EMPTY = "empty", "Submitted elsewhere without an answer"
+
+    #: Roles of what an expert settled.
+    SETTLING = (Role.ADJUDICATION, Role.UNCLEAR)
+    #: Roles of rows that are kept aside and count for nothing.
+    ASIDE = (Role.SKIP, Role.DRAFT, Role.EMPTY)
+
     uid = models.UUIDField(default=uuid.uuid4, editable=False)
     item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="labels")
     annotator = models.ForeignKey(Annotator, on_delete=models.CASCADE, related_name="labels")
@@ -92,6 +112,7 @@ class Label(models.Model):
         default=False, help_text="Says only that the suggestion is wrong: no answer, no abstention."
     )
     action = models.CharField(max_length=10, choices=Action.choices)
+    role = models.CharField(max_length=13, choices=Role.choices, default=Role.VOTE)
     confidence = models.FloatField(null=True, help_text="0 to 1, as stated by the annotator.")
     rationale = models.TextField(blank=True)
     evidence = models.JSONField(default=dict, blank=True, help_text="Label name → quoted phrases.")
@@ -141,6 +162,18 @@ class Label(models.Model):
                 ),
                 name="labels_label_rejection",
             ),
+            models.CheckConstraint(
+                condition=models.Q(role="vote")
+                | models.Q(
+                    role__in=["extra", "gold_question", "adjudication", "advisory", "trained"],
+                    withdrawn=False,
+                )
+                | models.Q(role="unclear", withdrawn=False, abstained=True)
+                | models.Q(
+                    role__in=["skip", "draft", "empty"], withdrawn=True, supersedes__isnull=True
+                ),
+                name="labels_label_role",
+            ),
         ]
         # What labels cost and how sure they were is summed up without reading all labels.
         indexes = [
@@ -173,6 +206,16 @@ class Label(models.Model):
 
     def __str__(self) -> str:
         return f"{self.annotator_id} on {self.item_id}"
+
+    @property
+    def settles(self) -> bool:
+        """Whether an expert settled with it what others disagree on."""
+        return self.role in self.SETTLING
+
+    @property
+    def is_aside(self) -> bool:
+        """Whether it is kept beside the ledger and counts for nothing."""
+        return self.role in self.ASIDE
 
     @property
     def action_words(self) -> str:

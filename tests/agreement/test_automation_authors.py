@@ -15,7 +15,7 @@ from apps.agreement.automation.page import standing
 from apps.agreement.automation.watching import audit_of
 from apps.labels.blindness import ONLY_AUDITED
 from apps.labels.models import Label
-from apps.labels.services import ADVISORY, annotator_for, record_label
+from apps.labels.services import annotator_for, record_label
 from apps.labels.services import import_labels as import_rows
 from apps.projects.models import Item, Project
 from tests.agreement.automation_world import answer, asked, debated_project, decide, drawn
@@ -85,7 +85,7 @@ def test_nor_does_gold_that_came_with_the_items_overrule_them(project: Project) 
     "said",
     [
         {"value": None, "abstained": True},
-        {"value": "bad", "provenance": {ADVISORY: True}},
+        {"value": "bad", "role": Label.Role.ADVISORY},
     ],
     ids=["cannot tell", "told, not decided"],
 )

@@ -214,7 +214,7 @@ def test_a_late_answer_is_kept_and_decides_nothing(author: Author) -> None:
     )
     answer = say(author, question)
     assert answer.late
-    assert label_of(answer).provenance["advisory"] is True
+    assert label_of(answer).role == Label.Role.ADVISORY
     assert not Gold.objects.exists()
 
 

@@ -102,7 +102,7 @@ def check_labels(case: Case, project: Project, export: str) -> None:
         answer = case.answers.get(name)
         assert people(row) == ([] if answer is None else [answer]), (name, row["labels"])
         assert row["gold"] == (case.gold.get(name) if whole else None), name
-        aside = [label["provenance"].get("aside") for label in row["labels"]]
+        aside = [label["role"] for label in row["labels"]]
         assert aside.count("skip") == (whole and name in case.answers and answer is None), name
         assert aside.count("draft") == (whole and name in case.drafts), name
         spans = [

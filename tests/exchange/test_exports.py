@@ -190,7 +190,7 @@ def test_rows_carry_their_whole_provenance() -> None:
     assert set(proposed) >= {
         "uid", "annotator", "kind", "value", "abstained", "withdrawn", "action", "confidence",
         "rationale", "evidence", "seconds", "cost_nanousd", "supersedes", "run", "replicate",
-        "schema_version", "provenance", "created_at",
+        "schema_version", "provenance", "created_at", "role",
     }  # fmt: skip
     assert row["gold_history"][0]["evidence"] == [accepted["uid"]]
 

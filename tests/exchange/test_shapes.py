@@ -150,7 +150,7 @@ def test_argillas_suggestions_and_responses_are_labels(row: dict[str, Any]) -> N
     assert (said.who.name, said.value, said.evidence) == (
         "Argilla user u1", "bad", {"bad": ["Fine"]}
     )  # fmt: skip
-    assert [label.provenance["aside"] for label in (discarded, begun)] == ["skip", "draft"]
+    assert [label.role for label in (discarded, begun)] == ["skip", "draft"]
     assert discarded.withdrawn
 
 
@@ -208,7 +208,7 @@ def test_a_row_without_an_answer_says_nothing(schema: Any, said: dict[str, Any])
     bare = {key: MIN[key] for key in ("text", "id", *studio_min.OWN)}
     (label,) = good({**bare, **said}, schema, answer="mood").labels
     assert (label.value, label.abstained, label.withdrawn) == (None, False, True)
-    assert label.provenance["aside"] == "empty"
+    assert label.role == "empty"
     assert label.provenance.get("comment") == said.get("comment")
 
 
@@ -233,7 +233,7 @@ def test_a_record_without_an_answer_says_nothing() -> None:
     given = {"why": {"value": "Because.", "agent": "m1"}}
     row = {"fields": {"text": "a"}, "suggestions": given}
     (label,) = good(row, TAGS, answer="mood").labels
-    assert (label.value, label.abstained, label.provenance["aside"]) == (None, False, "empty")
+    assert (label.value, label.abstained, label.role) == (None, False, "empty")
     assert label.rationale == "Because."
 
 

@@ -54,7 +54,7 @@ def test_a_row_without_a_time_is_a_label_and_no_gold() -> None:
     assert (second["value"], second["seconds"]) == ("down, really", None)
     assert (second["supersedes"], second["annotator"]) == (first["uid"], "Label Studio user 1")
     (empty,) = rows["Bad."]["labels"]
-    assert (empty["abstained"], empty["provenance"]["aside"]) == (False, "empty")
+    assert (empty["abstained"], empty["role"]) == (False, "empty")
     assert rows["Nobody looked."]["labels"] == []
 
 

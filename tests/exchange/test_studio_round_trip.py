@@ -49,7 +49,7 @@ def test_what_came_from_label_studio_goes_back_as_it_came(data: st.DataObject, t
     found = labels.exclude(annotator__kind="model").count()
     assert found == sum(number * often for number, often in people.items())
     skips = sum(one["cancelled_annotations"] for one in given_tasks)
-    assert labels.filter(provenance__aside="skip").count() == skips
+    assert labels.filter(role="skip").count() == skips
 
 
 @pytest.mark.thorough
@@ -115,10 +115,8 @@ def test_our_export_passes_their_checks_and_makes_the_same_ledger(
     batch = imported(other, content, "x.json")
     assert (counts(batch), batch.errors) == ((2, 0, 0, 0), [])
     assert ledger(other) == ledger(project)
-    assert ledger(other)[1]["labels"][-1]["provenance"] == {
-        "aside": "skip",
-        "comment": "Not my language",
-    }
+    assert ledger(other)[1]["labels"][-1]["provenance"] == {"comment": "Not my language"}
+    assert ledger(other)[1]["labels"][-1]["role"] == "skip"
     assert json.loads(content)[1]["cancelled_annotations"] == 1
     skipped = ItemState.objects.get(item__project=other, item__external_id="b")
     assert (skipped.labels_by_people, skipped.queued) == (0, True)
@@ -189,7 +187,7 @@ def test_gold_that_somebody_changed_there_is_their_label() -> None:
     same, changed, skipped = (row["labels"] for row in rows)
     assert same == []
     assert [(one["annotator"], one["value"]) for one in changed] == [("Label Studio user 1", "bad")]
-    assert [one["provenance"]["aside"] for one in skipped] == ["skip"]
+    assert [one["role"] for one in skipped] == ["skip"]
     assert counts(imported(other, back, "back.json")) == (0, 3, 0, 0)
     assert counts(imported(project, back, "back.json")) == (0, 1, 2, 0)
 

@@ -119,14 +119,14 @@ def test_an_annotation_without_an_answer_says_nothing(definition: Any, results: 
         results = []  # there a comment is an answer
     (label,) = good(annotated(*results), definition).labels
     assert (label.value, label.abstained, label.withdrawn) == (None, False, True)
-    assert label.provenance["aside"] == "empty"
+    assert label.role == "empty"
     assert label.provenance.get("comment", "") == ("Hm." if results else "")
 
 
 def test_a_prediction_without_an_answer_says_nothing() -> None:
     row = annotated(chosen("good"), parent_prediction=3)
     prediction, annotation = good({**row, "predictions": [{"id": 3, "result": []}]}, SET).labels
-    assert (prediction.value, prediction.provenance["aside"]) == (None, "empty")
+    assert (prediction.value, prediction.role) == (None, "empty")
     assert (annotation.value, annotation.proposed_from) == (["good"], None)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from apps.accounts.models import User
 from apps.labels.models import Label
 from apps.labels.services import LabelDraft, annotator_for_user, import_gold, record_label
-from apps.labels.services.drafts import CHECK, GoldDraft
+from apps.labels.services.drafts import GoldDraft
 from apps.projects.models import Item, Project
 from apps.projects.selectors import current_schema
 from apps.reviews.models import Decision, Purpose
@@ -41,7 +41,7 @@ def decided(item: Item, user: User, value: Any, **fields: Any) -> Decision:
             action=ACTIONS[Decision.Action(action)],
             seconds=fields.pop("seconds", 8.0),
             supersedes_id=supersedes.pk if supersedes else None,
-            provenance={} if purpose == Purpose.WORK else {CHECK: True},
+            role=Label.Role.VOTE if purpose == Purpose.WORK else Label.Role.GOLD_QUESTION,
         )
     )
     return Decision.objects.create(

@@ -7,7 +7,7 @@ import pytest
 from apps.accounts.roles import ReviewerKind
 from apps.labels.models import Annotator, Gold, Kind, Label
 from apps.labels.selectors import current_gold
-from apps.labels.services import ADVISORY, annotator_for, record_label, withdraw_label
+from apps.labels.services import annotator_for, record_label, withdraw_label
 from apps.projects.models import Item, Project
 from labelhub.core.schema import ValueNotOffered
 from tests.factories.labels import draft, open_item, person
@@ -78,7 +78,7 @@ def test_what_an_author_takes_back_leaves_the_decision_to_others(project: Projec
 
 @pytest.mark.parametrize(
     "fields",
-    [{"provenance": {ADVISORY: True}}, {"action": Label.Action.IMPORTED}],
+    [{"role": Label.Role.ADVISORY}, {"action": Label.Action.IMPORTED}],
     ids=["advisory", "imported"],
 )
 def test_some_answers_are_told_and_decide_nothing(project: Project, fields: dict[str, Any]) -> None:

@@ -10,9 +10,6 @@ from hypothesis.extra.django import TestCase
 from apps.accounts.roles import ReviewerKind
 from apps.labels.models import Gold, ItemState, Label
 from apps.labels.services import (
-    ADJUDICATES,
-    CHECK,
-    UNASKED,
     GoldDraft,
     LabelDraft,
     carry_over,
@@ -206,7 +203,7 @@ LABELS = st.lists(
         st.sampled_from(["a", "b", "c", None]),
         st.sampled_from(["crowd", "expert", "llm", "author"]),
         st.sampled_from(["new", "imported", "accepted"]),
-        st.sampled_from([{}, {UNASKED: True}, {CHECK: True}, {ADJUDICATES: True}]),
+        st.sampled_from(["vote", "extra", "gold_question", "adjudication", "unclear"]),
     ),
     min_size=1,
     max_size=6,
@@ -220,13 +217,14 @@ class TestDecisions(TestCase):
         """An item of which all this was said."""
         project = ProjectFactory.create(definition=THREE, overlap=overlap)
         item, schema = open_item(project), current_schema(project)
-        for at, (value, kind, action, marks) in enumerate(labels):
+        for at, (value, kind, action, role) in enumerate(labels):
             by = machine(project, f"{kind}-{at}")
             by.kind = kind
             by.save()
             row = LabelDraft(
                 item_id=item.pk, annotator=by, schema=schema, value=value, action=action,
-                abstained=value is None, provenance=marks,
+                abstained=value is None,
+                role="adjudication" if value and role == "unclear" else role,
             )  # fmt: skip
             import_labels(project, [row])
         if gold:

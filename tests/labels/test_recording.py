@@ -4,7 +4,7 @@ import threading
 from uuid import uuid4
 
 import pytest
-from django.db import DatabaseError, connection, connections
+from django.db import DatabaseError, IntegrityError, connection, connections, transaction
 
 from apps.accounts.roles import ReviewerKind
 from apps.labels.models import Gold, ItemState, Label
@@ -163,6 +163,32 @@ def test_rows_cannot_be_changed_by_the_orm_nor_by_sql() -> None:
         Label.objects.filter(pk=label.pk).update(value="bad")
     with pytest.raises(DatabaseError, match="append-only"), connection.cursor() as cursor:
         cursor.execute("UPDATE labels_label SET value = %s WHERE id = %s", ['"x"', label.pk])
+
+
+def test_a_role_fits_the_rest_of_the_row() -> None:
+    """The database refuses what no service writes."""
+    project = ProjectFactory.create()
+    item, annotator = open_item(project), person(project)
+    earlier = record_label(draft(item, annotator, "good"))
+    withdrawn = {"value": None, "withdrawn": True}
+    revising = {**withdrawn, "supersedes": earlier}
+    refused = [
+        {"role": "unclear", "value": "good"},
+        {"role": "unclear", "abstained": True, **withdrawn},
+        {"role": "skip", "value": "good"},
+        {"role": "draft", **revising},
+        {"role": "adjudication", **revising},
+        {"role": "gold_question", **withdrawn},
+        {"role": "anything", "value": "good"},
+        {"role": "", "value": "good"},
+    ]
+    for fields in refused:
+        row = Label(item=item, annotator=annotator, schema=earlier.schema, action="new", **fields)
+        with pytest.raises(IntegrityError, match="labels_label_role"), transaction.atomic():
+            row.save()
+    for fields in ({"role": "empty", **withdrawn}, revising):
+        row = Label(item=item, annotator=annotator, schema=earlier.schema, action="new", **fields)
+        row.save()
 
 
 def test_a_changed_overlap_brings_every_item_into_line() -> None:

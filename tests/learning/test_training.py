@@ -7,7 +7,6 @@ from apps.common.jobs import waiting_jobs
 from apps.common.models import Job
 from apps.labels.models import ItemState, Kind, Label
 from apps.labels.services import (
-    LEARNED,
     DebateResult,
     GoldDraft,
     import_gold,
@@ -55,7 +54,7 @@ def test_what_is_not_decided_is_labelled_scored_and_ordered() -> None:
     labels = Label.objects.filter(item__in=waiting)
     assert [label.value for label in labels] == ["good", "bad", "good", "bad"]
     assert {label.annotator.kind for label in labels} == {Kind.MODEL}
-    assert all(label.provenance[LEARNED] == 1 and label.confidence for label in labels)
+    assert all(label.role == Label.Role.TRAINED and label.confidence for label in labels)
     scores = Score.objects.filter(item__in=waiting)
     assert all(score.gold_id is None and score.model_id == model.pk for score in scores)
     for item in waiting:

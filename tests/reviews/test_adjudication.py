@@ -96,7 +96,7 @@ def test_a_ruling_is_gold_with_reasons(project: Project, judge: User) -> None:
     assert (done.label.rationale, done.label.seconds) == ("It is irony.", 12.5)
     # As it stands in the text, for the label that it now speaks for.
     assert done.label.evidence == {"bad": ["the food was"]}
-    assert done.label.provenance["adjudicates"] is True
+    assert done.label.role == Label.Role.ADJUDICATION
     assert not state_of(item).queued
 
 
@@ -222,12 +222,12 @@ def test_who_was_checked_by_it_before_may_settle_it(project: Project, judge: Use
     """Its answer was known when they gave theirs, and is not any more."""
     item = in_conflict(project)
     own = annotator_for_user(project, judge)
-    record_label(draft(item, own, "good", provenance={"check": True}))
+    record_label(draft(item, own, "good", role=Label.Role.GOLD_QUESTION))
 
     done = rule(item, judge, "bad")
 
     assert done.gold is not None
-    assert (done.gold.value, "check" in done.label.provenance) == ("bad", False)
+    assert (done.gold.value, done.label.role) == ("bad", Label.Role.ADJUDICATION)
 
 
 def test_the_author_knows_better(project: Project, judge: User) -> None:

@@ -63,7 +63,7 @@ def test_undo_restores_what_the_expert_had_said_before(project: Project, judge: 
 
     again = Label.objects.current().get(annotator__user=judge)
     assert (again.value, again.action) == ("good", Label.Action.NEW)
-    assert "adjudicates" not in again.provenance
+    assert again.role == Label.Role.VOTE
     assert state_of(item).stage == ItemState.Stage.CONFLICT
     assert Slot.objects.filter(label=again).count() == 1
     # What they had answered in the queue stands, and the queue's own undo finds it.

@@ -7,7 +7,7 @@ from django.test import Client
 from django.utils import timezone
 
 from apps.accounts.roles import Role
-from apps.labels.models import ItemState
+from apps.labels.models import ItemState, Label
 from apps.labels.services import GoldDraft, import_gold
 from apps.projects.models import Item, Project
 from apps.projects.selectors import current_schema
@@ -70,7 +70,7 @@ def test_the_answer_is_compared_with_what_is_known(
 
     assert (done.decision.purpose, done.decision.correct) == (Purpose.CHECK, correct)
     assert (done.decision.extra, done.decision.late) == (False, False)
-    assert done.label.provenance["check"] is True
+    assert done.label.role == Label.Role.GOLD_QUESTION
 
 
 def test_who_cannot_tell_is_neither_right_nor_wrong(project: Project) -> None:

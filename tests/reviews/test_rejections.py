@@ -185,7 +185,7 @@ def test_who_rejected_cannot_change_later_what_others_decided(project: Project) 
 
     late = submit_label(project=project, user=first, item_id=item.pk, answer=Answer(value="bad"))
 
-    assert late.label.provenance["unasked"]
+    assert late.label.role == Label.Role.EXTRA
     gold = state_of(item).gold
     assert gold is not None
     assert gold.value == "good"

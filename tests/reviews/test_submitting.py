@@ -246,7 +246,7 @@ def test_what_nobody_asked_for_undoes_no_decision(project: Project) -> None:
         done = submit_label(
             project=project, user=crowd, item_id=item.pk, answer=Answer(value=value)
         )
-        assert done.label.provenance["unasked"]
+        assert done.label.role == Label.Role.EXTRA
 
     state = ItemState.objects.select_related("gold").get(item=item)
     assert state.stage == ItemState.Stage.DECIDED
@@ -397,4 +397,4 @@ def test_a_late_answer_leaves_a_place_that_somebody_has_just_taken(
 
     held = Slot.objects.get()
     assert (held.holder, held.label, done.decision.late) == (other, None, True)
-    assert answer(held, other, "good").label.provenance.get("unasked") is None
+    assert answer(held, other, "good").label.role == Label.Role.VOTE

@@ -56,7 +56,7 @@ def test_the_item_has_no_gold_and_waits_for_nobody(project: Project, judge: User
     label = done.label
     assert (label.value, label.abstained, label.action) == (None, True, Label.Action.NEW)
     assert (label.rationale, label.seconds) == ("Two readings.", 7.5)
-    assert (label.provenance["adjudicates"], label.provenance["unclear"]) == (True, True)
+    assert label.role == Label.Role.UNCLEAR
     assert (done.gold, stands(item), state_of(item).disputed) == (None, SETTLED, False)
     assert not state_of(item).known
     assert docket(project).waiting == 0
@@ -186,7 +186,7 @@ class TestAnew:
         done = rule(item, judge, "bad")
         assert done.gold is not None
         assert done.gold.value == "bad"
-        assert "unclear" not in done.label.provenance
+        assert done.label.role == Label.Role.ADJUDICATION
         assert cannot_tell(item, judge).gold is None
 
         assert stands(item) == SETTLED

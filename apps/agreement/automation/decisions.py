@@ -21,7 +21,6 @@ from apps.agreement.models import Guarantee
 from apps.labels.blindness import ONLY_AUDITED
 from apps.labels.models import VIEW_UNKNOWN, Gold, ItemState, Kind, Label
 from apps.labels.selectors import VERIFIED
-from apps.labels.services.drafts import ADVISORY, UNASKED, UNCLEAR
 from apps.projects.changes import Translator
 from apps.projects.models import LabelSchema, Project
 from labelhub.core.schema import value_key
@@ -63,7 +62,7 @@ def words_of_authors(project: Project, since: datetime) -> QuerySet[Label]:
         withdrawn=False,
         value__isnull=False,
         created_at__lt=since,
-    ).exclude(provenance__has_key=ADVISORY)
+    ).exclude(role=Label.Role.ADVISORY)
     # What replaced it later takes no error out.
     return said.exclude(superseded_by__created_at__lt=since).order_by("pk")
 
@@ -167,9 +166,7 @@ def _found_unclear(
     """The first label by which an expert settled that an item cannot be told, where that came
     before any decision (``rows``) and any label beside the suggestion (``led``)."""
     found: dict[int, Label] = {}
-    labels = Label.objects.by_people().filter(
-        item__in=list(items), abstained=True, provenance__has_key=UNCLEAR
-    )
+    labels = Label.objects.by_people().filter(item__in=list(items), role=Label.Role.UNCLEAR)
     for label in labels.exclude(superseded_by__created_at__lt=since).order_by("pk"):
         found.setdefault(label.item_id, label)
     return {
@@ -202,7 +199,7 @@ def _first_blind(since: datetime, before: Mapping[int, int]) -> dict[int, Label]
     labels = Label.objects.by_people().filter(
         item__in=list(before), value__isnull=False, created_at__gte=since
     )
-    asked = labels.exclude(annotator__kind=Kind.CROWD, provenance__has_key=UNASKED)
+    asked = labels.exclude(annotator__kind=Kind.CROWD, role=Label.Role.EXTRA)
     for label in asked.exclude(LED).exclude(action=Label.Action.IMPORTED).order_by("pk"):
         if label.pk < before[label.item_id]:
             found.setdefault(label.item_id, label)

@@ -30,7 +30,6 @@ from apps.common.prepared import prepared
 from apps.common.rows import insert_row, update_row
 from apps.labels.models import Annotator, Kind, Label
 from apps.labels.services import (
-    ADVISORY,
     LabelDraft,
     annotator_for,
     open_items,
@@ -207,7 +206,7 @@ def _draft(answer: Answer) -> LabelDraft:
         "timing": answer.timing,
         "verified": answer.author.verified,
     }
-    advisory = {ADVISORY: True} if answer.late or not question.site.answers_decide else {}
+    decides = question.site.answers_decide and not answer.late
     return LabelDraft(
         item_id=item.pk,
         annotator=annotator,
@@ -215,11 +214,12 @@ def _draft(answer: Answer) -> LabelDraft:
         value=None if nofit else answer.value,
         abstained=nofit,
         action=Label.Action.NEW,
+        role=Label.Role.VOTE if decides else Label.Role.ADVISORY,
         seconds=round(answer.server_ms / 1000, 3),
         cost_nanousd=question.cost_nanousd,
         # The word of somebody whom no option fits is what to make the next options of.
         rationale=f"None of these fits: {answer.value}" if nofit and answer.value else "",
-        provenance=told | advisory,
+        provenance=told,
     )
 
 

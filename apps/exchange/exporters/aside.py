@@ -6,12 +6,10 @@ from typing import Any
 from uuid import UUID, uuid5
 
 from apps.labels.models import Annotator, Label
-from apps.labels.services import ASIDE
 from apps.projects.models import Project
 from apps.reviews.models import Decision
 
 NAMESPACE = UUID("4f0b9a52-53a3-4d4c-8f43-7f3f6f0f4c02")
-SKIP = "skip"
 #: The fields of such a row that are always the same.
 NOTHING_SAID: dict[str, Any] = {
     "value": None,
@@ -19,6 +17,7 @@ NOTHING_SAID: dict[str, Any] = {
     "withdrawn": True,
     "rejected": False,
     "action": str(Label.Action.WITHDRAWN),
+    "role": str(Label.Role.SKIP),
     "confidence": None,
     "rationale": "",
     "evidence": {},
@@ -50,7 +49,7 @@ def skips_of(
     for item_id, user, name, comment, moment in given:
         kind, who = people.get(user, ("crowd", name or "somebody"))
         uid = uuid5(NAMESPACE, f"{named[item_id]} {kind} {who} {moment.isoformat()}")
-        told = {ASIDE: SKIP} | ({"comment": comment} if comment else {})
+        told = {"comment": comment} if comment else {}
         given_by = {"uid": str(uid), "annotator": who, "kind": kind}
         when = {"schema_version": schema_version, "created_at": moment.isoformat()}
         found[item_id].append(given_by | NOTHING_SAID | {"provenance": told} | when)

@@ -13,7 +13,7 @@ from apps.exchange.exporters.studio_names import Names, names_of
 from apps.exchange.exporters.studio_results import results_of
 from apps.exchange.shapes.studio import LISTS, OURS, THEIRS, number_of
 from apps.exchange.shapes.studio_task import kept_in, together
-from apps.labels.services import ASIDE
+from apps.labels.models import Label
 from labelhub.core.schema import Schema, Value, value_key
 
 MACHINES = ("llm", "model")
@@ -79,7 +79,7 @@ def _lists(row: Row, schema: Schema, names: Names) -> dict[str, list[dict[str, A
             found[name].append((at, _as_it_came(one, name, label, row)))
         elif label["kind"] in MACHINES:
             found["predictions"].append((len(labels), _prediction(label, schema, names, row)))
-        elif label["provenance"].get(ASIDE) != "draft":
+        elif label["role"] != Label.Role.DRAFT:
             made = {"parent_prediction": numbers.get(label["proposed_from"])}
             made = _annotation(label, schema, names, row) | made
             found["annotations"].append((len(labels), made))
@@ -111,7 +111,7 @@ def _current(labels: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
         one
         for one in labels
         if one["uid"] not in (by_us if THEIRS in one["provenance"] else by_any)
-        and (not one["withdrawn"] or ASIDE in one["provenance"])
+        and (not one["withdrawn"] or one["role"] in Label.ASIDE)
         and not one["rejected"]  # a cancelled annotation there would be an abstention
     ]
 

@@ -24,6 +24,7 @@ _LABEL = (
     "abstained", "withdrawn", "action", "confidence", "rationale", "evidence", "seconds",
     "cost_nanousd", "proposed_from__uid", "supersedes__uid", "run_uid", "replicate",
     "schema__version", "provenance", "created_at", "rejected", "shown__uid",
+    "role",
 )  # fmt: skip
 _GOLD = (
     "item_id", "uid", "value", "withdrawn", "basis", "decided_by__kind", "decided_by__name",
@@ -80,6 +81,7 @@ def _label(row: Sequence[Any]) -> dict[str, Any]:
         "withdrawn": row[7],
         "rejected": row[21],
         "action": row[8],
+        "role": row[23],
         "confidence": row[9],
         "rationale": row[10],
         "evidence": row[11],

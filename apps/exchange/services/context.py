@@ -107,6 +107,7 @@ class ImportContext:
             schema=self._schema(row.schema_version, row.value),
             value=row.value,
             action=row.action,
+            role=row.role,
             abstained=row.abstained,
             withdrawn=row.withdrawn,
             rejected=row.rejected,

@@ -8,12 +8,12 @@ from apps.exchange.readers.base import RowFault
 from apps.exchange.shapes.base import Data, Shape, Translated
 from apps.exchange.shapes.said import Asked, Said
 from apps.exchange.values import as_object
-from apps.labels.services import ASIDE
+from apps.labels.models import Label
 from labelhub.core.schema import Schema, role_of
 
 FIELDS = ("text", "context", "question", "options")
 #: What an answer's status makes of it; "submitted", or none, is a label.
-STATUS_ASIDE = {"discarded": "skip", "draft": "draft"}
+STATUS_ASIDE = {"discarded": Label.Role.SKIP, "draft": Label.Role.DRAFT}
 KEPT = ("vectors", "_server_id", "inserted_at", "updated_at", "status")
 
 
@@ -159,8 +159,9 @@ def _response(who: tuple[str, str], group: list[_Answer], asked: Asked) -> dict[
     label["kind"] = "crowd"
     if status in STATUS_ASIDE:
         given = {one.question: one.given.get("value") for one in group}
-        told = {ASIDE: STATUS_ASIDE[status], "argilla": {"status": status, "values": given}}
-        return {**label, "withdrawn": True, "provenance": told}
+        told = {"argilla": {"status": status, "values": given}}
+        role = STATUS_ASIDE[status]
+        return {**label, "withdrawn": True, "role": role, "provenance": told}
     return label | _said(group, asked).to_label()
 
 

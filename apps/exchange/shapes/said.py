@@ -7,13 +7,11 @@ from typing import Any
 from apps.exchange.columns import Question
 from apps.exchange.readers.base import RowFault
 from apps.exchange.values import label_value
-from apps.labels.services import ASIDE
+from apps.labels.models import Label
 from labelhub.core.schema import Schema, Value
 from labelhub.core.schema.definition import number
 
 MOST_SECONDS = 1e15
-#: Kept aside as: it was submitted and has no answer.
-EMPTY = "empty"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,12 +117,9 @@ class Said:
         """The parts of a label row that say something. Without an answer it is kept aside: other
         tools let people submit nothing, which is neither "none of these" nor "cannot tell"."""
         value = self.value()
-        label: dict[str, Any] = {"withdrawn": True} if value is None else {"value": value}
-        told = {
-            ASIDE: EMPTY if value is None else "",
-            "spans": self.spans,
-            "comment": "\n".join(self.comment),
-        }
+        empty = {"withdrawn": True, "role": Label.Role.EMPTY}
+        label: dict[str, Any] = empty if value is None else {"value": value}
+        told = {"spans": self.spans, "comment": "\n".join(self.comment)}
         label["provenance"] = {name: kept for name, kept in told.items() if kept}
         besides = {
             "evidence": self.evidence,

@@ -18,7 +18,7 @@ from apps.exchange.shapes.said import Asked, seconds_of, user_name
 from apps.exchange.shapes.studio_results import questions_in, said_in
 from apps.exchange.shapes.studio_task import content_of
 from apps.exchange.values import as_object
-from apps.labels.services import ASIDE
+from apps.labels.models import Label
 from labelhub.core.schema import Schema
 
 #: Where our own export keeps the full row inside a task's ``meta``.
@@ -179,8 +179,8 @@ class _Labels:
         label |= {"created_at": one["created_at"]} if one.get("created_at") else {}
         label |= seconds_of(one.get("lead_time"))
         if what == "draft" or one.get("was_cancelled") is True:
-            aside = "draft" if what == "draft" else "skip"
-            return {**label, "withdrawn": True, "provenance": {ASIDE: aside}}
+            role = Label.Role.DRAFT if what == "draft" else Label.Role.SKIP
+            return {**label, "withdrawn": True, "role": role}
         said = said_in(one, where, self.asked)
         if machine:
             said.sure(one.get("score"))

@@ -27,7 +27,6 @@ from apps.exchange.webhooks.events import (
     label_events,
 )
 from apps.labels.models import Gold, Label
-from apps.labels.services import UNCLEAR
 
 #: Ledger rows that become deliveries in one round of one webhook.
 BATCH = 500
@@ -120,8 +119,7 @@ def rows_after(
     return found, after
 
 
-_UNCLEAR = f"provenance__{UNCLEAR}"
-LABEL_FIELDS = ("created_at", "change", _UNCLEAR)
+LABEL_FIELDS = ("created_at", "change", "role")
 GOLD_FIELDS = ("created_at", "withdrawn", "basis")
 
 
@@ -130,7 +128,7 @@ def labels_of(webhook: Webhook) -> "QuerySet[Label]":
     rows = Label.objects.filter(item__project=webhook.project_id)
     if LABEL in webhook.events:
         return rows
-    settling = rows.filter(abstained=True, provenance__has_key=UNCLEAR, change__isnull=True)
+    settling = rows.filter(role=Label.Role.UNCLEAR, change__isnull=True)
     return settling if ADJUDICATED in webhook.events else rows.none()
 
 
@@ -159,7 +157,9 @@ def label_deliveries(webhook: Webhook, rows: Iterable[dict[str, Any]]) -> list[D
             event_at=row["created_at"],
         )
         for row in rows
-        for event in label_events(unclear=bool(row[_UNCLEAR]) and row["change"] is None)
+        for event in label_events(
+            unclear=row["role"] == Label.Role.UNCLEAR and row["change"] is None
+        )
         if event in webhook.events
     ]
 

@@ -14,13 +14,6 @@ from apps.labels.services.assigning import (
 )
 from apps.labels.services.debating import record_debate_results
 from apps.labels.services.drafts import (
-    ADJUDICATES,
-    ADVISORY,
-    ASIDE,
-    CHECK,
-    LEARNED,
-    UNASKED,
-    UNCLEAR,
     DebateResult,
     GoldDraft,
     ImportOutcome,
@@ -42,14 +35,7 @@ from apps.labels.services.states import open_items, replan
 from apps.labels.services.withdrawing import withdraw_labels
 
 __all__ = [
-    "ADJUDICATES",
-    "ADVISORY",
-    "ASIDE",
-    "CHECK",
-    "LEARNED",
     "RELABEL",
-    "UNASKED",
-    "UNCLEAR",
     "Carried",
     "DebateResult",
     "GoldDraft",

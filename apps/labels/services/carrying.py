@@ -87,7 +87,7 @@ class Carrier:
             row.provenance |= {"was": source.value, "ask": value is Fate.NEEDS_PEOPLE}
             return row
         row.value, row.evidence = value, self._evidence(label, source)
-        for name in ("abstained", "action", "confidence", "rationale", "shown_id",
+        for name in ("abstained", "action", "role", "confidence", "rationale", "shown_id",
                      "proposed_from_id", "run_uid", "replicate", "created_at"):  # fmt: skip
             setattr(row, name, getattr(source, name))
         row.provenance = self._provenance(label, source) | row.provenance

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 
 from apps.common.rows import insert_row
 from apps.labels.models import Gold, Kind, Label
-from apps.labels.services.drafts import ADJUDICATES, CHECK, UNASKED, UNCLEAR
 from apps.labels.services.facts import Facts
 from labelhub.core.schema import value_key
 
@@ -111,15 +110,16 @@ def _ruling(labels: Sequence[Label]) -> Label | None:
 
 
 def _settles(label: Label) -> bool:
-    if not label.provenance.get(ADJUDICATES) or not _is_asked_expert(label):
+    if not _is_asked_expert(label):
         return False
-    return label.value is not None or bool(label.provenance.get(UNCLEAR))
+    adjudicates = label.role == Label.Role.ADJUDICATION and label.value is not None
+    return adjudicates or label.role == Label.Role.UNCLEAR
 
 
 def _counts(label: Label) -> bool:
-    if label.provenance.get(CHECK):
+    if label.role == Label.Role.GOLD_QUESTION:
         return False
-    return label.annotator.kind == Kind.EXPERT or not label.provenance.get(UNASKED)
+    return label.annotator.kind == Kind.EXPERT or label.role != Label.Role.EXTRA
 
 
 def _majority(labels: Sequence[Label]) -> list[Label]:

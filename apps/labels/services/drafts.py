@@ -11,22 +11,6 @@ from apps.labels.models import Annotator, Gold, Label
 from apps.projects.models import LabelSchema
 from labelhub.core.schema import Value
 
-#: In the provenance of a label that nobody asked for: given for an item that had enough of them.
-UNASKED = "unasked"
-#: In the provenance of what is kept beside the ledger and counts for nothing: an imported ``skip``
-#: or ``draft``, or one that is ``empty``. Such a row is marked withdrawn and takes nothing back.
-ASIDE = "aside"
-#: In the provenance of an author's label that decides nothing, such as one that came too late.
-ADVISORY = "advisory"
-#: In the provenance of an expert's label that settles what others disagree on.
-ADJUDICATES = "adjudicates"
-#: Beside it, where they settled that it cannot be told. An abstention in the queue settles nothing.
-UNCLEAR = "unclear"
-#: In the provenance of a label of an item whose answer was known: it tells of the person alone.
-CHECK = "check"
-#: In the provenance of a label by a model that this project's gold has taught: which version of it.
-LEARNED = "learned"
-
 
 class ImportOutcome(StrEnum):
     """What became of one imported row."""
@@ -50,6 +34,7 @@ class LabelDraft:
     schema: LabelSchema
     value: Value | None
     action: str = Label.Action.NEW
+    role: str = Label.Role.VOTE
     abstained: bool = False
     withdrawn: bool = False
     rejected: bool = False
@@ -82,6 +67,7 @@ class LabelDraft:
             withdrawn=self.withdrawn,
             rejected=self.rejected,
             action=self.action,
+            role=self.role,
             confidence=self.confidence,
             rationale=self.rationale,
             evidence={name: list(phrases) for name, phrases in self.evidence.items()},

@@ -8,7 +8,6 @@ from django.db.models import QuerySet
 
 from apps.common.prepared import prepared
 from apps.labels.models import MACHINES, PEOPLE, Gold, Kind, Label
-from apps.labels.services.drafts import ADVISORY, LEARNED
 
 
 @dataclass(slots=True)
@@ -45,7 +44,7 @@ class Facts:
             for label in said
             if label.value is not None
             and label.action != Label.Action.IMPORTED
-            and not label.provenance.get(ADVISORY)
+            and label.role != Label.Role.ADVISORY
         ]
         return deciding[-1] if deciding else None
 
@@ -56,7 +55,7 @@ class Facts:
         said = [
             label
             for label in self.labels
-            if label.annotator.kind in MACHINES and LEARNED not in label.provenance
+            if label.annotator.kind in MACHINES and label.role != Label.Role.TRAINED
         ]
         return next((label for label in reversed(said) if not label.abstained), None)
 

@@ -8,7 +8,7 @@ from django.db import transaction
 
 from apps.common.bulk import insert_rows
 from apps.labels.models import Gold, Label
-from apps.labels.services.drafts import ASIDE, GoldDraft, ImportOutcome, LabelDraft
+from apps.labels.services.drafts import GoldDraft, ImportOutcome, LabelDraft
 from apps.labels.services.facts import facts_from, standing
 from apps.labels.services.states import create_states, lock_states, refresh_states
 from apps.projects.models import Project
@@ -117,7 +117,7 @@ def _known_labels(ids: Iterable[int]) -> _Known:
         known.by_uid[row.item_id, row.uid] = row.pk
         known.said_by[row.item_id, row.uid] = row.annotator_id
         pair = (row.item_id, row.annotator_id)
-        if ASIDE in row.provenance:
+        if row.role in Label.ASIDE:
             continue
         if row.withdrawn:
             _forget_first(pair, known, gone=row.action == Label.Action.IMPORTED)
@@ -159,7 +159,7 @@ def _note(draft: LabelDraft, known: _Known) -> None:
     """What is known once the draft is written."""
     pair = (draft.item_id, draft.annotator.pk)
     # The annotator may label the item again.
-    if draft.withdrawn and ASIDE not in draft.provenance:
+    if draft.withdrawn and draft.role not in Label.ASIDE:
         _forget_first(pair, known, gone=True)
         for of_pair in (known.by_annotator, known.now):
             of_pair.pop(pair, None)
@@ -196,7 +196,7 @@ def _key(value: Value | None) -> str:
 def _is_past(draft: LabelDraft, known: _Known) -> bool:
     """Whether it is no part of what its annotator says by now."""
     superseded = draft.uid is not None and (draft.item_id, draft.uid) in known.past
-    return superseded or ASIDE in draft.provenance
+    return superseded or draft.role in Label.ASIDE
 
 
 def _same(held: Value | None, given: Value | None) -> bool:

@@ -18,7 +18,7 @@ def record_learned(drafts: Sequence[LabelDraft]) -> tuple[set[int], int]:
     or nothing, before. Which of the items are undecided, and how many labels were written.
 
     One draft per item, all by one annotator, of items that have a state; values are canonical, and
-    the provenance has ``LEARNED``. No item's state follows: such a label decides nothing and is
+    their role is ``TRAINED``. No item's state follows: such a label decides nothing and is
     nobody's suggestion.
     """
     states = lock_states(draft.item_id for draft in drafts)

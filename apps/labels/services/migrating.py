@@ -2,7 +2,7 @@
 
 A carried row says what its predecessor said, under the names of afterwards: the same annotator,
 action, confidence and moment. What the label took and cost stays with the row that was paid for.
-What decides gold (actions, marks in the provenance, the order of an item's labels) is the same
+What decides gold (actions, roles, the order of an item's labels) is the same
 afterwards; therefore all labels of an item that come after a carried one are carried too.
 """
 

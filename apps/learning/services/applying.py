@@ -6,7 +6,7 @@ from typing import Any
 
 from apps.labels.blindness import is_audit
 from apps.labels.models import Annotator, ItemState, Kind, Label
-from apps.labels.services import LEARNED, LabelDraft, annotator_for, rank_items, record_learned
+from apps.labels.services import LabelDraft, annotator_for, rank_items, record_learned
 from apps.learning.models import Score, TrainedModel
 from apps.learning.selectors.answers import Answers
 from apps.learning.selectors.lesson import Reading, documents_of
@@ -145,7 +145,8 @@ def _draft(
         value=value,
         action=Label.Action.PROPOSED,
         confidence=probability,
-        provenance={LEARNED: model.version, "examples": model.examples},
+        role=Label.Role.TRAINED,
+        provenance={"model_version": model.version, "examples": model.examples},
     )
 
 

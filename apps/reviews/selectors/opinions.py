@@ -13,7 +13,6 @@ from apps.common.highlight import verbatim
 from apps.debates.models import Debate, Turn
 from apps.labels.blindness import is_audit
 from apps.labels.models import PEOPLE, Gold, ItemState, Kind, Label
-from apps.labels.services import ADJUDICATES
 from apps.projects.models import Item, LabelSchema, Project
 from apps.projects.selectors import current_schema
 from apps.reviews.models import Slot
@@ -48,7 +47,7 @@ class Opinion:
     @property
     def adjudicates(self) -> bool:
         """Whether it was given by somebody who saw the others'."""
-        return bool(self.label.provenance.get(ADJUDICATES))
+        return self.label.settles
 
 
 @dataclass(frozen=True)

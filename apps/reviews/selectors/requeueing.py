@@ -7,7 +7,6 @@ from django.db.models.functions import Cast
 
 from apps.accounts.models import User
 from apps.labels.models import PEOPLE, Gold, ItemState, Label
-from apps.labels.services import UNCLEAR
 from apps.projects.models import Project
 from apps.reviews.models import Decision, Purpose, Requeue
 
@@ -36,7 +35,7 @@ def requeueable(
     by_others = Q(item__state__gold__basis__in=SETTLED) & ~Q(
         item__state__gold__decided_by__user=user
     )
-    unclear = Q(item__state__stage=ItemState.Stage.UNCLEAR) & ~Q(provenance__has_key=UNCLEAR)
+    unclear = Q(item__state__stage=ItemState.Stage.UNCLEAR) & ~Q(role=Label.Role.UNCLEAR)
     labels = (
         Label.objects.current()
         .filter(annotator__project=project, annotator__user=user, annotator__kind__in=PEOPLE)

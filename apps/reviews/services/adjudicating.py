@@ -12,7 +12,6 @@ from django.utils import timezone
 from apps.accounts.models import User
 from apps.accounts.roles import ROLES_WITH, Right
 from apps.labels.models import Gold, ItemState, Label
-from apps.labels.services import ADJUDICATES, UNCLEAR
 from apps.projects.models import Project
 from apps.reviews.models import Comment, Intervention, Purpose, Slot
 from apps.reviews.selectors import Place, open_places
@@ -186,10 +185,10 @@ def people_behind(project: Project, labels: Sequence[Label]) -> list[User]:
 
 def _check_open(case: Opinions, user: User) -> None:
     own = case.own(user)
-    if case.waits or (own is not None and own.label.provenance.get(ADJUDICATES)):
+    if case.waits or (own is not None and own.label.settles):
         return
     if case.state.stage == ItemState.Stage.UNCLEAR:
-        found = next(one for one in reversed(case.people) if one.label.provenance.get(UNCLEAR))
+        found = next(one for one in reversed(case.people) if one.label.role == Label.Role.UNCLEAR)
         raise _decided_by(found.label.annotator.name, "cannot be told")
     if case.state.stage != ItemState.Stage.DECIDED or case.gold is None:
         raise DecidedMeanwhile("Reviewers do not disagree on this item any more; it goes on.")

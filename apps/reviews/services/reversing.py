@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.labels.models import ItemState
-from apps.labels.services import ADJUDICATES, withdraw_label
+from apps.labels.services import withdraw_label
 from apps.projects.models import Project
 from apps.reviews.models import Decision, Purpose, Slot
 from apps.reviews.services.drafting import draft_again
@@ -116,7 +116,7 @@ def _undoable(project: Project, user: User) -> QuerySet[Decision]:
 
 def _undo(project: Project, user: User, decision: Decision, lease_seconds: int) -> Undone:
     label = decision.label
-    if label is not None and label.provenance.get(ADJUDICATES):
+    if label is not None and label.settles:
         if take_back(decision, label, user):
             return Undone(decision, None, restored=True)
     elif label is not None:

@@ -15,10 +15,6 @@ from apps.common.rows import insert_row
 from apps.labels.blindness import is_audit
 from apps.labels.models import MACHINES, VIEW_UNKNOWN, Annotator, ItemState, Kind, Label
 from apps.labels.services import (
-    ADJUDICATES,
-    CHECK,
-    UNASKED,
-    UNCLEAR,
     LabelDraft,
     annotator_for_user,
     as_carried,
@@ -235,6 +231,7 @@ def _draft(
         supersedes_id=case.last.pk if case.last else None,
         # By its lease's token: the database itself stores it once only.
         uid=None if any(one.uid == lease_token for one in case.history) else lease_token,
+        role=_role(case, answer),
         provenance=_provenance(case, view, answer),
         **checked_extras(case.project, case.schema, case.state.item, answer),
         **_origin(value, answer, view.shown),
@@ -242,21 +239,28 @@ def _draft(
 
 
 def _provenance(case: _Case, view: _View, answer: Answer) -> Mapping[str, Any]:
-    own = case.own.provenance if case.own else {}
-    unasked = case.extra and not was_asked(case.user, case.state.item_id)
-    settles = own.get(ADJUDICATES) or _settles(case, answer)
     kept = {
         **told(answer, case.schema.parsed.offered(case.state.item.options)),
         "comment": answer.comment,
         "guideline": guideline_version(case.project),
         "arm": view.arm,
         VIEW_UNKNOWN: view.unknown,
-        UNASKED: own.get(UNASKED) if case.own else unasked,
-        CHECK: (own.get(CHECK) if case.own else case.purpose != Purpose.WORK) and not settles,
-        ADJUDICATES: settles,
-        UNCLEAR: settles and answer.adjudicates and answer.abstain,
     }
     return {key: one for key, one in kept.items() if one}
+
+
+def _role(case: _Case, answer: Answer) -> str:
+    """How the answer counts; a revision counts as the answer that it revises."""
+    if (case.own and case.own.settles) or _settles(case, answer):
+        # An abstention in the queue settles nothing.
+        unclear = answer.adjudicates and answer.abstain
+        return Label.Role.UNCLEAR if unclear else Label.Role.ADJUDICATION
+    if case.own:
+        return case.own.role
+    if case.purpose != Purpose.WORK:
+        return Label.Role.GOLD_QUESTION
+    unasked = case.extra and not was_asked(case.user, case.state.item_id)
+    return Label.Role.EXTRA if unasked else Label.Role.VOTE
 
 
 def _settles(case: _Case, answer: Answer) -> bool:

@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.labels.models import Label
-from apps.labels.services import ADJUDICATES, LabelDraft, record_label, withdraw_label
+from apps.labels.services import LabelDraft, record_label, withdraw_label
 from apps.projects.models import Project
 from apps.reviews.models import Comment, Decision, Mention, Slot
 from apps.reviews.services.known import check_standing
@@ -22,7 +22,7 @@ def last_settled(project: Project, user: User) -> Decision | None:
     if decision is None or decision.action in LEFT:
         return decision
     label = decision.label
-    if label is None or not label.provenance.get(ADJUDICATES):
+    if label is None or not label.settles:
         return None
     return decision if Label.objects.current().filter(pk=label.pk).exists() else None
 
@@ -78,6 +78,7 @@ def _as_before(before: Label, label: Label, user: User) -> LabelDraft:
         value=before.value,
         abstained=before.abstained,
         action=before.action,
+        role=before.role,
         confidence=before.confidence,
         rationale=before.rationale,
         evidence=before.evidence,

@@ -145,6 +145,7 @@ def _said_anew(job: BulkJob, labels: Iterable[Label]) -> Iterator[LabelDraft]:
             schema=schema,
             value=value,
             action=label.action,
+            role=label.role,
             abstained=label.abstained,
             rejected=label.rejected,
             confidence=label.confidence,
