@@ -303,7 +303,7 @@ class ItemState(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
     stage = models.CharField(max_length=10, choices=Stage.choices, default=Stage.NEW)
     queued = models.BooleanField(default=True, help_text="Wants a person's label.")
-    priority = models.FloatField(default=0, help_text="Higher comes first; see services.ordering.")
+    priority = models.FloatField(default=0, help_text="Higher comes first.")
     labels_by_people = models.PositiveIntegerField(
         default=0, help_text="Current labels of crowd and experts."
     )

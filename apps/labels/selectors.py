@@ -79,8 +79,8 @@ def labels_of_run(project_id: int, run_uid: UUID) -> QuerySet[Label]:
 
 def item_with_ledger(project: Project, item_id: int) -> Item | None:
     """One item with all its labels and decisions, oldest first, in five queries."""
-    said = ("annotator", "superseded_by", "shown__annotator")
-    labels: QuerySet[Label] = Label.objects.select_related(*said).order_by("pk")
+    related = ("annotator", "superseded_by", "shown__annotator")
+    labels: QuerySet[Label] = Label.objects.select_related(*related).order_by("pk")
     golds: QuerySet[Gold] = Gold.objects.select_related("decided_by", "superseded_by").order_by(
         "pk"
     )

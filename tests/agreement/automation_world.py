@@ -14,7 +14,7 @@ from apps.labels.blindness import ONLY_AUDITED
 from apps.labels.models import Annotator, ItemState, Label
 from apps.labels.services import (
     DebateResult,
-    GoldDraft,
+    NewGold,
     import_gold,
     record_debate_results,
     record_label,
@@ -80,7 +80,7 @@ def decide(items: Sequence[Item], say: Callable[[Item], str] = all_right) -> Non
     """Gold that came with the items."""
     for item in items:
         schema = current_schema(item.project)
-        import_gold(item.project, [GoldDraft(item_id=item.pk, schema=schema, value=say(item))])
+        import_gold(item.project, [NewGold(item_id=item.pk, schema=schema, value=say(item))])
 
 
 def answer(

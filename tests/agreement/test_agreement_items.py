@@ -11,7 +11,7 @@ from django.test import Client
 from apps.accounts.roles import Role
 from apps.agreement.reporting import agreement_report
 from apps.labels.models import Annotator, ItemState
-from apps.labels.services import GoldDraft, import_gold
+from apps.labels.services import NewGold, import_gold
 from apps.projects.models import Project
 from apps.projects.selectors import current_schema
 from tests.agreement.page_help import page
@@ -182,9 +182,7 @@ def test_nor_what_an_import_says_that_a_machine_decided() -> None:
     (item,), _ = ledger(made, {"llm:m": ["bad"], "crowd:a": ["good"]})
     machine = Annotator.objects.get(project=made, kind="llm")
     schema = current_schema(made)
-    decided = GoldDraft(
-        item_id=item.pk, schema=schema, value="bad", decided_by=machine, uid=uuid4()
-    )
+    decided = NewGold(item_id=item.pk, schema=schema, value="bad", decided_by=machine, uid=uuid4())
     import_gold(made, [decided])
     ItemState.objects.filter(item=item).update(reasons=["audit"])
     query = {"of": "crowd", "by": "gold", "about": "good", "cell": "wrong"}

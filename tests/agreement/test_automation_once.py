@@ -20,7 +20,7 @@ from apps.debates.services import change_routing_rule
 from apps.labels.blindness import ONLY_AUDITED
 from apps.labels.models import Annotator, Label
 from apps.labels.services import (
-    GoldDraft,
+    NewGold,
     annotator_for,
     import_gold,
     record_label,
@@ -209,7 +209,7 @@ def test_the_database_counts_what_the_pool_holds(project: Project) -> None:
         record_label(draft(debate.item, person(project), "good", **led))
     decide([debate.item for debate in Debate.objects.select_related("item")[50:60]])
     for debate in Debate.objects.select_related("item")[70:73]:
-        said = GoldDraft(
+        said = NewGold(
             item_id=debate.item_id,
             schema=current_schema(project),
             value="bad",

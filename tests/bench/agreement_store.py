@@ -28,8 +28,8 @@ from django.db.models import Model  # noqa: E402
 from apps.agreement.models import StoredReport  # noqa: E402
 from apps.common.bulk import insert_rows  # noqa: E402
 from apps.labels.models import Annotator, Gold, ItemState, Label  # noqa: E402
-from apps.labels.services.drafts import LabelDraft  # noqa: E402
-from apps.labels.services.recording import record_label  # noqa: E402
+from apps.labels.services.ledger import record_label  # noqa: E402
+from apps.labels.services.new_rows import NewLabel  # noqa: E402
 from apps.projects.models import Item, Project  # noqa: E402
 from apps.projects.selectors import current_schema  # noqa: E402
 from tests.bench import agreement_data as data  # noqa: E402
@@ -101,7 +101,7 @@ def label(slug: str) -> dict[str, Any]:
     project = Project.objects.get(slug=slug)
     item = Item.objects.filter(project=project).earliest("pk")
     free = Annotator.objects.filter(project=project, kind="crowd").exclude(labels__item=item)
-    draft = LabelDraft(
+    draft = NewLabel(
         item_id=item.pk,
         annotator=free.earliest("pk"),
         schema=current_schema(project),

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from apps.debates.models import Debate, Run
 from apps.labels.models import Kind, Label
-from apps.labels.services import DebateResult, LabelDraft, annotator_for, record_debate_results
+from apps.labels.services import DebateResult, NewLabel, annotator_for, record_debate_results
 from apps.projects.models import Item, Project
 from apps.projects.selectors import current_schema
 
@@ -55,7 +55,7 @@ def _recorded(
     item: Item, value: str | None, run: Run, reasons: Sequence[str], uncertainty: float
 ) -> Label | None:
     annotator = annotator_for(item.project, kind=Kind.LLM, name="single: offline", offline=True)
-    draft = LabelDraft(
+    draft = NewLabel(
         item_id=item.pk,
         annotator=annotator,
         schema=run.schema,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from apps.exchange.services import LabelFileResult, import_label_file, labelfile
 from apps.labels.models import Label
-from apps.labels.services import importing
+from apps.labels.services import imports
 from apps.labels.services.states import refresh_states
 from apps.projects.models import Project
 from tests.factories.labels import open_several
@@ -86,7 +86,7 @@ def test_an_item_is_brought_into_line_once_in_a_file_that_goes_by_annotators(
         refreshed.extend(ids)
         refresh_states(project, ids)
 
-    monkeypatch.setattr(importing, "refresh_states", refresh)
+    monkeypatch.setattr(imports, "refresh_states", refresh)
     names = [str(at) for at in range(4)]
     project = project_of(*names)
 

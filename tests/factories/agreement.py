@@ -5,7 +5,7 @@ from typing import Any
 
 from apps.debates.models import Debate, Run
 from apps.labels.models import Annotator, Label
-from apps.labels.services import DebateResult, GoldDraft, import_gold, record_debate_results
+from apps.labels.services import DebateResult, NewGold, import_gold, record_debate_results
 from apps.projects.models import Item, Project
 from apps.projects.selectors import current_schema
 from tests.factories.labels import draft, machine, open_item
@@ -17,7 +17,7 @@ def decide(item: Item, value: Any) -> None:
     """Gold that came with an import."""
     import_gold(
         item.project,
-        [GoldDraft(item_id=item.pk, schema=current_schema(item.project), value=value)],
+        [NewGold(item_id=item.pk, schema=current_schema(item.project), value=value)],
     )
 
 

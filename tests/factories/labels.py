@@ -6,7 +6,7 @@ from typing import Any
 from apps.accounts.models import User
 from apps.accounts.roles import ReviewerKind, Role
 from apps.labels.models import Annotator
-from apps.labels.services import LabelDraft, annotator_for, annotator_for_user, open_items
+from apps.labels.services import NewLabel, annotator_for, annotator_for_user, open_items
 from apps.projects.models import Item, Project
 from apps.projects.selectors import current_schema
 from tests.factories.projects import ItemFactory, member
@@ -39,9 +39,9 @@ def machine(project: Project, name: str = "ecj offline") -> Annotator:
     return annotator_for(project, kind="llm", name=name)
 
 
-def draft(item: Item, annotator: Annotator, value: Any, **fields: Any) -> LabelDraft:
+def draft(item: Item, annotator: Annotator, value: Any, **fields: Any) -> NewLabel:
     """A draft under the project's current schema."""
-    return LabelDraft(
+    return NewLabel(
         item_id=item.pk,
         annotator=annotator,
         schema=current_schema(item.project),

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from apps.labels.services import GoldDraft, import_gold, open_items
+from apps.labels.services import NewGold, import_gold, open_items
 from apps.learning.models import TrainedModel
 from apps.learning.services import run_training, start_training, switch_learning
 from apps.projects.models import Item, Project
@@ -27,7 +27,7 @@ def decide_items(items: Sequence[Item], values: Sequence[Any]) -> None:
     project = items[0].project
     schema = current_schema(project)
     drafts = [
-        GoldDraft(item_id=item.pk, schema=schema, value=value)
+        NewGold(item_id=item.pk, schema=schema, value=value)
         for item, value in zip(items, values, strict=True)
     ]
     import_gold(project, drafts)

@@ -5,8 +5,8 @@ from typing import Any
 
 from apps.accounts.models import User
 from apps.labels.models import Label
-from apps.labels.services import LabelDraft, annotator_for_user, import_gold, record_label
-from apps.labels.services.drafts import GoldDraft
+from apps.labels.services import NewLabel, annotator_for_user, import_gold, record_label
+from apps.labels.services.new_rows import NewGold
 from apps.projects.models import Item, Project
 from apps.projects.selectors import current_schema
 from apps.reviews.models import Decision, Purpose
@@ -30,7 +30,7 @@ def decided(item: Item, user: User, value: Any, **fields: Any) -> Decision:
     action = fields.setdefault("action", Decision.Action.LABEL)
     supersedes = fields.pop("supersedes", None)
     label = record_label(
-        LabelDraft(
+        NewLabel(
             item_id=item.pk,
             annotator=annotator_for_user(item.project, user),
             schema=current_schema(item.project),
@@ -53,7 +53,7 @@ def known(items: Sequence[Item], value: Any = "good") -> None:
     """Let the answer to these items be known, as after an import with gold."""
     project = items[0].project
     schema = current_schema(project)
-    import_gold(project, [GoldDraft(item_id=one.pk, schema=schema, value=value) for one in items])
+    import_gold(project, [NewGold(item_id=one.pk, schema=schema, value=value) for one in items])
 
 
 def checked(

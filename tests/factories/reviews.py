@@ -9,7 +9,7 @@ from apps.accounts.roles import ReviewerKind, Role
 from apps.labels.models import Kind, Label
 from apps.labels.services import (
     DebateResult,
-    LabelDraft,
+    NewLabel,
     annotator_for,
     open_items,
     record_debate_results,
@@ -42,7 +42,7 @@ def suggest(
     evidence: Mapping[str, Sequence[str]] | None = None,
 ) -> Label:
     """What a debate proposes for ``item``; with ``reasons`` it is in doubt."""
-    draft = LabelDraft(
+    draft = NewLabel(
         item_id=item.pk,
         annotator=annotator_for(item.project, kind=Kind.LLM, name="ecj", offline=True),
         schema=current_schema(item.project),

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from apps.accounts.roles import ReviewerKind
 from apps.labels.models import Gold, ItemState, Label
 from apps.labels.services import (
-    GoldDraft,
     ImportOutcome,
+    NewGold,
     import_gold,
     import_labels,
     record_label,
@@ -73,8 +73,8 @@ def test_a_history_keeps_what_superseded_what() -> None:
 def test_gold_is_kept_as_it_came_and_a_different_one_is_a_conflict() -> None:
     project = ProjectFactory.create()
     item, schema = open_item(project), project.schemas.get()
-    good = GoldDraft(item_id=item.pk, schema=schema, value="good")
-    bad = GoldDraft(item_id=item.pk, schema=schema, value="bad")
+    good = NewGold(item_id=item.pk, schema=schema, value="good")
+    bad = NewGold(item_id=item.pk, schema=schema, value="bad")
     assert import_gold(project, [good]) == [CREATED]
     assert import_gold(project, [good]) == [UNCHANGED]
     assert import_gold(project, [bad]) == [CONFLICT]
@@ -85,8 +85,8 @@ def test_a_gold_history_is_one_chain() -> None:
     project = ProjectFactory.create()
     item, schema = open_item(project), project.schemas.get()
     rows = [
-        GoldDraft(item_id=item.pk, schema=schema, value="good", basis="review", uid=uuid4()),
-        GoldDraft(
+        NewGold(item_id=item.pk, schema=schema, value="good", basis="review", uid=uuid4()),
+        NewGold(
             item_id=item.pk,
             schema=schema,
             value=None,
@@ -94,7 +94,7 @@ def test_a_gold_history_is_one_chain() -> None:
             basis="withdrawn",
             uid=uuid4(),
         ),
-        GoldDraft(item_id=item.pk, schema=schema, value="bad", basis="review", uid=uuid4()),
+        NewGold(item_id=item.pk, schema=schema, value="bad", basis="review", uid=uuid4()),
     ]
     assert import_gold(project, rows) == [CREATED] * 3
     assert import_gold(project, rows) == [UNCHANGED] * 3
@@ -159,9 +159,7 @@ def test_odd_evidence_of_imported_gold_stops_nobody() -> None:
     project = ProjectFactory.create(overlap=2)
     item = open_item(project)
     schema = current_schema(project)
-    odd = GoldDraft(
-        item_id=item.pk, schema=schema, value="good", basis="review", evidence=["no uid"]
-    )
+    odd = NewGold(item_id=item.pk, schema=schema, value="good", basis="review", evidence=["no uid"])
     import_gold(project, [odd])
     record_label(draft(item, person(project), "good"))
     replan(project)

@@ -1,6 +1,7 @@
 """What people say becomes a ledger row, gold and a state, or is refused whole."""
 
 import threading
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -170,9 +171,9 @@ def test_a_role_fits_the_rest_of_the_row() -> None:
     project = ProjectFactory.create()
     item, annotator = open_item(project), person(project)
     earlier = record_label(draft(item, annotator, "good"))
-    withdrawn = {"value": None, "withdrawn": True}
+    withdrawn: dict[str, Any] = {"value": None, "withdrawn": True}
     revising = {**withdrawn, "supersedes": earlier}
-    refused = [
+    refused: list[dict[str, Any]] = [
         {"role": "unclear", "value": "good"},
         {"role": "unclear", "abstained": True, **withdrawn},
         {"role": "skip", "value": "good"},

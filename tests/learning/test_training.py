@@ -8,7 +8,7 @@ from apps.common.models import Job
 from apps.labels.models import ItemState, Kind, Label
 from apps.labels.services import (
     DebateResult,
-    GoldDraft,
+    NewGold,
     import_gold,
     record_debate_results,
     record_label,
@@ -244,7 +244,7 @@ def test_what_a_machine_decided_teaches_nothing() -> None:
     project, (first, second, *_) = taught_project()
     schema = current_schema(project)
     said = {"schema": schema, "value": "bad", "decided_by": machine(project)}
-    import_gold(project, [GoldDraft(item_id=item.pk, **said) for item in (first, second)])  # type: ignore[arg-type]
+    import_gold(project, [NewGold(item_id=item.pk, **said) for item in (first, second)])  # type: ignore[arg-type]
     assert train(project).examples == 40
 
 

@@ -8,7 +8,7 @@ from django.test import Client
 from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.labels.models import ItemState
-from apps.labels.services import GoldDraft, import_gold
+from apps.labels.services import NewGold, import_gold
 from apps.projects.models import Item, Project
 from apps.projects.selectors import current_schema
 from apps.reviews.selectors.searching import found_items, read_grid, read_query
@@ -23,9 +23,7 @@ def checking() -> tuple[Project, Item]:
     project = new_project(check_share=0.5, review_scope="doubtful")
     (known,), (other,) = (queued_items(project, 1, external_id=name) for name in ("known", "other"))
     suggest(other, "good", reasons=["tie"])
-    import_gold(
-        project, [GoldDraft(item_id=known.pk, schema=current_schema(project), value="good")]
-    )
+    import_gold(project, [NewGold(item_id=known.pk, schema=current_schema(project), value="good")])
     return project, known
 
 
@@ -138,7 +136,7 @@ def test_the_order_of_what_waits_does_not_tell_the_known(sort: str) -> None:
     project = new_project(check_share=0.5)
     names = ["first", "known", "last"]
     items = [queued_items(project, 1, external_id=name)[0] for name in names]
-    gold = GoldDraft(item_id=items[1].pk, schema=current_schema(project), value="good")
+    gold = NewGold(item_id=items[1].pk, schema=current_schema(project), value="good")
     import_gold(project, [gold])
 
     assert found(project, reviewer(project), sort, stage="waiting") == names

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from apps.accounts.roles import Role
 from apps.labels.models import ItemState, Label
-from apps.labels.services import GoldDraft, import_gold
+from apps.labels.services import NewGold, import_gold
 from apps.projects.models import Item, Project
 from apps.projects.selectors import current_schema
 from apps.reviews.models import Purpose, Slot, Standing
@@ -31,7 +31,7 @@ def with_gold(project: Project, count: int, value: str = "good") -> list[Item]:
     """Items that came with their answer."""
     items = queued_items(project, count)
     schema = current_schema(project)
-    import_gold(project, [GoldDraft(item_id=each.pk, schema=schema, value=value) for each in items])
+    import_gold(project, [NewGold(item_id=each.pk, schema=schema, value=value) for each in items])
     return items
 
 

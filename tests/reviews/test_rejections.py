@@ -21,8 +21,8 @@ from apps.agreement.sheets.slicing import Slice
 from apps.dashboards.work import desk_of, past_answers, work_report
 from apps.labels.models import VIEW_UNKNOWN, Annotator, Assignment, Gold, ItemState, Kind, Label
 from apps.labels.services import assign_items, keep_for_kind
-from apps.labels.services.deciding import next_gold
-from apps.labels.services.facts import facts_from
+from apps.labels.services.gold import next_gold
+from apps.labels.services.item_ledger import ledger_from
 from apps.projects.models import Item, Project
 from apps.reviews.models import Decision, Purpose, Slot, Standing
 from apps.reviews.selectors.quality.people import people_report
@@ -393,8 +393,8 @@ def test_gold_never_rests_on_rejections(said: list[tuple[str | None, bool]], ove
         if rejected_after:
             rows.append(row(len(said) + at, None, rejected=True))
 
-    with_them = facts_from(rows)
-    without = facts_from([one for one in rows if not one.rejected])
+    with_them = ledger_from(rows)
+    without = ledger_from([one for one in rows if not one.rejected])
 
     assert with_them.by_people == without.by_people
     told = [

@@ -6,7 +6,7 @@ from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.labels.models import Gold, ItemState, Kind, Label
 from apps.labels.services import (
-    GoldDraft,
+    NewGold,
     annotator_for,
     import_gold,
     import_ledger,
@@ -126,7 +126,7 @@ class TestOtherDecisions:
         cannot_tell(item, judge)
         schema = current_schema(project)
 
-        import_gold(project, [GoldDraft(item_id=item.pk, schema=schema, value="good")])
+        import_gold(project, [NewGold(item_id=item.pk, schema=schema, value="good")])
         assert stands(item) == (Stage.DECIDED, False, True)
         done = cannot_tell(item, judge)
 
@@ -139,7 +139,7 @@ class TestOtherDecisions:
         project.dispute_above = 0.9
         project.save()
         item = ItemFactory.create(project=project)
-        agreed = GoldDraft(item_id=item.pk, schema=current_schema(project), value="good",
+        agreed = NewGold(item_id=item.pk, schema=current_schema(project), value="good",
                            basis=Gold.Basis.AGREEMENT)  # fmt: skip
         import_ledger(project, [], [agreed])
         record_label(draft(item, machine(project), "bad", confidence=0.95, action="proposed"))

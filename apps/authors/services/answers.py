@@ -30,7 +30,7 @@ from apps.common.prepared import prepared
 from apps.common.rows import insert_row, update_row
 from apps.labels.models import Annotator, Kind, Label
 from apps.labels.services import (
-    LabelDraft,
+    NewLabel,
     annotator_for,
     open_items,
     record_label,
@@ -196,7 +196,7 @@ def _shown(message: Message) -> dict[str, str]:
     return {"role": "assistant", "text": short + ("…" if short != message.text else "")}
 
 
-def _draft(answer: Answer) -> LabelDraft:
+def _draft(answer: Answer) -> NewLabel:
     question = answer.question
     item, annotator = item_of(question), annotator_of(answer.author)
     nofit = answer.outcome == Answer.Outcome.NOFIT
@@ -207,7 +207,7 @@ def _draft(answer: Answer) -> LabelDraft:
         "verified": answer.author.verified,
     }
     decides = question.site.answers_decide and not answer.late
-    return LabelDraft(
+    return NewLabel(
         item_id=item.pk,
         annotator=annotator,
         schema=current_schema(question.site.project),

@@ -11,9 +11,9 @@ from apps.exchange.services.context import ImportContext, ImportTally
 from apps.exchange.services.placeholders import is_placeholder, untouched
 from apps.labels.models import Gold, Label
 from apps.labels.services import (
-    GoldDraft,
     ImportOutcome,
-    LabelDraft,
+    NewGold,
+    NewLabel,
     import_gold,
     import_labels,
     import_ledger,
@@ -250,7 +250,7 @@ def _item(context: ImportContext, row: ItemRow, batch: ImportBatch | None) -> It
 
 def _drafts(
     context: ImportContext, pairs: Iterable[tuple[ItemRow, Item]]
-) -> tuple[list[LabelDraft], list[GoldDraft], list[tuple[ItemRow, int]]]:
+) -> tuple[list[NewLabel], list[NewGold], list[tuple[ItemRow, int]]]:
     """Label drafts, gold drafts, and for each label draft where it came from."""
     labels, golds, origin = [], [], []
     for row, item in pairs:
@@ -259,5 +259,5 @@ def _drafts(
             origin.append((row, at))
         golds += [context.gold_draft(item.pk, gold) for gold in row.gold_history]
         if row.gold is not None and not row.gold_history:
-            golds.append(GoldDraft(item_id=item.pk, schema=context.schema, value=row.gold))
+            golds.append(NewGold(item_id=item.pk, schema=context.schema, value=row.gold))
     return labels, golds, origin

@@ -6,7 +6,7 @@ from apps.exchange.labelrows import GoldRow, LabelRow, Who
 from apps.exchange.readers.base import shortened
 from apps.exchange.services.repeated import Repeated
 from apps.labels.models import Annotator
-from apps.labels.services import GoldDraft, LabelDraft, annotator_for
+from apps.labels.services import NewGold, NewLabel, annotator_for
 from apps.projects.models import LabelSchema, Project
 from apps.projects.selectors import current_schema
 from labelhub.core.errors import Conflict
@@ -99,9 +99,9 @@ class ImportContext:
             self._annotators[who.kind, who.name] = found
         return found
 
-    def label_draft(self, item_id: int, row: LabelRow) -> LabelDraft:
+    def label_draft(self, item_id: int, row: LabelRow) -> NewLabel:
         """What the ledger is asked to append for an annotation."""
-        return LabelDraft(
+        return NewLabel(
             item_id=item_id,
             annotator=self.annotator(row.who),
             schema=self._schema(row.schema_version, row.value),
@@ -127,9 +127,9 @@ class ImportContext:
             created_at=row.created_at,
         )
 
-    def gold_draft(self, item_id: int, row: GoldRow) -> GoldDraft:
+    def gold_draft(self, item_id: int, row: GoldRow) -> NewGold:
         """What the ledger is asked to append for a decision."""
-        return GoldDraft(
+        return NewGold(
             item_id=item_id,
             schema=self._schema(row.schema_version, row.value),
             value=row.value,

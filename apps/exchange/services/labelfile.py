@@ -23,7 +23,7 @@ from apps.exchange.services.context import MAX_NOTES, ImportContext, ImportTally
 from apps.exchange.services.placeholders import has_texts
 from apps.exchange.values import as_object, json_cell, label_value
 from apps.labels.models import Gold, ItemState, Label
-from apps.labels.services import GoldDraft, ImportOutcome, import_gold, import_labels
+from apps.labels.services import ImportOutcome, NewGold, import_gold, import_labels
 from apps.projects.models import Item, Project
 from labelhub.core.schema import Value
 
@@ -233,7 +233,7 @@ def _write_gold(context: ImportContext, entries: list[_Entry], tally: ImportTall
         if entry.gold is not None:
             seen.setdefault((entry.item.pk, repr(entry.gold)), entry)
     schema, firsts = context.schema, list(seen.values())
-    drafts = [GoldDraft(item_id=one.item.pk, schema=schema, value=one.gold) for one in firsts]
+    drafts = [NewGold(item_id=one.item.pk, schema=schema, value=one.gold) for one in firsts]
     outcomes = import_gold(context.project, drafts) if drafts else []
     for entry, outcome in zip(firsts, outcomes, strict=True):
         if outcome is ImportOutcome.CONFLICT:

@@ -32,22 +32,22 @@ KEYS_OF = {
 CHUNK = 2000
 
 
-def role_of(kind, told, *, withdrawn, abstained, supersedes):
+def role_of(kind, keys, *, withdrawn, abstained, supersedes):
     """How the rules of before took these keys; those that they did not heed for such a row fall
     away."""
     if withdrawn:
-        if "aside" not in told or supersedes:
+        if "aside" not in keys or supersedes:
             return "vote"
-        return told["aside"] if told["aside"] in ("skip", "draft") else "empty"
+        return keys["aside"] if keys["aside"] in ("skip", "draft") else "empty"
     if kind in ("llm", "model"):
-        return "trained" if "learned" in told else "vote"
+        return "trained" if "learned" in keys else "vote"
     if kind == "author":
-        return "advisory" if told.get("advisory") else "vote"
-    if told.get("check"):
+        return "advisory" if keys.get("advisory") else "vote"
+    if keys.get("check"):
         return "gold_question"
-    if kind == "expert" and told.get("adjudicates"):
-        return "unclear" if abstained and told.get("unclear") else "adjudication"
-    return "extra" if told.get("unasked") else "vote"
+    if kind == "expert" and keys.get("adjudicates"):
+        return "unclear" if abstained and keys.get("unclear") else "adjudication"
+    return "extra" if keys.get("unasked") else "vote"
 
 
 def take_roles(apps, schema_editor):
@@ -136,6 +136,11 @@ class Migration(migrations.Migration):
                 ),
                 name="labels_label_role",
             ),
+        ),
+        migrations.AlterField(
+            model_name="itemstate",
+            name="priority",
+            field=models.FloatField(default=0, help_text="Higher comes first."),
         ),
         migrations.RunPython(take_roles, give_keys_back),
         migrations.RunPython(forbid_updates, allow_updates),

@@ -5,47 +5,51 @@ one item wait for each other), appends rows and brings the item's state into lin
 """
 
 from apps.labels.services.annotators import annotator_for, annotator_for_user
-from apps.labels.services.assigning import (
+from apps.labels.services.imports import import_gold, import_labels, import_ledger
+from apps.labels.services.item_ledger import current_labels, read_history
+from apps.labels.services.ledger import (
+    record_debate_results,
+    record_label,
+    record_learned,
+    withdraw_label,
+    withdraw_labels,
+)
+from apps.labels.services.new_rows import (
+    DebateResult,
+    ImportOutcome,
+    NewGold,
+    NewLabel,
+)
+from apps.labels.services.queue import (
     assign_items,
     keep_for_kind,
     promote_items,
+    rank_items,
+    reroute_items,
     unassign_items,
     unassign_person,
+    unrank_items,
 )
-from apps.labels.services.debating import record_debate_results
-from apps.labels.services.drafts import (
-    DebateResult,
-    GoldDraft,
-    ImportOutcome,
-    LabelDraft,
-)
-from apps.labels.services.facts import read_history, standing
-from apps.labels.services.importing import import_gold, import_labels, import_ledger
-from apps.labels.services.learned import record_learned
-from apps.labels.services.migrating import (
+from apps.labels.services.schema_migration import (
     RELABEL,
     Carried,
-    as_carried,
     carry_over,
+    translated_label,
 )
-from apps.labels.services.ranking import rank_items, unrank_items
-from apps.labels.services.recording import record_label, withdraw_label
-from apps.labels.services.rerouting import reroute_items
 from apps.labels.services.states import open_items, replan
-from apps.labels.services.withdrawing import withdraw_labels
 
 __all__ = [
     "RELABEL",
     "Carried",
     "DebateResult",
-    "GoldDraft",
     "ImportOutcome",
-    "LabelDraft",
+    "NewGold",
+    "NewLabel",
     "annotator_for",
     "annotator_for_user",
-    "as_carried",
     "assign_items",
     "carry_over",
+    "current_labels",
     "import_gold",
     "import_labels",
     "import_ledger",
@@ -59,7 +63,7 @@ __all__ = [
     "record_learned",
     "replan",
     "reroute_items",
-    "standing",
+    "translated_label",
     "unassign_items",
     "unassign_person",
     "unrank_items",

@@ -1,6 +1,10 @@
-"""Where items stand: the one place that derives an item's state from the ledger."""
+"""Item states: the one place that derives them from the ledger.
+
+Stage and decision, how many labels an item wants, its place in the queue, and to whom it may go.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
+from zlib import crc32
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -8,14 +12,14 @@ from django.db.models import QuerySet
 from apps.common.bulk import insert_alike, insert_rows
 from apps.common.prepared import prepared
 from apps.common.rows import update_row
-from apps.labels.models import Gold, ItemState, Label
-from apps.labels.services.audience import audience_of, is_disputed, keep_assignments, still_asked
-from apps.labels.services.deciding import decide, found_unclear
-from apps.labels.services.drafts import DebateResult
-from apps.labels.services.facts import Facts, read_facts
-from apps.labels.services.ordering import priority_of
+from apps.labels.models import MACHINES, Assignment, Gold, ItemState, Label
+from apps.labels.services.gold import decide, found_unclear
+from apps.labels.services.item_ledger import ItemLedger, read_ledgers
+from apps.labels.services.new_rows import DebateResult
 from apps.projects.models import Item, Project
+from labelhub.core.debate.outcome import UNKNOWN_UNCERTAINTY
 from labelhub.core.debate.routing import AUDIT
+from labelhub.core.schema import value_key
 
 STATE_FIELDS = [
     "stage", "queued", "priority", "labels_by_people", "wanted", "suggestion", "gold", "reasons",
@@ -46,13 +50,13 @@ def _opened(project: Project, item_id: int) -> ItemState:
     return state
 
 
-def create_states(project: Project, facts: Mapping[int, Facts]) -> None:
+def create_states(project: Project, ledgers: Mapping[int, ItemLedger]) -> None:
     """States of freshly imported items whose ledger came with them; nothing is decided anew."""
     read_plan(project)
     states = []
-    for item_id, fact in facts.items():
+    for item_id, ledger in ledgers.items():
         state = ItemState(item_id=item_id, project_id=project.pk)
-        _derive(project, state, fact)
+        _derive(project, state, ledger)
         states.append(state)
     insert_rows(states)
 
@@ -85,44 +89,44 @@ def refresh_states(
     ids = sorted(set(item_ids))
     states = lock_states(ids)
     read_plan(project)
-    facts = read_facts(ids)
-    decide(project.overlap, ids, facts)
+    ledgers = read_ledgers(ids)
+    decide(project.overlap, ids, ledgers)
     for item_id in ids:
         state = states.setdefault(item_id, ItemState(item_id=item_id, project=project))
         if results and item_id in results:
             _take_debate(state, *results[item_id])
-    _write_states(project, states, facts)
+    _write_states(project, states, ledgers)
 
 
 def settle_states(
-    project: Project, states: Mapping[int, ItemState], facts: Mapping[int, Facts]
+    project: Project, states: Mapping[int, ItemState], ledgers: Mapping[int, ItemLedger]
 ) -> None:
     """The same for items that are locked, whose ledger is read and whose gold is decided."""
     read_plan(project)
-    _write_states(project, states, facts)
+    _write_states(project, states, ledgers)
 
 
 def _write_states(
-    project: Project, states: Mapping[int, ItemState], facts: Mapping[int, Facts]
+    project: Project, states: Mapping[int, ItemState], ledgers: Mapping[int, ItemLedger]
 ) -> None:
     for item_id, state in states.items():
-        _derive(project, state, facts[item_id])
+        _derive(project, state, ledgers[item_id])
     ItemState.objects.bulk_create(
         list(states.values()),
         update_conflicts=True,
         unique_fields=["item"],
         update_fields=STATE_FIELDS,
     )
-    keep_assignments([(state, facts[item_id]) for item_id, state in states.items()])
+    keep_assignments([(state, ledgers[item_id]) for item_id, state in states.items()])
 
 
-def refresh_state(project: Project, state: ItemState, fact: Facts) -> None:
+def refresh_state(project: Project, state: ItemState, ledger: ItemLedger) -> None:
     """The same for one item whose row the caller has locked and whose ledger it has read."""
     read_plan(project)
-    decide(project.overlap, [state.item_id], {state.item_id: fact})
-    _derive(project, state, fact)
+    decide(project.overlap, [state.item_id], {state.item_id: ledger})
+    _derive(project, state, ledger)
     update_row(state, *STATE_FIELDS)
-    keep_assignments([(state, fact)])
+    keep_assignments([(state, ledger)])
 
 
 def read_plan(project: Project) -> None:
@@ -145,22 +149,22 @@ def _take_debate(state: ItemState, result: DebateResult, label: Label | None) ->
     state.signals = {**result.signals, **known}
 
 
-def _derive(project: Project, state: ItemState, fact: Facts) -> None:
-    people = len(fact.by_people)
-    gold = fact.gold if fact.gold and not fact.gold.withdrawn else None
-    if state.suggestion_id is None and fact.by_machines and not state.reasons:
-        state.suggestion = fact.by_machines
+def _derive(project: Project, state: ItemState, ledger: ItemLedger) -> None:
+    people = len(ledger.by_people)
+    gold = ledger.gold if ledger.gold and not ledger.gold.withdrawn else None
+    if state.suggestion_id is None and ledger.by_machines and not state.reasons:
+        state.suggestion = ledger.by_machines
     state.gold = gold
     state.labels_by_people = people
-    state.stage = _stage(project, state, fact, gold)
-    unclear = found_unclear(fact)
-    state.disputed = not unclear and is_disputed(project.dispute_above, state, fact, gold)
-    begun = people > 0 or bool(fact.rejections)
+    state.stage = _stage(project, state, ledger, gold)
+    unclear = found_unclear(ledger)
+    state.disputed = not unclear and is_disputed(project.dispute_above, state, ledger, gold)
+    begun = people > 0 or bool(ledger.rejections)
     in_scope = project.review_scope == Project.ReviewScope.ALL or bool(state.reasons) or begun
-    state.wanted = _wanted(project, state, fact)
+    state.wanted = _wanted(project, state, ledger)
     state.queued = people < state.wanted and (in_scope or _asked_for(state))
-    state.kept = len(still_asked(state, fact))
-    state.audience = audience_of(state, fact)
+    state.kept = len(still_asked(state, ledger))
+    state.audience = audience_of(state, ledger)
     state.known = gold is not None and gold.basis in KNOWN
     state.priority = priority_of(project.queue_order, state, gold)
 
@@ -170,27 +174,137 @@ def _asked_for(state: ItemState) -> bool:
     return state.promoted or bool(state.assignees)
 
 
-def _stage(project: Project, state: ItemState, fact: Facts, gold: Gold | None) -> ItemState.Stage:
+def _stage(
+    project: Project, state: ItemState, ledger: ItemLedger, gold: Gold | None
+) -> ItemState.Stage:
     if gold:
         return ItemState.Stage.DECIDED
-    if fact.by_people:
-        if not _spoken(fact) or len(fact.by_people) < project.overlap:
+    if ledger.by_people:
+        if not _spoken(ledger) or len(ledger.by_people) < project.overlap:
             return ItemState.Stage.IN_REVIEW
-        return ItemState.Stage.UNCLEAR if found_unclear(fact) else ItemState.Stage.CONFLICT
+        return ItemState.Stage.UNCLEAR if found_unclear(ledger) else ItemState.Stage.CONFLICT
     return ItemState.Stage.SUGGESTED if state.suggestion_id else ItemState.Stage.NEW
 
 
-def _wanted(project: Project, state: ItemState, fact: Facts) -> int:
+def _wanted(project: Project, state: ItemState, ledger: ItemLedger) -> int:
     """How many people are to speak: one more than did where they disagree or a machine that is sure
     contradicts them, and where an audit has nothing but labels that were imported, which decide
     nothing by themselves."""
-    one_more = len(fact.by_people) + 1
+    one_more = len(ledger.by_people) + 1
     if state.stage == ItemState.Stage.CONFLICT or state.disputed:
         return one_more
     audited = state.reasons == [AUDIT] and state.stage != ItemState.Stage.DECIDED
-    return max(project.overlap, one_more) if audited and not _spoken(fact) else project.overlap
+    return max(project.overlap, one_more) if audited and not _spoken(ledger) else project.overlap
 
 
-def _spoken(fact: Facts) -> bool:
+def _spoken(ledger: ItemLedger) -> bool:
     """Whether anybody who labels here has."""
-    return any(label.action != Label.Action.IMPORTED for label in fact.by_people)
+    return any(label.action != Label.Action.IMPORTED for label in ledger.by_people)
+
+
+#: What a manager put first comes before all else, whatever the order.
+PROMOTED = 1000.0
+#: Who comes first when the doubtful do; within a band, the more uncertain item.
+CONFLICT, DOUBTFUL, UNLABELLED, CONFIDENT = 200.0, 100.0, 50.0, 10.0
+#: Bands are this wide: the next begins where nothing of the one below can reach.
+WIDTH = 10.0
+#: Items that came with gold are needed least.
+WITH_IMPORTED_GOLD = -5.0
+
+
+def priority_of(order: str, state: ItemState, gold: Gold | None) -> float:
+    """The item's place in the queue: the higher comes first, then the older item.
+
+    What people disagree on comes first in any order: it waits for an expert, who decides it for
+    good. A random order is one draw per item, the same for everybody and whenever it is asked.
+    """
+    if state.stage == ItemState.Stage.CONFLICT or state.disputed:
+        place = CONFLICT
+    elif order == Project.QueueOrder.RANDOM:
+        place = CONFIDENT + WIDTH * crc32(str(state.item_id).encode()) / 2**32
+    elif order == Project.QueueOrder.OLDEST:
+        place = CONFIDENT
+    else:
+        place = _by_doubt(state)
+    imported = gold is not None and gold.basis == Gold.Basis.IMPORTED
+    first = PROMOTED if state.promoted else 0
+    return place + first + (WITH_IMPORTED_GOLD if imported else 0)
+
+
+def _by_doubt(state: ItemState) -> float:
+    doubt = WIDTH * _doubt_of(state)
+    if state.reasons == [AUDIT]:
+        # No sooner than what was never debated, or it could be told.
+        return UNLABELLED + WIDTH * (state.learned or 0.0)
+    if state.reasons:
+        return DOUBTFUL + doubt
+    if state.suggestion_id is None:
+        return UNLABELLED + doubt
+    return CONFIDENT + doubt
+
+
+def _doubt_of(state: ItemState) -> float:
+    """What is known of the doubt about a suggestion, 0 to 1; one of which nothing is known is not
+    sure. Without a suggestion there is nothing to doubt."""
+    doubts = (state.signals.get("uncertainty"), state.learned)
+    unknown = 0.0 if state.suggestion_id is None else UNKNOWN_UNCERTAINTY
+    return max((float(doubt) for doubt in doubts if doubt is not None), default=unknown)
+
+
+#: Decisions of the crowd and of single experts, which a machine that is sure may bring into doubt.
+DISPUTABLE = (Gold.Basis.REVIEW, Gold.Basis.AGREEMENT)
+
+
+def is_disputed(
+    above: float | None, state: ItemState, ledger: ItemLedger, gold: Gold | None
+) -> bool:
+    """Whether a machine that is at least ``above`` sure contradicts what reviewers decided."""
+    if above is None or gold is None or gold.value is None or gold.basis not in DISPUTABLE:
+        return False
+    decided = value_key(gold.value)
+    return any(
+        label.value is not None
+        and value_key(label.value) != decided
+        and _sureness(label, state) >= above
+        for label in ledger.labels
+        if label.annotator.kind in MACHINES
+    )
+
+
+def _sureness(label: Label, state: ItemState) -> float:
+    """What the machine says of its certainty; of a debate that states none, what it shows."""
+    if label.confidence is not None:
+        return label.confidence
+    if label.pk == state.suggestion_id and "uncertainty" in state.signals:
+        return 1.0 - float(state.signals["uncertainty"])
+    return 0.0
+
+
+def audience_of(state: ItemState, ledger: ItemLedger) -> str:
+    """Who may be offered the item: what is in conflict goes to experts, and where all places that
+    are left are kept for people it was given to, to those alone."""
+    if state.stage == ItemState.Stage.CONFLICT or state.disputed:
+        return ItemState.Audience.EXPERT
+    if state.kept and state.kept >= state.wanted - len(ledger.by_people):
+        return ItemState.Audience.NAMED
+    if ledger.rejections and state.assigned_kind == ItemState.Audience.CROWD:
+        return ""  # perhaps nobody of the crowd knows the answer: experts may take it as well
+    return state.assigned_kind
+
+
+def still_asked(state: ItemState, ledger: ItemLedger) -> list[int]:
+    """Those of its assignees who have neither labelled an item that waits for labels nor left it
+    to others by rejecting the suggestion."""
+    answered = {label.annotator.user_id for label in (*ledger.by_people, *ledger.rejections)}
+    return [user for user in state.assignees if state.queued and user not in answered]
+
+
+def keep_assignments(items: Iterable[tuple[ItemState, ItemLedger]]) -> None:
+    """Open and close what people were given by name, as the ledger now says."""
+    for state, ledger in items:
+        if not state.assignees:
+            continue
+        asked = still_asked(state, ledger)
+        rows = Assignment.objects.filter(item=state.item_id)
+        rows.filter(user__in=asked, open=False).update(open=True)
+        rows.filter(open=True).exclude(user__in=asked).update(open=False)

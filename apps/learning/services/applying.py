@@ -6,7 +6,7 @@ from typing import Any
 
 from apps.labels.blindness import is_audit
 from apps.labels.models import Annotator, ItemState, Kind, Label
-from apps.labels.services import LabelDraft, annotator_for, rank_items, record_learned
+from apps.labels.services import NewLabel, annotator_for, rank_items, record_learned
 from apps.learning.models import Score, TrainedModel
 from apps.learning.selectors.answers import Answers
 from apps.learning.selectors.lesson import Reading, documents_of
@@ -137,8 +137,8 @@ def _options_of(reading: Reading) -> dict[int, Sequence[str]]:
 
 def _draft(
     model: TrainedModel, by: Annotator, item: int, value: Any, probability: float
-) -> LabelDraft:
-    return LabelDraft(
+) -> NewLabel:
+    return NewLabel(
         item_id=item,
         annotator=by,
         schema=model.schema,

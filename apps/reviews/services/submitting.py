@@ -15,12 +15,12 @@ from apps.common.rows import insert_row
 from apps.labels.blindness import is_audit
 from apps.labels.models import MACHINES, VIEW_UNKNOWN, Annotator, ItemState, Kind, Label
 from apps.labels.services import (
-    LabelDraft,
+    NewLabel,
     annotator_for_user,
-    as_carried,
+    current_labels,
     read_history,
     record_label,
-    standing,
+    translated_label,
 )
 from apps.projects.models import LabelSchema, Project
 from apps.projects.selectors import current_schema, guideline_version
@@ -123,7 +123,7 @@ def submit_label(
     sent = _sent_before(said, lease_token, history)
     if sent and _key(sent.value) == _key(value) and sent.rejected == answer.only_rejects:
         return Submitted(sent, _decision_of(sent, project, user), created=False)
-    last = next(iter(standing(said.values())), None)
+    last = next(iter(current_labels(said.values())), None)
     purpose = _purpose(user, state)
     enough = state.labels_by_people >= state.wanted
     case = _Case(
@@ -148,7 +148,7 @@ def _sent_before(
 ) -> Label | None:
     """What came under this token earlier, as it is called now."""
     sent = said.get(lease_token) if lease_token else None
-    return as_carried(sent, history) if sent else None
+    return translated_label(sent, history) if sent else None
 
 
 def _came_late(case: _Case, label: Label, lease_token: UUID | None) -> bool:
@@ -221,8 +221,8 @@ def _draft(
     answer: Answer,
     value: Value | None,
     lease_token: UUID | None,
-) -> LabelDraft:
-    return LabelDraft(
+) -> NewLabel:
+    return NewLabel(
         item_id=case.state.item_id,
         annotator=case.annotator,
         schema=case.schema,
@@ -299,7 +299,7 @@ def _shown(case: _Case, answer: Answer, drawn: Decision.Arm | None) -> Label | N
     seen = next((label for label in case.history if label.pk == named), None)
     if seen is None or seen.abstained or seen.annotator.kind not in MACHINES:
         raise InvalidInput.at("suggestion", f"item {case.state.item_id} has no suggestion {named}.")
-    return as_carried(seen, case.history)
+    return translated_label(seen, case.history)
 
 
 def _named(case: _Case, answer: Answer, drawn: Decision.Arm | None) -> int | None:

@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.labels.models import Label
-from apps.labels.services import LabelDraft, record_label, withdraw_label
+from apps.labels.services import NewLabel, record_label, withdraw_label
 from apps.projects.models import Project
 from apps.reviews.models import Comment, Decision, Mention, Slot
 from apps.reviews.services.known import check_standing
@@ -70,8 +70,8 @@ def take_back(decision: Decision, label: Label, user: User) -> bool:
     return True
 
 
-def _as_before(before: Label, label: Label, user: User) -> LabelDraft:
-    return LabelDraft(
+def _as_before(before: Label, label: Label, user: User) -> NewLabel:
+    return NewLabel(
         item_id=label.item_id,
         annotator=label.annotator,
         schema=before.schema,

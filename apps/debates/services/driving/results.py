@@ -9,7 +9,7 @@ from apps.debates.models import Debate, Run, RunRole, Turn
 from apps.debates.services.driving.answers import Answer
 from apps.debates.services.routing import way_of
 from apps.labels.models import Annotator, Kind, Label
-from apps.labels.services import DebateResult, LabelDraft, annotator_for
+from apps.labels.services import DebateResult, NewLabel, annotator_for
 from apps.projects.models import Item
 from labelhub.core.debate.outcome import DebateItem, Outcome, Precedent
 from labelhub.core.errors import LabelhubError
@@ -208,9 +208,9 @@ class Reporter:
             signals=outcome.signals,
         )
 
-    def _draft(self, finished: Finished) -> LabelDraft:
+    def _draft(self, finished: Finished) -> NewLabel:
         outcome, run = finished.outcome, self._run
-        return LabelDraft(
+        return NewLabel(
             item_id=finished.claimed.item.pk,
             annotator=self._annotator(finished.claimed.replicate),
             schema=run.schema,

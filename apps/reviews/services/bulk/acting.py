@@ -6,8 +6,8 @@ from uuid import uuid4
 
 from apps.accounts.models import User
 from apps.labels.models import VIEW_UNKNOWN, ItemState, Label
-from apps.labels.services import LabelDraft, annotator_for_user, import_labels
-from apps.labels.services.assigning import assign_items, keep_for_kind, promote_items
+from apps.labels.services import NewLabel, annotator_for_user, import_labels
+from apps.labels.services.queue import assign_items, keep_for_kind, promote_items
 from apps.projects.selectors import current_schema, guideline_version
 from apps.reviews.models import BulkChange, BulkJob, Decision
 from apps.reviews.selectors.bulk import BulkPlan
@@ -63,7 +63,7 @@ def _label(
         "provenance": _provenance(plan, job),
     }
     drafts = [
-        LabelDraft(item_id=state.item_id, uid=uuid4(), **{**common, **fields_of(state)})
+        NewLabel(item_id=state.item_id, uid=uuid4(), **{**common, **fields_of(state)})
         for state in states
     ]
     import_labels(plan.project, drafts)

@@ -8,8 +8,8 @@ from django.db.models import Exists, OuterRef
 
 from apps.accounts.models import User
 from apps.labels.models import Assignment, ItemState, Label
-from apps.labels.services import ImportOutcome, LabelDraft, import_labels
-from apps.labels.services.assigning import keep_for_kind, promote_items, unassign_items
+from apps.labels.services import ImportOutcome, NewLabel, import_labels
+from apps.labels.services.queue import keep_for_kind, promote_items, unassign_items
 from apps.projects.changes import Translator
 from apps.projects.selectors import current_schema
 from apps.reviews.models import BulkChange, BulkJob, Decision
@@ -30,7 +30,7 @@ def _labels(job: BulkJob, changes: Sequence[BulkChange], _states: States) -> int
     standing = Label.objects.current().filter(pk__in=ids).select_related("annotator")
     told = {"undone_by": job.counts.get("undone_by", ""), BULK: job.pk}
     drafts = [
-        LabelDraft(
+        NewLabel(
             item_id=label.item_id,
             annotator=label.annotator,
             schema=current_schema(job.project),
@@ -132,14 +132,14 @@ def _returned(job: BulkJob, changes: Sequence[BulkChange], states: States) -> in
     return len(back)
 
 
-def _said_anew(job: BulkJob, labels: Iterable[Label]) -> Iterator[LabelDraft]:
+def _said_anew(job: BulkJob, labels: Iterable[Label]) -> Iterator[NewLabel]:
     """Without the time it took: that was counted once. Under the names of today."""
     schema, told = current_schema(job.project), Translator.of(job.project_id)
     for label in labels:
         value = told.value(label.schema.version, label.value)
         if value is None and not (label.abstained or label.rejected):
             continue
-        yield LabelDraft(
+        yield NewLabel(
             item_id=label.item_id,
             annotator=label.annotator,
             schema=schema,

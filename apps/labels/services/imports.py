@@ -8,8 +8,8 @@ from django.db import transaction
 
 from apps.common.bulk import insert_rows
 from apps.labels.models import Gold, Label
-from apps.labels.services.drafts import GoldDraft, ImportOutcome, LabelDraft
-from apps.labels.services.facts import facts_from, standing
+from apps.labels.services.item_ledger import current_labels, ledger_from
+from apps.labels.services.new_rows import ImportOutcome, NewGold, NewLabel
 from apps.labels.services.states import create_states, lock_states, refresh_states
 from apps.projects.models import Project
 from labelhub.core.schema import Value, value_key
@@ -38,7 +38,7 @@ class _Known:
 
 
 @transaction.atomic
-def import_labels(project: Project, drafts: Sequence[LabelDraft]) -> list[ImportOutcome]:
+def import_labels(project: Project, drafts: Sequence[NewLabel]) -> list[ImportOutcome]:
     """Append imported labels (values already canonical); one outcome per draft, in order.
 
     A label whose uid the item has already is unchanged. Without a uid the first label of an
@@ -54,7 +54,7 @@ def import_labels(project: Project, drafts: Sequence[LabelDraft]) -> list[Import
 
 @transaction.atomic
 def import_ledger(
-    project: Project, labels: Sequence[LabelDraft], golds: Sequence[GoldDraft]
+    project: Project, labels: Sequence[NewLabel], golds: Sequence[NewGold]
 ) -> list[ImportOutcome]:
     """Append all labels and decisions of freshly created items; one outcome per label, in order.
 
@@ -65,17 +65,17 @@ def import_ledger(
     known = _Known()
     outcomes = _append_labels(labels, known)
     # Of an item too whose every label was taken back: it waits in the queue as any other.
-    said: dict[int, list[Label]] = {item_id: [] for item_id in ids}
-    for row in sorted(standing(known.written), key=lambda row: row.pk):
-        said[row.item_id].append(row)
-    facts = {item_id: facts_from(labels) for item_id, labels in said.items()}
+    labels_of: dict[int, list[Label]] = {item_id: [] for item_id in ids}
+    for row in sorted(current_labels(known.written), key=lambda row: row.pk):
+        labels_of[row.item_id].append(row)
+    ledgers = {item_id: ledger_from(labels) for item_id, labels in labels_of.items()}
     for item_id, gold in _append_gold(golds, ids)[1].items():
-        facts[item_id].gold = gold
-    create_states(project, facts)
+        ledgers[item_id].gold = gold
+    create_states(project, ledgers)
     return outcomes
 
 
-def _append_labels(drafts: Sequence[LabelDraft], known: _Known) -> list[ImportOutcome]:
+def _append_labels(drafts: Sequence[NewLabel], known: _Known) -> list[ImportOutcome]:
     for draft in drafts:
         if draft.uid:
             known.said_by.setdefault((draft.item_id, draft.uid), draft.annotator.pk)
@@ -96,7 +96,7 @@ def _append_labels(drafts: Sequence[LabelDraft], known: _Known) -> list[ImportOu
     return outcomes
 
 
-def _with_own(drafts: Sequence[LabelDraft], known: _Known) -> Iterator[LabelDraft]:
+def _with_own(drafts: Sequence[NewLabel], known: _Known) -> Iterator[NewLabel]:
     """The drafts; what supersedes the annotator's own names it, as it is when its turn comes."""
     pairs = {(draft.item_id, draft.annotator.pk) for draft in drafts if draft.supersedes_own}
     for draft in drafts:
@@ -132,7 +132,7 @@ def _known_labels(ids: Iterable[int]) -> _Known:
     return known
 
 
-def _classify(draft: LabelDraft, known: _Known) -> ImportOutcome:
+def _classify(draft: NewLabel, known: _Known) -> ImportOutcome:
     pair = (draft.item_id, draft.annotator.pk)
     if draft.uid and (draft.item_id, draft.uid) in known.by_uid:
         return ImportOutcome.UNCHANGED
@@ -155,7 +155,7 @@ def _classify(draft: LabelDraft, known: _Known) -> ImportOutcome:
     return ImportOutcome.CREATED
 
 
-def _note(draft: LabelDraft, known: _Known) -> None:
+def _note(draft: NewLabel, known: _Known) -> None:
     """What is known once the draft is written."""
     pair = (draft.item_id, draft.annotator.pk)
     # The annotator may label the item again.
@@ -181,7 +181,7 @@ def _forget_first(pair: tuple[int, int], known: _Known, *, gone: bool) -> None:
             known.gone.add((*pair, _key(first)))
 
 
-def _is_gone(draft: LabelDraft, known: _Known) -> bool:
+def _is_gone(draft: NewLabel, known: _Known) -> bool:
     """Whether its annotator took it back in a file, and says nothing new by it."""
     pair = (draft.item_id, draft.annotator.pk)
     names_another = draft.uid or draft.supersedes_uid or draft.supersedes_own
@@ -193,7 +193,7 @@ def _key(value: Value | None) -> str:
     return "" if value is None else value_key(value)
 
 
-def _is_past(draft: LabelDraft, known: _Known) -> bool:
+def _is_past(draft: NewLabel, known: _Known) -> bool:
     """Whether it is no part of what its annotator says by now."""
     superseded = draft.uid is not None and (draft.item_id, draft.uid) in known.past
     return superseded or draft.role in Label.ASIDE
@@ -203,13 +203,13 @@ def _same(held: Value | None, given: Value | None) -> bool:
     return _key(held) == _key(given)
 
 
-def _append_in_waves(drafts: Sequence[LabelDraft], known: _Known) -> None:
+def _append_in_waves(drafts: Sequence[NewLabel], known: _Known) -> None:
     """Write labels after the ones they refer to (a row can only name one that has an id), those of
     one item in the order given as far as that allows. References to labels that are not there are
     dropped."""
     reached: dict[int, int] = {}
     wave_of: dict[tuple[int, UUID], int] = {}
-    waves: dict[int, list[LabelDraft]] = {}
+    waves: dict[int, list[NewLabel]] = {}
     for draft in _referred_first(drafts):
         after = [wave_of[key] + 1 for key in _named(draft) if key in wave_of]
         wave = max(reached.get(draft.item_id, 0), *after, 0)
@@ -223,7 +223,7 @@ def _append_in_waves(drafts: Sequence[LabelDraft], known: _Known) -> None:
         known.by_uid.update({(row.item_id, row.uid): row.pk for row in rows})
 
 
-def _referred_first(drafts: Sequence[LabelDraft]) -> Iterator[LabelDraft]:
+def _referred_first(drafts: Sequence[NewLabel]) -> Iterator[NewLabel]:
     """The order given, but for drafts that name a later one: those come right after it."""
     coming = {(draft.item_id, draft.uid) for draft in drafts if draft.uid}
     left = list(drafts)
@@ -240,12 +240,12 @@ def _referred_first(drafts: Sequence[LabelDraft]) -> Iterator[LabelDraft]:
         left = held_back
 
 
-def _named(draft: LabelDraft) -> list[tuple[int, UUID]]:
+def _named(draft: NewLabel) -> list[tuple[int, UUID]]:
     named = (draft.supersedes_uid, draft.shown_uid, draft.proposed_from_uid)
     return [(draft.item_id, uid) for uid in named if uid]
 
 
-def _row(draft: LabelDraft, by_uid: dict[tuple[int, UUID], int]) -> Label:
+def _row(draft: NewLabel, by_uid: dict[tuple[int, UUID], int]) -> Label:
     row = draft.to_row()
     if draft.supersedes_uid:
         row.supersedes_id = by_uid.get((draft.item_id, draft.supersedes_uid)) or None
@@ -257,7 +257,7 @@ def _row(draft: LabelDraft, by_uid: dict[tuple[int, UUID], int]) -> Label:
 
 
 @transaction.atomic
-def import_gold(project: Project, drafts: Sequence[GoldDraft]) -> list[ImportOutcome]:
+def import_gold(project: Project, drafts: Sequence[NewGold]) -> list[ImportOutcome]:
     """Append imported gold (values already canonical); one outcome per draft, in order.
 
     A draft with a uid is part of a history and follows what it supersedes. A plain one is a gold
@@ -271,7 +271,7 @@ def import_gold(project: Project, drafts: Sequence[GoldDraft]) -> list[ImportOut
 
 
 def _append_gold(
-    drafts: Sequence[GoldDraft], ids: Iterable[int]
+    drafts: Sequence[NewGold], ids: Iterable[int]
 ) -> tuple[list[ImportOutcome], dict[int, Gold]]:
     """An outcome per draft, and the newest decision of each item."""
     held = {
@@ -280,9 +280,9 @@ def _append_gold(
     seen = set(Gold.objects.filter(item__in=ids).values_list("item_id", "uid"))
     outcomes = [ImportOutcome.CONFLICT] * len(drafts)
     waves: dict[int, list[Gold]] = {}
-    for at, draft in enumerate(drafts):
-        outcomes[at] = _classify_gold(draft, held.get(draft.item_id), seen)
-        if outcomes[at] is ImportOutcome.CREATED:
+    for index, draft in enumerate(drafts):
+        outcomes[index] = _classify_gold(draft, held.get(draft.item_id), seen)
+        if outcomes[index] is ImportOutcome.CREATED:
             row = draft.to_row()
             row.supersedes = held.get(draft.item_id)
             depth = 1 + getattr(row.supersedes, "import_depth", 0)
@@ -297,9 +297,7 @@ def _append_gold(
     return outcomes, held
 
 
-def _classify_gold(
-    draft: GoldDraft, now: Gold | None, seen: set[tuple[int, UUID]]
-) -> ImportOutcome:
+def _classify_gold(draft: NewGold, now: Gold | None, seen: set[tuple[int, UUID]]) -> ImportOutcome:
     if draft.uid and (draft.item_id, draft.uid) in seen:
         return ImportOutcome.UNCHANGED
     if draft.uid or now is None or now.withdrawn:

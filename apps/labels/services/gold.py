@@ -5,19 +5,19 @@ from collections.abc import Mapping, Sequence
 
 from apps.common.rows import insert_row
 from apps.labels.models import Gold, Kind, Label
-from apps.labels.services.facts import Facts
+from apps.labels.services.item_ledger import ItemLedger
 from labelhub.core.schema import value_key
 
 
-def decide(overlap: int, ids: Sequence[int], facts: Mapping[int, Facts]) -> None:
+def decide(overlap: int, ids: Sequence[int], ledgers: Mapping[int, ItemLedger]) -> None:
     """Append the gold rows that the people's labels now call for."""
     fresh = []
     for item_id in ids:
-        fact = facts[item_id]
-        decision = next_gold(overlap, fact)
+        ledger = ledgers[item_id]
+        decision = next_gold(overlap, ledger)
         if decision is not None:
             decision.item_id = item_id
-            fact.gold = decision
+            ledger.gold = decision
             fresh.append(decision)
     if len(fresh) == 1:
         insert_row(fresh[0])
@@ -25,12 +25,12 @@ def decide(overlap: int, ids: Sequence[int], facts: Mapping[int, Facts]) -> None
         Gold.objects.bulk_create(fresh)
 
 
-def next_gold(overlap: int, fact: Facts) -> Gold | None:
+def next_gold(overlap: int, ledger: ItemLedger) -> Gold | None:
     """The gold row to append, or None when the current one stands."""
-    now = fact.gold
+    now = ledger.gold
     if now and not now.withdrawn and now.basis == Gold.Basis.IMPORTED:
         return None
-    wanted = _wanted_gold(overlap, fact)
+    wanted = _wanted_gold(overlap, ledger)
     if wanted is None:
         if now is None or now.withdrawn or not _rests_on_our_labels(now):
             return None
@@ -43,11 +43,11 @@ def next_gold(overlap: int, fact: Facts) -> Gold | None:
     return wanted
 
 
-def found_unclear(fact: Facts) -> bool:
+def found_unclear(ledger: ItemLedger) -> bool:
     """Whether the newest word of an expert who settled the item is that it cannot be told, and no
     author tells it."""
-    ruling = _ruling([label for label in fact.by_people if _counts(label)])
-    return ruling is not None and ruling.value is None and fact.by_author is None
+    ruling = _ruling([label for label in ledger.by_people if _counts(label)])
+    return ruling is not None and ruling.value is None and ledger.by_author is None
 
 
 def _rests_on_our_labels(gold: Gold) -> bool:
@@ -56,11 +56,11 @@ def _rests_on_our_labels(gold: Gold) -> bool:
     return not {str(uid) for uid in ours}.isdisjoint(gold.evidence)
 
 
-def _wanted_gold(overlap: int, fact: Facts) -> Gold | None:
+def _wanted_gold(overlap: int, ledger: ItemLedger) -> Gold | None:
     """What the labels decide: the author knows what they meant; others can only read it."""
-    if fact.by_author is not None:
-        return _gold_from([fact.by_author], Gold.Basis.AUTHOR)
-    return _gold_by_people(overlap, fact.by_people)
+    if ledger.by_author is not None:
+        return _gold_from([ledger.by_author], Gold.Basis.AUTHOR)
+    return _gold_by_people(overlap, ledger.by_people)
 
 
 def _gold_by_people(overlap: int, labels: Sequence[Label]) -> Gold | None:

@@ -21,7 +21,7 @@ class ImportOutcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LabelDraft:
+class NewLabel:
     """A label about to be written; ``value`` is None for abstentions, withdrawals and rejections.
     What it was proposed from was shown.
 
@@ -88,7 +88,7 @@ class LabelDraft:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GoldDraft:
+class NewGold:
     """A decision that comes with an import; a plain gold column has neither uid nor evidence."""
 
     item_id: int
@@ -126,7 +126,7 @@ class DebateResult:
     ``uncertainty`` where nothing told how sure it was."""
 
     item_id: int
-    draft: LabelDraft | None
+    draft: NewLabel | None
     reasons: Sequence[str] = ()
     uncertainty: float | None = None
     signals: Mapping[str, Any] = field(default_factory=dict)

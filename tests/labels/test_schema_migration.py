@@ -10,8 +10,8 @@ from hypothesis.extra.django import TestCase
 from apps.accounts.roles import ReviewerKind
 from apps.labels.models import Gold, ItemState, Label
 from apps.labels.services import (
-    GoldDraft,
-    LabelDraft,
+    NewGold,
+    NewLabel,
     carry_over,
     import_gold,
     import_labels,
@@ -19,7 +19,7 @@ from apps.labels.services import (
     replan,
     withdraw_label,
 )
-from apps.labels.services.facts import read_facts
+from apps.labels.services.item_ledger import read_ledgers
 from apps.projects.models import Item, Project
 from apps.projects.selectors import current_schema
 from labelhub.core.schema import LabelDef
@@ -160,7 +160,7 @@ def test_imported_gold_is_carried_over_or_withdrawn(db: None) -> None:
     project = ProjectFactory.create(definition=THREE)
     items = [open_item(project) for _ in "abc"]
     schema = current_schema(project)
-    import_gold(project, [GoldDraft(item_id=item.pk, schema=schema, value=value)
+    import_gold(project, [NewGold(item_id=item.pk, schema=schema, value=value)
                           for item, value in zip(items, "abc", strict=True)])  # fmt: skip
     changed(project, Rename("a", "A1"), Retire("b"))
     assert [decided(item) for item in items] == ["A1", None, "c"]
@@ -221,14 +221,14 @@ class TestDecisions(TestCase):
             by = machine(project, f"{kind}-{at}")
             by.kind = kind
             by.save()
-            row = LabelDraft(
+            row = NewLabel(
                 item_id=item.pk, annotator=by, schema=schema, value=value, action=action,
                 abstained=value is None,
                 role="adjudication" if value and role == "unclear" else role,
             )  # fmt: skip
             import_labels(project, [row])
         if gold:
-            import_gold(project, [GoldDraft(item_id=item.pk, schema=schema, value=gold)])
+            import_gold(project, [NewGold(item_id=item.pk, schema=schema, value=gold)])
         return item
 
     @pytest.mark.thorough
@@ -263,7 +263,7 @@ class TestDecisions(TestCase):
         changed(item.project, Merge(("a", "b"), "a"))
         assert list(said(item).values()) == list(said(merged).values())
         assert decided(item) == decided(merged)
-        facts = read_facts([item.pk])[item.pk]
+        facts = read_ledgers([item.pk])[item.pk]
         assert [label.action for label in facts.labels] == [each[2] for each in labels]
 
 

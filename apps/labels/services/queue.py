@@ -1,16 +1,18 @@
-"""Who is to label which items, and what comes first: what managers say of the queue.
+"""What managers, trained models and routing rules say of the queue, not of the ledger.
 
 Each thousand items is a transaction of its own; doing it again ends in the same place.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from django.db import transaction
 
 from apps.accounts.models import User
-from apps.labels.models import Assignment, ItemState
-from apps.labels.services.states import CHUNK, lock_states, refresh_states
+from apps.labels.models import Assignment, Gold, ItemState
+from apps.labels.services.schema_migration import RELABEL
+from apps.labels.services.states import CHUNK, lock_states, priority_of, read_plan, refresh_states
 from apps.projects.models import Project
 from labelhub.core.errors import InvalidInput
 
@@ -116,3 +118,74 @@ def _chunks(item_ids: Iterable[int]) -> Iterator[list[int]]:
     ids = iter(item_ids)
     while chunk := list(islice(ids, CHUNK)):
         yield chunk
+
+
+def rank_items(project: Project, doubts: Mapping[int, float | None]) -> int:
+    """Note how unsure the model is of each item, 0 to 1 (None: it says nothing), and bring the
+    items' places in the queue into line; how many changed.
+
+    Chunk by chunk, each in a transaction of its own unless there is one around: every chunk's
+    states are locked in the order in which all writers of the ledger lock them, and written as the
+    review plan is then.
+    """
+    return sum(_rank(project, chunk, doubts) for chunk in _chunks(sorted(doubts)))
+
+
+def unrank_items(project: Project) -> int:
+    """Order the queue as if no model had learnt anything; how many items changed."""
+    return sum(rank_items(project, dict.fromkeys(ids)) for ids in _ranked(project))
+
+
+def _ranked(project: Project) -> Iterator[list[int]]:
+    """Items that a model has ranked, a chunk at a time."""
+    rows = ItemState.objects.filter(project=project, learned__isnull=False).order_by("item_id")
+    after = 0
+    while ids := list(rows.filter(item_id__gt=after).values_list("item_id", flat=True)[:CHUNK]):
+        yield ids
+        after = ids[-1]
+
+
+@transaction.atomic
+def _rank(project: Project, ids: Sequence[int], doubts: Mapping[int, float | None]) -> int:
+    states = lock_states(ids)
+    read_plan(project)
+    moved = [state for state in states.values() if state.learned != doubts[state.item_id]]
+    golds = Gold.objects.in_bulk([state.gold_id for state in moved if state.gold_id])
+    for state in moved:
+        state.learned = doubts[state.item_id]
+        gold = golds.get(state.gold_id) if state.gold_id else None
+        state.priority = priority_of(project.queue_order, state, gold)
+    ItemState.objects.bulk_create(
+        moved,
+        update_conflicts=True,
+        unique_fields=["item"],
+        update_fields=["learned", "priority", "updated_at"],
+    )
+    return len(moved)
+
+
+#: item → its state, locked; what comes back are the reasons of those items that have any say.
+Decide = Callable[[Mapping[int, ItemState]], Mapping[int, Sequence[str]]]
+
+
+@transaction.atomic
+def reroute_items(project: Project, item_ids: Iterable[int], decide: Decide) -> int:
+    """Give items the reasons that ``decide`` finds, and bring queue and priority into line.
+
+    The states are locked before ``decide`` is asked, in the order in which every writer of the
+    ledger locks them: what it reads of these items stays true until it is written. What people
+    have said stands, and what they have begun stays theirs. Returns how many items changed.
+    """
+    states = lock_states(item_ids)
+    changed: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    for item_id, found in decide(states).items():
+        kept = item_id in states and RELABEL in states[item_id].reasons
+        reasons = found or ([RELABEL] if kept else found)
+        if item_id in states and states[item_id].reasons != list(reasons):
+            changed[tuple(reasons)].append(item_id)
+    for reasons, ids in changed.items():
+        ItemState.objects.filter(item__in=ids).update(reasons=list(reasons))
+    moved = [item_id for ids in changed.values() for item_id in ids]
+    if moved:
+        refresh_states(project, moved)
+    return len(moved)

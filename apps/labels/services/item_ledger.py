@@ -1,4 +1,4 @@
-"""What the ledger says of an item now: the labels that stand, and the newest decision."""
+"""What the ledger says of an item now: its current labels, and the newest decision."""
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
@@ -11,7 +11,7 @@ from apps.labels.models import MACHINES, PEOPLE, Gold, Kind, Label
 
 
 @dataclass(slots=True)
-class Facts:
+class ItemLedger:
     """What the ledger says of one item: its current labels, oldest first, and its newest decision
     (a withdrawn one too: the next must supersede it, there is one chain per item). ``rejections``
     of those who only said that the suggestion is wrong count for nothing; the item stays open."""
@@ -30,19 +30,19 @@ class Facts:
     @property
     def by_people(self) -> list[Label]:
         """What crowd and experts say; who changed from one to the other counts once, as of late."""
-        said = [label for label in self.labels if label.annotator.kind in PEOPLE]
-        newest = {label.annotator.user_id or -label.annotator_id: label for label in said}
-        return [label for label in said if label in newest.values()]
+        labels = [label for label in self.labels if label.annotator.kind in PEOPLE]
+        newest = {label.annotator.user_id or -label.annotator_id: label for label in labels}
+        return [label for label in labels if label in newest.values()]
 
     @property
     def by_author(self) -> Label | None:
         """What the one who wrote the text says of it. An import may say so of anybody, and what
         came too late or from somebody not trusted is told, not decided."""
-        said = [label for label in self.labels if label.annotator.kind == Kind.AUTHOR]
         deciding = [
             label
-            for label in said
-            if label.value is not None
+            for label in self.labels
+            if label.annotator.kind == Kind.AUTHOR
+            and label.value is not None
             and label.action != Label.Action.IMPORTED
             and label.role != Label.Role.ADVISORY
         ]
@@ -52,23 +52,25 @@ class Facts:
     def by_machines(self) -> Label | None:
         """The newest of what models say, as people are shown it. Not what a model says that learns
         from these people: shown to them, it would be taught by its own echo."""
-        said = [
+        suggesting = (
             label
-            for label in self.labels
-            if label.annotator.kind in MACHINES and label.role != Label.Role.TRAINED
-        ]
-        return next((label for label in reversed(said) if not label.abstained), None)
+            for label in reversed(self.labels)
+            if label.annotator.kind in MACHINES
+            and label.role != Label.Role.TRAINED
+            and not label.abstained
+        )
+        return next(suggesting, None)
 
 
-def read_facts(ids: Sequence[int]) -> dict[int, Facts]:
-    """What the ledger says of each item; items of which it says nothing have empty facts."""
+def read_ledgers(ids: Sequence[int]) -> dict[int, ItemLedger]:
+    """What the ledger says of each item; items of which it says nothing have an empty ledger."""
     histories: dict[int, list[Label]] = defaultdict(list)
     for label in Label.objects.filter(item__in=ids).select_related("annotator").order_by("pk"):
         histories[label.item_id].append(label)
     golds: dict[int, list[Gold]] = defaultdict(list)
     for gold in Gold.objects.filter(item__in=ids).order_by():
         golds[gold.item_id].append(gold)
-    return {item_id: _facts(histories[item_id], golds[item_id]) for item_id in ids}
+    return {item_id: _ledger(histories[item_id], golds[item_id]) for item_id in ids}
 
 
 def read_history(item_id: int) -> list[Label]:
@@ -76,12 +78,12 @@ def read_history(item_id: int) -> list[Label]:
     return _labels_of(item_id)
 
 
-def facts_of(item_id: int, history: Sequence[Label]) -> Facts:
-    """As :func:`read_facts`, for one item whose whole ``history`` has been read."""
-    return _facts(history, _golds_of(item_id))
+def ledger_of(item_id: int, history: Sequence[Label]) -> ItemLedger:
+    """As :func:`read_ledgers`, for one item whose whole ``history`` has been read."""
+    return _ledger(history, _golds_of(item_id))
 
 
-def standing(history: Collection[Label]) -> list[Label]:
+def current_labels(history: Collection[Label]) -> list[Label]:
     """Those of an item's labels that are neither withdrawn nor superseded, rejections among them,
     in the order given.
 
@@ -91,16 +93,16 @@ def standing(history: Collection[Label]) -> list[Label]:
     return [label for label in history if not label.withdrawn and label.pk not in superseded]
 
 
-def facts_from(said: Collection[Label], gold: Gold | None = None) -> Facts:
+def ledger_from(current: Collection[Label], gold: Gold | None = None) -> ItemLedger:
     """What annotators' last words, oldest first, and the newest decision make."""
-    answers = [label for label in said if not label.rejected]
-    return Facts(answers, gold, [label for label in said if label.rejected])
+    answers = [label for label in current if not label.rejected]
+    return ItemLedger(answers, gold, [label for label in current if label.rejected])
 
 
-def _facts(history: Sequence[Label], golds: Sequence[Gold]) -> Facts:
+def _ledger(history: Sequence[Label], golds: Sequence[Gold]) -> ItemLedger:
     replaced = {gold.supersedes_id for gold in golds}
     newest = next((gold for gold in golds if gold.pk not in replaced), None)
-    return facts_from(standing(history), newest)
+    return ledger_from(current_labels(history), newest)
 
 
 @prepared

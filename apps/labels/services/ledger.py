@@ -1,0 +1,192 @@
+"""Labels appended to the ledger: of people, debates and trained models, and what is taken back."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from apps.common.bulk import insert_rows
+from apps.common.prepared import prepared
+from apps.common.rows import insert_row
+from apps.labels.models import ItemState, Label
+from apps.labels.services.item_ledger import ItemLedger, ledger_of, read_history
+from apps.labels.services.new_rows import DebateResult, NewLabel
+from apps.labels.services.states import lock_states, refresh_state, refresh_states
+from apps.projects.models import Project
+from labelhub.core.errors import Conflict, NotFound
+from labelhub.core.schema import value_key
+
+
+@transaction.atomic
+def record_label(
+    draft: NewLabel, *, state: ItemState | None = None, history: Sequence[Label] | None = None
+) -> Label:
+    """Append a label; state and gold follow in the same transaction.
+
+    The item's state row is locked: two people who label one item at once wait for each other.
+
+    Args:
+        draft: what is said.
+        state: that row, with item and project, if the caller has locked it already.
+        history: all labels of the item, if the caller has read them since.
+
+    Raises:
+        ValueNotOffered: the value is not among what the schema or the item offers.
+        Conflict: the annotator has a current label here and the draft does not supersede it.
+    """
+    state = state or _locked_state(draft.item_id)
+    row = draft.to_row()
+    row.item = state.item
+    if draft.value is not None:
+        options = state.item.options if draft.schema.task.item_options else ()
+        row.value = draft.schema.parsed.normalise(draft.value, options)
+    ledger = ledger_of(draft.item_id, read_history(draft.item_id) if history is None else history)
+    _check_supersedes(draft, ledger)
+    insert_row(row)
+    ledger.append(row)
+    refresh_state(state.project, state, ledger)
+    return row
+
+
+@transaction.atomic
+def withdraw_label(*, label: Label, provenance: Mapping[str, Any] | None = None) -> Label:
+    """Take a label back: a new row says so, gold and state follow.
+
+    Raises:
+        Conflict: the label was superseded or withdrawn meanwhile.
+    """
+    state = _locked_state(label.item_id)
+    ledger = ledger_of(label.item_id, read_history(label.item_id))
+    if label not in (*ledger.labels, *ledger.rejections):
+        raise Conflict("This label was changed meanwhile; nothing was taken back.")
+    row = insert_row(_withdrawal(label, provenance or {}))
+    ledger.append(row)
+    refresh_state(state.project, state, ledger)
+    return row
+
+
+def _locked_state(item_id: int) -> ItemState:
+    state = _locked.first(item_id)
+    if state is None:
+        raise NotFound(f"There is no item {item_id}.")
+    return state
+
+
+@prepared
+def _locked(item: int) -> QuerySet[ItemState]:
+    rows = ItemState.objects.select_for_update(of=("self",))
+    return rows.select_related("item", "project").filter(item=item)
+
+
+def _check_supersedes(draft: NewLabel, ledger: ItemLedger) -> None:
+    current = (*ledger.labels, *ledger.rejections)
+    own = [label for label in current if label.annotator_id == draft.annotator.pk]
+    now = own[-1] if own else None
+    if now is not None and now.pk != draft.supersedes_id:
+        raise Conflict(
+            f"{draft.annotator.name} has labelled this item already; "
+            "a revision must name the label it supersedes.",
+            data={"current_label": str(now.uid)},
+        )
+    if now is None and draft.supersedes_id is not None:
+        raise Conflict("The label to supersede is not current any more.")
+
+
+@transaction.atomic
+def withdraw_labels(
+    project: Project,
+    item_ids: Iterable[int],
+    labels: QuerySet[Label],
+    *,
+    provenance: Mapping[str, Any],
+) -> list[Label]:
+    """Take back those of ``labels`` that are of these items and still stand; gold follows.
+
+    The states are locked before ``labels`` are read: what the query asks of these items (who
+    decided them, what others say) stays true until they are taken back. Returns those that were;
+    what somebody revised or took back meanwhile is left alone.
+    """
+    locked = lock_states(item_ids)
+    standing = labels.filter(superseded_by__isnull=True, withdrawn=False, item__in=list(locked))
+    found = list(standing.order_by("pk"))
+    insert_rows([_withdrawal(label, provenance) for label in found])
+    if found:
+        refresh_states(project, {label.item_id for label in found})
+    return found
+
+
+def _withdrawal(label: Label, provenance: Mapping[str, Any]) -> Label:
+    return Label(
+        item_id=label.item_id,
+        annotator_id=label.annotator_id,
+        schema_id=label.schema_id,
+        withdrawn=True,
+        action=Label.Action.WITHDRAWN,
+        supersedes_id=label.pk,
+        provenance=dict(provenance),
+    )
+
+
+#: (item, annotator) → what the annotator says of the item now.
+CurrentLabels = Mapping[tuple[int, int], Label]
+
+
+def _current_labels(drafts: Sequence[NewLabel]) -> CurrentLabels:
+    """What the annotators of ``drafts`` say of their items now."""
+    rows = Label.objects.current().filter(
+        item__in=[draft.item_id for draft in drafts],
+        annotator__in={draft.annotator.pk for draft in drafts},
+    )
+    return {(row.item_id, row.annotator_id): row for row in rows}
+
+
+def _as_revision(draft: NewLabel, earlier: CurrentLabels) -> Label:
+    before = earlier.get((draft.item_id, draft.annotator.pk))
+    return replace(draft, supersedes_id=before.pk if before else None).to_row()
+
+
+def _is_old(draft: NewLabel, earlier: CurrentLabels) -> bool:
+    """Whether the annotator says just that already, under the same schema."""
+    before = earlier.get((draft.item_id, draft.annotator.pk))
+    if before is None or before.value is None or draft.value is None:
+        return False
+    same = value_key(before.value) == value_key(draft.value)
+    return same and before.schema_id == draft.schema.pk
+
+
+@transaction.atomic
+def record_debate_results(project: Project, results: Sequence[DebateResult]) -> list[Label | None]:
+    """Append the labels of finished debates and route their items.
+
+    At most one result per item in a call. A later run of the same annotator supersedes its earlier
+    label. Returns the labels in the order of ``results``; None where a debate reached none.
+    """
+    ids = [result.item_id for result in results]
+    lock_states(ids)
+    drafts = [result.draft for result in results]
+    earlier = _current_labels([draft for draft in drafts if draft])
+    rows = [_as_revision(draft, earlier) if draft else None for draft in drafts]
+    insert_rows([row for row in rows if row is not None])
+    by_item = {result.item_id: (result, row) for result, row in zip(results, rows, strict=True)}
+    refresh_states(project, ids, by_item)
+    return rows
+
+
+@transaction.atomic
+def record_learned(drafts: Sequence[NewLabel]) -> tuple[set[int], int]:
+    """Append the labels that are news: of undecided items of which the model said something else,
+    or nothing, before. Which of the items are undecided, and how many labels were written.
+
+    One draft per item, all by one annotator, of items that have a state; values are canonical, and
+    their role is ``TRAINED``. No item's state follows: such a label decides nothing and is
+    nobody's suggestion.
+    """
+    states = lock_states(draft.item_id for draft in drafts)
+    open_ids = {item_id for item_id, state in states.items() if state.gold_id is None}
+    open_drafts = [draft for draft in drafts if draft.item_id in open_ids]
+    earlier = _current_labels(open_drafts)
+    news = [_as_revision(draft, earlier) for draft in open_drafts if not _is_old(draft, earlier)]
+    insert_rows(news)
+    return open_ids, len(news)
