@@ -11,7 +11,7 @@ import pytest
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
-from apps.exchange.api import views
+from apps.exchange.api import imports
 from apps.exchange.services import run_import
 from apps.projects.models import ImportBatch
 from apps.projects.models import Project as ProjectRow
@@ -120,7 +120,7 @@ def test_no_rows_are_told(managed: ProjectClient) -> None:
 def test_a_large_file_is_waited_for(
     managed: ProjectClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(views, "AT_ONCE_BYTES", 10)
+    monkeypatch.setattr(imports, "AT_ONCE_BYTES", 10)
     monkeypatch.setattr("time.sleep", lambda _: run_import(ImportBatch.objects.get().pk))
     outcome = managed.import_items(ROWS[:2])
     assert (outcome.created, outcome.failed) == (1, 1)

@@ -10,7 +10,7 @@ from rest_framework.test import APIClient
 
 from apps.accounts.roles import Role
 from apps.common.jobs import work_task
-from apps.exchange.api import views
+from apps.exchange.api import imports
 from apps.exchange.exporters import FORMATS
 from apps.exchange.services import KIND
 from apps.projects.models import ImportBatch, Project
@@ -123,7 +123,7 @@ def test_a_body_that_cannot_be_read_just_now_goes_to_the_worker(
     django_capture_on_commit_callbacks: Any,
     sent_jobs: list[tuple[str, int]],
 ) -> None:
-    monkeypatch.setattr(views, "PAGE_WAITS", 0)
+    monkeypatch.setattr(imports, "PAGE_WAITS", 0)
     rows = [{"id": "1", "text": "x" * 600_000}, {"id": "2", "text": "y" * 600_000}]
     with django_capture_on_commit_callbacks(execute=True), all_places_taken():
         answer = post(ProjectFactory.create(), rows, format="json")
@@ -142,7 +142,7 @@ def test_a_large_body_goes_to_the_worker(
     django_capture_on_commit_callbacks: Any,
     sent_jobs: list[tuple[str, int]],
 ) -> None:
-    monkeypatch.setattr(views, "AT_ONCE_BYTES", 10)
+    monkeypatch.setattr(imports, "AT_ONCE_BYTES", 10)
     project = ProjectFactory.create()
     with django_capture_on_commit_callbacks(execute=True):
         answer = post(project, ROWS, format="json")

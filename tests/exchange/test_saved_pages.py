@@ -83,10 +83,10 @@ def test_a_file_that_was_changed_or_lost_is_found_out(project: Project) -> None:
     assert b"is as it was written" in client.post(address, follow=True).content
     files.path_of(export.stored_name).write_bytes(b"other")
     assert b"was changed or lost" in client.post(address, follow=True).content
-    told = rest(project).post(at("api_saved_verify", project, export.pk)).json()
+    told = rest(project).post(at("api_saved_export_verify", project, export.pk)).json()
     assert (told["ok"], told["bytes"], told["expected_sha256"]) == (False, 5, export.sha256)
     files.remove(export.stored_name)
-    told = rest(project).post(at("api_saved_verify", project, export.pk)).json()
+    told = rest(project).post(at("api_saved_export_verify", project, export.pk)).json()
     assert (told["ok"], told["sha256"]) == (False, None)
     gone = client.get(at("saved_file", project, export.pk))
     assert (gone.status_code, b"gone from the server" in gone.content) == (409, True)
@@ -127,30 +127,33 @@ def test_the_list_costs_few_queries(project: Project, django_assert_max_num_quer
 
 def test_over_rest(project: Project) -> None:
     client = rest(project)
-    asked = client.post(at("api_saved_list", project), {"format": "jsonl"})
+    asked = client.post(at("api_saved_export_list", project), {"format": "jsonl"})
     assert (asked.status_code, asked.json()["status"]) == (202, "queued")
     number = asked.json()["id"]
-    early = client.get(at("api_saved_file", project, number))
+    early = client.get(at("api_saved_export_file", project, number))
     assert (early.status_code, early.json()["code"]) == (409, "conflict")
     run_export(SavedExport.objects.get(pk=number))
-    listed = rest(project, Role.VIEWER).get(at("api_saved_list", project)).json()
+    listed = rest(project, Role.VIEWER).get(at("api_saved_export_list", project)).json()
     assert (listed["count"], listed["results"][0]["status"]) == (1, "done")
-    one = client.get(at("api_saved", project, number)).json()
+    one = client.get(at("api_saved_export", project, number)).json()
     assert one["manifest"]["counts"]["items"] == one["items_done"] == 2
-    file: Any = client.get(at("api_saved_file", project, number))
+    file: Any = client.get(at("api_saved_export_file", project, number))
     assert len(file.getvalue()) == one["bytes"]
-    manifest = client.get(at("api_saved_manifest", project, number)).json()
+    manifest = client.get(at("api_saved_export_manifest", project, number)).json()
     assert manifest == one["manifest"]
-    assert client.post(at("api_saved_verify", project, number)).json()["ok"] is True
-    assert client.delete(at("api_saved", project, number)).status_code == 204
-    assert client.get(at("api_saved", project, number)).status_code == 404
-    assert client.post(at("api_saved_list", project), {"format": "pdf"}).status_code in (400, 422)
+    assert client.post(at("api_saved_export_verify", project, number)).json()["ok"] is True
+    assert client.delete(at("api_saved_export", project, number)).status_code == 204
+    assert client.get(at("api_saved_export", project, number)).status_code == 404
+    assert client.post(at("api_saved_export_list", project), {"format": "pdf"}).status_code in (
+        400,
+        422,
+    )
 
 
 def test_one_of_another_project_is_not_found(project: Project) -> None:
     other = ProjectFactory.create()
     export = save_export(project=project, actor=None, format_name="csv")
-    for name in ("api_saved", "api_saved_file", "api_saved_manifest"):
+    for name in ("api_saved_export", "api_saved_export_file", "api_saved_export_manifest"):
         assert rest(other).get(at(name, other, export.pk)).status_code == 404
     assert browser(other).post(at("saved_delete", other, export.pk)).status_code == 404
 

@@ -44,7 +44,7 @@ def rest(user: User) -> APIClient:
 
 def ledger(user: User, item: Item, **narrowed: str) -> list[tuple[str, object]]:
     """Kind and value of the item's labels as REST lists them to ``user``."""
-    address = reverse("api_labels", args=[item.project.slug])
+    address = reverse("api_label", args=[item.project.slug])
     rows = rest(user).get(address, {"item": str(item.pk), **narrowed}).json()["results"]
     return [(row["annotator"]["kind"], row["value"]) for row in rows]
 

@@ -11,7 +11,7 @@ from apps.agreement.api.serializers import FigureSerializer
 from apps.agreement.naming import annotator_meant
 from apps.agreement.reporting import agreement_report
 from apps.agreement.sheets.slicing import Slice
-from apps.projects.api.mixins import ProjectScopedMixin
+from apps.projects.api.viewsets import ProjectScopedMixin
 
 
 class SliceSerializer(serializers.Serializer[Any]):

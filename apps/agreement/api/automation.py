@@ -19,7 +19,7 @@ from apps.agreement.automation.sampling import draw_sample
 from apps.agreement.automation.tasks import carry_out
 from apps.agreement.automation.words import ending_words, failure_of
 from apps.agreement.models import Guarantee
-from apps.projects.api.mixins import ProjectScopedMixin
+from apps.projects.api.viewsets import ProjectScopedMixin
 from labelhub.core.agreement.risk_control import Audit
 from labelhub.core.errors import Conflict, InvalidInput
 

@@ -23,7 +23,7 @@ from apps.debates.api.views import plan_from
 from apps.debates.models import Experiment
 from apps.debates.selectors import experiments as selectors
 from apps.debates.services import RunPlan
-from apps.projects.api.mixins import ProjectScopedMixin
+from apps.projects.api.viewsets import ProjectScopedMixin
 
 
 class ExperimentList(ProjectScopedMixin, ListAPIView[Experiment]):

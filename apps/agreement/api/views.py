@@ -14,7 +14,7 @@ from apps.agreement.api.serializers import (
 )
 from apps.agreement.selectors import evaluation_report, gold_rows
 from apps.labels.models import Gold
-from apps.projects.api.mixins import ProjectScopedMixin
+from apps.projects.api.viewsets import ProjectScopedMixin
 
 
 class EvaluationView(ProjectScopedMixin):

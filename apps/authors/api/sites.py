@@ -31,7 +31,7 @@ from apps.common.figures import nanousd
 from apps.llm.models import ModelSpec
 from apps.llm.selectors import UnknownModelName
 from apps.llm.services import known_model
-from apps.projects.api.mixins import ProjectScopedMixin
+from apps.projects.api.viewsets import ProjectScopedMixin
 from labelhub.core.errors import InvalidInput
 
 

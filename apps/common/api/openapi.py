@@ -59,8 +59,42 @@ ANYTHING_OR_NULL = [{}, {"type": "null"}]
 generating = Lock()
 
 
+#: What follows the noun in the operation ids of the standard actions; others have their own name.
+STANDARD_ACTIONS = {
+    "list": "_list",
+    "create": "_create",
+    "retrieve": "",
+    "update": "_set",
+    "partial_update": "_change",
+    "destroy": "_delete",
+}
+
+
 class OperationSchema(AutoSchema):
-    """drf-spectacular's, with names of request bodies that say "request" once."""
+    """drf-spectacular's, with operation ids from the noun of a viewset (``api_run`` gives ``run``,
+    ``run_list``, ``run_pause``), summaries from docstrings, and names of request bodies that say
+    "request" once."""
+
+    def get_operation_id(self) -> str:
+        """The noun and what is done to it."""
+        view: Any = self.view
+        noun = (getattr(view, "basename", None) or "").removeprefix("api_")
+        if not noun:
+            return str(super().get_operation_id())
+        return noun + STANDARD_ACTIONS.get(view.action, f"_{view.action}")
+
+    def get_summary(self) -> str:
+        """The first line of the docstring."""
+        return self._docstring()[0].removesuffix(".")
+
+    def get_description(self) -> str:  # type: ignore[override]  # as drf-spectacular's has it
+        """The rest of the docstring; all of it where the summary was given otherwise."""
+        first, rest = self._docstring()
+        return rest if self.get_summary() == first.removesuffix(".") else super().get_description()
+
+    def _docstring(self) -> tuple[str, str]:
+        first, _, rest = super().get_description().partition("\n")
+        return first, rest.strip()
 
     def _get_serializer_name(
         self,

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from apps.common.api.listing import paged
 from apps.debates.models import PromptVariant
 from apps.debates.services import prompts
-from apps.projects.api.mixins import ProjectScopedMixin
+from apps.projects.api.viewsets import ProjectScopedMixin
 
 
 class PromptVariantSerializer(serializers.ModelSerializer[PromptVariant]):

@@ -10,7 +10,7 @@ from rest_framework.views import APIView
 
 from apps.accounts.models import User
 from apps.debates import selectors, services
-from apps.projects.api.mixins import ProjectScopedMixin
+from apps.projects.api.viewsets import ProjectScopedMixin
 from apps.projects.models import Project
 from labelhub.core.debate.routing import InvalidRule, read_rule
 

@@ -34,7 +34,7 @@ from apps.debates.transcripts import transcript_response
 from apps.llm.models import ModelSpec
 from apps.llm.selectors import UnknownModelName, default_models
 from apps.llm.services import ensure_builtin, known_model
-from apps.projects.api.mixins import ProjectScopedMixin
+from apps.projects.api.viewsets import ProjectScopedMixin
 from apps.projects.selectors import get_project
 
 

@@ -1,32 +1,16 @@
-"""REST addresses of imports and exports."""
+"""REST addresses of imports, exports and webhooks."""
 
-from django.urls import path
+from apps.common.api.viewsets import Router
+from apps.exchange.api.exports import ExportViewSet, SavedExportViewSet
+from apps.exchange.api.imports import ImportStateViewSet, ImportViewSet
+from apps.exchange.api.webhooks import WebhookViewSet
 
-from apps.exchange.api import saved, webhooks
-from apps.exchange.api.views import ExportView, ImportDetailView, ImportView
+PROJECT = "projects/<slug:slug>"
 
-SAVED = "projects/<slug:slug>/exports/"
-ONE_SAVED = f"{SAVED}<int:export_id>/"
-HOOKS = "projects/<slug:slug>/webhooks/"
-HOOK = f"{HOOKS}<int:webhook_id>/"
-
-urlpatterns = [
-    path("projects/<slug:slug>/import/", ImportView.as_view(), name="api_import"),
-    path(
-        "projects/<slug:slug>/imports/<int:batch_id>/",
-        ImportDetailView.as_view(),
-        name="api_import_detail",
-    ),
-    path("projects/<slug:slug>/export/", ExportView.as_view(), name="api_export"),
-    path(SAVED, saved.SavedExportsView.as_view(), name="api_saved_list"),
-    path(ONE_SAVED, saved.SavedExportView.as_view(), name="api_saved"),
-    path(f"{ONE_SAVED}file/", saved.SavedFileView.as_view(), name="api_saved_file"),
-    path(f"{ONE_SAVED}manifest/", saved.SavedManifestView.as_view(), name="api_saved_manifest"),
-    path(f"{ONE_SAVED}verify/", saved.SavedVerifyView.as_view(), name="api_saved_verify"),
-    path(HOOKS, webhooks.WebhooksView.as_view(), name="api_webhook_list"),
-    path(HOOK, webhooks.WebhookView.as_view(), name="api_webhook"),
-    path(f"{HOOK}secret/", webhooks.WebhookSecretView.as_view(), name="api_webhook_secret"),
-    path(f"{HOOK}ping/", webhooks.WebhookPingView.as_view(), name="api_webhook_ping"),
-    path(f"{HOOK}deliveries/", webhooks.DeliveriesView.as_view(), name="api_webhook_deliveries"),
-    path(f"{HOOK}replay/", webhooks.WebhookReplayView.as_view(), name="api_webhook_replay"),
-]
+router = Router()
+router.register(f"{PROJECT}/import", ImportViewSet, "api_import")
+router.register(f"{PROJECT}/imports", ImportStateViewSet, "api_import_detail")
+router.register(f"{PROJECT}/export", ExportViewSet, "api_export")
+router.register(f"{PROJECT}/exports", SavedExportViewSet, "api_saved_export")
+router.register(f"{PROJECT}/webhooks", WebhookViewSet, "api_webhook")
+urlpatterns = router.urls

@@ -2,20 +2,21 @@
 
 from typing import Any
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
-from rest_framework import generics, serializers, status
+from django_filters import ChoiceFilter, FilterSet
+from drf_spectacular.utils import extend_schema, extend_schema_field
+from rest_framework import serializers, status
+from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.http import SignedInApiRequest
 from apps.accounts.roles import Right
-from apps.common.api.listing import paged
 from apps.exchange.models import Delivery, Webhook
 from apps.exchange.webhooks import editing, replaying
 from apps.exchange.webhooks.events import EVENTS
 from apps.exchange.webhooks.looking import deliveries_of
 from apps.exchange.webhooks.payloads import message_id
-from apps.projects.api.mixins import ProjectScopedMixin
+from apps.projects.api.viewsets import ProjectViewSet
 from labelhub.core.errors import InvalidInput
 
 KEPT_NOWHERE = {"Cache-Control": "no-store"}
@@ -115,149 +116,111 @@ class QueuedSerializer(serializers.Serializer[Any]):
     )
 
 
-class WebhooksView(ProjectScopedMixin, generics.GenericAPIView[Webhook]):
-    """The webhooks of a project."""
+class DeliveryFilter(FilterSet):
+    """``?status=``."""
+
+    status = ChoiceFilter(choices=Delivery.Status.choices)
+
+
+class WebhookViewSet(ProjectViewSet):
+    """The webhooks of a project, for its managers."""
 
     read_right = Right.MANAGE
+    lookup_url_kwarg = "webhook_id"
     serializer_class = WebhookSerializer
-    queryset = Webhook.objects.none()
-
-    @extend_schema(
-        operation_id="webhook_list",
-        responses=WebhookSerializer(many=True),
-        summary="List webhooks",
-    )
-    def get(self, request: Request, slug: str) -> Response:
-        """In the order of their making."""
-        return paged(self, self.project.webhooks.all())
-
-    @extend_schema(
-        operation_id="webhook_create",
-        request=NewWebhookSerializer,
-        responses={201: MadeWebhookSerializer},
-        summary="Make a webhook",
-    )
-    def post(self, request: SignedInApiRequest, slug: str) -> Response:
-        """It is told of what happens from now on. The answer has its secret, told this once."""
-        sent = NewWebhookSerializer(data=request.data)
-        sent.is_valid(raise_exception=True)
-        webhook, secret = editing.create_webhook(
-            project=self.project,
-            actor=request.user,
-            origin=_origin(request),
-            **sent.validated_data,
-        )
-        shown = {**WebhookSerializer(webhook).data, "secret": secret}
-        return Response(shown, status=status.HTTP_201_CREATED, headers=KEPT_NOWHERE)
-
-
-class _OneWebhook(ProjectScopedMixin):
-    """What all addresses of one webhook share."""
-
-    read_right = Right.MANAGE
 
     def webhook(self) -> Webhook:
         """The one of the address."""
         return editing.webhook_of(self.project, self.kwargs["webhook_id"])
 
+    def list(self, request: Request, **_: str) -> Response:
+        """List webhooks.
 
-class WebhookView(_OneWebhook):
-    """One webhook."""
+        In the order of their making.
+        """
+        return self.list_page(self.project.webhooks.all())
 
-    @extend_schema(operation_id="webhook", responses=WebhookSerializer, summary="Show a webhook")
-    def get(self, request: Request, slug: str, webhook_id: int) -> Response:
-        """Its state, and since when it fails."""
-        return Response(WebhookSerializer(self.webhook()).data)
+    @extend_schema(request=NewWebhookSerializer, responses={201: MadeWebhookSerializer})
+    def create(self, request: SignedInApiRequest, **_: str) -> Response:
+        """Make a webhook.
 
-    @extend_schema(
-        operation_id="webhook_change",
-        request=WebhookChangeSerializer,
-        responses=WebhookSerializer,
-        summary="Change a webhook",
-    )
-    def patch(self, request: SignedInApiRequest, slug: str, webhook_id: int) -> Response:
-        """What is sent of it. Switched on, it is told of what happens from then on."""
-        sent = WebhookChangeSerializer(data=request.data, partial=True)
-        sent.is_valid(raise_exception=True)
-        changes, webhook = dict(sent.validated_data), self.webhook()
+        It is told of what happens from now on. The answer has its secret, told this once.
+        """
+        webhook, secret = editing.create_webhook(
+            project=self.project,
+            actor=request.user,
+            origin=_origin(request),
+            **self.read_body(NewWebhookSerializer),
+        )
+        shown = {**self.get_serializer(webhook).data, "secret": secret}
+        return Response(shown, status=status.HTTP_201_CREATED, headers=KEPT_NOWHERE)
+
+    def retrieve(self, request: Request, **_: Any) -> Response:
+        """Show a webhook.
+
+        Its state, and since when it fails.
+        """
+        return Response(self.get_serializer(self.webhook()).data)
+
+    @extend_schema(request=WebhookChangeSerializer)
+    def partial_update(self, request: Request, **_: Any) -> Response:
+        """Change a webhook.
+
+        What is sent of it. Switched on, it is told of what happens from then on.
+        """
+        changes = self.read_body(WebhookChangeSerializer, partial=True)
         active = changes.pop("active", None)
-        webhook = editing.update_webhook(webhook=webhook, origin=_origin(request), **changes)
+        webhook = editing.update_webhook(webhook=self.webhook(), origin=_origin(request), **changes)
         if active is not None:
             switch = editing.switch_on if active else editing.switch_off
             webhook = switch(webhook=webhook)
-        return Response(WebhookSerializer(webhook).data)
+        return Response(self.get_serializer(webhook).data)
 
-    @extend_schema(operation_id="webhook_delete", responses={204: None}, summary="Delete a webhook")
-    def delete(self, request: Request, slug: str, webhook_id: int) -> Response:
-        """With its deliveries."""
+    def destroy(self, request: Request, **_: Any) -> Response:
+        """Delete a webhook.
+
+        With its deliveries.
+        """
         editing.delete_webhook(webhook=self.webhook())
         return Response(status=status.HTTP_204_NO_CONTENT)
 
+    @extend_schema(request=None, responses={201: SecretSerializer})
+    @action(detail=True, methods=["post"])
+    def secret(self, request: Request, **_: Any) -> Response:
+        """Replace the secret.
 
-class WebhookSecretView(_OneWebhook):
-    """A webhook's secret."""
-
-    @extend_schema(
-        operation_id="webhook_secret",
-        request=None,
-        responses={201: SecretSerializer},
-        summary="Replace the secret",
-    )
-    def post(self, request: Request, slug: str, webhook_id: int) -> Response:
-        """The old one signs beside it for a day."""
+        The old one signs beside it for a day.
+        """
         made = {"secret": editing.rotate_secret(webhook=self.webhook())}
         return Response(made, status=status.HTTP_201_CREATED, headers=KEPT_NOWHERE)
 
+    @extend_schema(request=None, responses={202: DeliverySerializer})
+    @action(detail=True, methods=["post"])
+    def ping(self, request: Request, **_: Any) -> Response:
+        """Send a test message.
 
-class WebhookPingView(_OneWebhook):
-    """A test message."""
-
-    @extend_schema(
-        operation_id="webhook_ping",
-        request=None,
-        responses={202: DeliverySerializer},
-        summary="Send a test message",
-    )
-    def post(self, request: Request, slug: str, webhook_id: int) -> Response:
-        """Tried once, also where the webhook is switched off."""
+        Tried once, also where the webhook is switched off.
+        """
         made = editing.ping(webhook=self.webhook())
         return Response(DeliverySerializer(made).data, status=status.HTTP_202_ACCEPTED)
 
+    @extend_schema(responses=DeliverySerializer(many=True))
+    @action(detail=True, serializer_class=DeliverySerializer, filterset_class=DeliveryFilter)
+    def deliveries(self, request: Request, **_: Any) -> Response:
+        """List deliveries.
 
-class DeliveriesView(_OneWebhook, generics.GenericAPIView[Delivery]):
-    """What a webhook was sent."""
+        Newest first; those that ended are kept for 30 days.
+        """
+        return self.list_page(deliveries_of(self.webhook()))
 
-    serializer_class = DeliverySerializer
-    queryset = Delivery.objects.none()
+    @extend_schema(request=ReplaySerializer, responses={202: QueuedSerializer})
+    @action(detail=True, methods=["post"])
+    def replay(self, request: Request, **_: Any) -> Response:
+        """Replay.
 
-    @extend_schema(
-        operation_id="webhook_deliveries",
-        parameters=[OpenApiParameter("status", enum=Delivery.Status.values)],
-        responses=DeliverySerializer(many=True),
-        summary="List deliveries",
-    )
-    def get(self, request: Request, slug: str, webhook_id: int) -> Response:
-        """Newest first; those that ended are kept for 30 days."""
-        wanted = request.query_params.get("status", "")
-        if wanted and wanted not in Delivery.Status.values:
-            raise InvalidInput.at("status", f"Use one of {', '.join(Delivery.Status.values)}.")
-        return paged(self, deliveries_of(self.webhook(), status=wanted))
-
-
-class WebhookReplayView(_OneWebhook):
-    """Sending again."""
-
-    @extend_schema(
-        operation_id="webhook_replay",
-        request=ReplaySerializer,
-        responses={202: QueuedSerializer},
-        summary="Replay",
-    )
-    def post(self, request: Request, slug: str, webhook_id: int) -> Response:
-        """Chosen ``deliveries``, or everything ``since`` a time; messages keep their ids."""
-        sent = ReplaySerializer(data=request.data)
-        sent.is_valid(raise_exception=True)
-        asked, webhook = sent.validated_data, self.webhook()
+        Chosen ``deliveries``, or everything ``since`` a time; messages keep their ids.
+        """
+        asked, webhook = self.read_body(ReplaySerializer), self.webhook()
         if len(asked) != 1:
             raise InvalidInput("Send either 'since' or 'deliveries'.")
         if "deliveries" in asked:

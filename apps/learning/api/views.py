@@ -14,7 +14,7 @@ from apps.learning.reporting import report, suspect_rows
 from apps.learning.selectors import standing_of, suspects_of
 from apps.learning.selectors.standing import may_see_suspects
 from apps.learning.services import start_training, switch_learning
-from apps.projects.api.mixins import ProjectScopedMixin
+from apps.projects.api.viewsets import ProjectScopedMixin
 
 
 class LearningView(ProjectScopedMixin):

@@ -13,7 +13,6 @@ from apps.accounts.models import User
 from apps.accounts.roles import Right
 from apps.accounts.selectors import find_user
 from apps.common.api.listing import paged
-from apps.projects.api.mixins import ProjectScopedMixin
 from apps.projects.api.serializers import (
     MemberSerializer,
     NewProjectSerializer,
@@ -21,6 +20,7 @@ from apps.projects.api.serializers import (
     ProjectChangeSerializer,
     ProjectSerializer,
 )
+from apps.projects.api.viewsets import ProjectScopedMixin
 from apps.projects.models import Membership, Project
 from apps.projects.selectors import details
 from apps.projects.services import (

@@ -1,36 +1,25 @@
 """Adjudication and comments over REST."""
 
-from typing import Any, cast
+from typing import Any
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import generics, status
+from rest_framework import serializers, status
+from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from apps.accounts.http import SignedInApiRequest
-from apps.accounts.models import User
 from apps.accounts.roles import Right
-from apps.projects.api.mixins import ProjectScopedMixin
+from apps.projects.api.viewsets import ProjectViewSet
 from apps.projects.models import Item
-from apps.reviews.api.adjudication_serializers import (
-    AdjudicatedSerializer,
-    AdjudicationSerializer,
-    CaseSerializer,
-    CommentSerializer,
-    OpinionsSerializer,
-    ResolveSerializer,
-    SaySerializer,
-    SendBackSerializer,
-    SentBackSerializer,
-)
+from apps.reviews.api.filters import CommentFilter
+from apps.reviews.api.serializers import GoldValueSerializer, LabelSerializer
 from apps.reviews.models import Comment
 from apps.reviews.ruling_form import read_wanted
-from apps.reviews.selectors.adjudication import Case, check_expert, docket, project_to_adjudicate
-from apps.reviews.selectors.comments import SHOWN, comment_rows, get_comment
-from apps.reviews.selectors.opinions import opinions_to_read
-from apps.reviews.services.adjudicating import adjudicate
-from apps.reviews.services.commenting import resolve_comment, write_comment
+from apps.reviews.selectors.adjudication import check_expert, docket
+from apps.reviews.selectors.comments import comment_rows, get_comment
+from apps.reviews.services.adjudicating import Ruling, adjudicate
+from apps.reviews.services.commenting import LONGEST, resolve_comment, write_comment
 from apps.reviews.services.sending_back import send_back
 from labelhub.core.errors import NotFound
 
@@ -42,43 +31,155 @@ FILTERS = [
 ]
 
 
-class DocketView(ProjectScopedMixin, generics.GenericAPIView[Any]):
+class VoiceSerializer(serializers.Serializer[Any]):
+    """What one annotator says, without reasons."""
+
+    annotator = serializers.IntegerField(source="annotator_id")
+    name = serializers.CharField()
+    kind = serializers.CharField()
+    value = serializers.JSONField(allow_null=True)
+    said_at = serializers.DateTimeField()
+
+
+class CaseSerializer(serializers.Serializer[Any]):
+    """One item that waits for an expert."""
+
+    item = serializers.IntegerField(source="item_id")
+    disputed = serializers.BooleanField(
+        help_text="Decided, but a machine that is sure says otherwise."
+    )
+    against = serializers.CharField(
+        help_text="The labels that are against each other, for ``?against=``."
+    )
+    since = serializers.DateTimeField(help_text="When the last of them spoke.")
+    voices = VoiceSerializer(many=True)
+
+
+class AdjudicationSerializer(serializers.Serializer[Any]):
+    """An expert's decision, with reasons."""
+
+    value = serializers.JSONField(
+        required=False, allow_null=True, default=None,
+        help_text="As of a label; a set may be empty. This or ``abstain``.",
+    )  # fmt: skip
+    abstain = serializers.BooleanField(
+        required=False, default=False,
+        help_text="It cannot be told: the item has no gold and waits for nobody.",
+    )  # fmt: skip
+    rationale = serializers.CharField(
+        required=False, allow_blank=True, default="", max_length=LONGEST
+    )
+    evidence = serializers.DictField(
+        child=serializers.ListField(child=serializers.CharField(), max_length=100),
+        required=False,
+        default=dict,
+        help_text="Label → words that stand in the text.",
+    )
+    explain = serializers.CharField(
+        required=False, allow_blank=True, default="", max_length=LONGEST,
+        help_text="What those who said otherwise are told.",
+    )  # fmt: skip
+    seconds = serializers.FloatField(required=False, allow_null=True, default=None, min_value=0)
+    lease = serializers.UUIDField(
+        required=False, allow_null=True, default=None,
+        help_text="Of your own making: the same ruling under the same token is stored once.",
+    )  # fmt: skip
+
+
+class NamesField(serializers.ListField):
+    """The names of people."""
+
+    child = serializers.CharField()
+
+    def to_representation(self, data: Any) -> list[str]:
+        """Of each their user name."""
+        return [person.username for person in data]
+
+
+class AdjudicatedSerializer(serializers.Serializer[Any]):
+    """What became of a ruling."""
+
+    label = LabelSerializer()  # type: ignore[assignment]  # a field of that name, not its caption
+    gold = GoldValueSerializer(allow_null=True)
+    overruled = NamesField(help_text="Who said otherwise.")
+    comment = serializers.IntegerField(source="comment.pk", allow_null=True, default=None)
+
+
+class SendBackSerializer(serializers.Serializer[Any]):
+    """Why an item goes back to those who labelled it."""
+
+    reason = serializers.CharField(max_length=LONGEST)
+
+
+class SentBackSerializer(serializers.Serializer[Any]):
+    """Who is asked again."""
+
+    people = NamesField()
+    comment = serializers.IntegerField(source="comment.pk")
+
+
+class CommentSerializer(serializers.ModelSerializer[Comment]):
+    """A comment; its words are empty and ``readable`` is false before you have answered."""
+
+    item = serializers.IntegerField(source="item_id")
+    author = serializers.CharField(source="author.username", allow_null=True, default=None)
+    text = serializers.SerializerMethodField()
+    readable = serializers.BooleanField(default=True)
+    mentions = serializers.SerializerMethodField()
+    resolved_by = serializers.CharField(
+        source="resolved_by.username", allow_null=True, default=None
+    )
+
+    class Meta:
+        model = Comment
+        fields = [
+            "id", "item", "author", "text", "readable", "explains", "mentions", "resolved_at",
+            "resolved_by", "created_at",
+        ]  # fmt: skip
+
+    def get_text(self, comment: Comment) -> str:
+        """The words, where they may be read."""
+        return comment.text if getattr(comment, "readable", True) else ""
+
+    def get_mentions(self, comment: Comment) -> list[str]:
+        """Whom it is meant for."""
+        if not getattr(comment, "readable", True):
+            return []
+        return [row.user.username for row in comment.mentions.all()]
+
+
+class SaySerializer(serializers.Serializer[Any]):
+    """A new comment."""
+
+    item = serializers.IntegerField(min_value=1, max_value=2**63 - 1)
+    text = serializers.CharField(max_length=LONGEST, help_text="@name tells a member.")
+
+
+class ResolveSerializer(serializers.Serializer[Any]):
+    """Whether a comment is settled."""
+
+    resolved = serializers.BooleanField(default=True)
+
+
+class DocketViewSet(ProjectViewSet):
     """What waits for an expert."""
 
     read_right = Right.REVIEW
     queryset = Item.objects.none()  # for the OpenAPI document
     serializer_class = CaseSerializer
 
-    @extend_schema(
-        operation_id="adjudication_list",
-        parameters=FILTERS,
-        responses=CaseSerializer(many=True),
-    )
-    def get(self, request: SignedInApiRequest, slug: str) -> Response:
-        """Items on which people disagree, or where a sure machine contradicts them. For experts."""
+    @extend_schema(parameters=FILTERS)
+    def list(self, request: SignedInApiRequest, **_: str) -> Response:
+        """List what waits for an expert.
+
+        Items on which people disagree, or where a sure machine contradicts them. For experts.
+        """
         check_expert(request.user, self.project)
-        cases = list(docket(self.project, read_wanted(request.query_params)).cases)
-        page = cast(list[Case], self.paginate_queryset(cast(Any, cases)))
-        return self.get_paginated_response(CaseSerializer(page, many=True).data)
+        return self.list_page(docket(self.project, read_wanted(request.query_params)).cases)
 
 
-class OpinionsView(APIView):
-    """Every opinion of an item."""
-
-    @extend_schema(operation_id="item_opinions", responses=OpinionsSerializer)
-    def get(self, request: SignedInApiRequest, pk: int) -> Response:
-        """What everybody says of it, and why. For experts, of what waits for them or what they have
-        labelled."""
-        item = Item.objects.visible_to(request.user).select_related("project").filter(pk=pk).first()
-        if item is None:
-            raise NotFound(f"There is no item {pk}, or you may not know of it.")
-        project = project_to_adjudicate(request.user, item.project.slug)
-        case = opinions_to_read(project, request.user, pk)
-        return Response(OpinionsSerializer(case).data)
-
-
-class _OneCase(ProjectScopedMixin, APIView):
-    """An item of the project, for its experts alone."""
+class RulingViewSet(ProjectViewSet):
+    """An expert's decision about one item of the project."""
 
     write_right = Right.REVIEW
 
@@ -89,106 +190,86 @@ class _OneCase(ProjectScopedMixin, APIView):
         if not Item.objects.filter(project=self.project, pk=kwargs["pk"]).exists():
             raise NotFound(f"There is no item {kwargs['pk']} in the project '{self.project.slug}'.")
 
-
-class RulingView(_OneCase):
-    """An expert's decision."""
-
     @extend_schema(
         operation_id="adjudicate",
         request=AdjudicationSerializer,
         responses={200: AdjudicatedSerializer, 201: AdjudicatedSerializer},
     )
-    def post(self, request: SignedInApiRequest, slug: str, pk: int) -> Response:
-        """Settle an item; 200 where the same ruling had been stored before. For experts."""
-        sent = AdjudicationSerializer(data=request.data)
-        sent.is_valid(raise_exception=True)
+    def create(self, request: SignedInApiRequest, pk: int, **_: str) -> Response:
+        """Settle an item.
+
+        200 where the same ruling had been stored before. For experts.
+        """
+        sent = self.read_body(AdjudicationSerializer)
+        lease = sent.pop("lease")
         done = adjudicate(
             project=self.project,
             user=request.user,
             item_id=pk,
-            ruling=sent.to_ruling(),
-            lease_token=sent.validated_data["lease"],
+            ruling=Ruling(**sent),
+            lease_token=lease,
         )
         code = status.HTTP_201_CREATED if done.created else status.HTTP_200_OK
         return Response(AdjudicatedSerializer(done).data, status=code)
-
-
-class SendBackView(_OneCase):
-    """An item goes back to those who labelled it."""
 
     @extend_schema(
         operation_id="adjudication_send_back",
         request=SendBackSerializer,
         responses=SentBackSerializer,
     )
-    def post(self, request: SignedInApiRequest, slug: str, pk: int) -> Response:
-        """Withdraw what they said and ask the same people again, with the reason. For experts."""
-        sent = SendBackSerializer(data=request.data)
-        sent.is_valid(raise_exception=True)
-        reason = sent.validated_data["reason"]
+    @action(detail=False, methods=["post"], url_path="return", url_name="return")
+    def send_back(self, request: SignedInApiRequest, pk: int, **_: str) -> Response:
+        """Send an item back.
+
+        Withdraw what they said and ask the same people again, with the reason. For experts.
+        """
+        reason = self.read_body(SendBackSerializer)["reason"]
         back = send_back(project=self.project, user=request.user, item_id=pk, reason=reason)
         return Response(SentBackSerializer(back).data)
 
 
-class CommentListView(ProjectScopedMixin, generics.ListAPIView[Comment]):
+class CommentViewSet(ProjectViewSet):
     """What people say about the project's items."""
 
     write_right = Right.REVIEW
-    queryset = Comment.objects.none()  # for the OpenAPI document; see get_queryset
+    lookup_url_kwarg = "comment_id"
     serializer_class = CommentSerializer
+    filterset_class = CommentFilter
 
-    def get_queryset(self) -> Any:
-        """The comments, the newest first."""
-        user, query = cast(User, self.request.user), self.request.query_params
-        rows = comment_rows(self.project, user, shown=query.get("shown", ""))
-        item = query.get("item", "")
-        if item.isascii() and item.isdigit() and len(item) < 19:
-            rows = rows.filter(item=int(item))
-        return rows
+    def list(self, request: SignedInApiRequest, **_: str) -> Response:
+        """List comments.
 
-    @extend_schema(
-        operation_id="comment_list",
-        parameters=[
-            OpenApiParameter("shown", str, enum=list(SHOWN)),
-            OpenApiParameter("item", int, description="Of this item alone."),
-        ],
-    )
-    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Those that you may not read before you have answered come without their words."""
-        return super().get(request, *args, **kwargs)
+        The newest first. Those that you may not read before you have answered come without their
+        words.
+        """
+        return self.list_page(comment_rows(self.project, request.user, shown=""))
 
-    @extend_schema(
-        operation_id="comment_create", request=SaySerializer, responses={201: CommentSerializer}
-    )
-    def post(self, request: SignedInApiRequest, **_: str) -> Response:
-        """Say something about an item; ``@name`` tells a member."""
-        sent = SaySerializer(data=request.data)
-        sent.is_valid(raise_exception=True)
-        data = sent.validated_data
+    @extend_schema(request=SaySerializer)
+    def create(self, request: SignedInApiRequest, **_: str) -> Response:
+        """Comment on an item.
+
+        ``@name`` tells a member.
+        """
+        sent = self.read_body(SaySerializer)
         written = write_comment(
-            project=self.project, user=request.user, item_id=data["item"], text=data["text"]
+            project=self.project, user=request.user, item_id=sent["item"], text=sent["text"]
         )
-        body = CommentSerializer(written.comment).data
+        body = self.get_serializer(written.comment).data
         return Response(body, status=status.HTTP_201_CREATED)
 
+    @extend_schema(request=ResolveSerializer)
+    @action(detail=True, methods=["post"])
+    def resolve(self, request: SignedInApiRequest, comment_id: int, **_: str) -> Response:
+        """Resolve a comment.
 
-class CommentResolveView(ProjectScopedMixin, APIView):
-    """A comment is settled, or open again."""
-
-    write_right = Right.REVIEW
-
-    @extend_schema(
-        operation_id="comment_resolve", request=ResolveSerializer, responses=CommentSerializer
-    )
-    def post(self, request: SignedInApiRequest, slug: str, comment_id: int) -> Response:
-        """Mark it as settled, or with ``resolved: false`` as open."""
-        sent = ResolveSerializer(data=request.data)
-        sent.is_valid(raise_exception=True)
+        Mark it as settled, or with ``resolved: false`` as open.
+        """
         resolve_comment(
             project=self.project,
             user=request.user,
             comment_id=comment_id,
-            resolved=sent.validated_data["resolved"],
+            resolved=self.read_body(ResolveSerializer)["resolved"],
         )
-        comment = get_comment(self.project, request.user, comment_id)
-        return Response(CommentSerializer(comment).data)
+        return Response(
+            self.get_serializer(get_comment(self.project, request.user, comment_id)).data
+        )

@@ -3,13 +3,13 @@
 from typing import Any
 
 from drf_spectacular.utils import extend_schema
-from rest_framework import generics, serializers, status
+from rest_framework import serializers, status
+from rest_framework.decorators import action
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from apps.accounts.http import SignedInApiRequest
 from apps.accounts.roles import Right
-from apps.projects.api.mixins import ProjectScopedMixin
+from apps.projects.api.viewsets import ProjectViewSet
 from apps.reviews.models import BulkJob, SavedFilter
 from apps.reviews.selectors.bulk import PASSED, get_job, jobs_of, preview
 from apps.reviews.selectors.filters import first_settings
@@ -106,95 +106,96 @@ class BulkPreviewSerializer(serializers.Serializer[Any]):
     asked_at = serializers.DateTimeField(help_text="The same, of items changed later.")
 
 
-class FiltersView(ProjectScopedMixin, generics.GenericAPIView[SavedFilter]):
-    """The saved filters of a project."""
+class SavedFilterViewSet(ProjectViewSet):
+    """The saved filters of a project, for its managers."""
 
     read_right = Right.MANAGE
+    lookup_url_kwarg = "filter_id"
     serializer_class = SavedFilterSerializer
-    queryset = SavedFilter.objects.none()
 
-    @extend_schema(operation_id="filter_list", responses=SavedFilterSerializer(many=True))
-    def get(self, request: SignedInApiRequest, slug: str) -> Response:
-        """By name."""
-        page = self.paginate_queryset(SavedFilter.objects.filter(project=self.project))
-        found = SavedFilterSerializer(page, many=True, context=_first(self))
-        return self.get_paginated_response(found.data)
+    def get_serializer_context(self) -> dict[str, Any]:
+        """With the filter whose items come first."""
+        settings = first_settings(self.project)
+        first = settings.first_filter_id if settings else None
+        return super().get_serializer_context() | {"first": first}
 
-    @extend_schema(
-        operation_id="filter_save",
-        request=NewFilterSerializer,
-        responses={201: SavedFilterSerializer},
-    )
-    def post(self, request: SignedInApiRequest, slug: str) -> Response:
+    def list(self, request: SignedInApiRequest, **_: str) -> Response:
+        """List saved filters.
+
+        By name.
+        """
+        return self.list_page(SavedFilter.objects.filter(project=self.project))
+
+    @extend_schema(operation_id="filter_save", request=NewFilterSerializer)
+    def create(self, request: SignedInApiRequest, **_: str) -> Response:
         """Save a search under a name."""
-        sent = NewFilterSerializer(data=request.data)
-        sent.is_valid(raise_exception=True)
+        sent = self.read_body(NewFilterSerializer)
         saved = save_filter(
             project=self.project,
             actor=request.user,
-            name=sent.validated_data["name"],
-            query=_read(sent.validated_data["query"]),
+            name=sent["name"],
+            query=_read(sent["query"]),
         )
-        _put_first(self, saved, sent.validated_data["first"])
-        found = SavedFilterSerializer(saved, context=_first(self))
-        return Response(found.data, status=status.HTTP_201_CREATED)
+        self._put_first(saved, first=sent["first"])
+        return Response(self.get_serializer(saved).data, status=status.HTTP_201_CREATED)
 
+    @extend_schema(operation_id="filter_read")
+    def retrieve(self, request: SignedInApiRequest, filter_id: int, **_: str) -> Response:
+        """Show a saved filter."""
+        return Response(self.get_serializer(get_filter(self.project, filter_id)).data)
 
-class FilterView(ProjectScopedMixin, APIView):
-    """One saved filter."""
+    def destroy(self, request: SignedInApiRequest, filter_id: int, **_: str) -> Response:
+        """Delete a saved filter.
 
-    read_right = Right.MANAGE
-
-    @extend_schema(operation_id="filter_read", responses=SavedFilterSerializer)
-    def get(self, request: SignedInApiRequest, slug: str, filter_id: int) -> Response:
-        """Its search."""
-        saved = get_filter(self.project, filter_id)
-        return Response(SavedFilterSerializer(saved, context=_first(self)).data)
-
-    @extend_schema(operation_id="filter_delete", responses={204: None})
-    def delete(self, request: SignedInApiRequest, slug: str, filter_id: int) -> Response:
-        """Forget it; items that came first by it go back among the others."""
+        Items that came first by it go back among the others.
+        """
         delete_filter(project=self.project, filter_id=filter_id)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
+    def _put_first(self, saved: SavedFilter, *, first: bool | None) -> None:
+        if first is None:
+            return
+        if first or self.get_serializer_context()["first"] == saved.pk:
+            put_first(project=self.project, chosen=saved if first else None)
+            launch_first(self.project.pk)
 
-class BulkJobsView(ProjectScopedMixin, generics.GenericAPIView[BulkJob]):
-    """What was done to many items at once."""
+
+class BulkJobViewSet(ProjectViewSet):
+    """What was done to many items at once, for managers."""
 
     read_right = Right.MANAGE
+    lookup_url_kwarg = "job_id"
     serializer_class = BulkJobSerializer
-    queryset = BulkJob.objects.none()
 
-    @extend_schema(operation_id="bulk_list", responses=BulkJobSerializer(many=True))
-    def get(self, request: SignedInApiRequest, slug: str) -> Response:
-        """Newest first."""
-        page = self.paginate_queryset(jobs_of(self.project))
-        return self.get_paginated_response(BulkJobSerializer(page, many=True).data)
+    def list(self, request: SignedInApiRequest, **_: str) -> Response:
+        """List bulk jobs.
+
+        Newest first.
+        """
+        return self.list_page(jobs_of(self.project))
 
     @extend_schema(
         operation_id="bulk_start",
         request=NewBulkJobSerializer,
         responses={200: BulkPreviewSerializer, 202: BulkJobSerializer},
     )
-    def post(self, request: SignedInApiRequest, slug: str) -> Response:
-        """Do something to many items in the background; 200 with counts alone for a dry run.
+    def create(self, request: SignedInApiRequest, **_: str) -> Response:
+        """Do something to many items.
 
-        Labels are your own, in the kind of annotator that you are in the project. With no search
-        and no ids it is about all items.
+        In the background; 200 with counts alone for a dry run. Labels are your own, in the kind of
+        annotator that you are in the project. With no search and no ids it is about all items.
         """
-        sent = NewBulkJobSerializer(data=request.data)
-        sent.is_valid(raise_exception=True)
-        data = sent.validated_data
-        asked = data["query"] | ({"items": data["items"]} if data["items"] else {})
+        sent = self.read_body(NewBulkJobSerializer)
+        asked = sent["query"] | ({"items": sent["items"]} if sent["items"] else {})
         plan = plan_job(
             self.project,
             request.user,
-            action=data["action"],
+            action=sent["action"],
             query=_read(asked),
-            options=data["options"],
-            frozen={"upto": data["upto"], "asked_at": data["asked_at"]},
+            options=sent["options"],
+            frozen={"upto": sent["upto"], "asked_at": sent["asked_at"]},
         )
-        if data["dry_run"]:
+        if sent["dry_run"]:
             seen = preview(plan)
             told = {
                 "total": seen.total,
@@ -206,28 +207,25 @@ class BulkJobsView(ProjectScopedMixin, generics.GenericAPIView[BulkJob]):
             }
             return Response(BulkPreviewSerializer(told).data)
         job = start_job(plan)
-        return Response(BulkJobSerializer(job).data, status=status.HTTP_202_ACCEPTED)
+        return Response(self.get_serializer(job).data, status=status.HTTP_202_ACCEPTED)
 
+    @extend_schema(operation_id="bulk_read")
+    def retrieve(self, request: SignedInApiRequest, job_id: int, **_: str) -> Response:
+        """Show a bulk job.
 
-class BulkJobView(ProjectScopedMixin, APIView):
-    """One bulk job."""
+        How far it is, and what became of it.
+        """
+        return Response(self.get_serializer(get_job(self.project, job_id)).data)
 
-    read_right = Right.MANAGE
+    @extend_schema(request=None, responses={202: BulkJobSerializer})
+    @action(detail=True, methods=["post"])
+    def undo(self, request: SignedInApiRequest, job_id: int, **_: str) -> Response:
+        """Undo a bulk job.
 
-    @extend_schema(operation_id="bulk_read", responses=BulkJobSerializer)
-    def get(self, request: SignedInApiRequest, slug: str, job_id: int) -> Response:
-        """How far it is, and what became of it."""
-        return Response(BulkJobSerializer(get_job(self.project, job_id)).data)
-
-
-class BulkUndoView(ProjectScopedMixin, APIView):
-    """The undoing of one."""
-
-    @extend_schema(operation_id="bulk_undo", request=None, responses={202: BulkJobSerializer})
-    def post(self, request: SignedInApiRequest, slug: str, job_id: int) -> Response:
-        """Take back what it did, where nobody has changed an item since; in the background."""
+        Take back what it did, where nobody has changed an item since; in the background.
+        """
         job = undo_job(job=get_job(self.project, job_id), actor=request.user)
-        return Response(BulkJobSerializer(job).data, status=status.HTTP_202_ACCEPTED)
+        return Response(self.get_serializer(job).data, status=status.HTTP_202_ACCEPTED)
 
 
 def _read(query: dict[str, Any]) -> Query:
@@ -238,16 +236,3 @@ def _read(query: dict[str, Any]) -> Query:
         for fault in error.data.get("errors", []):
             fault["field"] = f"query.{fault['field']}"
         raise
-
-
-def _first(view: ProjectScopedMixin) -> dict[str, Any]:
-    settings = first_settings(view.project)
-    return {"first": settings.first_filter_id if settings else None}
-
-
-def _put_first(view: ProjectScopedMixin, saved: SavedFilter, first: bool | None) -> None:  # noqa: FBT001 - as it was sent
-    if first is None:
-        return
-    if first or _first(view)["first"] == saved.pk:
-        put_first(project=view.project, chosen=saved if first else None)
-        launch_first(view.project.pk)

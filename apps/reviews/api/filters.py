@@ -4,12 +4,16 @@ from typing import Any
 
 import django_filters
 from django.db.models import Q, QuerySet
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema_field
 
 from apps.accounts.roles import Role
 from apps.labels.blindness import SETTLED
 from apps.labels.models import Gold, Kind, Label
 from apps.projects.models import Item
 from apps.projects.selectors import role_in
+from apps.reviews.models import Comment
+from apps.reviews.selectors.comments import SHOWN, narrow_comments
 from apps.reviews.selectors.searching import (
     ACTIONS,
     COMMENTED,
@@ -140,3 +144,24 @@ class LabelFilter(django_filters.FilterSet):
             "rejected": False,
         }
         return queryset.filter(**stands) if current else queryset.exclude(**stands)
+
+
+class CommentFilter(django_filters.FilterSet):
+    """``?shown=&item=``."""
+
+    shown = django_filters.ChoiceFilter(choices=[*SHOWN.items()], method="narrow_to_shown")
+    item = extend_schema_field(OpenApiTypes.INT)(
+        django_filters.NumberFilter(
+            field_name="item_id", min_value=0, max_value=2**63 - 1, label="Of this item alone."
+        )
+    )
+
+    class Meta:
+        model = Comment
+        fields = ["shown", "item"]
+
+    def narrow_to_shown(
+        self, queryset: QuerySet[Comment], _name: str, shown: str
+    ) -> QuerySet[Comment]:
+        """As the page of comments has them."""
+        return narrow_comments(queryset, self.request.user, shown)

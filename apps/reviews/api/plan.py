@@ -3,10 +3,9 @@
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from apps.accounts.http import SignedInApiRequest
-from apps.projects.api.mixins import ProjectScopedMixin
+from apps.projects.api.viewsets import ProjectViewSet
 from apps.projects.models import Project
 from apps.reviews.models import ReviewSettings
 from apps.reviews.selectors.settings import review_settings
@@ -35,37 +34,42 @@ class ScreenSerializer(serializers.ModelSerializer[ReviewSettings]):
         ]  # fmt: skip
 
 
-class PlanView(ProjectScopedMixin, APIView):
+class PlanViewSet(ProjectViewSet):
     """How many people label each item, and which items come to people."""
 
-    @extend_schema(operation_id="plan_read", responses=PlanSerializer)
-    def get(self, request: SignedInApiRequest, slug: str) -> Response:
-        """The plan as it is."""
-        return Response(PlanSerializer(self.project).data)
+    serializer_class = PlanSerializer
 
-    @extend_schema(operation_id="plan_change", request=PlanSerializer, responses=PlanSerializer)
-    def patch(self, request: SignedInApiRequest, slug: str) -> Response:
-        """Change it; every item is brought into line before the answer comes."""
-        given = PlanSerializer(data=request.data, partial=True)
-        given.is_valid(raise_exception=True)
-        project = change_review_plan(project=self.project, by=request.user, **given.validated_data)
-        return Response(PlanSerializer(project).data)
+    @extend_schema(operation_id="plan_read")
+    def retrieve(self, request: SignedInApiRequest, **_: str) -> Response:
+        """Show the review plan."""
+        return Response(self.get_serializer(self.project).data)
+
+    def partial_update(self, request: SignedInApiRequest, **_: str) -> Response:
+        """Change the review plan.
+
+        Every item is brought into line before the answer comes.
+        """
+        changes = self.read_body(PlanSerializer, partial=True)
+        project = change_review_plan(project=self.project, by=request.user, **changes)
+        return Response(self.get_serializer(project).data)
 
 
-class ScreenView(ProjectScopedMixin, APIView):
+class ScreenViewSet(ProjectViewSet):
     """What reviewers are shown and asked."""
 
-    @extend_schema(operation_id="screen_read", responses=ScreenSerializer)
-    def get(self, request: SignedInApiRequest, slug: str) -> Response:
-        """The screen as it is set up."""
-        return Response(ScreenSerializer(review_settings(self.project)).data)
+    serializer_class = ScreenSerializer
 
-    @extend_schema(
-        operation_id="screen_change", request=ScreenSerializer, responses=ScreenSerializer
-    )
-    def patch(self, request: SignedInApiRequest, slug: str) -> Response:
-        """Set it up otherwise; it holds from the next item on."""
+    @extend_schema(operation_id="screen_read")
+    def retrieve(self, request: SignedInApiRequest, **_: str) -> Response:
+        """Show what reviewers are shown and asked."""
+        return Response(self.get_serializer(review_settings(self.project)).data)
+
+    def partial_update(self, request: SignedInApiRequest, **_: str) -> Response:
+        """Change what reviewers are shown and asked.
+
+        It holds from the next item on.
+        """
         settings = review_settings(self.project)
-        given = ScreenSerializer(settings, data=request.data, partial=True)
+        given = self.get_serializer(settings, data=request.data, partial=True)
         given.is_valid(raise_exception=True)
-        return Response(ScreenSerializer(given.save()).data)
+        return Response(self.get_serializer(given.save()).data)

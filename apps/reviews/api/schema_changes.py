@@ -1,17 +1,14 @@
 """REST: changes of labels that are in use."""
 
-from typing import Any, cast
+from typing import Any
 
 from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
-from rest_framework import generics, serializers, status
-from rest_framework.request import Request
+from rest_framework import serializers, status
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
-from apps.accounts.models import User
-from apps.accounts.roles import Right
-from apps.projects.api.mixins import ProjectScopedMixin
+from apps.accounts.http import SignedInApiRequest
 from apps.projects.api.serializers import LabelSchemaSerializer
+from apps.projects.api.viewsets import ProjectViewSet
 from apps.projects.models import SchemaChange
 from apps.reviews.schema_changes.beginning import begin_change, draft_change
 from apps.reviews.schema_changes.previewing import preview_change
@@ -79,18 +76,21 @@ class AskedSerializer(serializers.Serializer[Any]):
     )
 
 
-class SchemaChangeListView(ProjectScopedMixin, generics.ListAPIView[SchemaChange]):
+class SchemaChangeViewSet(ProjectViewSet):
     """Changes of the project's labels."""
 
-    queryset = SchemaChange.objects.none()  # for the OpenAPI document; see get_queryset
+    lookup_url_kwarg = "change_id"
     serializer_class = SchemaChangeSerializer
 
-    def get_queryset(self) -> Any:
-        """Those that have begun, the newest first."""
-        return changes_of(self.project)
+    @extend_schema(operation_id="projects_schema_changes_list")
+    def list(self, request: SignedInApiRequest, **_: str) -> Response:
+        """List changes of labels.
+
+        Those that have begun, the newest first.
+        """
+        return self.list_page(changes_of(self.project))
 
     @extend_schema(
-        operation_id="schema_change_create",
         request=AskedSerializer,
         examples=[
             OpenApiExample(
@@ -109,33 +109,30 @@ class SchemaChangeListView(ProjectScopedMixin, generics.ListAPIView[SchemaChange
             202: SchemaChangeSerializer,
         },
     )
-    def post(self, request: Request, **_: str) -> Response:
-        """Rename, merge, split, retire or add labels that are in use; the labels given so far
-        follow in the background, by new rows of the ledger."""
-        sent = AskedSerializer(data=request.data)
-        sent.is_valid(raise_exception=True)
-        told = sent.validated_data
-        back = get_change(self.project, told["reverts"]) if told["reverts"] else None
+    def create(self, request: SignedInApiRequest, **_: str) -> Response:
+        """Change labels that are in use.
+
+        Rename, merge, split, retire or add labels; the labels given so far follow in the
+        background, by new rows of the ledger.
+        """
+        sent = self.read_body(AskedSerializer)
+        back = get_change(self.project, sent["reverts"]) if sent["reverts"] else None
         draft = draft_change(
             self.project,
-            [] if back is not None else parse_operations(told["operations"]),
-            actor=cast(User, request.user),
+            [] if back is not None else parse_operations(sent["operations"]),
+            actor=request.user,
             reverts=back,
-            reason=told["reason"],
+            reason=sent["reason"],
         )
-        if told["dry_run"]:
+        if sent["dry_run"]:
             return Response(preview_change(draft))
-        change = begin_change(draft)
-        shown = SchemaChangeSerializer(change).data
+        shown = self.get_serializer(begin_change(draft)).data
         return Response(shown, status=status.HTTP_202_ACCEPTED)
 
+    @extend_schema(operation_id="schema_change_read")
+    def retrieve(self, request: SignedInApiRequest, change_id: int, **_: str) -> Response:
+        """Show a change of labels.
 
-class SchemaChangeView(ProjectScopedMixin, APIView):
-    """One change of labels."""
-
-    read_right = Right.VIEW
-
-    @extend_schema(operation_id="schema_change_read", responses=SchemaChangeSerializer)
-    def get(self, request: Request, slug: str, change_id: int) -> Response:
-        """How far it has come, and what it did."""
-        return Response(SchemaChangeSerializer(get_change(self.project, change_id)).data)
+        How far it has come, and what it did.
+        """
+        return Response(self.get_serializer(get_change(self.project, change_id)).data)

@@ -130,6 +130,35 @@ class ItemSerializer(PlainItemSerializer):
         return shown
 
 
+class OpinionSerializer(serializers.Serializer[Any]):
+    """What one annotator says of an item, and why."""
+
+    id = serializers.IntegerField(source="label.pk")
+    annotator = serializers.CharField(source="label.annotator.name")
+    kind = serializers.CharField(source="label.annotator.kind")
+    value = serializers.JSONField(source="label.value", allow_null=True)
+    action = serializers.CharField(source="label.action")
+    confidence = serializers.FloatField(source="label.confidence", allow_null=True)
+    rationale = serializers.CharField(source="label.rationale")
+    quotes = serializers.ListField(
+        child=serializers.ListField(child=serializers.CharField()),
+        help_text="Pairs of a label and words that stand in the text.",
+    )
+    comment = serializers.CharField(source="remark")
+    seconds = serializers.FloatField(source="label.seconds", allow_null=True)
+    created_at = serializers.DateTimeField(source="label.created_at")
+
+
+class OpinionsSerializer(serializers.Serializer[Any]):
+    """Every opinion of an item that stands."""
+
+    item = serializers.IntegerField(source="item.pk")
+    waits = serializers.BooleanField(help_text="Whether an expert's decision is wanted.")
+    disputed = serializers.BooleanField(source="state.disputed")
+    gold = GoldValueSerializer(allow_null=True)
+    opinions = OpinionSerializer(source="said", many=True)
+
+
 class LeaseSerializer(serializers.Serializer[Any]):
     """The short exclusive hold on an item."""
 

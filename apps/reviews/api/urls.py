@@ -1,70 +1,29 @@
-from django.urls import path
+"""REST addresses of the queue, of items and labels, and of those who manage them."""
 
-from apps.reviews.api import adjudication, bulk, plan, quality, schema_changes, views
+from apps.common.api.viewsets import Router
+from apps.reviews.api import adjudication, bulk, plan, quality, queue, schema_changes
 
-ONE_PERSON = "projects/<slug:slug>/quality/<int:user_id>/"
+PROJECT = "projects/<slug:slug>"
 
-urlpatterns = [
-    path("projects/<slug:slug>/quality/", quality.QualityView.as_view(), name="api_quality"),
-    path("projects/<slug:slug>/anchoring/", quality.AnchoringView.as_view(), name="api_anchoring"),
-    path(ONE_PERSON, quality.QualityPersonView.as_view(), name="api_quality_person"),
-    path(f"{ONE_PERSON}pause/", quality.PauseView.as_view(), name="api_quality_pause"),
-    path(f"{ONE_PERSON}resume/", quality.ResumeView.as_view(), name="api_quality_resume"),
-    path(f"{ONE_PERSON}requeue/", quality.RequeueView.as_view(), name="api_quality_requeue"),
-    path("projects/<slug:slug>/plan/", plan.PlanView.as_view(), name="api_plan"),
-    path("projects/<slug:slug>/screen/", plan.ScreenView.as_view(), name="api_screen"),
-    path("projects/<slug:slug>/next/", views.NextView.as_view(), name="api_next"),
-    path("projects/<slug:slug>/leases/<uuid:token>/", views.LeaseView.as_view(), name="api_lease"),
-    path("projects/<slug:slug>/labels/", views.LabelListView.as_view(), name="api_labels"),
-    path("projects/<slug:slug>/items/", views.ItemListView.as_view(), name="api_items"),
-    path(
-        "projects/<slug:slug>/schema-changes/",
-        schema_changes.SchemaChangeListView.as_view(),
-        name="api_schema_changes",
-    ),
-    path(
-        "projects/<slug:slug>/schema-changes/<int:change_id>/",
-        schema_changes.SchemaChangeView.as_view(),
-        name="api_schema_change",
-    ),
-    path("items/<int:pk>/", views.ItemDetailView.as_view(), name="api_item"),
-    path("items/<int:pk>/opinions/", adjudication.OpinionsView.as_view(), name="api_opinions"),
-    path(
-        "projects/<slug:slug>/adjudication/",
-        adjudication.DocketView.as_view(),
-        name="api_adjudication",
-    ),
-    path(
-        "projects/<slug:slug>/adjudication/<int:pk>/",
-        adjudication.RulingView.as_view(),
-        name="api_adjudicate",
-    ),
-    path(
-        "projects/<slug:slug>/adjudication/<int:pk>/return/",
-        adjudication.SendBackView.as_view(),
-        name="api_adjudication_return",
-    ),
-    path(
-        "projects/<slug:slug>/comments/",
-        adjudication.CommentListView.as_view(),
-        name="api_comments",
-    ),
-    path(
-        "projects/<slug:slug>/comments/<int:comment_id>/resolve/",
-        adjudication.CommentResolveView.as_view(),
-        name="api_comment_resolve",
-    ),
-    path("projects/<slug:slug>/filters/", bulk.FiltersView.as_view(), name="api_filters"),
-    path(
-        "projects/<slug:slug>/filters/<int:filter_id>/",
-        bulk.FilterView.as_view(),
-        name="api_filter",
-    ),
-    path("projects/<slug:slug>/bulk/", bulk.BulkJobsView.as_view(), name="api_bulk_list"),
-    path("projects/<slug:slug>/bulk/<int:job_id>/", bulk.BulkJobView.as_view(), name="api_bulk"),
-    path(
-        "projects/<slug:slug>/bulk/<int:job_id>/undo/",
-        bulk.BulkUndoView.as_view(),
-        name="api_bulk_undo",
-    ),
-]
+router = Router()
+router.register(f"{PROJECT}/quality", quality.QualityViewSet, "api_quality")
+router.register(f"{PROJECT}/quality", quality.WorkerViewSet, "api_quality_person")
+router.register(f"{PROJECT}/anchoring", quality.AnchoringViewSet, "api_anchoring")
+router.register(f"{PROJECT}/plan", plan.PlanViewSet, "api_plan")
+router.register(f"{PROJECT}/screen", plan.ScreenViewSet, "api_screen")
+router.register(f"{PROJECT}/next", queue.NextViewSet, "api_next")
+router.register(f"{PROJECT}/leases/<uuid:token>", queue.LeaseViewSet, "api_lease")
+router.register(f"{PROJECT}/labels", queue.LabelViewSet, "api_label")
+router.register(f"{PROJECT}/items", queue.ItemsViewSet, "api_items")
+router.register("items", queue.ItemViewSet, "api_item")
+router.register(
+    f"{PROJECT}/schema-changes", schema_changes.SchemaChangeViewSet, "api_schema_change"
+)
+router.register(f"{PROJECT}/adjudication", adjudication.DocketViewSet, "api_adjudication")
+router.register(
+    f"{PROJECT}/adjudication/<int:pk>", adjudication.RulingViewSet, "api_adjudication_item"
+)
+router.register(f"{PROJECT}/comments", adjudication.CommentViewSet, "api_comment")
+router.register(f"{PROJECT}/filters", bulk.SavedFilterViewSet, "api_filter")
+router.register(f"{PROJECT}/bulk", bulk.BulkJobViewSet, "api_bulk")
+urlpatterns = router.urls

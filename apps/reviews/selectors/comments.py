@@ -69,6 +69,11 @@ def comment_rows(project: Project, user: User, *, shown: str = "open") -> QueryS
         shown: one of :data:`SHOWN`; anything else: all of them.
     """
     rows = _seen_by(project, user).select_related("item__state__gold").order_by("-pk")
+    return narrow_comments(rows, user, shown)
+
+
+def narrow_comments(rows: QuerySet[Comment], user: User, shown: str) -> QuerySet[Comment]:
+    """Those of ``rows`` that one of :data:`SHOWN` names; of anything else all."""
     if shown == "mine":
         return rows.filter(author=user)
     if shown == "mentions":

@@ -1,7 +1,6 @@
 """The queue over REST: take the next item, give its label; items and labels as lists."""
 
 from datetime import timedelta
-from typing import Any, cast
 from uuid import UUID
 
 from django.utils import timezone
@@ -11,15 +10,15 @@ from drf_spectacular.utils import (
     PolymorphicProxySerializer,
     extend_schema,
 )
-from rest_framework import generics, status
+from rest_framework import status
+from rest_framework.decorators import action
+from rest_framework.generics import get_object_or_404
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from apps.accounts.http import SignedInApiRequest
-from apps.accounts.models import User
 from apps.accounts.roles import Right
-from apps.labels.models import Label
-from apps.projects.api.mixins import ProjectScopedMixin
+from apps.common.api.viewsets import ApiViewSet
+from apps.projects.api.viewsets import ProjectViewSet
 from apps.projects.models import Item
 from apps.reviews.api.filters import ItemFilter, LabelFilter
 from apps.reviews.api.serializers import (
@@ -28,10 +27,13 @@ from apps.reviews.api.serializers import (
     LabelSerializer,
     LeaseSerializer,
     NextSerializer,
+    OpinionsSerializer,
     SkippedSerializer,
     to_answer,
 )
 from apps.reviews.selectors import item_state, items_of, labels_of, visible_items
+from apps.reviews.selectors.adjudication import project_to_adjudicate
+from apps.reviews.selectors.opinions import opinions_to_read
 from apps.reviews.services import (
     LEASE_SECONDS,
     claim_next_item,
@@ -50,7 +52,7 @@ SENT_IN = AnswerSerializer()
 JUST_WRITTEN = LabelSerializer(context={"fresh": True})
 
 
-class NextView(ProjectScopedMixin, APIView):
+class NextViewSet(ProjectViewSet):
     """Take the next item of the queue."""
 
     write_right = Right.REVIEW
@@ -63,8 +65,11 @@ class NextView(ProjectScopedMixin, APIView):
             204: OpenApiResponse(description="Nothing is left for you just now."),
         },
     )
-    def post(self, request: SignedInApiRequest, **_: str) -> Response:
-        """The item you hold already, or a new one, for you alone until the lease lapses."""
+    def create(self, request: SignedInApiRequest, **_: str) -> Response:
+        """Take the next item.
+
+        The item you hold already, or a new one, for you alone until the lease lapses.
+        """
         slot = claim_next_item(project=self.project, user=request.user)
         if slot is None:
             return Response(status=status.HTTP_204_NO_CONTENT)
@@ -76,40 +81,49 @@ class NextView(ProjectScopedMixin, APIView):
         return Response(HANDED_OUT.to_representation(found))
 
 
-class LeaseView(ProjectScopedMixin, APIView):
+class LeaseViewSet(ProjectViewSet):
     """A lease of yours."""
 
     write_right = Right.REVIEW
+    serializer_class = LeaseSerializer
 
-    @extend_schema(operation_id="lease_renew", request=None, responses=LeaseSerializer)
-    def post(self, request: SignedInApiRequest, token: UUID, **_: str) -> Response:
-        """Prolong it, also when it has lapsed and nobody took the item meanwhile."""
+    @extend_schema(operation_id="lease_renew", request=None, responses={200: LeaseSerializer})
+    def create(self, request: SignedInApiRequest, token: UUID, **_: str) -> Response:
+        """Renew a lease.
+
+        Also when it has lapsed and nobody took the item meanwhile.
+        """
         if not renew_leases(project=self.project, user=request.user, tokens=[token]):
             raise NotFound("You hold no item under this lease; what you submit is stored anyway.")
         expires = timezone.now() + timedelta(seconds=LEASE_SECONDS)
-        return Response(LeaseSerializer({"token": token, "expires_at": expires}).data)
+        return Response(self.get_serializer({"token": token, "expires_at": expires}).data)
 
-    @extend_schema(operation_id="lease_release", responses={204: None})
-    def delete(self, request: SignedInApiRequest, token: UUID, **_: str) -> Response:
-        """Give the item back: it is free at once."""
+    @extend_schema(operation_id="lease_release")
+    def destroy(self, request: SignedInApiRequest, token: UUID, **_: str) -> Response:
+        """Give an item back.
+
+        It is free at once.
+        """
         release_leases(project=self.project, user=request.user, tokens=[token])
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-class LabelListView(ProjectScopedMixin, generics.ListAPIView[Label]):
-    """The ledger's labels; POST answers an item."""
+class LabelViewSet(ProjectViewSet):
+    """The ledger's labels."""
 
     write_right = Right.REVIEW
-    queryset = Label.objects.none()  # for the OpenAPI document; see get_queryset
     serializer_class = LabelSerializer
     filterset_class = LabelFilter
 
-    def get_queryset(self) -> Any:
-        """The project's labels, oldest first."""
-        return labels_of(self.project, cast(User, self.request.user))
+    @extend_schema(operation_id="projects_labels_list")
+    def list(self, request: SignedInApiRequest, **_: str) -> Response:
+        """List labels.
+
+        The oldest first; also those that were superseded or withdrawn.
+        """
+        return self.list_page(labels_of(self.project, request.user))
 
     @extend_schema(
-        operation_id="label_create",
         request=AnswerSerializer,
         examples=[
             OpenApiExample(
@@ -129,8 +143,11 @@ class LabelListView(ProjectScopedMixin, generics.ListAPIView[Label]):
             ),
         },
     )
-    def post(self, request: SignedInApiRequest, **_: str) -> Response:
-        """Label an item, or skip it. A lapsed lease does not matter: the answer is stored."""
+    def create(self, request: SignedInApiRequest, **_: str) -> Response:
+        """Label an item, or skip it.
+
+        A lapsed lease does not matter: the answer is stored.
+        """
         sent = SENT_IN.run_validation(request.data)
         item_id, lease = sent["item"], sent["lease"]
         who = {
@@ -150,24 +167,43 @@ class LabelListView(ProjectScopedMixin, generics.ListAPIView[Label]):
         return Response(shown.to_representation(done.label), status=code)
 
 
-class ItemListView(ProjectScopedMixin, generics.ListAPIView[Item]):
+class ItemsViewSet(ProjectViewSet):
     """The project's items and where they stand."""
 
-    queryset = Item.objects.none()  # for the OpenAPI document; see get_queryset
     serializer_class = ItemSerializer
     filterset_class = ItemFilter
 
-    def get_queryset(self) -> Any:
-        """In the order of their import."""
-        return items_of(self.project, cast(User, self.request.user))
+    @extend_schema(operation_id="projects_items_list")
+    def list(self, request: SignedInApiRequest, **_: str) -> Response:
+        """List items.
+
+        In the order of their import, with where they stand.
+        """
+        return self.list_page(items_of(self.project, request.user))
 
 
-class ItemDetailView(generics.RetrieveAPIView[Item]):
+class ItemViewSet(ApiViewSet):
     """One item, by its id alone."""
 
-    queryset = Item.objects.none()  # for the OpenAPI document; see get_queryset
+    lookup_url_kwarg = "pk"
     serializer_class = ItemSerializer
 
-    def get_queryset(self) -> Any:
-        """Items that the caller may know of."""
-        return visible_items(self.request.user)
+    @extend_schema(operation_id="items_retrieve")
+    def retrieve(self, request: SignedInApiRequest, pk: int) -> Response:
+        """Show an item."""
+        item = get_object_or_404(visible_items(request.user), pk=pk)
+        return Response(self.get_serializer(item).data)
+
+    @extend_schema(responses=OpinionsSerializer)
+    @action(detail=True)
+    def opinions(self, request: SignedInApiRequest, pk: int) -> Response:
+        """Show every opinion of an item.
+
+        What everybody says of it, and why. For experts, of what waits for them or what they have
+        labelled.
+        """
+        item = Item.objects.visible_to(request.user).select_related("project").filter(pk=pk).first()
+        if item is None:
+            raise NotFound(f"There is no item {pk}, or you may not know of it.")
+        project = project_to_adjudicate(request.user, item.project.slug)
+        return Response(OpinionsSerializer(opinions_to_read(project, request.user, pk)).data)

@@ -8,6 +8,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from apps.accounts.roles import Right
+from apps.common.api.viewsets import ApiViewSet
 from apps.projects.models import Project
 from apps.projects.selectors import get_project
 
@@ -22,14 +23,20 @@ class ProjectScopedMixin(APIView):
     read_right: ClassVar[Right] = Right.VIEW
     write_right: ClassVar[Right] = Right.MANAGE
 
+    def needed_right(self) -> Right:
+        """The right that the method needs."""
+        return self.read_right if self.request.method in SAFE_METHODS else self.write_right
+
     @cached_property
     def project(self) -> Project:
-        """The project, after the check of the right that the method needs."""
-        safe = self.request.method in SAFE_METHODS
-        right = self.read_right if safe else self.write_right
-        return get_project(self.request.user, self.kwargs["slug"], right)
+        """The project, after the check of the right."""
+        return get_project(self.request.user, self.kwargs["slug"], self.needed_right())
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Check the right once the caller is known."""
         super().initial(request, *args, **kwargs)
         _ = self.project
+
+
+class ProjectViewSet(ProjectScopedMixin, ApiViewSet):
+    """Base of viewsets below a project."""

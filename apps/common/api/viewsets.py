@@ -1,0 +1,94 @@
+"""What every REST resource shares: its addresses, and how it reads and lists."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from django.db.models import Model, QuerySet
+from django_filters import FilterSet
+from rest_framework.response import Response
+from rest_framework.routers import Route, SimpleRouter
+from rest_framework.serializers import BaseSerializer
+from rest_framework.viewsets import GenericViewSet
+
+
+class ApiViewSet(GenericViewSet[Any]):
+    """Base of all viewsets. The first line of a method's docstring is its summary in the OpenAPI
+    document; its operation id follows from ``basename`` (see ``OperationSchema``)."""
+
+    filterset_class: ClassVar[type[FilterSet] | None] = None
+    lookup_value_converter: ClassVar[str] = "int"
+
+    def read_body(
+        self, serializer: type[BaseSerializer[Any]], *, partial: bool = False
+    ) -> dict[str, Any]:
+        """The checked fields of the body.
+
+        Raises:
+            ValidationError: naming each field that cannot be used.
+        """
+        return self._checked(serializer(data=self.request.data, partial=partial))
+
+    def read_query(self, serializer: type[BaseSerializer[Any]]) -> dict[str, Any]:
+        """The checked query parameters.
+
+        Raises:
+            ValidationError: naming each that cannot be used.
+        """
+        return self._checked(serializer(data=self.request.query_params))
+
+    def list_page(self, rows: QuerySet[Any] | Sequence[Any], **context: Any) -> Response:
+        """The page of ``rows`` that is asked for, filtered where there is a filter set."""
+        if self.filterset_class is not None and isinstance(rows, QuerySet):
+            rows = self.filter_queryset(rows)
+        # Sequences are paged as well; the stubs know of querysets alone.
+        page: Any = self.paginate_queryset(rows)  # type: ignore[arg-type]
+        context = {**self.get_serializer_context(), **context}
+        shown = self.get_serializer(page, many=True, context=context)
+        return self.get_paginated_response(shown.data)
+
+    def get_queryset(self) -> QuerySet[Any]:
+        """Methods name their rows; from here the OpenAPI document takes the model."""
+        if self.queryset is not None:
+            return super().get_queryset()
+        model: type[Model] = self.get_serializer_class().Meta.model  # type: ignore[attr-defined]
+        return QuerySet(model).none()
+
+    @staticmethod
+    def _checked(sent: BaseSerializer[Any]) -> dict[str, Any]:
+        sent.is_valid(raise_exception=True)
+        return dict(sent.validated_data)
+
+
+class Router(SimpleRouter):
+    """Paths with converters, and names with underscores: ``api_run_list``, ``api_run``,
+    ``api_run_pause``.
+
+    A viewset without ``lookup_url_kwarg`` is a single thing, or a list of what has no address of
+    its own: all of its methods are at the prefix itself.
+    """
+
+    routes = [
+        route._replace(name=name)
+        for route, name in zip(
+            SimpleRouter.routes,
+            ("{basename}_list", "{basename}_{url_name}", "{basename}", "{basename}_{url_name}"),
+            strict=True,
+        )
+    ]
+
+    def __init__(self) -> None:
+        super().__init__(use_regex_path=False)
+
+    def get_routes(self, viewset: Any) -> list[Route]:
+        """The addresses of ``viewset``."""
+        found = super().get_routes(viewset)
+        if viewset.lookup_url_kwarg is not None:
+            return found
+        several, single = (
+            route for route in found if route.name in {"{basename}_list", "{basename}"}
+        )
+        reading = (
+            several.mapping if hasattr(viewset, "list") else {"get": "retrieve", "post": "create"}
+        )
+        whole = several._replace(name=single.name, mapping={**single.mapping, **reading})
+        return [whole, *(route for route in found if not route.detail and route is not several)]

@@ -1,0 +1,167 @@
+"""REST: items with their ledger out, at once or as files that are kept with a manifest."""
+
+from typing import Any
+
+from django.http import HttpResponse, StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.decorators import action
+from rest_framework.response import Response
+
+from apps.accounts.http import SignedInApiRequest
+from apps.accounts.roles import Right
+from apps.common.api.negotiation import OneRenderer
+from apps.exchange.blindness import refuse_who_is_blind
+from apps.exchange.exporters import FORMATS
+from apps.exchange.models import SavedExport
+from apps.exchange.saved.looking import ready_export, saved_export, saved_exports
+from apps.exchange.saved.running import delete_export, save_export
+from apps.exchange.saved.views import file_response, manifest_response, verify
+from apps.exchange.streaming import export_response
+from apps.projects.api.viewsets import ProjectViewSet
+
+#: An exported file in the OpenAPI document, in the content types of all formats.
+EXPORT_FILE = {
+    (200, content_type): OpenApiTypes.ANY
+    if content_type == "application/json"
+    else OpenApiTypes.BINARY
+    for content_type in sorted({made.content_type.partition(";")[0] for made in FORMATS.values()})
+}
+
+
+class ExportQuerySerializer(serializers.Serializer[Any]):
+    """Which export."""
+
+    format = serializers.ChoiceField(choices=list(FORMATS), default="jsonl")
+    only = serializers.ChoiceField(choices=["gold"], required=False)
+
+
+class SavedExportSerializer(serializers.ModelSerializer[SavedExport]):
+    """One saved export; ``manifest`` is empty until it is done."""
+
+    only = serializers.CharField(source="filters.only", default="", read_only=True)
+    bytes = serializers.IntegerField(source="size", read_only=True)
+    created_by = serializers.CharField(
+        source="created_by.username", default=None, allow_null=True, read_only=True
+    )
+
+    class Meta:
+        model = SavedExport
+        fields = (
+            "id", "status", "message", "format", "only", "file_name", "bytes", "sha256",
+            "items_done", "items_total", "created_by", "created_at", "finished_at", "manifest",
+        )  # fmt: skip
+        read_only_fields = fields
+
+
+class VerifiedSerializer(serializers.Serializer[Any]):
+    """What the stored file has now; null where it is gone."""
+
+    ok = serializers.BooleanField(help_text="Whether it is as it was written.")
+    sha256 = serializers.CharField(allow_null=True)
+    bytes = serializers.IntegerField(allow_null=True)
+    expected_sha256 = serializers.CharField()
+    expected_bytes = serializers.IntegerField()
+
+
+class ExportViewSet(ProjectViewSet):
+    """Items with their labels and gold."""
+
+    content_negotiation_class = OneRenderer
+
+    @extend_schema(
+        operation_id="project_export", parameters=[ExportQuerySerializer], responses=EXPORT_FILE
+    )
+    def retrieve(self, request: SignedInApiRequest, **_: str) -> StreamingHttpResponse:
+        """Export the project.
+
+        The whole file, streamed in the order of the items.
+        """
+        refuse_who_is_blind(request.user, self.project)
+        asked = self.read_query(ExportQuerySerializer)
+        return export_response(
+            self.project, format_name=asked["format"], only=asked.get("only", "")
+        )
+
+
+class SavedExportViewSet(ProjectViewSet):
+    """The saved exports of a project."""
+
+    lookup_url_kwarg = "export_id"
+    serializer_class = SavedExportSerializer
+
+    def list(self, request: SignedInApiRequest, **_: str) -> Response:
+        """List saved exports.
+
+        Newest first.
+        """
+        return self.list_page(saved_exports(self.project))
+
+    @extend_schema(request=ExportQuerySerializer, responses={202: SavedExportSerializer})
+    def create(self, request: SignedInApiRequest, **_: str) -> Response:
+        """Save an export.
+
+        A worker writes it; look at it until ``status`` is ``done``, then take its file. What
+        authors had deleted meanwhile makes it ``stale``, and its file is gone.
+        """
+        sent = self.read_body(ExportQuerySerializer)
+        export = save_export(
+            project=self.project,
+            actor=request.user,
+            format_name=sent["format"],
+            only=sent.get("only", ""),
+        )
+        return Response(self.get_serializer(export).data, status=status.HTTP_202_ACCEPTED)
+
+    def retrieve(self, request: SignedInApiRequest, export_id: int, **_: str) -> Response:
+        """Show a saved export.
+
+        How far it is; once done, with its manifest.
+        """
+        return Response(self.get_serializer(saved_export(self.project, export_id)).data)
+
+    def destroy(self, request: SignedInApiRequest, export_id: int, **_: str) -> Response:
+        """Delete a saved export.
+
+        With its file; one that is being written stops.
+        """
+        delete_export(export=saved_export(self.project, export_id))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+    @extend_schema(responses=EXPORT_FILE)
+    @action(detail=True, content_negotiation_class=OneRenderer)
+    def file(self, request: SignedInApiRequest, export_id: int, **_: str) -> StreamingHttpResponse:
+        """Download a saved export.
+
+        As it was written; 409 while it is not ready, or when it may not be given out.
+        """
+        refuse_who_is_blind(request.user, self.project)
+        return file_response(ready_export(self.project, export_id))
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @action(detail=True)
+    def manifest(self, request: SignedInApiRequest, export_id: int, **_: str) -> HttpResponse:
+        """What is in a saved export.
+
+        Schema versions, guideline, runs with their prompts and models, counts, checksum.
+        """
+        return manifest_response(ready_export(self.project, export_id))
+
+    @extend_schema(request=None, responses=VerifiedSerializer)
+    @action(detail=True, methods=["post"], write_right=Right.VIEW)
+    def verify(self, request: SignedInApiRequest, export_id: int, **_: str) -> Response:
+        """Verify a saved export.
+
+        Reads the whole file and computes its checksum anew.
+        """
+        export = ready_export(self.project, export_id)
+        found = verify(export)
+        verified = {
+            "ok": found is not None and (found.size, found.sha256) == (export.size, export.sha256),
+            "sha256": found.sha256 if found else None,
+            "bytes": found.size if found else None,
+            "expected_sha256": export.sha256,
+            "expected_bytes": export.size,
+        }
+        return Response(VerifiedSerializer(verified).data)

@@ -1,0 +1,201 @@
+"""REST: items and their labels in."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from http import HTTPStatus
+from pathlib import Path
+from typing import IO, Any
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiResponse, extend_schema
+from rest_framework import serializers
+from rest_framework.parsers import BaseParser, MultiPartParser
+from rest_framework.response import Response
+
+from apps.accounts.http import SignedInApiRequest
+from apps.accounts.roles import Right
+from apps.common.api.negotiation import OneRenderer
+from apps.common.jobs import start_job
+from apps.exchange.selectors import PAGE_WAITS, import_of, result_of
+from apps.exchange.services import KIND, queue_import, receive_upload, run_import, store_upload
+from apps.projects.api.viewsets import ProjectViewSet
+from apps.projects.models import ImportBatch
+from labelhub.core.errors import InvalidInput, Unavailable
+
+#: Larger bodies are imported by the worker and answered with 202; poll ``imports/{id}/``.
+AT_ONCE_BYTES = 64 * 1024 * 1024
+PIECE = 1024 * 1024
+
+
+class ImportQuerySerializer(serializers.Serializer[Any]):
+    """How a file is to be read."""
+
+    strict = serializers.BooleanField(default=False, help_text="Any fault: import nothing.")
+    name = serializers.CharField(
+        default="",
+        allow_blank=True,
+        help_text="File name of a raw body; its ending tells the format.",
+    )
+    text_column = serializers.CharField(default="", allow_blank=True)
+    id_column = serializers.CharField(default="", allow_blank=True)
+    question_column = serializers.CharField(default="", allow_blank=True)
+    gold_column = serializers.CharField(default="", allow_blank=True)
+    answer = serializers.CharField(
+        default="",
+        allow_blank=True,
+        help_text="Of another tool's file that asks several questions, the project's: the name of "
+        "a control (Label Studio), question (Argilla) or column.",
+    )
+
+
+class UploadSerializer(serializers.Serializer[Any]):
+    """A file in a form."""
+
+    file = serializers.FileField()
+
+
+class FaultSerializer(serializers.Serializer[Any]):
+    """One row that was not taken, and why."""
+
+    row = serializers.IntegerField()
+    field = serializers.CharField(allow_blank=True)
+    message = serializers.CharField()
+
+
+class ImportResultSerializer(serializers.Serializer[Any]):
+    """What became of the rows; the first 1,000 faults are listed, all are counted."""
+
+    id = serializers.IntegerField()
+    status = serializers.ChoiceField(choices=ImportBatch.Status.choices)
+    message = serializers.CharField()
+    rows = serializers.IntegerField()
+    created = serializers.IntegerField()
+    filled = serializers.IntegerField(help_text="There by their id only; now with their content.")
+    unchanged = serializers.IntegerField()
+    conflicts = serializers.IntegerField()
+    failed = serializers.IntegerField()
+    labels_created = serializers.IntegerField()
+    errors = FaultSerializer(many=True)  # type: ignore[assignment]  # the contract's name
+    conflict_rows = FaultSerializer(many=True)
+    remarks = FaultSerializer(many=True, help_text="On the file, at the row where first seen.")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredBody:
+    """A request body that was written to ``path``."""
+
+    path: Path
+    content_type: str
+
+
+class StoredBodyParser(BaseParser):
+    """Takes whatever is posted; ``request.data["body"]`` is a :class:`StoredBody`."""
+
+    media_type = "*/*"
+
+    def parse(
+        self,
+        stream: IO[Any],
+        media_type: str | None = None,
+        parser_context: Mapping[str, Any] | None = None,
+    ) -> Mapping[str, StoredBody]:
+        """Store the body in bounded memory."""
+        pieces: Iterator[bytes] = iter(lambda: stream.read(PIECE), b"")
+        return {"body": StoredBody(store_upload(pieces), media_type or "")}
+
+
+class ImportViewSet(ProjectViewSet):
+    """Items into the project."""
+
+    parser_classes = [MultiPartParser, StoredBodyParser]
+    content_negotiation_class = OneRenderer
+
+    @extend_schema(
+        operation_id="project_import",
+        parameters=[ImportQuerySerializer],
+        request={
+            "multipart/form-data": UploadSerializer,
+            "application/json": OpenApiTypes.BINARY,
+            "application/x-ndjson": OpenApiTypes.BINARY,
+            "text/csv": OpenApiTypes.BINARY,
+        },
+        responses={
+            200: ImportResultSerializer,
+            202: OpenApiResponse(
+                ImportResultSerializer,
+                "Large, or the server is busy reading files; the worker imports it.",
+            ),
+            422: OpenApiResponse(
+                description="Unreadable, or strict and faulty: a problem, with the counts and "
+                "faults of the import where it was read."
+            ),
+        },
+    )
+    def create(self, request: SignedInApiRequest, **_: str) -> Response:
+        """Import items.
+
+        A file (multipart, field ``file``), or a JSON list, JSON Lines or CSV as the body.
+        """
+        asked = self.read_query(ImportQuerySerializer)
+        batch = self._received(request, asked["name"])
+        columns = {name: asked[f"{name}_column"] for name in ("text", "id", "question", "gold")}
+        columns["answer"] = asked["answer"]
+        chosen = {name: column for name, column in columns.items() if column}
+        small = batch.bytes_total <= AT_ONCE_BYTES
+        batch = queue_import(batch, columns=chosen, strict=asked["strict"], send=not small)
+        if small:
+            with suppress(Unavailable):  # a worker can wait for longer
+                return _answer(run_import(batch.pk, patience=PAGE_WAITS))
+            start_job(KIND, batch.pk)
+        return Response(result_of(batch), status=HTTPStatus.ACCEPTED)
+
+    def _received(self, request: SignedInApiRequest, name: str) -> ImportBatch:
+        body = request.data.get("body")
+        if isinstance(body, StoredBody):
+            path, file_name, content_type = body.path, name or "posted list", body.content_type
+        else:
+            upload = next(iter(request.FILES.values()), None)
+            if upload is None:
+                raise InvalidInput("file: nothing was sent; post a file or a JSON list.")
+            path, file_name = store_upload(upload.chunks()), name or upload.name
+            content_type = upload.content_type
+        return receive_upload(
+            project=self.project,
+            actor=request.user,
+            path=path,
+            file_name=file_name,
+            content_type=content_type,
+        )
+
+
+def _answer(batch: ImportBatch) -> Response:
+    """The counts; with the fields of a problem when nothing was imported."""
+    result = result_of(batch)
+    if batch.status != ImportBatch.Status.FAILED:
+        return Response(result)
+    status = HTTPStatus.UNPROCESSABLE_ENTITY
+    problem = {
+        "type": "about:blank",
+        "title": status.phrase,
+        "code": "import_failed",
+        "detail": batch.message,
+    }
+    body = {**result, **problem, "status": status.value}
+    return Response(body, status=status, content_type="application/problem+json")
+
+
+class ImportStateViewSet(ProjectViewSet):
+    """Imports; their faults quote the file, so they are for managers, as their page is."""
+
+    read_right = Right.MANAGE
+    lookup_url_kwarg = "batch_id"
+    serializer_class = ImportResultSerializer
+
+    @extend_schema(operation_id="project_import_detail")
+    def retrieve(self, request: SignedInApiRequest, batch_id: int, **_: str) -> Response:
+        """Show an import.
+
+        How far it is, or what became of it.
+        """
+        return Response(result_of(import_of(self.project, batch_id)))
