@@ -7,13 +7,12 @@ from datetime import date, timedelta
 from django.db.models import Count, Max, Min
 from django.utils.timezone import localdate
 
-from apps.agreement.figures.lines import Series
-from apps.agreement.figures.over_time import OverTime
-from apps.agreement.figures.over_time import over_time as draw
+from apps.agreement.charts import Series, over_time
 from apps.agreement.sheets.reading import read_sheet
 from apps.agreement.sheets.slicing import Slice
 from apps.agreement.standing.wording import MAIN_WORDS
 from apps.agreement.turns import turn
+from apps.common.charts import Chart
 from apps.labels.models import Label
 from apps.projects.models import Project
 from labelhub.core.agreement.reports.within import within
@@ -46,7 +45,7 @@ class Period:
         return f"{start}–{self.last:%b} {self.last.day}"
 
 
-def agreement_over_time(project: Project, asked: Slice, task: LabelType) -> OverTime | None:
+def agreement_over_time(project: Project, asked: Slice, task: LabelType) -> Chart | None:
     """People's agreement by period; None for one of the reasons of ``why_not_over_time``."""
     found, why_not = _periods(project, asked)
     if why_not:
@@ -62,7 +61,7 @@ def agreement_over_time(project: Project, asked: Slice, task: LabelType) -> Over
             if any(sheet.raters_of(kind) > 1 for sheet in sheets)
         ]
     words = [each.words for each in found]
-    return draw(words, series, of=MAIN_WORDS[name], percent=name == "percent")
+    return over_time(words, series, of=MAIN_WORDS[name], percent=name == "percent")
 
 
 def why_not_over_time(project: Project, asked: Slice) -> str:

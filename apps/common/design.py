@@ -6,7 +6,7 @@ from django import forms
 from django.core.paginator import Paginator
 from django.http import HttpRequest
 
-from apps.common.templatetags.labelhub import KIND_WORDS
+from apps.common.charts import KIND_WORDS
 
 _NAMES = ("Complaint", "Praise", "Question")
 _COUNTS = ((41, 3, 1), (6, 28, 0), (2, 1, 18))

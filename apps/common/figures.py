@@ -65,6 +65,20 @@ def draw_figure(figure: Mapping[str, Any] | None, *, percent: bool = False) -> D
     )
 
 
+def ends(figure: Mapping[str, Any] | None) -> tuple[float, float, float] | None:
+    """Low, value, high; the value thrice without an interval, None without a number."""
+    value = (figure or {}).get("value")
+    if figure is None or value is None or not math.isfinite(value):
+        return None
+    low, high = figure.get("low"), figure.get("high")
+    return (value if low is None else low, value, value if high is None else high)
+
+
+def figure_row(figure: Mapping[str, Any] | None) -> dict[str, Any]:
+    """A figure as columns of a table; what is not known is None."""
+    return {name: (figure or {}).get(name) for name in ("value", "low", "high", "n", "method")}
+
+
 def number_words(value: float) -> str:
     """A coefficient, always with two digits so that those side by side compare: ``−0.05``."""
     return _say(value, _DIGITS, percent=False)

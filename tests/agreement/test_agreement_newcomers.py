@@ -10,18 +10,18 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from apps.accounts.roles import Role
-from apps.agreement.figures.cost_quality import Offer, cost_quality
+from apps.agreement.charts import Offer, cost_quality
 from apps.agreement.reporting import agreement_report
 from apps.agreement.sheets.slicing import Slice
+from apps.agreement.standing.charts import CHARTS
 from apps.agreement.standing.comparing import compared_kinds
-from apps.agreement.standing.pictures import PICTURES
 from apps.agreement.standing.trust import trust_table
 from apps.agreement.standing.truths import truths_of
 from apps.agreement.standing.wording import sentences
 from apps.labels.models import Gold, ItemState
 from apps.labels.services import import_labels
 from apps.projects.models import Project
-from tests.agreement.figure_help import fig
+from tests.agreement.chart_help import fig
 from tests.agreement.page_help import G, moods, page
 from tests.agreement.report_help import six_moods
 from tests.factories.labels import draft, open_item
@@ -114,7 +114,7 @@ def test_texts_are_ranked_by_the_words_they_share(texts: Project) -> None:
 
 
 def test_pictures_and_measures_of_texts_begin_with_shared_words(texts: Project) -> None:
-    picture = PICTURES["accuracy"](agreement_report(texts))
+    picture = CHARTS["accuracy"](agreement_report(texts))
 
     assert picture is not None
     assert picture.table[1][0][2] == "shared words"

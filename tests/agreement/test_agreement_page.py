@@ -10,7 +10,7 @@ from django.test import Client
 from apps.accounts.roles import Role
 from apps.agreement.over_time import Period, periods
 from apps.agreement.reporting import agreement_report
-from apps.agreement.standing.pictures import PICTURES
+from apps.agreement.standing.charts import CHARTS
 from apps.agreement.standing.wording import sentences
 from apps.projects.models import Project
 from tests.agreement.page_help import B, G, moods, page
@@ -182,7 +182,7 @@ def test_every_picture_is_left_out_where_there_is_nothing_to_draw() -> None:
     made = ProjectFactory.create(definition=MOODS)
     report = agreement_report(made)
 
-    assert {name: draw(report) for name, draw in PICTURES.items()} == dict.fromkeys(PICTURES)
+    assert {name: draw(report) for name, draw in CHARTS.items()} == dict.fromkeys(CHARTS)
 
 
 def test_over_time_a_day_is_a_period_and_long_spans_are_weeks() -> None:

@@ -8,8 +8,8 @@ from django.core.paginator import Paginator
 from django.template import Context, Template
 from django.test import RequestFactory
 
+from apps.common.charts import KIND_WORDS
 from apps.common.design import _ICONS
-from apps.common.templatetags.labelhub import KIND_WORDS
 from tests.common.helpers import sprite_names
 
 

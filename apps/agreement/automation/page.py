@@ -14,8 +14,9 @@ from apps.agreement.automation.sampling import changed_since
 from apps.agreement.automation.shares import LabelShare
 from apps.agreement.automation.tasks import look
 from apps.agreement.automation.words import failure_words
-from apps.agreement.figures.risk_coverage import RiskCoverage, risk_coverage
+from apps.agreement.charts import risk_coverage
 from apps.agreement.models import Guarantee
+from apps.common.charts import Chart
 from apps.labels.models import Gold, ItemState
 from apps.projects.models import Project
 from labelhub.core.agreement.risk_control import Audit, Step, labels_needed
@@ -105,7 +106,7 @@ class Standing:
     stale: str
     verdict: Verdict | None
     rows: Sequence[TriedBound]
-    figure: RiskCoverage | None
+    figure: Chart | None
     reach: Reach | None
     audit: Audit | None
     decided_before: Sequence[tuple[str, int]]
@@ -264,6 +265,6 @@ def _rows(verdict: Verdict, reach: Reach) -> list[TriedBound]:
     ]
 
 
-def _figure(rows: Sequence[TriedBound], target: float) -> RiskCoverage | None:
+def _figure(rows: Sequence[TriedBound], target: float) -> Chart | None:
     chosen = next((row.step for row in rows if row.chosen), None)
     return risk_coverage([row.step for row in rows], target=target, chosen=chosen)

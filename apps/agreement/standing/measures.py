@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from apps.agreement.figures.drawing import KIND_WORDS
 from apps.agreement.standing.names import (
     COEFFICIENT_WORDS,
     TEXT_WAYS,
@@ -15,6 +14,7 @@ from apps.agreement.standing.names import (
 )
 from apps.agreement.standing.truths import Report, Truth
 from apps.agreement.standing.wording import main_coefficient
+from apps.common.charts import KIND_WORDS
 from labelhub.core.agreement.figures import Figure, undefined
 from labelhub.core.schema import TASKS
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from apps.agreement.figures.cost_quality import Offer
+from apps.agreement.charts import Offer
 from apps.agreement.standing.truths import Report, Truth, short_name
 
 Figure = Mapping[str, Any]

@@ -7,12 +7,12 @@ from typing import Any
 from django.utils import timezone
 
 from apps.agreement.naming import annotator_called
+from apps.agreement.standing.charts import CHARTS
 from apps.agreement.standing.comparing import compared_kinds
 from apps.agreement.standing.measures import against, coefficients, with_words
 from apps.agreement.standing.methods import doubts, interval_methods
 from apps.agreement.standing.names import COEFFICIENT_WORDS, is_share
 from apps.agreement.standing.part import part_words
-from apps.agreement.standing.pictures import PICTURES
 from apps.agreement.standing.sureness import sureness
 from apps.agreement.standing.trust import mistaken, trust_table
 from apps.agreement.standing.truths import Report, truths_of
@@ -69,9 +69,9 @@ def standing_page(project: Project, report: Report) -> dict[str, Any]:
         "sureness": sureness(report),
         "methods": interval_methods(report),
         "doubts": doubts(report),
-        "pictures": {
+        "charts": {
             name.replace("-", "_"): draw(report)
-            for name, draw in PICTURES.items()
+            for name, draw in CHARTS.items()
             if name not in ELSEWHERE
         },
         "several": sum(pair["level"] == "annotator" for pair in report["between"]) > 1,

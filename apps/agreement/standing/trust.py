@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from apps.agreement.figures.heatmap import step_of
+from apps.agreement.charts import step_of
 from apps.agreement.standing.truths import Report, Truth
 from apps.common.figures import draw_figure
 

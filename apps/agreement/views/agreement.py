@@ -10,15 +10,15 @@ from django.views.decorators.http import require_GET
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
-from apps.agreement.figures.download import CONTENT_TYPES, attachment, content
-from apps.agreement.figures.drawing import Picture
 from apps.agreement.over_time import agreement_over_time, why_not_over_time
 from apps.agreement.reporting import agreement_report, is_stored
 from apps.agreement.sheets.slicing import Slice
 from apps.agreement.slice_form import SliceForm, compared, read_slice
 from apps.agreement.standing.alone import alone
+from apps.agreement.standing.charts import CHARTS
 from apps.agreement.standing.page import standing_page
-from apps.agreement.standing.pictures import PICTURES
+from apps.common.charts import Chart
+from apps.common.charts.files import CONTENT_TYPES, attachment, chart_file
 from apps.labels.models import Label
 from apps.projects.models import Project
 from apps.projects.pages import project_page
@@ -74,16 +74,16 @@ def agreement_over_time_part(request: SignedInRequest, slug: str) -> HttpRespons
 def agreement_figure(request: SignedInRequest, slug: str, picture: str, form: str) -> HttpResponse:
     """One picture as SVG or PNG, or its data as CSV."""
     project = get_project(request.user, slug, Right.VIEW)
-    if picture not in (*PICTURES, OVER_TIME) or form not in CONTENT_TYPES:
+    if picture not in (*CHARTS, OVER_TIME) or form not in CONTENT_TYPES:
         raise NotFound(f"There is no picture '{picture[:40]}.{form[:10]}'.")
     asked = read_slice(project, request.GET)
     if picture == OVER_TIME:
         figure = _over_time(project, asked)
     else:
-        figure = PICTURES[picture](agreement_report(project, asked, user=request.user))
+        figure = CHARTS[picture](agreement_report(project, asked, user=request.user))
     if figure is None:
         raise NotFound("There is nothing to draw: the numbers for it are missing.")
-    answer = HttpResponse(content(figure, form), content_type=CONTENT_TYPES[form])
+    answer = HttpResponse(chart_file(figure, form), content_type=CONTENT_TYPES[form])
     answer["Content-Disposition"] = attachment((slug, picture), asked.given, form)
     return answer
 
@@ -94,7 +94,7 @@ def agreement_annotators(request: SignedInRequest, slug: str) -> HttpResponse:
     """Annotator by annotator: a large picture, fetched when somebody scrolls there."""
     project = get_project(request.user, slug, Right.VIEW)
     asked = read_slice(project, request.GET)
-    figure = PICTURES["annotators"](agreement_report(project, asked, user=request.user))
+    figure = CHARTS["annotators"](agreement_report(project, asked, user=request.user))
     context = {"project": project, "figure": figure, "query": asked.query}
     return render(request, "agreement/agreement_annotators.html", context)
 
@@ -119,11 +119,11 @@ def _measured(request: SignedInRequest, project: Project, asked: Slice) -> dict[
     context = standing_page(project, report) | {"asked": asked, "query": asked.query}
     if asked.given and not is_stored(project, asked):
         # What is not kept would be computed a second time for the part that is fetched later.
-        context["annotators"] = PICTURES["annotators"](report)
+        context["annotators"] = CHARTS["annotators"](report)
     return context
 
 
-def _over_time(project: Project, asked: Slice) -> Picture | None:
+def _over_time(project: Project, asked: Slice) -> Chart | None:
     return agreement_over_time(project, asked, current_schema(project).task)
 
 

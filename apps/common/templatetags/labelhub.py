@@ -9,20 +9,13 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from apps.common import figures, highlight, navigation
+from apps.common.charts import KIND_WORDS, Chart
+from apps.common.charts.drawing import svg_element
 from apps.common.theme import current_theme, keeps_nav_narrow
 from labelhub.core import schema
 
 register = template.Library()
 
-#: Icon name of each kind; the shapes differ, not only the colours.
-KIND_WORDS = {
-    "llm": "LLM",
-    "crowd": "Crowd",
-    "expert": "Expert",
-    "author": "Author",
-    "model": "Model",
-    "gold": "Gold",
-}
 _TONES = {
     "success": "ok", "ok": "ok", "warning": "warn", "warn": "warn", "error": "bad", "bad": "bad",
 }  # fmt: skip
@@ -74,6 +67,33 @@ def kind_word(kind: str) -> str:
 def draw(figure: Mapping[str, Any] | None, percent: bool = False) -> dict[str, Any]:  # noqa: FBT001, FBT002 - a template flag
     """A figure: value, interval bar and n, or the reason why there is none."""
     return {"drawn": figures.draw_figure(figure, percent=bool(percent))}
+
+
+@register.inclusion_tag("components/chart.html", name="chart")
+def show_chart(
+    chart: Chart | None,
+    *,
+    bare: bool = False,
+    without_table: bool = False,
+    files: str = "",
+    query: str = "",
+) -> dict[str, Any]:
+    """A chart with its numbers; nothing for None.
+
+    ``bare``: the page has said its title. ``without_table``: the page shows its numbers in words.
+    ``files``: the address of its SVG file, beside PNG and CSV; ``query`` follows each.
+    """
+    if chart is None:
+        return {}
+    forms = ("SVG", "PNG", "CSV") if chart.marks else ("CSV",)
+    stem, end = files.removesuffix("svg"), f"?{query}" if query else ""
+    return {
+        "chart": chart,
+        "drawing": mark_safe(svg_element(chart)),  # noqa: S308 - svg_element escapes all words
+        "bare": bare,
+        "without_table": without_table,
+        "files": [(form, f"{stem}{form.lower()}{end}") for form in forms] if files else [],
+    }
 
 
 @register.simple_tag(takes_context=True)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any
 
-from apps.agreement.figures.wording import sentence
+from apps.agreement.charts import sentence
 from apps.agreement.naming import annotator_called, annotator_meant
 from apps.agreement.reporting import agreement_report
 from apps.agreement.sheets.slicing import Slice

@@ -1,27 +1,21 @@
-"""The pictures of a report by name, so that page and downloads draw the same ones."""
+"""The charts of a report by name, so that page and downloads draw the same ones."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from apps.agreement.figures import agreeing as agreeing_figure
-from apps.agreement.figures import confusion as confusion_figure
-from apps.agreement.figures import heatmap as heatmap_figure
-from apps.agreement.figures.cost_quality import cost_quality
-from apps.agreement.figures.curve import curve
-from apps.agreement.figures.drawing import Picture, prefix_of
-from apps.agreement.figures.interval_bars import Measured, interval_bars
-from apps.agreement.figures.reliability import reliability as draw_reliability
-from apps.agreement.figures.wording import FIGURE_COLUMNS, figure_cells
+from apps.agreement import charts
+from apps.agreement.charts import Measured, figure_columns
 from apps.agreement.standing.names import TEXT_WAYS
 from apps.agreement.standing.offers import offers
 from apps.agreement.standing.trust import trust_table
 from apps.agreement.standing.truths import Report, Truth, short_name, truths_of
 from apps.agreement.standing.wording import MAIN_WORDS, main_coefficient
+from apps.common.charts import Chart
 from labelhub.core.agreement.calibration import Bin
 from labelhub.core.schema import TASKS
 
-Draw = Callable[[Report], Picture | None]
+Draw = Callable[[Report], Chart | None]
 COUNTS = {
     "predicted_yes_gold_yes": "rightly said",
     "predicted_yes_gold_no": "wrongly said",
@@ -34,12 +28,12 @@ WAYS = {
 }
 
 
-def heatmap(report: Report) -> Picture | None:
+def heatmap(report: Report) -> Chart | None:
     """Kinds with each other: a coefficient beyond chance, or percent where there is none."""
     between, within, percent = _of_pairs(report)
-    sources, figures = heatmap_figure.from_report(report, between=between, within=within)
+    sources, figures = charts.report_pairs(report, between=between, within=within)
     sources = [replace(each, name=short_name(report, each.kind)) for each in sources]
-    return heatmap_figure.heatmap(
+    return charts.heatmap(
         sources,
         figures,
         of=_pair_words(between),
@@ -50,13 +44,13 @@ def heatmap(report: Report) -> Picture | None:
     )
 
 
-def annotators(report: Report) -> Picture | None:
+def annotators(report: Report) -> Chart | None:
     """Annotators with each other."""
     between, within, percent = _of_pairs(report)
-    sources, figures = heatmap_figure.from_report(
+    sources, figures = charts.report_pairs(
         report, between=between, within=within, level="annotator"
     )
-    return heatmap_figure.heatmap(
+    return charts.heatmap(
         sources,
         figures,
         of=_pair_words(between),
@@ -66,7 +60,7 @@ def annotators(report: Report) -> Picture | None:
     )
 
 
-def accuracy(report: Report) -> Picture | None:
+def accuracy(report: Report) -> Chart | None:
     """Each kind against the truth, by every way of putting its labels together."""
     truth = _truth(report)
     if truth is None:
@@ -76,7 +70,7 @@ def accuracy(report: Report) -> Picture | None:
     sources = [
         Measured(short_name(report, kind), kind, _told(truth.found[kind], ways)) for kind in kinds
     ]
-    return interval_bars(
+    return charts.interval_bars(
         sources,
         of=f"Right against {truth.name}",
         title=f"Right against {truth.name}",
@@ -84,7 +78,7 @@ def accuracy(report: Report) -> Picture | None:
     )
 
 
-def agreeing(report: Report) -> Picture | None:
+def agreeing(report: Report) -> Chart | None:
     """Accuracy by how many annotators agree."""
     truth = _truth(report)
     if truth is None:
@@ -93,13 +87,13 @@ def agreeing(report: Report) -> Picture | None:
     if sum(len(rows) > 1 for rows in groups.values()) == 0:
         return None
     names = {kind: short_name(report, kind) for kind in groups}
-    return agreeing_figure.agreeing(groups, names=names, truth=truth.name)
+    return charts.agreeing(groups, names=names, truth=truth.name)
 
 
 def confusion_of(kind: str) -> Draw:
     """The matrix of one kind against the truth."""
 
-    def draw(report: Report) -> Picture | None:
+    def draw(report: Report) -> Chart | None:
         truth = _truth(report)
         told = truth.found.get(kind) if truth else None
         if truth is None or not told or not told["confusion"]:
@@ -110,7 +104,7 @@ def confusion_of(kind: str) -> Draw:
             for said in labels
             for true in labels
         }
-        return confusion_figure.confusion(
+        return charts.confusion(
             labels,
             counts,
             title=f"{short_name(report, kind)} against {truth.name}",
@@ -121,32 +115,32 @@ def confusion_of(kind: str) -> Draw:
     return draw
 
 
-def replacement(report: Report) -> Picture | None:
+def replacement(report: Report) -> Chart | None:
     """Winning rate of each machine over epsilon."""
-    return curve(report["alt_test"])
+    return charts.winning_rates(report["alt_test"])
 
 
-def replacement_by_author(report: Report) -> Picture | None:
+def replacement_by_author(report: Report) -> Chart | None:
     """The same with the author's answer as the truth."""
     title = "The same, measured by the author's own answer"
-    return curve(report["alt_test_by_author"], title=title, key="curve-by-author")
+    return charts.winning_rates(report["alt_test_by_author"], title=title, key="curve-by-author")
 
 
-def cost(report: Report) -> Picture | None:
+def cost(report: Report) -> Chart | None:
     """What an answer of each kind costs, against how often it is right."""
     truth = _truth(report)
-    return cost_quality(offers(report, truth, "per_label"), unit="USD") if truth else None
+    return charts.cost_quality(offers(report, truth, "per_label"), unit="USD") if truth else None
 
 
-def seconds(report: Report) -> Picture | None:
+def seconds(report: Report) -> Chart | None:
     """How long an answer of each kind takes, against how often it is right."""
     truth = _truth(report)
     if truth is None:
         return None
-    return cost_quality(offers(report, truth, "seconds"), unit="s", key="time-quality")
+    return charts.cost_quality(offers(report, truth, "seconds"), unit="s", key="time-quality")
 
 
-def reliability(report: Report) -> Picture | None:
+def reliability(report: Report) -> Chart | None:
     """How sure the machine with most answers says it is, against how often it is right."""
     found = report["calibration"]
     if not found:
@@ -156,37 +150,32 @@ def reliability(report: Report) -> Picture | None:
     bins = [
         Bin(one["low"], one["high"], one["confidence"], one["right"]) for one in found[name]["bins"]
     ]
-    return draw_reliability(bins, name=name, kind=found[name]["kind"]) if len(bins) > 1 else None
+    return charts.reliability(bins, name=name, kind=found[name]["kind"]) if len(bins) > 1 else None
 
 
-def trust(report: Report) -> Picture | None:
+def trust(report: Report) -> Chart | None:
     """Whom to trust for what, as a table: the page has cells of its own for it."""
     truth = _truth(report)
     kinds, _ = trust_table(report, truth) if truth else ([], [])
     if truth is None or not kinds:
         return None
-    rows = [
-        [
-            score["label"],
-            kind,
-            *figure_cells(score["f1"]),
-            *(score["counts"][key] for key in COUNTS),
-        ]
-        for kind in kinds
-        for score in truth.found[kind]["per_label"]
-    ]
-    return Picture(
-        prefix=prefix_of("trust"),
+    return Chart(
+        key="trust",
         title=f"F1 of each kind on each label, against {truth.name}",
-        words="",
-        width=0,
-        height=0,
-        table=(("label", "kind", *FIGURE_COLUMNS, *COUNTS.values()), rows),
-        drawn=False,
+        rows=[
+            {
+                "label": score["label"],
+                "kind": kind,
+                **figure_columns(score["f1"]),
+                **{words: score["counts"][count] for count, words in COUNTS.items()},
+            }
+            for kind in kinds
+            for score in truth.found[kind]["per_label"]
+        ],
     )
 
 
-PICTURES: Mapping[str, Draw] = {
+CHARTS: Mapping[str, Draw] = {
     "trust": trust,
     "heatmap": heatmap,
     "annotators": annotators,

@@ -1,19 +1,24 @@
-"""One picture of each form, from small plain data."""
+"""A chart of each sort, from small plain data."""
 
 from collections.abc import Callable
 from typing import Any
 
-from apps.agreement.figures.agreeing import agreeing
-from apps.agreement.figures.confusion import confusion
-from apps.agreement.figures.cost_quality import Offer, cost_quality
-from apps.agreement.figures.curve import curve
-from apps.agreement.figures.drawing import Picture
-from apps.agreement.figures.heatmap import HeatmapSource, heatmap
-from apps.agreement.figures.interval_bars import Measured, Reference, interval_bars
-from apps.agreement.figures.lines import Series
-from apps.agreement.figures.over_time import over_time
-from apps.agreement.figures.reliability import reliability
-from apps.agreement.figures.risk_coverage import risk_coverage
+from apps.agreement.charts import (
+    Measured,
+    Offer,
+    Series,
+    Source,
+    agreeing,
+    confusion,
+    cost_quality,
+    heatmap,
+    interval_bars,
+    over_time,
+    reliability,
+    risk_coverage,
+    winning_rates,
+)
+from apps.common.charts import Chart
 from labelhub.core.agreement.calibration import reliability_bins
 from labelhub.core.agreement.figures import Figure, figure, undefined
 from labelhub.core.agreement.risk_control import Step, choose_threshold
@@ -59,29 +64,28 @@ def steps() -> tuple[tuple[Step, ...], Step | None]:
     return found.path, found.chosen
 
 
-def a_heatmap(names: tuple[str, ...] = ("LLM", "Crowd")) -> Picture | None:
+def a_heatmap(names: tuple[str, ...] = ("LLM", "Crowd")) -> Chart | None:
     """The first source agrees with all, nobody else was compared."""
     kinds = ("llm", "crowd", "expert", "author", "model", "odd")
-    sources = [HeatmapSource(at, name, kinds[at]) for at, name in enumerate(names)]
+    sources = [Source(at, name, kinds[at]) for at, name in enumerate(names)]
     return heatmap(sources, {(0, at): fig(0.5) for at in range(len(names))}, of="Cohen's kappa")
 
 
-def a_reliability(name: str = "judge") -> Picture | None:
+def a_reliability(name: str = "judge") -> Chart | None:
     """Sixty confidences, most of them right."""
     sure = [at / 60 for at in range(60)]
     return reliability(reliability_bins(sure, [at % 4 > 0 for at in range(60)]), name=name)
 
 
-def bars(name: str = "Crowd") -> Picture | None:
+def bars(name: str = "Crowd") -> Chart | None:
     """One source with two measures, and one without a number."""
     measured = {"each label": fig(0.7), "majority": fig(0.9)}
     none = Measured("Author", "author", {"each label": undefined("no_gold")})
-    guess = [Reference(0.5, "guessing")]
     rows = [none, Measured(name, "crowd", measured)]
-    return interval_bars(rows, of="Accuracy against gold", references=guess)
+    return interval_bars(rows, of="Accuracy against gold", references={"guessing": 0.5})
 
 
-def offers(name: str = "Crowd") -> Picture | None:
+def offers(name: str = "Crowd") -> Chart | None:
     """Dear and good, cheap and poor, and one that is beaten."""
     return cost_quality(
         [
@@ -92,54 +96,54 @@ def offers(name: str = "Crowd") -> Picture | None:
     )
 
 
-def matrix(name: str = "yes") -> Picture | None:
+def matrix(name: str = "yes") -> Chart | None:
     """Two labels."""
     pairs = {(name, name): 30, (name, "no"): 5, ("no", "no"): 20}
     return confusion([name, "no"], pairs)
 
 
-def time_line(name: str = "LLM") -> Picture | None:
+def time_line(name: str = "LLM") -> Chart | None:
     """Three months, one of them without a number."""
     series = Series(name, "llm", [fig(0.5), None, fig(0.7)])
     return over_time(["2026-01", "2026-02", "2026-03"], [series], of="Krippendorff's alpha")
 
 
-def risk() -> Picture | None:
+def risk() -> Chart | None:
     """A threshold that keeps its promise."""
     path, chosen = steps()
     return risk_coverage(path, target=0.05, chosen=chosen)
 
 
-PICTURES: dict[str, Callable[[], Picture | None]] = {
+CHARTS: dict[str, Callable[[], Chart | None]] = {
     "heatmap": a_heatmap,
     "interval_bars": bars,
     "confusion": matrix,
     "agreeing": lambda: agreeing({"crowd": AGREEING}),
-    "curve": lambda: curve(TESTS),
+    "winning_rates": lambda: winning_rates(TESTS),
     "over_time": time_line,
     "reliability": a_reliability,
     "risk_coverage": risk,
     "cost_quality": offers,
 }
 #: Those that show names which people gave.
-NAMED: dict[str, Callable[[str], Picture | None]] = {
+NAMED: dict[str, Callable[[str], Chart | None]] = {
     "heatmap": lambda name: a_heatmap((name, "Crowd")),
     "interval_bars": bars,
     "confusion": matrix,
-    "curve": lambda name: curve({name: TESTS["bold"]}),
+    "winning_rates": lambda name: winning_rates({name: TESTS["bold"]}),
     "over_time": time_line,
     "reliability": a_reliability,
     "cost_quality": offers,
 }
-EMPTY: dict[str, Callable[[], Picture | None]] = {
+EMPTY: dict[str, Callable[[], Chart | None]] = {
     "heatmap": lambda: heatmap([], {}, of="kappa"),
     "heatmap without numbers": lambda: heatmap(
-        [HeatmapSource(1, "a", "llm")], {(1, 1): undefined("no_labels")}, of="kappa"
+        [Source(1, "a", "llm")], {(1, 1): undefined("no_labels")}, of="kappa"
     ),
     "interval_bars": lambda: interval_bars([], of="Accuracy"),
     "confusion": lambda: confusion(["a"], {}),
     "agreeing": lambda: agreeing({"crowd": []}),
-    "curve": lambda: curve({}),
+    "winning_rates": lambda: winning_rates({}),
     "over_time": lambda: over_time([], [], of="alpha"),
     "reliability": lambda: reliability([]),
     "risk_coverage": lambda: risk_coverage([], target=0.05),

@@ -1,1 +1,0 @@
-"""The pictures of agreement: plain data in, places and words out; templates draw them as SVG."""

@@ -1,0 +1,238 @@
+"""The one way to draw a chart: rows, two axes, and five marks (bar, cell, line, point, rule).
+
+A function that makes a chart says which rows it shows and which marks stand for them. Page, SVG,
+PNG, CSV and the table of numbers all come from the one ``Chart``.
+"""
+
+import math
+import re
+import zlib
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from apps.common.charts.text import clean
+
+#: The kinds in their one order, and what they are called where nothing else names them.
+KIND_WORDS = {
+    "llm": "LLM",
+    "crowd": "Crowd",
+    "expert": "Expert",
+    "author": "Author",
+    "model": "Model",
+    "gold": "Gold",
+}
+#: A page shows so many rows of a table, the CSV file all.
+MOST_ROWS = 150
+DASH = "–"
+
+Value = str | int | float | None
+Row = Mapping[str, Value]
+
+
+def order_of(kind: str) -> int:
+    """The place of a kind in the one order; unknown kinds come last."""
+    return list(KIND_WORDS).index(kind) if kind in KIND_WORDS else len(KIND_WORDS)
+
+
+def share_tick(value: float) -> str:
+    """A share on an axis: ``60 %``."""
+    return f"{value * 100:.3g} %"
+
+
+def number_tick(value: float) -> str:
+    """A number on an axis: ``0.4``, ``−0.2``, ``1,200``."""
+    words = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    return words.replace("-", "−")
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name on an axis. ``kind`` puts the kind's shape before it, ``head`` makes it a heading.
+
+    ``value`` and ``n`` stand beside the row, ``reason`` in it where there is no value.
+    """
+
+    text: str
+    kind: str = ""
+    head: bool = False
+    value: str = ""
+    n: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Axis:
+    """Values from ``low`` to ``high``, or ``names``, which stand at 0, 1, 2, …
+
+    ``ticks``: where words stand; None takes round numbers. ``step``: height of a row of a name,
+    least width of a column of one.
+    """
+
+    title: str = ""
+    low: float = 0.0
+    high: float = 1.0
+    log: bool = False
+    ticks: Sequence[float] | None = None
+    words: Callable[[float], str] = share_tick
+    names: Sequence[Name] = ()
+    step: float = 20.0
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The values at both ends."""
+        return (-0.5, len(self.names) - 0.5) if self.names else (self.low, self.high)
+
+    def share(self, value: float) -> float:
+        """How far along the axis a value stands, 0 to 1; held within the ends."""
+        low, high = self.ends
+        if self.log:
+            low, high, value = (math.log10(max(number, 1e-12)) for number in (low, high, value))
+        share = (value - low) / (high - low) if high > low else 0.5
+        return min(max(share, 0.0), 1.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bar:
+    """A column from ``base`` to ``top`` over ``x``; ``width`` in units of x."""
+
+    x: float
+    top: float
+    base: float = 0.0
+    width: float = 0.76
+    kind: str = "accent"
+    name: str = ""
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """A cell of a grid of names: ``step`` 0 (nothing) to 5 shades it, ``n`` is below its text."""
+
+    column: int
+    row: int
+    step: int
+    text: str
+    n: str = ""
+    framed: bool = False
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """A value with its shape and, as far as they are given, its intervals in both directions.
+
+    ``label`` stands beside it; ``name`` stands in the legend. ``quiet`` points are grey.
+    """
+
+    x: float
+    y: float
+    kind: str = "other"
+    x_ends: tuple[float, float] | None = None
+    y_ends: tuple[float, float] | None = None
+    label: str = ""
+    name: str = ""
+    quiet: bool = False
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """Values joined in order; None breaks the line.
+
+    ``dash`` 0 to 6 is its pattern. ``band`` holds x, low and high of a shaded interval. ``stairs``
+    goes up only where the next value stands.
+    """
+
+    points: Sequence[tuple[float, float] | None]
+    kind: str = "other"
+    dash: int = 0
+    band: Sequence[tuple[float, float, float]] = ()
+    stairs: bool = False
+    name: str = ""
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """A line across the chart at ``x`` or ``y``, or without both the diagonal.
+
+    ``name`` stands beside it, that of the diagonal in the legend.
+    """
+
+    x: float | None = None
+    y: float | None = None
+    name: str = ""
+    strong: bool = False
+
+
+Mark = Bar | Cell | Point | Line | Rule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chart:
+    """A chart: ``rows`` are tidy and all of its numbers; without ``marks`` it is only a table.
+
+    key: unique on the page. description: what it shows, in a sentence, for those who cannot see it.
+    shares: columns that the table shows as per cent. height: of the plot, where y has no names.
+    counts: rows of whole numbers below the x axis, by x. note: a line below all.
+    """
+
+    key: str
+    title: str
+    rows: Sequence[Row]
+    description: str = ""
+    shares: Collection[str] = ()
+    x: Axis = Axis()
+    y: Axis = Axis()
+    marks: Sequence[Mark] = ()
+    counts: Sequence[tuple[Name, Mapping[float, int]]] = ()
+    height: float = 160.0
+    note: str = ""
+
+    @property
+    def prefix(self) -> str:
+        """Its id: letters, digits and hyphens; keys that differ stay different."""
+        plain = re.sub(r"[^a-z0-9]+", "-", self.key.lower()).strip("-")
+        same = plain == self.key
+        return f"plot-{plain}" if same else f"plot-{plain}-{zlib.crc32(self.key.encode()):08x}"
+
+    @property
+    def table(self) -> tuple[list[str], list[list[str]]]:
+        """Header and rows as people read them; columns in which nothing stands are left out."""
+        names = self.rows[0] if self.rows else {}
+        header = [name for name in names if any(row[name] not in ("", None) for row in self.rows)]
+        shown = [[self._words(name, row[name]) for name in header] for row in self.rows[:MOST_ROWS]]
+        return header, shown
+
+    @property
+    def rows_left_out(self) -> int:
+        """How many rows are in the file only."""
+        return max(0, len(self.rows) - MOST_ROWS)
+
+    def _words(self, name: str, value: Value) -> str:
+        if value is None:
+            return DASH
+        if isinstance(value, float):
+            return share_tick(value) if name in self.shares else number_words(value)
+        return f"{value:,}" if isinstance(value, int) else clean(value)
+
+
+def number_words(value: float) -> str:
+    """A number in a table: four digits at most."""
+    return f"{value:.4g}".replace("-", "−")
+
+
+def down_to(values: Sequence[float], step: float = 0.1) -> float:
+    """The round number below all ``values``, so that none stands on the axis."""
+    least = min(values)
+    below = round(math.floor((least - step / 20) / step) * step, 6)
+    return max(below, 0.0) if least >= 0 else below
+
+
+def round_values(low: float, high: float, most: int = 5) -> list[float]:
+    """Round numbers from ``low`` to ``high``, at most about ``most``."""
+    rough = (high - low) / most or 1.0
+    size = 10.0 ** math.floor(math.log10(rough))
+    step = next(size * times for times in (1, 2, 2.5, 5, 10) if size * times >= rough * 0.999)
+    first = math.ceil(low / step - 1e-9)
+    return [round(step * number, 10) for number in range(first, int(high / step + 1e-9) + 1)]

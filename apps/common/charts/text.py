@@ -1,0 +1,74 @@
+"""Words that have to fit a chart: how wide they are, and cut where there is no room."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+#: Width of a digit or small letter in a chart's type.
+LETTER = 6.9
+#: The share of the room that the end of a name takes where its middle is cut out.
+TAIL = 0.45
+
+_UNSAFE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_TURNING = re.compile("[\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c]|\\s+")
+_JOINING = ("\u200d", "\ufe0f", "\ufe0e")
+
+
+def clean(text: object) -> str:
+    """``text`` without what no XML file may hold."""
+    return _UNSAFE.sub("\ufffd", str(text))
+
+
+def width_of(text: str) -> float:
+    """About how wide ``text`` stands, in the widest of the common fonts."""
+    return LETTER * sum(map(_size, text))
+
+
+def cut(text: object, room: float) -> str:
+    """``text`` as fits ``room``, on one line, with an ellipsis where some is missing.
+
+    Marks that turn the direction of writing are removed: they would turn what stands beside it.
+    """
+    whole = _on_one_line(text)
+    if width_of(whole) <= room:
+        return whole
+    used, kept = 1.2, ""
+    for letter in whole:
+        used += _size(letter)
+        if used * LETTER > room:
+            break
+        kept += letter
+    return f"{kept.rstrip(' ').rstrip(''.join(_JOINING))}…"
+
+
+def cut_apart(names: Sequence[str], room: float) -> list[str]:
+    """Each name as fits ``room``; where two would read the same, cut ones keep both their ends."""
+    found = [cut(name, room) for name in names]
+    if len(set(found)) == len(set(names)):
+        return found
+    return [_cut_middle(name, room) for name in names]
+
+
+def _on_one_line(text: object) -> str:
+    return _TURNING.sub(" ", clean(text)).strip()
+
+
+def _cut_middle(name: str, room: float) -> str:
+    whole = _on_one_line(name)
+    if width_of(whole) <= room:
+        return whole
+    last = len(whole)
+    while last and width_of(whole[last - 1 :]) <= room * TAIL:
+        last -= 1
+    tail = whole[last:].lstrip(" ")
+    return f"{cut(whole, room - width_of(tail))}{tail}"
+
+
+def _size(letter: str) -> float:
+    if letter in _JOINING or unicodedata.combining(letter):
+        return 0.0
+    if unicodedata.east_asian_width(letter) in ("W", "F"):
+        return 2.0
+    if letter in "ijl.,:;|!'() ":
+        return 0.6
+    return 1.4 if letter in "MWmw@%" else 1.1 if letter.isupper() else 1.0

@@ -1,0 +1,302 @@
+"""What each chart of agreement shows: its numbers, in one order, and what cannot be drawn."""
+
+from typing import TypeVar
+
+import pytest
+
+from apps.agreement.charts import (
+    MOST_LABELS,
+    MOST_MACHINES,
+    MOST_SOURCES,
+    Offer,
+    Series,
+    Source,
+    agreeing,
+    confusion,
+    cost_quality,
+    heatmap,
+    over_time,
+    report_pairs,
+    risk_coverage,
+    sentence,
+    step_of,
+    winning_rates,
+)
+from apps.common.charts import Cell, Chart, Line, Mark, Point, Rule
+from labelhub.core.agreement.figures import undefined
+from tests.agreement.chart_help import (
+    AGREEING,
+    CHARTS,
+    EMPTY,
+    TESTS,
+    a_reliability,
+    bars,
+    fig,
+    risk,
+    steps,
+    time_line,
+)
+
+KINDS = [Source(kind, kind.title(), kind) for kind in ("author", "crowd", "llm")]
+
+
+def made(chart: Chart | None) -> Chart:
+    assert chart is not None
+    return chart
+
+
+M = TypeVar("M", bound=Mark)
+
+
+def marks_of(chart: Chart | None, kind: type[M]) -> list[M]:
+    return [mark for mark in made(chart).marks if isinstance(mark, kind)]
+
+
+def kinds_map() -> Chart:
+    figures = {
+        ("llm", "llm"): fig(0.85),
+        ("crowd", "llm"): fig(0.3),
+        ("author", "author"): undefined("one_annotator"),
+    }
+    return made(heatmap(KINDS, figures, of="alpha"))
+
+
+def cell_of(chart: Chart, names: str) -> Cell:
+    return next(cell for cell in marks_of(chart, Cell) if cell.words.startswith(f"{names}:"))
+
+
+def annotators(count: int, kind: str = "crowd") -> list[Source]:
+    return [Source(number, f"w{number:03}", kind) for number in range(count)]
+
+
+def test_without_numbers_there_is_no_chart() -> None:
+    assert {name: draw() for name, draw in EMPTY.items()} == dict.fromkeys(EMPTY)
+
+
+def test_a_figure_is_said_with_interval_and_n_or_with_its_reason_in_words() -> None:
+    assert sentence(fig(0.62)) == "0.62 (0.57 to 0.67), n 300"
+    assert sentence(fig(0.62), percent=True) == "62 % (57 % to 67 %), n 300"
+    assert sentence(undefined("no_gold")) == "no number: No item has gold."
+    assert sentence(None).startswith("no number")
+
+
+def test_kinds_stand_in_their_one_order_whatever_order_they_come_in() -> None:
+    chart = kinds_map()
+    assert [name.text for name in chart.y.names] == ["Llm", "Crowd", "Author"]
+    assert chart.x.names == chart.y.names
+
+
+def test_a_cell_shows_its_number_and_n_and_on_hover_the_interval_or_the_reason() -> None:
+    chart = kinds_map()
+    cell = cell_of(chart, "Llm and Crowd")
+    assert (cell.text, cell.n, cell.step) == ("0.30", "n 300", 2)
+    assert cell.words == "Llm and Crowd: 0.30 (0.25 to 0.35), n 300"
+    assert cell_of(chart, "Crowd and Llm").text == cell.text, "the same pair from the other side"
+    none = cell_of(chart, "within Author")
+    assert (none.text, none.n, none.step) == ("–", "", 0)
+    assert none.words.endswith("Needs two annotators of this kind.")
+    assert cell_of(chart, "Crowd and Author").words.endswith("No item has labels of both.")
+
+
+def test_the_framed_diagonal_is_agreement_within_a_kind() -> None:
+    framed = [cell for cell in marks_of(kinds_map(), Cell) if cell.framed]
+    assert [cell.words.split(":")[0] for cell in framed] == [
+        "within Llm", "within Crowd", "within Author",
+    ]  # fmt: skip
+    assert framed[0].step == 5
+
+
+def test_five_steps_from_little_to_full_agreement() -> None:
+    cases = {-0.4: 1, 0.19: 1, 0.2: 2, 0.59: 3, 0.6: 4, 0.8: 5, 1: 5}
+    assert {value: step_of(value) for value in cases} == cases
+
+
+def test_annotators_are_grouped_by_kind_and_no_more_than_forty_are_drawn() -> None:
+    sources = annotators(MOST_SOURCES + 5)
+    mixed = [*sources[:20], Source("m", "judge", "llm"), *sources[20:]]
+    chart = made(heatmap(mixed, {(0, 1): fig(-0.05), ("m", 0): fig(1.0, 0)}, of="kappa"))
+    cells = marks_of(chart, Cell)
+    assert len(cells) == MOST_SOURCES**2
+    assert chart.y.names[0].text == "judge"
+    assert "6 more are not drawn" in chart.description
+    assert {cell.text for cell in cells if cell.step} == {"−.05", "1"}
+
+
+def test_a_page_shows_the_first_rows_of_a_long_table_and_the_file_all() -> None:
+    figures = {(one, other): fig(0.5) for one in range(30) for other in range(one)}
+    chart = made(heatmap(annotators(30), figures, of="kappa"))
+    assert len(chart.rows) == 30 * 29 / 2
+    assert len(chart.table[1]) + chart.rows_left_out == len(chart.rows)
+
+
+def test_shares_in_a_heatmap_read_as_per_cent() -> None:
+    chart = heatmap(KINDS, {("llm", "crowd"): fig(0.83)}, of="share", percent=True)
+    assert {cell.text for cell in marks_of(chart, Cell) if cell.step} == {"83 %"}
+
+
+def test_a_report_gives_the_sources_and_figures_of_kinds_and_of_annotators() -> None:
+    pair = {"a": "w1", "b": "m", "a_kind": "crowd", "b_kind": "llm", "a_id": 1, "b_id": 2}
+    report = {
+        "within": {"llm": {"alpha_nominal": fig(0.9)}, "crowd": {"alpha_nominal": fig(0.4)}},
+        "between": [
+            {"a": "llm", "b": "crowd", "level": "kind", "cohen_kappa": fig(0.5)},
+            {**pair, "level": "annotator", "cohen_kappa": fig(0.6)},
+        ],
+    }
+    sources, figures = report_pairs(report, between="cohen_kappa", within="alpha_nominal")
+    assert [source.name for source in sources] == ["LLM", "Crowd"]
+    assert set(figures) == {("llm", "llm"), ("crowd", "crowd"), ("llm", "crowd")}
+    people, between = report_pairs(
+        report, between="cohen_kappa", within="alpha_nominal", level="annotator"
+    )
+    assert [(one.key, one.name, one.kind) for one in people] == [
+        (1, "w1", "crowd"), (2, "m", "llm"),
+    ]  # fmt: skip
+    assert between == {(1, 2): fig(0.6)}
+
+
+def test_rows_have_their_value_interval_and_n_and_a_line_to_compare_with() -> None:
+    chart = made(bars())
+    single, majority = marks_of(chart, Point)
+    assert single.x == 0.7
+    assert single.x_ends == pytest.approx((0.65, 0.75))
+    assert majority.x == 0.9
+    assert majority.x_ends == pytest.approx((0.85, 0.95))
+    assert [(rule.x, rule.name) for rule in marks_of(chart, Rule)] == [(0.5, "guessing")]
+    head, _, row, none = chart.y.names
+    assert (head.text, head.head) == ("Crowd", True)
+    assert (row.text, row.value, row.n) == ("majority", "90 %", "n 300")
+    assert (none.text, none.value) == ("Author", "")
+    assert none.reason.startswith("No item has gold")
+    assert chart.rows[0] == {
+        "source": "Crowd", "kind": "crowd", "measure": "each label",
+        **fig(0.7), "note": "",
+    }  # fmt: skip
+
+
+def test_a_matrix_marks_what_is_right_and_shades_by_what_was_said() -> None:
+    counts = {("a", "a"): 90, ("a", "b"): 10, ("b", "b"): 5}
+    chart = made(confusion(["a", "b"], counts, truth="gold"))
+    cells = marks_of(chart, Cell)
+    assert [cell.framed for cell in cells] == [True, False, False, True]
+    assert [cell.step for cell in cells] == [5, 1, 0, 5]
+    assert cells[1].words == "10 items: said a, gold b; 10% of what was said"
+    assert [list(row.values()) for row in chart.rows] == [
+        ["a", "a", 90, "right"], ["a", "b", 10, "wrong"],
+        ["b", "a", 0, "wrong"], ["b", "b", 5, "right"],
+    ]  # fmt: skip
+
+
+def test_twelve_labels_are_drawn_and_thirteen_are_a_table() -> None:
+    for count in (MOST_LABELS, MOST_LABELS + 1):
+        labels = [str(number) for number in range(count)]
+        chart = made(confusion(labels, {("0", "0"): 1}))
+        assert bool(chart.marks) is (count <= MOST_LABELS)
+        assert chart.rows[0] == {"said": "0", "true": "0", "items": 1, "note": "right"}
+
+
+def test_the_more_agree_the_further_right_with_the_items_counted_below() -> None:
+    chart = made(agreeing({"expert": AGREEING[:1], "llm": AGREEING}))
+    assert [line.name for line in marks_of(chart, Line)] == ["LLM", "Expert"]
+    low, high, _ = marks_of(chart, Point)
+    assert low.x < high.x
+    assert (low.y, high.y, high.y_ends) == (0.6, 0.9, (0.8, 0.95))
+    assert [(name.kind, counts) for name, counts in chart.counts] == [
+        ("llm", {2: 40, 3: 60}), ("expert", {2: 40}),
+    ]  # fmt: skip
+
+
+def test_a_chart_calls_kinds_what_the_page_calls_them() -> None:
+    names = {"llm": "No LLM", "crowd": "People"}
+    chart = agreeing({"llm": AGREEING, "crowd": AGREEING}, names=names)
+    assert [line.name for line in marks_of(chart, Line)] == ["No LLM", "People"]
+
+
+def test_winning_rates_mark_the_used_epsilon_half_and_the_verdict_of_each_machine() -> None:
+    chart = winning_rates(TESTS)
+    lines = marks_of(chart, Line)
+    assert [line.name for line in lines] == ["A bold, 80 %: passes", "B shy, 30 %: does not pass"]
+    assert len({line.dash for line in lines}) == 2
+    half, used = marks_of(chart, Rule)
+    assert (half.y, used.x, used.name) == (0.5, 0.1, "ε 0.1 used")
+    assert [(point.label, point.y) for point in marks_of(chart, Point)] == [("A", 0.8), ("B", 0.3)]
+
+
+def test_more_machines_than_can_be_told_apart_are_in_the_table_only() -> None:
+    tests = {f"m{number}": TESTS["bold"] for number in range(MOST_MACHINES + 2)}
+    chart = made(winning_rates(tests))
+    assert len(marks_of(chart, Line)) == MOST_MACHINES
+    assert "2 more are in the table" in chart.description
+    assert len({row["machine"] for row in chart.rows}) == MOST_MACHINES + 2
+    assert [point.label for point in marks_of(chart, Point)] == ["ABCDEFG"]
+
+
+def test_a_period_without_a_number_breaks_the_line() -> None:
+    chart = time_line()
+    assert [line.points for line in marks_of(chart, Line)] == [[(0, 0.5), None, (2, 0.7)]]
+    assert len(marks_of(chart, Point)) == 2
+    months = [f"{2020 + month // 12}-{month % 12 + 1:02}" for month in range(48)]
+    long = made(over_time(months, [Series("LLM", "llm", [fig(0.5)] * 48)], of="alpha"))
+    assert len(marks_of(long, Point)) == 48
+
+
+def test_confidence_and_share_right_have_one_scale_and_every_bin_its_count() -> None:
+    chart = made(a_reliability())
+    assert (chart.x.low, chart.x.high) == (chart.y.low, chart.y.high)
+    [(_, counts)] = chart.counts
+    assert list(counts.values()) == [7, *[6] * 8, 5]
+    assert len(marks_of(chart, Point)) == len(counts)
+
+
+def test_the_chosen_share_is_shown_with_its_bound_or_that_there_is_none() -> None:
+    path, chosen = steps()
+    assert chosen is not None
+    target, line = marks_of(risk(), Rule)
+    assert (target.y, line.x) == (0.05, chosen.coverage)
+    assert line.name.startswith(f"{chosen.coverage:.0%} accepted".replace("%", " %"))
+    assert [point.y for point in marks_of(risk(), Point)] == [chosen.bound]
+    assert chosen.bound <= 0.05
+    none = made(risk_coverage(path, target=0.001))
+    assert marks_of(none, Point) == []
+    assert "No threshold keeps the target of 0.1 %" in none.description
+
+
+def test_what_another_beats_is_grey_and_the_rest_is_joined() -> None:
+    offers = [
+        Offer("LLM", "llm", fig(0.5, 0.1), fig(0.8)),
+        Offer("Crowd", "crowd", fig(1.0, 0.1), fig(0.7)),
+        Offer("Expert", "expert", fig(1.5, 0.1), fig(0.9)),
+        Offer("Author", "author", undefined("not_recorded"), fig(0.9)),
+    ]
+    chart = made(cost_quality(offers))
+    assert [(point.label, point.quiet) for point in marks_of(chart, Point)] == [
+        ("LLM", False), ("Crowd", True), ("Expert", False),
+    ]  # fmt: skip
+    assert [line.points for line in marks_of(chart, Line)] == [[(0.5, 0.8), (1.5, 0.9)]]
+    assert chart.x.words(0) == "$0"
+    assert [row["note"] for row in chart.rows] == ["front", "", "front", ""]
+
+
+def test_many_or_long_names_are_numbers_in_the_plot_and_names_in_the_legend() -> None:
+    for names in ([f"m{number}" for number in range(7)], ["LLM", "a large language model"]):
+        offers = [Offer(name, "llm", fig(1 + len(name), 0.1), fig(0.8)) for name in names]
+        points = marks_of(cost_quality(offers), Point)
+        assert {point.name.split(" ", 1)[1] for point in points} == set(names)
+        assert [point.label for point in points] == [str(n + 1) for n in range(len(names))]
+
+
+def test_costs_far_apart_stand_on_a_logarithmic_axis_unless_one_is_free() -> None:
+    dear, cheap, free = (
+        Offer("a", "expert", fig(1.0, 0.1), fig(0.9)),
+        Offer("b", "llm", fig(0.001, 0.0001), fig(0.8)),
+        Offer("c", "model", fig(0.0, 0.0), fig(0.6)),
+    )
+    for offers, log in (([dear, cheap], True), ([dear, cheap, free], False)):
+        assert made(cost_quality(offers)).x.log is log
+
+
+def test_every_chart_has_tidy_rows_with_the_same_columns() -> None:
+    for name, draw in CHARTS.items():
+        rows = made(draw()).rows
+        assert rows, name
+        assert len({tuple(row) for row in rows}) == 1, name
