@@ -5,7 +5,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from apps.learning.figures import learning_curves
+from apps.learning.charts import learning_curves
 from apps.learning.models import TrainedModel
 from apps.learning.selectors import Standing
 from apps.learning.wording import is_better, quality_words, saving_words

@@ -132,7 +132,7 @@ def test_a_square_of_few_names_fits_a_phone_and_of_forty_is_small_to_send() -> N
 
 def test_a_chart_is_named_described_and_carries_no_style_of_its_own() -> None:
     sheet = set(re.findall(r"\.(plot[\w-]*)", (ROOT / "static/css/figures.css").read_text()))
-    marks = [
+    marks: list[Mark] = [
         *(
             Point(x=0.5, y=0.5, kind=kind, x_ends=(0, 1), y_ends=(0, 1), name=kind)
             for kind in [*KIND_WORDS, "odd"]

@@ -10,8 +10,8 @@ from apps.common.figures import share_words
 from apps.echo.models import Echo
 from apps.echo.pages.instructions import instruction_parts, searching_parts
 from apps.echo.pictures.learning import (
-    accuracy_picture,
-    reliability_picture,
+    accuracy_chart,
+    reliability_chart,
     right_figure,
     rows,
     share_figure,
@@ -113,8 +113,8 @@ def _curves(echo: Echo, feature: str = "") -> dict[str, Any]:
     return {
         "all": right_figure(whole(tallies) if tallies else None),
         "newest": right_figure(points(tallies)[-1] if tallies else None),
-        "accuracy": accuracy_picture(tallies),
-        "reliability": reliability_picture(parts),
+        "accuracy": accuracy_chart(tallies),
+        "reliability": reliability_chart(parts),
         "ece": error,
         "ece_words": "" if error is None else f"{100 * error:.0f} points",
         "misled": error is not None and round(error, 2) > _MISLED,

@@ -18,7 +18,7 @@ from apps.common.forms import show_refusal
 from apps.projects.models import Project
 from apps.projects.pages import project_page
 from apps.projects.selectors import get_project, role_in
-from apps.reviews.figures import accuracy_chart, speed_chart
+from apps.reviews.charts import accuracy_chart, speed_chart
 from apps.reviews.models import Requeue
 from apps.reviews.quality_forms import ReasonForm, RequeueForm, WhichLabelsForm
 from apps.reviews.selectors.anchoring import anchoring_report
