@@ -3,7 +3,7 @@
 Loopback and private ranges stay open on purpose: local model servers live there, and only
 operators set addresses. The check by name happens when an address is saved, the check by what the
 name resolves to when a gateway opens, for its clear words, and again for each connection
-(``apps.llm.connecting``): a name may lead elsewhere the next time it is asked. Redirects are never
+(``apps.llm.client``): a name may lead elsewhere the next time it is asked. Redirects are never
 followed.
 """
 

@@ -14,6 +14,9 @@ LONGEST_WAIT = 300.0
 #: Longer waits are not believed, seconds: no calendar has a day for some of those that are sent.
 LONGEST_HINT = 31 * 86_400.0
 
+#: Longer answers are not read: no completion has so many bytes.
+LONGEST_ANSWER = 32 * 1024 * 1024
+
 #: When to look again at a daily limit whose renewal nobody tells, seconds.
 HOURLY = 3600.0
 
@@ -43,6 +46,14 @@ class Cause(StrEnum):
     TIMED_OUT = "timed out"
     BROKEN_OFF = "broken off"
     MALFORMED = "malformed answer"
+
+
+class NoAnswer(Exception):
+    """None came, or not all of it; ``length`` as that of a :class:`Failure`."""
+
+    def __init__(self, cause: Cause, length: int = 0) -> None:
+        super().__init__(str(cause))
+        self.cause, self.length = cause, length
 
 
 class Verdict(StrEnum):

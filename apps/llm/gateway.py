@@ -19,7 +19,7 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from copy import copy
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -29,7 +29,14 @@ from apps.llm.asking import Asking, CallRecord
 from apps.llm.capabilities import Capability
 from apps.llm.embedding import BATCH, Embedded, Embedding, joined, read_embeddings
 from apps.llm.extras import check_headers
-from apps.llm.failures import Cause, Failure, read_refusal, read_told
+from apps.llm.failures import (
+    LONGEST_ANSWER,
+    Cause,
+    Failure,
+    NoAnswer,
+    read_refusal,
+    read_told,
+)
 from apps.llm.keys import NO_KEY, provider_key
 from apps.llm.memory import InDatabase, Memory, remember
 from apps.llm.models import ModelSpec, Provider
@@ -38,13 +45,20 @@ from apps.llm.texts import clean
 from apps.llm.thinking import Thinking
 from apps.llm.traffic import LineState, Traffic
 from apps.llm.trying import Breaker, Patience
-from apps.llm.wire import ErrorTold, Malformed, read_completion, read_model_names, written_in
+from apps.llm.wire import (
+    Answer,
+    ErrorTold,
+    Malformed,
+    read_completion,
+    read_model_names,
+    written_in,
+)
 from labelhub.core.llm.buckets import UsedUp
 from labelhub.core.llm.offline import OfflineModel
 from labelhub.core.llm.types import Call, Completion, Message
 
 if TYPE_CHECKING:
-    from apps.llm.connecting import Answer, Connections, Incoming
+    from apps.llm.client import EndpointClient, EventStream
 
 T = TypeVar("T", Completion, Embedded)
 R = TypeVar("R")
@@ -192,7 +206,7 @@ class HttpLine:
         self._secrets = [each for each in self._headers.values() if len(each) >= SECRET_LENGTH]
         if key != NO_KEY:
             self._secrets.insert(0, key)
-        self._connections = _connections(provider, key, self._headers)
+        self._client = _client(provider, key, self._headers)
 
     async def begin(self) -> None:
         """Take up what is left of a daily limit."""
@@ -201,7 +215,7 @@ class HttpLine:
 
     async def close(self) -> None:
         """Close all connections and keep what was found out."""
-        await self._connections.close()
+        await self._client.close()
         await asyncio.gather(*self._keeping)
         self.traffic.close()
         await remember(self._memory, self.provider, self.traffic)
@@ -246,9 +260,13 @@ class HttpLine:
         """As :meth:`send`, for embeddings."""
         return await self._through(lambda: self._embed(request), tokens)
 
-    def stream(self, request: dict[str, Any]) -> "AbstractAsyncContextManager[Incoming]":
-        """Send one request for a stream; its answer while it comes in."""
-        return self._connections.stream("/chat/completions", request)
+    async def stream(self, request: dict[str, Any]) -> "EventStream | Failure":
+        """Send one request for a stream; the answer once its head has come."""
+        answer = await self._client.stream("/chat/completions", request)
+        if isinstance(answer, Answer):
+            return read_refusal(answer.status, answer.body, answer.headers, self.redacted)
+        self.traffic.follow(answer.headers)
+        return answer
 
     async def _through(
         self, ask: Callable[[], Awaitable[T | Failure]], tokens: int
@@ -275,17 +293,17 @@ class HttpLine:
         return await self.exchange(self._list_models)
 
     async def _chat(self, request: dict[str, Any]) -> Completion | Failure:
-        answer = await self._connections.post("/chat/completions", request)
+        answer = await self._client.post("/chat/completions", request)
         return self._read(answer, lambda body: read_completion(body, request))
 
     async def _embed(self, request: dict[str, Any]) -> Embedded | Failure:
-        answer = await self._connections.post("/embeddings", request)
+        answer = await self._client.post("/embeddings", request)
         return self._read(answer, lambda body: read_embeddings(body, request))
 
     async def _list_models(self) -> list[str] | Failure:
-        return self._read(await self._connections.get("/models"), read_model_names)
+        return self._read(await self._client.get("/models"), read_model_names)
 
-    def _read(self, answer: "Answer", read: Callable[[bytes], R]) -> R | Failure:
+    def _read(self, answer: Answer, read: Callable[[bytes], R]) -> R | Failure:
         """What ``read`` finds in an answer, or the failure that it is."""
         if not answer.ok:
             return read_refusal(answer.status, answer.body, answer.headers, self.redacted)
@@ -304,14 +322,12 @@ class HttpLine:
         Raises:
             ModelUnreachable: the provider's name leads to a forbidden address.
         """
-        import aiohttp  # noqa: PLC0415 - see connecting.py
-
-        from apps.llm.connecting import cause_of, unread  # noqa: PLC0415 - the same
-
         try:
             return await ask()
-        except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            return Failure(cause_of(error), length=unread(error))
+        except NoAnswer as error:
+            return Failure(error.cause, length=error.length)
+        except TimeoutError:
+            return Failure(Cause.TIMED_OUT, length=LONGEST_ANSWER)
         except AddressRefused as error:
             raise troubles.forbidden_address(error, self.provider) from None
 
@@ -323,12 +339,13 @@ class HttpLine:
         return text[:500]
 
 
-def _connections(provider: Provider, key: str, headers: Mapping[str, str]) -> "Connections":
-    from apps.llm.connecting import Connections  # noqa: PLC0415 - see there
+def _client(provider: Provider, key: str, headers: Mapping[str, str]) -> "EndpointClient":
+    from apps.llm.client import EndpointClient  # noqa: PLC0415 - see there
 
-    return Connections(
+    return EndpointClient(
         provider.base_url,
-        {"Authorization": f"Bearer {key}", **headers},
+        key,
+        headers,
         connect_timeout=provider.connect_timeout,
         read_timeout=provider.read_timeout,
     )

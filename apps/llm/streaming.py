@@ -8,19 +8,27 @@ import asyncio
 import re
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from apps.llm import troubles
 from apps.llm.capabilities import Capability, learnt_from
-from apps.llm.failures import FILTER_CODES, Cause, Failure, Verdict, read_refusal
+from apps.llm.failures import FILTER_CODES, Cause, Failure, Verdict, read_told
 from apps.llm.models import ModelSpec
-from apps.llm.talking import LONGEST, Talk
 from apps.llm.thinking import more_room
 from apps.llm.traffic import Passage, Traffic
 from apps.llm.trying import Breaker, Patience, Trying
-from apps.llm.wire import add_usage, build_chat, longest_output
+from apps.llm.wire import (
+    ErrorTold,
+    Malformed,
+    add_usage,
+    build_chat,
+    longest_output,
+    read_delta,
+    read_usage,
+    written_in,
+)
 from labelhub.core.llm.buckets import UsedUp
 from labelhub.core.llm.errors import ModelError, ModelUnreachable, RequestRejected
 from labelhub.core.llm.offline.chat import chat_reply
@@ -28,9 +36,14 @@ from labelhub.core.llm.prices import estimate_usage
 from labelhub.core.llm.types import Completion, Message, Usage
 
 if TYPE_CHECKING:
-    from apps.llm.connecting import Incoming
+    from apps.llm.client import EventStream
 
 R = TypeVar("R")
+
+#: Seconds for a whole answer, so that none drips on for ever.
+LONGEST = 300.0
+#: Seconds for what follows the last text: how much was used, and the end.
+AFTERWARDS = 1.0
 
 #: Characters of an answer; the rest is not waited for.
 MOST = 16_000
@@ -42,6 +55,13 @@ STREAMED: Mapping[str, Any] = {"stream": True, "stream_options": {"include_usage
 #: Of an answer that was cut off before its first word.
 _THOUGHT_ONLY = "thought only"
 _PIECE = re.compile(r"\s*\S{1,12}\s*")
+_TAGS = tuple(
+    f"{opens}{name}{closes}"
+    for name in ("think", "thinking", "thought", "reasoning")
+    for opens, closes in ("<>", "[]")
+)
+_THOUGHT_ENDS = re.compile(r"[<\[]/(?:think|thinking|thought|reasoning)[>\]]", re.IGNORECASE)
+_LONGEST_TAG = len("</reasoning>")
 
 #: Told once what a stream has cost, however it ended.
 Tell: TypeAlias = Callable[[Usage], None]
@@ -51,12 +71,151 @@ def tell_nobody(_: Usage) -> None:
     """For streams that nobody counts."""
 
 
+class ThoughtFilter:
+    """What is said of what is written: without the thoughts in think tags at its beginning."""
+
+    def __init__(self) -> None:
+        self._held = ""
+        self._thinking = self._speaking = False
+
+    def hear(self, text: str) -> str:
+        """What can be said now that ``text`` is written."""
+        if self._speaking:
+            return text
+        self._held += text
+        if not self._thinking:
+            begun = self._held.lstrip().casefold()
+            self._thinking = begun.startswith(_TAGS)
+            if not self._thinking:
+                return "" if any(tag.startswith(begun) for tag in _TAGS) else self._speak()
+        return self._after_thought()
+
+    def rest(self) -> str:
+        """What was held back and has turned out to be no thought."""
+        return "" if self._thinking or self._speaking else self._speak()
+
+    def _after_thought(self) -> str:
+        ended = _THOUGHT_ENDS.search(self._held)
+        if ended is None:
+            self._held = self._held[-_LONGEST_TAG:]
+            return ""
+        if after := self._held[ended.end() :].lstrip():
+            self._held = after
+            return self._speak()
+        return ""
+
+    def _speak(self) -> str:
+        self._speaking = True
+        said, self._held = self._held, ""
+        return said
+
+
+class StreamedAnswer:
+    """One answer while it comes in.
+
+    Args:
+        stream: its head has come.
+        request: what it answers.
+        redacted: takes secrets out of what an endpoint says.
+        quiet: seconds to wait for each event.
+    """
+
+    def __init__(
+        self,
+        stream: "EventStream",
+        request: Mapping[str, Any],
+        redacted: Callable[[str], str],
+        quiet: float,
+    ) -> None:
+        self._stream, self._events = stream, stream.events()
+        self._request, self._redacted, self._quiet = request, redacted, quiet
+        self._until = asyncio.get_running_loop().time() + max(LONGEST, quiet)
+        self._written: list[str] = []
+        self._spoken = ThoughtFilter()
+        self._raw_usage: Any = None
+        self._finish_reason = ""
+        self._begun = False
+
+    @property
+    def finished(self) -> bool:
+        """Whether all text has come; its end may be missing."""
+        return self._finish_reason not in ("", "content_filter")
+
+    @property
+    def cut_off(self) -> bool:
+        """Whether it ended for want of room."""
+        return self._finish_reason == "length"
+
+    @property
+    def written(self) -> str:
+        """All of it so far, thoughts too."""
+        return "".join(self._written)
+
+    def usage(self) -> Usage:
+        """The tokens so far, as told or else estimated."""
+        return read_usage(self._raw_usage, self._request, self.written)
+
+    async def more(self) -> str | Failure:
+        """The next text, empty at the end, or why there is no more.
+
+        Raises:
+            TimeoutError: nothing came in time.
+            NoAnswer: the connection broke off.
+        """
+        length = len(self.written)
+        try:
+            async with asyncio.timeout_at(self._deadline()) as silence:
+                async for event in self._events:
+                    if text := self._take(event):
+                        return text
+                    # Events without text are signs of life; comments, which keep a line open, are
+                    # none.
+                    silence.reschedule(self._deadline())
+            return self._last()
+        except ErrorTold as told:
+            return read_told(told.error, {}, self._redacted, length=length + told.length)
+        except Malformed as error:
+            return Failure(Cause.MALFORMED, 200, self._redacted(str(error)), length=length)
+        except (ValueError, RecursionError) as error:
+            length += written_in(getattr(error, "doc", "").encode())
+            return Failure(Cause.MALFORMED, 200, "a part of the answer is not JSON", length=length)
+
+    async def close(self) -> None:
+        """Read no more of it."""
+        await self._events.aclose()
+        await self._stream.close()
+
+    def _deadline(self) -> float:
+        seconds = AFTERWARDS if self._finish_reason else self._quiet
+        return min(asyncio.get_running_loop().time() + seconds, self._until)
+
+    def _take(self, event: Any) -> str:
+        delta = read_delta(event)
+        self._begun = self._begun or bool({"choices", "usage"} & set(event))
+        self._raw_usage = delta.raw_usage or self._raw_usage
+        if self._finish_reason:
+            return ""
+        self._finish_reason = delta.finish_reason
+        self._written.append(delta.reasoning + delta.text)
+        return self._spoken.hear(delta.text)
+
+    def _last(self) -> str | Failure:
+        if self._finish_reason == "content_filter":
+            return Failure(Cause.ANSWERED, 200, "The filter stopped it.", "content_filter")
+        if self._finish_reason:
+            return self._spoken.rest()
+        length = int(self._begun)
+        if self._written:
+            return Failure(Cause.BROKEN_OFF, length=length)
+        return Failure(Cause.MALFORMED, 200, "the answer is no stream of events", length=length)
+
+
 @dataclass(frozen=True, slots=True)
 class Opened:
     """A stream whose first text has come, its place in line, and what to close at its end."""
 
     first: str
-    talk: Talk
+    answer: StreamedAnswer
     passage: Passage
     stack: AsyncExitStack
 
@@ -69,8 +228,8 @@ class StreamLine(Protocol):
     traffic: Traffic
     unstreamed: set[str]
 
-    def stream(self, request: dict[str, Any]) -> AbstractAsyncContextManager["Incoming"]:
-        """Send one request; its answer while it comes in."""
+    async def stream(self, request: dict[str, Any]) -> "EventStream | Failure":
+        """Send one request; the answer once its head has come."""
         ...
 
     async def exchange(self, ask: Callable[[], Awaitable[R | Failure]]) -> R | Failure:
@@ -125,19 +284,19 @@ class Streaming(Trying[Opened]):
                     while text:
                         yield text[:left]
                         left -= len(text)
-                        text = await self._more(opened.talk) if left > 0 else ""
+                        text = await self._more(opened.answer) if left > 0 else ""
                 finally:
-                    used = opened.talk.usage()
+                    used = opened.answer.usage()
                     opened.passage.used = used.tokens_in + used.tokens_out
                     self._spent = add_usage(self._spent, used)
         finally:
             self._tell(self._spent)
 
-    async def _more(self, talk: Talk) -> str:
-        found = await self._line.exchange(talk.more)
+    async def _more(self, answer: StreamedAnswer) -> str:
+        found = await self._line.exchange(answer.more)
         if not isinstance(found, Failure):
             return found
-        if talk.finished:
+        if answer.finished:
             return ""
         raise self._broken_off(found)
 
@@ -176,35 +335,33 @@ class Streaming(Trying[Opened]):
                 return answer, seconds
             return Opened(*answer, passage, stack.pop_all()), seconds
 
-    async def _first_of(self, stack: AsyncExitStack) -> tuple[str, Talk] | Failure:
+    async def _first_of(self, stack: AsyncExitStack) -> tuple[str, StreamedAnswer] | Failure:
         try:
             return await self._line.exchange(lambda: self._begin(stack))
         except asyncio.CancelledError:
             self._count_request()
             raise
 
-    async def _begin(self, stack: AsyncExitStack) -> tuple[str, Talk] | Failure:
+    async def _begin(self, stack: AsyncExitStack) -> tuple[str, StreamedAnswer] | Failure:
         async with asyncio.timeout(self._quiet):
-            incoming = await stack.enter_async_context(self._line.stream(self._request))
-            if not incoming.ok:
-                answer = await incoming.whole()
-                return read_refusal(answer.status, answer.body, answer.headers, self._line.redacted)
-        self._line.traffic.follow(incoming.headers)
-        talk = Talk(incoming, self._request, self._line.redacted, self._quiet)
-        stack.push_async_callback(talk.close)
-        first = await talk.more()
+            stream = await self._line.stream(self._request)
+        if isinstance(stream, Failure):
+            return stream
+        answer = StreamedAnswer(stream, self._request, self._line.redacted, self._quiet)
+        stack.push_async_callback(answer.close)
+        first = await answer.more()
         if isinstance(first, Failure):
             return first
         if not first:
-            return self._without_a_word(talk)
-        return first, talk
+            return self._without_a_word(answer)
+        return first, answer
 
-    def _without_a_word(self, talk: Talk) -> Failure:
-        if not talk.cut_off:
+    def _without_a_word(self, answer: StreamedAnswer) -> Failure:
+        if not answer.cut_off:
             return Failure(Cause.MALFORMED, 200, "the answer holds no text", length=1)
-        usage = talk.usage()
+        usage = answer.usage()
         self._spent = add_usage(self._spent, usage)
-        thoughts = Completion("", finish_reason="length", usage=usage, reasoning=talk.written)
+        thoughts = Completion("", finish_reason="length", usage=usage, reasoning=answer.written)
         if found := more_room(self._spec, thoughts, self._cap):
             self._line.learn_soon(self._spec, found)
         said = troubles.spent_on_thinking(self._spec, self._cap)

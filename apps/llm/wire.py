@@ -47,6 +47,20 @@ _CUT_OFF = ("length", "max_tokens", "max_output_tokens", "model_length")
 MOST_TOKENS = 10**8
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back; header names in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def ok(self) -> bool:
+        """Whether it is an answer, and neither an error nor a redirection."""
+        return 200 <= self.status < 300
+
+
 class Malformed(ValueError):
     """An answer with status 200 that is not a chat completion."""
 
@@ -224,7 +238,7 @@ def _check_error(found: Any) -> None:
         raise ErrorTold(error, len("".join(_written(_said_in(_choice_of(holder))))))
 
 
-def written_in(body: bytes | bytearray) -> int:
+def written_in(body: bytes) -> int:
     """How long an answer is that cannot be read, where a model may have written it: what a proxy
     says in its place costs nothing."""
     return len(body) if _WRITTEN.search(body) else 0

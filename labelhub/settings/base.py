@@ -290,5 +290,5 @@ LOGGING: dict[str, Any] = {
     "root": {"handlers": ["console"], "level": "WARNING"},
     "loggers": {name: {"level": LOG_LEVEL} for name in ("apps", "labelhub")}
     # One line for each call to a model is not what an operator looks for.
-    | {"httpx2": {"level": "WARNING"}},
+    | {name: {"level": "WARNING"} for name in ("httpx2", "openai")},
 }

@@ -2,8 +2,8 @@
 
     python tests/bench/bare_client.py KIND BASE_URL CALLS IN_FLIGHT
 
-KIND is ``aiohttp`` (nothing but HTTP) or ``openai`` (the client library over aiohttp, as the
-gateway has it). Sends the prompts of an ECJ debate; prints one JSON object.
+KIND is ``aiohttp`` (nothing but HTTP) or ``openai`` (the client library over aiohttp, with typed
+requests). Sends the prompts of an ECJ debate; prints one JSON object.
 """
 
 import asyncio

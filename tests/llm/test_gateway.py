@@ -173,7 +173,7 @@ async def test_connections_are_closed_with_the_gateway(model_server: FakeServer)
     spec = make_spec(model_server)
     async with opened(spec) as gateway:
         await gateway.complete(spec, make_call())
-        session = gateway._lines[1]._connections._session
+        session = gateway._lines[1]._client._client._client._transport.client  # type: ignore[attr-defined]  # aiohttp
         assert not session.closed
     assert session.closed
 

@@ -35,7 +35,7 @@ def open_lines() -> int:
 
 def is_closed(gateway: Gateway) -> bool:
     (line,) = gateway._lines.values()
-    return line._connections._session.closed
+    return line._client._client.is_closed()
 
 
 async def ask(spec: ModelSpec) -> Gateway:

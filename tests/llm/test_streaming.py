@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from apps.llm import connecting, streaming
+from apps.llm import client, streaming
 from apps.llm.addresses import AddressRefused
 from apps.llm.gateway import Gateway
 from apps.llm.models import ModelSpec
@@ -288,8 +288,9 @@ async def test_a_forbidden_address_is_never_talked_to(monkeypatch: pytest.Monkey
         def refused(*_: str) -> None:
             raise AddressRefused("Not that one.")
 
-        monkeypatch.setattr(connecting, "check_address", refused)
-        spec.provider.base_url = gateway._lines[1]._connections._base_url = "http://localhost:9/v1"
+        monkeypatch.setattr(client, "check_address", refused)
+        spec.provider.base_url = "http://localhost:9/v1"
+        gateway._lines[1]._client._client.base_url = spec.provider.base_url
         heard = await hear(gateway, spec)
     assert isinstance(heard.error, ModelUnreachable)
     assert "Not that one." in str(heard.error)

@@ -1,0 +1,331 @@
+"""The `openai` client of one endpoint: which addresses it may reach, how much it may read.
+
+The only module that imports `openai` and what it is built on. It is imported when a gateway opens
+and never at start-up: it takes about a second and 25 MB, and a server that only shows pages needs
+no client (``docs/adr/0011``).
+"""
+
+import asyncio
+import json
+import socket
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+from contextlib import contextmanager
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import aiohttp
+import httpx2
+from aiohttp.abc import ResolveResult
+from openai import (
+    APIConnectionError,
+    APIStatusError,
+    AsyncOpenAI,
+    AsyncStream,
+    DefaultAioHttpClient,
+)
+
+# The library exports neither of these two. Its range in pyproject.toml ends before the next major
+# version, and tests/llm/test_client.py fails where they have moved.
+from openai._streaming import ServerSentEvent, SSEDecoder
+from openai._vendor.httpx_aiohttp import AiohttpTransport
+
+from apps.llm.addresses import check_address
+from apps.llm.failures import LONGEST_ANSWER, Cause, NoAnswer
+from apps.llm.wire import Answer
+
+#: What stands for the end of a stream; some endpoints give no other reason for it.
+_DONE = '{"choices": [{"finish_reason": "stop"}]}'
+
+
+class AnswerTooLong(aiohttp.ClientPayloadError):
+    """An answer is longer than any completion can be."""
+
+
+class EventStream:
+    """A streamed answer of which the head has come; header names in lower case."""
+
+    def __init__(self, stream: AsyncStream[object]) -> None:
+        self._stream = stream
+        self.headers = _headers(stream.response)
+
+    async def events(self) -> AsyncGenerator[Any, None]:
+        """The JSON of each event.
+
+        Raises:
+            NoAnswer: the connection broke off, or the answer is too long.
+            ValueError: an event is not JSON.
+        """
+        with _translated():
+            async for event in self._stream:
+                yield event
+
+    async def close(self) -> None:
+        """Read no more; an answer that has not ended takes its connection with it."""
+        await self._stream.close()
+
+
+class EndpointClient:
+    """The client of one base URL. Belongs to the event loop that it was made in.
+
+    Args:
+        base_url: with or without a slash at its end.
+        key: sent as a bearer token.
+        headers: sent with every request.
+        connect_timeout: seconds.
+        read_timeout: seconds for the whole answer once connected.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        key: str,
+        headers: Mapping[str, str],
+        *,
+        connect_timeout: float,
+        read_timeout: float,
+    ) -> None:
+        self._seconds = connect_timeout + read_timeout
+        # Seconds for the whole answer are kept here: the library's are those between two reads.
+        timeout = httpx2.Timeout(None, connect=connect_timeout)
+        self._client = _Client(
+            api_key=key,
+            base_url=base_url,
+            timeout=timeout,
+            max_retries=0,
+            default_headers={"User-Agent": "LabelHub", **headers},
+            http_client=DefaultAioHttpClient(
+                transport=_Transport(base_url),
+                # A redirection could lead to an address that was never checked.
+                follow_redirects=False,
+                trust_env=False,
+                timeout=timeout,
+                cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
+            ),
+        )
+
+    async def post(self, path: str, content: Mapping[str, Any]) -> Answer:
+        """Send ``content`` as JSON.
+
+        Raises:
+            NoAnswer: none came, or not all of it.
+            AddressRefused: the name of the host leads to a forbidden address.
+        """
+        with _translated():
+            try:
+                async with asyncio.timeout(self._seconds):
+                    return _answer(
+                        await self._client.post(path, cast_to=httpx2.Response, body=content)
+                    )
+            except APIStatusError as error:
+                return _answer(error.response)
+
+    async def get(self, path: str) -> Answer:
+        """Ask for ``path``. Raises as :meth:`post`."""
+        with _translated():
+            try:
+                async with asyncio.timeout(self._seconds):
+                    return _answer(await self._client.get(path, cast_to=httpx2.Response))
+            except APIStatusError as error:
+                return _answer(error.response)
+
+    async def stream(self, path: str, content: Mapping[str, Any]) -> EventStream | Answer:
+        """Send ``content`` as JSON; the answer once its head has come, or the refusal. How long it
+        may take is the caller's affair, who closes it. Raises as :meth:`post`."""
+        with _translated():
+            try:
+                return EventStream(
+                    await self._client.post(
+                        path,
+                        cast_to=object,
+                        body=content,
+                        # Without what the library does to events of its assistants.
+                        options={"stream_mode": "events"},
+                        stream=True,
+                        stream_cls=AsyncStream[object],
+                    )
+                )
+            except APIStatusError as error:
+                return _answer(error.response)
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._client.close()
+
+
+class _Client(AsyncOpenAI):
+    """The library's client, which sends what it was told to and nothing from the environment."""
+
+    def __init__(self, *, default_headers: Mapping[str, str], **options: Any) -> None:
+        super().__init__(**options)
+        self._sent_headers = default_headers
+
+    @property
+    def default_headers(self) -> dict[str, Any]:
+        """The library would add ``OPENAI_CUSTOM_HEADERS``, the organization and project of
+        ``OPENAI_ORG_ID`` and ``OPENAI_PROJECT_ID``, and what machine this is."""
+        return {
+            "Accept": "application/json",
+            "Content-Type": "application/json",
+            **self._sent_headers,
+        }
+
+    def _make_sse_decoder(self) -> SSEDecoder:
+        return _Events()
+
+
+class _Events(SSEDecoder):
+    """Server-sent events as endpoints write them, if not always by the standard."""
+
+    async def aiter_bytes(self, iterator: AsyncIterator[bytes]) -> AsyncIterator[ServerSentEvent]:
+        """The events in ``iterator``; the whole answer as one where an endpoint does not stream."""
+        begun = b""
+        async for part in iterator:
+            begun += part
+            if begun.strip():
+                break
+        if begun.lstrip().startswith(b"{"):
+            parts = [begun, *[part async for part in iterator]]
+            yield ServerSentEvent(data=b"".join(parts).decode("utf-8", "replace"))
+            return
+        async for event in super().aiter_bytes(_chain(begun, iterator)):
+            if event.data.startswith("[DONE]"):
+                yield ServerSentEvent(data=_DONE)
+            elif event.data.strip():
+                yield event
+
+    def _decode_lines(self, lines: Iterator[bytes]) -> Iterator[ServerSentEvent]:
+        # A token may end in the middle of a character.
+        return super()._decode_lines(line.decode("utf-8", "replace").encode() for line in lines)
+
+    def decode(self, line: str) -> ServerSentEvent | None:
+        """The event that ``line`` completes. Data that is JSON by itself does, since some endpoints
+        leave out the blank lines between events, or after the last one."""
+        event = super().decode(line.removeprefix("\ufeff"))
+        complete = event is None and len(self._data) == 1 and _is_whole(self._data[0])
+        return super().decode("") if complete else event
+
+
+class _Response(httpx2.Response):
+    """A response that is not read beyond the length of any completion."""
+
+    async def aiter_bytes(self, chunk_size: int | None = None) -> AsyncGenerator[bytes, None]:
+        """The body as it comes in; all ways to read it lead here.
+
+        Raises:
+            AnswerTooLong: it is longer than any completion.
+        """
+        # Counted too: a length may be told wrongly, not at all, or as it was before unpacking.
+        length, told = 0, self.headers.get("content-length", "")
+        if told.isdigit() and int(told) > LONGEST_ANSWER:
+            raise AnswerTooLong("The answer is longer than any completion.")
+        async for part in super().aiter_bytes(chunk_size):
+            length += len(part)
+            if length > LONGEST_ANSWER:
+                raise AnswerTooLong("The answer is longer than any completion.")
+            yield part
+
+
+class _Transport(AiohttpTransport):
+    """Connections to the host of ``base_url``, by the proxy that the environment names for it."""
+
+    def __init__(self, base_url: str) -> None:
+        session = aiohttp.ClientSession(
+            # How many there are at once is the limiter's affair.
+            connector=aiohttp.TCPConnector(resolver=CheckedResolver(), limit=0),
+            cookie_jar=aiohttp.DummyCookieJar(),
+        )
+        # The session checks certificates; a context of its own would only cost time here.
+        super().__init__(client=session, proxy=proxy_for(base_url), verify=False)
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """As the library does, but bounded."""
+        found = await super().handle_async_request(request)
+        return _Response(
+            found.status_code,
+            headers=found.headers,
+            stream=found.stream,
+            request=request,
+            extensions=found.extensions,
+        )
+
+
+class CheckedResolver(aiohttp.ThreadedResolver):
+    """Refuses what the connection would be opened to: a look at the name beforehand proves nothing,
+    as the next answer may be another (DNS rebinding)."""
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[ResolveResult]:
+        """The addresses of ``host``.
+
+        Raises:
+            AddressRefused: one of them is forbidden.
+        """
+        found = await super().resolve(host, port, family)
+        for address in found:
+            check_address(address["host"], host)
+        return found
+
+
+def proxy_for(base_url: str) -> httpx2.Proxy | None:
+    """The proxy that the environment names for ``base_url``.
+
+    Looked up once: a look for every request would read files.
+    """
+    url = urlsplit(base_url)
+    found = getproxies().get(url.scheme) or getproxies().get("all")
+    if not found or proxy_bypass(url.hostname or ""):
+        return None
+    return httpx2.Proxy(found if "://" in found else f"http://{found}")
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """Say in our words why no answer came, whatever part of the library noticed it."""
+    try:
+        yield
+    except (APIConnectionError, httpx2.RequestError, aiohttp.ClientError, OSError) as error:
+        raise NoAnswer(*cause_of(error)) from None
+
+
+def cause_of(error: BaseException) -> tuple[Cause, int]:
+    """Why no answer came, and how long an answer may be that was written and never read: models go
+    on writing when nobody waits any more, and a body begins when all of it is written."""
+    kinds = aiohttp.ClientError | TimeoutError
+    first: BaseException | None = error
+    while first is not None and not isinstance(first, kinds):
+        first = first.__cause__
+    if isinstance(first, aiohttp.ClientConnectorError):
+        return Cause.NO_CONNECTION, 0
+    if isinstance(first, aiohttp.ConnectionTimeoutError):
+        return Cause.TIMED_OUT, 0
+    if isinstance(first, TimeoutError):
+        return Cause.TIMED_OUT, LONGEST_ANSWER
+    hung_up = isinstance(first, aiohttp.ClientPayloadError)
+    return Cause.BROKEN_OFF, LONGEST_ANSWER if hung_up else 0
+
+
+def _answer(response: httpx2.Response) -> Answer:
+    return Answer(response.status_code, _headers(response), response.content)
+
+
+def _headers(response: httpx2.Response) -> dict[str, str]:
+    return dict(response.headers)  # names are in lower case
+
+
+async def _chain(begun: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    yield begun
+    async for part in rest:
+        yield part
+
+
+def _is_whole(data: str) -> bool:
+    if data.strip() == "[DONE]":
+        return True
+    try:
+        json.loads(data)
+    except (ValueError, RecursionError):
+        return False
+    return True

@@ -1,0 +1,184 @@
+"""The client of an endpoint: which way it goes, what it sends, and how much it reads."""
+
+import asyncio
+import contextlib
+import gzip
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import aiohttp
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+
+from apps.llm import client
+from apps.llm.client import EndpointClient, EventStream, cause_of, proxy_for
+from apps.llm.failures import LONGEST_ANSWER, Cause, NoAnswer
+from tests.fakes.openai_server import FakeServer
+
+Handle = Callable[[web.Request], Awaitable[web.StreamResponse]]
+KEY = "sk-test-0123456789"
+NO_PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
+
+
+@pytest.fixture(autouse=True)
+def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in NO_PROXIES:
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+
+
+@asynccontextmanager
+async def client_of(base_url: str, **headers: str) -> AsyncIterator[EndpointClient]:
+    lines = EndpointClient(base_url, KEY, headers, connect_timeout=2.0, read_timeout=2.0)
+    try:
+        yield lines
+    finally:
+        await lines.close()
+
+
+def test_without_a_proxy_there_is_none() -> None:
+    assert proxy_for("http://models.example/v1") is None
+
+
+def test_the_proxy_of_the_environment_is_taken_by_scheme(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("https_proxy", "http://me:secret@proxy.example:3128")
+    monkeypatch.setenv("no_proxy", "localhost,127.0.0.1,.inside.example")
+    proxy = proxy_for("https://models.example/v1")
+    assert proxy is not None
+    assert (str(proxy.url), proxy.auth) == ("http://proxy.example:3128", ("me", "secret"))
+    assert "secret" not in repr(proxy)
+    assert proxy_for("http://models.example/v1") is None
+    assert proxy_for("https://llm.inside.example/v1") is None
+    assert proxy_for("https://127.0.0.1/v1") is None
+
+
+async def test_requests_go_through_the_proxy(
+    model_server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", f"127.0.0.1:{model_server.port}")
+    async with client_of("http://models.example/v1") as lines:
+        answer = await lines.get("/models")
+    assert answer.ok
+    assert b'"data"' in answer.body
+
+
+async def test_a_redirection_is_not_followed(model_server: FakeServer) -> None:
+    model_server.script({"fault": "redirect"})
+    async with client_of(model_server.base_url) as lines:
+        answer = await lines.post("/chat/completions", {"model": "m", "messages": []})
+    assert (answer.status, answer.ok) == (307, False)
+
+
+@pytest.mark.parametrize("told", [True, False])
+async def test_an_answer_of_absurd_length_is_not_read(
+    monkeypatch: pytest.MonkeyPatch, *, told: bool
+) -> None:
+    monkeypatch.setattr(client, "LONGEST_ANSWER", 100_000)
+
+    async def endless(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        length = b"Content-Length: 100001\r\n" if told else b""
+        writer.write(b"HTTP/1.1 200 OK\r\n" + length + b"\r\n")
+        with contextlib.suppress(ConnectionError):
+            while not told:
+                writer.write(b"x" * 10_000)
+                await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(endless, "127.0.0.1", 0)
+    base_url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    async with server, client_of(base_url) as lines:
+        with pytest.raises(NoAnswer, match="broken off"):
+            await lines.get("/models")
+
+
+@asynccontextmanager
+async def answering(handle: Handle) -> AsyncIterator[str]:
+    """The base URL of an endpoint that answers everything by ``handle``."""
+    app = web.Application()
+    app.router.add_route("*", "/{path:.*}", handle)
+    async with TestServer(app) as server:
+        yield str(server.make_url("/v1"))
+
+
+async def test_an_answer_is_bounded_by_its_length_unpacked_and_so_is_a_refusal_or_a_stream(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(client, "LONGEST_ANSWER", 100_000)
+    large, status = b"x" * 100_001, 200
+
+    async def packed(_: web.Request) -> web.Response:
+        headers = {"Content-Encoding": "gzip", "Content-Type": "text/event-stream"}
+        return web.Response(body=gzip.compress(large), headers=headers, status=status)
+
+    async def read_stream(lines: EndpointClient) -> None:
+        stream = await lines.stream("/chat/completions", {})
+        assert isinstance(stream, EventStream)
+        try:
+            [event async for event in stream.events()]
+        finally:
+            await stream.close()
+
+    async with answering(packed) as base_url, client_of(base_url) as lines:
+        for status in (200, 400):  # noqa: B007 - the endpoint answers by it
+            with pytest.raises(NoAnswer, match="broken off"):
+                await lines.post("/chat/completions", {})
+        status = 200
+        with pytest.raises(NoAnswer, match="broken off"):
+            await read_stream(lines)
+        large = b"x" * 100_000
+        assert (await lines.get("/models")).body == large
+
+
+async def test_nothing_is_sent_that_the_environment_says(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    for name in ("API_KEY", "ADMIN_KEY", "ORG_ID", "PROJECT_ID", "WEBHOOK_SECRET"):
+        monkeypatch.setenv(f"OPENAI_{name}", "from-the-environment")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://from-the-environment.example/v1")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Custom: from-the-environment")
+    caplog.set_level(logging.DEBUG)
+    heard: list[web.Request] = []
+
+    async def handle(request: web.Request) -> web.Response:
+        heard.append(request)
+        answer = web.json_response({"data": []})
+        answer.set_cookie("session", "kept")
+        return answer
+
+    async with answering(handle) as base_url:
+        for url in (base_url, f"{base_url}/"):
+            async with client_of(url, **{"X-Team": "secret-header"}) as lines:
+                await lines.get("/models")
+                await lines.post("/chat/completions", {"model": "m"})
+                told = repr(vars(lines)) + caplog.text
+                assert KEY not in told
+                assert "secret-header" not in told
+    assert [request.path for request in heard] == ["/v1/models", "/v1/chat/completions"] * 2
+    for request in heard:
+        sent = {name.lower(): value for name, value in request.headers.items()}
+        assert sent["authorization"] == f"Bearer {KEY}"
+        assert (sent["user-agent"], sent["x-team"]) == ("LabelHub", "secret-header")
+        assert "cookie" not in sent
+        assert not [name for name in sent if name.startswith("openai-")]
+        assert "from-the-environment" not in str(sent)
+
+
+def test_why_no_answer_came_and_what_may_have_been_written_all_the_same() -> None:
+    refused = aiohttp.ClientConnectorError(None, OSError())  # type: ignore[arg-type]  # no host
+    wrapped = RuntimeError()
+    wrapped.__cause__ = aiohttp.SocketTimeoutError()
+    expected = [
+        (TimeoutError(), Cause.TIMED_OUT, LONGEST_ANSWER),
+        (aiohttp.SocketTimeoutError(), Cause.TIMED_OUT, LONGEST_ANSWER),
+        (wrapped, Cause.TIMED_OUT, LONGEST_ANSWER),
+        (aiohttp.ConnectionTimeoutError(), Cause.TIMED_OUT, 0),
+        (aiohttp.ClientPayloadError(), Cause.BROKEN_OFF, LONGEST_ANSWER),
+        (aiohttp.ServerDisconnectedError(), Cause.BROKEN_OFF, 0),
+        (ConnectionResetError(), Cause.BROKEN_OFF, 0),
+        (refused, Cause.NO_CONNECTION, 0),
+    ]
+    found = [(error, *cause_of(error)) for error, _, _ in expected]
+    assert found == expected
