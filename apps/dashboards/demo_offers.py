@@ -20,7 +20,7 @@ from apps.echo.models import Decision, Echo, Experiment, OfferEvent
 from apps.echo.services.experiments import create_experiment, start_experiment
 from apps.echo.services.offering import decide_about
 from apps.llm.models import ModelSpec
-from apps.llm.trying import Patience
+from apps.llm.retry import Patience
 from labelhub.core.echo.experiments.assignment import Arm
 from labelhub.core.echo.recommending.policies import ECHO, KEYWORD, NOTHING
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from apps.llm.failures import TOO_LONG, Failure
-from apps.llm.logprobs import TOP_LOGPROBS
 from apps.llm.models import ModelSpec
+from apps.llm.wire import TOP_LOGPROBS
 
 _NOT_TAKEN = re.compile(
     r"unsupported|not (?:yet )?support|n't support|unrecogni[sz]ed|unknown|not allowed|deprecated"

@@ -8,7 +8,7 @@ no client (``docs/adr/0011``).
 import asyncio
 import json
 import socket
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Iterator, Mapping
 from contextlib import contextmanager
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any
@@ -112,21 +112,17 @@ class EndpointClient:
             NoAnswer: none came, or not all of it.
             AddressRefused: the name of the host leads to a forbidden address.
         """
-        with _translated():
-            try:
-                async with asyncio.timeout(self._seconds):
-                    return _answer(
-                        await self._client.post(path, cast_to=httpx2.Response, body=content)
-                    )
-            except APIStatusError as error:
-                return _answer(error.response)
+        return await self._ask(self._client.post(path, cast_to=httpx2.Response, body=content))
 
     async def get(self, path: str) -> Answer:
         """Ask for ``path``. Raises as :meth:`post`."""
+        return await self._ask(self._client.get(path, cast_to=httpx2.Response))
+
+    async def _ask(self, response: Awaitable[httpx2.Response]) -> Answer:
         with _translated():
             try:
                 async with asyncio.timeout(self._seconds):
-                    return _answer(await self._client.get(path, cast_to=httpx2.Response))
+                    return _answer(await response)
             except APIStatusError as error:
                 return _answer(error.response)
 

@@ -8,9 +8,8 @@ from typing import Any
 from apps.llm.extras import check_extra_body
 from apps.llm.failures import Failure
 from apps.llm.models import ModelSpec
-from apps.llm.texts import clean
-from apps.llm.trying import Breaker, Patience, Trying
-from apps.llm.wire import Malformed, add_usage, read_json, token_count
+from apps.llm.retry import Breaker, Patience, RetriedRequest
+from apps.llm.wire import Malformed, add_usage, clean, read_json, token_count
 from labelhub.core.llm.errors import ModelError
 from labelhub.core.llm.prices import estimate_tokens
 from labelhub.core.llm.types import Usage
@@ -29,7 +28,7 @@ class Embedded:
     usage: Usage
 
 
-class Embedding(Trying[Embedded]):
+class Embedding(RetriedRequest[Embedded]):
     """The state of one batch while it is being asked. Use once."""
 
     def __init__(

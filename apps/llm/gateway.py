@@ -4,11 +4,12 @@
         completion = await gateway.complete(spec, call)
 
 A gateway belongs to the event loop it was opened in and closes its connections at the end. Limits
-and retries are those of ``traffic`` and ``trying``.
+and retries are those of ``traffic`` and ``retry``.
 """
 
 import asyncio
 import logging
+import os
 import time
 from collections.abc import (
     AsyncGenerator,
@@ -23,10 +24,10 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from copy import copy
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from apps.llm import troubles
+from apps.llm import error_messages
 from apps.llm.addresses import AddressRefused, check_resolved
-from apps.llm.asking import Asking, CallRecord
 from apps.llm.capabilities import Capability
+from apps.llm.completion import CallRecord, ChatRequest
 from apps.llm.embedding import BATCH, Embedded, Embedding, joined, read_embeddings
 from apps.llm.extras import check_headers
 from apps.llm.failures import (
@@ -37,18 +38,17 @@ from apps.llm.failures import (
     read_refusal,
     read_told,
 )
-from apps.llm.keys import NO_KEY, provider_key
-from apps.llm.memory import InDatabase, Memory, remember
 from apps.llm.models import ModelSpec, Provider
-from apps.llm.streaming import Streaming, Tell, offline_deltas, tell_nobody
-from apps.llm.texts import clean
+from apps.llm.retry import Breaker, Patience
+from apps.llm.services import may_hold_a_key
+from apps.llm.streaming import StreamRequest, Tell, offline_deltas, tell_nobody
 from apps.llm.thinking import Thinking
-from apps.llm.traffic import LineState, Traffic
-from apps.llm.trying import Breaker, Patience
+from apps.llm.traffic import LineState, Memory, Traffic, remember
 from apps.llm.wire import (
     Answer,
     ErrorTold,
     Malformed,
+    clean,
     read_completion,
     read_model_names,
     written_in,
@@ -58,13 +58,15 @@ from labelhub.core.llm.offline import OfflineModel
 from labelhub.core.llm.types import Call, Completion, Message
 
 if TYPE_CHECKING:
-    from apps.llm.client import EndpointClient, EventStream
+    from apps.llm.client import EventStream
 
 T = TypeVar("T", Completion, Embedded)
 R = TypeVar("R")
 
 logger = logging.getLogger(__name__)
 
+#: Sent to endpoints that need no key: the client insists on one.
+NO_KEY = "none"
 #: A header's value of this length may be a secret, and is kept out of messages.
 SECRET_LENGTH = 8
 
@@ -92,7 +94,7 @@ class Gateway:
             WrongKey: a provider's key is missing from the environment.
             AddressRefused: a base URL leads to a metadata or link-local address.
         """
-        gateway = cls(patience or Patience(), memory or InDatabase())
+        gateway = cls(patience or Patience(), memory or Memory())
         async with AsyncExitStack() as stack:
             for spec in specs:
                 await gateway._connect(spec.provider, stack)
@@ -113,7 +115,9 @@ class Gateway:
             self._offline = self._offline or OfflineModel()
             return await self._offline.complete(call)
         line = self._lines[spec.provider.pk]
-        return await Asking(spec, call, line, self._patience, record=record or CallRecord()).run()
+        return await ChatRequest(
+            spec, call, line, self._patience, record=record or CallRecord()
+        ).run()
 
     def stream(
         self,
@@ -134,7 +138,9 @@ class Gateway:
         if spec.offline:
             return offline_deltas(messages, params or {}, tell)
         line = self._lines[spec.provider.pk]
-        streaming = Streaming(spec, messages, line, self._patience, params=params or {}, tell=tell)
+        streaming = StreamRequest(
+            spec, messages, line, self._patience, params=params or {}, tell=tell
+        )
         return streaming.deltas()
 
     async def embed(self, spec: ModelSpec, texts: Sequence[str]) -> Embedded:
@@ -144,7 +150,7 @@ class Gateway:
             ModelError: or one of its kinds.
         """
         if spec.offline:
-            raise troubles.no_embeddings(spec)
+            raise error_messages.no_embeddings(spec)
         line = self._lines[spec.provider.pk]
         parts = [
             await Embedding(
@@ -195,6 +201,8 @@ class HttpLine:
     """A client for one provider, with its limits and its breaker."""
 
     def __init__(self, provider: Provider, key: str, patience: Patience, memory: Memory) -> None:
+        from apps.llm.client import EndpointClient  # noqa: PLC0415 - see there
+
         self.provider = provider
         self.traffic = Traffic(provider, key)
         self.breaker = Breaker(patience.calls_in_a_row, self.traffic.limited)
@@ -202,11 +210,17 @@ class HttpLine:
         self.unstreamed: set[str] = set()
         self.thinking = Thinking(self.traffic.thoughts)
         self._keeping: set[asyncio.Task[None]] = set()
-        self._headers = check_headers(provider.headers)
-        self._secrets = [each for each in self._headers.values() if len(each) >= SECRET_LENGTH]
+        headers = check_headers(provider.headers)
+        self._secrets = [each for each in headers.values() if len(each) >= SECRET_LENGTH]
         if key != NO_KEY:
             self._secrets.insert(0, key)
-        self._client = _client(provider, key, self._headers)
+        self._client = EndpointClient(
+            provider.base_url,
+            key,
+            headers,
+            connect_timeout=provider.connect_timeout,
+            read_timeout=provider.read_timeout,
+        )
 
     async def begin(self) -> None:
         """Take up what is left of a daily limit."""
@@ -283,10 +297,10 @@ class HttpLine:
                 else:
                     passage.used = answer.usage.tokens_in + answer.usage.tokens_out
             if unanswered := self.traffic.silent_calls():
-                self.breaker.refused(troubles.silent(self.provider, unanswered))
+                self.breaker.refused(error_messages.silent(self.provider, unanswered))
             return answer, seconds
         except UsedUp as error:
-            raise troubles.limit_used_up(self.provider, error) from None
+            raise error_messages.limit_used_up(self.provider, error) from None
 
     async def model_names(self) -> list[str] | Failure:
         """What ``GET /models`` lists."""
@@ -329,7 +343,7 @@ class HttpLine:
         except TimeoutError:
             return Failure(Cause.TIMED_OUT, length=LONGEST_ANSWER)
         except AddressRefused as error:
-            raise troubles.forbidden_address(error, self.provider) from None
+            raise error_messages.forbidden_address(error, self.provider) from None
 
     def redacted(self, text: str) -> str:
         """``text`` without the key and our headers' values, which some endpoints repeat."""
@@ -339,13 +353,19 @@ class HttpLine:
         return text[:500]
 
 
-def _client(provider: Provider, key: str, headers: Mapping[str, str]) -> "EndpointClient":
-    from apps.llm.client import EndpointClient  # noqa: PLC0415 - see there
+def provider_key(provider: Provider) -> str:
+    """The key of ``provider`` from the environment.
 
-    return EndpointClient(
-        provider.base_url,
-        key,
-        headers,
-        connect_timeout=provider.connect_timeout,
-        read_timeout=provider.read_timeout,
-    )
+    Raises:
+        WrongKey: the variable is not set, not one for keys, or holds what no header can carry.
+    """
+    if not provider.api_key_env:
+        return NO_KEY
+    if not may_hold_a_key(provider.api_key_env):
+        raise error_messages.no_key_variable(provider)
+    key = os.environ.get(provider.api_key_env, "").strip()
+    if not key:
+        raise error_messages.missing_key(provider)
+    if not (key.isascii() and key.isprintable()):
+        raise error_messages.unusable_key(provider)
+    return key

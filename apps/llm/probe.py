@@ -4,11 +4,11 @@ import asyncio
 from copy import copy
 from dataclasses import dataclass
 
-from apps.llm import troubles
-from apps.llm.asking import Patience
+from apps.llm import error_messages
 from apps.llm.failures import Cause, Failure
 from apps.llm.gateway import Gateway
 from apps.llm.models import ModelSpec, Provider
+from apps.llm.retry import Patience
 from labelhub.core.errors import LabelhubError
 from labelhub.core.llm.types import Call, Message
 from labelhub.core.schema import schema_from_names
@@ -77,7 +77,7 @@ def _listed(names: list[str]) -> ProviderCheck:
 
 
 def _words(failure: Failure, provider: Provider) -> str:
-    place = troubles.where(provider)
+    place = error_messages.where(provider)
     if failure.cause is Cause.NO_CONNECTION:
         return f"Nobody answers at {place}. Is it running, and is the base URL right?"
     if failure.cause is Cause.TIMED_OUT:
@@ -95,7 +95,7 @@ def _words(failure: Failure, provider: Provider) -> str:
 
 
 def _no_answer(provider: Provider) -> str:
-    return f"No answer from {troubles.where(provider)} within {BOUND:g} s."
+    return f"No answer from {error_messages.where(provider)} within {BOUND:g} s."
 
 
 async def _tiny_question(gateway: Gateway, model: ModelSpec) -> None:

@@ -7,18 +7,18 @@ again like any other; from then on whoever reads it has seen something, and it e
 import asyncio
 import re
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from apps.llm import troubles
-from apps.llm.capabilities import Capability, learnt_from
+from apps.llm import error_messages
+from apps.llm.capabilities import learnt_from
 from apps.llm.failures import FILTER_CODES, Cause, Failure, Verdict, read_told
 from apps.llm.models import ModelSpec
+from apps.llm.retry import Patience, RetriedRequest
 from apps.llm.thinking import more_room
-from apps.llm.traffic import Passage, Traffic
-from apps.llm.trying import Breaker, Patience, Trying
+from apps.llm.traffic import Passage
 from apps.llm.wire import (
     ErrorTold,
     Malformed,
@@ -37,6 +37,7 @@ from labelhub.core.llm.types import Completion, Message, Usage
 
 if TYPE_CHECKING:
     from apps.llm.client import EventStream
+    from apps.llm.gateway import HttpLine
 
 R = TypeVar("R")
 
@@ -220,43 +221,14 @@ class Opened:
     stack: AsyncExitStack
 
 
-class StreamLine(Protocol):
-    """A connection to one provider, as streams need it. ``unstreamed`` are the names of
-    :data:`STREAMED` that its endpoint refuses."""
-
-    breaker: Breaker
-    traffic: Traffic
-    unstreamed: set[str]
-
-    async def stream(self, request: dict[str, Any]) -> "EventStream | Failure":
-        """Send one request; the answer once its head has come."""
-        ...
-
-    async def exchange(self, ask: Callable[[], Awaitable[R | Failure]]) -> R | Failure:
-        """What ``ask`` returns, or the failure that its exception stands for."""
-        ...
-
-    def redacted(self, text: str) -> str:
-        """``text`` without our secrets."""
-        ...
-
-    async def learn(self, spec: ModelSpec, capability: Capability) -> None:
-        """Keep what was learnt about ``spec``."""
-        ...
-
-    def learn_soon(self, spec: ModelSpec, capability: Capability) -> None:
-        """Keep it on the object now, and in the database without a wait for it."""
-        ...
-
-
-class Streaming(Trying[Opened]):
+class StreamRequest(RetriedRequest[Opened]):
     """The state of one stream. Use once."""
 
     def __init__(
         self,
         spec: ModelSpec,
         messages: Sequence[Message],
-        line: StreamLine,
+        line: "HttpLine",
         patience: Patience,
         *,
         params: Mapping[str, Any],
@@ -306,7 +278,9 @@ class Streaming(Trying[Opened]):
         if failure.code.lower() in FILTER_CODES:
             return self._filtered()
         why = failure.message or failure.note
-        return ModelError(f"The answer of {troubles.where(self._spec.provider)} broke off: {why}")
+        return ModelError(
+            f"The answer of {error_messages.where(self._spec.provider)} broke off: {why}"
+        )
 
     def _build(self) -> dict[str, Any]:
         request = build_chat(self._spec, self._messages, self._params)
@@ -324,7 +298,7 @@ class Streaming(Trying[Opened]):
             try:
                 passage = await stack.enter_async_context(self._line.traffic.passage(tokens))
             except UsedUp as error:
-                raise troubles.limit_used_up(self._spec.provider, error) from None
+                raise error_messages.limit_used_up(self._spec.provider, error) from None
             self._breaker.check()  # it may have opened while this stream waited
             started = time.perf_counter()
             answer = await self._first_of(stack)
@@ -364,7 +338,7 @@ class Streaming(Trying[Opened]):
         thoughts = Completion("", finish_reason="length", usage=usage, reasoning=answer.written)
         if found := more_room(self._spec, thoughts, self._cap):
             self._line.learn_soon(self._spec, found)
-        said = troubles.spent_on_thinking(self._spec, self._cap)
+        said = error_messages.spent_on_thinking(self._spec, self._cap)
         return Failure(Cause.ANSWERED, 200, said, code=_THOUGHT_ONLY)
 
     def _useless(self, failure: Failure) -> None:
@@ -417,7 +391,7 @@ class Streaming(Trying[Opened]):
         return self._build() != self._request
 
     def _silent(self) -> ModelUnreachable:
-        at = troubles.where(self._spec.provider)
+        at = error_messages.where(self._spec.provider)
         return ModelUnreachable(
             f"No answer in time from {at}: at most {self._quiet:g} s of silence are waited for, "
             f"{LONGEST:g} s in all. Look after the endpoint, or take a model that answers sooner."
@@ -425,7 +399,7 @@ class Streaming(Trying[Opened]):
 
     def _filtered(self) -> RequestRejected:
         return RequestRejected(
-            f"The content filter of {troubles.where(self._spec.provider)} stopped the answer."
+            f"The content filter of {error_messages.where(self._spec.provider)} stopped the answer."
         )
 
 

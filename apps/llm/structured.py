@@ -3,20 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from apps.llm.capabilities import (
-    Capability,
-    less_structured,
-    refuses_all_forms,
-    speaks_of_form,
-)
-from apps.llm.failures import Failure
 from apps.llm.models import ModelSpec
-from labelhub.core.llm.types import AnswerField, Call, Completion
+from labelhub.core.llm.types import AnswerField, Call
 
-#: The less demanding form first.
-_FORMS = (
-    ModelSpec.Structured.NONE, ModelSpec.Structured.JSON_OBJECT, ModelSpec.Structured.JSON_SCHEMA,
-)  # fmt: skip
 _TEXT: Mapping[str, Any] = {"type": "string"}
 _TEXTS: Mapping[str, Any] = {"type": "array", "items": _TEXT}
 
@@ -90,65 +79,3 @@ def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
         "required": list(properties),
         "additionalProperties": False,
     }
-
-
-def demands_less(form: str, other: str) -> bool:
-    """Whether more models can keep to ``form`` than to ``other``."""
-    return _FORMS.index(ModelSpec.Structured(form)) < _FORMS.index(ModelSpec.Structured(other))
-
-
-class FormTrial:
-    """The form to ask one call for, where the one that the model is known to take is refused.
-
-    HTTP 500 may be about the form: llama.cpp answers so to a schema that it cannot take, and any
-    server to a fault of its own. So a less demanding form is tried where the refusal names the
-    form, or comes twice in a row. If that one is answered, the model has shown which form it takes,
-    unless the refusal did not name a form that it has kept to before. What an item's own options
-    are refused for, the others are not.
-
-    Args:
-        call: what is asked.
-        kept: the forms that the model has kept to; added to.
-    """
-
-    def __init__(self, call: Call, kept: set[str]) -> None:
-        #: The form to ask for in place of the usual one; None for that.
-        self.structured: str | None = None
-        self._kept = kept
-        self._own = call.schema.offered(call.options) != call.schema.offered(())
-        self._in_a_row = 0
-        self._said = ""
-        self._unnamed: str | None = None
-
-    def teaches(self, failure: Failure, request: Mapping[str, Any]) -> bool:
-        """Whether what was refused is the form, for every call, and not the schema of this one."""
-        own = self._own and request["response_format"].get("type") == "json_schema"
-        return not own or refuses_all_forms(failure)
-
-    def lower(self, structured: str) -> None:
-        """Ask this call for a less demanding form."""
-        self.structured = structured
-
-    def heed(self, answer: Completion | Failure, request: Mapping[str, Any]) -> Capability | None:
-        """Take note of the answer to ``request``; what it teaches about the model, if anything."""
-        form = request.get("response_format", {}).get("type", "")
-        if isinstance(answer, Completion):
-            self._kept.add(form)
-            said, self._said, self._in_a_row = self._said, "", 0
-            if not (said and self.structured) or self._unnamed in self._kept:
-                return None
-            return Capability("structured", self.structured, said)
-        if answer.status != 500:
-            return None
-        if not form:
-            self.structured, self._said, self._in_a_row = None, "", 0
-            return None
-        self._in_a_row += 1
-        named = speaks_of_form(answer)
-        if (named or form not in self._kept) and self.teaches(answer, request):
-            self._said = self._said or answer.message or "HTTP 500"
-            # Another call may yet be answered in it.
-            self._unnamed = None if named else form
-        if self.structured or self._in_a_row > 1 or named:
-            self.structured = less_structured(request)
-        return None

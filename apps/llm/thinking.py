@@ -13,11 +13,9 @@ from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from apps.llm.capabilities import Capability
 from apps.llm.models import ModelSpec
-from apps.llm.trying import Line
 from apps.llm.wire import MOST_ROOM
 from labelhub.core.llm.parsing import without_thinking
 from labelhub.core.llm.prices import estimate_tokens
@@ -101,20 +99,6 @@ class Thinking:
 
     def _known(self, spec: ModelSpec) -> bool:
         return spec.thinking_tokens is not None and spec.pk not in self._cut_off
-
-
-class ChatLine(Line, Protocol):
-    """A line that knows which of its models think, and which forms of answers they keep to."""
-
-    thinking: Thinking
-
-    def forms_kept(self, spec: ModelSpec) -> set[str]:
-        """The forms that ``spec`` has answered in, to be added to."""
-        ...
-
-    def learn_soon(self, spec: ModelSpec, capability: Capability) -> None:
-        """Keep what was learnt on the object now, and in the database without a wait for it."""
-        ...
 
 
 def thought_only(answer: Completion) -> bool:

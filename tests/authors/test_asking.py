@@ -18,7 +18,7 @@ from apps.authors.services.privacy import erase_author
 from apps.authors.services.questions import OpenModels, ask_about, ask_now, next_question
 from apps.authors.services.taking_up import Task, take_up, unfinished_messages
 from apps.llm.models import ModelSpec
-from apps.llm.trying import Patience
+from apps.llm.retry import Patience
 from labelhub.core.llm.errors import ModelError, ModelUnreachable
 from labelhub.core.llm.types import Call, Completion, Usage
 from tests.factories.authors import asked, author_of, message_of, site_with_features

@@ -19,8 +19,8 @@ from apps.authors.services.chat import (
     stream_reply,
 )
 from apps.llm.models import ModelSpec
-from apps.llm.standing import close_all, standing_gateway
-from apps.llm.trying import Patience
+from apps.llm.retry import Patience
+from apps.llm.shared_gateway import close_all, shared_gateway
 from labelhub.core.errors import InvalidInput
 from labelhub.core.llm.errors import ModelError
 from labelhub.core.llm.types import Message, Usage
@@ -202,7 +202,7 @@ def test_a_real_endpoint_is_talked_to_over_a_standing_line(model_server: FakeSer
     site = shop(chat_model=ModelSpecFactory.create(provider=provider))
     model_server.script("Which size do you need?")
     spoken = Spoken()
-    pieces = async_to_sync(talked)(site, [("author", WISH)], spoken, standing_gateway)
+    pieces = async_to_sync(talked)(site, [("author", WISH)], spoken, shared_gateway)
     assert spoken.text == "".join(pieces) == "Which size do you need?"
     assert len(pieces) > 1
     assert spoken.cost_nanousd == 100 * 150 + 20 * 600

@@ -7,7 +7,7 @@ import pytest
 
 from apps.debates.models import Debate, Run, Turn
 from apps.debates.services import run_slice
-from apps.llm.asking import CallRecord
+from apps.llm.completion import CallRecord
 from apps.llm.models import ModelSpec
 from apps.llm.wire import read_completion
 from labelhub.core.llm.types import Call, Completion
@@ -88,7 +88,7 @@ def test_a_provider_that_is_down_pauses_the_run() -> None:
     model = ModelSpecFactory.create(provider__base_url="http://127.0.0.1:9/v1")
     run = started_run(project_with_items(3), model=model)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("apps.llm.asking.Patience.backoff", lambda *_: 0.0)
+        patch.setattr("apps.llm.retry.Patience.backoff", lambda *_: 0.0)
         run_slice(run.pk, pace=PACE)
     run.refresh_from_db()
     assert (run.status, run.pause_code) == (Run.Status.PAUSED, "provider_unreachable")

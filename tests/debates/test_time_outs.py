@@ -12,8 +12,8 @@ from apps.debates.models import Debate, Run, Turn
 from apps.debates.selectors import progress
 from apps.debates.services import resume_run, run_slice
 from apps.llm.models import Provider
+from apps.llm.retry import Patience
 from apps.llm.traffic import forget_traffic
-from apps.llm.trying import Patience
 from labelhub.core.llm.errors import ModelError
 from tests.factories.debates import QUICK, Script, project_with_items, started_run
 from tests.factories.llm import ModelSpecFactory
@@ -29,7 +29,7 @@ FEW = {"provider__connect_timeout": 0.1, "provider__read_timeout": 0.2}
 
 @pytest.fixture(autouse=True)
 def _nothing_is_known(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr("apps.llm.trying.Patience.backoff", lambda *_: 0.001)
+    monkeypatch.setattr("apps.llm.retry.Patience.backoff", lambda *_: 0.001)
     forget_traffic()
     yield
     forget_traffic()

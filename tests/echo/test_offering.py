@@ -30,7 +30,7 @@ from apps.echo.services.learning import keep_up_with, rebuild_state
 from apps.echo.services.offering import decide_about, expire_decisions, messages_due
 from apps.echo.states import stored_state
 from apps.llm.models import ModelSpec
-from apps.llm.trying import Patience
+from apps.llm.retry import Patience
 from labelhub.core.echo.events import CLICK
 from labelhub.core.echo.experiments.assignment import Arm
 from labelhub.core.errors import Conflict, InvalidInput

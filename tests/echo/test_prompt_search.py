@@ -23,8 +23,8 @@ from apps.echo.services.instruction_search import labels_of
 from apps.echo.services.instructions import instructions_of, use_instruction
 from apps.echo.services.search_schedule import KIND, begin_searches, calls_left
 from apps.llm.models import ModelSpec
+from apps.llm.retry import Patience
 from apps.llm.services import ensure_builtin
-from apps.llm.trying import Patience
 from labelhub.core.errors import Conflict
 from labelhub.core.llm.errors import ModelError
 from labelhub.core.llm.types import Call, Completion, Usage

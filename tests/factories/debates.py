@@ -12,7 +12,7 @@ from apps.debates.services import Pace, RunPlan, start_run
 from apps.debates.services.driving.slices import OpenModels
 from apps.labels.models import Kind, Label
 from apps.labels.services import annotator_for, open_items
-from apps.llm.asking import CallRecord
+from apps.llm.completion import CallRecord
 from apps.llm.embedding import Embedded
 from apps.llm.models import ModelSpec, Provider
 from apps.llm.services import ensure_builtin

@@ -6,10 +6,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from apps.llm.asking import Patience
 from apps.llm.capabilities import Capability
 from apps.llm.gateway import Gateway
 from apps.llm.models import ModelSpec, Provider
+from apps.llm.retry import Patience
+from apps.llm.traffic import Memory
 from labelhub.core.llm.types import Call, Message
 from labelhub.core.schema import schema_from_names
 from tests.fakes.openai_server import FakeServer
@@ -60,7 +61,7 @@ class Sleeper:
 
 
 @dataclass
-class Learnt:
+class Learnt(Memory):
     """Keeps what would go to the database."""
 
     seen: list[Capability] = field(default_factory=list)

@@ -11,9 +11,10 @@ import pytest
 from django.conf import settings
 
 from apps.llm.capabilities import Capability
+from apps.llm.completion import FormTrial
 from apps.llm.failures import Cause, Failure
 from apps.llm.models import ModelSpec
-from apps.llm.structured import FormTrial, answer_schema
+from apps.llm.structured import answer_schema
 from labelhub.core.debate import PROTOCOLS
 from labelhub.core.debate.calls import Caller
 from labelhub.core.debate.outcome import DebateItem

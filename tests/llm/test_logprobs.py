@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.llm.logprobs import NEVER, read_logprobs
+from apps.llm.wire import NEVER, read_logprobs
 from labelhub.core.llm.types import TokenChoices
 
 TOP = [{"token": "A", "logprob": -0.1, "bytes": [65]}, {"token": "B", "logprob": -2.3}]

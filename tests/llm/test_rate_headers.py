@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.llm.rate_headers import read_duration, read_rate_headers
+from apps.llm.failures import read_duration, read_rate_headers
 from labelhub.core.llm.buckets import Told
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from apps.llm.gateway import Gateway
 from apps.llm.models import ModelSpec, Provider
-from apps.llm.trying import LONGEST_GAP, Limited, Patience
+from apps.llm.retry import LONGEST_GAP, Limited, Patience
 from labelhub.core.llm.errors import QuotaExhausted
 from tests.fakes.openai_server import FakeServer
 from tests.llm.asking_helpers import Learnt, make_call, make_spec, opened

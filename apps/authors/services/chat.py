@@ -17,9 +17,9 @@ from apps.authors.services.questions import PATIENCE
 from apps.authors.translations import LANGUAGES, NO_HELP
 from apps.authors.translations import spoken as spoken_in
 from apps.llm.models import ModelSpec
+from apps.llm.retry import Patience
 from apps.llm.services import ensure_builtin
-from apps.llm.standing import standing_gateway
-from apps.llm.trying import Patience
+from apps.llm.shared_gateway import shared_gateway
 from labelhub.core.errors import InvalidInput
 from labelhub.core.interview.language import detect_language
 from labelhub.core.llm.prices import cost_nanousd
@@ -63,7 +63,7 @@ async def stream_reply(
     site: Site,
     history: Sequence[Said],
     spoken: Spoken | None = None,
-    open_talking: OpenTalking = standing_gateway,
+    open_talking: OpenTalking = shared_gateway,
 ) -> AsyncGenerator[str, None]:
     """The reply to the last message of ``history``, in pieces; closing it stops the model.
 

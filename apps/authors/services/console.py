@@ -10,7 +10,7 @@ from apps.authors.services.questions import PATIENCE, OpenModels, interview
 from apps.authors.services.taking_up import Task, plan_of
 from apps.llm.models import ModelSpec
 from apps.llm.services import ensure_builtin
-from apps.llm.standing import close_all, standing_gateway
+from apps.llm.shared_gateway import close_all, shared_gateway
 from labelhub.core.errors import LabelhubError
 from labelhub.core.interview.pipeline import Asked, AuthorMessage
 from labelhub.core.interview.questions import Draft, shuffled
@@ -47,7 +47,7 @@ class DryRun:
     cost_nanousd: int
 
 
-def dry_run(site: Site, text: str, open_models: OpenModels = standing_gateway) -> DryRun:
+def dry_run(site: Site, text: str, open_models: OpenModels = shared_gateway) -> DryRun:
     """Pass ``text`` through every stage but the throttle; nothing is stored, models are asked.
 
     A model that cannot be reached is told as the stage that dropped the message.

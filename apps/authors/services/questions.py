@@ -27,9 +27,9 @@ from apps.authors.services.taking_up import MOMENT, OVER, Task, prompts, take_up
 from apps.common.prepared import Update, prepared, prepared_update
 from apps.common.rows import insert_row
 from apps.llm.models import ModelSpec
+from apps.llm.retry import Patience
 from apps.llm.services import remember_prompt
-from apps.llm.standing import close_all, standing_gateway
-from apps.llm.trying import Patience
+from apps.llm.shared_gateway import close_all, shared_gateway
 from labelhub.core.errors import LabelhubError
 from labelhub.core.interview.limits import sampled
 from labelhub.core.interview.pipeline import Asked, ask
@@ -77,7 +77,7 @@ async def _at_once() -> None:
 
 async def ask_about(
     task: Task,
-    open_models: OpenModels = standing_gateway,
+    open_models: OpenModels = shared_gateway,
     *,
     ready: Ready = _at_once,
     send: bool = False,

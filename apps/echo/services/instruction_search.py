@@ -28,7 +28,7 @@ from apps.echo.services.predicting import MOST_EXAMPLES, predict_plan, prompt, t
 from apps.echo.services.search_schedule import KIND, calls_left
 from apps.echo.states import doubted_authors
 from apps.llm.models import ModelSpec
-from apps.llm.standing import close_all, standing_gateway
+from apps.llm.shared_gateway import close_all, shared_gateway
 from labelhub.core.echo.examples import Example
 from labelhub.core.echo.prompt_search import Found, SearchPlan, search
 from labelhub.core.llm.errors import ModelError
@@ -56,7 +56,7 @@ def fail_search(search_id: int, error: Exception) -> None:
 
 
 @job(KIND, fail=fail_search)
-def go_on_with(run: JobRun, *, open_models: OpenModels = standing_gateway) -> None:
+def go_on_with(run: JobRun, *, open_models: OpenModels = shared_gateway) -> None:
     """Make the next calls of a search, or end it."""
     related = ("echo__site__model__provider",)
     running = PromptSearch.objects.filter(pk=run.subject, status=PromptSearch.Status.RUNNING)

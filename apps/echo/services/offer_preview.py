@@ -17,7 +17,7 @@ from apps.echo.services.ranking import (
     success_of,
 )
 from apps.echo.services.selecting import selection_if
-from apps.llm.standing import standing_gateway
+from apps.llm.shared_gateway import shared_gateway
 from labelhub.core.echo.recommending.item_index import Selected
 from labelhub.core.echo.recommending.matching import Match
 from labelhub.core.echo.recommending.policies import Decision, Moment, OfferHistory, decide, echo
@@ -45,7 +45,7 @@ class Tried:
     selected: Sequence[Selected]
 
 
-def try_text(of: Echo, text: str, open_models: OpenModels = standing_gateway) -> Tried:
+def try_text(of: Echo, text: str, open_models: OpenModels = shared_gateway) -> Tried:
     """Match a text as the first message of somebody; Echo without its exploring share."""
     run = dry_run(of.site, text, open_models)
     if not _is_ordinary(run):

@@ -29,7 +29,7 @@ from apps.echo.services.experiments import Place, place_of
 from apps.echo.services.ranking import Ranked, rank
 from apps.llm.models import ModelSpec
 from apps.llm.services import remember_prompt
-from apps.llm.standing import close_all, standing_gateway
+from apps.llm.shared_gateway import close_all, shared_gateway
 from labelhub.core.echo.recommending.items import Item
 from labelhub.core.echo.recommending.offer_faults import OfferLimits
 from labelhub.core.echo.recommending.wording import (
@@ -76,7 +76,7 @@ def messages_due(now: datetime) -> list[int]:
     return fresh + _left_behind(now)
 
 
-def decide_about(message_id: int, open_models: OpenModels = standing_gateway) -> Decision | None:
+def decide_about(message_id: int, open_models: OpenModels = shared_gateway) -> Decision | None:
     """Decide what to offer at a message, and store it; None where it is not to be decided."""
     related = ("message__author__site__model__provider", "message__conversation", "echo")
     rows: QuerySet[Decision] = Decision.objects.select_related(*related)

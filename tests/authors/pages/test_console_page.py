@@ -9,7 +9,7 @@ from django.test import Client
 from apps.authors.models import Author, Conversation, Message, Question, Site
 from apps.authors.services.console import dry_run
 from apps.llm.models import ModelSpec
-from apps.llm.trying import Patience
+from apps.llm.retry import Patience
 from labelhub.core.llm.errors import ModelUnreachable
 from labelhub.core.llm.types import Call, Completion
 from tests.authors.pages.reading import page, words

@@ -12,14 +12,13 @@ from apps.debates.services.driving.costs import call_cost, worst_cost
 from apps.debates.services.driving.halt import Halt
 from apps.debates.services.driving.results import Claimed, answered_turn, failed_turn
 from apps.debates.services.driving.writer import FailedTries, Writer
-from apps.llm.asking import CallRecord
+from apps.llm.completion import CallRecord
 from apps.llm.embedding import Embedded
+from apps.llm.error_messages import spent_on_thinking
 from apps.llm.models import ModelSpec, Provider
-from apps.llm.texts import clean
 from apps.llm.thinking import thought_only
 from apps.llm.traffic import LineState
-from apps.llm.troubles import spent_on_thinking
-from apps.llm.wire import add_usage, doubled_cap, output_cap
+from apps.llm.wire import add_usage, clean, doubled_cap, output_cap
 from labelhub.core.llm.errors import ContextTooLong, ModelError
 from labelhub.core.llm.identity import call_key
 from labelhub.core.llm.parsing.ladder import AFTER_REASK

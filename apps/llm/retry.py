@@ -9,15 +9,14 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
-from apps.llm import troubles
-from apps.llm.capabilities import Capability
+from apps.llm import error_messages
 from apps.llm.failures import LONGEST_WAIT, Cause, Failure, Verdict, judge, retry_after
 from apps.llm.models import ModelSpec
 from labelhub.core.errors import LabelhubError
 from labelhub.core.llm.errors import ModelError, ModelUnreachable
-from labelhub.core.llm.types import Attempt, Completion, Usage
+from labelhub.core.llm.types import Attempt, Usage
 
 T = TypeVar("T")
 #: What befalls one call befalls every other.
@@ -130,24 +129,7 @@ class Breaker:
         self._reason = self._reason or error
 
 
-class Line(Protocol):
-    """A connection to one provider, as chats need it."""
-
-    breaker: Breaker
-
-    async def send(
-        self, request: dict[str, Any], tokens: int
-    ) -> tuple[Completion | Failure, float]:
-        """Send one request of about ``tokens`` when there is room; the answer and the seconds it
-        took."""
-        ...
-
-    async def learn(self, spec: ModelSpec, capability: Capability) -> None:
-        """Keep what was learnt about ``spec``, on the object and in the database."""
-        ...
-
-
-class Trying(ABC, Generic[T]):
+class RetriedRequest(ABC, Generic[T]):
     """The state of one request while it is tried. Use once.
 
     Args:
@@ -230,7 +212,7 @@ class Trying(ABC, Generic[T]):
             return None
         done = await self._otherwise(verdict, failure)
         if done is False:
-            error = troubles.final_error(verdict, failure, self._spec, now=now)
+            error = error_messages.final_error(verdict, failure, self._spec, now=now)
             if verdict in _FOR_ALL:
                 self._breaker.refused(error)
             raise error
@@ -247,7 +229,7 @@ class Trying(ABC, Generic[T]):
             floor = min(1.0, 0.02 * 2.0 ** min(self._limited, 10))
             seconds = max(hint, floor) * self._patience.jitter()
         if self._waited + seconds > self._patience.total_wait:
-            raise troubles.quota_error(self._spec.provider, seconds)
+            raise error_messages.quota_error(self._spec.provider, seconds)
         self._heed_limit(now)
         self._waited += seconds
         await self._patience.sleep(seconds)
@@ -261,15 +243,15 @@ class Trying(ABC, Generic[T]):
         seconds = limited.refused(now)
         if seconds > self._patience.total_wait:
             limited.forget()
-            raise troubles.limited_too_long(self._spec.provider, seconds)
+            raise error_messages.limited_too_long(self._spec.provider, seconds)
 
     async def _back_off(self, failure: Failure) -> None:
         self._failed += 1
         if self._failed >= self._patience.attempts:
             provider = self._spec.provider
             raise self._breaker.given_up(
-                troubles.given_up(failure, provider, self._failed),
-                troubles.unreachable(failure, provider),
+                error_messages.given_up(failure, provider, self._failed),
+                error_messages.unreachable(failure, provider),
                 at_once=failure.cause is Cause.NO_CONNECTION,
             )
         self._breaker.check()  # it may have opened over this very failure

@@ -1,28 +1,39 @@
 """One call of a debate on its way to a completion: what is asked, and how it is adapted."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from apps.llm import troubles
-from apps.llm.capabilities import SAID_LENGTH, Capability, learnt_from
+from apps.llm import error_messages
+from apps.llm.capabilities import (
+    SAID_LENGTH,
+    Capability,
+    learnt_from,
+    less_structured,
+    refuses_all_forms,
+    speaks_of_form,
+)
 from apps.llm.failures import Failure, Verdict
 from apps.llm.models import ModelSpec
-from apps.llm.structured import FormTrial, demands_less
-from apps.llm.thinking import ChatLine, more_room, thought, thought_only
-from apps.llm.trying import Breaker, Line, Patience, Trying
+from apps.llm.retry import Patience, RetriedRequest
+from apps.llm.thinking import more_room, thought, thought_only
 from apps.llm.wire import add_usage, build_request, effective_params, output_cap
 from labelhub.core.llm.prices import estimate_usage
 from labelhub.core.llm.types import Attempt, Call, Completion, Usage
 
-__all__ = ["Asking", "Breaker", "CallRecord", "Line", "Patience"]
+if TYPE_CHECKING:
+    from apps.llm.gateway import HttpLine
 
 _ABOUT_THE_CAP = re.compile(r"max_(?:completion_)?tokens|(?:completion|output) tokens")
 #: So many blanks at its end, and a form is being filled without end.
 _BLANKS = 20
 _CONTEXT = re.compile(r"context (?:length|window|size)\D{1,20}(\d[\d,]{2,11})", re.IGNORECASE)
 _NUMBER = re.compile(r"\d[\d,]*")
+#: The less demanding form first.
+_FORMS = (
+    ModelSpec.Structured.NONE, ModelSpec.Structured.JSON_OBJECT, ModelSpec.Structured.JSON_SCHEMA,
+)  # fmt: skip
 
 
 class CallRecord:
@@ -45,7 +56,7 @@ class CallRecord:
         answer of which nothing came."""
 
 
-class Asking(Trying[Completion]):
+class ChatRequest(RetriedRequest[Completion]):
     """The state of one call while it is being asked. Use once.
 
     It is asked with a parameter less when the endpoint refuses one, and again when its answer was
@@ -59,7 +70,7 @@ class Asking(Trying[Completion]):
         self,
         spec: ModelSpec,
         call: Call,
-        line: ChatLine,
+        line: "HttpLine",
         patience: Patience,
         *,
         record: CallRecord,
@@ -128,7 +139,7 @@ class Asking(Trying[Completion]):
             return None
         if _wordless(answer) and self._line.thinking.without_a_word(self._spec):
             self._waste(answer.usage)
-            error = troubles.only_thinks(self._spec, self._cap)
+            error = error_messages.only_thinks(self._spec, self._cap)
             self._breaker.refused(error)
             raise error
         return replace(
@@ -259,3 +270,65 @@ def _wordless(answer: Completion) -> bool:
 def _step(capability: Capability) -> tuple[str, Any]:
     """What may be learnt once a call; a form of answers is given up in two steps."""
     return capability.field, capability.value if capability.field == "structured" else None
+
+
+def demands_less(form: str, other: str) -> bool:
+    """Whether more models can keep to ``form`` than to ``other``."""
+    return _FORMS.index(ModelSpec.Structured(form)) < _FORMS.index(ModelSpec.Structured(other))
+
+
+class FormTrial:
+    """The form to ask one call for, where the one that the model is known to take is refused.
+
+    HTTP 500 may be about the form: llama.cpp answers so to a schema that it cannot take, and any
+    server to a fault of its own. So a less demanding form is tried where the refusal names the
+    form, or comes twice in a row. If that one is answered, the model has shown which form it takes,
+    unless the refusal did not name a form that it has kept to before. What an item's own options
+    are refused for, the others are not.
+
+    Args:
+        call: what is asked.
+        kept: the forms that the model has kept to; added to.
+    """
+
+    def __init__(self, call: Call, kept: set[str]) -> None:
+        #: The form to ask for in place of the usual one; None for that.
+        self.structured: str | None = None
+        self._kept = kept
+        self._own = call.schema.offered(call.options) != call.schema.offered(())
+        self._in_a_row = 0
+        self._said = ""
+        self._unnamed: str | None = None
+
+    def teaches(self, failure: Failure, request: Mapping[str, Any]) -> bool:
+        """Whether what was refused is the form, for every call, and not the schema of this one."""
+        own = self._own and request["response_format"].get("type") == "json_schema"
+        return not own or refuses_all_forms(failure)
+
+    def lower(self, structured: str) -> None:
+        """Ask this call for a less demanding form."""
+        self.structured = structured
+
+    def heed(self, answer: Completion | Failure, request: Mapping[str, Any]) -> Capability | None:
+        """Take note of the answer to ``request``; what it teaches about the model, if anything."""
+        form = request.get("response_format", {}).get("type", "")
+        if isinstance(answer, Completion):
+            self._kept.add(form)
+            said, self._said, self._in_a_row = self._said, "", 0
+            if not (said and self.structured) or self._unnamed in self._kept:
+                return None
+            return Capability("structured", self.structured, said)
+        if answer.status != 500:
+            return None
+        if not form:
+            self.structured, self._said, self._in_a_row = None, "", 0
+            return None
+        self._in_a_row += 1
+        named = speaks_of_form(answer)
+        if (named or form not in self._kept) and self.teaches(answer, request):
+            self._said = self._said or answer.message or "HTTP 500"
+            # Another call may yet be answered in it.
+            self._unnamed = None if named else form
+        if self.structured or self._in_a_row > 1 or named:
+            self.structured = less_structured(request)
+        return None

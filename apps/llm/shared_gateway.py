@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from apps.llm.gateway import Gateway
 from apps.llm.models import ModelSpec, Provider
-from apps.llm.trying import Patience
+from apps.llm.retry import Patience
 
 #: Seconds after which a line that nobody uses is closed.
 IDLE = 60.0
@@ -67,7 +67,7 @@ _closing: set[asyncio.Task[None]] = set()
 
 
 @asynccontextmanager
-async def standing_gateway(spec: ModelSpec, patience: Patience) -> AsyncIterator[Gateway]:
+async def shared_gateway(spec: ModelSpec, patience: Patience) -> AsyncIterator[Gateway]:
     """A gateway to the provider of ``spec`` (loaded), shared by all who ask in this event loop.
 
     Raises:

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from apps.llm import standing
+from apps.llm import shared_gateway as module
 from apps.llm.gateway import Gateway
 from apps.llm.models import ModelSpec
-from apps.llm.standing import close_all, standing_gateway
-from apps.llm.trying import Patience
+from apps.llm.retry import Patience
+from apps.llm.shared_gateway import close_all, shared_gateway
 from labelhub.core.llm.errors import ModelError, ModelUnreachable, WrongKey
 from tests.fakes.openai_server import FakeServer
 from tests.llm.asking_helpers import make_call, make_spec
@@ -25,12 +25,12 @@ async def _closed() -> AsyncIterator[None]:
     """Nothing is left of a test's lines."""
     yield
     await close_all()
-    assert asyncio.get_running_loop() not in standing._lines
-    assert not standing._closing
+    assert asyncio.get_running_loop() not in module._lines
+    assert not module._closing
 
 
 def open_lines() -> int:
-    return len(standing._lines.get(asyncio.get_running_loop(), {}))
+    return len(module._lines.get(asyncio.get_running_loop(), {}))
 
 
 def is_closed(gateway: Gateway) -> bool:
@@ -39,7 +39,7 @@ def is_closed(gateway: Gateway) -> bool:
 
 
 async def ask(spec: ModelSpec) -> Gateway:
-    async with standing_gateway(spec, QUICK) as gateway:
+    async with shared_gateway(spec, QUICK) as gateway:
         await gateway.complete(spec, make_call())
     return gateway
 
@@ -67,10 +67,10 @@ async def test_a_line_is_opened_once_however_many_wait_for_it(
     monkeypatch.setattr(Gateway, "_connect", slowly)
 
     async def use(pk: int) -> None:
-        async with standing_gateway(make_spec(model_server, pk=pk), QUICK):
+        async with shared_gateway(make_spec(model_server, pk=pk), QUICK):
             pass
 
-    monkeypatch.setattr(standing._Kept, "look", lambda _: None)
+    monkeypatch.setattr(module._Kept, "look", lambda _: None)
     await asyncio.gather(*(use(pk) for pk in (1, 2, 3, 1, 2, 3)))
     assert sorted(each.pk for each in opened) == [1, 2, 3]
 
@@ -83,7 +83,7 @@ async def test_a_changed_provider_gets_a_line_of_its_own(
 ) -> None:
     before = await ask(make_spec(model_server))
     changed = make_spec(model_server, provider=change)
-    async with standing_gateway(changed, QUICK) as after:
+    async with shared_gateway(changed, QUICK) as after:
         assert after is not before
 
 
@@ -96,7 +96,7 @@ async def test_models_of_one_provider_share_its_line(model_server: FakeServer) -
 async def test_a_line_that_nobody_uses_is_closed(
     model_server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(standing, "IDLE", 0.02)
+    monkeypatch.setattr(module, "IDLE", 0.02)
     spec = make_spec(model_server)
     gateway = await ask(spec)
     async with asyncio.timeout(10):
@@ -108,10 +108,10 @@ async def test_a_line_that_nobody_uses_is_closed(
 async def test_a_line_in_use_is_not_idle(
     model_server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(standing, "IDLE", 0.01)
+    monkeypatch.setattr(module, "IDLE", 0.01)
     spec = make_spec(model_server)
     gateway = await ask(spec)
-    async with standing_gateway(spec, QUICK) as again:
+    async with shared_gateway(spec, QUICK) as again:
         await asyncio.sleep(0.04)
         assert again is gateway
         assert not is_closed(gateway)
@@ -123,17 +123,17 @@ async def test_a_line_that_was_given_up_rests_and_is_opened_anew(
 ) -> None:
     passed = [0.0]
     clock = SimpleNamespace(monotonic=lambda: time.monotonic() + sum(passed))
-    monkeypatch.setattr(standing, "time", clock)
+    monkeypatch.setattr(module, "time", clock)
     spec = make_spec(model_server)
     await ask(spec)
-    passed.append(standing.REST + 1)  # a rest begins when a line is given up, not when it is opened
+    passed.append(module.REST + 1)  # a rest begins when a line is given up, not when it is opened
     model_server.script({"fault": "unavailable"})
     with pytest.raises(ModelError):
         await ask(spec)
     with pytest.raises(ModelUnreachable):
         await ask(spec)
     assert len(model_server.requests) == 2, "nothing is sent while it rests"
-    passed.append(standing.REST + 1)
+    passed.append(module.REST + 1)
     await ask(spec)
     assert len(model_server.requests) == 3
 
@@ -141,9 +141,9 @@ async def test_a_line_that_was_given_up_rests_and_is_opened_anew(
 async def test_who_still_uses_a_line_that_was_given_up_finishes_first(
     model_server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(standing, "REST", 0.0)
+    monkeypatch.setattr(module, "REST", 0.0)
     spec = make_spec(model_server)
-    async with standing_gateway(spec, QUICK) as old:
+    async with shared_gateway(spec, QUICK) as old:
         model_server.script({"fault": "unavailable"})
         with pytest.raises(ModelError):
             await ask(spec)
@@ -168,7 +168,7 @@ async def test_a_line_that_cannot_be_opened_is_not_kept(
 
 async def test_at_the_end_of_a_loop_all_is_closed(model_server: FakeServer) -> None:
     gateways = [await ask(make_spec(model_server, pk=pk)) for pk in (1, 2)]
-    async with standing_gateway(make_spec(model_server), QUICK):
+    async with shared_gateway(make_spec(model_server), QUICK):
         await close_all()
         assert all(map(is_closed, gateways))
     assert open_lines() == 0, "whoever leaves later leaves nothing behind"
@@ -186,13 +186,13 @@ async def test_loops_share_nothing_and_one_that_ended_is_forgotten(
 
     ended, there = await asyncio.to_thread(elsewhere)
     assert there is not here
-    assert ended in standing._lines
+    assert ended in module._lines
     await asyncio.to_thread(elsewhere)
-    assert ended not in standing._lines
+    assert ended not in module._lines
 
 
 async def test_the_offline_model_opens_nothing() -> None:
     spec = make_spec(provider={"kind": "offline"}, name="offline")
-    async with standing_gateway(spec, QUICK) as gateway:
+    async with shared_gateway(spec, QUICK) as gateway:
         assert (await gateway.complete(spec, make_call("The price!"))).text
     assert open_lines() == 0

@@ -2,8 +2,12 @@
 
 from typing import Any
 
+from django.urls import path
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
+from rest_framework.generics import ListAPIView
 
+from apps.llm import selectors
 from apps.llm.models import ModelSpec
 
 
@@ -20,3 +24,18 @@ class ModelSpecSerializer(serializers.ModelSerializer[ModelSpec]):
         model = ModelSpec
         fields: Any = ["name", "provider", "offline", "prices_known"]
         read_only_fields = fields
+
+
+@extend_schema(
+    summary="List models",
+    description="Every model a run may name, for any signed-in user. Addresses and keys stay out.",
+    tags=["models"],
+)
+class ModelList(ListAPIView[ModelSpec]):
+    """``GET models/``."""
+
+    queryset = selectors.list_models()
+    serializer_class = ModelSpecSerializer
+
+
+urlpatterns = [path("models/", ModelList.as_view(), name="api_model_list")]
