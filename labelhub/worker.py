@@ -24,11 +24,10 @@ from apps.debates.tasks import resume_unfinished as resume_runs
 from apps.echo.services.instruction_search import go_on_with
 from apps.echo.services.learning import learn_news
 from apps.echo.tasks import keep_echo, keep_offers
-from apps.exchange.saved.running import write_export
+from apps.exchange.saved.running import keep_exports, write_export
 from apps.exchange.services import sweep_uploads
 from apps.exchange.services.running import import_rows
-from apps.exchange.tasks import keep_exports, tend_webhooks
-from apps.exchange.webhooks.lines import work_line
+from apps.exchange.webhooks.delivery_queue import send_due, tend_webhooks
 from apps.learning.services.running import train
 from apps.learning.tasks import keep_learning
 from apps.reviews.schema_changes.running import carry_labels
@@ -52,8 +51,8 @@ JOBS = (
     import_rows,
     learn_news,
     put_labels_back,
+    send_due,
     train,
-    work_line,
     write_export,
 )
 HOUSEKEEPING_SECONDS = 2.0

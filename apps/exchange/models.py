@@ -63,7 +63,7 @@ class Webhook(models.Model):
     """Another server that is told of what happens in a project; and how far it was told.
 
     ``*_seen`` are the highest ledger ids that were looked at, ``*_settled`` those up to which
-    nothing can appear any more (see ``webhooks.horizon``). ``turn`` counts the rounds: of two
+    nothing can appear any more (see ``webhooks.event_feed``). ``turn`` counts the rounds: of two
     keepers that look at once, one writes.
     """
 

@@ -22,7 +22,6 @@ from apps.exchange.manifests import build_manifest
 from apps.exchange.models import SavedExport
 from apps.exchange.saved import files, running
 from apps.exchange.saved.looking import ready_export
-from apps.exchange.tasks import keep_exports
 from apps.labels.services import annotator_for, record_label
 from apps.llm.models import PromptVersion
 from apps.projects.models import Project
@@ -143,7 +142,7 @@ def test_a_killed_worker_leaves_it_to_the_next(monkeypatch: pytest.MonkeyPatch) 
     run_export(export)
     export.refresh_from_db()
     assert export.status == Status.DONE
-    running.sweep_exports()
+    running.keep_exports()
     assert in_folder() == [export.stored_name]
 
 
@@ -213,7 +212,7 @@ def test_only_the_newest_are_kept(settings: LazySettings) -> None:
 def test_files_of_deleted_projects_go() -> None:
     gone, kept = saved(small()), saved(small())
     gone.project.delete()
-    keep_exports()
+    running.keep_exports()
     assert in_folder() == [kept.stored_name]
 
 
@@ -249,10 +248,10 @@ def test_a_deleted_site_counts_as_well() -> None:
     export, author = of_author()
     other = author_of(author.site, "another")
     erase_author(other)
-    keep_exports()
+    running.keep_exports()
     export = saved(author.site.project)
     delete_site(site=author.site)
-    keep_exports()
+    running.keep_exports()
     export.refresh_from_db()
     assert export.status == Status.STALE
 
@@ -299,5 +298,5 @@ def test_progress_is_told_while_it_is_written(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_folder_that_is_not_there_is_no_fault(tmp_path: Path) -> None:
-    keep_exports()
+    running.keep_exports()
     assert in_folder() == []

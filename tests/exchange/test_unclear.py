@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from apps.exchange.models import Delivery
-from apps.exchange.webhooks import replaying
+from apps.exchange.webhooks import event_feed, services
 from apps.exchange.webhooks.payloads import body_of
 from apps.labels.models import Gold, ItemState
 from apps.projects.models import Item, Project
@@ -114,8 +114,8 @@ class TestWebhooks:
         assert derived(webhook) == [first]
         Delivery.objects.update(status="delivered")
 
-        since = replaying.replay_since(webhook=webhook, since=first.event_at)
-        while replaying.go_on(since):
+        since = services.replay_since(webhook=webhook, since=first.event_at)
+        while event_feed.continue_replay(since):
             since.refresh_from_db()
 
         (again,) = webhook.deliveries.all()

@@ -13,8 +13,8 @@ from apps.accounts.models import ApiKey
 from apps.accounts.roles import Role
 from apps.common.sealing import unseal
 from apps.exchange.models import Delivery, Webhook
-from apps.exchange.webhooks import editing
-from apps.exchange.webhooks.events import EVENTS
+from apps.exchange.webhooks import services
+from apps.exchange.webhooks.event_feed import EVENTS
 from apps.labels.services import record_label
 from apps.projects.models import Project
 from labelhub.core.errors import Conflict
@@ -190,15 +190,15 @@ def test_pages_cost_few_queries(project: Project, django_assert_max_num_queries:
 
 
 def test_there_is_an_end_to_how_many(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(editing, "MOST_WEBHOOKS", 1)
-    monkeypatch.setattr(editing, "MOST_PINGS", 1)
+    monkeypatch.setattr(services, "MOST_WEBHOOKS", 1)
+    monkeypatch.setattr(services, "MOST_PINGS", 1)
     webhook = webhook_of(project)
     with pytest.raises(Conflict, match="1 webhooks at most"):
         webhook_of(project)
     assert browser(project).post(at("webhook_create", project), FORM).status_code == 422
-    editing.ping(webhook=webhook)
+    services.ping(webhook=webhook)
     with pytest.raises(Conflict, match="still on their way"):
-        editing.ping(webhook=webhook)
+        services.ping(webhook=webhook)
 
 
 def test_over_rest(project: Project) -> None:

@@ -10,7 +10,8 @@ from django.conf import LazySettings
 from apps.common.jobs import resume_jobs
 from apps.common.models import Job
 from apps.exchange.models import Delivery
-from apps.exchange.webhooks import editing, keeping
+from apps.exchange.webhooks import services
+from apps.exchange.webhooks.delivery_queue import tend_webhooks
 from tests.factories.exchange import webhook_of
 from tests.factories.projects import ProjectFactory
 from tests.fakes.receiver import receiver
@@ -27,7 +28,7 @@ def until(true: Callable[[], bool]) -> None:
 
 
 def round_of_a_worker() -> None:
-    keeping.tend_webhooks()
+    tend_webhooks()
     resume_jobs()
 
 
@@ -38,7 +39,7 @@ def test_a_slow_receiver_delays_no_other(settings: LazySettings) -> None:
     with receiver() as slow, receiver() as quick:
         slow.status = lambda _: 200 if answer.wait(60) else 500
         for each in (slow, quick):
-            editing.ping(webhook=webhook_of(project, each.address))
+            services.ping(webhook=webhook_of(project, each.address))
         round_of_a_worker()
         until(lambda: len(slow.received) == 1)
         until(lambda: Delivery.objects.filter(status="delivered").count() == 1)

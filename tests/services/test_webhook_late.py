@@ -9,8 +9,8 @@ import pytest
 from django.db import connection, transaction
 
 from apps.exchange.models import Webhook
-from apps.exchange.webhooks import horizon
-from apps.exchange.webhooks.deriving import derive, tops
+from apps.exchange.webhooks import event_feed
+from apps.exchange.webhooks.event_feed import highest_ids, queue_events
 from apps.labels.models import Annotator, Label
 from apps.labels.services import record_label
 from apps.projects.models import Item
@@ -27,7 +27,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """No grace; and only where rows can appear late at all."""
     if connection.vendor != "postgresql":
         pytest.skip("SQLite has one writer at a time")
-    monkeypatch.setattr(horizon, "GRACE", horizon.GRACE * 0)
+    monkeypatch.setattr(event_feed, "GRACE", event_feed.GRACE * 0)
 
 
 class OpenTransaction:
@@ -72,7 +72,7 @@ def settles(webhook: Webhook, label: int) -> bool:
 def ends(mark: dict[str, Any]) -> bool:
     """Whether the transactions that a mark waits for end; other tests write meanwhile."""
     for _ in range(300):
-        if horizon.is_over(mark):
+        if event_feed.is_over(mark):
             return True
         time.sleep(0.1)
     return False
@@ -113,8 +113,8 @@ def test_a_late_label_is_told_while_an_older_transaction_is_open() -> None:
 def test_the_newest_transaction_is_waited_for() -> None:
     project = ProjectFactory.create()
     newest = OpenTransaction(open_several(project, 1)[0], person(project))
-    mark = {"before": horizon.next_writer()}
-    assert not horizon.is_over(mark)
+    mark = {"before": event_feed.next_writer()}
+    assert not event_feed.is_over(mark)
     newest.commit()
     assert ends(mark)
 
@@ -126,6 +126,6 @@ def test_nothing_is_written_while_nothing_happens() -> None:
     label = record_label(draft(items[0], by, "good"))
     assert settles(webhook, label.pk)
     turn = webhook.turn
-    assert derive(webhook, tops()) == 0
+    assert queue_events(webhook, highest_ids()) == 0
     webhook.refresh_from_db()
     assert webhook.turn == turn

@@ -12,10 +12,10 @@ from rest_framework.response import Response
 from apps.accounts.http import SignedInApiRequest
 from apps.accounts.roles import Right
 from apps.exchange.models import Delivery, Webhook
-from apps.exchange.webhooks import editing, replaying
-from apps.exchange.webhooks.events import EVENTS
-from apps.exchange.webhooks.looking import deliveries_of
+from apps.exchange.webhooks import services
+from apps.exchange.webhooks.event_feed import EVENTS
 from apps.exchange.webhooks.payloads import message_id
+from apps.exchange.webhooks.services import deliveries_of
 from apps.projects.api.viewsets import ProjectViewSet
 from labelhub.core.errors import InvalidInput
 
@@ -131,7 +131,7 @@ class WebhookViewSet(ProjectViewSet):
 
     def webhook(self) -> Webhook:
         """The one of the address."""
-        return editing.webhook_of(self.project, self.kwargs["webhook_id"])
+        return services.webhook_of(self.project, self.kwargs["webhook_id"])
 
     def list(self, request: Request, **_: str) -> Response:
         """List webhooks.
@@ -146,7 +146,7 @@ class WebhookViewSet(ProjectViewSet):
 
         It is told of what happens from now on. The answer has its secret, told this once.
         """
-        webhook, secret = editing.create_webhook(
+        webhook, secret = services.create_webhook(
             project=self.project,
             actor=request.user,
             origin=_origin(request),
@@ -170,9 +170,9 @@ class WebhookViewSet(ProjectViewSet):
         """
         changes = self.read_body(WebhookChangeSerializer, partial=True)
         active = changes.pop("active", None)
-        webhook = editing.update_webhook(webhook=self.webhook(), origin=_origin(request), **changes)
+        webhook = services.update_webhook(webhook=self.webhook(), origin=_origin(request), **changes)
         if active is not None:
-            switch = editing.switch_on if active else editing.switch_off
+            switch = services.switch_on if active else services.switch_off
             webhook = switch(webhook=webhook)
         return Response(self.get_serializer(webhook).data)
 
@@ -181,7 +181,7 @@ class WebhookViewSet(ProjectViewSet):
 
         With its deliveries.
         """
-        editing.delete_webhook(webhook=self.webhook())
+        services.delete_webhook(webhook=self.webhook())
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     @extend_schema(request=None, responses={201: SecretSerializer})
@@ -191,7 +191,7 @@ class WebhookViewSet(ProjectViewSet):
 
         The old one signs beside it for a day.
         """
-        made = {"secret": editing.rotate_secret(webhook=self.webhook())}
+        made = {"secret": services.rotate_secret(webhook=self.webhook())}
         return Response(made, status=status.HTTP_201_CREATED, headers=KEPT_NOWHERE)
 
     @extend_schema(request=None, responses={202: DeliverySerializer})
@@ -201,7 +201,7 @@ class WebhookViewSet(ProjectViewSet):
 
         Tried once, also where the webhook is switched off.
         """
-        made = editing.ping(webhook=self.webhook())
+        made = services.ping(webhook=self.webhook())
         return Response(DeliverySerializer(made).data, status=status.HTTP_202_ACCEPTED)
 
     @extend_schema(responses=DeliverySerializer(many=True))
@@ -224,9 +224,9 @@ class WebhookViewSet(ProjectViewSet):
         if len(asked) != 1:
             raise InvalidInput("Send either 'since' or 'deliveries'.")
         if "deliveries" in asked:
-            queued = replaying.send_again(webhook=webhook, ids=asked["deliveries"])
+            queued = services.send_again(webhook=webhook, ids=asked["deliveries"])
         else:
-            webhook = replaying.replay_since(webhook=webhook, since=asked["since"])
+            webhook = services.replay_since(webhook=webhook, since=asked["since"])
             queued = (webhook.replay or {}).get("queued", 0)
         return Response({"queued": queued}, status=status.HTTP_202_ACCEPTED)
 

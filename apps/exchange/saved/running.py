@@ -112,8 +112,10 @@ def drop_outdated() -> None:
         files.remove(export.stored_name)
 
 
-def sweep_exports() -> None:
-    """Remove files that belong to no row: their project was deleted, or a kill came between."""
+def keep_exports() -> None:
+    """Delete the files that may not be kept: what is outdated, and what belongs to no row, since
+    its project was deleted or a kill came between."""
+    drop_outdated()
     names = files.stored_names()
     if not names:
         return

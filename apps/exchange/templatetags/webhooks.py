@@ -2,7 +2,7 @@
 
 from django import template
 
-from apps.exchange.webhooks.editing import troubled
+from apps.exchange.webhooks.services import troubled
 from apps.projects.models import Project
 
 register = template.Library()

@@ -1,5 +1,5 @@
 """Telling other servers what happens in a project.
 
-Events are read from the ledger and the runs (``deriving``), queued as deliveries, and sent line by
-line (``lines``): one line per webhook, so that no receiver waits for another.
+Events are read from the ledger and the runs (``event_feed``) and queued as deliveries; each webhook
+has a queue of its own (``delivery_queue``), so that no receiver waits for another.
 """

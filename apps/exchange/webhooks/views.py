@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
@@ -15,17 +16,59 @@ from apps.accounts.roles import Right
 from apps.authors.pages import own_origin
 from apps.common.forms import show_refusal
 from apps.exchange.models import Delivery, Webhook
-from apps.exchange.webhooks import editing, replaying
-from apps.exchange.webhooks.deriving import waiting
-from apps.exchange.webhooks.events import EVENTS
-from apps.exchange.webhooks.forms import ReplayForm, WebhookForm
-from apps.exchange.webhooks.looking import deliveries_of, webhook_rows
+from apps.exchange.webhooks import services
+from apps.exchange.webhooks.event_feed import EVENTS, waiting
+from apps.exchange.webhooks.services import deliveries_of, webhook_rows
 from apps.projects.models import Project
 from apps.projects.pages import project_page
 from apps.projects.selectors import get_project
 from labelhub.core.errors import InvalidInput, LabelhubError
 
 PAGE_SIZE = 20
+
+
+class WebhookForm(forms.Form):
+    """Where messages go, and which."""
+
+    url = forms.CharField(
+        label="Address",
+        max_length=2000,
+        widget=forms.URLInput(attrs={"placeholder": "https://…", "spellcheck": "false"}),
+        help_text="Each event is posted to it as JSON, signed.",
+    )
+    description = forms.CharField(
+        required=False, max_length=200, help_text="For you: what receives it."
+    )
+    events = forms.MultipleChoiceField(
+        choices=[(name, f"{name}: {words}") for name, words in EVENTS.items()],
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose at least one event."},
+    )
+    with_text = forms.BooleanField(
+        label="Send the texts of items too",
+        required=False,
+        help_text="Never those that authors wrote. Without it, messages have ids and links.",
+    )
+
+
+class ReplayForm(forms.Form):
+    """From when on everything is sent again."""
+
+    since = forms.DateTimeField(
+        label="Since (UTC)",
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
+        help_text="By the times that labels and decisions have; imported ones bring their own.",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Takes what a browser's field sends."""
+        super().__init__(*args, **kwargs)
+        self.fields["since"].input_formats = [  # type: ignore[attr-defined]
+            "%Y-%m-%dT%H:%M",
+            "%Y-%m-%dT%H:%M:%S",
+            "%Y-%m-%d %H:%M",
+            "%Y-%m-%d",
+        ]
 
 
 @login_required
@@ -46,7 +89,7 @@ def webhook_create(request: SignedInRequest, slug: str) -> HttpResponse:
     form = WebhookForm(request.POST or None, initial={"events": list(EVENTS)})
     if request.method == "POST" and form.is_valid():
         try:
-            webhook, secret = editing.create_webhook(
+            webhook, secret = services.create_webhook(
                 project=project,
                 actor=request.user,
                 origin=own_origin(request),
@@ -66,14 +109,14 @@ def webhook_create(request: SignedInRequest, slug: str) -> HttpResponse:
 def webhook_detail(request: SignedInRequest, slug: str, webhook_id: int) -> HttpResponse:
     """One webhook: what it was sent, and its settings."""
     project = get_project(request.user, slug, Right.MANAGE)
-    webhook = editing.webhook_of(project, webhook_id)
+    webhook = services.webhook_of(project, webhook_id)
     if request.method != "POST":
         return _page(request, project, webhook)
     form = WebhookForm(request.POST)
     if form.is_valid():
         try:
             changes = form.cleaned_data | {"origin": own_origin(request)}
-            editing.update_webhook(webhook=webhook, **changes)
+            services.update_webhook(webhook=webhook, **changes)
         except InvalidInput as error:
             show_refusal(form, error)
         else:
@@ -88,7 +131,7 @@ def webhook_detail(request: SignedInRequest, slug: str, webhook_id: int) -> Http
 def webhook_deliveries(request: SignedInRequest, slug: str, webhook_id: int) -> HttpResponse:
     """The part of the page that moves while something is on its way."""
     project = get_project(request.user, slug, Right.MANAGE)
-    webhook = editing.webhook_of(project, webhook_id)
+    webhook = services.webhook_of(project, webhook_id)
     context = {"project": project} | _deliveries(request, webhook)
     return render(request, "exchange/webhook_deliveries.html", context)
 
@@ -99,16 +142,16 @@ def webhook_deliveries(request: SignedInRequest, slug: str, webhook_id: int) -> 
 def webhook_secret(request: SignedInRequest, slug: str, webhook_id: int) -> HttpResponse:
     """Replace the secret; the new one is shown in this answer and nowhere else."""
     project = get_project(request.user, slug, Right.MANAGE)
-    webhook = editing.webhook_of(project, webhook_id)
-    return _page(request, project, webhook, secret=editing.rotate_secret(webhook=webhook))
+    webhook = services.webhook_of(project, webhook_id)
+    return _page(request, project, webhook, secret=services.rotate_secret(webhook=webhook))
 
 
 @login_required
 @require_POST
 def webhook_ping(request: SignedInRequest, slug: str, webhook_id: int) -> HttpResponse:
     """Send a test message."""
-    webhook = editing.webhook_of(get_project(request.user, slug, Right.MANAGE), webhook_id)
-    editing.ping(webhook=webhook)
+    webhook = services.webhook_of(get_project(request.user, slug, Right.MANAGE), webhook_id)
+    services.ping(webhook=webhook)
     messages.success(request, "A test message is on its way.")
     return redirect("webhook_detail", slug, webhook.pk)
 
@@ -117,12 +160,12 @@ def webhook_ping(request: SignedInRequest, slug: str, webhook_id: int) -> HttpRe
 @require_POST
 def webhook_switch(request: SignedInRequest, slug: str, webhook_id: int) -> HttpResponse:
     """Switch it on or off."""
-    webhook = editing.webhook_of(get_project(request.user, slug, Right.MANAGE), webhook_id)
+    webhook = services.webhook_of(get_project(request.user, slug, Right.MANAGE), webhook_id)
     if request.POST.get("to") == "off":
-        editing.switch_off(webhook=webhook)
+        services.switch_off(webhook=webhook)
         messages.success(request, "Switched off: nothing more is sent.")
     else:
-        editing.switch_on(webhook=webhook)
+        services.switch_on(webhook=webhook)
         messages.success(request, "Switched on: what happens from now on is sent.")
     return redirect("webhook_detail", slug, webhook.pk)
 
@@ -132,16 +175,16 @@ def webhook_switch(request: SignedInRequest, slug: str, webhook_id: int) -> Http
 def webhook_replay(request: SignedInRequest, slug: str, webhook_id: int) -> HttpResponse:
     """Send chosen deliveries again, or everything since a time."""
     project = get_project(request.user, slug, Right.MANAGE)
-    webhook = editing.webhook_of(project, webhook_id)
+    webhook = services.webhook_of(project, webhook_id)
     chosen = [int(each) for each in request.POST.getlist("delivery") if each.isdecimal()][:1000]
     form = ReplayForm(request.POST)
     try:
         if chosen:
-            count = replaying.send_again(webhook=webhook, ids=chosen)
+            count = services.send_again(webhook=webhook, ids=chosen)
             messages.success(request, f"{count:,} to be sent again.")
         elif form.is_valid():
             since = form.cleaned_data["since"]
-            replaying.replay_since(webhook=webhook, since=since)
+            services.replay_since(webhook=webhook, since=since)
             messages.success(request, f"Everything since {since:%d %B %Y, %H:%M} is sent again.")
         else:
             messages.error(request, "Choose deliveries, or a time such as 2026-11-22 09:30.")
@@ -154,8 +197,8 @@ def webhook_replay(request: SignedInRequest, slug: str, webhook_id: int) -> Http
 @require_POST
 def webhook_delete(request: SignedInRequest, slug: str, webhook_id: int) -> HttpResponse:
     """Delete it with its deliveries."""
-    webhook = editing.webhook_of(get_project(request.user, slug, Right.MANAGE), webhook_id)
-    editing.delete_webhook(webhook=webhook)
+    webhook = services.webhook_of(get_project(request.user, slug, Right.MANAGE), webhook_id)
+    services.delete_webhook(webhook=webhook)
     messages.success(request, "The webhook was deleted.")
     return redirect("webhook_list", slug)
 

@@ -8,16 +8,15 @@ from django.utils import timezone
 
 from apps.debates.models import Run
 from apps.exchange.models import Delivery, Webhook
-from apps.exchange.webhooks import deriving, keeping, lines, replaying
-from apps.exchange.webhooks.deriving import derive, tops
-from apps.exchange.webhooks.editing import switch_off, switch_on, update_webhook
+from apps.exchange.webhooks import delivery_queue, event_feed, services
+from apps.exchange.webhooks.event_feed import highest_ids, queue_events
+from apps.exchange.webhooks.services import switch_off, switch_on, update_webhook
 from apps.labels.models import Gold, Label
 from apps.labels.services import record_label, withdraw_label
 from apps.projects.models import Project
 from apps.projects.selectors import current_schema
 from labelhub.core.errors import Conflict, InvalidInput, NotFound
-from tests.exchange import helpers
-from tests.exchange.helpers import imported
+from tests.exchange.helpers import imported, lines
 from tests.factories.exchange import derived, webhook_of
 from tests.factories.labels import draft, open_item, open_several, person
 from tests.factories.projects import ProjectFactory
@@ -104,8 +103,8 @@ def test_only_what_is_wanted_is_queued() -> None:
 def test_batches_are_bounded_and_a_long_line_takes_up_nothing_new(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(deriving, "BATCH", 2)
-    monkeypatch.setattr(deriving, "MOST_WAITING", 3)
+    monkeypatch.setattr(event_feed, "BATCH", 2)
+    monkeypatch.setattr(event_feed, "MOST_WAITING", 3)
     project = ProjectFactory.create()
     webhook = webhook_of(project, events=["label.created"])
     labels = labelled(project, 5)
@@ -116,8 +115,8 @@ def test_batches_are_bounded_and_a_long_line_takes_up_nothing_new(
 
 
 def test_rows_of_others_are_passed_over_in_spans(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(deriving, "SPAN", 2)
-    monkeypatch.setattr(deriving, "SPANS", 2)
+    monkeypatch.setattr(event_feed, "SPAN", 2)
+    monkeypatch.setattr(event_feed, "SPANS", 2)
     project, other = ProjectFactory.create(), ProjectFactory.create()
     labelled(other)  # ids need not begin at 1
     webhook = webhook_of(project, events=["label.created"])
@@ -125,14 +124,14 @@ def test_rows_of_others_are_passed_over_in_spans(monkeypatch: pytest.MonkeyPatch
     labelled(project)
     counts = [len(derived(webhook)) for _ in range(3)]
     assert counts[-1] == 1
-    assert webhook.label_seen == tops().label
+    assert webhook.label_seen == highest_ids().label
 
 
 def test_an_import_is_told_though_its_times_are_long_past() -> None:
     project = ProjectFactory.create()
     webhook = webhook_of(project, events=["label.created"])
     said = {"annotator": "ann", "value": "good", "created_at": "2019-05-01T10:00:00Z"}
-    imported(project, helpers.lines({"id": "1", "text": "a", "labels": [said]}))
+    imported(project, lines({"id": "1", "text": "a", "labels": [said]}))
     [delivery] = derived(webhook)
     assert delivery.event_at.year == 2019
 
@@ -143,7 +142,7 @@ def test_of_two_that_look_at_once_one_writes() -> None:
     slow = Webhook.objects.get(pk=webhook.pk)
     labelled(project)
     first = len(derived(webhook))
-    assert derive(slow, tops()) == 0
+    assert queue_events(slow, highest_ids()) == 0
     assert webhook.deliveries.count() == first
 
 
@@ -152,7 +151,7 @@ def test_who_was_off_is_told_from_then_on() -> None:
     webhook = webhook_of(project, events=["label.created"])
     switch_off(webhook=webhook)
     labelled(project)
-    keeping.tend_webhooks()
+    delivery_queue.tend_webhooks()
     switch_on(webhook=webhook)
     assert derived(webhook) == []
     labelled(project)
@@ -161,16 +160,16 @@ def test_who_was_off_is_told_from_then_on() -> None:
 
 def test_without_webhooks_a_round_costs_one_query(django_assert_num_queries: Any) -> None:
     with django_assert_num_queries(1):
-        keeping.tend_webhooks()
+        delivery_queue.tend_webhooks()
 
 
 def test_a_quiet_round_costs_few(django_assert_num_queries: Any) -> None:
     project = ProjectFactory.create()
     labelled(project, 2)
     webhook_of(project)
-    keeping.tend_webhooks()
+    delivery_queue.tend_webhooks()
     with django_assert_num_queries(7):  # webhooks, two tops, runs, replays, old, due
-        keeping.tend_webhooks()
+        delivery_queue.tend_webhooks()
 
 
 def delivered(webhook: Webhook) -> list[Delivery]:
@@ -184,7 +183,7 @@ def replayed(webhook: Webhook) -> list[tuple[str, int]]:
     """All rounds of a replay; then status and replays of each delivery."""
     for _ in range(10):
         webhook.refresh_from_db()
-        replaying.go_on(webhook)
+        event_feed.continue_replay(webhook)
     webhook.refresh_from_db()
     assert webhook.replay is None
     return list(webhook.deliveries.order_by("pk").values_list("status", "replays"))
@@ -197,7 +196,7 @@ def test_replay_sends_again_what_was_sent_and_what_was_before() -> None:
     [after] = labelled(project)
     run_of(project)
     rows = delivered(webhook)
-    replaying.replay_since(webhook=webhook, since=timezone.now() - timedelta(hours=1))
+    services.replay_since(webhook=webhook, since=timezone.now() - timedelta(hours=1))
     assert replayed(webhook) == [("waiting", 1), ("waiting", 1), ("waiting", 0), ("waiting", 0)]
     assert rows[0].label_id == after.pk
     told = set(webhook.deliveries.exclude(label=None).values_list("label", flat=True))
@@ -207,13 +206,13 @@ def test_replay_sends_again_what_was_sent_and_what_was_before() -> None:
 def test_replay_leaves_out_what_is_older_and_what_came_since(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(deriving, "BATCH", 1)
+    monkeypatch.setattr(event_feed, "BATCH", 1)
     project = ProjectFactory.create()
     said = {"annotator": "ann", "value": "good", "created_at": "2019-05-01T10:00:00Z"}
-    imported(project, helpers.lines({"id": "1", "text": "a", "labels": [said]}))
+    imported(project, lines({"id": "1", "text": "a", "labels": [said]}))
     labels = labelled(project, 3)
     webhook = webhook_of(project, events=["label.created"])
-    replaying.replay_since(webhook=webhook, since=timezone.now() - timedelta(hours=1))
+    services.replay_since(webhook=webhook, since=timezone.now() - timedelta(hours=1))
     labelled(project)
     assert len(replayed(webhook)) == 3
     told = webhook.deliveries.order_by("pk").values_list("label", flat=True)
@@ -226,29 +225,29 @@ def test_what_cannot_be_replayed() -> None:
     labelled(project)
     theirs = derived(other)
     with pytest.raises(InvalidInput, match="not come yet"):
-        replaying.replay_since(webhook=webhook, since=timezone.now() + timedelta(days=1))
+        services.replay_since(webhook=webhook, since=timezone.now() + timedelta(days=1))
     with pytest.raises(InvalidInput, match="Choose between"):
-        replaying.send_again(webhook=webhook, ids=[])
+        services.send_again(webhook=webhook, ids=[])
     with pytest.raises(NotFound):
-        replaying.send_again(webhook=webhook, ids=[theirs[0].pk])
+        services.send_again(webhook=webhook, ids=[theirs[0].pk])
     switch_off(webhook=webhook)
     with pytest.raises(Conflict, match="switch it on"):
-        replaying.replay_since(webhook=webhook, since=timezone.now())
+        services.replay_since(webhook=webhook, since=timezone.now())
 
 
 def test_old_deliveries_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "MOST_KEPT", 2)
+    monkeypatch.setattr(delivery_queue, "MOST_KEPT", 2)
     project = ProjectFactory.create()
     webhook = webhook_of(project, events=["label.created"])
     labelled(project, 5)
     rows = delivered(webhook)
     Delivery.objects.filter(pk=rows[0].pk).update(finished_at=timezone.now() - timedelta(days=31))
-    keeping.forget_old()
+    delivery_queue.forget_old()
     assert webhook.deliveries.count() == 4
     # What is not settled may be looked at again: without its delivery it would be sent again.
     Webhook.objects.update(label_settled=0)
-    lines.trim(webhook.pk)
+    delivery_queue.trim(webhook.pk)
     assert webhook.deliveries.count() == 4
-    Webhook.objects.update(label_settled=tops().label)
-    lines.trim(webhook.pk)
+    Webhook.objects.update(label_settled=highest_ids().label)
+    delivery_queue.trim(webhook.pk)
     assert [each.pk for each in webhook.deliveries.order_by("pk")] == [rows[3].pk, rows[4].pk]

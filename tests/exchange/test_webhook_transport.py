@@ -14,9 +14,8 @@ from django.conf import LazySettings
 from django.utils import timezone
 
 from apps.exchange.models import Webhook
-from apps.exchange.webhooks import sending, signing
-from apps.exchange.webhooks.sending import Answer, Sender
-from apps.exchange.webhooks.targets import check_url, is_allowed
+from apps.exchange.webhooks import payloads, transport
+from apps.exchange.webhooks.transport import Answer, Sender, check_url, is_allowed
 from labelhub.core.errors import InvalidInput
 from tests.fakes.receiver import Receiver, receiver
 
@@ -42,24 +41,24 @@ def post(url: str, body: bytes = BODY, **headers: str) -> Answer:
 
 
 def test_signatures_are_those_of_the_specification() -> None:
-    assert signing.signature(SECRET, MESSAGE, 1614265330, BODY) == SIGNATURE
+    assert payloads.signature(SECRET, MESSAGE, 1614265330, BODY) == SIGNATURE
 
 
 def test_secrets_are_long_random_and_sealed() -> None:
-    one, other = signing.new_secret(), signing.new_secret()
+    one, other = payloads.new_secret(), payloads.new_secret()
     assert one != other
     assert len(base64.b64decode(one.removeprefix("whsec_"))) == 32
-    assert one.encode() not in signing.sealed(one)
+    assert one.encode() not in payloads.sealed(one)
 
 
 def test_while_a_secret_is_replaced_both_sign() -> None:
-    now, secrets = timezone.now(), [signing.new_secret() for _ in "ab"]
-    webhook = Webhook(secret=signing.sealed(secrets[0]), old_secret=signing.sealed(secrets[1]))
+    now, secrets = timezone.now(), [payloads.new_secret() for _ in "ab"]
+    webhook = Webhook(secret=payloads.sealed(secrets[0]), old_secret=payloads.sealed(secrets[1]))
     at = int(now.timestamp())
     for until, count in [(now + timedelta(hours=1), 2), (now - timedelta(seconds=1), 1)]:
         webhook.old_secret_until = until
-        headers = signing.signed_headers(webhook, MESSAGE, BODY, now)
-        wanted = [signing.signature(each, MESSAGE, at, BODY) for each in secrets[:count]]
+        headers = payloads.signed_headers(webhook, MESSAGE, BODY, now)
+        wanted = [payloads.signature(each, MESSAGE, at, BODY) for each in secrets[:count]]
         assert headers["webhook-signature"].split(" ") == wanted
         assert (headers["webhook-id"], headers["webhook-timestamp"]) == (MESSAGE, str(at))
 
@@ -74,11 +73,11 @@ def example() -> Any:
 
 def test_the_example_of_the_guide_takes_what_is_ours_and_nothing_else() -> None:
     verified, now = example(), timezone.now()
-    webhook = Webhook(secret=signing.sealed(SECRET))
-    headers = signing.signed_headers(webhook, MESSAGE, BODY, now)
+    webhook = Webhook(secret=payloads.sealed(SECRET))
+    headers = payloads.signed_headers(webhook, MESSAGE, BODY, now)
     assert verified(headers, BODY, SECRET) == {"test": 2432232314}
-    late = signing.signed_headers(webhook, MESSAGE, BODY, now - timedelta(minutes=6))
-    other = signing.new_secret()
+    late = payloads.signed_headers(webhook, MESSAGE, BODY, now - timedelta(minutes=6))
+    other = payloads.new_secret()
     for spoilt in [
         (headers, BODY + b" ", SECRET),
         (headers, BODY, other),
@@ -112,12 +111,12 @@ def test_a_long_answer_is_cut_and_made_fit_to_store(hook: Receiver) -> None:
     hook.body = b"\0\xff<script>" + b"x" * 1_000_000
     answer = post(hook.address)
     assert answer.text.startswith("\ufffd<script>x")
-    assert len(answer.text) == sending.MOST_KEPT
+    assert len(answer.text) == transport.MOST_KEPT
 
 
 @pytest.mark.thorough
 def test_a_receiver_that_drips_is_cut_off(hook: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sending, "SECONDS", 0.3)
+    monkeypatch.setattr(transport, "SECONDS", 0.3)
     hook.drips, hook.body = True, b"x" * 200
     began = time.monotonic()
     answer = post(hook.address)

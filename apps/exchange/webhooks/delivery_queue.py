@@ -1,4 +1,4 @@
-"""The line of one webhook: its deliveries one after the other, each stored before the next.
+"""The queue of each webhook: its deliveries one after the other, each stored before the next.
 
 At least once: a delivery is claimed, sent, and its outcome stored; a process that is killed between
 leaves a job whose lease lapses, and it is sent again with the same id. Order is kept as far as a
@@ -18,13 +18,12 @@ from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from apps.common.jobs import JobRun, job
+from apps.common.jobs import JobRun, ensure_job, job
 from apps.common.sealing import CannotOpen
 from apps.exchange.models import Delivery, Webhook
-from apps.exchange.webhooks.events import PING
-from apps.exchange.webhooks.payloads import body_of, message_id
-from apps.exchange.webhooks.sending import Answer, Sender
-from apps.exchange.webhooks.signing import signed_headers
+from apps.exchange.webhooks.event_feed import PING, continue_replay, highest_ids, queue_events
+from apps.exchange.webhooks.payloads import body_of, message_id, signed_headers
+from apps.exchange.webhooks.transport import Answer, Sender
 
 logger = logging.getLogger(__name__)
 
@@ -44,8 +43,35 @@ PAUSE_AFTER = timedelta(days=5)
 SLICE = 20.0
 #: Ended deliveries of one webhook that are kept at most.
 MOST_KEPT = 10_000
+#: How long a delivery that has ended is shown, and how many are forgotten in one round.
+KEPT = timedelta(days=30)
+FORGET = 500
 
 Status = Delivery.Status
+
+
+def tend_webhooks() -> None:
+    """One round. Costs one query where there are no webhooks; waits for no receiver."""
+    webhooks = list(Webhook.objects.all())
+    if not webhooks:
+        return
+    ends = highest_ids()
+    for webhook in webhooks:
+        if webhook.active:
+            queue_events(webhook, ends)
+    for webhook in Webhook.objects.filter(status=Webhook.Status.ACTIVE, replay__isnull=False):
+        continue_replay(webhook)
+    forget_old()
+    for webhook_id in due_webhooks():
+        ensure_job(KIND, webhook_id)
+
+
+def forget_old() -> None:
+    """Delete deliveries that ended long ago, a bounded number."""
+    old = Delivery.objects.filter(finished_at__lt=timezone.now() - KEPT).order_by("finished_at")
+    ids = list(old.values_list("pk", flat=True)[:FORGET])
+    if ids:
+        Delivery.objects.filter(pk__in=ids).delete()
 
 
 def due_webhooks() -> list[int]:
@@ -59,7 +85,7 @@ def due_webhooks() -> list[int]:
 
 # In threads of its own: a few receivers that take their time would leave none for runs.
 @job(KIND, threads=32)
-def work_line(run: JobRun) -> None:
+def send_due(run: JobRun) -> None:
     """Send what is due of one webhook, for :data:`SLICE` seconds at most; the next round asks for
     what is left."""
     began = time.monotonic()
@@ -78,7 +104,7 @@ def work_line(run: JobRun) -> None:
 
 def trim(webhook_id: int) -> None:
     """Keep the newest ended deliveries of a webhook. Those that say what of the ledger is not
-    settled (see ``horizon``) stay: without them it would be queued again."""
+    settled (see ``event_feed``) stay: without them it would be queued again."""
     ended = Delivery.objects.filter(webhook=webhook_id, finished_at__isnull=False)
     newest = ended.order_by("-pk").values_list("pk", flat=True)
     edge = newest[MOST_KEPT : MOST_KEPT + 1].first()

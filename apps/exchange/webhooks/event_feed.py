@@ -1,32 +1,48 @@
-"""From the ledger to deliveries: what is new since a webhook's last round, in bounded batches.
+"""The events of a webhook, read from the ledger and the runs and queued as deliveries, in bounded
+batches: what is new since its last round, or what is sent again.
 
 Everything may be done twice, by several processes at once: a delivery's uid is made of its event,
 and the row of the webhook is written only by whoever read it last (``turn``).
+
+On PostgreSQL a row with a lower id can appear after one with a higher id: ids are given when rows
+are written, and rows appear when their transaction is committed, minutes later for a large import.
+Times are of no use either, since imported rows bring their own. So what was looked at (``seen``)
+and what is complete (``settled``) are two things: an id is *marked*, then the transactions that
+run at that moment are waited for, and only then it counts as settled. Until then what is not
+settled is looked at again. On SQLite one transaction writes at a time: everything is settled.
 """
 
+import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import IntegrityError, connection, transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from apps.debates.models import Run
 from apps.exchange.models import Delivery, Webhook
-from apps.exchange.webhooks import horizon
-from apps.exchange.webhooks.events import (
-    ADJUDICATED,
-    GOLD,
-    LABEL,
-    RUN,
-    WITHDRAWN,
-    event_uid,
-    gold_events,
-    label_events,
-)
 from apps.labels.models import Gold, Label
+
+LABEL = "label.created"
+GOLD = "gold.decided"
+WITHDRAWN = "gold.withdrawn"
+ADJUDICATED = "adjudication.decided"
+RUN = "run.finished"
+PING = "ping"
+
+#: Every event that can be chosen, with what it means.
+EVENTS = {
+    LABEL: "Somebody or something labelled an item, revised a label, took one back, or rejected a "
+    "suggestion without giving a label.",
+    GOLD: "The value of an item was decided, on whatever basis.",
+    WITHDRAWN: "The decision of an item was taken back.",
+    ADJUDICATED: "An expert decided an item that was in conflict, which is a gold.decided as well, "
+    "or found that it cannot be told: then gold is null.",
+    RUN: "A run of models came to its end or was cancelled.",
+}
 
 #: Ledger rows that become deliveries in one round of one webhook.
 BATCH = 500
@@ -37,24 +53,51 @@ SPAN = 50_000
 SPANS = 10
 #: How long a transaction that ends a run may take.
 RUNS_LATE = timedelta(minutes=10)
+#: Between marking ids and asking which transactions run: whoever had taken a lower id by then has
+#: begun to write, so that they are among them.
+GRACE = timedelta(seconds=5)
+ENDED = (Delivery.Status.DELIVERED, Delivery.Status.FAILED)
+
+
+def gold_events(*, withdrawn: bool, basis: str) -> list[str]:
+    """The events that one row of gold is."""
+    if withdrawn:
+        return [WITHDRAWN]
+    return [GOLD, ADJUDICATED] if basis == "adjudication" else [GOLD]
+
+
+def label_events(*, unclear: bool) -> list[str]:
+    """The events that one label is; ``unclear``: by it an expert settled that it cannot be told."""
+    return [LABEL, ADJUDICATED] if unclear else [LABEL]
+
+
+def event_uid(webhook: Webhook, event: str, row: int, at: datetime | None = None) -> uuid.UUID:
+    """The same for the same event, however often it is found: receivers know it again.
+
+    Args:
+        row: the id of the ledger's row or the run.
+        at: where one row can be the same event several times: when this one was.
+    """
+    when = f"@{at.isoformat()}" if at else ""
+    return uuid.uuid5(webhook.uid, f"{event}:{row}{when}")
 
 
 @dataclass(frozen=True, slots=True)
-class Tops:
+class HighestIds:
     """The highest ids there are, read once for all webhooks."""
 
     label: int
     gold: int
 
 
-def tops() -> Tops:
+def highest_ids() -> HighestIds:
     """As of now."""
     labels = Label.objects.order_by("-pk").values_list("pk", flat=True)
     golds = Gold.objects.order_by("-pk").values_list("pk", flat=True)
-    return Tops(labels.first() or 0, golds.first() or 0)
+    return HighestIds(labels.first() or 0, golds.first() or 0)
 
 
-def derive(webhook: Webhook, ends: Tops) -> int:
+def queue_events(webhook: Webhook, ends: HighestIds) -> int:
     """Queue what the webhook was not told of yet; how many deliveries."""
     now, found, changes = timezone.now(), [], dict[str, Any]()
     if _is_behind(webhook, ends) and has_room(webhook):
@@ -84,7 +127,7 @@ def waiting(webhook: Webhook) -> "QuerySet[Delivery]":
     return Delivery.objects.filter(webhook=webhook, status__in=open_)
 
 
-def _is_behind(webhook: Webhook, ends: Tops) -> bool:
+def _is_behind(webhook: Webhook, ends: HighestIds) -> bool:
     return webhook.label_seen < ends.label or webhook.gold_seen < ends.gold
 
 
@@ -226,10 +269,10 @@ def _settle(
             for name in ("label", "gold")
             if f"{name}_seen" in changes
         }
-    mark = horizon.mark_of(webhook, now)
+    mark = mark_of(webhook, now)
     if mark is None or "before" not in mark:
         return [], {"mark": mark} if mark != webhook.mark else {}
-    over = horizon.is_over(mark)  # before the look: what is over then is seen
+    over = is_over(mark)  # before the look: what is over then is seen
     late, complete = _late(webhook, mark)
     if over and complete:
         ends = {"label_settled": mark["label"], "gold_settled": mark["gold"]}
@@ -257,3 +300,95 @@ def _late(webhook: Webhook, mark: dict[str, Any]) -> tuple[list[Delivery], bool]
     )
     found = [*label_deliveries(webhook, labels), *gold_deliveries(webhook, golds)]
     return found, max(len(labels), len(golds)) < BATCH
+
+
+def oldest_writer() -> int:
+    """The number of the oldest transaction that still writes, or of the next one."""
+    return _ask("pg_snapshot_xmin(pg_current_snapshot())")
+
+
+def next_writer() -> int:
+    """A number above those of all transactions that have begun to write.
+
+    The upper end of a snapshot is no such number: it is one above the newest transaction that has
+    *ended*, and a newer one may be writing.
+    """
+    return _ask("pg_current_xact_id()")
+
+
+def _ask(number: str) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {number}::text::bigint")
+        return int(cursor.fetchone()[0])
+
+
+def is_over(mark: dict[str, Any]) -> bool:
+    """Whether every transaction that ran when the mark was completed has come to its end."""
+    waits_for = mark.get("before")
+    return waits_for is not None and oldest_writer() >= waits_for
+
+
+def mark_of(webhook: Webhook, now: datetime) -> dict[str, Any] | None:
+    """The webhook's mark, a step further: none, then ids, then what they wait for."""
+    if webhook.mark is None:
+        behind = (webhook.label_settled, webhook.gold_settled) != (
+            webhook.label_seen,
+            webhook.gold_seen,
+        )
+        ids = {"label": webhook.label_seen, "gold": webhook.gold_seen, "at": now.timestamp()}
+        return ids if behind else None
+    mark: dict[str, Any] = dict(webhook.mark)
+    aged = now.timestamp() - mark["at"] >= GRACE.total_seconds()
+    if aged and "before" not in mark:
+        mark["before"] = next_writer()
+    return mark
+
+
+def continue_replay(webhook: Webhook) -> int:
+    """Queue the next part of a replay; how many deliveries."""
+    if webhook.replay is None or not has_room(webhook):
+        return 0
+    replay: dict[str, Any] = dict(webhook.replay)
+    since = datetime.fromisoformat(replay["since"])
+    labels, replay["label"] = rows_after(
+        labels_of(webhook).filter(created_at__gte=since),
+        replay["label"],
+        replay["label_top"],
+        LABEL_FIELDS,
+    )
+    golds, replay["gold"] = rows_after(
+        golds_of(webhook).filter(created_at__gte=since),
+        replay["gold"],
+        replay["gold_top"],
+        GOLD_FIELDS,
+    )
+    found = [*label_deliveries(webhook, labels), *gold_deliveries(webhook, golds)]
+    over = replay["label"] >= replay["label_top"] and replay["gold"] >= replay["gold_top"]
+    with transaction.atomic():
+        ours = Webhook.objects.filter(pk=webhook.pk, turn=webhook.turn)
+        replay["queued"] += len(found)
+        if not ours.update(turn=webhook.turn + 1, replay=None if over else replay):
+            return 0
+        return queue_again(webhook, found)
+
+
+def queue_again(webhook: Webhook, found: Sequence[Delivery]) -> int:
+    """Those that are there wait again, the others are made."""
+    count = wait_again(webhook, [each.uid for each in found])
+    Delivery.objects.bulk_create(found, ignore_conflicts=True)
+    return max(count, len(found))
+
+
+def wait_again(webhook: Webhook, uids: Sequence[Any]) -> int:
+    now = timezone.now()
+    return Delivery.objects.filter(webhook=webhook, uid__in=uids, status__in=ENDED).update(
+        status=Delivery.Status.WAITING,
+        attempts=0,
+        replays=F("replays") + 1,
+        next_at=now,
+        finished_at=None,
+        response_status=None,
+        response="",
+        error="",
+        seconds=None,
+    )

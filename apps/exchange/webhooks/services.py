@@ -1,19 +1,27 @@
-"""Making and changing webhooks, their secrets and state; looking them up."""
+"""Webhooks of a project: making and changing them, their secrets and state, and sending again."""
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import Count, F, Max, Q, QuerySet
 from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.exchange.models import Delivery, Webhook
-from apps.exchange.webhooks.deriving import tops
-from apps.exchange.webhooks.events import EVENTS, PING, event_uid
-from apps.exchange.webhooks.signing import new_secret, sealed
-from apps.exchange.webhooks.targets import check_url
+from apps.exchange.webhooks.event_feed import (
+    EVENTS,
+    PING,
+    RUN,
+    event_uid,
+    highest_ids,
+    queue_again,
+    run_deliveries,
+    wait_again,
+)
+from apps.exchange.webhooks.payloads import new_secret, sealed
+from apps.exchange.webhooks.transport import check_url
 from apps.projects.models import Project
 from labelhub.core.errors import Conflict, InvalidInput, NotFound
 
@@ -22,6 +30,27 @@ MOST_PINGS = 10
 #: How long a secret that was replaced signs beside the new one.
 OVERLAP = timedelta(hours=24)
 CHANGEABLE = frozenset({"url", "description", "events", "with_text", "origin"})
+#: Deliveries that can be chosen at once.
+MOST_CHOSEN = 1000
+
+
+def webhook_rows(project: Project) -> "QuerySet[Webhook]":
+    """The project's, in the order of their making, each with ``waiting``, ``given_up`` and
+    ``last_at``. One query."""
+    open_ = [Delivery.Status.WAITING, Delivery.Status.SENDING]
+    return project.webhooks.select_related("created_by").annotate(
+        waiting=Count("deliveries", filter=Q(deliveries__status__in=open_)),
+        given_up=Count("deliveries", filter=Q(deliveries__status=Delivery.Status.FAILED)),
+        last_at=Max(
+            "deliveries__finished_at", filter=Q(deliveries__status=Delivery.Status.DELIVERED)
+        ),
+    )
+
+
+def deliveries_of(webhook: Webhook, *, status: str = "") -> "QuerySet[Delivery]":
+    """Newest first."""
+    rows = webhook.deliveries.select_related("label__item", "gold__item", "run")
+    return rows.filter(status=status) if status else rows
 
 
 def webhook_of(project: Project, webhook_id: int) -> Webhook:
@@ -143,13 +172,64 @@ def ping(*, webhook: Webhook) -> Delivery:
     )
 
 
+def replay_since(*, webhook: Webhook, since: datetime) -> Webhook:
+    """Send everything again that happened since, by the times the ledger gives; what was sent
+    before keeps its id. It is queued in the pace in which it is sent.
+
+    Raises:
+        InvalidInput: the time is in the future.
+        Conflict: the webhook is not active.
+    """
+    if since > timezone.now():
+        raise InvalidInput.at("since", "This time has not come yet.")
+    _check_active(webhook)
+    ends = highest_ids()
+    replay = {
+        "since": since.isoformat(),
+        "label": 0,
+        "gold": 0,
+        "label_top": ends.label,
+        "gold_top": ends.gold,
+        "queued": 0,
+    }
+    with transaction.atomic():
+        held = Webhook.objects.select_for_update().get(pk=webhook.pk)
+        if RUN in held.events:
+            replay["queued"] = queue_again(held, run_deliveries(held, since))
+        Webhook.objects.filter(pk=held.pk).update(replay=replay, turn=F("turn") + 1)
+    webhook.refresh_from_db()
+    return webhook
+
+
+def send_again(*, webhook: Webhook, ids: Sequence[int]) -> int:
+    """Send chosen deliveries again; how many. Those that are on their way stay as they are.
+
+    Raises:
+        InvalidInput: none or too many are chosen.
+        NotFound: one of them is none of this webhook.
+        Conflict: the webhook is not active.
+    """
+    if not 1 <= len(ids) <= MOST_CHOSEN:
+        raise InvalidInput.at("deliveries", f"Choose between 1 and {MOST_CHOSEN:,} deliveries.")
+    _check_active(webhook)
+    chosen = Delivery.objects.filter(webhook=webhook, pk__in=ids)
+    if chosen.count() != len(set(ids)):
+        raise NotFound("One of these deliveries is no longer there; load the page anew.")
+    return wait_again(webhook, [row.uid for row in chosen])
+
+
+def _check_active(webhook: Webhook) -> None:
+    if not webhook.active:
+        raise Conflict("The webhook is switched off; switch it on before anything is sent again.")
+
+
 def _set(webhook: Webhook, **fields: Any) -> None:
     Webhook.objects.filter(pk=webhook.pk).update(turn=F("turn") + 1, **fields)
     webhook.refresh_from_db()
 
 
 def _from_now() -> dict[str, Any]:
-    ends, now = tops(), timezone.now()
+    ends, now = highest_ids(), timezone.now()
     return {
         "label_seen": ends.label,
         "label_settled": ends.label,

@@ -1,4 +1,4 @@
-"""The line of a webhook: order, retries, what stops it, what a kill leaves, what is never sent."""
+"""The queue of a webhook: order, retries, what stops it, what a kill leaves, what is never sent."""
 
 import json
 from collections.abc import Iterator
@@ -15,10 +15,10 @@ from apps.authors.services.privacy import erase_author
 from apps.common.jobs import waiting_jobs, work_on
 from apps.common.models import Job
 from apps.exchange.models import Delivery, Webhook
-from apps.exchange.webhooks import editing, keeping, lines, replaying
-from apps.exchange.webhooks.lines import due_webhooks, retry_after
+from apps.exchange.webhooks import delivery_queue, services
+from apps.exchange.webhooks.delivery_queue import KIND, due_webhooks, retry_after, tend_webhooks
 from apps.exchange.webhooks.payloads import body_of
-from apps.exchange.webhooks.sending import Answer
+from apps.exchange.webhooks.transport import Answer
 from apps.labels.services import annotator_for, record_label
 from apps.projects.models import Project
 from tests.factories.authors import answered_by, author_of, site_with_features
@@ -50,10 +50,10 @@ def with_labels(hook: Receiver, count: int = 1, **fields: Any) -> Webhook:
     return webhook
 
 
-def work_line(webhook_id: int) -> int:
+def send_due(webhook_id: int) -> int:
     """A worker's turn at its line; how many were sent."""
     before = attempts()
-    work_on(lines.KIND, webhook_id)
+    work_on(KIND, webhook_id)
     return attempts() - before
 
 
@@ -78,7 +78,7 @@ def hurry(webhook: Webhook) -> None:
 
 def test_a_label_is_told_with_all_that_a_receiver_needs(hook: Receiver) -> None:
     webhook = with_labels(hook)
-    assert work_line(webhook.pk) == 1
+    assert send_due(webhook.pk) == 1
     [delivery] = webhook.deliveries.all()
     [message] = told(hook)
     label = delivery.label
@@ -100,7 +100,7 @@ def test_a_label_is_told_with_all_that_a_receiver_needs(hook: Receiver) -> None:
 
 def test_texts_go_along_where_they_are_asked_for(hook: Receiver) -> None:
     webhook = with_labels(hook, with_text=True)
-    work_line(webhook.pk)
+    send_due(webhook.pk)
     assert told(hook)[0]["data"]["item"]["text"].startswith("Review number")
 
 
@@ -110,7 +110,7 @@ def test_what_an_author_wrote_never_goes_along_and_is_nowhere_once_erased(hook: 
     answered_by(author)
     hook.body = b"You sent me: a, about a quiet laptop"
     derived(webhook)
-    assert work_line(webhook.pk) == 2  # a label and the gold it makes
+    assert send_due(webhook.pk) == 2  # a label and the gold it makes
     assert {each["data"]["item"].get("text") for each in told(hook)} == {None}
     kept = answered_by(other := author_of(author.site, "other"))
     derived(webhook)
@@ -118,7 +118,7 @@ def test_what_an_author_wrote_never_goes_along_and_is_nowhere_once_erased(hook: 
     left = webhook.deliveries.all()
     assert {(each.label or each.gold).item_id for each in left} == {kept.item_id}  # type: ignore[union-attr]
     erase_author(other)
-    assert work_line(webhook.pk) == 0
+    assert send_due(webhook.pk) == 0
     assert not webhook.deliveries.exists()
     assert len(hook.received) == 2
 
@@ -135,7 +135,7 @@ def test_the_built_in_matcher_is_no_llm_here_either(hook: Receiver) -> None:
 
 def test_deliveries_go_out_in_order(hook: Receiver) -> None:
     webhook = with_labels(hook, 4)
-    work_line(webhook.pk)
+    send_due(webhook.pk)
     order = webhook.deliveries.order_by("label").values_list("label__item__external_id", flat=True)
     assert items(hook) == list(order)
 
@@ -148,21 +148,21 @@ def test_a_failure_is_waited_for_and_then_passed(hook: Receiver) -> None:
         return 500 if json.loads(got.body)["data"]["item"]["id"] == bad else 200
 
     hook.status = status
-    for _ in range(lines.IN_ORDER):
-        assert work_line(webhook.pk) == 1  # those behind it wait
+    for _ in range(delivery_queue.IN_ORDER):
+        assert send_due(webhook.pk) == 1  # those behind it wait
         assert due_webhooks() == []
-        assert work_line(webhook.pk) == 0
+        assert send_due(webhook.pk) == 0
         hurry(webhook)
-    work_line(webhook.pk)
+    send_due(webhook.pk)
     Webhook.objects.update(next_at=None)
-    assert work_line(webhook.pk) == 1
+    assert send_due(webhook.pk) == 1
     assert items(hook) == [bad] * 3 + [items(hook)[-1]]
     assert items(hook)[-1] != bad
     webhook.refresh_from_db()
     assert (webhook.failures, webhook.failing_since) == (0, None)
     hook.status = 200
     hurry(webhook)
-    work_line(webhook.pk)
+    send_due(webhook.pk)
     assert items(hook)[-1] == bad
     assert len({each["id"] for each in told(hook)}) == 2  # each attempt has the id of the first
 
@@ -171,18 +171,18 @@ def test_it_is_given_up_after_days_of_attempts(hook: Receiver) -> None:
     hook.status, hook.body = 503, b"closed"
     webhook = with_labels(hook)
     waits, row = [], webhook.deliveries.get()
-    for _ in range(lines.MOST_ATTEMPTS):
+    for _ in range(delivery_queue.MOST_ATTEMPTS):
         now = timezone.now()
-        assert work_line(webhook.pk) == 1
+        assert send_due(webhook.pk) == 1
         row = webhook.deliveries.get()
         waits.append((row.next_at - now).total_seconds())
         hurry(webhook)
     assert (row.status, row.attempts) == (Status.FAILED, 10)
     assert (row.error, row.response) == ("The receiver answered 503.", "closed")
-    for wait, usual in zip(waits, lines.WAITS, strict=False):
+    for wait, usual in zip(waits, delivery_queue.WAITS, strict=False):
         assert 0.8 * usual <= wait <= 1.2 * usual + 5
-    assert 2.5 < sum(lines.WAITS) / 86_400 < 3.5
-    assert work_line(webhook.pk) == 0
+    assert 2.5 < sum(delivery_queue.WAITS) / 86_400 < 3.5
+    assert send_due(webhook.pk) == 0
 
 
 @pytest.mark.parametrize(
@@ -198,48 +198,48 @@ def test_a_receiver_may_ask_to_be_left_alone_until_a_time(hook: Receiver) -> Non
     until = timezone.now() + timedelta(hours=2)
     hook.status, hook.headers = 429, {"retry-after": format_datetime(until)}
     webhook = with_labels(hook, 2)
-    work_line(webhook.pk)
+    send_due(webhook.pk)
     webhook.refresh_from_db()
     assert webhook.next_at is not None
     assert abs((webhook.next_at - until).total_seconds()) < 5
-    assert work_line(webhook.pk) == 0
+    assert send_due(webhook.pk) == 0
 
 
 def test_gone_switches_it_off(hook: Receiver) -> None:
     hook.status = 410
     webhook = with_labels(hook, 2)
-    work_line(webhook.pk)
+    send_due(webhook.pk)
     webhook.refresh_from_db()
     assert (webhook.status, webhook.stopped_at is None) == (Webhook.Status.GONE, False)
     assert len(hook.received) == 1
-    assert editing.troubled(webhook.project) == 1
+    assert services.troubled(webhook.project) == 1
 
 
 def test_days_of_failures_pause_it_and_it_can_go_on(hook: Receiver) -> None:
     hook.status = 500
     webhook = with_labels(hook, 2)
-    work_line(webhook.pk)
-    Webhook.objects.update(failing_since=timezone.now() - lines.PAUSE_AFTER)
+    send_due(webhook.pk)
+    Webhook.objects.update(failing_since=timezone.now() - delivery_queue.PAUSE_AFTER)
     hurry(webhook)
-    work_line(webhook.pk)
+    send_due(webhook.pk)
     webhook.refresh_from_db()
     assert webhook.status == Webhook.Status.PAUSED
     hurry(webhook)
-    assert work_line(webhook.pk) == 0
+    assert send_due(webhook.pk) == 0
     hook.status = 200
-    editing.ping(webhook=webhook)
+    services.ping(webhook=webhook)
     assert due_webhooks() == [webhook.pk]
-    work_line(webhook.pk)
+    send_due(webhook.pk)
     assert told(hook)[-1]["event"] == "ping"  # also while it is paused
-    editing.switch_on(webhook=webhook)
-    assert work_line(webhook.pk) == 2  # what waited is sent
+    services.switch_on(webhook=webhook)
+    assert send_due(webhook.pk) == 2  # what waited is sent
 
 
 def test_a_test_message_is_tried_once(hook: Receiver) -> None:
     hook.status = 500
     webhook = webhook_of(ProjectFactory.create(), hook.address)
-    ping = editing.ping(webhook=webhook)
-    work_line(webhook.pk)
+    ping = services.ping(webhook=webhook)
+    send_due(webhook.pk)
     ping.refresh_from_db()
     webhook.refresh_from_db()
     assert (ping.status, webhook.failures) == (Status.FAILED, 0)
@@ -248,22 +248,22 @@ def test_a_test_message_is_tried_once(hook: Receiver) -> None:
 def test_a_killed_process_leaves_it_to_another_which_sends_it_again(
     hook: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    webhook, send = with_labels(hook), lines._send
+    webhook, send = with_labels(hook), delivery_queue._send
 
     def killed(*given: Any) -> Answer:
         send(*given)
         raise SystemExit
 
-    monkeypatch.setattr(lines, "_send", killed)
+    monkeypatch.setattr(delivery_queue, "_send", killed)
     with pytest.raises(SystemExit):
-        work_line(webhook.pk)
-    monkeypatch.setattr(lines, "_send", send)
+        send_due(webhook.pk)
+    monkeypatch.setattr(delivery_queue, "_send", send)
     assert webhook.deliveries.get().status == Status.SENDING
-    keeping.tend_webhooks()
-    assert work_line(webhook.pk) == 0  # its job is held still
+    tend_webhooks()
+    assert send_due(webhook.pk) == 0  # its job is held still
     Job.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
-    assert waiting_jobs(lines.KIND) == [webhook.pk]
-    assert work_line(webhook.pk) == 1
+    assert waiting_jobs(KIND) == [webhook.pk]
+    assert send_due(webhook.pk) == 1
     row = webhook.deliveries.get()
     assert (row.status, row.attempts, len(hook.received)) == (Status.DELIVERED, 2, 2)
     assert not Job.objects.exists()
@@ -272,32 +272,32 @@ def test_a_killed_process_leaves_it_to_another_which_sends_it_again(
 def test_a_secret_that_nobody_can_open_is_told(hook: Receiver, settings: LazySettings) -> None:
     webhook = with_labels(hook)
     settings.LABELHUB_TEXT_KEYS = ["another key than before"]
-    work_line(webhook.pk)
+    send_due(webhook.pk)
     assert "LABELHUB_TEXT_KEYS" in webhook.deliveries.get().error
     assert hook.received == []
 
 
 def test_chosen_deliveries_are_sent_again_with_their_ids(hook: Receiver) -> None:
     webhook = with_labels(hook, 2)
-    work_line(webhook.pk)
+    send_due(webhook.pk)
     first = webhook.deliveries.order_by("pk")[0]
-    assert replaying.send_again(webhook=webhook, ids=[first.pk]) == 1
-    assert replaying.send_again(webhook=webhook, ids=[first.pk]) == 0  # it is on its way
-    assert work_line(webhook.pk) == 1
+    assert services.send_again(webhook=webhook, ids=[first.pk]) == 1
+    assert services.send_again(webhook=webhook, ids=[first.pk]) == 0  # it is on its way
+    assert send_due(webhook.pk) == 1
     assert told(hook)[2]["id"] == told(hook)[0]["id"]
 
 
 def test_a_round_starts_a_line_for_each_webhook(hook: Receiver) -> None:
     one, other = with_labels(hook), with_labels(hook)
-    editing.switch_off(webhook=with_labels(hook))
-    keeping.tend_webhooks()
-    assert waiting_jobs(lines.KIND) == [one.pk, other.pk]
+    services.switch_off(webhook=with_labels(hook))
+    tend_webhooks()
+    assert waiting_jobs(KIND) == [one.pk, other.pk]
 
 
 def test_a_deleted_webhook_is_told_nothing_more(hook: Receiver) -> None:
     webhook = with_labels(hook)
-    editing.delete_webhook(webhook=webhook)
-    assert work_line(webhook.pk) == 0
+    services.delete_webhook(webhook=webhook)
+    assert send_due(webhook.pk) == 0
     Project.objects.all().delete()
     assert hook.received == []
 
@@ -311,12 +311,12 @@ def test_a_message_that_cannot_be_made_holds_up_no_other(
     def made(webhook: Webhook, delivery: Delivery) -> bytes:
         return body_of(webhook, delivery) if delivery.pk == good.pk else "\ud800".encode()
 
-    monkeypatch.setattr(lines, "body_of", made)
-    for _ in range(lines.IN_ORDER + 1):
+    monkeypatch.setattr(delivery_queue, "body_of", made)
+    for _ in range(delivery_queue.IN_ORDER + 1):
         hurry(webhook)
-        work_line(webhook.pk)
+        send_due(webhook.pk)
     Webhook.objects.update(next_at=None)
-    work_line(webhook.pk)
+    send_due(webhook.pk)
     bad.refresh_from_db()
     good.refresh_from_db()
     assert (bad.status, good.status) == ("waiting", "delivered")
@@ -327,15 +327,15 @@ def test_a_message_that_cannot_be_made_holds_up_no_other(
 def test_what_failed_at_an_old_address_is_sent_to_the_new_one_at_once(hook: Receiver) -> None:
     webhook = with_labels(hook)
     hook.status = 500
-    work_line(webhook.pk)
+    send_due(webhook.pk)
     webhook.refresh_from_db()
     assert webhook.next_at is not None
-    assert work_line(webhook.pk) == 0
+    assert send_due(webhook.pk) == 0
     hook.status = 200
 
-    editing.update_webhook(webhook=webhook, description="Ours")
-    assert work_line(webhook.pk) == 0
-    editing.update_webhook(webhook=webhook, url=f"{hook.address}?new=1")
-    assert work_line(webhook.pk) == 1
+    services.update_webhook(webhook=webhook, description="Ours")
+    assert send_due(webhook.pk) == 0
+    services.update_webhook(webhook=webhook, url=f"{hook.address}?new=1")
+    assert send_due(webhook.pk) == 1
     webhook.refresh_from_db()
     assert (webhook.failures, webhook.failing_since) == (0, None)
