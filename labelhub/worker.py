@@ -32,8 +32,8 @@ from apps.learning.services.running import train
 from apps.learning.tasks import keep_learning
 from apps.reviews.schema_changes.running import carry_labels
 from apps.reviews.services.bulk.running import carry_out
+from apps.reviews.services.filters import apply_first, keep_first
 from apps.reviews.services.requeueing import put_labels_back
-from apps.reviews.tasks import keep_first
 from labelhub.celery import app
 
 logger = logging.getLogger(__name__)
@@ -45,6 +45,7 @@ redis.Channel.do_restore = False
 
 #: The jobs that a worker can carry out; importing them registers them.
 JOBS = (
+    apply_first,
     carry_labels,
     carry_out,
     go_on_with,

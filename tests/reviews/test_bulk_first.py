@@ -6,21 +6,22 @@ import pytest
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
+from apps.common.jobs import waiting_jobs, work_on
 from apps.labels.models import ItemState
 from apps.projects.models import Project
-from apps.reviews.models import Intervention, ReviewSettings, SavedFilter
+from apps.reviews.models import Intervention, SavedFilter
 from apps.reviews.selectors.filters import filter_rows, first_settings
 from apps.reviews.selectors.searching import read_query
 from apps.reviews.services import return_to_queue
 from apps.reviews.services.bulk import plan_job, run_job, start_job
 from apps.reviews.services.filters import (
-    apply_first,
+    KIND,
     delete_filter,
+    keep_first,
     projects_to_apply,
     put_first,
     save_filter,
 )
-from apps.reviews.tasks import keep_first
 from labelhub.core.errors import InvalidInput
 from labelhub.worker import KEEPERS
 from tests.factories.labels import open_item
@@ -47,8 +48,9 @@ def first(project: Project) -> list[str]:
 
 def keep() -> None:
     """A round of the keeper and of the worker it calls."""
-    for project_id in projects_to_apply():
-        apply_first(project_id)
+    keep_first()
+    for project_id in waiting_jobs(KIND):
+        work_on(KIND, project_id)
 
 
 def test_matching_items_come_first_and_later_ones_follow(project: Project) -> None:
@@ -128,18 +130,6 @@ def test_a_filter_whose_label_is_gone_stops_nobody(project: Project) -> None:
     (row,) = filter_rows(project)
     assert row.count is None
     assert "is not offered" in row.fault
-
-
-def test_one_worker_at_a_time(project: Project) -> None:
-    open_item(project)
-    put_first(project=project, chosen=saved(project, "All", q="review"))
-    other = ReviewSettings.objects.get()
-    from apps.reviews.services import filters  # noqa: PLC0415 - the other worker
-
-    filters._claim(other.pk)
-
-    assert projects_to_apply() == []
-    assert apply_first(project.pk) == 0
 
 
 def test_a_filter_needs_a_name_and_a_condition(project: Project) -> None:

@@ -35,14 +35,6 @@ def manager(project: Project, client: Client) -> User:
     return boss
 
 
-@pytest.fixture(autouse=True)
-def launched(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Ids of projects that would have gone to a worker."""
-    sent: list[int] = []
-    monkeypatch.setattr("apps.reviews.views.filters.launch_first", sent.append)
-    return sent
-
-
 def html(client: Client, project: Project, path: str, status: int = 200, **data: Any) -> str:
     """A page below the project."""
     response = client.get(f"/p/{project.slug}/{path}", data)

@@ -11,6 +11,7 @@ from apps.labels.models import ItemState, Label
 from apps.projects.models import Project
 from apps.reviews.models import BulkJob
 from apps.reviews.services.bulk import run_job
+from apps.reviews.services.filters import KIND
 from tests.factories.labels import open_several
 from tests.factories.projects import ProjectFactory, member
 from tests.factories.reviews import suggest
@@ -28,14 +29,6 @@ def api(project: Project) -> APIClient:
     client = APIClient()
     client.force_authenticate(member(project, Role.MANAGER))
     return client
-
-
-@pytest.fixture(autouse=True)
-def launched(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """What would have gone to a worker."""
-    sent: list[int] = []
-    monkeypatch.setattr("apps.reviews.api.bulk.launch_first", sent.append)
-    return sent
 
 
 def url(project: Project, rest: str) -> str:
@@ -59,14 +52,12 @@ def test_items_are_narrowed_by_every_field(project: Project, api: APIClient) -> 
     assert [fault["field"] for fault in refused.json()["errors"]] == ["stage", "created_to"]
 
 
-def test_filters_are_saved_read_and_forgotten(
-    project: Project, api: APIClient, launched: list[int]
-) -> None:
+def test_filters_are_saved_read_and_forgotten(project: Project, api: APIClient) -> None:
     sent = {"name": "Tied", "query": {"reason": "tie", "uncertainty_min": 0.5}, "first": True}
     made = api.post(url(project, "filters/"), sent, format="json")
     assert made.status_code == 201
     assert made.json()["first"] is True
-    assert launched == [project.pk]
+    assert waiting_jobs(KIND) == [project.pk]
 
     one = url(project, f"filters/{made.json()['id']}/")
     assert api.get(one).json()["query"] == sent["query"]

@@ -170,7 +170,9 @@ class WebhookViewSet(ProjectViewSet):
         """
         changes = self.read_body(WebhookChangeSerializer, partial=True)
         active = changes.pop("active", None)
-        webhook = services.update_webhook(webhook=self.webhook(), origin=_origin(request), **changes)
+        webhook = services.update_webhook(
+            webhook=self.webhook(), origin=_origin(request), **changes
+        )
         if active is not None:
             switch = services.switch_on if active else services.switch_off
             webhook = switch(webhook=webhook)

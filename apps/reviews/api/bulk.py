@@ -16,7 +16,6 @@ from apps.reviews.selectors.filters import first_settings
 from apps.reviews.selectors.searching import Query, read_query
 from apps.reviews.services.bulk import plan_job, start_job, undo_job
 from apps.reviews.services.filters import delete_filter, get_filter, put_first, save_filter
-from apps.reviews.tasks import launch_first
 from labelhub.core.errors import InvalidInput
 
 QUERY_HELP = "Fields of the search, as ``items/`` takes them."
@@ -157,7 +156,6 @@ class SavedFilterViewSet(ProjectViewSet):
             return
         if first or self.get_serializer_context()["first"] == saved.pk:
             put_first(project=self.project, chosen=saved if first else None)
-            launch_first(self.project.pk)
 
 
 class BulkJobViewSet(ProjectViewSet):

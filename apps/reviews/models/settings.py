@@ -35,7 +35,6 @@ class ReviewSettings(models.Model):
         default=0, help_text="The last item that the filter was applied to."
     )
     first_at = models.DateTimeField(null=True, help_text="When that was.")
-    first_lease = models.DateTimeField(null=True, help_text="Until when a worker is at it.")
 
     class Meta:
         verbose_name_plural = "review settings"

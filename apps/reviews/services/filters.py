@@ -2,13 +2,13 @@
 
 import logging
 from collections.abc import Iterator
-from datetime import timedelta
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from apps.accounts.models import User
+from apps.common.jobs import JobRun, ensure_job, job, start_job
 from apps.common.validation import check_model
 from apps.labels.services import promote_items
 from apps.projects.models import Item, Project
@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 
 MOST_FILTERS = 100
 CHUNK = 500
-LEASE = timedelta(seconds=60)
+KIND = "reviews.first_filter"
 
 
 def save_filter(*, project: Project, actor: User | None, name: str, query: Query) -> SavedFilter:
@@ -78,68 +78,47 @@ def put_first(*, project: Project, chosen: SavedFilter | None) -> None:
     """
     ReviewSettings.objects.get_or_create(project=project)
     upto = 0 if chosen else 1  # something to bring into line, though no filter has reached it
-    ReviewSettings.objects.filter(project=project).update(first_filter=chosen, first_upto=upto)
+    with transaction.atomic():
+        ReviewSettings.objects.filter(project=project).update(first_filter=chosen, first_upto=upto)
+        start_job(KIND, project.pk)
 
 
 def projects_to_apply() -> list[int]:
     """Projects whose chosen filter has not seen their newest items, or that chose none any more;
     one short statement where nobody uses this."""
-    now = timezone.now()
     using = ReviewSettings.objects.filter(
-        Q(first_lease__isnull=True) | Q(first_lease__lt=now),
-        Q(first_filter__isnull=False) | Q(first_upto__gt=0),
+        Q(first_filter__isnull=False) | Q(first_upto__gt=0)
     ).select_related("project")
     return [
-        one.pk
-        for one in using
-        if one.first_filter_id is None or newest_item(one.project) > one.first_upto
+        settings.pk
+        for settings in using
+        if settings.first_filter_id is None or newest_item(settings.project) > settings.first_upto
     ]
 
 
-def apply_first(project_id: int) -> int:
-    """Put the items of the chosen filter first and take others back among the rest; how many
-    changed. By one worker at a time; what one that died has left undone, the next one does."""
-    chosen = _claim(project_id)
+def keep_first() -> None:
+    """See to it that new items of a chosen filter come first."""
+    for project_id in projects_to_apply():
+        ensure_job(KIND, project_id)
+
+
+@job(KIND)
+def apply_first(run: JobRun) -> None:
+    """Put the items of the chosen filter first and take others back among the rest."""
+    related = ReviewSettings.objects.select_related("project", "first_filter")
+    chosen = related.filter(pk=run.subject).first()
     if chosen is None:
-        return 0
-    newest = newest_item(chosen.project)
-    changed = 0
+        return
+    newest, changed = newest_item(chosen.project), 0
     try:
         for ids, promoted in _out_of_place(chosen, newest):
-            changed += promote_items(chosen.project, ids, promoted=promoted)
-            _renew(chosen)
-        _done(chosen, newest, changed)
+            with run.chunk():
+                changed += promote_items(chosen.project, ids, promoted=promoted)
     except InvalidInput as error:
         # The labels that it asks for are gone: it finds nothing until it is saved anew.
         logger.warning("filter %s cannot be applied: %s", chosen.first_filter_id, error.message)
-        _done(chosen, newest, changed)
-    finally:
-        _free(chosen)
-    return changed
-
-
-def _claim(project_id: int) -> ReviewSettings | None:
-    now = timezone.now()
-    free = ReviewSettings.objects.filter(
-        Q(first_lease__isnull=True) | Q(first_lease__lt=now), pk=project_id
-    )
-    if not free.update(first_lease=now + LEASE):
-        return None
-    found = ReviewSettings.objects.select_related("project", "first_filter")
-    return found.get(pk=project_id)
-
-
-def _renew(chosen: ReviewSettings) -> None:
-    until = timezone.now() + LEASE
-    ReviewSettings.objects.filter(pk=chosen.pk, first_lease=chosen.first_lease).update(
-        first_lease=until
-    )
-    chosen.first_lease = until
-
-
-def _free(chosen: ReviewSettings) -> None:
-    mine = ReviewSettings.objects.filter(pk=chosen.pk, first_lease=chosen.first_lease)
-    mine.update(first_lease=None)
+    with run.last_chunk():
+        _note_done(chosen, newest, changed)
 
 
 def _out_of_place(chosen: ReviewSettings, newest: int) -> Iterator[tuple[list[int], bool]]:
@@ -175,8 +154,7 @@ def _chunks(items: QuerySet[Item]) -> Iterator[list[int]]:
         after = ids[-1]
 
 
-@transaction.atomic
-def _done(chosen: ReviewSettings, newest: int, changed: int) -> None:
+def _note_done(chosen: ReviewSettings, newest: int, changed: int) -> None:
     """Unless another filter was chosen meanwhile: then it is that one's turn."""
     saved = chosen.first_filter
     same = ReviewSettings.objects.filter(

@@ -14,7 +14,6 @@ from apps.reviews.forms import read_id
 from apps.reviews.selectors.filters import filter_rows, first_settings
 from apps.reviews.selectors.searching import read_query
 from apps.reviews.services.filters import delete_filter, get_filter, put_first, save_filter
-from apps.reviews.tasks import launch_first
 from apps.reviews.views.searching import asked_of
 from labelhub.core.errors import InvalidInput
 
@@ -57,7 +56,6 @@ def filter_first(request: SignedInRequest, slug: str) -> HttpResponse:
     raw = request.POST.get("filter", "")
     chosen = get_filter(project, read_id(request.POST, "filter")) if raw else None
     put_first(project=project, chosen=chosen)
-    launch_first(project.pk)
     words = f"Items of “{chosen.name}” come first from now on." if chosen else "No filter is first."
     messages.success(request, words)
     return redirect("filter_list", slug)
