@@ -29,6 +29,7 @@ from apps.exchange.services import sweep_uploads
 from apps.exchange.services.running import import_rows
 from apps.exchange.webhooks.delivery_queue import send_due, tend_webhooks
 from apps.learning.services.running import train
+from apps.learning.services.starting import clear_ranks
 from apps.learning.tasks import keep_learning
 from apps.reviews.schema_changes.running import carry_labels
 from apps.reviews.services.bulk.running import carry_out
@@ -48,6 +49,7 @@ JOBS = (
     apply_first,
     carry_labels,
     carry_out,
+    clear_ranks,
     go_on_with,
     import_rows,
     learn_news,

@@ -1,11 +1,10 @@
-"""Celery's way in, and what the worker's housekeeping does for learning."""
+"""What the worker's housekeeping does for learning."""
 
 import time
 
-from celery import shared_task
-from django.db import transaction
-
+from apps.common.jobs import ensure_job
 from apps.learning import services
+from apps.learning.services.starting import CLEAR
 from labelhub.core.errors import LabelhubError
 
 #: Seconds between two looks at how much gold has grown, in a process.
@@ -13,17 +12,6 @@ EVERY = 15.0
 _last: list[float] = []
 #: Project → how much gold there was when it was refused: asked again when there is more.
 _refused: dict[int, int] = {}
-
-
-@shared_task(name="learning.clear_ranks")
-def clear_ranks_task(project_id: int) -> None:
-    """Order the queue of a project that does not learn any more without the model."""
-    services.clear_ranks(project_id)
-
-
-def launch_clearing(project_id: int) -> None:
-    """Have the queue's order cleared, once the transaction is through."""
-    transaction.on_commit(lambda: clear_ranks_task.delay(project_id), robust=True)
 
 
 def keep_learning() -> None:
@@ -35,7 +23,7 @@ def keep_learning() -> None:
     _begin_due()
     services.reopen_for_new_items()
     for project_id in services.unswept_projects():
-        launch_clearing(project_id)
+        ensure_job(CLEAR, project_id)
 
 
 def _begin_due() -> None:

@@ -13,7 +13,6 @@ from django.views.decorators.http import require_GET, require_http_methods
 from apps.accounts.http import SignedInRequest
 from apps.accounts.models import User
 from apps.accounts.roles import Right, Role
-from apps.learning import tasks
 from apps.learning.page import progress_context, standing_context
 from apps.learning.selectors import standing_of, suspects_of
 from apps.learning.selectors.standing import may_see_suspects
@@ -74,7 +73,6 @@ def _done(project: Project, actor: User, step: str) -> str:
             return _begun(project, actor)
         case "off":
             switch_learning(project=project, on=False, actor=actor)
-            tasks.launch_clearing(project.pk)
             return "Learning is off; the queue forgets the model's order."
         case "train":
             start_training(project=project, actor=actor)

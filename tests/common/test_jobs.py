@@ -352,7 +352,7 @@ def test_a_worker_knows_every_kind_of_job() -> None:
     assert resume_jobs in worker.KEEPERS
     assert set(KINDS) == {
         "echo.learn", "echo.search", "exchange.import", "exchange.save_export", "exchange.webhook",
-        "learning.train", "reviews.bulk", "reviews.change_labels",
+        "learning.clear_ranks", "learning.train", "reviews.bulk", "reviews.change_labels",
         "reviews.first_filter", "reviews.requeue",
     }  # fmt: skip
     assert {kind.work for kind in KINDS.values()} == set(worker.JOBS)

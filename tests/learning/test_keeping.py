@@ -20,6 +20,7 @@ from apps.learning.services import (
     switch_learning,
 )
 from apps.learning.services.learner import ChildLearner, LearnerDied, LearnerRefused
+from apps.learning.services.starting import CLEAR
 from labelhub.core.learning import Document, Lesson, Shape
 from tests.factories.learning import BAD, GOOD, decide_items, open_texts, taught_project, train
 from tests.fakes.learner import NearLearner
@@ -36,14 +37,6 @@ def fresh_keeper() -> Iterator[None]:
     jobs._closing.clear()
 
 
-@pytest.fixture
-def sent(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """What was handed to Celery."""
-    found: list[Any] = []
-    monkeypatch.setattr(tasks.clear_ranks_task, "delay", lambda pk: found.append(("clear", pk)))
-    return found
-
-
 def test_enough_gold_begins_a_training(
     sent_jobs: list[tuple[str, int]], django_capture_on_commit_callbacks: Any
 ) -> None:
@@ -55,7 +48,7 @@ def test_enough_gold_begins_a_training(
 
 
 def test_what_cannot_be_learnt_is_not_looked_at_again_until_there_is_more(
-    monkeypatch: pytest.MonkeyPatch, sent: list[Any]
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     project, _ = taught_project(gold=0)
     decide_items(open_texts(project, [f"{GOOD} {at}" for at in range(24)]), ["good"] * 24)
@@ -86,20 +79,19 @@ def test_twenty_more_labels_are_due_and_nineteen_are_not() -> None:
     assert due_projects() == [(project, 60)]
 
 
-def test_a_project_that_is_switched_off_is_left_alone(
-    sent: list[Any], django_capture_on_commit_callbacks: Any
-) -> None:
+def test_a_project_that_is_switched_off_is_left_alone() -> None:
     project, _ = taught_project()
     switch_learning(project=project, on=False, actor=None)
+    jobs.cancel_job(CLEAR, project.pk)
     LearningSwitch.objects.update(ranked=True)
-    with django_capture_on_commit_callbacks(execute=True):
-        tasks.keep_learning()
-    assert sent == [("clear", project.pk)]
+    tasks.keep_learning()
+    assert jobs.waiting_jobs(CLEAR) == [project.pk]
+    assert not TrainedModel.objects.exists()
 
 
 @pytest.mark.thorough
 def test_looking_costs_two_queries_and_four_for_each_project_that_learns(
-    django_assert_num_queries: DjangoAssertNumQueries, sent: list[Any]
+    django_assert_num_queries: DjangoAssertNumQueries,
 ) -> None:
     for _ in range(2):
         train(taught_project()[0])

@@ -8,7 +8,6 @@ from pytest_django import DjangoAssertNumQueries
 
 from apps.accounts.roles import Role
 from apps.labels.models import ItemState
-from apps.learning import tasks
 from apps.learning.models import LearningSwitch, Score, TrainedModel
 from apps.learning.services import start_training
 from apps.projects.models import Project
@@ -16,14 +15,6 @@ from tests.factories.learning import decide_items, open_texts, taught_project, t
 from tests.factories.projects import ProjectFactory, member
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def sent(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """What was handed to Celery."""
-    found: list[Any] = []
-    monkeypatch.setattr(tasks.clear_ranks_task, "delay", found.append)
-    return found
 
 
 def browser(project: Project, role: Role = Role.MANAGER) -> Client:

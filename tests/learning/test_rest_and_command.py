@@ -10,7 +10,6 @@ from django.core.management import CommandError, call_command
 from rest_framework.test import APIClient
 
 from apps.accounts.roles import Role
-from apps.learning import tasks
 from apps.learning.management.commands import learn
 from apps.learning.models import LearningSwitch, TrainedModel
 from apps.learning.services import run_training
@@ -21,14 +20,6 @@ from tests.factories.projects import ProjectFactory, member
 from tests.fakes.learner import NearLearner
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def sent(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """What was handed to Celery."""
-    found: list[Any] = []
-    monkeypatch.setattr(tasks.clear_ranks_task, "delay", found.append)
-    return found
 
 
 def rest(project: Project, role: Role = Role.MANAGER) -> APIClient:

@@ -3,7 +3,7 @@
 import pytest
 
 from apps.accounts.roles import Role
-from apps.common.jobs import waiting_jobs
+from apps.common.jobs import waiting_jobs, work_on
 from apps.common.models import Job
 from apps.labels.models import ItemState, Kind, Label
 from apps.labels.services import (
@@ -17,7 +17,6 @@ from apps.learning.models import LearningSwitch, Score, TrainedModel
 from apps.learning.selectors import NotLearnable, suspects_of
 from apps.learning.selectors.standing import standing_of
 from apps.learning.services import (
-    clear_ranks,
     due_projects,
     run_training,
     start_training,
@@ -217,7 +216,7 @@ def test_switched_off_it_ends_and_the_queue_forgets_it() -> None:
     second.refresh_from_db()
     assert second.status == Status.CANCELLED
     assert unswept_projects() == [project.pk]
-    assert clear_ranks(project.pk) == 4
+    work_on("learning.clear_ranks", project.pk)
     assert unswept_projects() == []
     after = {item.pk: state(item.pk) for item in waiting}
     assert [each.learned for each in after.values()] == [None] * 4

@@ -8,7 +8,6 @@ from rest_framework.response import Response
 
 from apps.accounts.models import User
 from apps.common.api.pagination import PageNumberPagination
-from apps.learning import tasks
 from apps.learning.api.serializers import LearningRequestSerializer, LearningSerializer
 from apps.learning.reporting import report, suspect_rows
 from apps.learning.selectors import standing_of, suspects_of
@@ -46,8 +45,6 @@ class LearningView(ProjectScopedMixin):
         on, actor = asked.validated_data.get("on"), cast(User, request.user)
         if on is not None:
             switch_learning(project=self.project, on=on, actor=actor)
-        if on is False:
-            tasks.launch_clearing(self.project.pk)
         if asked.validated_data["train"]:
             start_training(project=self.project, actor=actor)
         return Response(self._told(request))

@@ -2,7 +2,6 @@
 
 from apps.learning.services.running import run_training
 from apps.learning.services.starting import (
-    clear_ranks,
     due_projects,
     reopen_for_new_items,
     start_training,
@@ -11,7 +10,6 @@ from apps.learning.services.starting import (
 )
 
 __all__ = [
-    "clear_ranks",
     "due_projects",
     "reopen_for_new_items",
     "run_training",

@@ -8,7 +8,7 @@ from django.db.models import Exists, Max, OuterRef
 from django.utils import timezone
 
 from apps.accounts.models import User
-from apps.common.jobs import cancel_job, start_job
+from apps.common.jobs import JobRun, cancel_job, job, start_job
 from apps.labels.services import unrank_items
 from apps.learning.models import LearningSwitch, TrainedModel
 from apps.learning.selectors import read_gold
@@ -19,7 +19,7 @@ from apps.projects.selectors import current_schema
 from labelhub.core.errors import Conflict
 from labelhub.core.learning import LEAST_GOLD, growth
 
-KIND = "learning.train"
+KIND, CLEAR = "learning.train", "learning.clear_ranks"
 #: Items that come one by one are looked at together, not each by a model fitted for it.
 REST = timedelta(minutes=5)
 Status = TrainedModel.Status
@@ -39,6 +39,7 @@ def switch_learning(*, project: Project, on: bool, actor: User | None) -> Learni
         for model_id in going.values_list("pk", flat=True):
             cancel_job(KIND, model_id)
         going.update(status=Status.CANCELLED, finished_at=timezone.now())
+        start_job(CLEAR, project.pk)
     return switch
 
 
@@ -138,13 +139,10 @@ def unswept_projects() -> list[int]:
     return list(rows.values_list("project_id", flat=True))
 
 
-def clear_ranks(project_id: int) -> int:
-    """Order the project's queue without the model, unless it was switched on again meanwhile; how
-    many items changed. Safe to call twice, and to be killed in."""
-    switch = LearningSwitch.objects.filter(pk=project_id, on=False).select_related("project")
-    found = switch.first()
-    if found is None:
-        return 0
-    moved = unrank_items(found.project)
-    switch.update(ranked=False)
-    return moved
+@job(CLEAR)
+def clear_ranks(run: JobRun) -> None:
+    """Order a project's queue without the model, unless it was switched on again meanwhile."""
+    switch = LearningSwitch.objects.filter(pk=run.subject, on=False).select_related("project")
+    if found := switch.first():
+        unrank_items(found.project)
+        switch.update(ranked=False)
