@@ -27,7 +27,6 @@ from apps.authors.consumers.session import settled
 from apps.authors.tasks import warm_up
 from apps.common.jobs import stop_all_jobs
 from apps.common.workers import expect_worker
-from apps.debates.services import stop_all_slices
 from labelhub.core.errors import InvalidInput
 from labelhub.processor import one_processor
 from labelhub.web.connection import Connection, settle
@@ -205,7 +204,6 @@ class _Server(uvicorn.Server):
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """On the first signal everything begins to stop at once, not one after the other."""
         if not self.should_exit:
-            stop_all_slices()
             stop_all_jobs()
             _leave_at_the_latest()
         super().handle_exit(sig, frame)

@@ -11,16 +11,14 @@ from collections.abc import Callable
 
 from celery.signals import worker_ready, worker_shutdown, worker_shutting_down
 from celery.worker import WorkController
-from django.conf import settings
 from django.db import close_old_connections, connections
 from kombu.transport import redis
 
 from apps.agreement.automation.tasks import keep_guarantees
 from apps.authors.tasks import keep_house, resume_messages
-from apps.common.jobs import resume_jobs, stop_all_jobs
+from apps.common.jobs import await_threads, resume_jobs, stop_all_jobs
 from apps.common.workers import show_sign
-from apps.debates.services import stop_all_slices
-from apps.debates.tasks import resume_unfinished as resume_runs
+from apps.debates.tasks import drive_run, keep_runs
 from apps.echo.services.instruction_search import go_on_with
 from apps.echo.services.learning import learn_news
 from apps.echo.tasks import keep_echo, keep_offers
@@ -50,6 +48,7 @@ JOBS = (
     carry_labels,
     carry_out,
     clear_ranks,
+    drive_run,
     go_on_with,
     import_rows,
     learn_news,
@@ -61,7 +60,7 @@ JOBS = (
 HOUSEKEEPING_SECONDS = 2.0
 KEEPERS: tuple[Callable[[], object], ...] = (
     show_sign,
-    resume_runs,
+    keep_runs,
     sweep_uploads,
     keep_exports,
     tend_webhooks,
@@ -130,13 +129,13 @@ def _on_ready(**_: object) -> None:
 def _on_order_to_stop(**_: object) -> None:
     """Sent as soon as a worker process gets its signal, while its tasks are still at work."""
     housekeeping.stop()
-    stop_all_slices()
     stop_all_jobs()
 
 
 @worker_shutdown.connect
 def _on_shutdown(**_: object) -> None:
     housekeeping.stop()
+    await_threads()
 
 
 class EmbeddedWorker:
@@ -150,7 +149,7 @@ class EmbeddedWorker:
         self._controller = WorkController(
             app=app,
             pool_cls="threads",
-            concurrency=settings.LABELHUB_RUNS_AT_ONCE + 2,
+            concurrency=8,
             without_mingle=True,
             without_gossip=True,
             without_heartbeat=True,
@@ -165,7 +164,7 @@ class EmbeddedWorker:
     def stop(self) -> None:
         """Take no more tasks and wait for the ones at hand, which stop at their next call."""
         housekeeping.stop()
-        stop_all_slices()
         stop_all_jobs()
         self._controller.stop()
         self._thread.join()
+        await_threads()

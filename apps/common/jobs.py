@@ -21,7 +21,7 @@ import logging
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -78,18 +78,23 @@ class Kind:
     """``work`` carries a job out; ``fail`` writes how it failed, in a transaction of its own.
 
     ``place`` is held by the one job of the kind that a process works on, if there may be but one.
-    ``threads`` are those of its own that a process has for the kind, if it has any.
+    ``threads`` are those of its own that a process has for the kind, if it has any. A worker that
+    shows no sign of life for ``lease`` has died.
     """
 
     work: Callable[..., None]
     fail: Callable[[int, Exception], None]
     place: threading.Semaphore | None = None
     threads: threading.Semaphore | None = None
+    lease: timedelta | None = None
 
 
 KINDS: dict[str, Kind] = {}
 Work = Callable[..., None]
 _closing = threading.Event()
+#: What was put off steps back behind those who wait.
+_TURNS = (F("lease_until").asc(nulls_first=True), "pk")
+_THREAD = "job-"
 
 
 def forget_failure(_: int, __: Exception) -> None:
@@ -102,6 +107,7 @@ def job(
     fail: Callable[[int, Exception], None] = forget_failure,
     one_at_a_time: bool = False,
     threads: int = 0,
+    lease: timedelta | None = None,
 ) -> Callable[[Work], Work]:
     """Register a function that carries out jobs of the kind ``name``.
 
@@ -109,12 +115,13 @@ def job(
     called again after a kill. For a subject that is gone or over it returns at once.
     ``one_at_a_time``: no worker process takes up two of the kind. ``threads``: it is carried out in
     so many threads of each worker process that are the kind's own: it waits for no other work, and
-    lets none wait. A process that ends does not wait for them; their leases lapse.
+    lets none wait. ``lease``: where it is not :data:`LEASE`.
     """
 
     def register(work: Work) -> Work:
         place = threading.Semaphore() if one_at_a_time else None
-        KINDS[name] = Kind(work, fail, place, threading.Semaphore(threads) if threads else None)
+        own = threading.Semaphore(threads) if threads else None
+        KINDS[name] = Kind(work, fail, place, own, lease)
         return work
 
     return register
@@ -143,7 +150,7 @@ class JobRun:
         with transaction.atomic():
             self._lock()
             yield
-            self._renew(**({"attempts": 0} if further else {}))
+            self.renew(**({"attempts": 0} if further else {}))
 
     @contextmanager
     def last_chunk(self) -> Iterator[None]:
@@ -165,8 +172,18 @@ class JobRun:
             Postponed: this process is about to end.
         """
         _refuse_when_closing()
-        if time.monotonic() - self._renewed > LEASE.total_seconds() / 3:
-            self._renew()
+        if time.monotonic() - self._renewed > _lease(self.kind).total_seconds() / 3:
+            self.renew()
+
+    def renew(self, **fields: Any) -> None:
+        """Renew the lease.
+
+        Raises:
+            LeaseLost: the job is not ours any more.
+        """
+        if not self.rows().update(lease_until=timezone.now() + _lease(self.kind), **fields):
+            raise LeaseLost(f"The job {self.kind} {self.subject} is not ours any more.")
+        self._renewed = time.monotonic()
 
     def rows(self) -> QuerySet[Job]:
         """The job's row, as long as it is ours."""
@@ -176,11 +193,6 @@ class JobRun:
         # Before its subject, as whoever cancels it: two that wait for each other would both fail.
         if self.rows().select_for_update().values_list("pk").first() is None:
             raise LeaseLost(f"The job {self.kind} {self.subject} is not ours any more.")
-
-    def _renew(self, **fields: Any) -> None:
-        if not self.rows().update(lease_until=timezone.now() + LEASE, **fields):
-            raise LeaseLost(f"The job {self.kind} {self.subject} is not ours any more.")
-        self._renewed = time.monotonic()
 
 
 def start_job(kind: str, subject: int, *, send: bool = True) -> None:
@@ -197,9 +209,13 @@ def start_job(kind: str, subject: int, *, send: bool = True) -> None:
         _send(kind, subject)
 
 
-def ensure_job(kind: str, subject: int) -> None:
+def ensure_jobs(kind: str, subjects: Collection[int]) -> None:
     """As :func:`start_job`, for those who keep house: a job that is there goes on as it is."""
-    Job.objects.get_or_create(kind=kind, subject=subject)
+    there = Job.objects.filter(kind=kind, subject__in=subjects) if subjects else Job.objects.none()
+    known = set(there.values_list("subject", flat=True))
+    for subject in subjects:
+        if subject not in known:
+            Job.objects.get_or_create(kind=kind, subject=subject)
 
 
 def cancel_job(kind: str, subject: int) -> None:
@@ -208,9 +224,9 @@ def cancel_job(kind: str, subject: int) -> None:
 
 
 def waiting_jobs(kind: str) -> list[int]:
-    """The subjects that wait for a worker, the oldest first."""
+    """The subjects that wait for a worker, whoever has waited longest first."""
     free = Job.objects.filter(_free(), kind=kind)
-    return list(free.order_by("pk").values_list("subject", flat=True))
+    return list(free.order_by(*_TURNS).values_list("subject", flat=True))
 
 
 def work_on(kind: str, subject: int, **options: Any) -> None:
@@ -222,13 +238,18 @@ def work_on(kind: str, subject: int, **options: Any) -> None:
     Raises:
         Unavailable: there is no room for it just now.
     """
-    run = JobRun(kind, subject)
     Job.objects.get_or_create(kind=kind, subject=subject)
+    _take_up(kind, subject, options)
+
+
+def _take_up(kind: str, subject: int, options: Mapping[str, Any] | None = None) -> None:
+    """Carry out a job that is there, unless somebody is at it."""
+    run = JobRun(kind, subject)
     attempts = _claim(run)
     if not attempts:
         return
     try:
-        _carry_out(run, attempts, options)
+        _carry_out(run, attempts, options or {})
     except LeaseLost:
         logger.warning("%s %s was taken over or cancelled", kind, subject)
     except Postponed as error:
@@ -259,14 +280,15 @@ def fault_words(error: Exception, words: str) -> str:
 def work_task(kind: str, subject: int) -> None:
     """Carry out a job; one that has ended meanwhile is left alone."""
     waiting = Job.objects.filter(_free(), kind=kind, subject=subject)
-    if not waiting.exists():
-        return
-    place = KINDS[kind].place
-    if place is None and KINDS[kind].threads is None:
-        work_on(kind, subject)
-    elif place is not None and place.acquire(blocking=False):
+    place, threads = KINDS[kind].place, KINDS[kind].threads
+    if threads is not None:
+        waiting.update(sent_until=None)
+        _work_in_thread(kind, subject, threads)
+    elif place is None:
+        _take_up(kind, subject)
+    elif place.acquire(blocking=False):
         try:
-            work_on(kind, subject)
+            _take_up(kind, subject)
         finally:
             place.release()
     else:
@@ -278,37 +300,50 @@ def stop_all_jobs() -> None:
     _closing.set()
 
 
+def is_closing() -> bool:
+    """Whether this process is about to end."""
+    return _closing.is_set()
+
+
+def await_threads() -> None:
+    """Wait for the threads of kinds that have their own, after :func:`stop_all_jobs`."""
+    for thread in threading.enumerate():
+        if thread.name.startswith(_THREAD):
+            thread.join()
+
+
 def resume_jobs() -> None:
     """See to it that a worker takes up every job that nobody is at. Cheap, safe in several
     processes; only for workers, since jobs with threads of their own are taken up here."""
     now = timezone.now()
     unsent = Job.objects.filter(_free()).filter(Q(sent_until=None) | Q(sent_until__lte=now))
-    for waiting in unsent.order_by("pk"):
+    for waiting in unsent.order_by(*_TURNS):
         kind = KINDS.get(waiting.kind)
         if kind is not None and kind.threads is not None:
-            _work_in_thread(waiting, kind.threads)
+            _work_in_thread(waiting.kind, waiting.subject, kind.threads)
         elif unsent.filter(pk=waiting.pk).update(sent_until=now + SEND_AGAIN):
             _send(waiting.kind, waiting.subject)
 
 
-def _work_in_thread(first: Job, threads: threading.Semaphore) -> None:
-    """Begin with that job and go on with what else of its kind waits by then, if there is a thread
-    to spare."""
+def _work_in_thread(kind: str, subject: int, threads: threading.Semaphore) -> None:
+    """Begin with that job and go on with what waits of its kind, if there is a thread to spare."""
     if not threads.acquire(blocking=False):
         return
 
     def work() -> None:
         try:
-            for subject in [first.subject, *waiting_jobs(first.kind)]:
-                if Job.objects.filter(_free(), kind=first.kind, subject=subject).exists():
-                    work_on(first.kind, subject)
+            waiting = [subject]
+            while waiting and not _closing.is_set():
+                _take_up(kind, waiting[0])
+                waiting = waiting_jobs(kind)
         except Exception:  # the next round takes them up in a new thread
-            logger.exception("A thread for %s stopped", first.kind)
+            logger.exception("A thread for %s stopped", kind)
         finally:
             connections.close_all()
             threads.release()
 
-    threading.Thread(target=work, name=f"job-{first.kind}", daemon=True).start()
+    # A daemon, though it is waited for: a process that is ordered to end at once shall.
+    threading.Thread(target=work, name=f"{_THREAD}{kind}", daemon=True).start()
 
 
 def _carry_out(run: JobRun, attempts: int, options: Mapping[str, Any]) -> None:
@@ -343,12 +378,16 @@ def _claim(run: JobRun) -> int:
     """How often the job was taken up since it last got further; 0 where it is not to be had. One
     conditional update: exclusive on every database."""
     rows = Job.objects.filter(kind=run.kind, subject=run.subject)
-    until = timezone.now() + LEASE
+    until = timezone.now() + _lease(run.kind)
     if not rows.filter(_free()).update(
         lease_token=run.token, lease_until=until, attempts=F("attempts") + 1
     ):
         return 0
     return rows.values_list("attempts", flat=True).first() or 0
+
+
+def _lease(kind: str) -> timedelta:
+    return KINDS[kind].lease or LEASE
 
 
 def _free() -> Q:

@@ -127,9 +127,6 @@ class Run(models.Model):
     pulse = models.JSONField(
         default=dict, blank=True, help_text="What the worker that drives it last reported."
     )
-    dispatched_until = models.DateTimeField(
-        null=True, blank=True, help_text="A task for it is on its way."
-    )
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )

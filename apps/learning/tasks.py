@@ -2,7 +2,7 @@
 
 import time
 
-from apps.common.jobs import ensure_job
+from apps.common.jobs import ensure_jobs
 from apps.learning import services
 from apps.learning.services.starting import CLEAR
 from labelhub.core.errors import LabelhubError
@@ -22,8 +22,7 @@ def keep_learning() -> None:
     _last[:] = [now]
     _begin_due()
     services.reopen_for_new_items()
-    for project_id in services.unswept_projects():
-        ensure_job(CLEAR, project_id)
+    ensure_jobs(CLEAR, services.unswept_projects())
 
 
 def _begin_due() -> None:

@@ -18,7 +18,7 @@ from apps.common.jobs import (
     LeaseLost,
     Postponed,
     cancel_job,
-    ensure_job,
+    ensure_jobs,
     fault_words,
     job,
     resume_jobs,
@@ -145,10 +145,10 @@ def test_work_that_is_asked_for_while_the_job_ends_is_done(
 
 
 def test_work_that_goes_on_already_is_left_to_whoever_is_at_it(counting: Counting) -> None:
-    counting.meanwhile = lambda _: ensure_job(KIND, counting.project.pk)
+    counting.meanwhile = lambda _: ensure_jobs(KIND, [counting.project.pk])
     counting.run()
     assert (counting.done, Job.objects.count()) == (WANTED, 0)
-    ensure_job(KIND, counting.project.pk)
+    ensure_jobs(KIND, [counting.project.pk])
     assert waiting_jobs(KIND) == [counting.project.pk]
 
 
@@ -255,8 +255,7 @@ def test_threads_of_its_own_are_bounded_and_go_on_with_what_waits(counting: Coun
 
     job(KIND, threads=2)(work)
     others = [ProjectFactory.create().pk for _ in range(3)]
-    for other in others:
-        ensure_job(KIND, other)
+    ensure_jobs(KIND, others)
     resume_jobs()  # waits for nobody
     assert began.acquire(timeout=60)
     assert began.acquire(timeout=60)
@@ -351,7 +350,8 @@ def test_a_task_is_sent_again_where_no_worker_took_the_job_up(
 def test_a_worker_knows_every_kind_of_job() -> None:
     assert resume_jobs in worker.KEEPERS
     assert set(KINDS) == {
-        "echo.learn", "echo.search", "exchange.import", "exchange.save_export", "exchange.webhook",
+        "debates.run", "echo.learn", "echo.search", "exchange.import", "exchange.save_export",
+        "exchange.webhook",
         "learning.clear_ranks", "learning.train", "reviews.bulk", "reviews.change_labels",
         "reviews.first_filter", "reviews.requeue",
     }  # fmt: skip

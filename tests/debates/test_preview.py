@@ -2,14 +2,10 @@
 
 import pytest
 
-from apps.debates.models import Run, Turn
+from apps.debates.models import Turn
 from apps.debates.services import (
-    mark_dispatched,
-    pause_run,
     preview,
-    resume_run,
     run_slice,
-    unfinished_runs,
 )
 from apps.labels.models import Gold
 from apps.projects.models import Project
@@ -64,13 +60,3 @@ def test_reasons_for_precedents_are_part_of_it() -> None:
     assert asked > 8 * 6
     assert told.calls == asked
     assert Turn.objects.filter(role="reporter", reused=False).count() == asked - 8 * 6
-
-
-def test_a_resumed_run_is_taken_up_at_once() -> None:
-    """Not only when the task of before is overdue."""
-    run = started_run(project_with_items(1))
-    assert mark_dispatched(run.pk)
-    pause_run(run=run)
-    resume_run(run=run)
-    assert unfinished_runs() == [run.pk]
-    assert Run.objects.get().status == Run.Status.QUEUED

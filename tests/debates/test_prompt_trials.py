@@ -8,9 +8,11 @@ from django.test import Client
 from django.urls import reverse
 
 from apps.accounts.roles import Role
+from apps.common.jobs import waiting_jobs
 from apps.debates.models import Debate, PromptVariant, Run
 from apps.debates.prompt_forms import TrialForm
 from apps.debates.services import prompts, run_slice
+from apps.debates.tasks import KIND
 from apps.labels.models import Gold
 from apps.llm.services import ensure_builtin
 from apps.projects.models import Item, Project
@@ -49,9 +51,7 @@ def usual_models(variant: PromptVariant) -> dict[str, Any]:
 
 
 @pytest.mark.thorough
-def test_the_whole_way_from_a_variant_to_its_trial(monkeypatch: pytest.MonkeyPatch) -> None:
-    sent: list[int] = []
-    monkeypatch.setattr("apps.debates.tasks.run_slice_task.delay", sent.append)
+def test_the_whole_way_from_a_variant_to_its_trial() -> None:
     project = project_with_items(12)
     for item in project.items.all()[:3]:
         verify(item, "good")
@@ -64,7 +64,7 @@ def test_the_whole_way_from_a_variant_to_its_trial(monkeypatch: pytest.MonkeyPat
     response = client.post(address, form)
     tried, beside = Run.objects.order_by("pk")
     assert response.headers["Location"] == reverse("prompt_trial", args=[project.slug, tried.pk])
-    assert sent == [tried.pk, beside.pk]
+    assert waiting_jobs(KIND) == [tried.pk, beside.pk]
     assert tried.trial
     assert beside.trial
     items = [set(run.debates.values_list("item", flat=True)) for run in (tried, beside)]

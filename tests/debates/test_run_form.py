@@ -9,9 +9,11 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from apps.accounts.roles import Role
+from apps.common.jobs import waiting_jobs
 from apps.debates.forms import RunForm
 from apps.debates.models import Run
 from apps.debates.services import prompts
+from apps.debates.tasks import KIND
 from apps.llm.services import ensure_builtin
 from apps.projects.models import Project
 from labelhub.core.debate import LABELLING
@@ -88,11 +90,7 @@ def test_the_page_shows_settings_and_roles_of_any_protocol_for_any_question(
         assert not Run.objects.exists()
 
 
-def test_a_run_is_planned_previewed_and_started(
-    monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
-) -> None:
-    sent: list[int] = []
-    monkeypatch.setattr("apps.debates.tasks.run_slice_task.delay", sent.append)
+def test_a_run_is_planned_previewed_and_started() -> None:
     project = project_with_items(3)
     client = signed_in(project)
     page = client.get(reverse("run_create", args=[project.slug])).content.decode()
@@ -107,13 +105,12 @@ def test_a_run_is_planned_previewed_and_started(
     seen = client.get(reverse("run_preview", args=[project.slug]), form).content.decode()
     assert "nothing" in seen
     assert "It is not an LLM" in seen
-    with django_capture_on_commit_callbacks(execute=True):
-        response = client.post(reverse("run_create", args=[project.slug]), form)
+    response = client.post(reverse("run_create", args=[project.slug]), form)
     run = Run.objects.get()
     assert response.headers["Location"] == reverse("run_detail", args=[project.slug, run.pk])
     assert run.debates.count() == 2
     assert not run.reuse_answers, "a box that is not ticked"
-    assert sent == [run.pk]
+    assert waiting_jobs(KIND) == [run.pk]
 
 
 def test_settings_and_models_reach_the_run() -> None:

@@ -6,7 +6,6 @@ from apps.debates.models import Debate, Run
 from apps.debates.services import (
     RunPlan,
     cancel_run,
-    mark_dispatched,
     pause_run,
     preview,
     resume_run,
@@ -150,15 +149,6 @@ def test_the_budget_of_a_run_can_be_raised_but_not_below_what_is_spent() -> None
     cancel_run(run=run)
     with pytest.raises(Conflict):
         set_budget(run=run, budget_nanousd=None)
-
-
-def test_an_unfinished_run_is_named_once_until_its_task_is_overdue() -> None:
-    run = started_run(project_with_items(1))
-    assert unfinished_runs() == [run.pk]
-    assert unfinished_runs() == []
-    assert not mark_dispatched(run.pk)
-    Run.objects.update(dispatched_until=run.created_at)
-    assert unfinished_runs() == [run.pk]
 
 
 def test_a_paused_run_goes_on_when_its_time_has_come() -> None:

@@ -1,13 +1,7 @@
 """Runs of debates: planning, starting, steering and driving them."""
 
 from apps.debates.services.casting import models_for_roles, seats_for
-from apps.debates.services.dispatch import (
-    mark_dispatched,
-    take_back_dispatch,
-    unfinished_runs,
-)
 from apps.debates.services.driving.closing import finish_run
-from apps.debates.services.driving.halt import stop_all_slices
 from apps.debates.services.driving.pace import Pace
 from apps.debates.services.driving.slices import SliceEnd, run_slice
 from apps.debates.services.experiments import (
@@ -20,7 +14,14 @@ from apps.debates.services.interrupted import go_on, interrupted_run
 from apps.debates.services.plans import RunPlan, checked_cast, selected_items, warnings_of
 from apps.debates.services.preview import Preview, preview
 from apps.debates.services.routing import change_routing_rule, reroute
-from apps.debates.services.runs import cancel_run, pause_run, resume_run, set_budget, start_run
+from apps.debates.services.runs import (
+    cancel_run,
+    pause_run,
+    resume_run,
+    set_budget,
+    start_run,
+    unfinished_runs,
+)
 from apps.debates.services.weighing import ENOUGH, Sample, Weighed, read_sample, weigh, within
 
 __all__ = [
@@ -38,7 +39,6 @@ __all__ = [
     "finish_run",
     "go_on",
     "interrupted_run",
-    "mark_dispatched",
     "models_for_roles",
     "pause_run",
     "plan_of",
@@ -53,8 +53,6 @@ __all__ = [
     "set_budget",
     "start_experiment",
     "start_run",
-    "stop_all_slices",
-    "take_back_dispatch",
     "unfinished_runs",
     "warnings_of",
     "weigh",

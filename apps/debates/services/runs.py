@@ -31,7 +31,7 @@ def start_run(
 ) -> Run:
     """Record a run with everything that decides its result, and one waiting debate per item.
 
-    A worker picks it up; the caller may send it a task to be quicker (``tasks.launch_run``).
+    A worker picks it up within seconds; at once after ``tasks.launch_run``.
 
     Raises:
         InvalidInput: nothing is selected, or the plan cannot be run as it is.
@@ -133,8 +133,6 @@ def resume_run(*, run: Run) -> Run:
             resume_at=None,
             resumed_at=timezone.now(),
             faults=0,
-            # A task sent before it was paused is no longer on its way.
-            dispatched_until=None,
             finished_at=None,
         )
     return run
@@ -158,6 +156,16 @@ def cancel_run(*, run: Run) -> Run:
         finished_at=timezone.now(),
     )
     return run
+
+
+def unfinished_runs() -> list[int]:
+    """Ids of the runs that a worker should drive or close now; paused ones whose time has come go
+    on."""
+    now = timezone.now()
+    Run.objects.filter(status=Run.Status.PAUSED, resume_at__lte=now).update(
+        status=Run.Status.QUEUED, pause_code="", message="", resume_at=None, resumed_at=now
+    )
+    return list(Run.objects.going().order_by("pk").values_list("pk", flat=True))
 
 
 def _refuse_if_changed(project: Project, schema: LabelSchema) -> None:

@@ -13,7 +13,7 @@ from itertools import chain
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
-from apps.common.jobs import JobRun, ensure_job, job, work_on
+from apps.common.jobs import JobRun, ensure_jobs, job, work_on
 from apps.echo.models import Echo, LogEvent, Snapshot
 from apps.echo.services.answer_events import WITHIN, gather_answers, untold_answers
 from apps.echo.services.rewards import gather_rewards, untold_offers
@@ -53,8 +53,7 @@ def keep_up(within: timedelta = WITHIN, *, trust: bool = True) -> None:
 
     The arguments are those of :func:`echoes_with_news`.
     """
-    for echo_id in sorted(echoes_with_news(timezone.now(), within, trust=trust)):
-        ensure_job(KIND, echo_id)
+    ensure_jobs(KIND, echoes_with_news(timezone.now(), within, trust=trust))
 
 
 def echoes_with_news(now: datetime, within: timedelta, *, trust: bool) -> set[int]:

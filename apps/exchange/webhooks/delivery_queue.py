@@ -18,7 +18,7 @@ from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from apps.common.jobs import JobRun, ensure_job, job
+from apps.common.jobs import JobRun, ensure_jobs, job
 from apps.common.sealing import CannotOpen
 from apps.exchange.models import Delivery, Webhook
 from apps.exchange.webhooks.event_feed import PING, continue_replay, highest_ids, queue_events
@@ -62,8 +62,7 @@ def tend_webhooks() -> None:
     for webhook in Webhook.objects.filter(status=Webhook.Status.ACTIVE, replay__isnull=False):
         continue_replay(webhook)
     forget_old()
-    for webhook_id in due_webhooks():
-        ensure_job(KIND, webhook_id)
+    ensure_jobs(KIND, due_webhooks())
 
 
 def forget_old() -> None:

@@ -8,7 +8,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from apps.accounts.models import User
-from apps.common.jobs import JobRun, ensure_job, job, start_job
+from apps.common.jobs import JobRun, ensure_jobs, job, start_job
 from apps.common.validation import check_model
 from apps.labels.services import promote_items
 from apps.projects.models import Item, Project
@@ -98,8 +98,7 @@ def projects_to_apply() -> list[int]:
 
 def keep_first() -> None:
     """See to it that new items of a chosen filter come first."""
-    for project_id in projects_to_apply():
-        ensure_job(KIND, project_id)
+    ensure_jobs(KIND, projects_to_apply())
 
 
 @job(KIND)

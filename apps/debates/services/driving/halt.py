@@ -1,7 +1,6 @@
 """Why a slice comes to an end, and how everybody in it learns of it."""
 
 import asyncio
-import threading
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,19 +14,6 @@ from labelhub.core.errors import LabelhubError
 #: A run pauses when more than this share of the last debates failed.
 WINDOW = 50
 TOLERATED_SHARE = 0.2
-
-#: Set once, when this process is to end: its slices stop at the next call.
-_closing = threading.Event()
-
-
-def stop_all_slices() -> None:
-    """Ask every slice in this process to stop soon; their debates go back to waiting."""
-    _closing.set()
-
-
-def closing() -> bool:
-    """Whether this process is about to end."""
-    return _closing.is_set()
 
 
 @dataclass(frozen=True, slots=True)

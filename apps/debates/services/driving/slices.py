@@ -19,13 +19,14 @@ from typing import Any, TypeAlias
 from django.db import DatabaseError
 from django.utils import timezone
 
+from apps.common.jobs import is_closing
 from apps.debates import events
 from apps.debates.models import Run, Turn
 from apps.debates.services.driving.answers import Answer, Answers
 from apps.debates.services.driving.asker import Asker, Models, Talk
 from apps.debates.services.driving.budget import Budget
 from apps.debates.services.driving.closing import finish_run
-from apps.debates.services.driving.halt import Halt, Reason, closing
+from apps.debates.services.driving.halt import Halt, Reason
 from apps.debates.services.driving.limits import pulse_of
 from apps.debates.services.driving.pace import PACE, TICK, Pace
 from apps.debates.services.driving.results import Claimed, Finished
@@ -55,19 +56,30 @@ class SliceEnd(StrEnum):
 
 
 def run_slice(
-    run_id: int, *, pace: Pace = PACE, open_models: OpenModels = Gateway.open
+    run_id: int,
+    *,
+    pace: Pace = PACE,
+    open_models: OpenModels = Gateway.open,
+    renew: Callable[[], object] = lambda: None,
 ) -> SliceEnd:
-    """Drive the run for one slice. Safe to call at any time, in any process, for any run."""
+    """Drive the run for one slice. Safe to call at any time, in any process, for any run.
+
+    ``renew`` renews the lease of the run's job, or raises that it is lost.
+    """
     # Answers are looked up beside what is written: behind it, every call would wait for a batch.
     with Database(f"run-{run_id}") as database, Database(f"answers-{run_id}") as reading:
-        return asyncio.run(_run_slice(run_id, (database, reading), pace, open_models))
+        return asyncio.run(_run_slice(run_id, (database, reading), pace, open_models, renew))
 
 
 async def _run_slice(
-    run_id: int, threads: tuple[Database, Database], pace: Pace, open_models: OpenModels
+    run_id: int,
+    threads: tuple[Database, Database],
+    pace: Pace,
+    open_models: OpenModels,
+    renew: Callable[[], object],
 ) -> SliceEnd:
     database = threads[0]
-    begun = await database(_begin, run_id, pace)
+    begun = await database(_begin, run_id, pace, renew)
     if isinstance(begun, SliceEnd):
         return begun
     halt = Halt(begun.last_ends)
@@ -103,7 +115,7 @@ class Begun:
         return [*self.script.models, *([embedder] if embedder else [])]
 
 
-def _begin(run_id: int, pace: Pace) -> "SliceEnd | Begun":
+def _begin(run_id: int, pace: Pace, renew: Callable[[], object]) -> "SliceEnd | Begun":
     """What to drive, or why there is nothing to drive."""
     if finish_run(run_id):
         events.announce_run(run_id)
@@ -116,7 +128,7 @@ def _begin(run_id: int, pace: Pace) -> "SliceEnd | Begun":
     )
     if run is None:
         return SliceEnd.STOPPED
-    store = SliceStore(run, timedelta(seconds=pace.lease))
+    store = SliceStore(run, timedelta(seconds=pace.lease), renew)
     if not store.begin():
         return SliceEnd.BUSY
     try:
@@ -216,7 +228,7 @@ class Slice:
             for task in done:
                 task.result()
             now = time.monotonic()
-            if closing():
+            if is_closing():
                 self._halt.stop()
             if now > deadline:
                 self._halt.stop(Reason(again=True))

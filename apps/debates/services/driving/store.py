@@ -7,7 +7,7 @@ late it wakes up, changes nothing.
 
 import uuid
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -16,6 +16,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from apps.common.bulk import insert_rows
+from apps.common.jobs import LeaseLost
 from apps.debates.models import Debate, Run, RunRole, Turn
 from apps.debates.services.driving.answers import Answer
 from apps.debates.services.driving.closing import count_in
@@ -57,8 +58,9 @@ CONCLUDED = [
 class SliceStore:
     """What one slice reads and writes of ``run``, under one lease token."""
 
-    def __init__(self, run: Run, lease: timedelta) -> None:
+    def __init__(self, run: Run, lease: timedelta, renew: Callable[[], object]) -> None:
         self.run = run
+        self._renew = renew
         self.token = uuid.uuid4()
         self._lease = lease
         self._reporter = Reporter(run)
@@ -106,10 +108,14 @@ class SliceStore:
         return ids
 
     def beat(self, pulse: Mapping[str, Any]) -> str:
-        """Renew the lease of everything held, report ``pulse``; the run's status, "" when gone
-        or no longer ours to drive."""
+        """Renew the leases of the run's job and of everything held, report ``pulse``; the run's
+        status, "" when gone or no longer ours to drive."""
         now = timezone.now()
         if self._overtaken(now):
+            return ""
+        try:
+            self._renew()
+        except LeaseLost:
             return ""
         Debate.objects.filter(lease_token=self.token).update(lease_until=now + self._lease)
         Run.objects.filter(pk=self.run.pk).update(pulse={"at": now.isoformat(), **pulse})
