@@ -73,9 +73,14 @@ class Interrupted(LabelhubError):
     code = "interrupted"
 
 
+Fail = Callable[[int, Exception], None]
+Work = Callable[..., None]
+
+
 @dataclass(frozen=True, slots=True)
 class Kind:
     """``work`` carries a job out; ``fail`` writes how it failed, in a transaction of its own.
+    Without it a job cannot fail: it is tried again in a moment, for as long as it takes.
 
     ``place`` is held by the one job of the kind that a process works on, if there may be but one.
     ``threads`` are those of its own that a process has for the kind, if it has any. A worker that
@@ -83,28 +88,23 @@ class Kind:
     """
 
     work: Callable[..., None]
-    fail: Callable[[int, Exception], None]
+    fail: Fail | None = None
     place: threading.Semaphore | None = None
     threads: threading.Semaphore | None = None
     lease: timedelta | None = None
 
 
 KINDS: dict[str, Kind] = {}
-Work = Callable[..., None]
 _closing = threading.Event()
 #: What was put off steps back behind those who wait.
 _TURNS = (F("lease_until").asc(nulls_first=True), "pk")
 _THREAD = "job-"
 
 
-def forget_failure(_: int, __: Exception) -> None:
-    """Of work that is asked for again as long as there is something to do, nothing is written."""
-
-
 def job(
     name: str,
     *,
-    fail: Callable[[int, Exception], None] = forget_failure,
+    fail: Fail | None = None,
     one_at_a_time: bool = False,
     threads: int = 0,
     lease: timedelta | None = None,
@@ -350,7 +350,7 @@ def _carry_out(run: JobRun, attempts: int, options: Mapping[str, Any]) -> None:
     """Whatever else goes wrong fails the job."""
     kind = KINDS[run.kind]
     try:
-        if attempts > MOST_ATTEMPTS:
+        if attempts > MOST_ATTEMPTS and kind.fail is not None:
             raise LabelhubError(NO_PROGRESS)
         kind.work(run, **options)
     except (LeaseLost, Postponed, Interrupted, Unavailable, DatabaseError):
@@ -358,6 +358,8 @@ def _carry_out(run: JobRun, attempts: int, options: Mapping[str, Any]) -> None:
     except Exception as error:
         unforeseen = not isinstance(error, LabelhubError)
         logger.warning("%s %s failed: %s", run.kind, run.subject, error, exc_info=unforeseen)
+        if kind.fail is None:
+            raise Interrupted(str(error)) from error
         # A subject that is gone says nothing; the next turn ends its job.
         with suppress(ObjectDoesNotExist), transaction.atomic():
             if run.rows().delete()[0]:

@@ -187,6 +187,18 @@ def test_a_failure_is_told_and_ends_it(counting: Counting, error: Exception, wor
     assert not Job.objects.exists()
 
 
+def test_a_kind_that_cannot_fail_is_tried_again(counting: Counting) -> None:
+    KINDS[KIND] = jobs.Kind(counting.work)
+    counting.meanwhile = raising(ZeroDivisionError(), at=1)
+    for _ in range(MOST_ATTEMPTS + 2):
+        counting.run()
+        assert waiting_jobs(KIND) == []
+        lapse()
+    counting.meanwhile = lambda _: None
+    counting.run()
+    assert (counting.done, counting.failed) == (WANTED, [])
+
+
 def test_a_fault_of_the_database_leaves_it_for_later(counting: Counting) -> None:
     counting.meanwhile = raising(OperationalError("database is locked"))
     with pytest.raises(OperationalError):
