@@ -14,7 +14,7 @@ from celery.worker import WorkController
 from django.db import close_old_connections, connections
 from kombu.transport import redis
 
-from apps.agreement.automation.tasks import keep_guarantees
+from apps.agreement.automation.tasks import keep_guarantees, look_after_job
 from apps.authors.tasks import keep_house, resume_messages
 from apps.common.jobs import await_threads, resume_jobs, stop_all_jobs
 from apps.common.workers import show_sign
@@ -52,6 +52,7 @@ JOBS = (
     go_on_with,
     import_rows,
     learn_news,
+    look_after_job,
     put_labels_back,
     send_due,
     train,

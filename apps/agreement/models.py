@@ -57,9 +57,6 @@ class Guarantee(models.Model):
     applied = models.BooleanField(
         default=False, help_text="The items have been brought into line with the state."
     )
-    dispatched_until = models.DateTimeField(
-        null=True, blank=True, help_text="A task looks after it, or is on its way."
-    )
     # Fixed when the sample is drawn, before anything is known of its errors.
     target = models.FloatField(help_text="Share of wrong ones among the accepted, 0 to 0.5.")
     confidence = models.FloatField()

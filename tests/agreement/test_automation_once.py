@@ -10,10 +10,11 @@ from apps.agreement.automation import tasks
 from apps.agreement.automation.calibration import known_to_people, read_pool
 from apps.agreement.automation.counts import count_pool
 from apps.agreement.automation.decisions import words_of_authors
-from apps.agreement.automation.guarantee import switch_off, switch_on
+from apps.agreement.automation.guarantee import KIND, switch_off, switch_on
 from apps.agreement.automation.judging import freeze, sample_of
 from apps.agreement.automation.watching import audit_of, watch
 from apps.agreement.models import Guarantee
+from apps.common.jobs import waiting_jobs, work_on
 from apps.debates.models import Debate
 from apps.debates.selectors import rule_of
 from apps.debates.services import change_routing_rule
@@ -168,25 +169,16 @@ def test_switching_off_leaves_a_rule_that_was_changed_meanwhile(project: Project
 
 
 @pytest.mark.thorough
-def test_a_task_at_work_is_not_joined_by_another(
-    project: Project, monkeypatch: pytest.MonkeyPatch
+def test_a_promise_is_looked_at_again_after_a_while_or_once_something_happened(
+    project: Project,
 ) -> None:
     made, manager, _ = promised(project)
-    sent: list[int] = []
-    monkeypatch.setattr(tasks.look_after_task, "delay", sent.append)
-    monkeypatch.setattr(tasks, "_last", [])
-
-    def ask(found: Guarantee) -> None:
-        tasks._last.clear()
-        assert (found.pk, tasks.keep_guarantees()) == (made.pk, 0)
-
-    monkeypatch.setattr(tasks, "look_after", ask)
-    tasks.look_after_task(made.pk)
-    tasks._last.clear()
-    assert tasks.keep_guarantees() == 0, "it was looked at just now"
+    assert waiting_jobs(KIND) == [made.pk]
+    work_on(KIND, made.pk)
+    tasks.keep_guarantees()
+    assert waiting_jobs(KIND) == [], "it was looked at just now"
     switch_off(Guarantee.objects.get(pk=made.pk), actor=manager)
-    tasks._last.clear()
-    assert (tasks.keep_guarantees(), sent) == (1, [made.pk]), "there is something new to do"
+    assert waiting_jobs(KIND) == [made.pk], "there is something new to do"
 
 
 @pytest.mark.thorough

@@ -3,7 +3,6 @@
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from django.db import connection
@@ -11,9 +10,11 @@ from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.agreement.automation import tasks
-from apps.agreement.automation.guarantee import State, live_guarantee, settle, switch_off
+from apps.agreement.automation.guarantee import KIND, State, live_guarantee, settle, switch_off
 from apps.agreement.automation.watching import audit_of, watch
 from apps.agreement.models import Guarantee
+from apps.common.jobs import waiting_jobs, work_on
+from apps.common.models import Job
 from apps.debates.models import Debate, RoutingRule, Run
 from apps.debates.selectors import rule_of
 from apps.debates.services import change_routing_rule
@@ -199,55 +200,36 @@ def test_a_plan_changed_by_hand_ends_it(force: tuple[Guarantee, User, Annotator]
 
 
 @pytest.mark.thorough
-def test_the_workers_housekeeping_sends_a_task_for_what_is_live_or_undone(
-    force: tuple[Guarantee, User, Annotator], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_live_or_undone_is_a_job(force: tuple[Guarantee, User, Annotator]) -> None:
     made, manager, who = force
-    sent: list[int] = []
-    monkeypatch.setattr(tasks.look_after_task, "delay", sent.append)
-    monkeypatch.setattr(tasks, "_last", [])
-    assert tasks.keep_guarantees() == 1
-    assert tasks.keep_guarantees() == 0, "a pause lies between two rounds"
-    tasks._last.clear()
-    assert tasks.keep_guarantees() == 0, "one is on its way, whoever asks"
+    Job.objects.all().delete()
+    tasks.keep_guarantees()
+    assert waiting_jobs(KIND) == [made.pk]
     say(audited(made.project, 12), who, 8)
-    tasks.look_after_task(sent[0])
+    work_on(KIND, made.pk)
     made.refresh_from_db()
-    assert made.ending == "broken"
-    tasks._last.clear()
-    assert tasks.keep_guarantees() == 0, "what is over and carried out needs nobody"
-    Guarantee.objects.update(applied=False, dispatched_until=None)
-    tasks._last.clear()
-    assert tasks.keep_guarantees() == 1
-    tasks.look_after_task(made.pk)
+    assert (made.ending, made.applied) == ("broken", True)
+    Job.objects.update(lease_until=None)
+    work_on(KIND, made.pk)
+    tasks.keep_guarantees()
+    assert not Job.objects.exists(), "what is over and carried out needs nobody"
+    Guarantee.objects.update(applied=False)
+    tasks.keep_guarantees()
+    assert waiting_jobs(KIND) == [made.pk]
+    work_on(KIND, made.pk + 1)  # one that is gone
     assert not switch_off(made, actor=manager)
 
 
 @pytest.mark.thorough
-def test_a_task_for_a_promise_that_is_gone_does_nothing(
-    force: tuple[Guarantee, User, Annotator],
-    django_assert_num_queries: Any,
-) -> None:
-    before = Guarantee.objects.values().get()
-    with django_assert_num_queries(1):
-        tasks.look_after_task(force[0].pk + 1)
-    assert Guarantee.objects.values().get() == before
-
-
-@pytest.mark.thorough
 def test_a_large_project_is_brought_into_line_in_the_background(
-    force: tuple[Guarantee, User, Annotator],
-    monkeypatch: pytest.MonkeyPatch,
-    django_capture_on_commit_callbacks: pytest.FixtureRequest,
+    force: tuple[Guarantee, User, Annotator], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made, manager, _ = force
-    sent: list[int] = []
-    monkeypatch.setattr(tasks.look_after_task, "delay", sent.append)
+    Job.objects.all().delete()
     monkeypatch.setattr(tasks, "AT_ONCE", 10)
     switch_off(made, actor=manager)
-    with django_capture_on_commit_callbacks(execute=True):  # type: ignore[operator]
-        tasks.carry_out(made)
-    assert (sent, made.applied) == ([made.pk], False)
+    tasks.carry_out(made)
+    assert (waiting_jobs(KIND), made.applied) == ([made.pk], False)
 
 
 @pytest.mark.thorough

@@ -13,6 +13,7 @@ from apps.agreement.automation.calibration import read_pool, without_certainty
 from apps.agreement.automation.judging import Drawn, freeze, judge
 from apps.agreement.automation.sampling import changed_since, queue_sample, same_rule
 from apps.agreement.models import Guarantee
+from apps.common.jobs import start_job
 from apps.debates import services as debates
 from apps.debates.models import RoutingRule
 from apps.debates.selectors import rule_of, stored_rule
@@ -25,6 +26,8 @@ from labelhub.core.errors import Conflict
 
 State, Ending = Guarantee.State, Guarantee.Ending
 LIVE = (State.DRAWN, State.ON)
+#: The job that looks after a promise.
+KIND = "agreement.look_after"
 
 
 def live_guarantee(project: Project) -> Guarantee | None:
@@ -54,7 +57,6 @@ def switch_on(guarantee: Guarantee, *, actor: User) -> Guarantee:
         changed = Guarantee.objects.filter(pk=guarantee.pk, state=State.DRAWN).update(
             state=State.ON,
             applied=False,
-            dispatched_until=None,
             bound=bound,
             calibrated=len(drawn.known),
             accepted=step.accepted,
@@ -69,6 +71,7 @@ def switch_on(guarantee: Guarantee, *, actor: User) -> Guarantee:
         )
         if not changed:
             raise Conflict("This sample has been used or given up meanwhile.")
+        start_job(KIND, guarantee.pk)
         debates.change_routing_rule(project=project, actor=actor, rule=rule)
         _set_scope(project, Project.ReviewScope.DOUBTFUL)
     guarantee.refresh_from_db()
@@ -114,7 +117,6 @@ def end(
         ended = still.update(
             state=State.OFF,
             applied=by_hand,
-            dispatched_until=None,
             ending=ending,
             ended_by=actor,
             ended_at=timezone.now(),
@@ -123,6 +125,8 @@ def end(
         )
         if ended and guarantee.state == State.ON and not by_hand:
             _restore(guarantee, actor, everything=ending != Ending.SWITCHED_OFF)
+        if ended:
+            start_job(KIND, guarantee.pk)
     guarantee.refresh_from_db()
     return bool(ended)
 
