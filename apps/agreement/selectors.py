@@ -184,11 +184,11 @@ def items_in_cell(compared: Comparison, *, label: str, cell: str) -> list[int]:
 
 def items_in_matrix(compared: Comparison, *, predicted: str, gold: str) -> list[int]:
     """Items of a single or ordinal project with this predicted and this gold label."""
-    schema, name_of = compared.schema, compared.schema.task.name_of
+    name_of = compared.schema.name_of
     return [
         pair.item_id
         for pair in compared.pairs
-        if (name_of(schema, pair.predicted), name_of(schema, pair.gold)) == (predicted, gold)
+        if (name_of(pair.predicted), name_of(pair.gold)) == (predicted, gold)
     ]
 
 

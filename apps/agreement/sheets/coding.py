@@ -115,7 +115,7 @@ class Coder:
     def _of_schema(self, value: Any) -> int:
         if self._schema.task.several:
             return self._of_set(frozenset(value).intersection(self._schema.names))
-        name = self._schema.task.name_of(self._schema, value)
+        name = self._schema.name_of(value)
         if name not in self._place:
             return UNKNOWN
         return int(name == self._label) if self._label else self._place[name]

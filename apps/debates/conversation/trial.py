@@ -60,7 +60,7 @@ def end_words(values: Sequence[Any], settings: Mapping[str, Any]) -> str:
 
 def _words(value: Any, schema: Schema) -> str:
     try:
-        return schema.task.name_of(schema, value)
+        return schema.name_of(value)
     except StopIteration:  # a point that this version of the scale does not have
         return value_words(value)
 

@@ -194,7 +194,7 @@ def _offered(values: Sequence[Any], schema: Schema, item: Mapping[str, Any]) -> 
     """The names of the values that the schema offers for the item."""
     for value in values:
         try:
-            yield schema.task.name_of(schema, schema.normalise(value, item["options"]))
+            yield schema.name_of(schema.normalise(value, item["options"]))
         except ValueNotOffered:
             continue
 

@@ -213,7 +213,7 @@ def _decisions(run: Run, schema: Schema) -> list[tuple[int, Group]]:
     found = []
     for pk, value, options, question in rows[:SCANNED].iterator():
         try:
-            label = schema.task.name_of(schema, schema.normalise(value, options))
+            label = schema.name_of(schema.normalise(value, options))
         except ValueNotOffered:
             continue
         found.append((pk, (same_text_key(question), fold(label))))

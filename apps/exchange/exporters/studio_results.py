@@ -47,17 +47,8 @@ def _answer(value: Value, schema: Schema, names: Names) -> tuple[str, str, dict[
         return names.answer, "textarea", {"text": [value]}
     if names.kind in ("rating", "number") and isinstance(value, int | float):
         return names.answer, names.kind, {names.kind: value}
-    return names.answer, "choices", {"choices": choices_of(value, schema)}
-
-
-def choices_of(value: Value, schema: Schema) -> list[str]:
-    """Names; a scale point goes by the name of its label."""
-    if isinstance(value, list):
-        return value
-    if isinstance(value, str):
-        return [value]
-    named = (label.name for label in schema.labels if label.point == value)
-    return [next(named, str(value))]
+    chosen = value if isinstance(value, list) else [schema.name_of(value)]
+    return names.answer, "choices", {"choices": chosen}
 
 
 def _quotes(label: Mapping[str, Any], schema: Schema, text: str) -> Iterator[tuple[str, int, int]]:

@@ -42,7 +42,7 @@ def project_from_config(request: SignedInRequest) -> HttpResponse:
     if schema is None:
         status = 422 if form.is_bound else 200
         return render(request, "projects/from_config.html", {"form": form}, status=status)
-    project = ProjectForm(initial={"task": schema.task})
+    project = ProjectForm(initial={"task": schema.task.name})
     context = {"form": project, "labels": SchemaForm(shown=schema), "taken": schema}
     return render(request, "projects/create.html", context)
 

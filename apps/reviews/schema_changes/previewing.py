@@ -128,7 +128,7 @@ def _touched(operation: Operation) -> frozenset[str]:
 def _has(change: SchemaChange, value: Value, names: frozenset[str]) -> bool:
     old = change.from_schema.parsed
     touched = {found.name for name in names if (found := old.label(name))}
-    return not touched.isdisjoint(old.task.names_in(old, value))
+    return not touched.isdisjoint(old.names_in(value))
 
 
 def _looked(change: SchemaChange) -> _Seen:

@@ -220,7 +220,7 @@ def shuffled(options: Sequence[str], user_id: int, item_id: int) -> list[str]:
 
 def _choices(schema: Schema, state: ItemState, offered: Sequence[str]) -> list[Choice]:
     label = state.suggestion
-    suggested = names_of(schema, label.value if label is not None and not label.abstained else None)
+    suggested = schema.names_in(label.value if label is not None and not label.abstained else None)
     quotes: Mapping[str, Any] = label.evidence if label is not None else {}
     return [
         Choice(
@@ -233,11 +233,6 @@ def _choices(schema: Schema, state: ItemState, offered: Sequence[str]) -> list[C
         )
         for at, name in enumerate(offered, start=1)
     ]
-
-
-def names_of(schema: Schema, value: Any) -> frozenset[str]:
-    """The names of the choices that a canonical value stands for."""
-    return frozenset(() if value is None else schema.task.names_in(schema, value))
 
 
 def _title(schema: Schema, name: str) -> str:

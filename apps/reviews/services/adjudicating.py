@@ -17,7 +17,6 @@ from apps.reviews.models import Comment, Intervention, Purpose, Slot
 from apps.reviews.selectors import Place, open_places
 from apps.reviews.selectors.adjudication import check_expert, waiting_states
 from apps.reviews.selectors.opinions import Opinions, opinions_on, quotes_in, said_key
-from apps.reviews.selectors.view import names_of
 from apps.reviews.services.answers import Answer, checked_value
 from apps.reviews.services.commenting import checked_text, write_comment
 from apps.reviews.services.known import check_standing
@@ -227,7 +226,7 @@ def _evidence(case: Opinions, ruling: Ruling) -> dict[str, list[str]]:
     said = Answer(value=ruling.value, abstain=ruling.abstain)
     value = checked_value(case.schema, case.state, said)
     names = [option.value for option in case.options]
-    meant = names_of(case.schema.parsed, value)
+    meant = case.schema.parsed.names_in(value)
     chosen = [name for name in names if name in meant]
     offered = names if ruling.abstain or isinstance(value, list) else chosen
     nothing = ruling.abstain or value == []

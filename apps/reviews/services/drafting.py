@@ -11,7 +11,6 @@ from apps.common.prepared import prepared
 from apps.labels.models import Label
 from apps.projects.models import Item, Project
 from apps.reviews.models import Draft
-from apps.reviews.selectors.view import names_of
 from labelhub.core.errors import InvalidInput, NotFound
 from labelhub.core.schema import unstorable
 
@@ -70,7 +69,7 @@ def draft_again(*, project: Project, user: User, label: Label) -> Draft | None:
     schema = label.schema.parsed.of_item(label.item.options)
     spans, remark = label.provenance.get("spans"), label.provenance.get("comment", "")
     fields = {
-        "value": sorted(names_of(schema, label.value)),
+        "value": sorted(schema.names_in(label.value)),
         "none": ["1"] if label.value == [] else [],
         "rationale": [label.rationale],
         "comment": [str(remark)],

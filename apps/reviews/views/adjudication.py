@@ -29,7 +29,6 @@ from apps.reviews.selectors.adjudication import (
 from apps.reviews.selectors.comments import thread_on
 from apps.reviews.selectors.docket_page import case_rows
 from apps.reviews.selectors.opinions import arguments, holder_of, opinions_on, opinions_to_read
-from apps.reviews.selectors.view import names_of
 from apps.reviews.services import skip_item
 from apps.reviews.services.adjudicating import Adjudicated, adjudicate, claim_to_adjudicate
 from apps.reviews.services.sending_back import send_back
@@ -191,7 +190,7 @@ def _again(request: SignedInRequest, item_id: int) -> dict[str, Any]:
     label = undone.label
     quotes = [json.dumps([name, one]) for name, said in label.evidence.items() for one in said]
     schema = label.schema.parsed.of_item(label.item.options)
-    values = sorted(names_of(schema, label.value))
+    values = sorted(schema.names_in(label.value))
     return {
         "values": values,
         "none": label.value == [],

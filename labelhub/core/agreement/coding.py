@@ -55,7 +55,7 @@ class Codes:
 
     def _new(self, value: Value) -> int:
         if self.has_labels():
-            key: object = frozenset(known_names(self._schema, value))
+            key: object = known_names(self._schema, value)
         else:
             key = fold(value) if isinstance(value, str) else (value_key(value),)
         if key not in self._by_key:

@@ -24,9 +24,9 @@ def is_right(schema: Schema, predicted: Value, gold: Value) -> bool:
     return known_names(schema, predicted) == known_names(schema, gold)
 
 
-def known_names(schema: Schema, value: Value) -> set[str]:
+def known_names(schema: Schema, value: Value) -> frozenset[str]:
     """The labels of ``schema`` that a value of a labelled task names."""
-    return set(schema.names).intersection(schema.task.names_in(schema, value))
+    return schema.names_in(value).intersection(schema.names)
 
 
 def distance(one: Value, other: Value) -> float:

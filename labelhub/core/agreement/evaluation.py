@@ -121,7 +121,7 @@ def _indicators(schema: Schema, names: Sequence[str], values: Iterable[Value], n
     column = {name: at for at, name in enumerate(names)}
     table = np.zeros((n, len(names)), dtype=bool)
     for row, value in enumerate(values):
-        for name in schema.task.names_in(schema, value):
+        for name in schema.names_in(value):
             if name in column:
                 table[row, column[name]] = True
     return table

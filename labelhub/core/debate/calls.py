@@ -140,7 +140,7 @@ def item_block(item: DebateItem, salt: str) -> str:
 
 
 _INPUTS: Mapping[str, Any] = {
-    "task": lambda caller: str(caller.schema.task),
+    "task": lambda caller: caller.schema.task.prompted_as or caller.schema.task.name,
     "question": lambda caller: caller.schema.question or caller.schema.task.question,
     "labels": lambda caller: label_block(caller.schema),
     "guideline": lambda caller: caller.guideline.strip(),

@@ -41,8 +41,7 @@ def _second(hearing: Reply, others: list[Value], schema: Schema, *, lot: int) ->
     if len(others) == 1:
         return others[0], "only other"
     likely = hearing.probabilities
-    name_of = schema.task.name_of
-    known = [value for value in others if name_of(schema, value) in likely]
+    known = [value for value in others if schema.name_of(value) in likely]
     if known:
-        return max(known, key=lambda value: likely[name_of(schema, value)]), "probabilities"
+        return max(known, key=lambda value: likely[schema.name_of(value)]), "probabilities"
     return others[lot % len(others)], "lot"

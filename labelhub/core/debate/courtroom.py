@@ -124,7 +124,7 @@ def courtroom(item: DebateItem, spec: DebateSpec) -> Debate:
 def _shown(item: DebateItem, two: Candidates, spec: DebateSpec) -> list[Precedent]:
     """The precedents that the judges read: for each label the nearest, as many as are wanted."""
     most = spec.settings["precedents"]
-    argued = [spec.schema.task.name_of(spec.schema, value) for value in (two.first, two.second)]
+    argued = [spec.schema.name_of(value) for value in (two.first, two.second)]
     every = spec.settings["precedents_for"] == "all"
     labels = dict.fromkeys(precedent.label for precedent in item.precedents)
     return [
@@ -156,7 +156,7 @@ def _step(number: int) -> str:
 
 
 def _claim(value: Value, spec: DebateSpec) -> str:
-    return _trusted(spec.schema.task.name_of(spec.schema, value), spec)
+    return _trusted(spec.schema.name_of(value), spec)
 
 
 def _trusted(name: str, spec: DebateSpec) -> str:

@@ -8,7 +8,7 @@ debate then ends without a value.
 import math
 from collections.abc import Mapping
 
-from labelhub.core.debate.evidence import merged_evidence, names_in, rationale, silent
+from labelhub.core.debate.evidence import merged_evidence, rationale, silent
 from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec, Outcome
 from labelhub.core.debate.signals import flags, told
 from labelhub.core.llm.types import Reply, Status
@@ -57,9 +57,9 @@ def ecj(item: DebateItem, spec: DebateSpec) -> Debate:
 
 def _flips(heard: Mapping[str, Reply], judge: Reply, schema: Schema) -> dict[str, list[str]]:
     """For each earlier role that gave an answer, the names on which the judge thought otherwise."""
-    decided = names_in(judge.value, schema)
+    decided = schema.names_in(judge.value)
     return {
-        role: sorted(names_in(heard[role].value, schema) ^ decided)
+        role: sorted(schema.names_in(heard[role].value) ^ decided)
         for role in WEIGHTS
         if heard[role].ok
     }
@@ -79,8 +79,8 @@ def _judge_adds(heard: Mapping[str, Reply], flips: Mapping[str, list[str]], sche
     """
     if len(flips) < len(WEIGHTS) or schema.task.written:
         return False
-    brought_up = frozenset().union(*(names_in(heard[role].value, schema) for role in WEIGHTS))
-    return bool(names_in(heard["judge"].value, schema) - brought_up)
+    brought_up = frozenset().union(*(schema.names_in(heard[role].value) for role in WEIGHTS))
+    return bool(schema.names_in(heard["judge"].value) - brought_up)
 
 
 def _uncertainty(
@@ -91,7 +91,7 @@ def _uncertainty(
     A role whose answer could not be read differs on every name.
     """
     unread = sum(weight for role, weight in WEIGHTS.items() if role not in flips)
-    named = frozenset().union(*(names_in(reply.value, schema) for reply in heard.values()))
+    named = frozenset().union(*(schema.names_in(reply.value) for reply in heard.values()))
     if not named:
         return round(unread, 4)
     differing = sum(WEIGHTS[role] * len(names) for role, names in flips.items())

@@ -13,19 +13,12 @@ MOST_PHRASES = 10
 _DECISION_LINE = re.compile(r"[ \t*_#•-]*final (?:decision|answer)\b", re.IGNORECASE)
 
 
-def names_in(value: Value | None, schema: Schema) -> frozenset[str]:
-    """The label names that ``value`` says apply; for free text and options, the words."""
-    if value is None:
-        return frozenset()
-    return frozenset(schema.task.names_in(schema, value))
-
-
 def merged_evidence(
     value: Value | None, schema: Schema, replies: Sequence[Reply]
 ) -> dict[str, tuple[str, ...]]:
     """The phrases all ``replies`` quote for the labels of ``value``, in order, each once."""
     merged: dict[str, tuple[str, ...]] = {}
-    present = names_in(value, schema)
+    present = schema.names_in(value)
     for name in (name for reply in replies for name in reply.evidence if name in present):
         phrases = [phrase for reply in replies for phrase in reply.evidence.get(name, ())]
         merged[name] = tuple(dict.fromkeys(phrases))[:MOST_PHRASES]

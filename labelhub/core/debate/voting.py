@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from labelhub.core.debate.ballots import Tally, tally
-from labelhub.core.debate.evidence import merged_evidence, names_in, rationale
+from labelhub.core.debate.evidence import merged_evidence, rationale
 from labelhub.core.debate.outcome import DebateItem, DebateSpec, Outcome
 from labelhub.core.debate.signals import flags, told, voted
 from labelhub.core.llm.types import Reply, Status
@@ -53,11 +53,11 @@ def supporters(count: Tally, replies: Sequence[Reply], schema: Schema) -> list[R
 
     Labels are elected one by one: perhaps nobody named just those that won.
     """
-    won = names_in(count.value, schema)
+    won = schema.names_in(count.value)
     return [
         reply
         for reply in replies
-        if reply.ok and (reply.value == count.value or won & names_in(reply.value, schema))
+        if reply.ok and (reply.value == count.value or won & schema.names_in(reply.value))
     ]
 
 

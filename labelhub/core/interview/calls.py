@@ -328,7 +328,7 @@ def _decision(
     role = step.partition("/")[0]
     prompt = plan.prompts[role]
     messages = prompt.render(
-        task=str(schema.task),
+        task=schema.task.name,
         question=schema.question,
         labels=_label_block(schema),
         guideline="",

@@ -102,6 +102,14 @@ class Schema:
         """
         return self.task.normalise(self, raw, options)
 
+    def names_in(self, value: Value | None) -> frozenset[str]:
+        """The names that a canonical value says apply; of a written answer its words."""
+        return frozenset(() if value is None else self.task.names_in(self, value))
+
+    def name_of(self, value: Value) -> str:
+        """A canonical value as prompts and tables name it: on a scale by the name of the point."""
+        return self.task.name_of(self, value)
+
 
 def fold(name: str) -> str:
     """The form in which names are compared: NFKC, case-folded, blanks trimmed."""

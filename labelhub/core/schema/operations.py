@@ -10,8 +10,8 @@ from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
 
 from labelhub.core.errors import InvalidInput
-from labelhub.core.schema.definition import LabelDef, number
-from labelhub.core.schema.reading import SchemaError, read_label_def
+from labelhub.core.schema.definition import LabelDef, SchemaError, number
+from labelhub.core.schema.reading import read_label_def
 
 MOST_OPERATIONS = 500
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from labelhub.core.schema.carrying import Fate, SchemaPlan
-from labelhub.core.schema.definition import LabelDef, Schema, fold
+from labelhub.core.schema.definition import LabelDef, Schema, SchemaError, fold
 from labelhub.core.schema.operations import (
     Add,
     Ask,
@@ -19,7 +19,7 @@ from labelhub.core.schema.operations import (
     Retire,
     Split,
 )
-from labelhub.core.schema.reading import SchemaError, parse_schema
+from labelhub.core.schema.reading import parse_schema
 
 Fated: TypeAlias = Rename | Merge | Split | Retire
 WORDS = ("description", "include", "exclude", "examples_for", "examples_against")

@@ -8,8 +8,8 @@ from xml.etree.ElementTree import Element, ParseError
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
-from labelhub.core.schema.definition import Schema
-from labelhub.core.schema.reading import MAX_LABELS, SchemaError, parse_schema
+from labelhub.core.schema.definition import Schema, SchemaError
+from labelhub.core.schema.reading import MAX_LABELS, parse_schema
 
 #: What controls beside the question go by, without blanks and underscores.
 ROLES = {

@@ -72,6 +72,6 @@ def test_one_choice_is_argued_for_by_both() -> None:
 
 
 def test_answers_are_named_as_prompts_list_them() -> None:
-    assert SCALE.task.name_of(SCALE, 2) == "fair"
-    assert STANCE.task.name_of(STANCE, "Dovish") == "Dovish"
-    assert CHOICES.task.name_of(CHOICES, "a") == "a"
+    assert SCALE.name_of(2) == "fair"
+    assert STANCE.name_of("Dovish") == "Dovish"
+    assert CHOICES.name_of("a") == "a"

@@ -62,7 +62,7 @@ class Counts:
         if gold is not None:
             self.decided += 1
             if self.schema.labels:
-                self.values.update(self.schema.task.names_in(self.schema, gold))
+                self.values.update(self.schema.names_in(gold))
             self.bases[(row.get("gold_history") or [{"basis": "imported"}])[-1]["basis"]] += 1
         self.rejected.update(
             one["kind"] for one in standing(row.get("labels", [])) if one["rejected"]

@@ -12,7 +12,7 @@ from labelhub.core.llm.parsing import read_answer
 from labelhub.core.llm.prices import estimate_usage
 from labelhub.core.llm.types import AnswerField, Call, Completion, Output
 from labelhub.core.safety import DANGER, ORDINARY, kind_chances
-from labelhub.core.schema import LabelDef, LabelType, Value
+from labelhub.core.schema import LabelDef, LabelType
 
 #: What an answer needs to be given, and how far a mood carries somebody, by the role.
 _PARTS: Mapping[str, tuple[float, float]] = {
@@ -160,11 +160,11 @@ def _voices(call: Call) -> Iterator[tuple[frozenset[str], float]]:
     said = [*(rounds[-1]["said"] if rounds else ()), *(inputs.get("opinions") or ())]
     for voice in said:
         reply = read_answer(str(voice["text"]), call.schema, call.options)
-        yield _names_of(reply.value, call), 0.2 * (1 + len(rounds)) / len(said) * reply.ok
+        yield call.schema.names_in(reply.value), 0.2 * (1 + len(rounds)) / len(said) * reply.ok
     for role, reply in call.heard.items():
         wanted = frozenset(n for n in offered if f"needed - {_line(n)}:" in reply.text)
         counts = 0.2 if role == "reviewer" else 0.0 if call.role.endswith(_STRICT) else 0.1
-        yield _names_of(reply.value, call) | wanted, counts * reply.ok
+        yield call.schema.names_in(reply.value) | wanted, counts * reply.ok
     for side in inputs.get("arguments") or ():
         yield _names_in(side["claim"], call), 0.2 * ('"' in str(side["text"]))
     for known in (*(inputs.get("answers") or ()), *(inputs.get("precedents") or ())):
@@ -176,11 +176,7 @@ def _voices(call: Call) -> Iterator[tuple[frozenset[str], float]]:
 def _names_in(claim: object, call: Call) -> frozenset[str]:
     """The answers that a claim names: labels by name, a scale point also by its number."""
     said = read_answer(f"Final Decision: {_line(claim)}", call.schema, call.options)
-    return _names_of(said.value, call)
-
-
-def _names_of(value: Value | None, call: Call) -> frozenset[str]:
-    return frozenset(() if value is None else call.schema.task.names_in(call.schema, value))
+    return call.schema.names_in(said.value)
 
 
 def _reasons(view: View) -> Iterator[str]:
@@ -189,7 +185,7 @@ def _reasons(view: View) -> Iterator[str]:
     critical = view.call.role.endswith("critic")
     yield from (f"- {view.says(name, 'agree - it says ' if critical else '')}" for name in names)
     if critical and extractor:
-        against = sorted(_names_of(extractor.value, view.call) - {*names})
+        against = sorted(view.call.schema.names_in(extractor.value) - {*names})
         yield from (f"- {view.says(name, 'disagree - this is too weak: ')}" for name in against)
 
 
@@ -199,7 +195,7 @@ def _argument(view: View) -> str:
         name = next(iter(_names_in(claim, view.call)), claim)
         return f"The answer is {view.says(name, 'that is what this means: ')}."
     draft, wanted = view.call.heard.get("drafter"), view.decided
-    weak = sorted(_names_of(draft.value, view.call) - {*wanted}) if draft else []
+    weak = sorted(view.call.schema.names_in(draft.value) - {*wanted}) if draft else []
     lines = [f"weak - {view.says(name)}" for name in weak]
     lines += [f"needed - {view.says(name)}" for name in wanted]
     return "\n".join(lines) or "The draft can stand: nothing in the text speaks against it."

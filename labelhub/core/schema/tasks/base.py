@@ -48,6 +48,8 @@ class LabelType:
     #: What models are asked where the schema has no question of its own; and what people are.
     question: ClassVar[str] = "Which of the labels fits the text?"
     question_to_people: ClassVar[str] = "Which one fits?"
+    #: The type whose wording the prompts use; its own name where empty. Prompts see it as ``task``.
+    prompted_as: ClassVar[str] = ""
     #: What somebody is to do who sends no answer.
     wanted: ClassVar[str] = "give a label"
 
@@ -92,7 +94,7 @@ class LabelType:
         return self.name
 
     def __repr__(self) -> str:
-        return f"<label type {self.name}>"
+        return f"LabelType({self.name!r})"
 
     @property
     def labelled(self) -> bool:
